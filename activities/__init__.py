@@ -1,0 +1,1 @@
+"""Side effects: the handlers a step may name, and the one wrapper that runs them as Temporal activities."""

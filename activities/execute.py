@@ -1,0 +1,93 @@
+"""The one wrapper around every handler: decodes the call, beats the heart, and decides what is retried and when."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import Any
+
+from pydantic import ValidationError
+from temporalio import activity
+from temporalio.exceptions import ApplicationError
+
+from activities.registry import Call, Handler
+from activities.tools import Tools
+from dag.calls import StepCall, StepOutcome
+
+NOT_RETRIED = (ValueError, TypeError, KeyError, AttributeError)
+"""Errors that the same call would meet again: bad data and our own mistakes (the seeds' list; JSONDecodeError,
+ValidationError and UnreadableDocument are ValueErrors). Everything else may pass: networks, timeouts, disks."""
+
+BEATS_PER_TIMEOUT = 3
+"""Heartbeats sent within one heartbeat timeout, so that one lost beat kills nothing."""
+
+
+def activity_for(handler: Handler, tools: Tools) -> Callable[[StepCall], Coroutine[Any, Any, StepOutcome]]:
+    """Return the Temporal activity that runs `handler`; its type is the handler's name."""
+
+    @activity.defn(name=handler.name)
+    async def execute(call: StepCall) -> StepOutcome:
+        attempt = activity.info().attempt
+        try:
+            config = handler.config.model_validate(call.config)
+            step = Call(call.tenant_id, call.run_id, call.step_id, attempt, config)
+            async with _heartbeat():
+                output = await handler.run(step, tools)
+            return StepOutcome(output=output.model_dump(mode="json"), attempt=attempt)
+        except Exception as error:
+            raise _failure(error, call) from error
+
+    return execute
+
+
+@asynccontextmanager
+async def _heartbeat() -> AsyncIterator[None]:
+    """Tell Temporal, while the body runs, that this worker is alive; the detail is the attempt's number."""
+    info = activity.info()
+    if info.heartbeat_timeout is None:  # local activities have none
+        yield
+        return
+    beating = asyncio.create_task(_beat(info.heartbeat_timeout.total_seconds() / BEATS_PER_TIMEOUT, info.attempt))
+    try:
+        yield
+    finally:
+        beating.cancel()
+
+
+async def _beat(every_seconds: float, attempt: int) -> None:
+    while True:
+        await asyncio.sleep(every_seconds)
+        activity.heartbeat(attempt)
+
+
+def _failure(error: Exception, call: StepCall) -> ApplicationError:
+    """Return what Temporal is told. The type is the error's class, so that `non_retryable` can name it."""
+    attempt = activity.info().attempt
+    return ApplicationError(
+        _message(error),
+        {"attempt": attempt},
+        type=type(error).__name__,
+        non_retryable=isinstance(error, NOT_RETRIED),
+        next_retry_delay=_delay(attempt, call.jitter_seconds),
+    )
+
+
+def _message(error: Exception) -> str:
+    if isinstance(error, ValidationError):
+        faults = (f"{'.'.join(map(str, fault['loc'])) or 'value'}: {fault['msg']}" for fault in error.errors())
+        return f"{error.title} does not fit: {'; '.join(faults)}"
+    if isinstance(error, KeyError):
+        return f"missing key {error}"
+    return str(error) or type(error).__name__
+
+
+def _delay(attempt: int, jitter_seconds: float) -> timedelta | None:
+    """Return the delay before the next attempt: the policy's, and up to `jitter_seconds` at random on top."""
+    policy = activity.info().retry_policy
+    if policy is None:
+        return None
+    base = policy.initial_interval.total_seconds() * policy.backoff_coefficient ** (attempt - 1)
+    delay = base + random.uniform(0, jitter_seconds)  # noqa: S311 - spreads retries, guards nothing
+    most = policy.maximum_interval
+    return timedelta(seconds=min(delay, most.total_seconds()) if most else delay)

@@ -1,0 +1,39 @@
+"""What an expression sees of a run: step outputs by id, `steps.<id>`, the inputs and the run's context."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from dag.plan import Plan
+from dag.state import RunState, StepStatus
+from dag.values import Json
+
+
+@dataclass(frozen=True, slots=True)
+class RunScope:
+    """The scope of one run (dag.expressions.Scope). Reads, never copies."""
+
+    plan: Plan
+    run: RunState
+
+    def name(self, name: str) -> Json:
+        """Return `inputs`, a word of the run's context, or a completed step's output. Raises KeyError."""
+        if name == "inputs":
+            return self.run.inputs
+        if name in self.run.context:
+            return self.run.context[name]
+        state = self.run.steps[self.plan.index[name]]
+        if state.status is not StepStatus.COMPLETED:
+            raise KeyError(name)
+        return state.output
+
+    def step(self, step_id: str) -> Mapping[str, Json]:
+        """Return what `steps.<id>` shows. Raises KeyError."""
+        state = self.run.steps[self.plan.index[step_id]]
+        return {
+            "status": str(state.status),
+            "error": None if state.error is None else state.error.message,
+            "attempts": state.attempts,
+            "reason": None if state.reason is None else str(state.reason),
+            "decided_by": state.decided_by,
+            "output": state.output,
+        }

@@ -1,0 +1,178 @@
+"""A worker with test handlers, and a bench that runs definitions on the real server and replays what it recorded."""
+
+import asyncio
+import json
+import uuid
+from collections import defaultdict
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from pydantic import BaseModel
+from temporalio.client import Client, WorkflowFailureError, WorkflowHandle
+from temporalio.contrib.pydantic import pydantic_data_converter
+from temporalio.exceptions import ApplicationError
+from temporalio.worker import Replayer, Worker
+
+from activities.execute import activity_for
+from activities.registry import Call, Handler
+from activities.tools import Tools
+from dag.definition import Definition
+from dag.report import RunReport
+from dag.values import Json, digest
+from tests.stack import Servers
+from worker import workflow_runner
+from workflows.contract import STATE, WORKFLOW_TYPE, RunRequest, workflow_id
+from workflows.run import Run
+
+HISTORIES = Path(__file__).parent.parent / "histories"
+FAST = {"initial_delay": 0.05, "jitter": 0.2}
+"""A retry_config for tests: the same code as in production, with delays a test can wait for."""
+
+
+class Values(BaseModel, extra="allow"):
+    """Any fields: config and output of the test handlers."""
+
+
+@dataclass
+class Gates:
+    """Steps of handler `gate` say that they began, and hold until their gate is opened."""
+
+    began: dict[str, asyncio.Event] = field(default_factory=lambda: defaultdict(asyncio.Event))
+    opened: dict[str, asyncio.Event] = field(default_factory=lambda: defaultdict(asyncio.Event))
+    calls: list[str] = field(default_factory=list)
+
+    def handlers(self) -> list[Handler]:
+        codes: list[Callable[[Call[Any], Tools], Awaitable[BaseModel]]] = [
+            self.noop,
+            self.echo,
+            self.gate,
+            self.flaky,
+            self.bad,
+        ]
+        return [Handler(code.__name__, Values, Values, code) for code in codes]
+
+    async def noop(self, call: Call[Any], _: Tools) -> Values:
+        self.calls.append(call.step_id)
+        return Values()
+
+    async def echo(self, call: Call[Any], _: Tools) -> Values:
+        self.calls.append(call.step_id)
+        return Values(**call.config.model_dump())
+
+    async def gate(self, call: Call[Any], _: Tools) -> Values:
+        self.began[call.step_id].set()
+        await self.opened[call.step_id].wait()
+        return Values()
+
+    async def flaky(self, call: Call[Any], _: Tools) -> Values:
+        if call.attempt <= call.config.times:
+            raise ConnectionError(f"no network at attempt {call.attempt}")
+        return Values(attempts=call.attempt)
+
+    async def bad(self, call: Call[Any], _: Tools) -> Values:
+        raise ValueError(call.config.message)
+
+
+@dataclass
+class Bench:
+    """Runs definitions by a worker of its own."""
+
+    client: Client
+    task_queue: str
+    gates: Gates
+    recording: str | None
+    """Name under which finished runs are written to tests/histories, if this is a recording session."""
+
+    async def start(
+        self,
+        steps: Sequence[dict[str, Json]],
+        *,
+        inputs: dict[str, Json] | None = None,
+        local: Sequence[str] = (),
+        resumed: dict[str, Json] | None = None,
+        **more: Json,
+    ) -> WorkflowHandle[Run, RunReport]:
+        document = Definition.model_validate({"id": "test", "steps": steps, **more}).model_dump(mode="json")
+        request = RunRequest(
+            tenant_id="default",
+            run_id=f"test.{uuid.uuid4().hex}",
+            definition=document,
+            version=1,
+            digest=digest(document),
+            inputs=inputs or {},
+            local_handlers=tuple(local),
+            resumed=resumed,
+        )
+        handle = await self.client.start_workflow(
+            WORKFLOW_TYPE,
+            request,
+            id=workflow_id(request.tenant_id, request.run_id),
+            task_queue=self.task_queue,
+            result_type=RunReport,
+        )
+        return cast(WorkflowHandle[Run, RunReport], handle)
+
+    async def finish(self, handle: WorkflowHandle[Run, RunReport]) -> RunReport:
+        """Wait for the run's end, replay its history, and return its report, failed or not."""
+        try:
+            await handle.result()
+        except WorkflowFailureError as error:
+            cause = error.cause
+            assert not isinstance(cause, ApplicationError) or cause.type == "RunFailed", cause
+        report = await handle.query(STATE, result_type=RunReport)
+        history = await handle.fetch_history()
+        await replayer(sandboxed=True).replay_workflow(history)
+        if self.recording:
+            text = json.dumps(_without_stack_traces(json.loads(history.to_json())), indent=1, sort_keys=True)
+            (HISTORIES / f"{self.recording}.json").write_text(text + "\n")
+        return report
+
+    async def run(self, steps: Sequence[dict[str, Json]], **more: Any) -> RunReport:
+        return await self.finish(await self.start(steps, **more))
+
+
+def _without_stack_traces(value: Json) -> Json:
+    """Return a history without the paths of the machine that recorded it; replay does not read them."""
+    if isinstance(value, dict):
+        return {key: _without_stack_traces(item) for key, item in value.items() if key != "stackTrace"}
+    return [_without_stack_traces(item) for item in value] if isinstance(value, list) else value
+
+
+def replayer(*, sandboxed: bool) -> Replayer:
+    return Replayer(
+        workflows=[Run], data_converter=pydantic_data_converter, workflow_runner=workflow_runner(sandboxed=sandboxed)
+    )
+
+
+def step(step_id: str, handler: str = "noop", **fields: Json) -> dict[str, Json]:
+    return {"id": step_id, "handler": handler, "retry_config": FAST, **fields}
+
+
+@pytest.fixture
+async def bench(embedded: Servers, request: pytest.FixtureRequest) -> AsyncIterator[Bench]:
+    client = await Client.connect(
+        embedded.temporal_address, data_converter=pydantic_data_converter, identity="recorded"
+    )
+    gates, queue = Gates(), f"test-{uuid.uuid4().hex}"
+    name = cast(str, request.node.name).removeprefix("test_")
+    recording = name if request.config.getoption("--record-histories") else None
+    async with work(client, queue, gates):
+        yield Bench(client, queue, gates, recording)
+
+
+@asynccontextmanager
+async def work(client: Client, task_queue: str, gates: Gates) -> AsyncIterator[None]:
+    """Run a worker, in the sandbox that production turns off for speed."""
+    no_tools = cast(Tools, None)  # the test handlers use none
+    async with Worker(
+        client,
+        task_queue=task_queue,
+        workflows=[Run],
+        activities=[activity_for(handler, no_tools) for handler in gates.handlers()],
+        workflow_runner=workflow_runner(sandboxed=True),
+    ):
+        yield

@@ -1,0 +1,99 @@
+"""Pause, resume, abort: as updates that answer and refuse, and as signals that wait for a worker."""
+
+import asyncio
+
+import pytest
+from temporalio.api.sdk.v1 import WorkflowMetadata
+from temporalio.client import WorkflowHandle, WorkflowUpdateFailedError
+from temporalio.exceptions import ApplicationError
+
+from dag.report import RunReport
+from dag.state import RunStatus
+from tests.stack import eventually
+from tests.workflows.conftest import Bench, step
+from workflows.contract import ABORT, PAUSE, RESUME, STATE, STATUS, WRONG_STATE
+from workflows.run import Run
+
+GATED = [step("a", "gate", heartbeat_seconds=1), step("b", depends_on=["a"])]
+
+
+async def status_of(handle: WorkflowHandle[Run, RunReport]) -> RunStatus:
+    return (await handle.query(STATE, result_type=RunReport)).status
+
+
+async def test_a_paused_run_starts_nothing_until_resumed(bench: Bench):
+    handle = await bench.start(GATED)
+    await bench.gates.began["a"].wait()
+    assert await handle.execute_update(PAUSE) == RunStatus.PAUSED
+    bench.gates.opened["a"].set()
+    await eventually(lambda: _ended(handle, "a"), "step a ends while paused")
+    assert await status_of(handle) is RunStatus.PAUSED
+    assert bench.gates.calls == []
+    assert (await handle.describe()).typed_search_attributes[STATUS] == "paused"
+    assert await handle.execute_update(RESUME) == RunStatus.RUNNING
+    assert (await bench.finish(handle)).completed == 2
+
+
+async def test_an_aborted_run_is_not_a_failed_one(bench: Bench):
+    handle = await bench.start(GATED)
+    await bench.gates.began["a"].wait()
+    assert await handle.execute_update(ABORT, "customer said no") == RunStatus.ABORTED
+    report = await bench.finish(handle)
+    assert report.status is RunStatus.ABORTED
+    assert report.reason == "customer said no"
+    assert (report.cancelled, report.skipped, report.failed) == (1, 1, 0)
+    assert (await handle.describe()).typed_search_attributes[STATUS] == "aborted"
+
+
+async def test_an_update_in_a_wrong_state_is_refused_with_the_state(bench: Bench):
+    handle = await bench.start(GATED)
+    await bench.gates.began["a"].wait()
+    await handle.execute_update(PAUSE)
+    with pytest.raises(WorkflowUpdateFailedError) as refused:
+        await handle.execute_update(PAUSE)
+    cause = refused.value.cause
+    assert isinstance(cause, ApplicationError)
+    assert (cause.type, list(cause.details)) == (WRONG_STATE, ["paused"])
+    await handle.execute_update(ABORT, "enough")
+    await bench.finish(handle)
+
+
+async def test_signals_do_the_same(bench: Bench):
+    handle = await bench.start(GATED)
+    await bench.gates.began["a"].wait()
+    await handle.signal(PAUSE)
+    await eventually(lambda: _is(handle, RunStatus.PAUSED), "the signal pauses the run")
+    await handle.signal(RESUME)
+    await eventually(lambda: _is(handle, RunStatus.RUNNING), "the signal resumes the run")
+    await handle.signal(ABORT, "by signal")
+    report = await bench.finish(handle)
+    assert (report.status, report.reason) == (RunStatus.ABORTED, "by signal")
+
+
+async def test_an_abort_is_taken_while_paused_and_only_once(bench: Bench):
+    handle = await bench.start(GATED)
+    await bench.gates.began["a"].wait()
+    await handle.execute_update(PAUSE)
+    answers = await asyncio.gather(
+        handle.execute_update(ABORT, "first"), handle.execute_update(ABORT, "second"), return_exceptions=True
+    )
+    assert RunStatus.ABORTED in answers
+    assert (await bench.finish(handle)).status is RunStatus.ABORTED
+
+
+async def test_the_current_details_show_the_plan_with_its_states(bench: Bench):
+    handle = await bench.start(GATED)
+    await bench.gates.began["a"].wait()
+    metadata = await handle.query("__temporal_workflow_metadata", result_type=WorkflowMetadata)
+    assert "0 of 2 steps settled" in metadata.current_details
+    assert "| a | running |" in metadata.current_details
+    await handle.execute_update(ABORT, "enough")
+    await bench.finish(handle)
+
+
+async def _ended(handle: WorkflowHandle[Run, RunReport], step_id: str) -> bool:
+    return (await handle.query(STATE, result_type=RunReport)).steps[step_id].ended_at is not None
+
+
+async def _is(handle: WorkflowHandle[Run, RunReport], status: RunStatus) -> bool:
+    return await status_of(handle) is status

@@ -1,0 +1,39 @@
+"""What Temporal's failures mean for a step: its error in the author's terms, and how often it was tried."""
+
+from temporalio import exceptions
+from temporalio.exceptions import ActivityError, ApplicationError, RetryState, TimeoutType
+
+from dag.definition import Step
+from dag.state import StepError
+
+_TIMEOUTS = {
+    TimeoutType.START_TO_CLOSE: "one attempt took longer than {timeout_seconds:g} s (timeout_seconds)",
+    TimeoutType.SCHEDULE_TO_CLOSE: "all attempts together took longer than {total_timeout_seconds} s",
+    TimeoutType.SCHEDULE_TO_START: "no worker took the step in time",
+    TimeoutType.HEARTBEAT: "the worker died or hung: no heartbeat for {heartbeat_seconds:g} s",
+}
+
+
+def error_of(step: Step, error: BaseException) -> StepError:
+    """Return why a step failed, from the exception that awaiting its activity raised."""
+    cause = error.__cause__ if isinstance(error, ActivityError) else error
+    match cause:
+        case ApplicationError():
+            return StepError(cause.type or "Error", cause.message)
+        case exceptions.TimeoutError(type=TimeoutType() as kind):
+            return StepError("Timeout", _TIMEOUTS[kind].format_map(dict(step)))
+        case _:
+            return StepError(type(cause or error).__name__, str(cause or error))
+
+
+def attempts_of(step: Step, error: BaseException) -> int:
+    """Return how many attempts were made. The wrapper reports it; where no code of ours ran last, it is inferred."""
+    match error:
+        case ActivityError(__cause__=ApplicationError(details=[{"attempt": int(attempt)}, *_])):
+            return attempt
+        case ActivityError(__cause__=exceptions.TimeoutError(last_heartbeat_details=[int(attempt), *_])):
+            return attempt
+        case ActivityError(retry_state=RetryState.MAXIMUM_ATTEMPTS_REACHED):
+            return step.max_retries + 1
+        case _:
+            return 1

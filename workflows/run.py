@@ -1,0 +1,125 @@
+"""The one workflow: interprets any plan. Signals and updates only add events; the query tells the state."""
+
+import asyncio
+
+from temporalio import workflow
+from temporalio.exceptions import ApplicationError
+
+with workflow.unsafe.imports_passed_through():
+    from dag.messages import AbortRequested, CancelRequested, PauseRequested, ResumeRequested
+    from dag.report import RunReport
+    from dag.state import RunStatus
+    from workflows.contract import (
+        ABORT,
+        PAUSE,
+        RESUME,
+        RUN_FAILED,
+        STATE,
+        STATUS,
+        WORKFLOW_TYPE,
+        WRONG_STATE,
+        RunRequest,
+    )
+    from workflows.driver import Driver
+
+
+@workflow.defn(name=WORKFLOW_TYPE)
+class Run:
+    """One run of one definition."""
+
+    @workflow.init
+    def __init__(self, request: RunRequest) -> None:
+        """Lay out the run, so that messages that arrive before `run` find it."""
+        self._driver = Driver(request)
+
+    @workflow.run
+    async def run(self, request: RunRequest) -> RunReport:  # noqa: ARG002 - Temporal hands run() what it gave __init__
+        """Run the plan to its end. A failed run raises RunFailed with the report, so that Temporal calls it failed."""
+        driving = asyncio.create_task(self._driver.drive())
+        try:
+            status = await asyncio.shield(driving)
+        except asyncio.CancelledError:
+            self._driver.tell(CancelRequested(workflow.time()))
+            status = await driving
+        await workflow.wait_condition(workflow.all_handlers_finished)
+        report = self._driver.report()
+        match status:
+            case RunStatus.FAILED:
+                raise ApplicationError(report.reason, report, type=RUN_FAILED, non_retryable=True)
+            case RunStatus.CANCELLED:
+                raise asyncio.CancelledError(report.reason)
+            case RunStatus.ABORTED:
+                workflow.upsert_search_attributes([STATUS.value_set(status)])
+        return report
+
+    @workflow.query(name=STATE)
+    def state(self) -> RunReport:
+        """Tell each step's status, reason, attempts and duration, and the totals."""
+        return self._driver.report()
+
+    @workflow.signal(name=PAUSE, description="Start no more steps until resumed")
+    def signal_pause(self) -> None:
+        """Pause as soon as a worker is there."""
+        self._pause()
+
+    @workflow.signal(name=RESUME, description="Go on after a pause")
+    def signal_resume(self) -> None:
+        """Resume as soon as a worker is there."""
+        self._resume()
+
+    @workflow.signal(name=ABORT, description="End the run early as ABORTED")
+    def signal_abort(self, reason: str) -> None:
+        """Abort as soon as a worker is there."""
+        self._abort(reason)
+
+    @workflow.update(name=PAUSE, description="Start no more steps until resumed; refused unless running")
+    async def pause(self) -> RunStatus:
+        """Pause and tell the new status."""
+        self._pause()
+        return await self._settled()
+
+    @pause.validator
+    def _may_pause(self) -> None:
+        self._require(RunStatus.RUNNING)
+
+    @workflow.update(name=RESUME, description="Go on after a pause; refused unless paused")
+    async def resume(self) -> RunStatus:
+        """Resume and tell the new status."""
+        self._resume()
+        return await self._settled()
+
+    @resume.validator
+    def _may_resume(self) -> None:
+        self._require(RunStatus.PAUSED)
+
+    @workflow.update(name=ABORT, description="End the run early as ABORTED; refused once it is ending")
+    async def abort(self, reason: str) -> RunStatus:
+        """Abort and tell the status; steps that are running are still being stopped."""
+        self._abort(reason)
+        return await self._settled()
+
+    @abort.validator
+    def _may_abort(self, reason: str) -> None:  # noqa: ARG002 - a validator takes its update's arguments
+        self._require(RunStatus.RUNNING, RunStatus.PAUSED)
+
+    def _pause(self) -> None:
+        self._driver.tell(PauseRequested(workflow.time()))
+        workflow.upsert_search_attributes([STATUS.value_set(RunStatus.PAUSED)])
+
+    def _resume(self) -> None:
+        self._driver.tell(ResumeRequested(workflow.time()))
+        workflow.upsert_search_attributes([STATUS.value_set(RunStatus.RUNNING)])
+
+    def _abort(self, reason: str) -> None:
+        self._driver.tell(AbortRequested(reason, workflow.time()))
+
+    def _require(self, *statuses: RunStatus) -> None:
+        """Refuse an update in a wrong state; a run that is being stopped is in no state to take one."""
+        status = self._driver.state.stopping or self._driver.state.status
+        if status not in statuses:
+            raise ApplicationError(f"the run is {status}", status, type=WRONG_STATE, non_retryable=True)
+
+    async def _settled(self) -> RunStatus:
+        """Wait until the events told so far are decided on, and return the run's status."""
+        await workflow.wait_condition(self._driver.is_idle)
+        return self._driver.state.stopping or self._driver.state.status
