@@ -4,10 +4,12 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from typing import Any
 
+from prometheus_client import start_http_server
 from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker, WorkflowRunner
@@ -21,6 +23,7 @@ from activities.tools import Tools
 from settings import Settings
 from storage.blobs import BlobStore
 from storage.db import open_pool
+from storage.files import remove_leftovers
 from storage.lake import Lake
 from workflows.run import Run
 
@@ -37,13 +40,33 @@ PASSED_THROUGH = (
 
 
 def build_worker(client: Client, settings: Settings, tools: Tools) -> Worker:
-    """Return a worker for every workflow and handler. The numbers are those measured best on two cores (ADR 4)."""
-    return Worker(
+    """Return a worker for every workflow and handler."""
+    return assemble_worker(
         client,
-        task_queue=settings.task_queue,
+        settings.task_queue,
         workflows=[Run],
         activities=[activity_for(handler, tools) for handler in load_catalogue().values()],
-        workflow_runner=workflow_runner(sandboxed=settings.sandboxed),
+        sandboxed=settings.sandboxed,
+        graceful_shutdown_seconds=settings.graceful_shutdown_seconds,
+    )
+
+
+def assemble_worker(
+    client: Client,
+    task_queue: str,
+    workflows: Sequence[type],
+    activities: Sequence[Callable[..., Any]],
+    *,
+    sandboxed: bool,
+    graceful_shutdown_seconds: float = 0,
+) -> Worker:
+    """Return a worker with the settings measured best on two cores (ADR 4)."""
+    return Worker(
+        client,
+        task_queue=task_queue,
+        workflows=workflows,
+        activities=activities,
+        workflow_runner=workflow_runner(sandboxed=sandboxed),
         max_concurrent_workflow_tasks=100,
         max_concurrent_activities=100,
         max_concurrent_local_activities=200,
@@ -51,7 +74,7 @@ def build_worker(client: Client, settings: Settings, tools: Tools) -> Worker:
         max_eager_activity_reservations_per_workflow_task=50,
         # After a crash, the dead worker's runs wait this long before another worker gets them.
         sticky_queue_schedule_to_start_timeout=timedelta(seconds=5),
-        graceful_shutdown_timeout=timedelta(seconds=settings.graceful_shutdown_seconds),
+        graceful_shutdown_timeout=timedelta(seconds=graceful_shutdown_seconds),
     )
 
 
@@ -65,11 +88,13 @@ def workflow_runner(*, sandboxed: bool) -> WorkflowRunner:
 @asynccontextmanager
 async def open_tools(settings: Settings) -> AsyncIterator[Tools]:
     """Open what handlers work with; closed, in order, at the end."""
+    blobs, lake = settings.data_dir / "blobs", settings.data_dir / "lake"
+    for root in (blobs, lake):
+        await asyncio.to_thread(remove_leftovers, root)  # of workers that were killed while they wrote
     pool = await open_pool(settings.database_url)
     reader = DocumentReader()
     try:
-        data_dir = settings.data_dir
-        yield Tools(pool, BlobStore(data_dir / "blobs"), Lake(data_dir / "lake"), reader, Metrics())
+        yield Tools(pool, BlobStore(blobs), Lake(lake), reader, Metrics())
     finally:
         await reader.close()
         await pool.close()
@@ -84,7 +109,9 @@ async def serve(settings: Settings) -> None:
         settings.temporal_address, namespace=settings.temporal_namespace, data_converter=pydantic_data_converter
     )
     async with open_tools(settings) as tools:
-        tools.metrics.serve(settings.worker_metrics_port)
+        if settings.worker_metrics_port:
+            registry = tools.metrics.registry
+            start_http_server(settings.worker_metrics_port, settings.worker_metrics_host, registry)
         async with build_worker(client, settings, tools):
             await stop.wait()
 

@@ -2,8 +2,8 @@
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
@@ -32,7 +32,7 @@ def activity_for(handler: Handler, tools: Tools) -> Callable[[StepCall], Corouti
         try:
             config = handler.config.model_validate(call.config)
             step = Call(call.tenant_id, call.run_id, call.step_id, attempt, config)
-            async with _heartbeat():
+            with _heartbeat():
                 output = await handler.run(step, tools)
             return StepOutcome(output=output.model_dump(mode="json"), attempt=attempt)
         except Exception as error:
@@ -41,24 +41,24 @@ def activity_for(handler: Handler, tools: Tools) -> Callable[[StepCall], Corouti
     return execute
 
 
-@asynccontextmanager
-async def _heartbeat() -> AsyncIterator[None]:
+@contextmanager
+def _heartbeat() -> Iterator[None]:
     """Tell Temporal, while the body runs, that this worker is alive; the detail is the attempt's number."""
     info = activity.info()
     if info.heartbeat_timeout is None:  # local activities have none
         yield
         return
-    beating = asyncio.create_task(_beat(info.heartbeat_timeout.total_seconds() / BEATS_PER_TIMEOUT, info.attempt))
+    loop, every_seconds = asyncio.get_running_loop(), info.heartbeat_timeout.total_seconds() / BEATS_PER_TIMEOUT
+
+    def beat() -> None:
+        activity.heartbeat(info.attempt)
+        timers[0] = loop.call_later(every_seconds, beat)
+
+    timers = [loop.call_later(every_seconds, beat)]  # carries this activity's context into every beat
     try:
         yield
     finally:
-        beating.cancel()
-
-
-async def _beat(every_seconds: float, attempt: int) -> None:
-    while True:
-        await asyncio.sleep(every_seconds)
-        activity.heartbeat(attempt)
+        timers[0].cancel()
 
 
 def _failure(error: Exception, call: StepCall) -> ApplicationError:

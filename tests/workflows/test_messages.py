@@ -21,7 +21,7 @@ async def status_of(handle: WorkflowHandle[Run, RunReport]) -> RunStatus:
     return (await handle.query(STATE, result_type=RunReport)).status
 
 
-async def test_a_paused_run_starts_nothing_until_resumed(bench: Bench):
+async def test_a_paused_run_starts_nothing_until_resumed(bench: Bench) -> None:
     handle = await bench.start(GATED)
     await bench.gates.began["a"].wait()
     assert await handle.execute_update(PAUSE) == RunStatus.PAUSED
@@ -34,7 +34,7 @@ async def test_a_paused_run_starts_nothing_until_resumed(bench: Bench):
     assert (await bench.finish(handle)).completed == 2
 
 
-async def test_an_aborted_run_is_not_a_failed_one(bench: Bench):
+async def test_an_aborted_run_is_not_a_failed_one(bench: Bench) -> None:
     handle = await bench.start(GATED)
     await bench.gates.began["a"].wait()
     assert await handle.execute_update(ABORT, "customer said no") == RunStatus.ABORTED
@@ -45,7 +45,7 @@ async def test_an_aborted_run_is_not_a_failed_one(bench: Bench):
     assert (await handle.describe()).typed_search_attributes[STATUS] == "aborted"
 
 
-async def test_an_update_in_a_wrong_state_is_refused_with_the_state(bench: Bench):
+async def test_an_update_in_a_wrong_state_is_refused_with_the_state(bench: Bench) -> None:
     handle = await bench.start(GATED)
     await bench.gates.began["a"].wait()
     await handle.execute_update(PAUSE)
@@ -58,7 +58,7 @@ async def test_an_update_in_a_wrong_state_is_refused_with_the_state(bench: Bench
     await bench.finish(handle)
 
 
-async def test_signals_do_the_same(bench: Bench):
+async def test_signals_do_the_same(bench: Bench) -> None:
     handle = await bench.start(GATED)
     await bench.gates.began["a"].wait()
     await handle.signal(PAUSE)
@@ -70,7 +70,7 @@ async def test_signals_do_the_same(bench: Bench):
     assert (report.status, report.reason) == (RunStatus.ABORTED, "by signal")
 
 
-async def test_an_abort_is_taken_while_paused_and_only_once(bench: Bench):
+async def test_an_abort_is_taken_while_paused_and_only_once(bench: Bench) -> None:
     handle = await bench.start(GATED)
     await bench.gates.began["a"].wait()
     await handle.execute_update(PAUSE)
@@ -81,7 +81,7 @@ async def test_an_abort_is_taken_while_paused_and_only_once(bench: Bench):
     assert (await bench.finish(handle)).status is RunStatus.ABORTED
 
 
-async def test_the_current_details_show_the_plan_with_its_states(bench: Bench):
+async def test_the_current_details_show_the_plan_with_its_states(bench: Bench) -> None:
     handle = await bench.start(GATED)
     await bench.gates.began["a"].wait()
     metadata = await handle.query("__temporal_workflow_metadata", result_type=WorkflowMetadata)

@@ -12,7 +12,7 @@ def statuses(report: RunReport) -> dict[str, str]:
     return {name: str(told.status) for name, told in report.steps.items()}
 
 
-async def test_linear_chain(bench: Bench):
+async def test_linear_chain(bench: Bench) -> None:
     report = await bench.run(
         [
             step("a", "echo", config={"result": "{{ inputs.word }}"}),
@@ -27,7 +27,7 @@ async def test_linear_chain(bench: Bench):
     assert report.outputs == {"said": {"first": "hello", "second": "hello!"}}
 
 
-async def test_fan_out_fan_in(bench: Bench):
+async def test_fan_out_fan_in(bench: Bench) -> None:
     handle = await bench.start(
         [
             step("a"),
@@ -45,12 +45,12 @@ async def test_fan_out_fan_in(bench: Bench):
     assert statuses(report) == dict.fromkeys("abcd", "completed")
 
 
-async def test_simultaneous_completion_triggers_the_join_exactly_once(bench: Bench):
+async def test_simultaneous_completion_triggers_the_join_exactly_once(bench: Bench) -> None:
     await bench.run([step("b"), step("c"), step("d", "echo", depends_on=["b", "c"])])
     assert bench.gates.calls.count("d") == 1
 
 
-async def test_save_json_fails(bench: Bench):
+async def test_save_json_fails(bench: Bench) -> None:
     report = await bench.run(
         [
             step("extract"),
@@ -70,14 +70,14 @@ async def test_save_json_fails(bench: Bench):
     assert review.error.message == "Dependency failed"
 
 
-async def test_a_retryable_error_is_retried_and_counted(bench: Bench):
+async def test_a_retryable_error_is_retried_and_counted(bench: Bench) -> None:
     report = await bench.run([step("a", "flaky", config={"times": 2})])
     assert report.steps["a"].attempts == 3
     assert report.steps["a"].duration_seconds is not None
     assert report.steps["a"].duration_seconds >= 0.05 + 0.1
 
 
-async def test_retries_end(bench: Bench):
+async def test_retries_end(bench: Bench) -> None:
     report = await bench.run([step("a", "flaky", config={"times": 9}, max_retries=2)])
     told = report.steps["a"]
     assert (told.status, told.attempts) == (StepStatus.FAILED, 3)
@@ -85,19 +85,19 @@ async def test_retries_end(bench: Bench):
     assert told.error.type == "ConnectionError"
 
 
-async def test_a_bad_value_is_not_retried(bench: Bench):
+async def test_a_bad_value_is_not_retried(bench: Bench) -> None:
     report = await bench.run([step("a", "bad", config={"message": "no invoice"})])
     assert report.steps["a"].attempts == 1
     assert report.reason == "a: no invoice"
 
 
-async def test_an_error_class_named_non_retryable_is_not_retried(bench: Bench):
+async def test_an_error_class_named_non_retryable_is_not_retried(bench: Bench) -> None:
     retry = {"initial_delay": 0.05, "non_retryable": ["ConnectionError"]}
     report = await bench.run([step("a", "flaky", config={"times": 1}) | {"retry_config": retry}])
     assert (report.steps["a"].status, report.steps["a"].attempts) == (StepStatus.FAILED, 1)
 
 
-async def test_a_step_that_takes_too_long_times_out(bench: Bench):
+async def test_a_step_that_takes_too_long_times_out(bench: Bench) -> None:
     report = await bench.run([step("a", "gate", timeout_seconds=0.2, max_retries=1)])
     told = report.steps["a"]
     assert (told.status, told.attempts) == (StepStatus.FAILED, 2)
@@ -106,7 +106,7 @@ async def test_a_step_that_takes_too_long_times_out(bench: Bench):
     assert "0.2 s (timeout_seconds)" in told.error.message
 
 
-async def test_a_total_timeout_bounds_all_attempts(bench: Bench):
+async def test_a_total_timeout_bounds_all_attempts(bench: Bench) -> None:
     retry = {"initial_delay": 60}
     report = await bench.run(
         [step("a", "flaky", config={"times": 9}, total_timeout_seconds=2) | {"retry_config": retry}]
@@ -115,7 +115,7 @@ async def test_a_total_timeout_bounds_all_attempts(bench: Bench):
     assert report.steps["a"].attempts == 1
 
 
-async def test_conditions_skip_and_optional_failures_do_not_fail_the_run(bench: Bench):
+async def test_conditions_skip_and_optional_failures_do_not_fail_the_run(bench: Bench) -> None:
     report = await bench.run(
         [
             step("a", "echo", config={"total": 12}),
@@ -135,20 +135,20 @@ async def test_conditions_skip_and_optional_failures_do_not_fail_the_run(bench: 
     }
 
 
-async def test_a_template_that_cannot_be_resolved_fails_its_step(bench: Bench):
+async def test_a_template_that_cannot_be_resolved_fails_its_step(bench: Bench) -> None:
     report = await bench.run([step("a", "echo"), step("b", "echo", config={"x": "{{ a.missing }}"}, depends_on=["a"])])
     error = report.steps["b"].error
     assert error
     assert (error.type, error.message) == ("TemplateError", "`{{ a.missing }}`: 'a' has no 'missing'")
 
 
-async def test_a_config_that_does_not_fit_its_handler_is_not_retried(bench: Bench):
+async def test_a_config_that_does_not_fit_its_handler_is_not_retried(bench: Bench) -> None:
     report = await bench.run([step("a", "flaky", config={})])
     assert report.steps["a"].attempts == 1
     assert report.steps["a"].status is StepStatus.FAILED
 
 
-async def test_fail_fast_cancels_what_runs(bench: Bench):
+async def test_fail_fast_cancels_what_runs(bench: Bench) -> None:
     handle = await bench.start(
         [
             step("slow", "gate", heartbeat_seconds=1),
@@ -162,7 +162,7 @@ async def test_fail_fast_cancels_what_runs(bench: Bench):
     assert statuses(report) == {"slow": "cancelled", "wrong": "failed", "after": "skipped"}
 
 
-async def test_layers_wait_for_the_whole_layer_before(bench: Bench):
+async def test_layers_wait_for_the_whole_layer_before(bench: Bench) -> None:
     handle = await bench.start(
         [step("slow", "gate"), step("quick"), step("next", depends_on=["quick"])],
         limits={"dispatch": "layers"},
@@ -176,7 +176,7 @@ async def test_layers_wait_for_the_whole_layer_before(bench: Bench):
     assert started >= ended
 
 
-async def test_max_concurrency_bounds_what_runs(bench: Bench):
+async def test_max_concurrency_bounds_what_runs(bench: Bench) -> None:
     handle = await bench.start([step(name, "gate") for name in "abc"], limits={"max_concurrency": 2})
     await bench.gates.began["a"].wait()
     await bench.gates.began["b"].wait()
@@ -186,7 +186,7 @@ async def test_max_concurrency_bounds_what_runs(bench: Bench):
     assert (await bench.finish(handle)).completed == 3
 
 
-async def test_local_handlers_give_the_same_report(bench: Bench):
+async def test_local_handlers_give_the_same_report(bench: Bench) -> None:
     report = await bench.run(
         [
             step("a", "echo", config={"x": 1}),
@@ -200,7 +200,7 @@ async def test_local_handlers_give_the_same_report(bench: Bench):
     assert [report.steps[name].attempts for name in "abcd"] == [1, 2, 1, 0]
 
 
-async def test_a_retry_goes_on_from_a_rewound_state(bench: Bench):
+async def test_a_retry_goes_on_from_a_rewound_state(bench: Bench) -> None:
     saved_step = {"status": "completed", "output": {"x": "kept"}, "attempts": 1}
     resumed = {"steps": {"a": saved_step}, "inputs": {}, "context": {}}
     report = await bench.run(
@@ -210,7 +210,7 @@ async def test_a_retry_goes_on_from_a_rewound_state(bench: Bench):
     assert report.steps["b"].output == {"y": "kept"}
 
 
-async def test_a_cancelled_workflow_is_a_cancelled_run(bench: Bench):
+async def test_a_cancelled_workflow_is_a_cancelled_run(bench: Bench) -> None:
     handle = await bench.start([step("a", "gate", heartbeat_seconds=1), step("b", depends_on=["a"])])
     await bench.gates.began["a"].wait()
     await handle.cancel()

@@ -1,0 +1,59 @@
+# Docrail: everything a checkout can do. `make help` lists it.
+SHELL := /bin/sh
+RUN := .venv/bin/
+PYTHONS := python3 python3.13 python3.12 python3.11
+
+.DEFAULT_GOAL := help
+.PHONY: help venv demo up test check bench lock clean
+
+help:  ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+venv: .venv/.complete  ## Make .venv with the pinned dependencies (needs Python 3.11 or newer; done by the others too)
+
+.venv/.complete: requirements.lock pyproject.toml
+	@for candidate in $(PYTHONS); do \
+	  if $$candidate -c 'import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+	    python=$$candidate; break; \
+	  fi; \
+	done; \
+	if [ -z "$$python" ]; then \
+	  echo "Docrail needs Python 3.11 or newer, with its venv module; found none of: $(PYTHONS)." >&2; \
+	  echo "On Debian and Ubuntu: apt install python3 python3-venv" >&2; \
+	  exit 1; \
+	fi; \
+	if ! $(RUN)python -m pip --version >/dev/null 2>&1; then \
+	  echo "making .venv with $$($$python --version)"; $$python -m venv --clear .venv; \
+	fi
+	@echo "installing the pinned dependencies"
+	@$(RUN)python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@# compat: the folder itself is put on the path, so that a new module is found without installing again.
+	@$(RUN)python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation \
+	  --config-settings editable_mode=compat -e .
+	@touch $@
+
+demo: venv  ## Read the sample invoices through the whole system; KEEP=1 leaves it running
+	@$(RUN)docrail demo $(if $(KEEP),--keep)
+
+up: venv  ## Start everything on this machine, with its data in ./var
+	@$(RUN)docrail up
+
+test: venv  ## Run the test suite, on real servers that it starts itself
+	@$(RUN)python -m pytest
+
+check: venv  ## Run all that a commit must pass: style, types, imports, sizes, tests
+	$(RUN)ruff check .
+	$(RUN)ruff format --check .
+	$(RUN)mypy .
+	$(RUN)lint-imports
+	$(RUN)python -m pytest
+
+bench: venv  ## Measure, and print the numbers beside their baselines as JSON lines
+	@for script in bench/*.py; do $(RUN)python $$script || exit 1; done
+
+lock: venv  ## Pin the newest versions that pyproject.toml allows (needs uv)
+	uv pip compile pyproject.toml --universal --generate-hashes --no-emit-index-url --no-header --extra dev \
+	  --python-version 3.11 --upgrade -o requirements.lock
+
+clean:  ## Remove .venv and caches; data in ./var stays
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache *.egg-info

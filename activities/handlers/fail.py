@@ -1,0 +1,43 @@
+"""Handler `fail`: fail the first attempts with an error of choice. For tests of retries and failure branches."""
+
+from types import MappingProxyType
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+from activities.registry import Call, Handler
+from activities.tools import Tools
+
+ErrorName = Literal["ConnectionError", "KeyError", "OSError", "RuntimeError", "TimeoutError", "TypeError", "ValueError"]
+ERRORS = MappingProxyType(
+    {
+        error.__name__: error
+        for error in (ConnectionError, KeyError, OSError, RuntimeError, TimeoutError, TypeError, ValueError)
+    }
+)
+
+
+class Config(BaseModel, extra="forbid", frozen=True):
+    """The first `times` attempts raise `error`; with KeyError, `key` is the missing key."""
+
+    times: int = Field(ge=0)
+    error: ErrorName = "RuntimeError"
+    message: str = "failed as configured"
+    key: str | None = None
+
+
+class Output(BaseModel):
+    """How many attempts it took."""
+
+    attempts: int
+
+
+async def run(call: Call[Config], _tools: Tools) -> Output:
+    """Return once the attempts that must fail are over. Raises: the configured error."""
+    if call.attempt <= call.config.times:
+        text = call.config.key if call.config.error == "KeyError" and call.config.key else call.config.message
+        raise ERRORS[call.config.error](text)
+    return Output(attempts=call.attempt)
+
+
+HANDLER = Handler("fail", Config, Output, run)

@@ -1,0 +1,34 @@
+"""Handler `save_json`: write an extracted invoice into the lake as JSON, every value exact."""
+
+from pydantic import BaseModel
+
+from activities.invoice_ref import InvoiceRef, load_invoice
+from activities.registry import Call, Handler
+from activities.tools import Tools
+
+
+class Config(BaseModel, extra="forbid", frozen=True):
+    """`invoice` is the `invoice_ref` that `extract_invoice` gave."""
+
+    invoice: InvoiceRef
+
+
+class Output(BaseModel):
+    """The file; `path` is relative to the lake's root."""
+
+    path: str
+    sha256: str
+    size_bytes: int
+
+
+async def run(call: Call[Config], tools: Tools) -> Output:
+    """Write the file; every attempt writes the same bytes under the same name.
+
+    Raises: NotStored, ValueError (never retried); OSError, a full disk among them (retried).
+    """
+    invoice = await load_invoice(tools.db, call.tenant_id, call.config.invoice)
+    file = await tools.lake.write_json(call.tenant_id, invoice)
+    return Output(path=file.path, sha256=file.sha256, size_bytes=file.size)
+
+
+HANDLER = Handler("save_json", Config, Output, run, local=True)

@@ -1,0 +1,29 @@
+"""Handler `sleep`: hold a worker's slot for a while, as slow work does. For tests and benches; a wait needs no slot."""
+
+import asyncio
+
+from pydantic import BaseModel, Field
+
+from activities.registry import Call, Handler
+from activities.tools import Tools
+
+
+class Config(BaseModel, extra="forbid", frozen=True):
+    """How long."""
+
+    seconds: float = Field(ge=0, le=3600, allow_inf_nan=False)
+
+
+class Output(BaseModel):
+    """How long it was."""
+
+    seconds: float
+
+
+async def run(call: Call[Config], _tools: Tools) -> Output:
+    """Return after `seconds`. An attempt that runs twice sleeps twice."""
+    await asyncio.sleep(call.config.seconds)
+    return Output(seconds=call.config.seconds)
+
+
+HANDLER = Handler("sleep", Config, Output, run)

@@ -1,0 +1,208 @@
+"""The process that opens documents: forks one limited child for each, out of an interpreter that has everything loaded.
+
+Started by reading.py as its own program, so that neither the worker's threads nor its `__main__` are ever forked or
+imported again (multiprocessing's forkserver would import the worker in every child). A child ends when its work is
+done, when a limit is reached, when the reader hangs up its socket, or when the server ends; the server ends with the
+worker.
+"""
+
+import ctypes
+import datetime as dt
+import gc
+import json
+import os
+import resource
+import selectors
+import signal
+import socket
+import struct
+import sys
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import NoReturn
+
+HEADER = struct.Struct("!cI")
+"""A frame: its kind, then the length of its payload."""
+RESULT, STATUS = b"R", b"S"
+"""From the child: a JSON answer. From the server, after the child's end: its wait status as decimal text."""
+PR_SET_PDEATHSIG = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingLimits:
+    """What opening one document may cost. A 1.2 kB PDF can drive a parser to 600 MB (documents.md §1)."""
+
+    memory_bytes: int = 1_500_000_000
+    cpu_seconds: int = 60
+    wall_seconds: float = 90.0
+    max_bytes: int = 25 * 1024 * 1024
+    max_pages: int = 50
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingRequest:
+    """One document to open."""
+
+    path: str
+    limits: ReadingLimits
+
+    def to_line(self) -> bytes:
+        """Return the request as the line the server reads."""
+        return json.dumps({"path": self.path, "limits": asdict(self.limits)}).encode() + b"\n"
+
+    @classmethod
+    def of_line(cls, line: bytes) -> "ReadingRequest":
+        """Return the request written by `to_line`."""
+        request = json.loads(line)
+        return cls(request["path"], ReadingLimits(**request["limits"]))
+
+
+@dataclass(slots=True)
+class _Children:
+    """The running children: the server's end of each one's socket, by pid."""
+
+    sockets: dict[int, socket.socket] = field(default_factory=dict)
+
+    def pid_of(self, wanted: object) -> int:
+        return next(pid for pid, sock in self.sockets.items() if sock is wanted)
+
+
+def serve(control_fd: int) -> None:
+    """Fork a child for each request until the worker closes the control socket; then kill what is left."""
+    control = socket.socket(fileno=control_fd)
+    control.setblocking(True)
+    _preload()
+    children = _Children()
+    selector = selectors.DefaultSelector()
+    selector.register(control, selectors.EVENT_READ)
+    wakeup = _wake_on_child_end()
+    selector.register(wakeup, selectors.EVENT_READ)
+    try:
+        while True:
+            for key, _ in selector.select():
+                if key.fileobj is control:
+                    if not _start(control, children, selector):
+                        return
+                elif key.fileobj is wakeup:
+                    wakeup.recv(4096)
+                    _reap(children, selector)
+                elif key.fileobj in children.sockets.values():
+                    # Only the end of the conversation can arrive here: nobody waits for this answer any more.
+                    selector.unregister(key.fileobj)
+                    os.kill(children.pid_of(key.fileobj), signal.SIGKILL)
+    finally:
+        for pid in children.sockets:
+            os.kill(pid, signal.SIGKILL)
+
+
+def _preload() -> None:
+    """Load what children need, once. Local imports: the worker imports this module for its names only."""
+    from invoices.readers import read  # noqa: PLC0415  # heavy: see above
+
+    read.warm_up()
+    gc.collect()
+    gc.freeze()  # shared pages stay shared: a child's collector does not touch them
+
+
+def _wake_on_child_end() -> socket.socket:
+    reading, writing = socket.socketpair()
+    reading.setblocking(False)
+    writing.setblocking(False)
+    signal.set_wakeup_fd(os.dup(writing.fileno()), warn_on_full_buffer=False)
+    writing.close()
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    # Ctrl-C and a supervisor's SIGTERM reach the whole group; the worker drains first, then closes the control socket.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    return reading
+
+
+def _start(control: socket.socket, children: _Children, selector: selectors.BaseSelector) -> bool:
+    """Fork a child for the next request; False when the worker is gone."""
+    _, descriptors, _, _ = socket.recv_fds(control, 1, 1)
+    if not descriptors:
+        return False
+    request_socket = socket.socket(fileno=descriptors[0])
+    request_socket.setblocking(True)
+    with request_socket.makefile("rb") as lines:
+        line = lines.readline()
+    if not line.endswith(b"\n"):  # the reader hung up before it had asked
+        request_socket.close()
+        return True
+    server_pid = os.getpid()
+    pid = os.fork()
+    if pid == 0:
+        inherited = [control, *children.sockets.values()]
+        _run_child(request_socket, ReadingRequest.of_line(line), inherited, server_pid)
+    children.sockets[pid] = request_socket
+    selector.register(request_socket, selectors.EVENT_READ)
+    return True
+
+
+def _reap(children: _Children, selector: selectors.BaseSelector) -> None:
+    """Tell each ended child's status to whoever waits for it."""
+    while children.sockets:
+        pid, status = os.waitpid(-1, os.WNOHANG)
+        if pid == 0:
+            return
+        request_socket = children.sockets.pop(pid)
+        if request_socket in (key.fileobj for key in selector.get_map().values()):
+            selector.unregister(request_socket)
+        try:
+            payload = str(os.waitstatus_to_exitcode(status)).encode()
+            request_socket.send(HEADER.pack(STATUS, len(payload)) + payload, socket.MSG_DONTWAIT)
+        except OSError:
+            pass  # it stopped listening: nothing is lost
+        finally:
+            request_socket.close()
+
+
+def _run_child(
+    request_socket: socket.socket, request: ReadingRequest, inherited: list[socket.socket], server_pid: int
+) -> NoReturn:
+    code = 1
+    try:
+        for other in inherited:
+            other.close()
+        _limit(request.limits, server_pid)
+        answer = _answer(request)
+        request_socket.sendall(HEADER.pack(RESULT, len(answer)) + answer)
+        code = 0
+    finally:
+        os._exit(code)
+
+
+def _limit(limits: ReadingLimits, server_pid: int) -> None:
+    """Bind the child to its limits. All of them end it with a signal, whatever C code it is in."""
+    signal.set_wakeup_fd(-1)
+    for name in (signal.SIGCHLD, signal.SIGALRM, signal.SIGXCPU):
+        signal.signal(name, signal.SIG_DFL)
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != server_pid:  # the server ended before the line above
+            os._exit(1)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_AS, (limits.memory_bytes, limits.memory_bytes))
+    resource.setrlimit(resource.RLIMIT_CPU, (limits.cpu_seconds, limits.cpu_seconds + 1))
+    signal.setitimer(signal.ITIMER_REAL, limits.wall_seconds)
+
+
+def _answer(request: ReadingRequest) -> bytes:
+    """Return the reading, or why there is none, as JSON bytes: exactly one of the keys reading.py expects."""
+    from invoices.problems import UnreadableDocument  # noqa: PLC0415  # loaded by _preload
+    from invoices.readers.read import read_document  # noqa: PLC0415
+
+    try:
+        data = Path(request.path).read_bytes()
+    except OSError as error:
+        return json.dumps({"os_error": [error.errno, error.strerror]}).encode()
+    try:
+        today = dt.datetime.now(dt.UTC).date()
+        invoice = read_document(data, today=today, max_pages=request.limits.max_pages)
+    except UnreadableDocument as error:
+        return json.dumps({"unreadable": [error.code, error.message]}).encode()
+    except MemoryError:
+        return json.dumps({"out_of_memory": True}).encode()
+    except Exception as error:  # noqa: BLE001  # a parser's bug must not look like a dead child
+        return json.dumps({"bug": f"{type(error).__name__}: {error}"[:500]}).encode()
+    return b'{"invoice":' + invoice.model_dump_json().encode() + b"}"

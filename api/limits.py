@@ -1,0 +1,49 @@
+"""Refuses a body that is too large, announced or not: nothing keeps more of it than the limit."""
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from api.errors import BodyTooLargeError, refusal
+from operations.errors import TooLarge
+
+MAX_JSON_BYTES = 4 * 2**20
+"""Of every body but an upload: a definition's text may have 3 MB, and quoting lengthens it."""
+
+FORM_BYTES = 64 * 2**10
+"""What a multipart form adds to the file in it: boundaries, headers, the other fields."""
+
+UPLOAD_PATH = "/v1/documents"
+
+
+class BodyLimit:
+    """ASGI middleware. Not the framework's own limit, which answers in plain text."""
+
+    def __init__(self, app: ASGIApp, max_upload_bytes: int) -> None:
+        self._app = app
+        self._max_upload_bytes = max_upload_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or refuse the body before or while it is read."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        limit, allowance = (self._max_upload_bytes, FORM_BYTES) if scope["path"] == UPLOAD_PATH else (MAX_JSON_BYTES, 0)
+        if _announced(scope) > limit + allowance:
+            await refusal(TooLarge(limit))(scope, receive, send)
+            return
+        seen = 0
+
+        async def limited() -> Message:
+            nonlocal seen
+            message = await receive()
+            seen += len(message.get("body", b""))
+            if seen > limit + allowance:
+                raise BodyTooLargeError(limit)
+            return message
+
+        await self._app(scope, limited, send)
+
+
+def _announced(scope: Scope) -> int:
+    length = Headers(scope=scope).get("content-length", "0")
+    return int(length) if length.isdigit() else 0

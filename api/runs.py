@@ -1,0 +1,151 @@
+"""Runs: start, list, show, pause, resume, abort."""
+
+import datetime as dt
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from api.auth import MayOperateRuns, MayRead, MaySubmit
+from api.errors import problems
+from api.parameters import After, AppDep, IdempotencyKey, Limit, one_key
+from dag.report import RunReport
+from dag.state import RunStatus
+from dag.values import Json
+from operations import run_control, run_lists, run_reports, runs
+from operations.engine import history_url
+from operations.errors import InvalidDefinition, KeyConflict, NotFound, WrongState
+from operations.run_lists import RunFilter
+from operations.runs import RunOrder
+
+MAX_VERSION = 2**31 - 1
+
+router = APIRouter(prefix="/v1/runs", tags=["runs"])
+
+
+class RunIn(BaseModel):
+    """What to run: the id of a published definition, or a whole definition, which is published first."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [{"definition": "invoice", "inputs": {"document_id": "doc_0f9c6c4b3a2d4e5f8a7b6c5d4e"}}]
+        },
+    )
+
+    definition: str | dict[str, Json]
+    version: int | None = Field(default=None, ge=1, le=MAX_VERSION, description="by default the newest")
+    inputs: dict[str, Json] = Field(default_factory=dict)
+    key: str | None = Field(default=None, description="as the header Idempotency-Key")
+
+
+class StartedOut(BaseModel):
+    """A run that exists; `created` is false if an earlier request with the same key had started it."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    run_id: str = Field(examples=["invoice.order-4711"])
+    definition_id: str
+    version: int
+    digest: str
+    created: bool
+
+
+class RunOut(RunReport):
+    """A run: its steps in plan order with status, reason, attempts and duration, the totals, and its outputs."""
+
+    history_url: str = Field(description="the run's history in Temporal's web UI")
+
+
+class RunLineOut(BaseModel):
+    """One line of a list of runs."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    run_id: str
+    definition_id: str
+    version: int
+    document_id: str | None
+    status: RunStatus
+    started_at: dt.datetime
+    ended_at: dt.datetime | None
+
+
+class RunListOut(BaseModel):
+    """A page of runs, newest first; it may be a moment behind."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    runs: list[RunLineOut]
+    after: str | None
+
+
+class RunStatusOut(BaseModel):
+    """A run's status after it was told to change it."""
+
+    run_id: str
+    status: RunStatus
+
+
+class AbortIn(BaseModel):
+    """Why a run is ended early."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    reason: str = Field(default="aborted by an operator", min_length=1, max_length=500, pattern=r"^[^\x00]*$")
+
+
+@router.post(
+    "",
+    status_code=202,
+    responses=problems(NotFound, KeyConflict, InvalidDefinition),
+)
+async def start_run(
+    order: RunIn, who: MaySubmit, app: AppDep, response: Response, idempotency_key: IdempotencyKey = None
+) -> StartedOut:
+    """Start a run. With a key, asking again is the same run, even after it ended."""
+    wanted = RunOrder(order.definition, order.version, order.inputs, one_key(idempotency_key, order.key))
+    started = await runs.start_run(app, who, wanted)
+    response.headers["Location"] = f"/v1/runs/{started.run_id}"
+    return StartedOut.model_validate(started)
+
+
+@router.get("", responses=problems())
+async def list_runs(
+    who: MayRead,
+    app: AppDep,
+    definition: Annotated[str | None, Query(description="a definition's id")] = None,
+    document: Annotated[str | None, Query(description="a document's id")] = None,
+    status: RunStatus | None = None,
+    limit: Limit = 100,
+    after: After = None,
+) -> RunListOut:
+    """List runs, newest first."""
+    page = await run_lists.list_runs(app, who, RunFilter(definition, document, status), limit=limit, after=after)
+    return RunListOut.model_validate(page)
+
+
+@router.get("/{run_id}", responses=problems(NotFound))
+async def show_run(run_id: str, who: MayRead, app: AppDep) -> RunOut:
+    """Show a run with its steps."""
+    report = await run_reports.show_run(app, who, run_id)
+    return RunOut(**dict(report), history_url=history_url(app, who.tenant_id, run_id))
+
+
+@router.post("/{run_id}/pause", responses=problems(NotFound, WrongState))
+async def pause_run(run_id: str, who: MayOperateRuns, app: AppDep) -> RunStatusOut:
+    """Start no more steps; what runs goes on."""
+    return RunStatusOut(run_id=run_id, status=await run_control.pause_run(app, who, run_id))
+
+
+@router.post("/{run_id}/resume", responses=problems(NotFound, WrongState))
+async def resume_run(run_id: str, who: MayOperateRuns, app: AppDep) -> RunStatusOut:
+    """Go on after a pause."""
+    return RunStatusOut(run_id=run_id, status=await run_control.resume_run(app, who, run_id))
+
+
+@router.post("/{run_id}/abort", responses=problems(NotFound, WrongState))
+async def abort_run(run_id: str, who: MayOperateRuns, app: AppDep, wanted: AbortIn | None = None) -> RunStatusOut:
+    """End the run early. Its running steps are cancelled and waited for; the rest is skipped."""
+    reason = (wanted or AbortIn()).reason
+    return RunStatusOut(run_id=run_id, status=await run_control.abort_run(app, who, run_id, reason))

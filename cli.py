@@ -1,0 +1,183 @@
+"""Root: the commands. Each reads the settings, hands over values, and says in plain words what went wrong."""
+
+import asyncio
+import importlib
+import os
+import signal
+import sys
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+import uvicorn
+from pydantic import ValidationError
+
+from embedded.processes import ProcessError
+from embedded.stack import Stack, StackOptions, run_stack
+from settings import Settings
+from storage.db import StorageError
+from storage.migrate import migrate as apply_migrations
+
+app = typer.Typer(
+    name="docrail",
+    help="Durable document workflows. `docrail up` starts everything on this machine.",
+    no_args_is_help=True,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    pretty_exceptions_enable=False,
+    epilog="Every command reads the DOCRAIL_* environment variables; the options say which ones they stand for.",
+)
+
+API_GRACE_SECONDS = 10
+"""How long requests that are being answered may take when the API is told to stop."""
+
+
+@app.command()
+def up(
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder that keeps everything; made if missing. [DOCRAIL_DATA_DIR, else ./var]", metavar="DIR"
+        ),
+    ] = None,
+    port: Annotated[
+        int | None, typer.Option(help="The API's port; 0 takes a free one. [DOCRAIL_API_PORT, else 8000]", metavar="N")
+    ] = None,
+    temporal_port: Annotated[int, typer.Option(help="Temporal's port; 0 takes a free one.", metavar="N")] = 7233,
+    ui_port: Annotated[int, typer.Option(help="Temporal's web UI's port; 0 takes a free one.", metavar="N")] = 8233,
+    workers: Annotated[int, typer.Option(min=1, help="How many worker processes to run.", metavar="N")] = 1,
+) -> None:
+    """Start Temporal, PostgreSQL, the API and a worker, and run them until Ctrl-C.
+
+    The data is kept: the next start in the same folder finds it. Ctrl-C lets running activities finish; a second
+    Ctrl-C does not.
+    """
+    settings = Settings()
+    options = StackOptions(
+        data_dir=data or settings.data_dir,
+        api_host=settings.api_host,
+        api_port=settings.api_port if port is None else port,
+        temporal_port=temporal_port,
+        ui_port=ui_port,
+        workers=workers,
+        graceful_shutdown_seconds=settings.graceful_shutdown_seconds,
+    )
+    run_until_stopped(lambda: _up(options))
+
+
+@app.command()
+def worker() -> None:
+    """Run a worker against the servers of the settings, until SIGTERM; running activities may finish."""
+    _root("worker").main()
+
+
+@app.command()
+def api() -> None:
+    """Serve the HTTP API on DOCRAIL_API_HOST:DOCRAIL_API_PORT, against the servers of the settings."""
+    settings = Settings()
+    uvicorn.run(
+        _root("api.app").create_app(settings),
+        host=settings.api_host,
+        port=settings.api_port,
+        access_log=False,  # /metrics counts requests
+        timeout_graceful_shutdown=API_GRACE_SECONDS,
+    )
+
+
+@app.command()
+def migrate() -> None:
+    """Bring the database of DOCRAIL_DATABASE_URL to the schema that this code expects. Safe to repeat."""
+    try:
+        applied = asyncio.run(apply_migrations(Settings().database_url))
+    except OSError as error:
+        raise SystemExit(f"cannot reach the database of DOCRAIL_DATABASE_URL: {error}") from None
+    for name in applied:
+        say(f"applied {name}")
+    say("the database is up to date")
+
+
+async def _up(options: StackOptions) -> None:
+    async with run_stack(options, say) as stack:
+        for line in addresses(stack, options.data_dir):
+            say(line)
+        await asyncio.get_running_loop().create_future()  # until the task is cancelled
+
+
+def addresses(stack: Stack, data_dir: Path) -> list[str]:
+    """Return the lines that tell a person where everything is."""
+    return [
+        "",
+        "Docrail is ready.",
+        f"  API          {stack.api_url}  (what it offers: {stack.api_url}/docs)",
+        f"  Temporal UI  {stack.temporal.ui_url}",
+        f"  Temporal     {stack.temporal.address}",
+        f"  PostgreSQL   {stack.postgres.dsn}",
+        f"  Data, logs   {data_dir.absolute()}",
+        "Ctrl-C stops it.",
+    ]
+
+
+def run_until_stopped(main: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Run `main()`; SIGINT, SIGTERM and SIGHUP cancel it, so that it cleans up. A second signal ends us at once."""
+
+    async def run() -> None:
+        task = asyncio.create_task(main())
+        loop = asyncio.get_running_loop()
+
+        def stop() -> None:
+            for number in STOP_SIGNALS:
+                # The kernel ends our children when we die (embedded/launch.py).
+                loop.add_signal_handler(number, os._exit, 130)
+            task.cancel()
+
+        for number in STOP_SIGNALS:
+            loop.add_signal_handler(number, stop)
+        with suppress(asyncio.CancelledError):
+            await task
+
+    asyncio.run(run())
+
+
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def say(line: str) -> None:
+    """Print a line of progress at once, also into a pipe."""
+    print(line, flush=True)
+
+
+def _root(module: str) -> Any:
+    """Load another root by name: roots do not import each other, and a command loads only what it needs."""
+    return importlib.import_module(module)
+
+
+def _run() -> int:
+    try:
+        app()
+    except SystemExit as end:
+        if not isinstance(end.code, str):
+            return end.code or 0
+        message = end.code
+    except ValidationError as error:
+        message = "\n".join(f"DOCRAIL_{str(problem['loc'][0]).upper()}: {problem['msg']}" for problem in error.errors())
+    except (ProcessError, StorageError, OSError) as error:
+        message = str(error)
+    else:
+        return 0
+    print(f"docrail: {message}", file=sys.stderr)
+    return 1
+
+
+def main() -> None:
+    """Run the command that the arguments name, and end the process with its code."""
+    code = _run()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # Temporal's core may abort the interpreter's own exit (sdk-python issue 300); everything is closed by now.
+    os._exit(code)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,170 @@
+"""Checks that a document has the fields of a definition and nothing else: pydantic's errors in plain words."""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from dag.definition import ID_PATTERN, STEP_ALIASES, Definition, Step, is_id
+from dag.findings import MAX_PROBLEMS, Findings
+from dag.problems import Path
+from dag.shapes import fixed_fields, model_at
+from dag.values import Json
+from dag.wording import choices_of, describe, field_name, known_names, quote, wording
+
+_ID_RULE = "must begin with a letter and hold only letters, digits and _"
+
+MOST_ERRORS = 10 * MAX_PROBLEMS
+"""Errors translated at most: more are never shown."""
+
+Ignore = Callable[[ErrorDetails], bool]
+
+
+def check_fields(document: dict[str, Json], findings: Findings) -> Definition | None:
+    """Return the definition that `document` says, None if its fields are not right (every fault is reported)."""
+    try:
+        return Definition.model_validate_json(json.dumps(document), strict=True)
+    except ValidationError as error:
+        report_validation_error(error, Definition, document, findings)
+        return None
+
+
+def read_step(step: dict[str, Json]) -> Step:
+    """Return the step that `step` says. Raises: pydantic.ValidationError."""
+    return Step.model_validate_json(json.dumps(step), strict=True)
+
+
+def report_validation_error(
+    error: ValidationError,
+    model: type[BaseModel],
+    value: Json,
+    findings: Findings,
+    *,
+    base: Path = (),
+    owner: str = "",
+    ignore: Ignore = lambda _: False,
+) -> None:
+    """Report each fault that `model` found in `value`, which stands at `base`.
+
+    `owner` is who has the fields, for messages; by default the step or object they stand in.
+    """
+    listed = islice(error.errors(include_url=False), MOST_ERRORS)
+    faults = [fault for fault in listed if not ignore(fault) and not _is_miscounted(fault, value)]
+    report = _Report(model, value, findings, base, owner)
+    misspelt = {report.unknown(fault) for fault in faults if fault["type"] == "extra_forbidden"}
+    for fault in faults:
+        loc = _real(fault["loc"])
+        if fault["type"] == "missing":
+            if loc not in misspelt:  # `handlr` is one mistake, not an unknown field and a missing one
+                report.missing(loc)
+        elif fault["type"] != "extra_forbidden":
+            report.wrong(fault)
+
+
+def report_unknown(path: Path, known: Iterable[str], findings: Findings, *, owner: str) -> str | None:
+    """Report the field at `path`, which `owner` does not have; return the field that is probably meant."""
+    names = list(known)
+    meant = findings.suggestions.closest(str(path[-1]), names)
+    message = f"{owner} has no field '{quote(str(path[-1]))}'"
+    if meant is None:
+        message += known_names(names)
+    findings.error("unknown-field", path, message, meant, at_key=True)
+    return meant
+
+
+@dataclass(frozen=True, slots=True)
+class _Report:
+    model: type[BaseModel]
+    value: Json
+    findings: Findings
+    base: Path
+    owner: str
+
+    def unknown(self, fault: ErrorDetails) -> Path:
+        """Report a field that does not exist; return where it would stand under the name that is probably meant."""
+        loc = fault["loc"]
+        meant = report_unknown((*self.base, *loc), self._known(loc), self.findings, owner=self._owner(loc))
+        if meant is None:
+            return loc
+        place = (*loc[:-1], STEP_ALIASES.get(meant, meant))
+        around = _at(self.value, loc[:-1])
+        if isinstance(around, dict) and place[-1] not in around:
+            self.findings.renames[*self.base, *place] = str(loc[-1])
+        return place
+
+    def missing(self, loc: Path) -> None:
+        message = f"{self._owner(loc)} needs the field '{loc[-1]}'"
+        self.findings.error("missing-field", (*self.base, *loc), message)
+
+    def wrong(self, fault: ErrorDetails) -> None:
+        loc = _real(fault["loc"])
+        path = (*self.base, *loc)
+        found = _at(self.value, loc)
+        if fault["type"] == "string_pattern_mismatch" and fault.get("ctx", {}).get("pattern") == ID_PATTERN:
+            self._bad_id(path, loc[-1] if loc != fault["loc"] else found, at_key=loc != fault["loc"])
+            return
+        context = fault.get("ctx", {})
+        code, rule = wording(fault["type"], context, fault["msg"])
+        name = field_name(self.findings.author_path(path))
+        subject = f"'{name}'" if path else name
+        message = f"{subject} {rule}, found {describe(found)}"
+        meant = self._meant(rule, found, context) if isinstance(found, str) else None
+        self.findings.error(code, path, message, meant, at_key=loc != fault["loc"])
+
+    def _meant(self, rule: str, found: str, context: dict[str, Any]) -> str | None:
+        if rule == "must be a list" and is_id(found):
+            return f"[{found}]"
+        return self.findings.suggestions.closest(found, choices_of(context))
+
+    def _bad_id(self, path: Path, text: Json, *, at_key: bool) -> None:
+        fixed = re.sub(r"\W+", "_", str(text), flags=re.ASCII).strip("_")
+        message = f"'{quote(str(text))}' cannot be an id: it {_ID_RULE}"
+        self.findings.error("bad-id", path, message, fixed if is_id(fixed) else None, at_key=at_key)
+
+    def _known(self, loc: Path) -> Iterator[str]:
+        model = model_at(self.model, loc[:-1])
+        if model is not None:
+            yield from fixed_fields(model) or ()
+        if model is Step:
+            yield from STEP_ALIASES
+        if model is Definition:
+            yield "defaults"
+
+    def _owner(self, loc: Path) -> str:
+        """Return who should have the field at `loc`: `step 'extract'`, `'retry_config'`, `the definition`."""
+        if self.owner and len(loc) == 1:
+            return self.owner
+        around = (*self.base, *loc[:-1])
+        if len(around) == len(("steps", 0)) and around[0] == "steps":
+            step = _at(self.value, loc[:-1])
+            name = step.get("id") if isinstance(step, dict) else None
+            return f"step '{quote(name)}'" if isinstance(name, str) else "the step"
+        return f"'{field_name(self.findings.author_path(around))}'" if around else "the definition"
+
+
+def _is_miscounted(fault: ErrorDetails, value: Json) -> bool:
+    """Tell whether a list is called too short only because pydantic does not count the entries that are wrong."""
+    found = _at(value, fault["loc"])
+    return fault["type"] == "too_short" and isinstance(found, list) and len(found) >= fault["ctx"]["min_length"]
+
+
+def _real(loc: Path) -> Path:
+    """Return `loc` without pydantic's mark for "the key, not the value"."""
+    return loc[:-1] if loc and loc[-1] == "[key]" else loc
+
+
+def _at(value: Json, loc: Path) -> Json:
+    for key in loc:
+        match value, key:
+            case dict(), str() if key in value:
+                value = value[key]
+            case list(), int() if key < len(value):
+                value = value[key]
+            case _:
+                return value
+    return value

@@ -1,0 +1,83 @@
+"""Brings an author's document into one form: the seeds' words become ours, `defaults` go into every step."""
+
+from collections.abc import Iterator
+
+from pydantic import ValidationError
+
+from dag.check_fields import read_step, report_unknown, report_validation_error
+from dag.definition import DEFAULTABLE, STEP_ALIASES, Step
+from dag.findings import Findings
+from dag.values import Json
+from dag.wording import describe
+
+
+def normalise(document: dict[str, Json], findings: Findings) -> dict[str, Json]:
+    """Return `document` with aliases replaced and defaults merged; parts that cannot be read stay as they are."""
+    defaults = dict(_usable_defaults(document.get("defaults", {}), findings))
+    normalised = {key: value for key, value in document.items() if key != "defaults"}
+    steps = document.get("steps")
+    if isinstance(steps, list):
+        normalised["steps"] = [
+            _merge(defaults, _without_aliases(number, step, findings)) if isinstance(step, dict) else step
+            for number, step in enumerate(steps)
+        ]
+    return normalised
+
+
+def repair(document: dict[str, Json], findings: Findings) -> dict[str, Json]:
+    """Return `document` with misspelt fields under the names that are probably meant: so one slip has no follow-ups."""
+    repaired = dict(document)
+    steps = repaired.get("steps")
+    if isinstance(steps, list):
+        repaired["steps"] = steps = list(steps)
+    for path, word in findings.renames.items():
+        match path:
+            case (str() as name,) if word in repaired:
+                repaired[name] = repaired.pop(word)
+            case ("steps", int() as number, str() as name) if isinstance(steps, list) and word in steps[number]:
+                step = dict(steps[number])
+                step[name] = step.pop(word)
+                steps[number] = step
+    # Steps under a misspelt word were not seen by `normalise`.
+    return normalise(repaired, findings) if ("steps",) in findings.renames else repaired
+
+
+def _without_aliases(number: int, step: dict[str, Json], findings: Findings) -> dict[str, Json]:
+    renamed: dict[str, Json] = {}
+    for word, value in step.items():
+        name = STEP_ALIASES.get(word, word)
+        if name != word and name in step:
+            message = f"'{word}' is another word for '{name}'; give one of them"
+            findings.error("alias-conflict", ("steps", number, word), message, at_key=True)
+            continue
+        if name != word:
+            findings.renames["steps", number, name] = word
+        renamed[name] = value
+    return renamed
+
+
+def _merge(defaults: dict[str, Json], step: dict[str, Json]) -> dict[str, Json]:
+    merged = {**defaults, **step}
+    ours, theirs = step.get("retry_config"), defaults.get("retry_config")
+    if isinstance(ours, dict) and isinstance(theirs, dict):
+        merged["retry_config"] = {**theirs, **ours}
+    return merged
+
+
+def _usable_defaults(defaults: Json, findings: Findings) -> Iterator[tuple[str, Json]]:
+    """Yield the defaults that are right; the wrong ones are reported here and not once more at every step."""
+    if not isinstance(defaults, dict):
+        findings.error("wrong-type", ("defaults",), f"'defaults' must be an object, found {describe(defaults)}")
+        return
+    for name in defaults:
+        if name not in DEFAULTABLE:
+            report_unknown(("defaults", name), DEFAULTABLE, findings, owner="'defaults'")
+    given = {name: defaults[name] for name in DEFAULTABLE if name in defaults}
+    wrong: set[str | int] = set()
+    try:
+        # A step that needs nothing else: so defaults obey the same rules as the fields they fill.
+        read_step({"id": "step", "handler": "handler", **given})
+    except ValidationError as error:
+        report_validation_error(error, Step, given, findings, base=("defaults",))
+        wrong = {fault["loc"][0] for fault in error.errors(include_url=False)}
+    yield from ((name, value) for name, value in given.items() if name not in wrong)

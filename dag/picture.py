@@ -1,0 +1,76 @@
+"""Draws a definition: its layers, its longest chain, and a Mermaid flowchart that shows how far a run has come."""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from dag.definition import Definition, Step
+from dag.plan import layers_of
+from dag.state import StepStatus
+
+_COLOURS: Mapping[StepStatus, str] = {
+    StepStatus.PENDING: "fill:#f4f4f5,stroke:#a1a1aa,color:#18181b",
+    StepStatus.QUEUED: "fill:#e0f2fe,stroke:#7dd3fc,color:#18181b",
+    StepStatus.RUNNING: "fill:#bfdbfe,stroke:#2563eb,color:#18181b",
+    StepStatus.COMPLETED: "fill:#bbf7d0,stroke:#16a34a,color:#18181b",
+    StepStatus.FAILED: "fill:#fecaca,stroke:#dc2626,color:#18181b",
+    StepStatus.SKIPPED: "fill:#ffffff,stroke:#a1a1aa,color:#71717a,stroke-dasharray:4 3",
+    StepStatus.CANCELLED: "fill:#fed7aa,stroke:#ea580c,color:#18181b",
+}
+
+
+def layers(definition: Definition) -> tuple[tuple[str, ...], ...]:
+    """Return the ids of the steps that can start together, layer by layer, in document order."""
+    depths = layers_of(_parents(definition))
+    grouped: list[list[str]] = [[] for _ in range(max(depths) + 1)]
+    for step, depth in zip(definition.steps, depths, strict=True):
+        grouped[depth].append(step.id)
+    return tuple(tuple(layer) for layer in grouped)
+
+
+def critical_path(definition: Definition) -> tuple[str, ...]:
+    """Return the longest chain of steps, each waiting for the one before; the first in document order if several."""
+    parents = _parents(definition)
+    depths = layers_of(parents)
+    step = depths.index(max(depths))
+    chain = [step]
+    while depths[step]:
+        step = min(parent for parent in parents[step] if depths[parent] == depths[step] - 1)
+        chain.append(step)
+    return tuple(definition.steps[step].id for step in reversed(chain))
+
+
+def mermaid(definition: Definition, statuses: Mapping[str, StepStatus] | None = None) -> str:
+    """Return the definition as a Mermaid flowchart; with `statuses` by step id, each step in its status's colour."""
+    return "\n".join(_lines(definition, statuses or {})) + "\n"
+
+
+def _lines(definition: Definition, statuses: Mapping[str, StepStatus]) -> Iterator[str]:
+    # Steps are drawn as s0, s1, ...: an id may be one of Mermaid's own words, as `end` is.
+    names = {step.id: f"s{number}" for number, step in enumerate(definition.steps)}
+    yield "flowchart LR"
+    for step in definition.steps:
+        yield f'    {names[step.id]}["{_label(step)}"]'
+    for step in definition.steps:
+        for parent in step.depends_on:
+            yield f"    {names[parent]} --> {names[step.id]}"
+    shown = [(names[step.id], statuses[step.id]) for step in definition.steps if step.id in statuses]
+    for status in StepStatus:
+        members = [name for name, of in shown if of is status]
+        if members:
+            yield f"    classDef {status} {_COLOURS[status]}"
+            yield f"    class {','.join(members)} {status}"
+
+
+def _label(step: Step) -> str:
+    return _escape(step.id) + (f"<br/>{_escape(step.title)}" if step.title else "")
+
+
+def _escape(text: str) -> str:
+    """Return `text` so that Mermaid shows it as it is: whatever it or HTML or Markdown could read as its own."""
+    line = " ".join(text.split())
+    return re.sub(r"[^\w .,:/()+-]", lambda match: f"#{ord(match[0])};", line)
+
+
+def _parents(definition: Definition) -> list[list[int]]:
+    place = {step.id: number for number, step in enumerate(definition.steps)}
+    return [[place[parent] for parent in step.depends_on] for step in definition.steps]

@@ -1,0 +1,40 @@
+"""Which known name somebody probably meant: "did you mean 'save_json'?"."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+LONGEST_WORD = 64
+"""No id is longer, so nothing longer is a slip of the pen."""
+
+COMPARISONS = 10_000
+"""Most comparisons in one validation: a text full of unknown names must not cost names times names."""
+
+
+class Suggestions:
+    """Finds the closest known name, until its allowance of comparisons is spent; equal calls give equal answers."""
+
+    def __init__(self, comparisons: int = COMPARISONS) -> None:
+        self._left = comparisons
+        self._known: dict[tuple[str, frozenset[str]], str | None] = {}
+
+    def closest(self, word: str, candidates: Iterable[str]) -> str | None:
+        """Return the candidate most like `word`, None if nothing is alike."""
+        names = frozenset(candidates)
+        key = (word, names)
+        if key not in self._known:
+            if len(word) > LONGEST_WORD or len(names) > self._left:
+                return None
+            self._left -= len(names)
+            self._known[key] = _closest(word, names)
+        return self._known[key]
+
+
+def _closest(word: str, names: frozenset[str]) -> str | None:
+    # Letter case and - for _ are the commonest slips, so they count for nothing.
+    by_shape = {_shape(name): name for name in sorted(names, reverse=True)}
+    matches = get_close_matches(_shape(word), list(by_shape), n=1)
+    return by_shape[matches[0]] if matches else None
+
+
+def _shape(name: str) -> str:
+    return name.lower().replace("-", "_")

@@ -1,0 +1,74 @@
+"""What a stack needs for itself alone before it starts anything: its data folder and its ports."""
+
+import fcntl
+import os
+import random
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from embedded.processes import ProcessError
+
+HOST = "127.0.0.1"
+FREE_PORTS = range(20000, 32000)
+"""Where free ports are looked for: below Linux's ephemeral range (32768 and up), in which a client that reconnects to a
+killed server's port can be given that very port as its own, connect to itself and keep the server from coming back."""
+
+
+class PortTakenError(ProcessError):
+    """A port that the stack shall listen on is in use."""
+
+    def __init__(self, port: int, option: str) -> None:
+        self.port, self.option = port, option
+        super().__init__(
+            f"port {port} is taken by another program: stop that program, or choose another port with {option} "
+            f"({option} 0 takes a free one)"
+        )
+
+
+class DataInUseError(ProcessError):
+    """Another stack runs on the same data folder."""
+
+    def __init__(self, data_dir: Path, holder: str) -> None:
+        self.data_dir, self.holder = data_dir, holder
+        super().__init__(
+            f"{data_dir} is in use by another docrail (pid {holder}): stop that one, or choose another folder "
+            "with --data"
+        )
+
+
+@contextmanager
+def hold(data_dir: Path) -> Iterator[None]:
+    """Make the data folder and keep every other stack off it. Raises DataInUseError."""
+    data_dir.mkdir(parents=True, exist_ok=True)
+    with (data_dir / "lock").open("a+") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # ends with this process, however it ends
+        except BlockingIOError:
+            lock.seek(0)
+            raise DataInUseError(data_dir, lock.read().strip() or "unknown") from None
+        lock.truncate(0)
+        lock.write(str(os.getpid()))
+        lock.flush()
+        yield
+
+
+def claim_port(port: int, option: str, host: str = HOST) -> int:
+    """Return `port` if it can be listened on, or a free one if it is 0. Raises PortTakenError naming `option`."""
+    if port:
+        if not _is_free(port, host):
+            raise PortTakenError(port, option)
+        return port
+    return next(candidate for candidate in random.sample(FREE_PORTS, len(FREE_PORTS)) if _is_free(candidate, host))
+
+
+def _is_free(port: int, host: str) -> bool:
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+        # As servers do it: without this, a port is "taken" for a minute after its last connection closed.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError:
+            return False
+        return True

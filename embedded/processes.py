@@ -1,0 +1,213 @@
+"""Child processes that never outlive their parent: launched, waited for, started again after a crash, stopped."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from embedded import launch
+
+Report = Callable[[str], None]
+"""Where progress goes: one line for each call."""
+
+START_DELAYS = (0.1, 0.2, 0.4, 0.8, 1.6)
+"""Pauses between tries at a first start: a predecessor that was just killed may hold a port or lock a little longer."""
+RESTART_DELAYS = (0.1, 0.5, 1.0, 2.0, 5.0)
+"""Pauses before a crashed program is started again; the last one repeats."""
+STEADY_SECONDS = 20
+"""A program that ran this long before it crashed starts over with the shortest pause."""
+POLL_SECONDS = 0.03
+LOG_LIMIT = 20 * 2**20
+"""A log this long (bytes) is set aside as *.log.1 at the next start."""
+
+
+class ProcessError(Exception):
+    """Base of what goes wrong with a child process."""
+
+
+class NotStartedError(ProcessError):
+    """A program ended, or did not answer in time, while it was being started."""
+
+    def __init__(self, name: str, reason: str, log: Path) -> None:
+        self.name, self.reason, self.log = name, reason, log
+        super().__init__(f"{name} did not start: {reason}. The end of {log}:\n{_tail(log)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What to run, and how it wishes to be ended. `user` is (uid, gid) to run as; None is whoever we are."""
+
+    name: str
+    arguments: tuple[str, ...]
+    log: Path
+    environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    user: tuple[int, int] | None = None
+    reach: bool = False
+    """Another `user` keeps the right to pass through folders closed to others (see launch.become)."""
+    stop_signal: signal.Signals = signal.SIGTERM
+    stop_seconds: float = 10.0
+    """How long it may take to stop before it is killed."""
+    death_signal: signal.Signals = signal.SIGKILL
+    """What it receives if this process dies without stopping it."""
+
+
+class Supervised:
+    """One program, kept running from `start` until `stop` or `kill`."""
+
+    def __init__(self, program: Program, ready: Callable[[], Awaitable[bool]], report: Report) -> None:
+        """`ready` tells whether the program answers; it is asked repeatedly while the program starts."""
+        self.program = program
+        self._ready = ready
+        self._report = report
+        self._process: asyncio.subprocess.Process | None = None
+        self._keeper: asyncio.Task[None] | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """The process id, None while there is no process."""
+        running = self._process is not None and self._process.returncode is None
+        return self._process.pid if self._process is not None and running else None
+
+    async def start(self, *, timeout_seconds: float = 30.0) -> None:
+        """Start the program and return when it answers; from then on, a crash starts it again.
+
+        Raises NotStartedError, and then leaves nothing running.
+        """
+        try:
+            async with asyncio.timeout(timeout_seconds):
+                await self._launch_until_ready()
+        except TimeoutError:
+            await self.kill()
+            reason = f"no answer after {timeout_seconds:g} s"
+            raise NotStartedError(self.program.name, reason, self.program.log) from None
+        except BaseException:
+            await self.kill()
+            raise
+        self._keeper = asyncio.create_task(self._keep_running())
+
+    async def kill(self) -> None:
+        """Kill the program as a crash would (SIGKILL), and leave it dead until `start`."""
+        await self._end(signal.SIGKILL, 0)
+
+    async def restart(self, *, timeout_seconds: float = 30.0) -> None:
+        """Kill the program if it runs, start it and return when it answers. Raises NotStartedError."""
+        await self.kill()
+        await self.start(timeout_seconds=timeout_seconds)
+
+    async def stop(self) -> None:
+        """Ask the program to end, and kill it if it has not after its `stop_seconds`."""
+        await self._end(self.program.stop_signal, self.program.stop_seconds)
+
+    async def wait_ready(self, *, timeout_seconds: float = 30.0) -> None:
+        """Return when the program answers. Raises TimeoutError."""
+
+        async def claim() -> bool:
+            return self.pid is not None and await self._ready()
+
+        await wait_until(claim, timeout_seconds=timeout_seconds)
+
+    async def _launch_until_ready(self) -> None:
+        for delay in START_DELAYS:
+            self._process = await launch_program(self.program)
+            while self._process.returncode is None:
+                if await self._ready():
+                    return
+                await asyncio.sleep(POLL_SECONDS)
+            await asyncio.sleep(delay)
+        assert self._process is not None
+        reason = f"it ended with code {self._process.returncode}, {len(START_DELAYS)} times"
+        raise NotStartedError(self.program.name, reason, self.program.log)
+
+    async def _keep_running(self) -> None:
+        assert self._process is not None
+        clock, crashes = asyncio.get_running_loop().time, 0
+        while True:
+            started_at = clock()
+            code = await self._process.wait()
+            _kill_group(self._process.pid)
+            if clock() - started_at > STEADY_SECONDS:
+                crashes = 0
+            delay = RESTART_DELAYS[min(crashes, len(RESTART_DELAYS) - 1)]
+            crashes += 1
+            where = f"its log: {self.program.log}"
+            self._report(f"{self.program.name} ended with code {code} and is started again in {delay:g} s ({where})")
+            await asyncio.sleep(delay)
+            self._process = await launch_program(self.program)
+
+    async def _end(self, first: signal.Signals, patience_seconds: float) -> None:
+        if self._keeper is not None:
+            self._keeper.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._keeper
+            self._keeper = None
+        process = self._process
+        if process is None:
+            return
+        with suppress(ProcessLookupError):
+            process.send_signal(first)
+        try:
+            async with asyncio.timeout(patience_seconds or None):
+                await process.wait()
+        except TimeoutError:
+            self._report(f"{self.program.name} did not end within {patience_seconds:g} s and is killed")
+        finally:
+            _kill_group(process.pid)
+            await process.wait()
+
+
+async def wait_until(claim: Callable[[], Awaitable[bool]], *, timeout_seconds: float) -> None:
+    """Return when `claim` holds. Raises TimeoutError when it does not in time."""
+    async with asyncio.timeout(timeout_seconds):
+        while not await claim():  # noqa: ASYNC110 - another process sets no Event
+            await asyncio.sleep(POLL_SECONDS)
+
+
+async def launch_program(program: Program) -> asyncio.subprocess.Process:
+    """Start `program` in a session of its own, so that a terminal's Ctrl-C reaches only us, and dying with us.
+
+    The thread that calls this must live as long as the program: to the kernel, that thread is the parent.
+    """
+    program.log.parent.mkdir(parents=True, exist_ok=True)
+    if program.log.exists() and program.log.stat().st_size > LOG_LIMIT:
+        program.log.replace(program.log.with_name(program.log.name + ".1"))
+    uid, gid = program.user or (os.geteuid(), os.getegid())
+    numbers = (int(program.death_signal), os.getpid(), uid, gid, int(program.reach))
+    with program.log.open("ab") as log:
+        return await asyncio.create_subprocess_exec(
+            *(sys.executable, "-I", "-S", launch.__file__),
+            *map(str, numbers),
+            *program.arguments,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            env=program.environment,
+            start_new_session=True,
+        )
+
+
+async def run_to_end(program: Program) -> None:
+    """Run a program that ends by itself. Raises NotStartedError if it ends with another code than 0."""
+    process = await launch_program(program)
+    try:
+        code = await process.wait()
+    except asyncio.CancelledError:
+        process.kill()
+        await process.wait()
+        raise
+    if code != 0:
+        raise NotStartedError(program.name, f"it ended with code {code}", program.log)
+
+
+def _kill_group(leader: int) -> None:
+    """Kill a program and what it left: a program that crashed, or was killed, could not end children of its own."""
+    with suppress(ProcessLookupError):
+        os.killpg(leader, signal.SIGKILL)
+
+
+def _tail(log: Path) -> str:
+    lines = log.read_text(errors="replace").splitlines() if log.exists() else []
+    return "\n".join(f"    {line}" for line in lines[-12:])

@@ -1,0 +1,193 @@
+"""The whole of Docrail on one machine: both servers, migrations, the API and workers, as children of this process."""
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import httpx
+
+from embedded.claims import HOST, claim_port, hold
+from embedded.postgres import PostgresServer, start_postgres
+from embedded.processes import ProcessError, Program, Report, Supervised, wait_until
+from embedded.temporal import NAMESPACE, TemporalServer, start_temporal
+from storage.migrate import migrate
+
+READY_SECONDS = 60.0
+"""How long the API and the workers may take until all of them answer; a slow, busy machine needs a tenth of it."""
+GRACE_MARGIN_SECONDS = 10.0
+"""A worker drains for its grace time; after this much more it hangs, and is killed."""
+API_STOP_SECONDS = 15.0
+LOCAL = {"0.0.0.0": HOST, "::": "[::1]"}  # noqa: S104 - compared, not bound
+"""Where to reach what listens on every address."""
+
+
+class NotReadyError(ProcessError):
+    """Everything was started, but does not work together."""
+
+    def __init__(self, answer: str, logs: Path) -> None:
+        self.answer, self.logs = answer, logs
+        super().__init__(f"the API does not become ready: its /readyz answers {answer}. The logs are in {logs}")
+
+
+@dataclass(frozen=True, slots=True)
+class StackOptions:
+    """Where a stack keeps its data and listens. Port 0 takes a free one."""
+
+    data_dir: Path
+    api_host: str = HOST
+    api_port: int = 8000
+    temporal_port: int = 7233
+    ui_port: int = 8233
+    workers: int = 1
+    graceful_shutdown_seconds: float = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """A running stack: its addresses and its processes, each of which can be killed and brought back."""
+
+    http: httpx.AsyncClient
+    """Speaks to the API; paths are relative to it."""
+    temporal: TemporalServer
+    postgres: PostgresServer
+    api: Supervised
+    workers: tuple[Supervised, ...]
+    environment: Mapping[str, str]
+    """The DOCRAIL_* variables under which other commands speak to this stack."""
+
+    @property
+    def api_url(self) -> str:
+        """The API's address, without a slash at its end."""
+        return str(self.http.base_url).rstrip("/")
+
+    async def wait_ready(self, *, timeout_seconds: float = READY_SECONDS) -> None:
+        """Return when /readyz is green: Temporal, PostgreSQL and a polling worker. Raises TimeoutError."""
+        await wait_until(lambda: _is_green(self.http, "/readyz"), timeout_seconds=timeout_seconds)
+
+
+@asynccontextmanager
+async def run_stack(options: StackOptions, report: Report) -> AsyncIterator[Stack]:
+    """Start everything, yield when it is ready, drain and stop everything at the end.
+
+    Raises ProcessError: a port or the folder is taken, or a program does not start. Then nothing is left running.
+    """
+    options = replace(options, data_dir=options.data_dir.expanduser().absolute())
+    async with AsyncExitStack() as cleanup:
+        cleanup.enter_context(hold(options.data_dir))
+        # All refusals come before anything is started.
+        options = replace(
+            options,
+            api_port=claim_port(options.api_port, "--port", options.api_host),
+            temporal_port=claim_port(options.temporal_port, "--temporal-port"),
+            ui_port=claim_port(options.ui_port, "--ui-port"),
+        )
+        postgres, temporal = await _start_servers(options, report, cleanup)
+        environment = _environment(options, postgres, temporal)
+        report("starting the API and " + ("a worker" if options.workers == 1 else f"{options.workers} workers"))
+        api_url = f"http://{LOCAL.get(options.api_host, options.api_host)}:{options.api_port}"
+        http = httpx.AsyncClient(base_url=api_url, trust_env=False, timeout=10)  # no proxy: this is our own machine
+        await cleanup.enter_async_context(http)
+        children = _Children(options, environment, report)
+        workers, api = tuple(children.worker(number + 1) for number in range(options.workers)), children.api(http)
+        cleanup.push_async_callback(_stop_all, (api, *workers))
+        for process in (*workers, api):
+            await process.start(timeout_seconds=READY_SECONDS)
+        stack = Stack(http, temporal, postgres, api, workers, environment)
+        await _become_ready(stack, options.data_dir / "logs")
+        try:
+            yield stack
+        finally:
+            report("stopping: what runs may end first")
+
+
+async def _start_servers(
+    options: StackOptions, report: Report, cleanup: AsyncExitStack
+) -> tuple[PostgresServer, TemporalServer]:
+    report("starting PostgreSQL")
+    postgres = await start_postgres(options.data_dir, report=report)
+    cleanup.push_async_callback(postgres.process.stop)
+    applied = await migrate(postgres.dsn)
+    report(f"migrated the database: {', '.join(applied)}" if applied else "the database is up to date")
+    report("starting Temporal")
+    temporal = await start_temporal(options.data_dir, options.temporal_port, options.ui_port, report=report)
+    cleanup.push_async_callback(temporal.process.stop)
+    return postgres, temporal
+
+
+def _environment(options: StackOptions, postgres: PostgresServer, temporal: TemporalServer) -> dict[str, str]:
+    return {
+        "DOCRAIL_TEMPORAL_ADDRESS": temporal.address,
+        "DOCRAIL_TEMPORAL_NAMESPACE": NAMESPACE,
+        "DOCRAIL_TEMPORAL_UI_URL": temporal.ui_url,
+        "DOCRAIL_DATABASE_URL": postgres.dsn,
+        "DOCRAIL_DATA_DIR": str(options.data_dir),
+        "DOCRAIL_API_HOST": options.api_host,
+        "DOCRAIL_API_PORT": str(options.api_port),
+        "DOCRAIL_GRACEFUL_SHUTDOWN_SECONDS": str(options.graceful_shutdown_seconds),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Children:
+    """How our own programs are run as children of a stack."""
+
+    options: StackOptions
+    environment: Mapping[str, str]
+    report: Report
+
+    def worker(self, number: int) -> Supervised:
+        metrics_port = claim_port(0, "DOCRAIL_WORKER_METRICS_PORT")
+        program = Program(
+            f"worker {number}",
+            _python("worker"),
+            self._log(f"worker-{number}"),
+            {**os.environ, **self.environment, "DOCRAIL_WORKER_METRICS_PORT": str(metrics_port)},
+            stop_seconds=self.options.graceful_shutdown_seconds + GRACE_MARGIN_SECONDS,
+        )
+        return Supervised(program, _always, self.report)  # that it polls is what /readyz tells
+
+    def api(self, http: httpx.AsyncClient) -> Supervised:
+        environment = {**os.environ, **self.environment}
+        program = Program(
+            "the API", _python("cli", "api"), self._log("api"), environment, stop_seconds=API_STOP_SECONDS
+        )
+        return Supervised(program, lambda: _is_green(http, "/healthz"), self.report)
+
+    def _log(self, name: str) -> Path:
+        return self.options.data_dir / "logs" / f"{name}.log"
+
+
+def _python(module: str, *arguments: str) -> tuple[str, ...]:
+    # -P: a module of the same name in the folder we were started from must not be taken for ours.
+    return (sys.executable, "-P", "-m", module, *arguments)
+
+
+async def _stop_all(processes: Sequence[Supervised]) -> None:
+    await asyncio.gather(*(process.stop() for process in processes))
+
+
+async def _become_ready(stack: Stack, logs: Path) -> None:
+    try:
+        await stack.wait_ready()
+    except TimeoutError:
+        raise NotReadyError(await _answer(stack.http, "/readyz"), logs) from None
+
+
+async def _is_green(http: httpx.AsyncClient, path: str) -> bool:
+    return (await _answer(http, path)).startswith("200 ")
+
+
+async def _answer(http: httpx.AsyncClient, path: str) -> str:
+    try:
+        response = await http.get(path)
+    except httpx.HTTPError as error:
+        return f"nothing ({type(error).__name__})"
+    return f"{response.status_code} {response.text}"
+
+
+async def _always() -> bool:
+    return True

@@ -1,0 +1,153 @@
+"""Finds the seller's IBAN and VAT id, and keeps the buyer's out of them."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from invoices.model import Evidence, FieldValue, Source
+from invoices.readers.found import found
+from invoices.readers.geometry import Cell, Layout
+from invoices.readers.identifiers import compact, iban_evidence, vat_evidence
+from invoices.readers.vocabulary import IBAN_LABEL, VAT_LABEL, YOURS
+
+IBAN = re.compile(r"(?<![A-Z0-9])[A-Z]{2}\d{2}(?:[ ]?[A-Z0-9]){11,30}(?![A-Z0-9*])")
+IBAN_LENGTHS = (
+    {
+        "NO": 15,
+        "BE": 16,
+        "DK": 18,
+        "FI": 18,
+        "NL": 18,
+        "AT": 20,
+        "LT": 20,
+        "LU": 20,
+        "EE": 20,
+        "CH": 21,
+        "LV": 21,
+        "LI": 21,
+    }
+    | {
+        "HR": 21,
+        "BG": 22,
+        "DE": 22,
+        "GB": 22,
+        "IE": 22,
+        "CZ": 24,
+        "ES": 24,
+        "SE": 24,
+        "SK": 24,
+        "RO": 24,
+        "PT": 25,
+        "IS": 26,
+    }
+    | {"FR": 27, "GR": 27, "IT": 27, "MC": 27, "SM": 27, "CY": 28, "HU": 28, "PL": 28, "AD": 24, "SI": 19, "MT": 31}
+)
+"""SEPA countries; the registry's lengths."""
+BANK = re.compile(r"iban|bank|konto|account|compte|rekening|cuenta|conto")
+SHORTEST_IBAN = 15
+VAT_FORMATS = (
+    r"ATU\d{8}|BE[01]\d{9}|BG\d{9,10}|CY\d{8}[A-Z]|CZ\d{8,10}|DE\d{9}|DK\d{8}|EE\d{9}|EL\d{9}|ES[A-Z0-9]\d{7}[A-Z0-9]|"
+    r"FI\d{8}|FR[A-Z0-9]{2}\d{9}|GB\d{9}(?:\d{3})?|HR\d{11}|HU\d{8}|IE\d[A-Z0-9+*]\d{5}[A-Z]{1,2}|IT\d{11}|"
+    r"LT(?:\d{9}|\d{12})|LU\d{8}|LV\d{11}|MT\d{8}|NL\d{9}B\d{2}|PL\d{10}|PT\d{9}|RO\d{6,10}|SE\d{12}|SI\d{8}|SK\d{10}|"
+    r"CHE\d{9}|NO\d{9}MVA|XI\d{9}"
+)
+VAT = re.compile(rf"(?:{VAT_FORMATS})$")
+VAT_START = re.compile(
+    r"(?<![A-Z0-9])(?:AT|BE|BG|CHE|CY|CZ|DE|DK|EE|EL|ES|FI|FR|GB|HR|HU|IE|IT|LT|LU|LV|MT|NL|NO|PL|PT|"
+    r"RO|SE|SI|SK|XI)[ .\-]?[A-Z0-9]"
+)
+NEAR = 40
+"""Characters before an identifier that say whose it is."""
+LONGEST_VAT = 22
+"""With spaces and dots between its groups."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    value: str
+    cell: Cell
+    score: float
+    evidence: tuple[Evidence, ...]
+    labelled: bool
+
+
+def find_iban(layout: Layout, buyers: Sequence[Cell]) -> FieldValue[str]:
+    """Return the IBAN to pay to: a valid one before others, one that is not called the reader's own."""
+    return _best(layout, list(_ibans(layout, buyers)))
+
+
+def find_vat_id(layout: Layout, buyers: Sequence[Cell]) -> FieldValue[str]:
+    """Return the seller's VAT id."""
+    return _best(layout, list(_vat_ids(layout, buyers)))
+
+
+def _best(layout: Layout, candidates: list[_Candidate]) -> FieldValue[str]:
+    own = [candidate for candidate in candidates if candidate.score > 0]
+    if not own:
+        return FieldValue()
+    best = max(own, key=lambda candidate: candidate.score)
+    rivals = {c.value for c in own if c.score >= best.score} - {best.value}
+    evidence = (*best.evidence, Evidence.SEVERAL_CANDIDATES) if rivals else best.evidence
+    source = Source.TEXT_LABEL if best.labelled else Source.TEXT_PATTERN
+    return found(layout, best.value, best.cell, source, evidence)
+
+
+def _ibans(layout: Layout, buyers: Sequence[Cell]) -> Iterator[_Candidate]:
+    for row in layout.rows:
+        for index, cell in enumerate(row.cells):
+            before = row.cells[index - 1].folded if index else ""
+            for match in IBAN.finditer(cell.text):
+                iban = _cut_iban(compact(match.group()) or "")
+                if iban is None:
+                    continue
+                context = f"{before} {cell.folded[: match.start()]}"
+                above = layout.rows[row.number - 1].text.lower() if row.number else ""
+                labelled = bool(IBAN_LABEL.search(context) or (match.start() == 0 and BANK.search(above)))
+                evidence = iban_evidence(iban)
+                if not labelled and Evidence.CHECKSUM_INVALID in evidence:
+                    continue  # any long code looks like an IBAN; the check digits or the word must say so
+                yield _Candidate(
+                    iban, cell, _score(context, cell, buyers, evidence, labelled=labelled), evidence, labelled
+                )
+
+
+def _cut_iban(iban: str) -> str | None:
+    """Cut what follows an IBAN without a separator; None for a country that has none."""
+    length = IBAN_LENGTHS.get(iban[:2])
+    if length is None:
+        return iban if len(iban) >= SHORTEST_IBAN and iban[4:].isdigit() else None
+    return iban[:length] if len(iban) >= SHORTEST_IBAN else None
+
+
+def _vat_ids(layout: Layout, buyers: Sequence[Cell]) -> Iterator[_Candidate]:
+    for row in layout.rows:
+        for index, cell in enumerate(row.cells):
+            before = row.cells[index - 1].folded if index else ""
+            for match in VAT_START.finditer(cell.text):
+                vat_id = _longest_vat(cell.text[match.start() : match.start() + LONGEST_VAT])
+                if vat_id is None:
+                    continue
+                context = f"{before} {cell.folded[: match.start()]}"
+                labelled = bool(VAT_LABEL.search(context))
+                evidence = vat_evidence(vat_id)
+                if not labelled and Evidence.CHECKSUM_VALID not in evidence:
+                    continue
+                yield _Candidate(
+                    vat_id, cell, _score(context, cell, buyers, evidence, labelled=labelled), evidence, labelled
+                )
+
+
+def _longest_vat(text: str) -> str | None:
+    """Return the longest beginning of `text` that has the form of a VAT id, at a word's end."""
+    ends = [end for end in range(len(text), 7, -1) if end == len(text) or not text[end].isalnum()]
+    beginnings = (compact(text[:end]) or "" for end in ends)
+    return next((vat_id for vat_id in beginnings if VAT.match(vat_id)), None)
+
+
+def _score(
+    context: str, cell: Cell, buyers: Sequence[Cell], evidence: tuple[Evidence, ...], *, labelled: bool
+) -> float:
+    score = 1.0 + labelled + 1.5 * (Evidence.CHECKSUM_VALID in evidence)
+    if YOURS.search(context[-NEAR:]):
+        return score - 5
+    return score - 4 if cell in buyers else score

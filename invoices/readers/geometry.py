@@ -1,0 +1,160 @@
+"""What is printed, as words with boxes, gathered into cells and rows as a person sees them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+from statistics import median
+
+from invoices.readers.folding import fold
+
+CELL_GAP = 0.95
+"""Words further apart than this share of their height belong to different columns; a space is about a quarter."""
+ROW_OVERLAP = 0.5
+"""Share of the smaller height that two words must share to stand in one row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A run of characters without space. Points from the page's top left corner, y growing downwards."""
+
+    text: str
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    @property
+    def height(self) -> float:
+        """Of the line, not of the ink."""
+        return self.bottom - self.top
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Words that stand together: a label, a value, or a sentence."""
+
+    words: tuple[Word, ...]
+    text: str
+    folded: str
+    """`text` folded, position by position."""
+    left: float
+    top: float
+    right: float
+    bottom: float
+    page: int
+    row: int
+    """Number of its row among all rows of the document."""
+
+    @property
+    def height(self) -> float:
+        """Of its tallest word."""
+        return self.bottom - self.top
+
+    @property
+    def centre(self) -> float:
+        """Horizontal middle."""
+        return (self.left + self.right) / 2
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Cells at one height, from left to right."""
+
+    cells: tuple[Cell, ...]
+    page: int
+    number: int
+
+    @property
+    def text(self) -> str:
+        """Cells joined with two spaces, so that patterns see the columns."""
+        return "  ".join(cell.text for cell in self.cells)
+
+    @property
+    def top(self) -> float:
+        """Of its first cell."""
+        return self.cells[0].top
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page's words and its size in points."""
+
+    number: int
+    width: float
+    height: float
+    words: tuple[Word, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A document as rows of cells, top to bottom, page after page."""
+
+    pages: tuple[Page, ...]
+    rows: tuple[Row, ...]
+
+    @property
+    def cells(self) -> list[Cell]:
+        """All cells in reading order."""
+        return [cell for row in self.rows for cell in row.cells]
+
+    @property
+    def text(self) -> str:
+        """One line for each row."""
+        return "\n".join(row.text for row in self.rows)
+
+
+def lay_out(pages: Sequence[Page]) -> Layout:
+    """Return the pages' words as rows of cells."""
+    rows: list[Row] = []
+    for page in pages:
+        for words in _word_rows(page.words):
+            cells = tuple(_cell(group, page.number, len(rows)) for group in _split(words))
+            rows.append(Row(cells, page.number, len(rows)))
+    return Layout(tuple(pages), tuple(rows))
+
+
+def _word_rows(words: Sequence[Word]) -> list[list[Word]]:
+    """Group words that share enough height. A row's height is that of its first word: tall logos do not swallow."""
+    rows: list[list[Word]] = []
+    for word in sorted(words, key=lambda word: ((word.top + word.bottom) / 2, word.left)):
+        middle = (word.top + word.bottom) / 2
+        for row in reversed(rows[-4:]):
+            if _same_row(row, word, middle):
+                row.append(word)
+                break
+        else:
+            rows.append([word])
+    ordered = [sorted(row, key=lambda word: word.left) for row in rows]
+    return sorted(ordered, key=lambda row: median(word.bottom for word in row))
+
+
+def _same_row(row: Sequence[Word], word: Word, middle: float) -> bool:
+    near = min(row, key=lambda other: abs(other.left - word.left))
+    shared = min(near.bottom, word.bottom) - max(near.top, word.top)
+    smaller = min(near.height, word.height)
+    return shared >= ROW_OVERLAP * smaller and abs(middle - (near.top + near.bottom) / 2) <= ROW_OVERLAP * smaller
+
+
+def _split(words: Sequence[Word]) -> list[list[Word]]:
+    groups = [[words[0]]]
+    for before, word in pairwise(words):
+        if word.left - before.right > CELL_GAP * min(before.height, word.height):
+            groups.append([])
+        groups[-1].append(word)
+    return groups
+
+
+def _cell(words: Sequence[Word], page: int, row: int) -> Cell:
+    unique = [word for word, _ in groupby(words)]  # bold is sometimes the same word printed twice
+    text = " ".join(word.text for word in unique)
+    return Cell(
+        words=tuple(unique),
+        text=text,
+        folded=fold(text),
+        left=min(word.left for word in unique),
+        top=min(word.top for word in unique),
+        right=max(word.right for word in unique),
+        bottom=max(word.bottom for word in unique),
+        page=page,
+        row=row,
+    )

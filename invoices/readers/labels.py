@@ -1,0 +1,85 @@
+"""Finds what stands at a label: after it in the same cell, in the next cell to the right, or below it."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+
+from invoices.readers.geometry import Cell, Layout
+
+SEPARATORS = re.compile(r"^[\s:;#.°º№\-\u2013|=]+")
+MAX_DROP = 2.6
+"""A value stands at most this many label heights below its label."""
+
+
+class Place(IntEnum):
+    """Where a value stands by its label, surest first."""
+
+    SAME_CELL = 0
+    RIGHT = 1
+    BELOW = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """A text at a label. `text` is the cell's text from the value on; `label` what was matched."""
+
+    text: str
+    cell: Cell
+    place: Place
+    label: str
+    label_cell: Cell
+    leads: bool
+    """The label begins its cell, as labels do; a word in a sentence does not."""
+
+
+class Finder:
+    """Looks around in one layout."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        self._below: dict[Cell, list[Cell]] = {}
+
+    def at(self, label: re.Pattern[str]) -> Iterator[Labelled]:
+        """Yield every text that stands at a match of `label`, in reading order, surest place first."""
+        for row in self.layout.rows:
+            for index, cell in enumerate(row.cells):
+                match = label.search(cell.folded)
+                if not match:
+                    continue
+                leads = not re.search(r"[a-z0-9]", cell.folded[: match.start()])
+                yield from self._around(cell, match, row.cells[index + 1 :], leads=leads)
+
+    def below(self, cell: Cell) -> list[Cell]:
+        """Return the cells under `cell` in its column, nearest first, down to a gap in the column."""
+        if cell not in self._below:
+            self._below[cell] = list(self._column(cell))
+        return self._below[cell]
+
+    def _around(self, cell: Cell, match: re.Match[str], right: tuple[Cell, ...], *, leads: bool) -> Iterator[Labelled]:
+        rest = SEPARATORS.sub("", cell.text[match.end() :])
+        label = match.group()
+        if rest:
+            yield Labelled(rest, cell, Place.SAME_CELL, label, cell, leads)
+        if right:
+            yield Labelled(SEPARATORS.sub("", right[0].text), right[0], Place.RIGHT, label, cell, leads)
+        under = self.below(cell)
+        if under and under[0].top - cell.bottom <= MAX_DROP * cell.height:
+            yield Labelled(SEPARATORS.sub("", under[0].text), under[0], Place.BELOW, label, cell, leads)
+
+    def _column(self, cell: Cell) -> Iterator[Cell]:
+        last = cell
+        for row in self.layout.rows[cell.row + 1 :]:
+            if row.page != cell.page:
+                return
+            if row.top - last.bottom > MAX_DROP * cell.height:
+                return
+            beneath = [other for other in row.cells if _overlaps(cell, other)]
+            if beneath:
+                last = min(beneath, key=lambda other: abs(other.left - cell.left))
+                yield last
+
+
+def _overlaps(upper: Cell, lower: Cell) -> bool:
+    shared = min(upper.right, lower.right) - max(upper.left, lower.left)
+    return shared > 0 and lower.top >= upper.bottom - 0.5 * upper.height

@@ -1,0 +1,116 @@
+"""Finds the amounts on the pages and what each one is called: total, net, tax, an adjustment, or something else."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import Enum
+
+from invoices.checks import CURRENCIES
+from invoices.readers.geometry import Cell, Layout, Row
+from invoices.readers.numbers import Amount, find_amounts
+from invoices.readers.vocabulary import ADJUSTMENT, GROSS_WORDS, NET, NET_WORDS, NOT_A_SUM, PLAIN_TOTAL, TAX, TOTAL
+
+RATE = re.compile(r"\d{1,2}(?:[.,]\d{1,3})?\s?%")
+MAX_LABEL_WORDS = 9
+"""A longer text before an amount is a sentence."""
+HEADER_DROP = 90.0
+"""Points a column's header may stand above its amounts."""
+
+
+class Role(Enum):
+    """What an amount is called on the page."""
+
+    TOTAL = "total"
+    PLAIN_TOTAL = "plain_total"
+    NET = "net"
+    TAX = "tax"
+    ADJUSTMENT = "adjustment"
+    NOT_A_SUM = "not_a_sum"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Money:
+    """An amount on a page, with its own role (from the text before it) and its column's (from the header above)."""
+
+    value: Decimal
+    currency: str | None
+    exact: bool
+    cell: Cell
+    label: str
+    role: Role
+    column: Role
+    order: int
+    """Its number within the row, from the left."""
+
+
+def find_money(layout: Layout) -> list[Money]:
+    """Return every number that can be an amount of money, in reading order."""
+    found: list[Money] = []
+    for row in layout.rows:
+        found.extend(_row_money(layout, row))
+    return found
+
+
+def role_of(label: str) -> Role:
+    """Return what a folded label calls its amount; the more telling words are asked first."""
+    gross, total = bool(GROSS_WORDS.search(label)), bool(TOTAL.search(label))
+    if NOT_A_SUM.search(label) and not total:
+        return Role.NOT_A_SUM
+    order = (
+        (Role.ADJUSTMENT, not gross and bool(ADJUSTMENT.search(label))),
+        (Role.NET, not gross and bool(NET_WORDS.search(label))),
+        (Role.TOTAL, total),
+        (Role.NET, not gross and bool(NET.search(label))),
+        (Role.TAX, bool(TAX.search(label))),
+        (Role.PLAIN_TOTAL, bool(PLAIN_TOTAL.search(label))),
+    )
+    return next((role for role, holds in order if holds), Role.OTHER)
+
+
+def _row_money(layout: Layout, row: Row) -> Iterator[Money]:
+    first, label, order = "", "", 0
+    for cell in row.cells:
+        amounts = list(find_amounts(cell.text))
+        if not amounts:
+            if _is_label(cell):
+                label = cell.folded
+                first = first or label
+            continue
+        end = 0
+        for amount in amounts:
+            own = cell.folded[end : amount.start]
+            label = own if re.search(r"[a-z]{2}", own) else label
+            end = amount.end
+            column = _column_role(layout, cell) if amount.exact else Role.OTHER
+            discounted = role_of(first) is Role.ADJUSTMENT
+            yield _money(amount, cell, first if discounted else label, column, order)
+            order += 1
+
+
+def _is_label(cell: Cell) -> bool:
+    """A rate or a currency between a label and its amount is no label."""
+    return bool(re.search(r"[a-z]{2}", cell.folded)) and not RATE.fullmatch(cell.text) and cell.text not in CURRENCIES
+
+
+def _money(amount: Amount, cell: Cell, label: str, column: Role, order: int) -> Money:
+    sentence = len(label.split()) > MAX_LABEL_WORDS
+    role = Role.OTHER if sentence else role_of(RATE.sub(" ", label))
+    return Money(amount.value, amount.currency, amount.exact, cell, label, role, column, order)
+
+
+def _column_role(layout: Layout, cell: Cell) -> Role:
+    """Return the role of the nearest words above the amount in its column."""
+    for row in reversed(layout.rows[max(0, cell.row - 9) : cell.row]):
+        if row.page != cell.page or cell.top - row.top > HEADER_DROP:
+            return Role.OTHER
+        above = _above(row.cells, cell)
+        if above and re.search(r"[a-z]{2}", above.folded) and not any(a.exact for a in find_amounts(above.text)):
+            return role_of(above.folded)
+    return Role.OTHER
+
+
+def _above(cells: Sequence[Cell], cell: Cell) -> Cell | None:
+    over = [other for other in cells if min(other.right, cell.right) - max(other.left, cell.left) > 0]
+    return min(over, key=lambda other: abs(other.right - cell.right), default=None)

@@ -1,0 +1,89 @@
+"""Reads amounts as people write them: 1.234,56 or 1,234.56 or 1 234,56 or 1'234.50, with signs and currencies."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+
+SYMBOLS = {"€": "EUR", "$": "USD", "£": "GBP", "¥": "JPY", "₹": "INR", "Rs.": "INR", "Rs": "INR", "zł": "PLN"}
+"""Signs with the currency each most often means."""
+PREFIXED_DOLLARS = {"US$": "USD", "C$": "CAD", "CA$": "CAD", "A$": "AUD", "AU$": "AUD", "NZ$": "NZD", "HK$": "HKD"}
+CODES = "EUR|USD|GBP|CHF|JPY|INR|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|CNY|HKD|SGD|ZAR|BRL|MXN|AED|RON|BGN|TRY"
+_CURRENCY = "|".join([*map(re.escape, PREFIXED_DOLLARS), *map(re.escape, SYMBOLS), CODES])
+_DIGITS = (
+    r"\d{1,3}(?:[.,'\u2019 \u00a0\u202f]\d{2,3})*[.,'\u2019 \u00a0\u202f]\d{3}(?:[.,]\d{1,4})?|\d+(?:[.,]\d{1,4})?"
+)
+AMOUNT = re.compile(
+    rf"(?<![\w.,/:#°*@])(?<!\w-)(?P<minus>[(\-\u2212\u2013]\s?)?(?P<before>{_CURRENCY})?\s?"
+    rf"(?P<inner>[\-\u2212\u2013]\s?)?"
+    rf"(?P<digits>{_DIGITS})(?P<dash>[.,][-\u2013\u2014]{{1,2}})?\s?(?P<after>{_CURRENCY})?(?P<trailing>-|\))?"
+    r"(?![\w%/:]|[.,]\d|\s?%|-\d)"
+)
+MAX_DIGITS = 15
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A number in a text that can be money. `exact`: it has decimals or a currency, so it very likely is."""
+
+    value: Decimal
+    currency: str | None
+    exact: bool
+    start: int
+    end: int
+
+
+def find_amounts(text: str) -> Iterator[Amount]:
+    """Yield the amounts in `text`, from left to right. Percentages, dates and longer codes are none."""
+    for match in AMOUNT.finditer(text):
+        value = parse_number(match["digits"])
+        if value is None:
+            continue
+        sign = match["before"] or match["after"]
+        negative = bool(match["inner"] or match["trailing"] == "-" or _opens_negative(match))
+        exact = bool(sign or match["dash"] or re.search(r"[.,]\d\d$", match["digits"]))
+        amount = -value if negative else value
+        yield Amount(amount, currency_of(sign) if sign else None, exact, match.start(), match.end())
+
+
+def parse_number(digits: str) -> Decimal | None:
+    """Return the number that `digits` means; None if it is too long for money.
+
+    The last separator is the decimal one unless three digits follow it: `1.234` is a thousand, as prices of three
+    decimals are rarer than thousands.
+    """
+    plain = re.sub(r"['\u2019 \u00a0\u202f]", "", digits)
+    whole, separator, decimals = _split_decimals(plain)
+    whole = re.sub(r"[.,]", "", whole)
+    if len(whole) > MAX_DIGITS or not whole.isdigit():
+        return None
+    return Decimal(f"{whole}.{decimals}") if separator else Decimal(whole)
+
+
+def currency_of(sign: str) -> str:
+    """Return the ISO code for a sign or code next to an amount."""
+    return PREFIXED_DOLLARS.get(sign) or SYMBOLS.get(sign) or sign
+
+
+def _split_decimals(plain: str) -> tuple[str, str, str]:
+    """Return whole part, decimal separator and decimals; no separator if there are no decimals."""
+    last = max(plain.rfind("."), plain.rfind(","))
+    if last < 0:
+        return plain, "", ""
+    separator, decimals = plain[last], plain[last + 1 :]
+    other = "," if separator == "." else "."
+    if plain.count(separator) > 1:
+        return plain, "", ""
+    grouped = len(decimals) == 3 and other not in plain and len(plain[:last]) <= 3 and plain[:last] != "0"  # noqa: PLR2004
+    return (plain, "", "") if grouped else (plain[:last], separator, decimals)
+
+
+def _opens_negative(match: re.Match[str]) -> bool:
+    """A minus counts; a bracket only if it closes after the amount, as bookkeepers write negatives."""
+    opening = (match["minus"] or "").strip()
+    if opening == "(":
+        return False
+    if not opening:
+        return False
+    before = match.string[: match.start()]
+    return not before.strip() or before.endswith((" ", "(", ":"))

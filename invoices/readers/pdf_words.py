@@ -1,0 +1,132 @@
+"""Reads what is printed on a PDF's pages: words with boxes, out of the text layer."""
+
+import ctypes
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+
+import pypdfium2
+from pypdfium2 import raw
+
+from invoices.problems import Unreadable, UnreadableDocument
+from invoices.readers.geometry import Page, Word
+
+QUARTER_TURN = math.pi / 2
+WORD_GAP = 0.28
+"""Characters further apart than this share of their height are different words, whatever the file says."""
+MAX_CHARACTERS = 50_000
+"""Of a page. A page of fine print has 10,000."""
+INVISIBLE = "\u00ad\u200b\ufeff\ufffe\x02"
+"""Soft hyphens, zero-width spaces, and pdfium's marks for a broken-off hyphen."""
+
+
+@dataclass(slots=True)
+class _Character:
+    text: str
+    left: float
+    top: float
+    right: float
+    bottom: float
+    quarter: int
+    """Turns by 90 degrees, 0 to 3, before the page's own rotation."""
+
+
+def read_pages(data: bytes) -> list[Page]:
+    """Return each page's words. Raises: UnreadableDocument if no page can be opened."""
+    try:
+        document = pypdfium2.PdfDocument(data)
+    except pypdfium2.PdfiumError as error:
+        raise UnreadableDocument(
+            Unreadable.DAMAGED,
+            f"The PDF is damaged ({error}). Send it again; if it opens on your screen, print it into a new PDF.",
+        ) from error
+    with closing(document):
+        return [_read_page(document, index) for index in range(len(document))]
+
+
+def _read_page(document: pypdfium2.PdfDocument, index: int) -> Page:
+    try:
+        page = document[index]
+    except pypdfium2.PdfiumError:
+        return Page(index + 1, 1.0, 1.0, ())  # a broken page among good ones: the others still count
+    with closing(page), closing(page.get_textpage()) as text_page:
+        width, height = page.get_size()
+        view = _View(page.get_rotation(), *page.get_bbox())
+        characters = _upright(list(_characters(text_page, view, min(text_page.count_chars(), MAX_CHARACTERS))))
+        return Page(index + 1, width, height, tuple(_word(group) for group in _group(characters)))
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    """Maps PDF points (origin bottom left, before rotation) to the page as seen, from its top left."""
+
+    rotation: int
+    left: float
+    bottom: float
+    right: float
+    top: float
+
+    def seen(self, box: raw.FS_RECTF) -> tuple[float, float, float, float]:
+        match self.rotation:
+            case 90:
+                return box.bottom - self.bottom, box.left - self.left, box.top - self.bottom, box.right - self.left
+            case 180:
+                return self.right - box.right, box.bottom - self.bottom, self.right - box.left, box.top - self.bottom
+            case 270:
+                return self.top - box.top, self.right - box.right, self.top - box.bottom, self.right - box.left
+            case _:
+                return box.left - self.left, self.top - box.top, box.right - self.left, self.top - box.bottom
+
+
+def _characters(text_page: pypdfium2.PdfTextPage, view: _View, count: int) -> Iterator[_Character | None]:
+    """Yield each printed character; None for white space."""
+    box = raw.FS_RECTF()
+    reference = ctypes.byref(box)
+    for index in range(count):
+        code = raw.FPDFText_GetUnicode(text_page, index)
+        text = chr(code) if code else ""
+        if not text or text in INVISIBLE:
+            continue
+        if text.isspace() or not raw.FPDFText_GetLooseCharBox(text_page, index, reference):
+            yield None
+        else:
+            quarter = round(raw.FPDFText_GetCharAngle(text_page, index) / QUARTER_TURN) % 4
+            yield _Character(text, *view.seen(box), quarter)
+
+
+def _upright(characters: list[_Character | None]) -> list[_Character | None]:
+    """Leave out what is set across the page, as notes in the margin are: its letters would fall into every row."""
+    turns = Counter(character.quarter for character in characters if character)
+    usual = turns.most_common(1)[0][0] if turns else 0
+    return [character if character and character.quarter == usual else None for character in characters]
+
+
+def _group(characters: Sequence[_Character | None]) -> list[list[_Character]]:
+    """Split at white space, at gaps and at line changes."""
+    groups: list[list[_Character]] = []
+    before: _Character | None = None
+    for character in characters:
+        if character is not None:
+            if before is None or _apart(before, character):
+                groups.append([])
+            groups[-1].append(character)
+        before = character
+    return groups
+
+
+def _apart(before: _Character, character: _Character) -> bool:
+    height = max(before.bottom - before.top, 1.0)
+    gap = character.left - before.right
+    return gap > WORD_GAP * height or gap < -2 * height or abs(character.bottom - before.bottom) > height / 2
+
+
+def _word(group: Sequence[_Character]) -> Word:
+    return Word(
+        text="".join(character.text for character in group),
+        left=min(character.left for character in group),
+        top=min(character.top for character in group),
+        right=max(character.right for character in group),
+        bottom=max(character.bottom for character in group),
+    )

@@ -1,0 +1,126 @@
+"""Speak to Temporal for the other operations: its errors become refusals, its statuses become run statuses."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from urllib.parse import quote
+
+from temporalio.client import (
+    Client,
+    RPCTimeoutOrCancelledError,
+    WorkflowExecution,
+    WorkflowExecutionDescription,
+    WorkflowExecutionStatus,
+)
+from temporalio.contrib.pydantic import pydantic_data_converter
+from temporalio.service import RetryConfig, RPCError, RPCStatusCode
+
+from dag.state import RunStatus
+from operations.app import App
+from operations.errors import InputProblem, InvalidInput, NotFound, Unavailable
+from workflows.contract import STATUS, workflow_id
+
+RPC_TIMEOUT = timedelta(seconds=5)
+"""Most that a caller waits for Temporal's server. It answers in milliseconds or not at all."""
+
+WORKER_TIMEOUT = timedelta(seconds=10)
+"""Most that a caller waits for a worker to answer a query or an update."""
+
+SERVER_RETRIES = RetryConfig(max_elapsed_time_millis=2000)
+"""The SDK's own retries, shortened: whoever waits on HTTP should hear soon that Temporal is away."""
+
+CONNECT_FAILED = "Failed client connect"
+"""How the SDK's RuntimeError begins when a lazy client cannot reach the server."""
+
+_UNREACHABLE = frozenset(
+    {
+        RPCStatusCode.UNAVAILABLE,
+        RPCStatusCode.DEADLINE_EXCEEDED,
+        RPCStatusCode.CANCELLED,
+        RPCStatusCode.RESOURCE_EXHAUSTED,
+        RPCStatusCode.ABORTED,
+        RPCStatusCode.UNKNOWN,  # what its server answers while its own database is away
+        RPCStatusCode.INTERNAL,
+    }
+)
+
+_NO_ANSWER = frozenset({RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.FAILED_PRECONDITION, RPCStatusCode.CANCELLED})
+"""FAILED_PRECONDITION: "no poller seen for task queue recently"."""
+
+_STATUSES = {
+    WorkflowExecutionStatus.RUNNING: RunStatus.RUNNING,
+    WorkflowExecutionStatus.CONTINUED_AS_NEW: RunStatus.RUNNING,
+    WorkflowExecutionStatus.COMPLETED: RunStatus.COMPLETED,
+    WorkflowExecutionStatus.FAILED: RunStatus.FAILED,
+    WorkflowExecutionStatus.TIMED_OUT: RunStatus.FAILED,
+    WorkflowExecutionStatus.CANCELED: RunStatus.CANCELLED,
+    WorkflowExecutionStatus.TERMINATED: RunStatus.CANCELLED,
+}
+
+
+async def open_client(address: str, namespace: str) -> Client:
+    """Return a client that connects when first used: Temporal may start later, stop and come back."""
+    return await Client.connect(
+        address,
+        namespace=namespace,
+        data_converter=pydantic_data_converter,
+        lazy=True,
+        retry_config=SERVER_RETRIES,
+    )
+
+
+@contextmanager
+def engine_errors(kind: str, wanted: str) -> Iterator[None]:
+    """Turn Temporal's errors about one thing into refusals. Raises: NotFound, InvalidInput, Unavailable."""
+    try:
+        yield
+    except RPCError as error:
+        if error.status is RPCStatusCode.NOT_FOUND:
+            raise NotFound(kind, wanted) from error
+        if error.status is RPCStatusCode.INVALID_ARGUMENT:
+            raise InvalidInput([InputProblem(kind, error.message)]) from error
+        if error.status in _UNREACHABLE:
+            raise Unavailable("Temporal", error.message) from error
+        raise
+    except (RPCTimeoutOrCancelledError, TimeoutError) as error:
+        raise Unavailable("Temporal", "no answer in time") from error
+    except RuntimeError as error:
+        if not str(error).startswith(CONNECT_FAILED):
+            raise
+        raise Unavailable("Temporal", "it cannot be reached") from error
+
+
+@contextmanager
+def worker_errors() -> Iterator[None]:
+    """Turn the silence of workers into a refusal, around a call that one must answer. Raises: Unavailable."""
+    try:
+        yield
+    except RPCError as error:
+        if error.status not in _NO_ANSWER:
+            raise
+        raise Unavailable("worker", error.message) from error
+    except (RPCTimeoutOrCancelledError, TimeoutError) as error:
+        raise Unavailable("worker", "no worker answered in time") from error
+
+
+async def describe(app: App, tenant_id: str, run_id: str) -> WorkflowExecutionDescription:
+    """Return what Temporal's server knows of a run, without asking a worker. Raises: NotFound, Unavailable."""
+    with engine_errors("run", run_id):
+        handle = app.temporal.get_workflow_handle(workflow_id(tenant_id, run_id))
+        return await handle.describe(rpc_timeout=RPC_TIMEOUT)
+
+
+def status_of(execution: WorkflowExecution) -> RunStatus:
+    """Return a run's status as users see it: Temporal's, refined by the interpreter's own word where there is one."""
+    assert execution.status is not None, "Temporal always tells a status"
+    status = _STATUSES[execution.status]
+    told = execution.typed_search_attributes.get(STATUS)
+    if status is RunStatus.RUNNING:
+        return RunStatus.PAUSED if told == RunStatus.PAUSED else status
+    return RunStatus.ABORTED if told == RunStatus.ABORTED else status
+
+
+def history_url(app: App, tenant_id: str, run_id: str) -> str:
+    """Return the address of the run's history in Temporal's web UI."""
+    escaped = quote(workflow_id(tenant_id, run_id), safe="")
+    return f"{app.temporal_ui_url.rstrip('/')}/namespaces/{app.temporal.namespace}/workflows/{escaped}"

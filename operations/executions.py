@@ -1,0 +1,51 @@
+"""Run in two steps, as the seeds do: submit a definition, trigger its run later, once."""
+
+import re
+import uuid
+from collections.abc import Mapping
+
+from dag.values import Json
+from operations.app import App
+from operations.definitions import DefinitionRef, load, resolve
+from operations.errors import NotFound
+from operations.principal import Principal
+from operations.runs import begin_run, confirm_run
+from storage.executions import Execution, insert_execution, load_execution, mark_triggered
+
+EXECUTION_ID_PATTERN = r"^exe_[0-9a-f]{26}$"
+
+
+async def submit(app: App, principal: Principal, ref: DefinitionRef, version: int | None = None) -> Execution:
+    """Note that a definition is to be run. Nothing starts. Raises: InvalidDefinition, InvalidInput, NotFound."""
+    stored = await resolve(app, principal, ref, version)
+    return await insert_execution(
+        app.db,
+        principal.tenant_id,
+        f"exe_{uuid.uuid4().hex[:26]}",
+        definition_id=stored.definition_id,
+        version=stored.version,
+    )
+
+
+async def trigger(app: App, principal: Principal, execution_id: str, inputs: Mapping[str, Json]) -> Execution:
+    """Start the run of an execution. Triggering again, with the same inputs, answers the same and starts nothing.
+
+    Raises: NotFound, InvalidInput (the execution stays pending), KeyConflict, Unavailable.
+    """
+    execution = await _load(app, principal, execution_id)
+    stored = await load(app, principal, execution.definition_id, execution.version)
+    if execution.triggered_at is not None:
+        await confirm_run(app, principal, stored, inputs, execution_id)
+        return execution
+    run = await begin_run(app, principal, stored, inputs, execution_id)
+    await mark_triggered(app.db, principal.tenant_id, execution_id, run.run_id)
+    return await _load(app, principal, execution_id)
+
+
+async def _load(app: App, principal: Principal, execution_id: str) -> Execution:
+    execution = None
+    if re.match(EXECUTION_ID_PATTERN, execution_id):
+        execution = await load_execution(app.db, principal.tenant_id, execution_id)
+    if execution is None:
+        raise NotFound("execution", execution_id)
+    return execution

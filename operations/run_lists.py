@@ -1,0 +1,133 @@
+"""List runs, newest first, out of Temporal's visibility store: one tenant's, page by page."""
+
+import base64
+import binascii
+import datetime as dt
+import hashlib
+import re
+from dataclasses import dataclass
+
+from temporalio.client import WorkflowExecution
+
+from dag.state import RunStatus
+from operations.app import App
+from operations.engine import RPC_TIMEOUT, engine_errors, status_of
+from operations.errors import InputProblem, InvalidInput
+from operations.principal import Principal
+from workflows.contract import DEFINITION, DOCUMENT, STATUS, TENANT, WORKFLOW_TYPE, run_id_of
+
+_SAFE_VALUE = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
+"""What needs no quoting in a visibility query; no id of ours holds anything else."""
+
+MARK_BYTES = 8
+"""Enough to tell a page's token from a mistake. No secret: a token says nothing that its query does not guard."""
+
+_STATUS_FILTERS = {
+    RunStatus.RUNNING: f'ExecutionStatus = "Running" AND ({STATUS.name} IS NULL OR {STATUS.name} != "paused")',
+    RunStatus.PAUSED: f'ExecutionStatus = "Running" AND {STATUS.name} = "paused"',
+    RunStatus.COMPLETED: f'ExecutionStatus = "Completed" AND ({STATUS.name} IS NULL OR {STATUS.name} != "aborted")',
+    RunStatus.FAILED: 'ExecutionStatus IN ("Failed", "TimedOut")',
+    RunStatus.ABORTED: f'ExecutionStatus = "Completed" AND {STATUS.name} = "aborted"',
+    RunStatus.CANCELLED: 'ExecutionStatus IN ("Canceled", "Terminated")',
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RunFilter:
+    """Which runs to list; None is any."""
+
+    definition_id: str | None = None
+    document_id: str | None = None
+    status: RunStatus | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """One line of a list of runs. The list may be a moment behind a run."""
+
+    run_id: str
+    definition_id: str
+    version: int
+    document_id: str | None
+    status: RunStatus
+    started_at: dt.datetime
+    ended_at: dt.datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunPage:
+    """Some runs, and what to ask for to get the ones after them; None at the end."""
+
+    runs: list[RunSummary]
+    after: str | None
+
+
+async def list_runs(
+    app: App, principal: Principal, wanted: RunFilter, *, limit: int = 100, after: str | None = None
+) -> RunPage:
+    """Return a page of the tenant's runs. Raises: InvalidInput (a filter or `after` that never was), Unavailable."""
+    query = _query(principal.tenant_id, wanted)
+    token = _token(after, query)
+    pages = app.temporal.list_workflows(query, page_size=limit, next_page_token=token, rpc_timeout=RPC_TIMEOUT)
+    with engine_errors("after", after or ""):
+        await pages.fetch_next_page()
+        runs = [await _summary(execution) for execution in pages.current_page or ()]
+    return RunPage(runs, _after(pages.next_page_token, query))
+
+
+def _query(tenant_id: str, wanted: RunFilter) -> str:
+    conditions = [f'WorkflowType = "{WORKFLOW_TYPE}"', f'{TENANT.name} = "{_safe("tenant", tenant_id)}"']
+    if wanted.definition_id is not None:
+        conditions.append(f'{DEFINITION.name} = "{_safe("definition", wanted.definition_id)}"')
+    if wanted.document_id is not None:
+        conditions.append(f'{DOCUMENT.name} = "{_safe("document", wanted.document_id)}"')
+    if wanted.status is not None:
+        conditions.append(f"({_status_filter(wanted.status)})")
+    return " AND ".join(conditions)
+
+
+def _safe(name: str, value: str) -> str:
+    if not _SAFE_VALUE.fullmatch(value):
+        raise InvalidInput([InputProblem(name, "is not an id")])
+    return value
+
+
+def _status_filter(status: RunStatus) -> str:
+    if status not in _STATUS_FILTERS:
+        raise InvalidInput([InputProblem("status", f"no run is {status}: before it is triggered it is an execution")])
+    return _STATUS_FILTERS[status]
+
+
+def _after(token: bytes | None, query: str) -> str | None:
+    """Return Temporal's page token as text that can be told from any other: its server fails on what it never gave."""
+    return base64.urlsafe_b64encode(_mark(token, query) + token).decode() if token else None
+
+
+def _token(after: str | None, query: str) -> bytes | None:
+    if after is None:
+        return None
+    try:
+        marked = base64.urlsafe_b64decode(after)
+    except (binascii.Error, ValueError):
+        marked = b""
+    mark, token = marked[:MARK_BYTES], marked[MARK_BYTES:]
+    if mark != _mark(token, query):
+        raise InvalidInput([InputProblem("after", "is not the `after` of an earlier page of this list")])
+    return token
+
+
+def _mark(token: bytes, query: str) -> bytes:
+    return hashlib.sha256(token + query.encode()).digest()[:MARK_BYTES]
+
+
+async def _summary(execution: WorkflowExecution) -> RunSummary:
+    memo = await execution.memo()
+    return RunSummary(
+        run_id=run_id_of(execution.id),
+        definition_id=memo["definition"],
+        version=memo["version"],
+        document_id=execution.typed_search_attributes.get(DOCUMENT),
+        status=status_of(execution),
+        started_at=execution.start_time,
+        ended_at=execution.close_time,
+    )

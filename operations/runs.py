@@ -1,0 +1,182 @@
+"""Start a run once for each key, however often it is asked for."""
+
+import contextlib
+import re
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from temporalio.common import SearchAttributePair, TypedSearchAttributes, WorkflowIDReusePolicy
+from temporalio.exceptions import WorkflowAlreadyStartedError
+
+from dag.definition import Definition
+from dag.values import Json, digest
+from operations.app import App
+from operations.definitions import DefinitionRef, resolve
+from operations.engine import RPC_TIMEOUT, describe, engine_errors
+from operations.errors import InputProblem, InvalidInput, KeyConflict, NotFound
+from operations.inputs import complete_inputs
+from operations.principal import Principal
+from storage.definitions import StoredDefinition
+from workflows.contract import (
+    DEFINITION,
+    DOCUMENT,
+    TENANT,
+    WORKFLOW_TYPE,
+    RunRequest,
+    workflow_id,
+)
+
+KEY_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"
+"""An idempotency key is part of a run's id, so it has a shape that needs no quoting in a path or a query."""
+
+RUN_ID_PATTERN = r"^[A-Za-z][A-Za-z0-9_]{0,63}\.[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"
+
+
+@dataclass(frozen=True, slots=True)
+class RunOrder:
+    """What a caller asks for. Without a key every call is a new run."""
+
+    definition: DefinitionRef
+    version: int | None = None
+    inputs: Mapping[str, Json] = field(default_factory=dict)
+    key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StartedRun:
+    """A run that exists. `created` is False if an earlier call with the same key had started it."""
+
+    run_id: str
+    definition_id: str
+    version: int
+    digest: str
+    created: bool
+
+
+async def start_run(app: App, principal: Principal, order: RunOrder) -> StartedRun:
+    """Start a run of a published or an inline definition, which is published first.
+
+    Raises: InvalidDefinition, InvalidInput, NotFound, KeyConflict, Unavailable.
+    """
+    key = uuid.uuid4().hex if order.key is None else checked_key(order.key)
+    stored = await resolve(app, principal, order.definition, order.version)
+    pinned = order.version is not None or not isinstance(order.definition, str)
+    return await begin_run(app, principal, stored, order.inputs, key, pinned=pinned)
+
+
+async def begin_run(
+    app: App,
+    principal: Principal,
+    stored: StoredDefinition,
+    inputs: Mapping[str, Json],
+    key: str,
+    *,
+    pinned: bool = True,
+    document: dict[str, Json] | None = None,
+) -> StartedRun:
+    """Start the run `key` of one stored version, or find it, running or ended.
+
+    `pinned` tells whether the caller chose the version: one who asks for the newest gets the run of an earlier call
+    even if a newer version was published since. Raises: InvalidInput, KeyConflict, Unavailable.
+    """
+    definition = Definition.model_validate(stored.body)
+    request = RunRequest(
+        tenant_id=principal.tenant_id,
+        run_id=f"{stored.definition_id}.{key}",
+        definition=stored.body,
+        version=stored.version,
+        digest=stored.digest,
+        inputs=complete_inputs(definition, inputs),
+        document=document,
+        local_handlers=_local_handlers(app, definition),
+    )
+    memo = _memo(stored, inputs, pinned=pinned)
+    if await _start(app, request, memo, definition.title or definition.id):
+        return StartedRun(request.run_id, stored.definition_id, stored.version, stored.digest, created=True)
+    existing = await _compare(app, request.tenant_id, request.run_id, memo)
+    return StartedRun(request.run_id, stored.definition_id, existing["version"], existing["digest"], created=False)
+
+
+async def confirm_run(
+    app: App, principal: Principal, stored: StoredDefinition, inputs: Mapping[str, Json], key: str
+) -> None:
+    """Check that the run `key`, started before, was asked for with the same inputs; one long gone is believed.
+
+    Raises: KeyConflict, Unavailable.
+    """
+    with contextlib.suppress(NotFound):  # Temporal forgets ended runs after its retention time
+        memo = _memo(stored, inputs, pinned=True)
+        await _compare(app, principal.tenant_id, f"{stored.definition_id}.{key}", memo)
+
+
+def checked_key(key: str) -> str:
+    """Return `key` if it can be part of a run's id. Raises: InvalidInput."""
+    if not re.match(KEY_PATTERN, key):
+        raise InvalidInput([InputProblem("key", "must be 1 to 128 letters, digits or one of _ . : - and not begin so")])
+    return key
+
+
+def checked_run_id(run_id: str) -> str:
+    """Return `run_id` if it has the shape of one. Raises: NotFound, for there can be no such run."""
+    if not re.match(RUN_ID_PATTERN, run_id):
+        raise NotFound("run", run_id)
+    return run_id
+
+
+def _local_handlers(app: App, definition: Definition) -> tuple[str, ...]:
+    used = {step.handler for step in definition.steps}
+    return tuple(name for name, handler in app.catalogue.items() if handler.local and name in used)
+
+
+def _memo(stored: StoredDefinition, given: Mapping[str, Json], *, pinned: bool) -> dict[str, Json]:
+    """Return what the run pins, and what a second call with the same key is compared with: digests, not values."""
+    return {
+        "definition": stored.definition_id,
+        "version": stored.version,
+        "digest": stored.digest,
+        "pinned": pinned,
+        "inputs": {name: digest(value)[:16] for name, value in given.items()},
+    }
+
+
+async def _compare(app: App, tenant_id: str, run_id: str, asked: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Return the memo of the existing run. Raises: KeyConflict if it was asked for with something else."""
+    existing = await (await describe(app, tenant_id, run_id)).memo()
+    if differences := _differences(existing, asked):
+        raise KeyConflict(run_id.partition(".")[2], differences)
+    return existing
+
+
+def _differences(existing: Mapping[str, Json], asked: Mapping[str, Json]) -> list[str]:
+    before, now = existing["inputs"], asked["inputs"]
+    chosen = existing["pinned"] or asked["pinned"]
+    differences = ["definition"] if chosen and existing["digest"] != asked["digest"] else []
+    names = sorted(before.keys() | now.keys())
+    return differences + [f"inputs.{name}" for name in names if before.get(name) != now.get(name)]
+
+
+async def _start(app: App, request: RunRequest, memo: dict[str, Json], summary: str) -> bool:
+    """Tell whether this call created the run."""
+    attributes = [
+        SearchAttributePair(TENANT, request.tenant_id),
+        SearchAttributePair(DEFINITION, request.definition["id"]),
+    ]
+    if request.document is not None:
+        attributes.append(SearchAttributePair(DOCUMENT, request.document["document_id"]))
+    with engine_errors("run", request.run_id):
+        try:
+            await app.temporal.start_workflow(
+                WORKFLOW_TYPE,
+                request,
+                id=workflow_id(request.tenant_id, request.run_id),
+                task_queue=app.task_queue,
+                id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
+                memo=memo,
+                search_attributes=TypedSearchAttributes(attributes),
+                static_summary=summary,
+                rpc_timeout=RPC_TIMEOUT,
+            )
+        except WorkflowAlreadyStartedError:
+            return False
+    return True

@@ -1,0 +1,142 @@
+# ruff: noqa: S608  # the only thing formatted into a statement is the constant list of columns
+"""The documents table: what was uploaded, by whom, when, and whether its run was started and counted."""
+
+import datetime as dt
+from dataclasses import dataclass
+
+from storage.blobs import BlobRef
+from storage.db import Database, StorageError
+
+_COLUMNS = """
+tenant_id, document_id, sha256, size_bytes, media_type, file_name, sla_hours, received_at, run_id, run_started_at,
+metrics_recorded_at, duplicate_of, extract(epoch FROM clock_timestamp() - received_at)::float8 AS age_seconds"""
+
+INSERT_DOCUMENT = f"""
+INSERT INTO documents (tenant_id, document_id, sha256, size_bytes, media_type, file_name, sla_hours, run_id,
+                       duplicate_of)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8,
+        (SELECT document_id FROM documents WHERE tenant_id = $1 AND sha256 = $3 AND duplicate_of IS NULL))
+ON CONFLICT DO NOTHING
+RETURNING {_COLUMNS}"""
+LOAD_DOCUMENT = f"SELECT {_COLUMNS} FROM documents WHERE tenant_id = $1 AND document_id = $2"
+LIST_DOCUMENTS = f"""
+SELECT {_COLUMNS} FROM documents
+ WHERE tenant_id = $1
+   AND ($3::text IS NULL OR (received_at, document_id) <
+        (SELECT received_at, document_id FROM documents WHERE tenant_id = $1 AND document_id = $3))
+ ORDER BY received_at DESC, document_id DESC
+ LIMIT $2"""
+LOAD_UNSTARTED = f"""
+SELECT {_COLUMNS} FROM documents
+ WHERE run_started_at IS NULL AND received_at < now() - make_interval(secs => $1)
+ ORDER BY received_at
+ LIMIT $2"""
+MARK_RUN_STARTED = """
+UPDATE documents SET run_id = $3, run_started_at = now()
+ WHERE tenant_id = $1 AND document_id = $2 AND run_started_at IS NULL
+RETURNING true"""
+CLAIM_METRICS = """
+UPDATE documents SET metrics_recorded_at = now()
+ WHERE tenant_id = $1 AND document_id = $2 AND metrics_recorded_at IS NULL
+RETURNING extract(epoch FROM now() - received_at)::float8 AS seconds,
+          (SELECT (data ->> 'confidence')::float8 FROM processed_documents AS extraction
+            WHERE extraction.tenant_id = documents.tenant_id AND extraction.sha256 = documents.sha256
+            ORDER BY created_at DESC LIMIT 1) AS confidence"""
+
+INSERT_ATTEMPTS = 3
+"""An insert loses at most once to the first upload of the same bytes, and then sees it."""
+
+
+class DocumentConflict(StorageError):  # noqa: N818  # a statement about the id
+    """The document id is taken by other bytes or by someone else. Says no more: ids of other tenants are secret."""
+
+    def __init__(self, document_id: str) -> None:
+        super().__init__(f"document id {document_id!r} is taken")
+        self.document_id = document_id
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One upload. `duplicate_of` is the tenant's first document with the same bytes, None for that first one.
+
+    `run_id` before `run_started_at` is the run that is meant to be started. `age_seconds` is the time since
+    `received_at` by the database's clock when the row was read.
+    """
+
+    tenant_id: str
+    document_id: str
+    sha256: str
+    size_bytes: int
+    media_type: str
+    file_name: str
+    sla_hours: float
+    received_at: dt.datetime
+    run_id: str | None
+    run_started_at: dt.datetime | None
+    metrics_recorded_at: dt.datetime | None
+    duplicate_of: str | None
+    age_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class MetricsClaim:
+    """What to observe about a document: seconds since it arrived, and its extraction's confidence if it has one."""
+
+    seconds: float
+    confidence: float | None
+
+
+async def insert_document(
+    db: Database,
+    tenant_id: str,
+    document_id: str,
+    blob: BlobRef,
+    *,
+    media_type: str,
+    file_name: str,
+    sla_hours: float,
+    run_id: str | None = None,
+) -> Document:
+    """Store the upload and return its row. Storing it again returns the first row unchanged.
+
+    Raises: DocumentConflict if the id is taken by other bytes or another tenant.
+    """
+    values = (tenant_id, document_id, blob.sha256, blob.size, media_type, file_name, sla_hours, run_id)
+    for _ in range(INSERT_ATTEMPTS):
+        row = await db.fetchrow(INSERT_DOCUMENT, *values)
+        stored = Document(**row) if row else await load_document(db, tenant_id, document_id)
+        if stored and stored.sha256 == blob.sha256:
+            return stored
+        if stored:
+            break
+    raise DocumentConflict(document_id)
+
+
+async def load_document(db: Database, tenant_id: str, document_id: str) -> Document | None:
+    """Return the tenant's document, None if it has none of this id."""
+    row = await db.fetchrow(LOAD_DOCUMENT, tenant_id, document_id)
+    return Document(**row) if row else None
+
+
+async def list_documents(db: Database, tenant_id: str, *, limit: int = 100, after: str | None = None) -> list[Document]:
+    """Return the tenant's documents, newest first; `after` is the last document id of the page before."""
+    return [Document(**row) for row in await db.fetch(LIST_DOCUMENTS, tenant_id, limit, after)]
+
+
+async def load_unstarted(db: Database, *, older_than_seconds: float, limit: int = 100) -> list[Document]:
+    """Return documents of ALL tenants whose run was never started, oldest first.
+
+    For the sweep that starts what a killed API process left behind; each row names its tenant. Never for a caller.
+    """
+    return [Document(**row) for row in await db.fetch(LOAD_UNSTARTED, older_than_seconds, limit)]
+
+
+async def mark_run_started(db: Database, tenant_id: str, document_id: str, run_id: str) -> bool:
+    """Note that the document's run was started. True the first time, then False and nothing changes."""
+    return await db.fetchval(MARK_RUN_STARTED, tenant_id, document_id, run_id) is True
+
+
+async def claim_metrics(db: Database, tenant_id: str, document_id: str) -> MetricsClaim | None:
+    """Take the right to count this document. Given once, ever; None means it was given (or there is no document)."""
+    row = await db.fetchrow(CLAIM_METRICS, tenant_id, document_id)
+    return MetricsClaim(**row) if row else None

@@ -1,0 +1,55 @@
+"""The processed_documents table: what was read out of which bytes, so that equal bytes are read once for a tenant."""
+
+import re
+
+from invoices.model import READER_VERSION, SCHEMA_VERSION, InvoiceData
+from storage.db import Database
+
+CURRENT_READER = f"{READER_VERSION}.{SCHEMA_VERSION}"
+"""The `reader_version` under which this code stores: what a reading says, and the shape in which it says it."""
+
+LOAD_EXTRACTION = """
+SELECT data::text FROM processed_documents WHERE tenant_id = $1 AND sha256 = $2 AND reader_version = $3"""
+LOAD_BEST_EXTRACTION = """
+SELECT data::text FROM processed_documents WHERE tenant_id = $1 AND sha256 = $2
+ ORDER BY reader_version = $3 DESC, created_at DESC
+ LIMIT 1"""
+SAVE_EXTRACTION = """
+INSERT INTO processed_documents (tenant_id, sha256, reader_version, data)
+VALUES ($1, $2, $3, $4::text::jsonb)
+ON CONFLICT DO NOTHING
+RETURNING true"""
+
+_ESCAPED_NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
+r"""A NUL inside JSON text: `\u0000` after an even number of backslashes."""
+
+
+async def load_extraction(db: Database, tenant_id: str, sha256: str, reader_version: str) -> InvoiceData | None:
+    """Return what was read out of these bytes (without a document id), None if they were not read yet."""
+    data = await db.fetchval(LOAD_EXTRACTION, tenant_id, sha256, reader_version)
+    return InvoiceData.model_validate_json(data) if data else None
+
+
+async def load_best_extraction(db: Database, tenant_id: str, sha256: str) -> InvoiceData | None:
+    """Return this code's reading of these bytes, else the newest one.
+
+    During a release, a worker of another version may have done the reading.
+    """
+    data = await db.fetchval(LOAD_BEST_EXTRACTION, tenant_id, sha256, CURRENT_READER)
+    return InvoiceData.model_validate_json(data) if data else None
+
+
+async def save_extraction(
+    db: Database, tenant_id: str, sha256: str, reader_version: str, invoice: InvoiceData
+) -> InvoiceData:
+    """Store a reading and return the stored one: the first to be saved wins, so every later step sees the same."""
+    text = _storable(invoice)
+    if await db.fetchval(SAVE_EXTRACTION, tenant_id, sha256, reader_version, text):
+        return InvoiceData.model_validate_json(text)
+    stored = await load_extraction(db, tenant_id, sha256, reader_version)
+    return stored or InvoiceData.model_validate_json(text)
+
+
+def _storable(invoice: InvoiceData) -> str:
+    """Return the reading as JSON for jsonb, which refuses the NULs that broken fonts put into a PDF's text."""
+    return _ESCAPED_NUL.sub(r"\1", invoice.for_document("").model_dump_json())

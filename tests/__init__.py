@@ -1,0 +1,1 @@
+"""The suite: mirrors the tree; real servers, no mocks of our own code."""

@@ -1,0 +1,100 @@
+"""The general handlers, and what importing the catalogue costs."""
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from activities.handlers import echo, fail, noop, sleep
+from activities.metrics import Metrics
+from activities.reading import DocumentReader
+from activities.registry import Call, Handler, load_catalogue
+from activities.tools import Tools
+from dag.values import Json
+from storage.blobs import BlobStore
+from storage.db import open_pool
+from storage.lake import Lake
+
+HEAVY = ("lxml", "pikepdf", "pyarrow", "pypdfium2")
+
+
+@pytest.fixture
+async def tools(dsn: str, tmp_path: Path) -> AsyncIterator[Tools]:
+    pool = await open_pool(dsn, min_size=0)
+    yield Tools(pool, BlobStore(tmp_path), Lake(tmp_path), DocumentReader(), Metrics())
+    await pool.close()
+
+
+async def call(handler: Handler, tools: Tools, attempt: int = 1, **config: Json) -> Json:
+    made = handler.config.model_validate(config)
+    output = await handler.run(Call("acme", "run", "step", attempt, made), tools)
+    return json.loads(output.model_dump_json())
+
+
+async def test_noop_gives_nothing(tools: Tools) -> None:
+    assert await call(noop.HANDLER, tools) == {}
+
+
+@pytest.mark.parametrize("value", [None, 0, 1.5, "ü", [1, {"a": None}], {"b": [True]}])
+async def test_echo_gives_back_any_json(tools: Tools, value: Json) -> None:
+    assert await call(echo.HANDLER, tools, value=value) == {"value": value}
+
+
+async def test_sleep_takes_its_time(tools: Tools) -> None:
+    begun = time.monotonic()
+    assert await call(sleep.HANDLER, tools, seconds=0.05) == {"seconds": 0.05}
+    assert time.monotonic() - begun >= 0.049
+
+
+@pytest.mark.parametrize("seconds", [-1, 3601, "inf", "nan"])
+def test_sleep_refuses_what_is_no_short_wait(seconds: Json) -> None:
+    with pytest.raises(ValidationError):
+        sleep.Config.model_validate({"seconds": seconds})
+
+
+async def test_fail_fails_its_first_attempts(tools: Tools) -> None:
+    for attempt in (1, 2):
+        with pytest.raises(TimeoutError, match="not yet"):
+            await call(fail.HANDLER, tools, attempt, times=2, error="TimeoutError", message="not yet")
+    assert await call(fail.HANDLER, tools, 3, times=2) == {"attempts": 3}
+
+
+@pytest.mark.parametrize("name", fail.ERRORS)
+async def test_fail_raises_the_error_it_is_told(tools: Tools, name: str) -> None:
+    with pytest.raises(fail.ERRORS[name]):
+        await call(fail.HANDLER, tools, times=1, error=name)
+
+
+async def test_fail_names_the_missing_key(tools: Tools) -> None:
+    with pytest.raises(KeyError, match="total"):
+        await call(fail.HANDLER, tools, times=1, error="KeyError", key="total")
+
+
+def test_fail_refuses_an_error_it_does_not_know() -> None:
+    with pytest.raises(ValidationError):
+        fail.Config.model_validate({"times": 1, "error": "SystemExit"})
+
+
+def test_the_catalogue_names_every_handler_by_its_file() -> None:
+    files = {path.stem for path in Path(noop.__file__).parent.glob("[a-z]*.py")}
+    assert set(load_catalogue()) == files
+    assert {name for name, handler in load_catalogue().items() if handler.local} == {
+        "create_review",
+        "record_metrics",
+        "save_json",
+        "save_parquet",
+    }
+
+
+def test_the_catalogue_loads_no_heavy_library() -> None:
+    program = (
+        "import sys; from activities.registry import load_catalogue; load_catalogue(); "
+        f"print([name for name in {HEAVY} if name in sys.modules])"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True, text=True, timeout=60)
+    assert (ended.returncode, ended.stdout) == (0, "[]\n"), ended.stderr

@@ -1,0 +1,251 @@
+"""Documents are opened in limited children, and neither a document nor a killed process takes the reader with it."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from activities.reading import DocumentReader, ReaderDiedError
+from activities.reading_server import ReadingLimits
+from invoices.problems import UnreadableDocument
+
+SAMPLES = Path(__file__).parents[2] / "samples"
+INVOICE = SAMPLES / "xr_01.01a_ubl.xml"
+PATIENCE_SECONDS = 30.0
+"""A deadline for what takes milliseconds: the machine may be busy."""
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+
+
+@asynccontextmanager
+async def reading(workers: int = 2, **limits: float) -> AsyncIterator[DocumentReader]:
+    reader = DocumentReader(workers, ReadingLimits(**limits))  # type: ignore[arg-type]  # seconds and bytes by name
+    try:
+        yield reader
+    finally:
+        await reader.close()
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline, "the condition never held"
+        await asyncio.sleep(0.005)
+
+
+def children_of(pid: int | None) -> list[int]:
+    path = Path(f"/proc/{pid}/task/{pid}/children")
+    return [int(child) for child in path.read_text().split()] if pid and path.exists() else []
+
+
+def alive(pid: int) -> bool:
+    status = Path(f"/proc/{pid}/stat")
+    try:
+        return status.read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def stalled(folder: Path, name: str = "stalled.xml") -> Path:
+    """Return a document that never ends: its child waits until somebody writes it, or kills it."""
+    path = folder / name
+    os.mkfifo(path)
+    return path
+
+
+def finish(path: Path) -> None:
+    with path.open("wb") as pipe:
+        pipe.write(INVOICE.read_bytes())
+
+
+async def test_a_document_is_read_in_another_process() -> None:
+    async with reading() as reader:
+        invoice = await reader.read(INVOICE)
+        assert invoice.invoice_number.value == "123456XX"
+        assert reader.server_pid not in (None, os.getpid())
+
+
+async def test_what_cannot_be_read_keeps_its_code_and_words() -> None:
+    async with reading() as reader:
+        with pytest.raises(UnreadableDocument, match="Send it again") as caught:
+            await reader.read(SAMPLES / "broken.pdf")
+        assert caught.value.code == "damaged"
+
+
+async def test_a_missing_file_is_worth_a_retry(tmp_path: Path) -> None:
+    async with reading() as reader:
+        with pytest.raises(FileNotFoundError):
+            await reader.read(tmp_path / "missing.pdf")
+
+
+async def test_a_large_file_is_not_opened() -> None:
+    async with reading(max_bytes=1000) as reader:
+        with pytest.raises(UnreadableDocument) as caught:
+            await reader.read(INVOICE)
+        assert caught.value.code == "too_large"
+        assert reader.server_pid is None
+
+
+async def test_page_limit_reaches_the_child() -> None:
+    async with reading(max_pages=1) as reader:
+        with pytest.raises(UnreadableDocument) as caught:
+            await reader.read(SAMPLES / "smartap_multipage_02.pdf")
+        assert caught.value.code == "too_many_pages"
+
+
+async def test_the_wall_clock_ends_a_stalled_child(tmp_path: Path) -> None:
+    async with reading(wall_seconds=0.2) as reader:
+        with pytest.raises(UnreadableDocument) as caught:
+            await reader.read(stalled(tmp_path))
+        assert caught.value.code == "timed_out"
+        assert (await reader.read(INVOICE)).reader == "ubl"
+
+
+async def test_the_cpu_limit_ends_a_busy_child(tmp_path: Path) -> None:
+    busy = tmp_path / "busy.xml"
+    busy.write_bytes(b"<a>" + b"<b c='d'>e</b>" * 1_700_000 + b"</a>")
+    async with reading(cpu_seconds=0) as reader:
+        with pytest.raises(UnreadableDocument) as caught:
+            await reader.read(busy)
+        assert caught.value.code == "timed_out"
+
+
+async def test_the_memory_limit_ends_a_greedy_child(tmp_path: Path) -> None:
+    greedy = tmp_path / "greedy.xml"
+    greedy.write_bytes(b"<a>" + b"<b c='d'>e</b>" * 1_700_000 + b"</a>")
+    async with reading(memory_bytes=400_000_000) as reader:
+        with pytest.raises(UnreadableDocument) as caught:
+            await reader.read(greedy)
+        assert caught.value.code in {"unsafe", "crashed", "damaged"}
+        assert (await reader.read(INVOICE)).reader == "ubl"
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT])
+async def test_a_child_that_dies_is_a_crash_and_the_next_document_is_read(tmp_path: Path, how: signal.Signals) -> None:
+    async with reading() as reader:
+        task = asyncio.create_task(reader.read(stalled(tmp_path)))
+        await until(lambda: bool(children_of(reader.server_pid)))
+        os.kill(children_of(reader.server_pid)[0], how)
+        with pytest.raises(UnreadableDocument, match=how.name) as caught:
+            await task
+        assert caught.value.code == "crashed"
+        assert (await reader.read(INVOICE)).reader == "ubl"
+
+
+async def test_cancelling_kills_the_child_and_frees_its_slot(tmp_path: Path) -> None:
+    async with reading(workers=1) as reader:
+        task = asyncio.create_task(reader.read(stalled(tmp_path)))
+        await until(lambda: bool(children_of(reader.server_pid)))
+        (child,) = children_of(reader.server_pid)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await until(lambda: not alive(child))
+        assert (await reader.read(INVOICE)).reader == "ubl"
+
+
+async def test_a_killed_server_is_replaced() -> None:
+    async with reading() as reader:
+        await reader.read(INVOICE)
+        first = reader.server_pid
+        assert first is not None
+        os.kill(first, signal.SIGKILL)
+        assert (await reader.read(INVOICE)).reader == "ubl"
+        assert reader.server_pid != first
+
+
+async def test_a_server_killed_at_work_takes_its_child_along_and_the_document_is_read_anew(tmp_path: Path) -> None:
+    document = stalled(tmp_path)
+    async with reading() as reader:
+        task = asyncio.create_task(reader.read(document))
+        await until(lambda: bool(children_of(reader.server_pid)))
+        first, (child,) = reader.server_pid, children_of(reader.server_pid)
+        assert first is not None
+        os.kill(first, signal.SIGKILL)
+        await until(lambda: not alive(child) and reader.server_pid != first and bool(children_of(reader.server_pid)))
+        await asyncio.to_thread(finish, document)
+        assert (await task).reader == "ubl"
+
+
+async def test_no_more_than_its_workers_read_at_once(tmp_path: Path) -> None:
+    documents = [stalled(tmp_path, f"{number}.xml") for number in range(5)]
+    seen: list[int] = []
+    async with reading(workers=2) as reader:
+        tasks = [asyncio.create_task(reader.read(document)) for document in documents]
+        for number, document in enumerate(documents):
+            await until(lambda number=number: len(children_of(reader.server_pid)) >= min(2, 5 - number))  # type: ignore[misc]
+            seen.append(len(children_of(reader.server_pid)))
+            await asyncio.to_thread(finish, document)
+            await tasks[number]
+    assert max(seen) == 2
+
+
+async def test_many_documents_are_read_side_by_side() -> None:
+    async with reading() as reader:
+        invoices = await asyncio.gather(*(reader.read(INVOICE) for _ in range(40)))
+        assert {invoice.invoice_number.value for invoice in invoices} == {"123456XX"}
+
+
+async def test_closing_ends_the_server_and_what_it_reads(tmp_path: Path) -> None:
+    reader = DocumentReader()
+    task = asyncio.create_task(reader.read(stalled(tmp_path)))
+    await until(lambda: bool(children_of(reader.server_pid)))
+    server, (child,) = reader.server_pid, children_of(reader.server_pid)
+    await reader.close()
+    with pytest.raises(ReaderDiedError):
+        await task
+    assert server is not None
+    await until(lambda: not alive(server) and not alive(child))
+
+
+MAIN = """
+import asyncio, os, sys
+from pathlib import Path
+with open({log!r}, "a") as log:
+    log.write("imported\\n")
+from activities.reading import DocumentReader
+async def main():
+    reader = DocumentReader()
+    await reader.read(Path({invoice!r}))
+    if {stay}:
+        task = asyncio.create_task(reader.read(Path({stalled!r})))
+        while not (children := Path(f"/proc/{{reader.server_pid}}/task/{{reader.server_pid}}/children").read_text()):
+            await asyncio.sleep(0.01)
+        print(reader.server_pid, children, flush=True)
+        await task
+    await reader.close()
+asyncio.run(main())
+"""
+
+
+def start_main(folder: Path, *, stay: bool) -> subprocess.Popen[str]:
+    document = stalled(folder)
+    program = MAIN.format(log=str(folder / "log"), invoice=str(INVOICE), stalled=str(document), stay=stay)
+    (folder / "some_worker.py").write_text(program)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(folder), str(SAMPLES.parent)])}
+    return subprocess.Popen(
+        [sys.executable, "-m", "some_worker"], env=environment, cwd=folder, stdout=subprocess.PIPE, text=True
+    )
+
+
+async def test_the_main_program_is_never_imported_again(tmp_path: Path) -> None:
+    with start_main(tmp_path, stay=False) as main:
+        assert await asyncio.to_thread(main.wait, PATIENCE_SECONDS) == 0
+    assert (tmp_path / "log").read_text().splitlines() == ["imported"]
+
+
+async def test_a_killed_worker_leaves_no_process_behind(tmp_path: Path) -> None:
+    with start_main(tmp_path, stay=True) as main:
+        assert main.stdout is not None
+        pids = [int(pid) for pid in (await asyncio.to_thread(main.stdout.readline)).split()]
+        assert len(pids) == 2
+        main.kill()
+        await asyncio.to_thread(main.wait, PATIENCE_SECONDS)
+    await until(lambda: not any(alive(pid) for pid in pids))

@@ -1,0 +1,42 @@
+"""One API with a worker for all tests of this folder, and one that no worker serves."""
+
+from collections.abc import AsyncIterator
+
+import httpx
+import pytest
+
+from storage.migrate import migrate
+from tests.api.service import Service, serve, settings_for, work
+from tests.postgres import empty_database
+from tests.stack import Servers, eventually
+
+
+@pytest.fixture(scope="session")
+async def dsn(embedded: Servers) -> AsyncIterator[str]:
+    async with empty_database(embedded.dsn) as name:
+        await migrate(name)
+        yield name
+
+
+@pytest.fixture(scope="session")
+async def service(embedded: Servers, dsn: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Service]:
+    settings = settings_for(embedded.temporal_address, dsn, tmp_path_factory.mktemp("api"))
+    async with serve(settings) as served, work(settings):
+        await eventually(lambda: _is_ready(served), "the API to be ready")
+        yield served
+
+
+@pytest.fixture(scope="session")
+async def workerless(embedded: Servers, dsn: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Service]:
+    settings = settings_for(embedded.temporal_address, dsn, tmp_path_factory.mktemp("workerless"))
+    async with serve(settings) as served:
+        yield served
+
+
+@pytest.fixture
+def http(service: Service) -> httpx.AsyncClient:
+    return service.http
+
+
+async def _is_ready(served: Service) -> bool:
+    return (await served.http.get("/readyz")).status_code == 200

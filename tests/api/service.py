@@ -1,0 +1,103 @@
+"""The API as tests meet it: real HTTP, a database and a task queue of its own, a real worker."""
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, cast
+
+import httpx
+import uvicorn
+from fastapi import FastAPI, Header
+from temporalio.client import Client
+from temporalio.contrib.pydantic import pydantic_data_converter
+
+from api.app import create_app
+from api.auth import current_principal
+from dag.values import Json
+from operations.app import App
+from operations.principal import Principal, Scope
+from settings import Settings
+from tests.stack import eventually
+from worker import build_worker, open_tools
+
+ALL_SCOPES = " ".join(Scope)
+HELLO = {"id": "hello", "steps": [{"id": "greet", "handler": "echo", "config": {"value": "hi"}}]}
+SLOW = {
+    "id": "slow",
+    "steps": [
+        {"id": "nap", "handler": "sleep", "config": {"seconds": 3600}},
+        {"id": "after", "handler": "noop", "depends_on": ["nap"]},
+    ],
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A running API."""
+
+    http: httpx.AsyncClient
+    api: FastAPI
+    settings: Settings
+
+    @property
+    def app(self) -> App:
+        return cast(App, self.api.state.app)
+
+    async def ended(self, run_id: str) -> Json:
+        """Wait for a run's end and return it."""
+        answers: list[Json] = []
+
+        async def has_ended() -> bool:
+            response = await self.http.get(f"/v1/runs/{run_id}")
+            assert response.status_code == 200, response.text
+            answers.append(response.json())
+            return answers[-1]["status"] not in ("running", "paused")
+
+        await eventually(has_ended, f"the end of {run_id}")
+        return answers[-1]
+
+
+def settings_for(temporal_address: str, dsn: str, data_dir: Path) -> Settings:
+    return Settings(
+        temporal_address=temporal_address,
+        database_url=dsn,
+        data_dir=data_dir,
+        task_queue=f"api-{uuid.uuid4().hex}",
+        max_upload_bytes=2**20,
+        sandboxed=True,
+        graceful_shutdown_seconds=0,
+    )
+
+
+@asynccontextmanager
+async def serve(settings: Settings) -> AsyncIterator[Service]:
+    """Serve the API on a free port. The headers X-Test-Tenant and X-Test-Scopes say who calls."""
+    api = create_app(settings)
+    api.dependency_overrides[current_principal] = _principal_of_headers
+    server = uvicorn.Server(uvicorn.Config(api, host="127.0.0.1", port=0, log_level="warning"))
+    serving = asyncio.create_task(server.serve())
+    try:
+        await eventually(lambda: server.started or serving.done(), "the API to listen")
+        port = server.servers[0].sockets[0].getsockname()[1]
+        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=30) as http:
+            yield Service(http, api, settings)
+    finally:
+        server.should_exit = True
+        await serving
+
+
+@asynccontextmanager
+async def work(settings: Settings) -> AsyncIterator[None]:
+    """Run a worker, in the sandbox that production turns off for speed."""
+    client = await Client.connect(settings.temporal_address, data_converter=pydantic_data_converter)
+    async with open_tools(settings) as tools, build_worker(client, settings, tools):
+        yield
+
+
+async def _principal_of_headers(
+    x_test_tenant: Annotated[str, Header()] = "default", x_test_scopes: Annotated[str, Header()] = ALL_SCOPES
+) -> Principal:
+    return Principal(x_test_tenant, "tester", frozenset(Scope(scope) for scope in x_test_scopes.split()))

@@ -1,0 +1,116 @@
+import httpx
+import pytest
+
+from tests.api.service import HELLO
+
+FIVE_MISTAKES = """
+id: wrong
+steps:
+  - {id: extract, handler: extract_invoce, config: {document_id: x}}
+  - {id: save_json, handler: save_json, depends_on: [extrakt], config: {invoice: "{{ extract.invoice_ref }}"}}
+  - {id: wait, handler: sleep, config: {seconds: soon}}
+  - {id: left, handler: noop, depends_on: [right]}
+  - {id: right, handler: noop, depends_on: [left]}
+  - {id: last, handler: noop, trigger_rule: sometimes}
+"""
+
+
+async def test_publishing_the_same_content_again_is_the_same_version(http: httpx.AsyncClient) -> None:
+    first = await http.post("/v1/definitions", json={"definition": {**HELLO, "id": "twice"}})
+    assert first.status_code == 201, first.text
+    assert first.headers["location"] == "/v1/definitions/twice?version=1"
+    text = "id: twice\nsteps:\n  - {node_id: greet, handler: echo, params: {value: hi}}\n"
+    again = await http.post("/v1/definitions", json={"definition": text})
+    assert again.json() == first.json()
+
+
+async def test_other_content_is_the_next_version_and_the_first_one_stays(http: httpx.AsyncClient) -> None:
+    first = (await http.post("/v1/definitions", json={"definition": {**HELLO, "id": "grows"}})).json()
+    second = (await http.post("/v1/definitions", json={"definition": {**HELLO, "id": "grows", "title": "2"}})).json()
+    assert (first["version"], second["version"]) == (1, 2)
+    assert (await http.get("/v1/definitions/grows")).json()["body"]["title"] == "2"
+    assert (await http.get("/v1/definitions/grows", params={"version": 1})).json()["digest"] == first["digest"]
+
+
+async def test_the_shipped_definition_is_published_at_start(http: httpx.AsyncClient) -> None:
+    shipped = (await http.get("/v1/definitions/invoice")).json()
+    assert [step["id"] for step in shipped["body"]["steps"]] == [
+        "extract",
+        "save_parquet",
+        "save_json",
+        "record_metrics",
+        "create_review",
+    ]
+    assert shipped["source"].startswith("#")
+
+
+async def test_problems_of_a_text_come_all_at_once_with_their_places(http: httpx.AsyncClient) -> None:
+    response = await http.post("/v1/definitions/validate", json={"definition": FIVE_MISTAKES})
+    assert response.status_code == 200
+    assert response.json()["valid"] is False
+    problems = response.json()["problems"]
+    found = {(problem["code"], problem["line"], problem["suggestion"]) for problem in problems}
+    assert ("unknown-handler", 4, "extract_invoice") in found
+    assert {problem["line"] for problem in problems} >= {4, 5, 6, 7, 9}
+    assert any("left" in problem["message"] and "right" in problem["message"] for problem in problems)
+    refused = await http.post("/v1/definitions", json={"definition": FIVE_MISTAKES})
+    assert (refused.status_code, refused.json()["problems"]) == (422, problems)
+
+
+async def test_a_valid_definition_is_said_to_be_valid_and_not_stored(http: httpx.AsyncClient) -> None:
+    definition = {**HELLO, "id": "only_looked_at"}
+    response = await http.post("/v1/definitions/validate", json={"definition": definition})
+    assert response.json() == {"valid": True, "problems": []}
+    assert (await http.get("/v1/definitions/only_looked_at")).status_code == 404
+
+
+async def test_a_plan_shows_layers_and_the_longest_chain(http: httpx.AsyncClient) -> None:
+    text = (await http.get("/v1/definitions/invoice")).json()["source"]
+    plan = (await http.post("/v1/definitions/plan", json={"definition": text})).json()
+    assert plan["layers"] == [["extract"], ["save_parquet", "save_json", "record_metrics"], ["create_review"]]
+    assert plan["critical_path"] == ["extract", "save_parquet", "create_review"]
+    assert plan["mermaid"].startswith("flowchart")
+    assert plan["definition"]["steps"][0]["max_retries"] == 3
+
+
+async def test_an_invalid_definition_has_no_plan(http: httpx.AsyncClient) -> None:
+    response = await http.post("/v1/definitions/plan", json={"definition": FIVE_MISTAKES})
+    assert (response.status_code, response.json()["type"]) == (422, "/problems/invalid-definition")
+
+
+async def test_definitions_are_listed_page_by_page_with_their_newest_version(http: httpx.AsyncClient) -> None:
+    tenant = {"X-Test-Tenant": "librarian"}
+    for name in ("b", "a", "c"):
+        await http.post("/v1/definitions", json={"definition": {**HELLO, "id": name}}, headers=tenant)
+    await http.post("/v1/definitions", json={"definition": {**HELLO, "id": "b", "title": "2"}}, headers=tenant)
+    first = (await http.get("/v1/definitions", params={"limit": 2}, headers=tenant)).json()
+    second = (await http.get("/v1/definitions", params={"after": first["after"]}, headers=tenant)).json()
+    found = [(line["definition_id"], line["version"]) for line in first["definitions"] + second["definitions"]]
+    assert found == [("a", 1), ("b", 2), ("c", 1)]
+    assert second["after"] is None
+
+
+async def test_another_tenants_definition_does_not_exist(http: httpx.AsyncClient) -> None:
+    await http.post("/v1/definitions", json={"definition": HELLO})
+    other = {"X-Test-Tenant": "globex"}
+    assert (await http.get("/v1/definitions/hello", headers=other)).status_code == 404
+    assert (await http.post("/v1/runs", json={"definition": "hello"}, headers=other)).status_code == 404
+
+
+@pytest.mark.parametrize("path", ["nowhere", "a%00b", "x" * 300, "invoice?version=4711"])
+async def test_an_unknown_definition_is_not_found(http: httpx.AsyncClient, path: str) -> None:
+    response = await http.get(f"/v1/definitions/{path}")
+    assert (response.status_code, response.json()["type"]) == (404, "/problems/not-found")
+
+
+@pytest.mark.parametrize("path", ["invoice?version=0", "invoice?version=99999999999", "?after=a%00"])
+async def test_a_query_that_cannot_be_is_refused(http: httpx.AsyncClient, path: str) -> None:
+    response = await http.get(f"/v1/definitions/{path}" if path[0] != "?" else f"/v1/definitions{path}")
+    assert (response.status_code, response.json()["type"]) == (422, "/problems/invalid-input")
+
+
+@pytest.mark.parametrize("body", [{}, {"definition": 7}, {"definition": "id: a", "more": 1}, [], "text"])
+async def test_a_body_of_the_wrong_shape_is_refused(http: httpx.AsyncClient, body: object) -> None:
+    response = await http.post("/v1/definitions", json=body)
+    assert response.status_code == 422
+    assert response.headers["content-type"] == "application/problem+json"

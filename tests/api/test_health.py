@@ -1,0 +1,32 @@
+import httpx
+
+from tests.api.service import Service
+
+
+async def test_an_api_with_everything_is_ready(http: httpx.AsyncClient) -> None:
+    response = await http.get("/readyz")
+    assert response.json() == {"ready": True, "temporal": "ok", "postgresql": "ok", "worker": "ok"}
+
+
+async def test_a_live_api_says_so(http: httpx.AsyncClient) -> None:
+    assert (await http.get("/healthz")).json() == {"status": "ok"}
+
+
+async def test_readiness_names_a_missing_worker(workerless: Service) -> None:
+    response = await workerless.http.get("/readyz")
+    assert response.status_code == 503
+    assert "no worker polls the task queue" in response.json()["worker"]
+
+
+async def test_metrics_count_by_route_template(http: httpx.AsyncClient) -> None:
+    await http.get("/v1/runs/hello.never_started")
+    text = (await http.get("/metrics")).text
+    assert 'docrail_http_requests_total{method="GET",route="/v1/runs/{run_id}",status="404"}' in text
+    assert "never_started" not in text
+
+
+async def test_metrics_do_not_grow_with_made_up_paths(http: httpx.AsyncClient) -> None:
+    await http.get("/made/up/4711")
+    text = (await http.get("/metrics")).text
+    assert 'route="unmatched",status="404"' in text
+    assert "4711" not in text

@@ -1,0 +1,80 @@
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from fastapi.routing import APIRoute, iter_route_contexts
+
+from api.app import create_app
+from api.auth import Requirement
+from operations.principal import Scope
+from settings import Settings
+from tests.api.service import Service
+
+OPEN_TO_ALL = {"/healthz", "/readyz", "/metrics"}
+"""Probes and scrapers have no keys."""
+
+API = create_app(Settings())
+
+
+def api_routes() -> Iterator[tuple[str, str, APIRoute]]:
+    for context in iter_route_contexts(API.routes):
+        if isinstance(context.original_route, APIRoute):
+            for method in context.methods or ():
+                yield method, str(context.path), context.original_route
+
+
+def scopes_of(route: APIRoute) -> list[Scope]:
+    calls = [dependency.call for dependency in route.dependant.dependencies]
+    return [call.scope for call in calls if isinstance(call, Requirement)]
+
+
+ROUTES = [pytest.param(*found, id=f"{found[0]} {found[1]}") for found in api_routes()]
+GUARDED = [parameter for parameter in ROUTES if parameter.values[1] not in OPEN_TO_ALL]
+
+
+def test_the_routes_are_found() -> None:
+    assert len(ROUTES) >= 19
+
+
+@pytest.mark.parametrize(("method", "path", "route"), GUARDED)
+def test_every_route_has_a_permission_in_its_signature(method: str, path: str, route: APIRoute) -> None:
+    assert len(scopes_of(route)) == 1
+
+
+@pytest.mark.parametrize(("method", "path", "route"), GUARDED)
+async def test_a_principal_without_the_scope_is_refused(
+    service: Service, method: str, path: str, route: APIRoute
+) -> None:
+    [needed] = scopes_of(route)
+    others = " ".join(scope for scope in Scope if scope is not needed)
+    files = {"file": ("a", b"a")} if path == "/v1/documents" and method == "POST" else None
+    body = {"definition": "hello"} if method == "POST" and files is None and "{" not in path else None
+    response = await service.http.request(method, path, headers={"X-Test-Scopes": others}, files=files, json=body)
+    assert (response.status_code, response.json().get("scope")) == (403, needed)
+
+
+@pytest.mark.parametrize(("method", "path", "route"), ROUTES)
+def test_the_openapi_document_tells_of_every_route(method: str, path: str, route: APIRoute) -> None:
+    told = API.openapi()["paths"][path][method.lower()]
+    assert told["description"]
+    assert told["tags"]
+    refusals = {status for status in told["responses"] if status >= "400"}
+    if path not in OPEN_TO_ALL:
+        assert {"403", "503"} <= refusals
+    for status in refusals - ({"503"} if path == "/readyz" else set()):
+        assert list(told["responses"][status]["content"]) == ["application/problem+json"]
+        assert told["responses"][status]["content"]["application/problem+json"]["schema"]
+
+
+def test_every_refusal_in_the_openapi_document_has_an_example() -> None:
+    for methods in API.openapi()["paths"].values():
+        for told in methods.values():
+            for response in told["responses"].values():
+                problem = response.get("content", {}).get("application/problem+json")
+                assert problem is None or problem["examples"]
+
+
+async def test_the_openapi_document_is_served(http: httpx.AsyncClient) -> None:
+    document = (await http.get("/openapi.json")).json()
+    assert document["info"]["title"] == "Docrail"
+    assert "HTTPValidationError" not in document["components"]["schemas"]

@@ -1,0 +1,98 @@
+"""Processes die, in the middle of everything: each document ends once, and nothing is lost or doubled."""
+
+import asyncio
+import os
+import signal
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from temporalio.api.enums.v1 import EventType
+
+from dag.values import Json
+from tests.chaos.conftest import Rig, upload_all
+from tests.stack import eventually
+from workflows.contract import workflow_id
+
+pytestmark = pytest.mark.timeout(300)
+
+
+def children_of(pid: int) -> list[int]:
+    """Return the process ids below `pid`, all generations."""
+    parents: dict[int, int] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # it ended meanwhile
+            parents[int(stat.parent.name)] = int(stat.read_text().rpartition(")")[2].split()[1])
+    below = [child for child, parent in parents.items() if parent == pid]
+    return [*below, *(deeper for child in below for deeper in children_of(child))]
+
+
+async def test_a_worker_killed_in_the_middle_of_extract(rig: Rig) -> None:
+    frozen = [child for worker in rig.stack.workers if worker.pid for child in children_of(worker.pid)]
+    for child in frozen:
+        os.kill(child, signal.SIGSTOP)  # the readers hang, so the document is held in the middle of being read
+    document = await rig.upload("killed-in-extract")
+    await rig.wait_for_step(document["run_id"], "extract", "running")
+    for worker in rig.stack.workers:
+        await worker.restart()
+    await rig.check_kept_once([document])
+
+
+async def test_a_worker_killed_in_the_middle_of_a_save(rig: Rig) -> None:
+    uploading = asyncio.create_task(upload_all(rig, "killed-in-save", 20))
+    await rig.wait_for_file()
+    for worker in rig.stack.workers:
+        await worker.restart()
+    await rig.check_kept_once(await uploading)
+
+
+async def test_the_temporal_server_killed_and_restarted(rig: Rig) -> None:
+    uploading = asyncio.create_task(upload_all(rig, "temporal-killed", 20))
+    await rig.wait_for_file()
+    await rig.stack.temporal.process.restart()
+    await rig.check_kept_once(await uploading)
+
+
+async def test_postgresql_killed_and_restarted(rig: Rig) -> None:
+    uploading = asyncio.create_task(upload_all(rig, "postgres-killed", 20))
+    await rig.wait_for_file()
+    await rig.stack.postgres.process.restart()
+    await rig.check_kept_once(await uploading)
+
+
+async def test_everything_killed_during_fifty_documents(rig: Rig) -> None:
+    uploading = asyncio.create_task(upload_all(rig, "all-killed", 50))
+    await rig.wait_for_file()
+    victims = (rig.stack.postgres.process, rig.stack.temporal.process, *rig.stack.workers, rig.stack.api)
+    await asyncio.gather(*(victim.kill() for victim in victims))
+    for victim in victims:
+        await victim.start()
+    await rig.check_kept_once(await uploading)
+
+
+async def test_two_workers_share_the_load(rig: Rig) -> None:
+    documents = await upload_all(rig, "shared", 30)
+    await rig.check_kept_once(documents)
+    client = await rig.temporal()
+    workers: Counter[str] = Counter()
+    for document in documents:
+        handle = client.get_workflow_handle(workflow_id("default", document["run_id"]))
+        async for event in handle.fetch_history_events():
+            if event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_STARTED:
+                workers[event.activity_task_started_event_attributes.identity] += 1
+    assert len(workers) == 2
+    assert min(workers.values()) >= 3
+
+
+async def test_a_worker_told_to_stop_lets_running_activities_finish(rig: Rig) -> None:
+    await rig.stack.workers[1].kill()  # one worker is left, so it is known who works
+    slow: dict[str, Json] = {"id": "slow", "steps": [{"id": "wait", "handler": "sleep", "config": {"seconds": 3}}]}
+    started = (await rig.stack.http.post("/v1/runs", json={"definition": slow})).json()
+    await rig.wait_for_step(started["run_id"], "wait", "running")
+    pid = rig.stack.workers[0].pid
+    assert pid is not None
+    os.kill(pid, signal.SIGTERM)
+    await eventually(lambda: rig.stack.workers[0].pid not in (None, pid), "the worker has drained and is back")
+    report = (await rig.wait_for_end([started]))[0]
+    assert (report["status"], report["steps"]["wait"]["attempts"]) == ("completed", 1)

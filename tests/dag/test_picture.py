@@ -1,0 +1,67 @@
+"""The picture of a definition: layers, longest chain, Mermaid."""
+
+from dag.definition import Definition
+from dag.picture import critical_path, layers, mermaid
+from dag.state import StepStatus
+
+
+def picture_of(depends_on: dict[str, list[str]], title: str = "") -> Definition:
+    steps = [
+        {"id": name, "handler": "h", "title": title, "depends_on": parents} for name, parents in depends_on.items()
+    ]
+    return Definition.model_validate({"id": "drawn", "steps": steps})
+
+
+DIAMOND = picture_of({"d": ["b", "c"], "a": [], "b": ["a"], "c": ["a"], "alone": []})
+
+
+def test_layers_hold_what_can_start_together_in_document_order() -> None:
+    assert layers(DIAMOND) == (("a", "alone"), ("b", "c"), ("d",))
+
+
+def test_the_critical_path_is_the_longest_chain() -> None:
+    assert critical_path(picture_of({"a": [], "b": ["a"], "c": ["b"], "d": ["a", "c"], "e": []})) == (
+        "a",
+        "b",
+        "c",
+        "d",
+    )
+
+
+def test_of_several_longest_chains_the_first_in_the_document_is_told() -> None:
+    assert critical_path(DIAMOND) == ("a", "b", "d")
+
+
+def test_a_chain_of_two_thousand_steps_is_drawn() -> None:
+    chain = picture_of({f"s{number}": [f"s{number - 1}"] if number else [] for number in range(2_000)})
+    assert len(layers(chain)) == len(critical_path(chain)) == 2_000
+    assert mermaid(chain).count("-->") == 1_999
+
+
+def test_mermaid_shows_each_step_and_each_dependency() -> None:
+    assert mermaid(picture_of({"a": [], "end": ["a"]}, "Do it")) == (
+        "flowchart LR\n"
+        '    s0["a<br/>Do it"]\n'
+        '    s1["end<br/>Do it"]\n'
+        "    s0 --> s1\n"
+    )  # fmt: skip
+
+
+def test_mermaid_colours_each_status() -> None:
+    text = mermaid(DIAMOND, {"a": StepStatus.COMPLETED, "b": StepStatus.FAILED, "c": StepStatus.COMPLETED})
+    assert "    class s1,s3 completed\n" in text
+    assert "    class s2 failed\n" in text
+    assert text.count("classDef") == 2
+
+
+def test_no_title_can_break_out_of_its_label() -> None:
+    title = 'a"]; click s0 "javascript:x" <b>#quot;`**\n%%{init}'
+    line = mermaid(picture_of({"a": []}, title)).splitlines()[1]
+    assert line == (
+        '    s0["a<br/>a#34;#93;#59; click s0 #34;javascript:x#34; '
+        '#60;b#62;#35;quot#59;#96;#42;#42; #37;#37;#123;init#125;"]'
+    )
+
+
+def test_letters_of_all_languages_stay() -> None:
+    assert 's0["a<br/>Prüfung 発票"]' in mermaid(picture_of({"a": []}, "Prüfung 発票"))

@@ -1,0 +1,144 @@
+"""Confidence follows the evidence, priority follows confidence, and both show what they are made of."""
+
+import datetime as dt
+from decimal import Decimal
+from itertools import permutations
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from invoices.confidence import ERROR_CAP, EVIDENCE, PRIORS, assess, field_confidence, reasons
+from invoices.model import Evidence, FieldValue, InvoiceData, LineItem, Problem, Severity, Source
+from invoices.priority import WEIGHTS, Band, review_priority
+
+TODAY = dt.date(2026, 11, 1)
+SOURCES = st.sampled_from(sorted(PRIORS))
+FACTS = st.lists(st.sampled_from(sorted(Evidence)), max_size=5)
+
+
+def invoice(source: Source = Source.TEXT_LABEL, **changes: Any) -> InvoiceData:
+    values = {
+        "invoice_number": "1",
+        "date": dt.date(2026, 10, 1),
+        "vendor_name": "Muster GmbH",
+        "currency": "EUR",
+        "net": Decimal("100.00"),
+        "tax": Decimal("19.00"),
+        "total": Decimal("119.00"),
+    }
+    fields: dict[str, Any] = {name: FieldValue(value=value, source=source) for name, value in values.items()}
+    return assess(InvoiceData(**fields | changes), TODAY)
+
+
+def test_every_fact_has_a_weight() -> None:
+    assert set(EVIDENCE) == set(Evidence)
+
+
+@pytest.mark.parametrize(("source", "prior"), PRIORS.items())
+def test_without_evidence_the_prior_stands(source: Source, prior: float) -> None:
+    assert field_confidence(source, ()) == pytest.approx(prior)
+
+
+@given(SOURCES, FACTS, st.sampled_from(sorted(Evidence)))
+def test_evidence_moves_confidence_its_own_way(source: Source, facts: list[Evidence], fact: Evidence) -> None:
+    before, after = field_confidence(source, facts), field_confidence(source, [*facts, fact])
+    assert 0 <= after <= 1
+    assert after >= before if EVIDENCE[fact] > 0 else after <= before
+
+
+@given(SOURCES, st.lists(st.sampled_from(sorted(Evidence)), max_size=3))
+def test_the_order_of_evidence_does_not_matter(source: Source, facts: list[Evidence]) -> None:
+    assert len({field_confidence(source, order) for order in permutations(facts)}) == 1
+
+
+def test_agreeing_totals_raise_all_three() -> None:
+    agreed = invoice()
+    for name in ("net", "tax", "total"):
+        assert Evidence.TOTALS_AGREE in getattr(agreed, name).evidence
+        assert getattr(agreed, name).confidence > PRIORS[Source.TEXT_LABEL]
+
+
+def test_agreeing_lines_are_evidence_for_the_net() -> None:
+    assert Evidence.LINES_AGREE in invoice(line_items=(LineItem(amount=Decimal(100)),)).net.evidence
+    assert Evidence.LINES_DISAGREE in invoice(line_items=(LineItem(amount=Decimal(99)),)).net.evidence
+
+
+def test_one_missing_required_field_stops_straight_through_work() -> None:
+    whole, lacking = invoice(Source.XML), invoice(Source.XML, vendor_name=FieldValue())
+    assert whole.confidence > 0.99
+    assert lacking.confidence <= ERROR_CAP
+
+
+def test_a_contradiction_caps_confidence() -> None:
+    mismatch = Problem(code="page_mismatch", severity=Severity.ERROR, message="", field="iban")
+    assert invoice(Source.XML, problems=(mismatch,)).confidence == 0.40
+
+
+def test_nothing_found_is_worth_nothing() -> None:
+    assert assess(InvoiceData(), TODAY).confidence == 0.05
+
+
+def test_reasons_name_problems_first_then_failed_evidence() -> None:
+    iban = FieldValue(value="DE00", source=Source.XML, evidence=(Evidence.CHECKSUM_INVALID,))
+    found = reasons(invoice(iban=iban, total=FieldValue(value=Decimal(500), source=Source.XML)))
+    assert "not the total 500" in found[0]
+    assert "check digits" in found[1]
+    assert found[-1] == "total: totals_disagree"
+    assert "iban: checksum_invalid" in found
+
+
+HOURS = st.floats(0, 1000)
+
+
+@given(HOURS, HOURS, st.floats(0.1, 1000))
+def test_priority_grows_with_the_time_used_and_stays_in_range(one: float, more: float, sla: float) -> None:
+    early = review_priority(invoice(), sla_hours=sla, hours_used=one)
+    late = review_priority(invoice(), sla_hours=sla, hours_used=one + more)
+    assert 0 <= early.score <= late.score <= 100
+    assert early.band <= late.band
+
+
+@given(st.decimals(0, 10**9, places=2), st.decimals(0, 10**9, places=2))
+def test_priority_grows_with_the_amount(one: Decimal, more: Decimal) -> None:
+    small, large = (
+        review_priority(
+            invoice().model_copy(update={"total": FieldValue(value=total, source=Source.XML)}),
+            sla_hours=24,
+            hours_used=0,
+        )
+        for total in (one, one + more)
+    )
+    assert small.parts.value <= large.parts.value <= 1
+
+
+def test_the_score_is_the_weighted_sum_of_its_parts() -> None:
+    priority = review_priority(invoice(), sla_hours=24, hours_used=6)
+    parts = priority.parts_json()
+    assert set(parts) == set(WEIGHTS) == {"uncertainty", "sla", "complexity", "value"}
+    assert priority.score == pytest.approx(sum(WEIGHTS[name] * part for name, part in parts.items()), abs=0.01)
+
+
+def test_errors_and_contradictions_outweigh_confidence() -> None:
+    mismatch = Problem(code="page_mismatch", severity=Severity.ERROR, message="", field="iban")
+    plain, wrong = invoice(Source.XML), invoice(Source.XML, total=FieldValue(value=Decimal(5), source=Source.XML))
+    parts = [
+        review_priority(one, sla_hours=24, hours_used=1).parts.uncertainty
+        for one in (plain, wrong, invoice(Source.XML, problems=(mismatch,)))
+    ]
+    assert parts[0] < 0.05
+    assert parts[1] == 0.7
+    assert parts[2] == 0.9
+
+
+@pytest.mark.parametrize(
+    ("hours", "band"), [(0, Band.NORMAL), (19.3, Band.URGENT), (24, Band.OVERDUE), (99, Band.OVERDUE)]
+)
+def test_bands_follow_the_sla(hours: float, band: Band) -> None:
+    assert review_priority(invoice(Source.XML), sla_hours=24, hours_used=hours).band is band
+
+
+def test_a_contradiction_is_urgent_at_once() -> None:
+    mismatch = Problem(code="page_mismatch", severity=Severity.ERROR, message="", field="iban")
+    assert review_priority(invoice(problems=(mismatch,)), sla_hours=24, hours_used=0).band is Band.URGENT

@@ -1,0 +1,57 @@
+import pytest
+
+from dag.definition import Definition
+from dag.values import Json
+from operations.errors import InvalidInput
+from operations.inputs import complete_inputs
+
+
+def definition(**inputs: Json) -> Definition:
+    return Definition.model_validate({"id": "d", "inputs": inputs, "steps": [{"id": "a", "handler": "noop"}]})
+
+
+def paths(of: Definition, given: dict[str, Json]) -> list[str]:
+    with pytest.raises(InvalidInput) as refused:
+        complete_inputs(of, given)
+    return [problem.path for problem in refused.value.problems]
+
+
+def test_what_is_not_given_is_the_default_or_null() -> None:
+    declared = definition(a={"type": "string", "default": "x"}, b={"type": "integer"}, c={"type": "boolean"})
+    assert complete_inputs(declared, {"c": False}) == {"a": "x", "b": None, "c": False}
+
+
+def test_null_for_an_optional_input_is_the_same_as_not_giving_it() -> None:
+    assert complete_inputs(definition(a={"type": "string", "default": "x"}), {"a": None}) == {"a": "x"}
+
+
+def test_null_for_a_required_input_does_not_fit() -> None:
+    assert paths(definition(a={"type": "string", "required": True}), {"a": None}) == ["inputs.a"]
+
+
+def test_a_problem_inside_a_value_is_told_by_its_path() -> None:
+    rows = {"type": "array", "items": {"type": "object", "properties": {"amount": {"type": "number", "minimum": 0}}}}
+    assert paths(definition(rows=rows), {"rows": [{"amount": 1}, {"amount": -1}]}) == ["inputs.rows.1.amount"]
+
+
+def test_an_unknown_input_is_refused_with_the_nearest_name() -> None:
+    with pytest.raises(InvalidInput) as refused:
+        complete_inputs(definition(document_id={"type": "string"}), {"documentid": "x"})
+    assert refused.value.problems[0].suggestion == "document_id"
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 2**63, "a\0b", "\ud800", {"\0": 1}])
+def test_what_cannot_be_stored_is_refused(value: Json) -> None:
+    assert paths(definition(a={"type": "object"}), {"a": value})[0].startswith("inputs.a")
+
+
+def test_a_date_is_checked_as_one() -> None:
+    declared = definition(day={"type": "string", "format": "date"})
+    assert complete_inputs(declared, {"day": "2026-11-21"}) == {"day": "2026-11-21"}
+    assert paths(declared, {"day": "21.11.2026"}) == ["inputs.day"]
+
+
+def test_a_long_value_is_not_repeated_in_its_problem() -> None:
+    with pytest.raises(InvalidInput) as refused:
+        complete_inputs(definition(a={"type": "string", "maxLength": 3}), {"a": "x" * 100_000})
+    assert len(str(refused.value)) < 1000

@@ -1,0 +1,88 @@
+"""A migrated database of its own for each folder of tests, and a connection whose transaction is rolled back."""
+
+import os
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from hashlib import sha256
+from urllib.parse import urlsplit
+
+import asyncpg
+import pytest
+from asyncpg.pool import PoolConnectionProxy
+
+from storage.blobs import BlobRef
+from storage.db import Database, open_pool
+from storage.documents import Document, insert_document
+from storage.migrate import migrate
+from tests.stack import Servers
+
+TENANT, OTHER_TENANT = "acme", "globex"
+COMMITTING = "crowd"
+"""The tenant of tests that commit: what they leave must not show in the lists of the others."""
+
+
+@asynccontextmanager
+async def empty_database(server_dsn: str) -> AsyncIterator[str]:
+    """Make a database beside the one at `server_dsn`, give its DSN, and drop it."""
+    name = f"test_{os.getpid()}_{secrets.token_hex(4)}"
+    connection = await asyncpg.connect(server_dsn)
+    try:
+        await connection.execute(f"CREATE DATABASE {name}")
+        yield urlsplit(server_dsn)._replace(path=f"/{name}").geturl().replace("postgresql:/", "postgresql:///", 1)
+        await connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+    finally:
+        await connection.close()
+
+
+@pytest.fixture(scope="session")
+async def dsn(embedded: Servers) -> AsyncIterator[str]:
+    async with empty_database(embedded.dsn) as name:
+        await migrate(name)
+        yield name
+
+
+@pytest.fixture(scope="session")
+async def pool(dsn: str) -> AsyncIterator[asyncpg.Pool]:
+    opened = await open_pool(dsn)
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+async def db(pool: asyncpg.Pool) -> AsyncIterator[PoolConnectionProxy]:
+    async with pool.acquire() as connection:
+        transaction = connection.transaction()
+        await transaction.start()
+        yield connection
+        await transaction.rollback()
+
+
+def new_document_id() -> str:
+    return f"doc_{secrets.token_hex(13)}"
+
+
+def blob_of(text: str) -> BlobRef:
+    return BlobRef(sha256(text.encode()).hexdigest(), len(text))
+
+
+async def upload(
+    db: Database,
+    *,
+    tenant_id: str = TENANT,
+    document_id: str | None = None,
+    blob: BlobRef | None = None,
+    run_id: str | None = None,
+) -> Document:
+    """Store a document row; by default with new bytes under a new id."""
+    document_id = document_id or new_document_id()
+    return await insert_document(
+        db,
+        tenant_id,
+        document_id,
+        blob or blob_of(document_id),
+        media_type="application/pdf",
+        file_name="invoice.pdf",
+        sla_hours=24,
+        run_id=run_id,
+    )

@@ -1,0 +1,78 @@
+"""The pool, transactions, and every statement against the migrated schema."""
+
+import ast
+from pathlib import Path
+
+import asyncpg
+import pytest
+from asyncpg.pool import PoolConnectionProxy
+
+import storage
+from storage import definitions, documents, executions, extractions, migrate, reviews
+from storage.db import transaction
+from storage.documents import load_document
+from tests.postgres import COMMITTING, new_document_id, upload
+
+STATEMENTS = {
+    f"{module.__name__}.{name}": value
+    for module in (definitions, documents, executions, extractions, migrate, reviews)
+    for name, value in vars(module).items()
+    if name.isupper() and isinstance(value, str) and value.split()[0] in {"SELECT", "INSERT", "UPDATE", "DELETE"}
+}
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
+async def test_every_statement_fits_the_schema(db: PoolConnectionProxy, name: str) -> None:
+    await db.prepare(STATEMENTS[name])
+
+
+def test_every_statement_on_a_tenants_table_asks_for_the_tenant() -> None:
+    sweeping = {"storage.documents.LOAD_UNSTARTED", "storage.migrate.LOAD_APPLIED", "storage.migrate.RECORD_APPLIED"}
+    assert {
+        name for name, sql in STATEMENTS.items() if "tenant_id = $1" not in sql and "(tenant_id" not in sql
+    } == sweeping
+
+
+def test_every_function_that_takes_a_database_takes_a_tenant() -> None:
+    free = set()
+    for path in Path(storage.__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.AsyncFunctionDef):
+                names = [argument.arg for argument in node.args.args]
+                if "db" in names and "tenant_id" not in names:
+                    free.add(node.name)
+    assert free == {"load_unstarted"}
+
+
+async def test_a_transaction_commits_at_its_end(pool: asyncpg.Pool) -> None:
+    async with transaction(pool) as connection:
+        document = await upload(connection, tenant_id=COMMITTING)
+    assert await load_document(pool, COMMITTING, document.document_id)
+
+
+async def test_a_transaction_that_raises_leaves_nothing(pool: asyncpg.Pool) -> None:
+    document_id = new_document_id()
+
+    async def upload_and_raise() -> None:
+        async with transaction(pool) as connection:
+            await upload(connection, tenant_id=COMMITTING, document_id=document_id)
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        await upload_and_raise()
+    assert await load_document(pool, COMMITTING, document_id) is None
+
+
+async def test_json_columns_are_python_values(db: PoolConnectionProxy) -> None:
+    value = {"text": "ü", "list": [1, None, 0.5]}
+    assert await db.fetchval("SELECT $1::jsonb", value) == value
+    assert await db.fetchval("SELECT $1::json", value) == value
+    with pytest.raises((ValueError, asyncpg.DataError)):
+        await db.fetchval("SELECT $1::jsonb", float("nan"))
+
+
+async def test_the_pool_outlives_a_lost_connection(pool: asyncpg.Pool) -> None:
+    async with pool.acquire() as connection:
+        with pytest.raises(asyncpg.PostgresConnectionError):
+            await connection.fetchval("SELECT pg_terminate_backend(pg_backend_pid())")
+    assert await pool.fetchval("SELECT 1") == 1

@@ -1,0 +1,77 @@
+"""Published definitions: numbered, immutable, exact, seen by their tenant alone."""
+
+import asyncio
+import json
+
+import asyncpg
+from asyncpg.pool import PoolConnectionProxy
+
+from dag.values import Json, digest
+from storage.db import Database
+from storage.definitions import StoredDefinition, list_definitions, load_definition, publish
+from tests.postgres import COMMITTING, OTHER_TENANT, TENANT, new_document_id
+
+
+async def publish_text(
+    db: Database, text: Json, *, tenant_id: str = TENANT, definition_id: str = "invoice"
+) -> StoredDefinition:
+    body = {"id": definition_id, "title": text}
+    return await publish(db, tenant_id, body, digest(body), f"title: {text}")
+
+
+async def test_versions_count_from_one_and_the_newest_is_loaded(db: PoolConnectionProxy) -> None:
+    published = [(await publish_text(db, text)).version for text in ("a", "b", "c")]
+    newest = await load_definition(db, TENANT, "invoice")
+    first = await load_definition(db, TENANT, "invoice", 1)
+    assert published == [1, 2, 3]
+    assert newest
+    assert (newest.version, newest.source) == (3, "title: c")
+    assert first
+    assert first.body == {"id": "invoice", "title": "a"}
+
+
+async def test_the_same_content_keeps_its_version(db: PoolConnectionProxy) -> None:
+    first = await publish_text(db, "a")
+    await publish_text(db, "b")
+    assert await publish_text(db, "a") == first
+
+
+async def test_a_body_comes_back_with_the_digest_it_was_published_under(db: PoolConnectionProxy) -> None:
+    body = {"id": "exact", "z": 1e22, "a": -0.0, "nul": "\x00", "n": [0.1, 10**20, None], "order": {"b": 1, "a": 2}}
+    await publish(db, TENANT, body, digest(body), "")
+    loaded = await load_definition(db, TENANT, "exact")
+    assert loaded
+    assert digest(loaded.body) == loaded.digest == digest(body)
+    assert json.dumps(loaded.body) == json.dumps(body)
+
+
+async def test_publishing_at_once_gives_each_content_one_version(pool: asyncpg.Pool) -> None:
+    definition_id = f"at_once_{new_document_id()}"
+    texts = [str(number % 4) for number in range(12)]
+    published = await asyncio.gather(
+        *(publish_text(pool, text, tenant_id=COMMITTING, definition_id=definition_id) for text in texts)
+    )
+    by_text = {(text, stored.version) for text, stored in zip(texts, published, strict=True)}
+    assert len(by_text) == 4
+    assert {version for _, version in by_text} == {1, 2, 3, 4}
+
+
+async def test_definitions_are_seen_and_numbered_by_their_tenant_alone(db: PoolConnectionProxy) -> None:
+    await publish_text(db, "a")
+    await publish_text(db, "b")
+    assert await load_definition(db, OTHER_TENANT, "invoice") is None
+    assert await list_definitions(db, OTHER_TENANT) == []
+    assert (await publish_text(db, "b", tenant_id=OTHER_TENANT)).version == 1
+
+
+async def test_an_unknown_version_is_none(db: PoolConnectionProxy) -> None:
+    await publish_text(db, "a")
+    assert await load_definition(db, TENANT, "invoice", 2) is None
+
+
+async def test_the_newest_of_each_definition_is_listed_in_pages(db: PoolConnectionProxy) -> None:
+    for definition_id, text in (("beta", "1"), ("alpha", "1"), ("beta", "2"), ("gamma", "1")):
+        await publish_text(db, text, definition_id=definition_id)
+    first = await list_definitions(db, TENANT, limit=2)
+    rest = await list_definitions(db, TENANT, after=first[-1].definition_id)
+    assert [(d.definition_id, d.version) for d in (*first, *rest)] == [("alpha", 1), ("beta", 2), ("gamma", 1)]

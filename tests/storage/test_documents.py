@@ -1,0 +1,140 @@
+"""Document rows: stored once, told apart from duplicates, seen by their tenant alone, counted once."""
+
+import asyncio
+import datetime as dt
+
+import asyncpg
+import pytest
+from asyncpg.pool import PoolConnectionProxy
+
+from storage.documents import (
+    DocumentConflict,
+    claim_metrics,
+    list_documents,
+    load_document,
+    load_unstarted,
+    mark_run_started,
+)
+from storage.extractions import save_extraction
+from tests.postgres import COMMITTING, OTHER_TENANT, TENANT, blob_of, new_document_id, upload
+from tests.storage.invoices import invoice
+
+
+async def test_a_stored_document_is_loaded_as_it_was_given(db: PoolConnectionProxy) -> None:
+    stored = await upload(db, document_id="doc_a", blob=blob_of("abc"), run_id="invoice.doc_a")
+    assert (stored.tenant_id, stored.document_id, stored.sha256) == (TENANT, "doc_a", blob_of("abc").sha256)
+    assert (stored.size_bytes, stored.file_name, stored.sla_hours, stored.run_id) == (
+        3,
+        "invoice.pdf",
+        24,
+        "invoice.doc_a",
+    )
+    assert (stored.run_started_at, stored.metrics_recorded_at, stored.duplicate_of) == (None, None, None)
+    loaded = await load_document(db, TENANT, "doc_a")
+    assert loaded
+    assert loaded.received_at == stored.received_at
+    assert loaded.received_at.tzinfo is dt.UTC
+    assert 0 <= loaded.age_seconds < 60
+
+
+async def test_storing_the_same_upload_again_changes_nothing(db: PoolConnectionProxy) -> None:
+    first = await upload(db, document_id="doc_a", blob=blob_of("abc"))
+    again = await upload(db, document_id="doc_a", blob=blob_of("abc"))
+    assert again.received_at == first.received_at
+    assert again.duplicate_of is None
+
+
+async def test_an_id_with_other_bytes_is_refused(db: PoolConnectionProxy) -> None:
+    await upload(db, document_id="doc_a", blob=blob_of("abc"))
+    with pytest.raises(DocumentConflict, match="doc_a"):
+        await upload(db, document_id="doc_a", blob=blob_of("other"))
+
+
+async def test_an_id_of_another_tenant_is_refused_and_its_row_stays(db: PoolConnectionProxy) -> None:
+    await upload(db, document_id="doc_a", blob=blob_of("abc"))
+    with pytest.raises(DocumentConflict):
+        await upload(db, tenant_id=OTHER_TENANT, document_id="doc_a", blob=blob_of("abc"))
+    assert await load_document(db, OTHER_TENANT, "doc_a") is None
+    assert await load_document(db, TENANT, "doc_a")
+
+
+async def test_a_duplicate_names_the_first_document_of_its_tenant(db: PoolConnectionProxy) -> None:
+    same = blob_of("same bytes")
+    await upload(db, document_id="doc_1", blob=same)
+    second, third = await upload(db, document_id="doc_2", blob=same), await upload(db, document_id="doc_3", blob=same)
+    foreign = await upload(db, tenant_id=OTHER_TENANT, blob=same)
+    assert (second.duplicate_of, third.duplicate_of, foreign.duplicate_of) == ("doc_1", "doc_1", None)
+
+
+async def test_of_many_uploads_of_the_same_bytes_at_once_one_is_the_first(pool: asyncpg.Pool) -> None:
+    same = blob_of(new_document_id())
+    stored = await asyncio.gather(*(upload(pool, tenant_id=COMMITTING, blob=same) for _ in range(10)))
+    firsts = [document.document_id for document in stored if document.duplicate_of is None]
+    assert len(firsts) == 1
+    assert {document.duplicate_of for document in stored} == {None, firsts[0]}
+
+
+async def test_documents_are_listed_newest_first_in_pages(db: PoolConnectionProxy) -> None:
+    for number in range(5):
+        await upload(db, document_id=f"doc_{number}")
+        await db.execute(
+            "UPDATE documents SET received_at = now() + make_interval(secs => $1) WHERE document_id = $2",
+            number // 2,  # some at the same time
+            f"doc_{number}",
+        )
+    await upload(db, tenant_id=OTHER_TENANT)
+    first = await list_documents(db, TENANT, limit=2)
+    rest = await list_documents(db, TENANT, after=first[-1].document_id)
+    assert [document.document_id for document in (*first, *rest)] == ["doc_4", "doc_3", "doc_2", "doc_1", "doc_0"]
+    assert await list_documents(db, OTHER_TENANT, after="doc_4") == []
+
+
+async def test_a_run_is_marked_as_started_once(db: PoolConnectionProxy) -> None:
+    await upload(db, document_id="doc_a")
+    assert not await mark_run_started(db, OTHER_TENANT, "doc_a", "invoice.theirs")
+    assert await mark_run_started(db, TENANT, "doc_a", "invoice.doc_a")
+    assert not await mark_run_started(db, TENANT, "doc_a", "invoice.later")
+    document = await load_document(db, TENANT, "doc_a")
+    assert document
+    assert document.run_id == "invoice.doc_a"
+    assert document.run_started_at
+
+
+async def test_only_old_documents_without_a_run_are_left_to_start(db: PoolConnectionProxy) -> None:
+    old, started, new = ["doc_old", "doc_started", "doc_new"]
+    for document_id in (old, started, new):
+        await upload(db, document_id=document_id, tenant_id=OTHER_TENANT if document_id == old else TENANT)
+    await mark_run_started(db, TENANT, started, "invoice.x")
+    await db.execute("UPDATE documents SET received_at = now() - interval '1 minute' WHERE document_id <> $1", new)
+    left = await load_unstarted(db, older_than_seconds=30)
+    assert [(row.tenant_id, row.document_id) for row in left if row.document_id in {old, started, new}] == [
+        (OTHER_TENANT, old)
+    ]
+
+
+async def test_metrics_are_claimed_once_by_the_documents_own_tenant(db: PoolConnectionProxy) -> None:
+    await upload(db, document_id="doc_a")
+    await db.execute("UPDATE documents SET received_at = now() - interval '90 seconds' WHERE document_id = 'doc_a'")
+    assert await claim_metrics(db, OTHER_TENANT, "doc_a") is None
+    claim = await claim_metrics(db, TENANT, "doc_a")
+    assert claim
+    assert claim.seconds == pytest.approx(90, abs=1)
+    assert claim.confidence is None
+    assert await claim_metrics(db, TENANT, "doc_a") is None
+
+
+async def test_metrics_tell_the_confidence_of_the_tenants_own_extraction(db: PoolConnectionProxy) -> None:
+    same = blob_of("same bytes")
+    for tenant_id, document_id in ((TENANT, "doc_a"), (OTHER_TENANT, "doc_b")):
+        await upload(db, tenant_id=tenant_id, document_id=document_id, blob=same)
+    await save_extraction(db, TENANT, same.sha256, "1.1", invoice(confidence=0.875))
+    ours, theirs = await claim_metrics(db, TENANT, "doc_a"), await claim_metrics(db, OTHER_TENANT, "doc_b")
+    assert ours
+    assert theirs
+    assert (ours.confidence, theirs.confidence) == (0.875, None)
+
+
+async def test_of_many_claims_at_once_one_is_given(pool: asyncpg.Pool) -> None:
+    document = await upload(pool, tenant_id=COMMITTING)
+    claims = await asyncio.gather(*(claim_metrics(pool, COMMITTING, document.document_id) for _ in range(10)))
+    assert sum(claim is not None for claim in claims) == 1

@@ -1,0 +1,102 @@
+"""Migrations: from nothing, again, at once, edited, out of order, failing in the middle."""
+
+import asyncio
+import re
+import shutil
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import asyncpg
+import pytest
+
+from storage.db import StorageError
+from storage.migrate import FOLDER, MigrationError, migrate
+from tests.postgres import empty_database
+from tests.stack import Servers
+
+ALL = sorted(path.name for path in FOLDER.glob("*.sql"))
+
+
+@pytest.fixture
+async def empty(embedded: Servers) -> AsyncIterator[str]:
+    async with empty_database(embedded.dsn) as dsn:
+        yield dsn
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return Path(shutil.copytree(FOLDER, tmp_path / "migrations"))
+
+
+async def tables(dsn: str) -> set[str]:
+    connection = await asyncpg.connect(dsn)
+    try:
+        rows = await connection.fetch("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
+    finally:
+        await connection.close()
+    return {row["tablename"] for row in rows}
+
+
+async def test_migrations_apply_from_nothing_once(empty: str) -> None:
+    assert await migrate(empty) == ALL
+    assert await migrate(empty) == []
+    assert {"migrations", "documents", "processed_documents", "reviews", "definitions", "executions"} == await tables(
+        empty
+    )
+
+
+async def test_every_table_carries_its_tenant(dsn: str) -> None:
+    connection = await asyncpg.connect(dsn)
+    rows = await connection.fetch(
+        "SELECT table_name FROM information_schema.columns WHERE column_name = 'tenant_id' AND is_nullable = 'NO'"
+    )
+    await connection.close()
+    assert {row["table_name"] for row in rows} == await tables(dsn) - {"migrations"}
+
+
+async def test_several_processes_may_migrate_at_once(empty: str) -> None:
+    applied = await asyncio.gather(*(migrate(empty) for _ in range(4)))
+    assert sorted(applied, key=len) == [[], [], [], ALL]
+
+
+async def test_an_edited_migration_is_named_and_nothing_is_applied(empty: str, folder: Path) -> None:
+    await migrate(empty, folder=folder)
+    edited = folder / ALL[0]
+    edited.write_text(edited.read_text() + "-- a comment\n")
+    (folder / "9998_post_new.sql").write_text("CREATE TABLE never (id int)")
+    with pytest.raises(MigrationError, match=re.escape(f"{ALL[0]}: was edited")):
+        await migrate(empty, folder=folder)
+    assert "never" not in await tables(empty)
+
+
+async def test_a_failing_migration_leaves_nothing_of_itself_and_can_be_corrected(empty: str, folder: Path) -> None:
+    await migrate(empty, folder=folder)
+    new = folder / "9998_pre_new.sql"
+    new.write_text("CREATE TABLE half (id int); SELECT 1 / 0;")
+    with pytest.raises(asyncpg.DivisionByZeroError):
+        await migrate(empty, folder=folder)
+    assert "half" not in await tables(empty)
+    new.write_text("CREATE TABLE whole (id int);")
+    assert await migrate(empty, folder=folder) == [new.name]
+    assert "whole" in await tables(empty)
+
+
+async def test_an_older_release_starts_on_a_newer_database(empty: str, folder: Path) -> None:
+    (folder / "9998_pre_new.sql").write_text("CREATE TABLE newer (id int)")
+    await migrate(empty, folder=folder)
+    assert await migrate(empty) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("0000_pre_late.sql", "comes before"),
+        ("0002_add_column.sql", "expected a name like"),
+        (ALL[0].replace("_pre_", "_post_"), "has the same number"),
+    ],
+)
+async def test_a_misnamed_or_late_migration_is_refused(empty: str, folder: Path, name: str, message: str) -> None:
+    await migrate(empty, folder=folder)
+    (folder / name).write_text("SELECT 1")
+    with pytest.raises(StorageError, match=message):
+        await migrate(empty, folder=folder)

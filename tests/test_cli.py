@@ -1,0 +1,60 @@
+"""The other commands: help that teaches, and errors in plain words."""
+
+import os
+import subprocess
+import sys
+
+from typer.main import get_command
+
+import cli
+from tests.stack import Servers
+
+
+def docrail(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = (sys.executable, "-m", "cli", *arguments)
+    settings = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1", **environment}
+    return subprocess.run(command, capture_output=True, text=True, env=settings, check=False, timeout=60)
+
+
+def test_without_a_command_it_lists_them() -> None:
+    shown = docrail().stdout
+    assert all(f" {command} " in shown for command in ("up", "worker", "api", "migrate"))
+
+
+def test_every_command_and_option_explains_itself() -> None:
+    commands = get_command(cli.app).commands  # type: ignore[attr-defined]
+    silent = [name for name, command in commands.items() if not command.help]
+    silent += [
+        f"{name} {option.name}" for name, command in commands.items() for option in command.params if not option.help
+    ]
+    assert silent == []
+
+
+def test_an_unknown_command_is_refused() -> None:
+    refused = docrail("fly")
+    assert refused.returncode == 2
+    assert "No such command 'fly'" in refused.stderr
+
+
+def test_a_wrong_setting_is_named_without_a_traceback() -> None:
+    refused = docrail("migrate", DOCRAIL_API_PORT="many")
+    assert refused.returncode == 1
+    assert (
+        refused.stderr
+        == "docrail: DOCRAIL_API_PORT: Input should be a valid integer, unable to parse string as an integer\n"
+    )
+
+
+def test_migrate_says_what_it_applied_and_may_be_repeated(embedded: Servers) -> None:
+    first = docrail("migrate", DOCRAIL_DATABASE_URL=embedded.dsn)
+    again = docrail("migrate", DOCRAIL_DATABASE_URL=embedded.dsn)
+    assert first.returncode == again.returncode == 0
+    assert first.stdout.endswith("the database is up to date\n")
+    assert again.stdout == "the database is up to date\n"
+
+
+def test_migrate_without_a_server_says_so() -> None:
+    refused = docrail("migrate", DOCRAIL_DATABASE_URL="postgresql://docrail:secret@127.0.0.1:1/docrail")
+    assert refused.returncode == 1
+    assert "cannot reach the database of DOCRAIL_DATABASE_URL" in refused.stderr
+    assert "secret" not in refused.stderr

@@ -1,0 +1,130 @@
+"""docker-compose.yml fits the compose schema, the settings that the code reads, and the embedded stack."""
+
+import asyncio
+import json
+import os
+import re
+import sysconfig
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+from temporalio.api.operatorservice.v1 import ListSearchAttributesRequest
+from temporalio.client import Client
+
+from embedded.temporal import DYNAMIC_CONFIG, RETENTION, SEARCH_ATTRIBUTES
+from settings import Settings
+from tests.stack import Servers
+
+ROOT = Path(__file__).parent.parent
+COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
+OURS = {name: service for name, service in SERVICES.items() if service["image"] == "docrail"}
+
+
+def settings_of(service: str) -> Settings:
+    values = {name: value for name, value in OURS[service]["environment"].items() if name.startswith("DOCRAIL_")}
+    return Settings.model_validate({name.removeprefix("DOCRAIL_").lower(): value for name, value in values.items()})
+
+
+def test_it_fits_the_compose_schema() -> None:
+    schema = json.loads(files("check_jsonschema").joinpath("builtin_schemas/vendor/compose-spec.json").read_text())
+    jsonschema.validate(COMPOSE, schema)
+
+
+def test_the_schema_would_notice_a_mistake() -> None:
+    schema = json.loads(files("check_jsonschema").joinpath("builtin_schemas/vendor/compose-spec.json").read_text())
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"services": {"api": {"imagee": "docrail"}}}, schema)
+
+
+@pytest.mark.parametrize("service", OURS)
+def test_every_variable_is_a_setting_that_accepts_its_value(service: str) -> None:
+    """Settings forbids names it does not know, so this fails for a misspelt one."""
+    assert settings_of(service).temporal_address == "temporal:7233"
+
+
+def test_there_are_two_workers() -> None:
+    assert SERVICES["worker"]["deploy"]["replicas"] == 2
+
+
+def test_every_service_waits_for_what_it_needs() -> None:
+    jobs = {"migrate", "temporal-schema", "temporal-setup"}
+    for service in SERVICES.values():
+        for needed, wait in service.get("depends_on", {}).items():
+            expected = "service_completed_successfully" if needed in jobs else "service_healthy"
+            assert wait["condition"] == expected
+            assert needed in jobs or "healthcheck" in SERVICES[needed]
+
+
+def test_what_serves_has_a_healthcheck() -> None:
+    serving = {"postgres", "temporal-postgres", "temporal", "api", "worker"}
+    assert {name for name, service in SERVICES.items() if "healthcheck" in service} == serving
+
+
+def test_addresses_lead_to_services_and_ports_agree() -> None:
+    api, worker = settings_of("api"), settings_of("worker")
+    host, port = api.temporal_address.split(":")
+    assert host in SERVICES
+    assert f"127.0.0.1:{port}:{port}" in SERVICES["temporal"]["ports"]
+    database = re.fullmatch(r"postgresql://(\w+):(.+)@([\w-]+):5432/(\w+)", api.database_url)
+    assert database is not None
+    user, password, database_host, name = database.groups()
+    expected = {"POSTGRES_USER": user, "POSTGRES_PASSWORD": password}
+    assert expected.items() <= SERVICES[database_host]["environment"].items()
+    assert user == name  # the image makes a database of its user's name
+    assert SERVICES["api"]["ports"] == [f"127.0.0.1:{api.api_port}:{api.api_port}"]
+    assert f":{api.api_port}/healthz" in SERVICES["api"]["healthcheck"]["test"][-1]
+    assert f":{worker.worker_metrics_port}/metrics" in SERVICES["worker"]["healthcheck"]["test"][-1]
+    assert api.temporal_ui_url == "http://" + SERVICES["temporal-ui"]["ports"][0].rsplit(":", 1)[0]
+
+
+def test_a_worker_is_not_killed_while_it_drains() -> None:
+    grace = float(SERVICES["worker"]["stop_grace_period"].removesuffix("s"))
+    assert grace > settings_of("worker").graceful_shutdown_seconds
+
+
+def test_data_lies_in_the_shared_volume() -> None:
+    for service in ("api", "worker"):
+        assert f"documents:{settings_of(service).data_dir}" in SERVICES[service]["volumes"]
+
+
+def test_mounted_files_exist() -> None:
+    mounts = [volume for service in SERVICES.values() for volume in service.get("volumes", [])]
+    sources = [mount.split(":")[0] for mount in mounts if mount.startswith("./")]
+    assert sources
+    assert [source for source in sources if not (ROOT / source).is_file()] == []
+
+
+def test_its_temporal_is_set_up_like_the_embedded_one() -> None:
+    script = (ROOT / "deploy" / "temporal-setup.sh").read_text()
+    assert re.findall(r"for name in (.+);", script) == [" ".join(SEARCH_ATTRIBUTES)]
+    assert set(re.findall(r"--retention (\w+)", script)) == {RETENTION}
+    config = yaml.safe_load((ROOT / "deploy" / "temporal-dynamic-config.yaml").read_text())
+    embedded = dict(entry.split("=", 1) for entry in DYNAMIC_CONFIG if "MaxPollRPS" not in entry)
+    assert {key: entries[0]["value"] for key, entries in config.items()} == {
+        key: yaml.safe_load(value) for key, value in embedded.items()
+    }
+
+
+def test_the_image_runs_the_commands_that_exist() -> None:
+    dockerfile = (ROOT / "deploy" / "Dockerfile").read_text()
+    assert 'ENTRYPOINT ["docrail"]' in dockerfile
+    assert {service["command"][0] for service in OURS.values()} == {"migrate", "api", "worker"}
+
+
+async def test_the_setup_script_gives_a_server_what_docrail_needs_and_may_be_repeated(embedded: Servers) -> None:
+    environment = {
+        "PATH": f"{sysconfig.get_path('scripts')}:{os.environ['PATH']}",
+        "TEMPORAL_ADDRESS": embedded.temporal_address,
+        "TEMPORAL_NAMESPACE": "composed",
+    }
+    for _ in range(2):
+        script = await asyncio.create_subprocess_exec("sh", "deploy/temporal-setup.sh", cwd=ROOT, env=environment)
+        assert await asyncio.wait_for(script.wait(), 60) == 0
+    client = await Client.connect(embedded.temporal_address, namespace="composed")
+    found = await client.operator_service.list_search_attributes(ListSearchAttributesRequest(namespace="composed"))
+    assert set(SEARCH_ATTRIBUTES) <= set(found.custom_attributes)
