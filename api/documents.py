@@ -25,7 +25,7 @@ class DocumentOut(BaseModel):
     model_config = ConfigDict(from_attributes=True)
 
     document_id: str = Field(examples=["doc_0f9c6c4b3a2d4e5f8a7b6c5d4e"])
-    run_id: str = Field(examples=["invoice.doc_0f9c6c4b3a2d4e5f8a7b6c5d4e"])
+    run_id: str | None = Field(examples=["invoice.doc_0f9c6c4b3a2d4e5f8a7b6c5d4e"])
     run_started_at: dt.datetime | None = Field(
         description="null while Temporal is away: the run starts when it is back"
     )
@@ -43,6 +43,7 @@ async def upload_document(
     who: MaySubmit,
     app: AppDep,
     response: Response,
+    *,
     file: Annotated[UploadFile, File(description="the document; its type is told by its bytes, not by its name")],
     sla_hours: Annotated[int, Form(ge=1, le=8760, description="hours until it must be decided")] = DEFAULT_SLA_HOURS,
     key: Annotated[str | None, Form(description="as the header Idempotency-Key")] = None,

@@ -78,7 +78,7 @@ KINDS: Mapping[type[OperationError], Kind] = {
         HTTPStatus.CONFLICT,
         "key-conflict",
         "The idempotency key belongs to another request",
-        "the key '4711' was used before with another request: inputs.amount differs",
+        "the key '4711' was used before with another request; different: inputs.amount",
         ("differences",),
     ),
     WrongState: Kind(

@@ -46,4 +46,4 @@ class BodyLimit:
 
 def _announced(scope: Scope) -> int:
     length = Headers(scope=scope).get("content-length", "0")
-    return int(length) if length.isdigit() else 0
+    return int(length) if length.isascii() and length.isdigit() else 0

@@ -48,6 +48,7 @@ class ReviewListOut(BaseModel):
 async def list_reviews(
     who: MayReview,
     app: AppDep,
+    *,
     status: Annotated[str, Query(max_length=32, pattern="^[a-z_]+$")] = OPEN,
     limit: Limit = 100,
     after: After = None,

@@ -114,6 +114,7 @@ async def start_run(
 async def list_runs(
     who: MayRead,
     app: AppDep,
+    *,
     definition: Annotated[str | None, Query(description="a definition's id")] = None,
     document: Annotated[str | None, Query(description="a document's id")] = None,
     status: RunStatus | None = None,

@@ -47,7 +47,7 @@ class ExecutionOut(BaseModel):
     execution_id: str = Field(examples=["exe_5d4e0f9c6c4b3a2d4e5f8a7b6c"])
     workflow_definition_id: str = Field(examples=["invoice"])
     version: int
-    status: RunStatus
+    status: RunStatus = Field(description="pending, then running: how the run goes on is told at /v1/runs")
     run_id: str | None
     created_at: dt.datetime
     triggered_at: dt.datetime | None

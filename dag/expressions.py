@@ -6,18 +6,18 @@ replays the same on every worker.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from itertools import islice
 from typing import Protocol, cast
 
-from jinja2 import Template, TemplateError, TemplateSyntaxError, Undefined, nodes
+from jinja2 import TemplateError, TemplateSyntaxError, Undefined, nodes
 from jinja2.parser import Parser
 
 from dag.sandbox import ENVIRONMENT, FILTERS, NOTHING, TESTS, ExpressionError, lookup, show
 from dag.values import Json
 
-__all__ = ["Expression", "ExpressionError", "Scope", "compile_expression", "compile_path", "parse_text", "plain"]
+__all__ = ["Expression", "ExpressionError", "Scope", "compile_expression", "parse_text", "read_path", "values_of"]
 
 MAX_LENGTH = 1_000
 """Longest expression, in characters: enough for any readable rule, and it bounds what parsing can cost."""
@@ -38,8 +38,8 @@ _REFUSED: dict[type[nodes.Node], str] = {
     nodes.Concat: "`~` is not allowed; write the text around {{ }} instead",
     nodes.Slice: "slices are not allowed; use `first`, `last` or an index",
 }
-_FAULTS = (TemplateError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError, RecursionError)
-"""What evaluating somebody's expression may raise; anything else is a bug of ours and must surface."""
+FAULTS = (TemplateError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError, RecursionError)
+"""What reading or evaluating somebody's expression may raise; anything else is a bug of ours and must surface."""
 
 
 class Scope(Protocol):
@@ -54,27 +54,35 @@ class Scope(Protocol):
         ...
 
 
+NO_STATEMENTS = "statements ({% %}) are not allowed, only {{ expressions }}"
 Path = tuple[str | int, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Expression:
     """A compiled expression. `references` are the paths it reads, as far as they are constant names."""
 
-    text: str
-    references: tuple[tuple[str, ...], ...]
-    _code: Path | Template
-    """A path where the expression is nothing else (most are): reading it directly skips Jinja."""
+    __slots__ = ("_tree", "_value_of", "references", "text")
+
+    def __init__(self, text: str, tree: nodes.Expr) -> None:
+        """Check `tree`, as Jinja's parser read it from `text`, against the whitelist. Raises ExpressionError."""
+        _check(tree)
+        self.text = text
+        self.references = tuple(dict.fromkeys(_references(tree)))
+        self._tree = tree
+        self._value_of: Callable[[dict[str, Json]], Json] | None = None
+        path = _path_of(tree)
+        if path is not None:  # most expressions are nothing else: reading them directly skips Jinja
+            self._value_of = partial(read_path, path)
 
     def evaluate(self, scope: Scope) -> Json:
         """Return the expression's value, a JSON value. Raises ExpressionError."""
         try:
-            if isinstance(self._code, tuple):
-                return _read(self._code, _values(self.references, scope))
-            return plain(_run(self._code, _values(self.references, scope)))
+            if self._value_of is None:  # code is made when first needed: a validator never runs what it checks
+                self._value_of = _code_of(self._tree)
+            return self._value_of(values_of(self.references, scope))
         except ExpressionError as error:
             raise ExpressionError(f"`{self.text}`: {error.message}") from error
-        except _FAULTS as error:
+        except FAULTS as error:
             raise ExpressionError(f"`{self.text}`: {error}") from error
 
 
@@ -87,46 +95,31 @@ def compile_expression(text: str) -> Expression:
         tree = parser.parse_expression()
         if not parser.stream.eos:
             raise ExpressionError(f"unexpected {parser.stream.current.value!r} after the expression")
-        return from_tree(tree, text)
-    except TemplateSyntaxError as error:
-        raise ExpressionError(error.message or "syntax error") from error
-    except RecursionError as error:
-        raise ExpressionError("the expression is nested too deeply") from error
-
-
-def compile_path(keys: tuple[str, ...]) -> Expression:
-    """Compile an access path, as in `{$path: [document, parsed_content, amount]}`: digits index a list."""
-    return Expression(".".join(keys), (keys,), tuple(keys))
-
-
-def from_tree(tree: nodes.Expr, text: str) -> Expression:
-    """Compile one expression that Jinja's parser has read, after checking it against the whitelist."""
-    _check(tree)
-    references = tuple(dict.fromkeys(_references(tree)))
-    path = _path_of(tree)
-    if path is not None:
-        return Expression(text, references, path)
-    tree.set_environment(ENVIRONMENT)
-    body: list[nodes.Node] = [nodes.Assign(nodes.Name("result", "store"), tree, lineno=1)]
-    return Expression(text, references, ENVIRONMENT.from_string(nodes.Template(body, lineno=1)))
+        return Expression(text, tree)
+    except FAULTS as error:
+        raise ExpressionError(_reading_fault(error)) from error
 
 
 def parse_text(text: str) -> list[str | Expression]:
     """Split text with `{{ }}` in it into plain pieces and expressions. Raises ExpressionError."""
     try:
         tree = ENVIRONMENT.parse(text)
-    except TemplateSyntaxError as error:
-        raise ExpressionError(error.message or "syntax error") from error
-    except RecursionError as error:
-        raise ExpressionError("the expression is nested too deeply") from error
+    except FAULTS as error:
+        raise ExpressionError(NO_STATEMENTS if "{%" in text else _reading_fault(error)) from error
     pieces: list[str | Expression] = []
     for statement in tree.body:
         if not isinstance(statement, nodes.Output):
-            raise ExpressionError("statements ({% %}) are not allowed, only {{ expressions }}")
+            raise ExpressionError(NO_STATEMENTS)
         for piece in statement.nodes:
             is_text = isinstance(piece, nodes.TemplateData)
-            pieces.append(cast(nodes.TemplateData, piece).data if is_text else from_tree(piece, text.strip()))
+            pieces.append(cast(nodes.TemplateData, piece).data if is_text else Expression(text.strip(), piece))
     return pieces
+
+
+def _reading_fault(error: Exception) -> str:
+    if isinstance(error, RecursionError):
+        return "the expression is nested too deeply"
+    return str(error.message if isinstance(error, TemplateSyntaxError) else error) or "syntax error"
 
 
 def plain(value: Json) -> Json:
@@ -149,7 +142,7 @@ def plain(value: Json) -> Json:
     raise ExpressionError(f"{show(value)} is not a JSON value")
 
 
-def _values(references: Iterable[tuple[str, ...]], scope: Scope) -> dict[str, Json]:
+def values_of(references: Iterable[tuple[str, ...]], scope: Scope) -> dict[str, Json]:
     """Return the top-level names that `references` start with; a name without a value is left out."""
     values: dict[str, Json] = {}
     for path in references:
@@ -163,7 +156,8 @@ def _values(references: Iterable[tuple[str, ...]], scope: Scope) -> dict[str, Js
     return values
 
 
-def _read(path: Path, values: Mapping[str, Json]) -> Json:
+def read_path(path: Path, values: Mapping[str, Json]) -> Json:
+    """Return what `path` leads to; digits given as text index a list. Raises ExpressionError."""
     value: Json = values
     for depth, key in enumerate(path):
         found = lookup(value, key)
@@ -176,11 +170,18 @@ def _read(path: Path, values: Mapping[str, Json]) -> Json:
     return value
 
 
-def _run(template: Template, values: dict[str, Json]) -> Json:
-    context = template.new_context(values)
-    for _ in template.root_render_func(context):
-        pass
-    return context.vars["result"]
+def _code_of(tree: nodes.Expr) -> Callable[[dict[str, Json]], Json]:
+    tree.set_environment(ENVIRONMENT)
+    body: list[nodes.Node] = [nodes.Assign(nodes.Name("result", "store"), tree, lineno=1)]
+    template = ENVIRONMENT.from_string(nodes.Template(body, lineno=1))
+
+    def value_of(values: dict[str, Json]) -> Json:
+        context = template.new_context(values)
+        for _ in template.root_render_func(context):
+            pass
+        return plain(context.vars["result"])
+
+    return value_of
 
 
 def _check(tree: nodes.Node) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from dag.expressions import Expression, Scope, compile_path, parse_text
+from dag.expressions import Expression, Scope, parse_text, read_path, values_of
 from dag.sandbox import ExpressionError
 from dag.values import Json, canonical
 
@@ -66,7 +66,9 @@ def _compile_list(items: list[tuple[Json, _Resolve | None]]) -> _Resolve | None:
 
 
 def _compile_leaf(value: Json, references: list[tuple[str, ...]]) -> _Resolve:
-    pieces: list[str | Expression] = [_access_path(value)] if isinstance(value, dict) else parse_text(value)
+    if isinstance(value, dict):
+        return _compile_path(value, references)
+    pieces = parse_text(value)
     for piece in pieces:
         if isinstance(piece, Expression):
             references.extend(piece.references)
@@ -76,13 +78,15 @@ def _compile_leaf(value: Json, references: list[tuple[str, ...]]) -> _Resolve:
     return lambda scope: "".join(_texts(pieces, scope))
 
 
-def _access_path(value: dict[str, Json]) -> Expression:
+def _compile_path(value: dict[str, Json], references: list[tuple[str, ...]]) -> _Resolve:
     keys = value[PATH_KEY]
     if len(value) > 1 or not isinstance(keys, list) or not keys or not all(isinstance(key, str) for key in keys):
         raise ExpressionError(f"{{{PATH_KEY}: ...}} takes a list of texts and nothing beside it")
     if keys == ["steps"]:
         raise ExpressionError("`steps` must be followed by a step's id")
-    return compile_path(tuple(keys))
+    path = tuple(keys)
+    references.append(path)
+    return lambda scope: read_path(path, values_of([path], scope))
 
 
 def _texts(pieces: list[str | Expression], scope: Scope) -> Iterator[str]:

@@ -4,7 +4,7 @@ import asyncio
 import shutil
 import sysconfig
 from asyncio.subprocess import DEVNULL
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,18 +57,38 @@ async def start_temporal(
     MissingTemporalError.
     """
     port, ui_port = claim_port(port, "--temporal-port"), claim_port(ui_port, "--ui-port")
-    binary, address = _find_binary(), f"{HOST}:{port}"
-    arguments = (
-        *(binary, "server", "start-dev", "--ip", HOST, "--port", str(port), "--ui-port", str(ui_port)),
-        *("--db-filename", str(data_dir / "temporal.db"), "--log-level", "error", "--ui-disable-news-fetch"),
-        *_each("--sqlite-pragma", SQLITE_PRAGMAS),
-        *_each("--search-attribute", (f"{name}=Keyword" for name in SEARCH_ATTRIBUTES)),
-        *_each("--dynamic-config-value", (*DYNAMIC_CONFIG, *dynamic_config)),
-    )
-    program = Program("Temporal", arguments, data_dir / "logs" / "temporal.log", stop_seconds=5)
-    process = Supervised(program, lambda: _set_retention(binary, address), report)
+    binary, address, database = _find_binary(), f"{HOST}:{port}", data_dir / "temporal"
+
+    def on(folder: Path) -> Supervised:
+        arguments = (
+            *(binary, "server", "start-dev", "--ip", HOST, "--port", str(port), "--ui-port", str(ui_port)),
+            *("--db-filename", str(folder / "temporal.db"), "--log-level", "error", "--ui-disable-news-fetch"),
+            *_each("--sqlite-pragma", SQLITE_PRAGMAS),
+            *_each("--search-attribute", (f"{name}=Keyword" for name in SEARCH_ATTRIBUTES)),
+            *_each("--dynamic-config-value", (*DYNAMIC_CONFIG, *dynamic_config)),
+        )
+        program = Program("Temporal", arguments, data_dir / "logs" / "temporal.log", stop_seconds=5)
+        return Supervised(program, lambda: _set_retention(binary, address), report)
+
+    if not database.exists():
+        await _make_database(on, database)
+    process = on(database)
     await process.start()
     return TemporalServer(address, f"http://{HOST}:{ui_port}", process)
+
+
+async def _make_database(on: Callable[[Path], Supervised], database: Path) -> None:
+    """Make the database beside its place and move it there.
+
+    A server that is killed while it makes its tables leaves a file that no server starts on again.
+    """
+    unfinished = database.with_name("temporal-unfinished")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    unfinished.mkdir(parents=True)
+    process = on(unfinished)
+    await process.start()
+    await process.kill()  # all that it answered is in the WAL, which moves along
+    unfinished.rename(database)
 
 
 async def _set_retention(binary: str, address: str) -> bool:

@@ -42,7 +42,7 @@ class KeyConflict(OperationError):
     """An idempotency key was used before, for another request."""
 
     def __init__(self, key: str, differences: Sequence[str]) -> None:
-        super().__init__(f"the key {key!r} was used before with another request: {', '.join(differences)} differs")
+        super().__init__(f"the key {key!r} was used before with another request; different: {', '.join(differences)}")
         self.key = key
         self.differences = tuple(differences)
 

@@ -104,6 +104,18 @@ async def test_a_killed_temporal_comes_back_with_its_runs(temporal: TemporalServ
     assert found.workflow_type == "Nothing"
 
 
+async def test_a_temporal_that_was_killed_during_its_first_start_starts_again(tmp_path: Path) -> None:
+    """Its half-made database once kept it from ever starting: "no such table: namespaces"."""
+    first = asyncio.create_task(start_temporal(tmp_path, 0, 0, report=print))
+    await eventually(lambda: any(tmp_path.rglob("temporal.db")), "the database file")
+    first.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await first
+    assert not (tmp_path / "temporal").exists()
+    server = await start_temporal(tmp_path, 0, 0, report=print)
+    await server.process.kill()
+
+
 async def test_no_server_outlives_a_parent_that_was_killed(tmp_path: Path) -> None:
     command = (sys.executable, "-c", START_BOTH, str(tmp_path))
     parent = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE)

@@ -59,6 +59,13 @@ async def test_starting_twice_with_a_key_is_one_run_even_after_it_ended(service:
     assert again.json()["run_id"] == first.json()["run_id"] == f"hello.{key}"
 
 
+async def test_starting_at_the_same_moment_with_a_key_is_one_run(http: httpx.AsyncClient) -> None:
+    order = {"definition": HELLO, "key": new_key()}
+    answers = [answer.json() for answer in await asyncio.gather(*(http.post("/v1/runs", json=order) for _ in range(8)))]
+    assert len({answer["run_id"] for answer in answers}) == 1
+    assert [answer["created"] for answer in answers].count(True) == 1
+
+
 async def test_a_key_with_other_inputs_is_a_conflict_that_says_what_differs(http: httpx.AsyncClient) -> None:
     order = {"definition": GREETING, "key": new_key(), "inputs": {"name": "Ada", "times": 1}}
     await http.post("/v1/runs", json=order)

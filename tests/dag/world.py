@@ -153,6 +153,7 @@ class Watch:
         assert ledger.stop is None or ledger.asked == ledger.running, "a stop has not reached everything that runs"
         assert (ledger.finished is not None) == (not unsettled), "the run is over exactly when every step is settled"
         assert run.outcome is ledger.finished
+        assert run.status is (ledger.finished or (RunStatus.PAUSED if ledger.paused else RunStatus.RUNNING))
         assert counters(self.plan, run) == recount(self.plan, run)
         if ledger.finished is RunStatus.COMPLETED:
             lost = {StepStatus.FAILED, StepStatus.CANCELLED}

@@ -1,0 +1,86 @@
+"""The whole invoice pipeline, durable, on this machine: upload over HTTP to review item, documents an hour.
+
+Text PDFs of the samples, each made unique so that nothing is cached. Prints one JSON line, with the seeds' target of
+5,000 documents an hour beside it.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import tempfile
+import time
+import uuid
+from pathlib import Path
+
+import asyncpg
+
+from embedded.stack import Stack, StackOptions, run_stack
+
+SAMPLES = Path(__file__).resolve().parent.parent / "samples"
+TEXT_PDFS = ("i2d_*.pdf", "smartap_*.pdf")
+SEEDS_TARGET = 5_000
+"""Documents an hour that the seeds' design wanted from two workers."""
+UPLOADS_AT_ONCE = 8
+POLL_SECONDS = 0.1
+
+
+def documents(count: int) -> list[bytes]:
+    """Return `count` text PDFs with bytes of their own: PDF readers ignore a comment behind the end of the file."""
+    originals = [path.read_bytes() for pattern in TEXT_PDFS for path in sorted(SAMPLES.glob(pattern))]
+    return [originals[number % len(originals)] + f"\n%{uuid.uuid4()}\n".encode() for number in range(count)]
+
+
+async def upload(stack: Stack, files: list[bytes]) -> None:
+    slots = asyncio.Semaphore(UPLOADS_AT_ONCE)
+
+    async def one(number: int, data: bytes) -> None:
+        async with slots:
+            answer = await stack.http.post("/v1/documents", files={"file": (f"{number}.pdf", data)})
+            answer.raise_for_status()
+
+    await asyncio.gather(*(one(number, data) for number, data in enumerate(files)))
+
+
+async def process(stack: Stack, count: int) -> tuple[float, float]:
+    """Return the seconds until every upload was taken, and until every document stood in the review queue."""
+    connection = await asyncpg.connect(stack.postgres.dsn)
+    before = await connection.fetchval("SELECT count(*) FROM reviews")
+    files = documents(count)
+    begun = time.perf_counter()
+    await upload(stack, files)
+    uploaded = time.perf_counter() - begun
+    while await connection.fetchval("SELECT count(*) FROM reviews") < before + count:
+        await asyncio.sleep(POLL_SECONDS)
+    await connection.close()
+    return uploaded, time.perf_counter() - begun
+
+
+async def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--documents", type=int, default=300, help="how many documents are counted")
+    parser.add_argument("--workers", type=int, default=1, help="worker processes")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        stack_options = StackOptions(Path(folder), api_port=0, temporal_port=0, ui_port=0, workers=options.workers)
+        async with run_stack(stack_options, report=lambda _: None) as stack:
+            await process(stack, 20)  # warm: the readers' server, connections, compiled plan
+            uploaded, seconds = await process(stack, options.documents)
+    per_hour = options.documents / seconds * 3600
+    line = {
+        "bench": "pipeline",
+        "documents": options.documents,
+        "workers": options.workers,
+        "cores": os.cpu_count(),
+        "upload_seconds": round(uploaded, 1),
+        "seconds": round(seconds, 1),
+        "documents_per_hour": round(per_hour),
+        "seeds_target_per_hour": SEEDS_TARGET,
+        "ratio": round(per_hour / SEEDS_TARGET, 1),
+    }
+    print(json.dumps(line), flush=True)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
+    os._exit(0)

@@ -1,0 +1,376 @@
+"""The expression language: what it takes, what it gives, what it refuses, and that it is a pure function of JSON."""
+
+import copy
+import json
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dag.expressions import FILTERS, MAX_DEPTH, MAX_LENGTH, ExpressionError, compile_expression
+from dag.values import Json
+from tests.dag.definitions import LAW
+from tests.dag.values import Known, evaluate, json_values
+
+VALUES: dict[str, Json] = {
+    "extract": {"total": 1200.5, "vendor": " ACME ", "lines": [{"n": 2, "ok": True}, {"n": 1, "ok": False}], "x": None},
+    "inputs": {"limit": 1000, "tags": ["b", "a", "b"], "name": "invoice", "items": [3, 1, 2], "empty": []},
+    "steps": {"extract": {"status": "completed", "error": None}},
+    "odd": {"a b": 1, "_x": 2, "__class__": 3, "0": "zero", "keys": "a key, not a method"},
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        # names and paths
+        ("extract.total", 1200.5),
+        ("extract['total']", 1200.5),
+        ("extract.lines[0].n", 2),
+        ("extract.lines.1.n", 1),
+        ("extract.lines[-1].n", 1),
+        ("extract.x", None),
+        ("inputs.items[inputs.items[1]]", 1),
+        ("extract[inputs.tags[1] | default('a') | lower] | default('none')", "none"),
+        ("odd['a b']", 1),
+        ("odd._x", 2),
+        ("odd['__class__']", 3),
+        ("odd['0']", "zero"),
+        ("odd.keys", "a key, not a method"),
+        ("inputs.items", [3, 1, 2]),
+        ("steps.extract.status", "completed"),
+        ('steps["extract"].error', None),
+        # constants
+        ("1", 1),
+        ("1.5", 1.5),
+        ("'a'", "a"),
+        ('"a"', "a"),
+        ("true", True),
+        ("none", None),
+        ("[1, 'a', none]", [1, "a", None]),
+        ("(1, 2)", [1, 2]),
+        ("{'a': {'b': [1]}}", {"a": {"b": [1]}}),
+        # logic
+        ("extract.total > inputs.limit", True),
+        ("1 < 2 < 3", True),
+        ("extract.total >= 1000 and not extract.lines[1].ok", True),
+        ("false or 'x' == 'x'", True),
+        ("'a' in inputs.tags", True),
+        ("'z' not in inputs.tags", True),
+        ("'voice' in inputs.name", True),
+        ("'total' in extract", True),
+        ("extract.x is none", True),
+        ("extract.x is not none", False),
+        ("extract.missing is defined", False),
+        ("extract.missing.deeper.still is defined", False),
+        ("nobody is defined", False),
+        ("extract.total is number", True),
+        ("inputs.name is string", True),
+        ("2 is in inputs.items", True),
+        ("'big' if extract.total > 1000 else 'small'", "big"),
+        ("'x' if false else 'y'", "y"),
+        # arithmetic
+        ("extract.total + 1", 1201.5),
+        ("7 // 2", 3),
+        ("7 % 4", 3),
+        ("7 / 2", 3.5),
+        ("2 * 3 - 1", 5),
+        ("-inputs.limit", -1000),
+        ("-(1 - 3)", 2),
+        # filters
+        ("extract.vendor | trim | lower", "acme"),
+        ("inputs.name | upper", "INVOICE"),
+        ("inputs.items | length", 3),
+        ("inputs.items | sum", 6),
+        ("inputs.items | min", 1),
+        ("inputs.items | max", 3),
+        ("inputs.items | first", 3),
+        ("inputs.items | last", 2),
+        ("inputs.items | sort", [1, 2, 3]),
+        ("inputs.items | sort(reverse=true)", [3, 2, 1]),
+        ("inputs.tags | unique", ["b", "a"]),
+        ("inputs.tags | join('-')", "b-a-b"),
+        ("extract.total | round(0) | int", 1200),
+        ("extract.total | round(1, 'floor')", 1200.5),
+        ("'42' | int", 42),
+        ("'4.5' | float", 4.5),
+        ("'x' | int(7)", 7),
+        ("extract.lines | map(attribute='n')", [2, 1]),
+        ("extract.lines | map(attribute='n') | sum", 3),
+        ("extract.lines | sum(attribute='n')", 3),
+        ("extract.lines | sort(attribute='n') | first", {"n": 1, "ok": False}),
+        ("extract.lines | selectattr('ok') | map(attribute='n')", [2]),
+        ("extract.lines | rejectattr('ok') | list | length", 1),
+        ("extract.lines | selectattr('n', 'gt', 1) | list | length", 1),
+        ("inputs.items | select('ge', 2)", [3, 2]),
+        ("inputs.items | reject('eq', 3) | list", [1, 2]),
+        ("inputs.tags | map('upper')", ["B", "A", "B"]),
+        # what is not there
+        ("extract.missing | default(0)", 0),
+        ("extract.missing.deeper[0].still | default('x')", "x"),
+        ("nobody.knows | default('x')", "x"),
+        ("inputs.empty | first | default('nothing')", "nothing"),
+        ("inputs.empty | max | default(0)", 0),
+        ("inputs.items[99] | default(0)", 0),
+        ("extract.x | default('x')", None),
+        ("extract.x | default('x', true)", "x"),
+        ("extract.missing or 1 if false else 2", 2),
+        ("'here' if extract.missing is defined else 'gone'", "gone"),
+    ],
+)
+def test_an_expression_gives_its_value_with_its_type(text: str, value: Json):
+    found = evaluate(text, VALUES)
+    assert found == value
+    assert type(found) is type(value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # calls, however they are written
+        "open('/etc/passwd')",
+        "extract.keys()",
+        "inputs.name.upper()",
+        "range(10)",
+        "lipsum()",
+        "cycler(1)",
+        "dict(a=1)",
+        "namespace(a=1)",
+        "(extract)()",
+        "'{0.__class__}'.format(1)",
+        "'%s' | format(1)",
+        "self()",
+        # names and attributes with two underscores in front
+        "__builtins__",
+        "__import__('os')",
+        "extract.__class__",
+        "''.__class__.__mro__",
+        "extract.__init__.__globals__",
+        # filters and tests that reach further, or that are not there
+        "extract | attr('__class__')",
+        "extract | attr('total')",
+        "extract | tojson",
+        "extract | pprint",
+        "extract | items",
+        "extract | dictsort",
+        "inputs.items | random",
+        "inputs.items | batch(2)",
+        "inputs.items | groupby('a')",
+        "inputs.items | slice(2)",
+        "inputs.name | replace('a', 'b')",
+        "inputs.name | safe",
+        "inputs.name | string",
+        "inputs.name | center(1000000000)",
+        "inputs.name | indent(1000000000)",
+        "inputs.name | urlize",
+        "inputs.name | filesizeformat",
+        "inputs.name | nothing",
+        "inputs.name is callable",
+        "inputs.name is filter",
+        "inputs.name is nothing",
+        # operators
+        "2 ** 64",
+        "'a' ~ 'b'",
+        "inputs.items[0:2]",
+        "inputs.items[::-1]",
+        # statements, comments, more than one expression, nothing
+        "{% set x = 1 %}",
+        "{% for x in inputs.items %}{% endfor %}",
+        "{# comment #}",
+        "1 {# comment #}",
+        "1 }} {{ 2",
+        "{{ 1 }}",
+        "1; 2",
+        "1, 2",
+        "x = 1",
+        "lambda: 1",
+        "[x for x in inputs.items]",
+        "1 if",
+        "inputs.",
+        "inputs.items[",
+        "'open",
+        "'\\x'",
+        "and",
+        "&",
+        "$path",
+        "",
+        " ",
+        "\n",
+        # steps without a name that can be checked
+        "steps",
+        "steps | length",
+        "steps[inputs.name].status",
+        "[steps]",
+        # size
+        "(" * 400 + "1" + ")" * 400,
+        "[" * 300 + "]" * 300,
+        "not " * 200 + "true",
+        "-" * 900 + "1",
+        " + ".join(["1"] * (MAX_DEPTH + 2)),
+        "1" + " " * MAX_LENGTH,
+    ],
+)
+def test_what_is_not_in_the_language_is_refused_when_it_is_compiled(text: str):
+    with pytest.raises(ExpressionError):
+        compile_expression(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("extract.missing", "'extract' has no 'missing'"),
+        ("nobody", "'nobody' has no value here"),
+        ("nobody.knows", "'nobody' has no value here"),
+        ("nobody > 1", "'nobody' is undefined"),
+        ("extract.missing == 1", "no attribute 'missing'"),
+        ("not extract.missing", "no attribute 'missing'"),
+        ("extract.missing + 1", "no attribute 'missing'"),
+        ("extract.missing | upper", "no attribute 'missing'"),
+        ("extract.missing | length", "no attribute 'missing'"),
+        ("extract.missing | default(extract.gone)", "no attribute 'gone'"),
+        ("[extract.missing]", "no attribute 'missing'"),
+        ("{'a': extract.missing}", "no attribute 'missing'"),
+        ("inputs.items | map(attribute='a')", "no attribute 'a'"),
+        ("extract.lines | map(attribute='__class__') | list", "no attribute '__class__'"),
+        ("inputs.tags | map(attribute='__class__') | list", "no attribute '__class__'"),
+        ("inputs.tags | selectattr('__class__') | list", "no attribute '__class__'"),
+        ("inputs.tags | sort(attribute='__class__') ", "no attribute '__class__'"),
+        ("inputs.tags | map(attribute='upper') | list", "no attribute 'upper'"),
+        ("inputs.name.upper", "'inputs.name' has no 'upper'"),
+        ("inputs.name[0]", "'inputs.name' has no '0'"),
+        ("inputs.items.append", "'inputs.items' has no 'append'"),
+        ("inputs.items[99]", "'inputs.items' has no '99'"),
+        ("inputs.items[true]", "no element True"),
+        ("inputs.items['0x']", "'inputs.items' has no '0x'"),
+        ("inputs.tags | map('attr', '__class__') | list", "No filter named 'attr'"),
+        ("inputs.tags | map('tojson') | list", "No filter named 'tojson'"),
+        ("inputs.tags | select('callable') | list", "No test named 'callable'"),
+        ("1 / 0", "division by zero"),
+        ("1 % 0", "modulo by zero"),
+        ("'a' * 1000000000", "`*` needs numbers, got text"),
+        ("1000000000 * 'a'", "`*` needs numbers, got text"),
+        ("[1] * 1000000000", "`*` needs numbers, got a list"),
+        ("'a' + 'b'", "`+` needs numbers, got text"),
+        ("[1] + [2]", "`+` needs numbers, got a list"),
+        ("'%1000000000d' % 1", "`%` needs numbers, got text"),
+        ("true + 1", "`+` needs numbers, got true/false"),
+        ("none + 1", "`+` needs numbers, got null"),
+        ("-'a'", "bad operand"),
+        ("'a' < 1", "not supported"),
+        ("none > 1", "not supported"),
+        ("1 in 5", "not iterable"),
+        ("5 | length", "no len"),
+        ("[1, 'a'] | sort", "not supported"),
+        ("['a', 1] | sum", "unsupported operand"),
+        ("1 if false", "is not a JSON value"),
+        ("{1: 2}", "is not a JSON value"),
+        ("1e308 * 10", "is not a JSON value"),
+        ("-1e308 * 10 - 1e308 * 10", "is not a JSON value"),
+        ("inputs.empty | first", "No first item"),
+        ("inputs.empty | max", "sequence was empty"),
+    ],
+)
+def test_what_goes_wrong_is_told_in_the_authors_terms(text: str, message: str):
+    with pytest.raises(ExpressionError) as caught:
+        evaluate(text, VALUES)
+    assert message in caught.value.message
+    assert text.strip() in caught.value.message
+
+
+def test_a_result_is_plain_json_and_not_a_lazy_list():
+    assert evaluate("inputs.tags | map('upper')", VALUES) == ["B", "A", "B"]
+    assert type(evaluate("inputs.items | select", VALUES)) is list
+
+
+def test_references_are_the_paths_an_expression_reads():
+    text = "a.b[0].c > inputs.x and (steps.d.status == 'failed' or e['f'] | default(g) | length > 1)"
+    expected = (("a", "b", "0", "c"), ("inputs", "x"), ("steps", "d", "status"), ("e", "f"), ("g",))
+    assert compile_expression(text).references == expected
+
+
+@pytest.mark.parametrize("name", ["result", "context", "environment", "loop", "caller", "super", "missing", "class"])
+def test_a_step_may_be_called_what_jinja_or_python_use_for_themselves(name: str):
+    assert evaluate(f"{name}.total + 1", {name: {"total": 2}}) == 3
+
+
+def test_a_compiled_expression_keeps_nothing_of_an_evaluation():
+    expression = compile_expression("[a | default('none')] | first")
+    assert [expression.evaluate(Known({"a": 1})), expression.evaluate(Known())] == [1, "none"]
+
+
+# -- laws --
+
+_ATOMS = st.sampled_from(
+    ["a", "b.c", "a[0]", "a.b.c", "steps.a.status", "missing", "1", "2.5", "'x'", "true", "none", "[]", "[a, b]", "{'k': a}"]
+    + ["(b, 1)", "''", "-1", "0"]
+)
+_FILTERS = st.sampled_from([*FILTERS, "map('upper')", "map(attribute='a')", "join(',')", "default(1)", "select('gt', 1)"])
+_OPERATORS = st.sampled_from(["+", "-", "*", "/", "//", "%", "<", "==", "!=", ">=", "in", "not in", "and", "or"])
+expressions = st.recursive(
+    _ATOMS,
+    lambda inner: st.one_of(
+        st.builds("({} {} {})".format, inner, _OPERATORS, inner),
+        st.builds("({} | {})".format, inner, _FILTERS),
+        st.builds("({} if {} else {})".format, inner, inner, inner),
+        st.builds("(not {})".format, inner),
+        st.builds("{}[{}]".format, st.sampled_from(["a", "b"]), inner),
+        st.builds("({} is {})".format, inner, st.sampled_from(["defined", "none", "number", "string", "eq(1)"])),
+    ),
+    max_leaves=8,
+)
+scopes = st.fixed_dictionaries(
+    {"a": json_values, "b": json_values, "steps": st.fixed_dictionaries({"a": st.just({"status": "completed"})})}
+)
+
+
+@LAW
+@given(expressions, scopes)
+def test_evaluation_gives_json_or_an_expression_error_and_never_changes_its_inputs(text: str, values: dict[str, Json]):
+    expression, before = compile_expression(text), copy.deepcopy(values)
+    found = [_value_of(expression.evaluate(Known(values))) for _ in range(2)] if _works(text, values) else []
+    assert values == before
+    assert found == found[::-1]
+
+
+def _works(text: str, values: dict[str, Json]) -> bool:
+    try:
+        evaluate(text, values)
+    except ExpressionError as error:
+        assert error.message.startswith("`")
+        return False
+    return True
+
+
+def _value_of(found: Json) -> str:
+    return json.dumps(found, allow_nan=False)
+
+
+@LAW
+@given(st.text(alphabet=list("ab1.'\"[](){}|,:+-*/%<>=!~_ \\\n#&") + [" and ", " if ", " is ", "{{", "}}", "{%", "**"]))
+def test_any_text_compiles_or_is_refused(text: str):
+    try:
+        compile_expression(text)
+    except ExpressionError as error:
+        assert error.message
+
+
+@LAW
+@given(json_values)
+def test_a_constant_gives_itself(value: Json):
+    text = json.dumps(value, ensure_ascii=False)
+    if len(text) > MAX_LENGTH or not _has_plain_texts(value):
+        return
+    text = json.dumps(value).replace("null", "none") if not isinstance(value, str) else json.dumps(value)
+    if "none" in text and not isinstance(value, str):
+        return
+    found = evaluate(text, {})
+    assert found == value or math.isclose(found, value)
+
+
+def _has_plain_texts(value: Json) -> bool:
+    if isinstance(value, str):
+        return value.isascii() and value.isprintable()
+    if isinstance(value, dict):
+        return all(map(_has_plain_texts, value.values()))
+    return all(map(_has_plain_texts, value)) if isinstance(value, list) else True

@@ -1,0 +1,38 @@
+"""Values for expressions: a scope over a dict, short ways to evaluate, and a strategy for JSON."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from hypothesis import strategies as st
+
+from dag.expressions import compile_expression
+from dag.templates import compile_template
+from dag.values import Json
+
+json_values: st.SearchStrategy[Json] = st.recursive(
+    st.none() | st.booleans() | st.integers(-1000, 1000) | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from("abc"), inner, max_size=3),
+    max_leaves=12,
+)
+
+
+@dataclass(frozen=True)
+class Known:
+    """A scope (dag.expressions.Scope) with these values."""
+
+    values: Mapping[str, Json] = field(default_factory=dict)
+
+    def name(self, name: str) -> Json:
+        return self.values[name]
+
+    def step(self, step_id: str) -> Mapping[str, Json]:
+        found: Mapping[str, Json] = self.values["steps"][step_id]
+        return found
+
+
+def evaluate(text: str, values: Mapping[str, Json]) -> Json:
+    return compile_expression(text).evaluate(Known(values))
+
+
+def resolve(template: Json, values: Mapping[str, Json]) -> Json:
+    return compile_template(template).resolve(Known(values))
