@@ -3,10 +3,7 @@
 import asyncio
 import importlib
 import os
-import signal
 import sys
-from collections.abc import Callable, Coroutine
-from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,6 +11,11 @@ import typer
 import uvicorn
 from pydantic import ValidationError
 
+from commands.client import ApiError
+from commands.definitions import plan, validate
+from commands.demo import demo
+from commands.runs import run
+from commands.stopping import run_until_stopped, say
 from embedded.processes import ProcessError
 from embedded.stack import Stack, StackOptions, run_stack
 from settings import Settings
@@ -32,6 +34,10 @@ app = typer.Typer(
 
 API_GRACE_SECONDS = 10
 """How long requests that are being answered may take when the API is told to stop."""
+
+
+for command in (demo, validate, plan, run):
+    app.command()(command)
 
 
 @app.command()
@@ -119,35 +125,6 @@ def addresses(stack: Stack, data_dir: Path) -> list[str]:
     ]
 
 
-def run_until_stopped(main: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    """Run `main()`; SIGINT, SIGTERM and SIGHUP cancel it, so that it cleans up. A second signal ends us at once."""
-
-    async def run() -> None:
-        task = asyncio.create_task(main())
-        loop = asyncio.get_running_loop()
-
-        def stop() -> None:
-            for number in STOP_SIGNALS:
-                # The kernel ends our children when we die (embedded/launch.py).
-                loop.add_signal_handler(number, os._exit, 130)
-            task.cancel()
-
-        for number in STOP_SIGNALS:
-            loop.add_signal_handler(number, stop)
-        with suppress(asyncio.CancelledError):
-            await task
-
-    asyncio.run(run())
-
-
-STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-
-
-def say(line: str) -> None:
-    """Print a line of progress at once, also into a pipe."""
-    print(line, flush=True)
-
-
 def _root(module: str) -> Any:
     """Load another root by name: roots do not import each other, and a command loads only what it needs."""
     return importlib.import_module(module)
@@ -162,7 +139,7 @@ def _run() -> int:
         message = end.code
     except ValidationError as error:
         message = "\n".join(f"DOCRAIL_{str(problem['loc'][0]).upper()}: {problem['msg']}" for problem in error.errors())
-    except (ProcessError, StorageError, OSError) as error:
+    except (ApiError, ProcessError, StorageError, OSError) as error:
         message = str(error)
     else:
         return 0

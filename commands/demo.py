@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -11,18 +12,22 @@ from typing import Annotated
 
 import httpx
 import typer
+from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
-from commands.client import ENDED, POLL_SECONDS, ApiError, answer
+from commands.client import ENDED, POLL_SECONDS, answer
+from commands.stopping import run_until_stopped
 from dag.values import Json
 from embedded.stack import Stack, StackOptions, run_stack
 
 SAMPLES = Path(__file__).resolve().parent.parent / "samples"
 DEADLINE_SECONDS = 120.0
 """Most that the samples may take: a slow machine needs a tenth of it."""
-PIPE_COLUMNS = 140
+INTERRUPTED = 130
+"""A shell's exit code for Ctrl-C."""
+PIPE_COLUMNS = 150
 """Where there is no terminal to ask: wide enough for the table."""
 SUFFIXES = frozenset({".pdf", ".xml"})
 
@@ -45,14 +50,14 @@ def demo(
     One sample is broken on purpose: its run fails, and says why. Exit code 0 if every sample ended as expected.
     """
     folder = Path(tempfile.mkdtemp(prefix="docrail-demo-"))
-    try:
-        code = asyncio.run(_demo(folder, keep=keep))
-    except ApiError as error:
-        raise SystemExit(str(error)) from None
-    raise typer.Exit(code)
+    as_expected = run_until_stopped(lambda: _demo(folder, keep=keep))
+    if as_expected is None and not keep:
+        raise typer.Exit(INTERRUPTED)
+    if as_expected is False:
+        raise typer.Exit(1)
 
 
-async def _demo(folder: Path, *, keep: bool) -> int:
+async def _demo(folder: Path, *, keep: bool) -> bool:
     console = Console(width=None if sys.stdout.isatty() else PIPE_COLUMNS)
     options = StackOptions(data_dir=folder, api_port=0, temporal_port=0, ui_port=0)
     async with run_stack(options, report=lambda line: console.print(line, style="dim", highlight=False)) as stack:
@@ -63,7 +68,7 @@ async def _demo(folder: Path, *, keep: bool) -> int:
         if keep:
             console.print(f"\nStill running, with the API at {stack.api_url} ({stack.api_url}/docs). Ctrl-C stops it.")
             await asyncio.get_running_loop().create_future()
-    return 0 if _as_expected(shown) else 1
+    return _as_expected(shown)
 
 
 def sample_files() -> list[Path]:
@@ -107,11 +112,11 @@ async def _end_of(client: httpx.AsyncClient, run_id: str) -> dict[str, Json]:
 
 
 def _table(shown: Sequence[Shown]) -> Table:
-    table = Table(title="What was read", title_justify="left")
-    for heading in ("file", "vendor", "number", "date"):
-        table.add_column(heading, no_wrap=True)
-    for heading in ("total", "confidence", "run", "priority"):
-        table.add_column(heading, justify="left" if heading == "run" else "right", no_wrap=True)
+    table = Table(title="What was read", title_justify="left", box=box.SIMPLE_HEAD)
+    for heading in ("file", "vendor", "number"):
+        table.add_column(heading, no_wrap=True)  # these give way in a narrow terminal, the others do not
+    for heading, width in (("date", 10), ("total", 13), ("confidence", 10), ("run", 9), ("priority", 8)):
+        table.add_column(heading, min_width=width, no_wrap=True, justify="left" if heading == "run" else "right")
     for sample in shown:
         table.add_row(*_row(sample))
     return table
@@ -123,7 +128,13 @@ def _row(sample: Shown) -> tuple[str, ...]:
         return (sample.file, "", "", "", "", "", status, "")
     told = sample.review["summary"]
     total = f"{told['total']} {told['currency'] or ''}".strip() if told["total"] else ""
-    texts = (told["vendor"] or "", told["number"] or "", told["date"] or "", total, f"{told['confidence']:.2f}")
+    texts = (
+        told["vendor"] or "",
+        told["number"] or "",
+        told["date"] or "",
+        total,
+        f"{math.floor(told['confidence'] * 100) / 100:.2f}",
+    )
     return (sample.file, *texts, status, f"{sample.review['priority']:.0f}")
 
 

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from commands.client import ENDED, ApiError, answer, connect, follow
+from commands.client import ENDED, answer, connect, follow
 from commands.definitions import File, load
 from dag.definition import Definition
 from dag.values import Json
@@ -46,11 +46,7 @@ def run(
         "inputs": parse_inputs(definition, given or []),
         "key": key,
     }
-    try:
-        code = asyncio.run(_run(api, order, wait=wait, as_json=as_json))
-    except ApiError as error:
-        raise SystemExit(str(error)) from None
-    raise typer.Exit(code)
+    raise typer.Exit(asyncio.run(_run(api, order, wait=wait, as_json=as_json)))
 
 
 def parse_inputs(definition: Definition, given: list[str]) -> dict[str, Json]:

@@ -1,19 +1,19 @@
 """Reads a document as a definition, or tells everything that is wrong with it, as a compiler does."""
 
-from dag.check_budget import check_size, check_steps
-from dag.check_fields import check_fields
-from dag.check_graph import check_dependencies, check_ids
-from dag.check_handlers import Catalogue, check_handlers
-from dag.check_inputs import check_inputs
-from dag.check_json import check_json
-from dag.check_references import check_references
+from dag.checks.budget import check_size, check_steps
+from dag.checks.fields import check_fields
+from dag.checks.findings import Findings
+from dag.checks.graph import check_dependencies, check_ids
+from dag.checks.handlers import Catalogue, check_handlers
+from dag.checks.inputs import check_inputs
+from dag.checks.normalise import normalise, repair
+from dag.checks.outline import read_outline
+from dag.checks.references import check_references
+from dag.checks.values import check_json
+from dag.checks.wording import describe
 from dag.definition import Definition
-from dag.findings import Findings
-from dag.normalise import normalise, repair
-from dag.outline import read_outline
 from dag.problems import Places, Problem
 from dag.values import Json
-from dag.wording import describe
 
 
 def validate(value: Json, places: Places | None, catalogue: Catalogue) -> tuple[Definition | None, list[Problem]]:

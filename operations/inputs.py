@@ -7,9 +7,9 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 from referencing import Registry
 
-from dag.check_json import check_json
+from dag.checks.findings import Findings
+from dag.checks.values import check_json
 from dag.definition import Definition, Input
-from dag.findings import Findings
 from dag.values import Json
 from operations.errors import InputProblem, InvalidInput
 

@@ -5,7 +5,7 @@ import re
 import sys
 from dataclasses import dataclass
 
-from dag.check_handlers import Catalogue
+from dag.checks.handlers import Catalogue
 from dag.definition import Definition
 from dag.problems import Places, Problem
 from dag.validate import validate

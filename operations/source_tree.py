@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from dag.findings import MAX_PROBLEMS
+from dag.checks.findings import MAX_PROBLEMS
 from dag.problems import Path, Place, Places, Problem, path_text
 from dag.templates import MAX_DEPTH
 from dag.values import Json

@@ -2,7 +2,6 @@
 
 import copy
 import json
-import math
 
 import pytest
 from hypothesis import given
@@ -191,7 +190,6 @@ def test_an_expression_gives_its_value_with_its_type(text: str, value: Json):
         "inputs.items[",
         "'open",
         "'\\x'",
-        "and",
         "&",
         "$path",
         "",
@@ -302,10 +300,27 @@ def test_a_compiled_expression_keeps_nothing_of_an_evaluation():
 # -- laws --
 
 _ATOMS = st.sampled_from(
-    ["a", "b.c", "a[0]", "a.b.c", "steps.a.status", "missing", "1", "2.5", "'x'", "true", "none", "[]", "[a, b]", "{'k': a}"]
+    [
+        "a",
+        "b.c",
+        "a[0]",
+        "a.b.c",
+        "steps.a.status",
+        "missing",
+        "1",
+        "2.5",
+        "'x'",
+        "true",
+        "none",
+        "[]",
+        "[a, b]",
+        "{'k': a}",
+    ]
     + ["(b, 1)", "''", "-1", "0"]
 )
-_FILTERS = st.sampled_from([*FILTERS, "map('upper')", "map(attribute='a')", "join(',')", "default(1)", "select('gt', 1)"])
+_FILTERS = st.sampled_from(
+    [*FILTERS, "map('upper')", "map(attribute='a')", "join(',')", "default(1)", "select('gt', 1)"]
+)
 _OPERATORS = st.sampled_from(["+", "-", "*", "/", "//", "%", "<", "==", "!=", ">=", "in", "not in", "and", "or"])
 expressions = st.recursive(
     _ATOMS,
@@ -346,8 +361,11 @@ def _value_of(found: Json) -> str:
     return json.dumps(found, allow_nan=False)
 
 
+_TOKENS = [*"ab1.'\"[](){}|,:+-*/%<>=!~_ \\\n#&", " and ", " if ", " else ", " is ", " not ", " in ", "{{", "}}", "**", "{%"]
+
+
 @LAW
-@given(st.text(alphabet=list("ab1.'\"[](){}|,:+-*/%<>=!~_ \\\n#&") + [" and ", " if ", " is ", "{{", "}}", "{%", "**"]))
+@given(st.lists(st.sampled_from(_TOKENS), max_size=12).map("".join) | st.text(max_size=20))
 def test_any_text_compiles_or_is_refused(text: str):
     try:
         compile_expression(text)
@@ -355,22 +373,88 @@ def test_any_text_compiles_or_is_refused(text: str):
         assert error.message
 
 
+_PLAIN_TEXT = st.text(st.characters(min_codepoint=32, max_codepoint=126))
+_CONSTANTS = st.recursive(
+    st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | _PLAIN_TEXT,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(_PLAIN_TEXT, inner, max_size=3),
+    max_leaves=8,
+)
+
+
 @LAW
-@given(json_values)
-def test_a_constant_gives_itself(value: Json):
-    text = json.dumps(value, ensure_ascii=False)
-    if len(text) > MAX_LENGTH or not _has_plain_texts(value):
-        return
-    text = json.dumps(value).replace("null", "none") if not isinstance(value, str) else json.dumps(value)
-    if "none" in text and not isinstance(value, str):
-        return
-    found = evaluate(text, {})
-    assert found == value or math.isclose(found, value)
+@given(_CONSTANTS)
+def test_a_json_constant_gives_itself(value: Json):
+    text = json.dumps(value)
+    if len(text) <= MAX_LENGTH:
+        assert evaluate(text, {}) == value
 
 
-def _has_plain_texts(value: Json) -> bool:
-    if isinstance(value, str):
-        return value.isascii() and value.isprintable()
-    if isinstance(value, dict):
-        return all(map(_has_plain_texts, value.values()))
-    return all(map(_has_plain_texts, value)) if isinstance(value, list) else True
+# -- defects of the language that are known and not mended --
+
+BIG = {"n": 10**3000, "text": "x" * 4000, "items": [1, 2], "self": {"total": 2}}
+
+
+@pytest.mark.parametrize("text", ["1e400", "1e400 > n", "'inf' | float", "'nan' | float", "[n, 1e999] | max > 3"])
+@pytest.mark.xfail(strict=True, raises=NameError, reason="an infinite or NaN constant is compiled to a name")
+def test_an_infinite_constant_is_refused_and_never_stops_a_run(text: str):
+    with pytest.raises(ExpressionError):
+        evaluate(text, BIG)
+
+
+@pytest.mark.parametrize("text", ["n * n", "[n * n]", "n * n * n * n"])
+@pytest.mark.xfail(strict=True, reason="integers are not bounded; beyond 4,300 digits Python cannot print them")
+def test_a_number_too_long_to_be_written_is_refused(text: str):
+    with pytest.raises(ExpressionError):
+        evaluate(text, BIG)
+
+
+@pytest.mark.parametrize("text", ["1 | round(-100000)", "text | join(text)", "text | join(text) | length"])
+@pytest.mark.xfail(strict=True, reason="no bound on what a filter may cost: `1|round(-1000000000)` kills the process")
+def test_a_filter_that_costs_far_more_than_its_input_is_refused(text: str):
+    with pytest.raises(ExpressionError):
+        evaluate(text, BIG)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("not (items | select('gt', 5))", True),
+        ("(items | select('gt', 5)) and true", []),
+        ("(items | select('gt', 1)) == [2]", True),
+        ("items | map('round') | length", 2),
+        ("items | map('round') | last", 2),
+    ],
+)
+@pytest.mark.xfail(strict=True, reason="map, select, reject and unique give a generator, which is always true")
+def test_a_filter_that_gives_a_list_gives_a_list_everywhere(text: str, value: Json):
+    assert evaluate(text, BIG) == value
+
+
+@pytest.mark.parametrize(("text", "value"), [("self.total + 1", 3), ("self is defined", True), ("[self]", [{"total": 2}])])
+@pytest.mark.xfail(strict=True, reason="`self` is Jinja's own object; the id should be refused or the name released")
+def test_self_is_a_name_like_any_other(text: str, value: Json):
+    assert evaluate(text, BIG) == value
+    with pytest.raises(ExpressionError):
+        evaluate("self | lower", {})
+
+
+@pytest.mark.xfail(strict=True, reason="half a surrogate pair is no JSON text: encoding it fails later")
+def test_a_text_that_cannot_be_encoded_is_refused():
+    with pytest.raises(ExpressionError):
+        evaluate('"\\ud800"', {})
+
+
+@pytest.mark.xfail(strict=True, reason="depth is bounded by what is left of Python's stack, not by a number")
+def test_what_compiles_does_not_depend_on_how_deep_the_caller_stands():
+    def verdicts(frames: int) -> list[bool]:
+        return verdicts(frames - 1) if frames else [_compiles("(" * depth + "1" + ")" * depth) for depth in range(80)]
+
+    assert verdicts(0) == verdicts(300)
+
+
+def _compiles(text: str) -> bool:
+    try:
+        compile_expression(text)
+    except ExpressionError:
+        return False
+    return True

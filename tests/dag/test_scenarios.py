@@ -198,6 +198,13 @@ def test_a_condition_that_gives_no_boolean_fails_the_step(condition: str, messag
     assert world.states["b"].attempts == 0
 
 
+@pytest.mark.parametrize("condition", ["inputs.n * inputs.n", "1e400 > inputs.n"])
+@pytest.mark.xfail(strict=True, raises=(ValueError, NameError), reason="a condition can raise out of advance()")
+def test_no_condition_stops_a_run_without_a_word(condition: str):
+    world = World(definition(step("a", condition=condition)), inputs={"n": 10**3000}).go()
+    assert world.ledger.finished is RunStatus.FAILED
+
+
 def test_a_config_that_cannot_be_resolved_fails_the_step_and_starts_nothing():
     world = World(definition(step("a"), step("b", "a", config={"x": "{{ a.total }}"}), step("c", "a"))).go()
     assert world.ledger.started == {"a", "c"}
@@ -222,7 +229,9 @@ def test_a_long_chain_of_broken_configs_ends_in_one_event():
 @pytest.mark.parametrize("rule", ["none_failed", "all_done"])
 def test_a_long_chain_settles_without_recursion(rule: str):
     names = [f"s{number}" for number in range(400)]
-    chain = [step(name, *names[max(0, n - 1) : n], trigger_rule=rule, condition="false") for n, name in enumerate(names)]
+    chain = [
+        step(name, *names[max(0, n - 1) : n], trigger_rule=rule, condition="false") for n, name in enumerate(names)
+    ]
     world = World(definition(*chain)).go()
     assert not world.ledger.started
     assert world.ledger.finished is RunStatus.COMPLETED

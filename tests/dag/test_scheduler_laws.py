@@ -194,7 +194,13 @@ def test_late_and_repeated_events_change_nothing(case: Case, order: list[int], o
     _assert_ignored(world, world.watch.order)
     _assert_repeats_are_ignored(
         world,
-        [RunStarted(99.0), PauseRequested(99.0), ResumeRequested(99.0), CancelRequested(99.0), AbortRequested("", 99.0)],
+        [
+            RunStarted(99.0),
+            PauseRequested(99.0),
+            ResumeRequested(99.0),
+            CancelRequested(99.0),
+            AbortRequested("", 99.0),
+        ],
     )
 
 

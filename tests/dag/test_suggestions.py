@@ -2,7 +2,7 @@
 
 import pytest
 
-from dag.suggestions import Suggestions
+from dag.checks.suggestions import Suggestions
 
 NAMES = frozenset({"extract", "save_json", "save_parquet"})
 

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from pydantic import ValidationError
 
-from dag.check_fields import read_step, report_unknown, report_validation_error
+from dag.checks.fields import read_step, report_unknown, report_validation_error
+from dag.checks.findings import Findings
+from dag.checks.wording import describe
 from dag.definition import DEFAULTABLE, STEP_ALIASES, Step
-from dag.findings import Findings
 from dag.values import Json
-from dag.wording import describe
 
 
 def normalise(document: dict[str, Json], findings: Findings) -> dict[str, Json]:

@@ -6,13 +6,13 @@ from typing import Protocol
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from dag.check_fields import report_validation_error
-from dag.findings import Findings
-from dag.outline import Outline, StepOutline
+from dag.checks.fields import report_validation_error
+from dag.checks.findings import Findings
+from dag.checks.outline import Outline, StepOutline
+from dag.checks.wording import known_names, quote
 from dag.problems import Path
 from dag.templates import has_template
 from dag.values import Json
-from dag.wording import known_names, quote
 
 
 class HandlerModels(Protocol):

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
+from dag.checks.findings import Findings
+from dag.checks.outline import Outline, StepOutline
+from dag.checks.wording import quote
 from dag.definition import RESERVED_WORDS, TriggerRule
-from dag.findings import Findings
 from dag.graph import ancestors, cycles
-from dag.outline import Outline, StepOutline
 from dag.problems import Path
-from dag.wording import quote
 
 MAX_CYCLES = 20
 """Most cycles named at once: a dense tangle has more cycles than anybody can read."""

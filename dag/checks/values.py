@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 
-from dag.findings import Findings
+from dag.checks.findings import Findings
 from dag.problems import Path
 from dag.templates import MAX_DEPTH
 from dag.values import Json

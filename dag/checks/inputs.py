@@ -3,11 +3,11 @@
 import re
 from collections.abc import Callable, Mapping
 
-from dag.findings import Findings
-from dag.outline import Outline
+from dag.checks.findings import Findings
+from dag.checks.outline import Outline
+from dag.checks.wording import describe, quote
 from dag.problems import Path
 from dag.values import Json
-from dag.wording import describe, quote
 
 LONGEST_PATTERN = 500
 """No readable pattern is longer."""

@@ -1,8 +1,8 @@
 """Checks that a run of a definition fits into Temporal: steps, predicted history events, bytes of the definition."""
 
+from dag.checks.findings import Findings
+from dag.checks.outline import Outline
 from dag.definition import Definition
-from dag.findings import Findings
-from dag.outline import Outline
 
 MAX_STEPS = 5_000
 """Beyond it a run's picture, its state and its history are of no use to anybody."""

@@ -3,16 +3,16 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from dag.check_graph import Ancestors
-from dag.check_handlers import Catalogue
+from dag.checks.findings import Findings
+from dag.checks.graph import Ancestors
+from dag.checks.handlers import Catalogue
+from dag.checks.outline import Outline, StepOutline
+from dag.checks.shapes import find_unknown_field
+from dag.checks.wording import known_names, quote
 from dag.expressions import ExpressionError, compile_expression
-from dag.findings import Findings
-from dag.outline import Outline, StepOutline
 from dag.problems import Path
-from dag.shapes import find_unknown_field
 from dag.templates import compile_template, has_template
 from dag.values import Json, canonical
-from dag.wording import known_names, quote
 
 CONTEXT_WORDS = ("document", "workflow", "run")
 """Words whose content the run brings; what is below them is not known here."""

@@ -10,12 +10,12 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from dag.checks.findings import MAX_PROBLEMS, Findings
+from dag.checks.shapes import fixed_fields, model_at
+from dag.checks.wording import choices_of, describe, field_name, known_names, quote, wording
 from dag.definition import ID_PATTERN, STEP_ALIASES, Definition, Step, is_id
-from dag.findings import MAX_PROBLEMS, Findings
 from dag.problems import Path
-from dag.shapes import fixed_fields, model_at
 from dag.values import Json
-from dag.wording import choices_of, describe, field_name, known_names, quote, wording
 
 _ID_RULE = "must begin with a letter and hold only letters, digits and _"
 

@@ -1,7 +1,7 @@
 """The list that all checks write their problems to: gives each its place and puts them in the text's order."""
 
+from dag.checks.suggestions import Suggestions
 from dag.problems import Path, Place, Places, Problem, Severity, path_text
-from dag.suggestions import Suggestions
 
 MAX_PROBLEMS = 100
 """Most problems reported at once; a text with more is not the one its author meant to send."""

@@ -1,0 +1,42 @@
+"""How long-running commands say what they do and are stopped."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def run_until_stopped(main: Callable[[], Coroutine[Any, Any, T]]) -> T | None:
+    """Return what `main()` returns, None if a signal stopped it.
+
+    SIGINT, SIGTERM and SIGHUP cancel it, so that it cleans up. A second signal ends us at once.
+    """
+
+    async def run() -> T | None:
+        task = asyncio.create_task(main())
+        loop = asyncio.get_running_loop()
+
+        def stop() -> None:
+            for number in STOP_SIGNALS:
+                # The kernel ends our children when we die (embedded/launch.py).
+                loop.add_signal_handler(number, os._exit, 130)
+            task.cancel()
+
+        for number in STOP_SIGNALS:
+            loop.add_signal_handler(number, stop)
+        with suppress(asyncio.CancelledError):
+            return await task
+        return None
+
+    return asyncio.run(run())
+
+
+def say(line: str) -> None:
+    """Print a line of progress at once, also into a pipe."""
+    print(line, flush=True)
