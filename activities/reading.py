@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -147,6 +148,7 @@ class DocumentReader:
             try:
                 async with asyncio.timeout(self.limits.wall_seconds + HANG_UP_GRACE_SECONDS):
                     kind, payload = await _receive_frame(ours)
+                    await _receive_end(ours)
             except TimeoutError:
                 raise _timed_out(self.limits) from None
         if kind == STATUS:
@@ -182,6 +184,13 @@ async def _receive_frame(sock: socket.socket) -> tuple[bytes, bytes]:
     if length > MAX_ANSWER_BYTES or kind not in (RESULT, STATUS):
         raise _crashed("gave an answer that makes no sense")
     return kind, await _receive(sock, length)
+
+
+async def _receive_end(sock: socket.socket) -> None:
+    """Wait until the child is gone: until then it holds memory, and with it its slot."""
+    with suppress(ConnectionError):
+        while await asyncio.get_running_loop().sock_recv(sock, HEADER.size):
+            pass
 
 
 async def _receive(sock: socket.socket, size: int) -> bytes:

@@ -5,8 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -15,11 +14,12 @@ import pytest
 from activities.reading import DocumentReader, ReaderDiedError
 from activities.reading_server import ReadingLimits
 from invoices.problems import UnreadableDocument
+from tests.invoices.documents import make_pdf, pdf_bytes
+from tests.stack import eventually
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 INVOICE = SAMPLES / "xr_01.01a_ubl.xml"
 PATIENCE_SECONDS = 30.0
-"""A deadline for what takes milliseconds: the machine may be busy."""
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 
@@ -31,13 +31,6 @@ async def reading(workers: int = 2, **limits: float) -> AsyncIterator[DocumentRe
         yield reader
     finally:
         await reader.close()
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not condition():
-        assert time.monotonic() < deadline, "the condition never held"
-        await asyncio.sleep(0.005)
 
 
 def children_of(pid: int | None) -> list[int]:
@@ -60,9 +53,15 @@ def stalled(folder: Path, name: str = "stalled.xml") -> Path:
     return path
 
 
-def finish(path: Path) -> None:
-    with path.open("wb") as pipe:
+def finish(path: Path) -> bool:
+    """Write the stalled document, if a child has it open."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+    except OSError:
+        return False
+    with os.fdopen(descriptor, "wb") as pipe:
         pipe.write(INVOICE.read_bytes())
+    return True
 
 
 async def test_a_document_is_read_in_another_process() -> None:
@@ -109,9 +108,13 @@ async def test_the_wall_clock_ends_a_stalled_child(tmp_path: Path) -> None:
 
 
 async def test_the_cpu_limit_ends_a_busy_child(tmp_path: Path) -> None:
-    busy = tmp_path / "busy.xml"
-    busy.write_bytes(b"<a>" + b"<b c='d'>e</b>" * 1_700_000 + b"</a>")
-    async with reading(cpu_seconds=0) as reader:
+    pdf = make_pdf(*[[]] * 8)
+    work = pdf.make_stream(b"BT /F1 8 Tf 10 10 Td (Invoice 1) Tj ET\n" * 700_000)
+    for page in pdf.pages:
+        page.Contents = work
+    busy = tmp_path / "busy.pdf"
+    busy.write_bytes(pdf_bytes(pdf))
+    async with reading(cpu_seconds=1) as reader:
         with pytest.raises(UnreadableDocument) as caught:
             await reader.read(busy)
         assert caught.value.code == "timed_out"
@@ -131,7 +134,7 @@ async def test_the_memory_limit_ends_a_greedy_child(tmp_path: Path) -> None:
 async def test_a_child_that_dies_is_a_crash_and_the_next_document_is_read(tmp_path: Path, how: signal.Signals) -> None:
     async with reading() as reader:
         task = asyncio.create_task(reader.read(stalled(tmp_path)))
-        await until(lambda: bool(children_of(reader.server_pid)))
+        await eventually(lambda: bool(children_of(reader.server_pid)), "a child")
         os.kill(children_of(reader.server_pid)[0], how)
         with pytest.raises(UnreadableDocument, match=how.name) as caught:
             await task
@@ -142,12 +145,12 @@ async def test_a_child_that_dies_is_a_crash_and_the_next_document_is_read(tmp_pa
 async def test_cancelling_kills_the_child_and_frees_its_slot(tmp_path: Path) -> None:
     async with reading(workers=1) as reader:
         task = asyncio.create_task(reader.read(stalled(tmp_path)))
-        await until(lambda: bool(children_of(reader.server_pid)))
+        await eventually(lambda: bool(children_of(reader.server_pid)), "a child")
         (child,) = children_of(reader.server_pid)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        await until(lambda: not alive(child))
+        await eventually(lambda: not alive(child), "the child's end")
         assert (await reader.read(INVOICE)).reader == "ubl"
 
 
@@ -165,25 +168,32 @@ async def test_a_server_killed_at_work_takes_its_child_along_and_the_document_is
     document = stalled(tmp_path)
     async with reading() as reader:
         task = asyncio.create_task(reader.read(document))
-        await until(lambda: bool(children_of(reader.server_pid)))
+        await eventually(lambda: bool(children_of(reader.server_pid)), "a child")
         first, (child,) = reader.server_pid, children_of(reader.server_pid)
         assert first is not None
         os.kill(first, signal.SIGKILL)
-        await until(lambda: not alive(child) and reader.server_pid != first and bool(children_of(reader.server_pid)))
-        await asyncio.to_thread(finish, document)
+        await eventually(lambda: not alive(child), "the child's end")
+        await eventually(lambda: finish(document), "a second child")
         assert (await task).reader == "ubl"
 
 
 async def test_no_more_than_its_workers_read_at_once(tmp_path: Path) -> None:
-    documents = [stalled(tmp_path, f"{number}.xml") for number in range(5)]
+    waiting = [stalled(tmp_path, f"{number}.xml") for number in range(5)]
     seen: list[int] = []
+
+    def one_more_is_finished() -> bool:
+        seen.append(len(children_of(reader.server_pid)))
+        done = next((document for document in waiting if finish(document)), None)
+        if done:
+            waiting.remove(done)
+        return done is not None
+
     async with reading(workers=2) as reader:
-        tasks = [asyncio.create_task(reader.read(document)) for document in documents]
-        for number, document in enumerate(documents):
-            await until(lambda number=number: len(children_of(reader.server_pid)) >= min(2, 5 - number))  # type: ignore[misc]
-            seen.append(len(children_of(reader.server_pid)))
-            await asyncio.to_thread(finish, document)
-            await tasks[number]
+        tasks = [asyncio.create_task(reader.read(document)) for document in waiting]
+        await eventually(lambda: len(children_of(reader.server_pid)) == 2, "two children")
+        while waiting:
+            await eventually(one_more_is_finished, "a child that waits for its document")
+        await asyncio.gather(*tasks)
     assert max(seen) == 2
 
 
@@ -196,13 +206,13 @@ async def test_many_documents_are_read_side_by_side() -> None:
 async def test_closing_ends_the_server_and_what_it_reads(tmp_path: Path) -> None:
     reader = DocumentReader()
     task = asyncio.create_task(reader.read(stalled(tmp_path)))
-    await until(lambda: bool(children_of(reader.server_pid)))
+    await eventually(lambda: bool(children_of(reader.server_pid)), "a child")
     server, (child,) = reader.server_pid, children_of(reader.server_pid)
     await reader.close()
     with pytest.raises(ReaderDiedError):
         await task
     assert server is not None
-    await until(lambda: not alive(server) and not alive(child))
+    await eventually(lambda: not alive(server) and not alive(child), "the end of both")
 
 
 MAIN = """
@@ -248,4 +258,4 @@ async def test_a_killed_worker_leaves_no_process_behind(tmp_path: Path) -> None:
         assert len(pids) == 2
         main.kill()
         await asyncio.to_thread(main.wait, PATIENCE_SECONDS)
-    await until(lambda: not any(alive(pid) for pid in pids))
+    await eventually(lambda: not any(alive(pid) for pid in pids), "the end of server and child")

@@ -4,7 +4,8 @@ For `on_failure: continue` without an abort. Nothing here knows an order in whic
 with it cannot depend on one.
 """
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from dag.definition import Definition, Step, TriggerRule
@@ -54,7 +55,7 @@ RAN = Fate(StepStatus.COMPLETED)
 FELL = Fate(StepStatus.FAILED)
 
 
-def specify(definition: Definition, failing: Set[str]) -> Specified:
+def specify(definition: Definition, failing: AbstractSet[str]) -> Specified:
     """Return how every step and the run end if exactly the handlers of the steps in `failing` fail."""
     steps = {step.id: step for step in definition.steps}
     known: dict[str, Fate] = {}
@@ -70,7 +71,7 @@ def specify(definition: Definition, failing: Set[str]) -> Specified:
     return Specified(fates, RunStatus.FAILED if lost else RunStatus.COMPLETED)
 
 
-def _fate(step: Step, parents: Mapping[str, Fate], failing: Set[str]) -> Fate:
+def _fate(step: Step, parents: Mapping[str, Fate], failing: AbstractSet[str]) -> Fate:
     """Trigger rule first, then the condition, then the config, then the handler."""
     if parents or step.trigger_rule in NEEDS_A_PARENT:
         reason = TABLE[step.trigger_rule](list(parents.values()))

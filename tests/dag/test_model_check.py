@@ -142,18 +142,20 @@ def _assert_ended_as_specified(watch: Watch, node: Node) -> None:
 
 
 @pytest.mark.parametrize("on_failure", ["continue", "fail_fast"])
-def test_every_state_of_every_plan_of_three_steps_is_safe(on_failure: str, capsys: pytest.CaptureFixture[str]):
+def test_every_state_of_every_plan_of_three_steps_is_safe(on_failure: str, capsys: pytest.CaptureFixture[str]) -> None:
     total: Counter[str] = Counter()
     for steps in documents():
         total += explore(definition(*steps, on_failure=on_failure, max_concurrency=2))
     with capsys.disabled():
-        print(f"\nmodel check, {on_failure}: {dict(total)}")
+        print(  # noqa: T201 - a check that covers less than it did should be seen
+            f"\nmodel check, {on_failure}: {dict(total)}"
+        )
     assert total["plans"] == 1064
 
 
 @pytest.mark.parametrize("on_failure", ["continue", "fail_fast"])
 @pytest.mark.parametrize(("dispatch", "limit"), [("layers", 3), ("layers", 1), ("ready", 3), ("ready", 1)])
-def test_every_state_is_safe_whatever_the_limits(on_failure: str, dispatch: str, limit: int):
+def test_every_state_is_safe_whatever_the_limits(on_failure: str, dispatch: str, limit: int) -> None:
     for steps in documents():
         if not any(step.optional for step in steps):
             explore(definition(*steps, on_failure=on_failure, dispatch=dispatch, max_concurrency=limit))

@@ -60,7 +60,7 @@ def statuses(world: World) -> dict[str, str]:
 # -- the seeds' scenarios --
 
 
-def test_linear_chain_runs_one_step_after_the_other():
+def test_linear_chain_runs_one_step_after_the_other() -> None:
     world = World(definition(step("a"), step("b", "a"), step("c", "b")))
     assert started(world.start()) == ["a"]
     assert complete(world, "a") == ["b"]
@@ -68,7 +68,7 @@ def test_linear_chain_runs_one_step_after_the_other():
     assert world.send(StepCompleted("c", None, 1, 9.0)) == [Finish(RunStatus.COMPLETED)]
 
 
-def test_fan_out_runs_side_by_side_and_fan_in_waits_for_all():
+def test_fan_out_runs_side_by_side_and_fan_in_waits_for_all() -> None:
     world = World(DIAMOND)
     world.start()
     assert complete(world, "a") == ["b", "c"]
@@ -77,7 +77,7 @@ def test_fan_out_runs_side_by_side_and_fan_in_waits_for_all():
 
 
 @pytest.mark.parametrize("order", [("b", "c"), ("c", "b")])
-def test_simultaneous_completion_triggers_the_join_exactly_once(order: tuple[str, str]):
+def test_simultaneous_completion_triggers_the_join_exactly_once(order: tuple[str, str]) -> None:
     world = World(DIAMOND)
     world.start()
     complete(world, "a")
@@ -85,7 +85,7 @@ def test_simultaneous_completion_triggers_the_join_exactly_once(order: tuple[str
     assert told == [[], ["d"], [], []]
 
 
-def test_save_json_fails_and_only_create_review_is_skipped():
+def test_save_json_fails_and_only_create_review_is_skipped() -> None:
     world = World(INVOICE, failing={"save_json"}).go()
     assert statuses(world) == {
         "extract": "completed",
@@ -124,7 +124,7 @@ TRUTH_TABLE: dict[str, dict[str, Fate]] = {
     ("rule", "parents", "fate"),
     [(rule, parents, fate) for rule, rows in TRUTH_TABLE.items() for parents, fate in rows.items()],
 )
-def test_truth_table(rule: str, parents: str, fate: Fate):
+def test_truth_table(rule: str, parents: str, fate: Fate) -> None:
     steps: list[Step] = []
     for number, end in enumerate(parents):
         name = f"{end}{number}"
@@ -141,19 +141,21 @@ def test_truth_table(rule: str, parents: str, fate: Fate):
 
 @pytest.mark.parametrize(
     ("rule", "status"),
-    [("none_failed", COMPLETED), ("all_success", COMPLETED), ("all_done", COMPLETED), ("all_failed", COMPLETED)]
-    + [("one_success", SKIPPED), ("one_failed", SKIPPED)],
+    [
+        *(("none_failed", COMPLETED), ("all_success", COMPLETED), ("all_done", COMPLETED), ("all_failed", COMPLETED)),
+        *(("one_success", SKIPPED), ("one_failed", SKIPPED)),
+    ],
 )
-def test_a_rule_over_no_parents_is_judged_over_an_empty_list(rule: str, status: StepStatus):
+def test_a_rule_over_no_parents_is_judged_over_an_empty_list(rule: str, status: StepStatus) -> None:
     assert World(definition(step("a", trigger_rule=rule))).go().states["a"].status is status
 
 
-def test_none_failed_two_steps_behind_a_failure_is_blocked():
+def test_none_failed_two_steps_behind_a_failure_is_blocked() -> None:
     world = World(definition(step("a"), step("b", "a"), step("c", "b"), step("d", "c")), failing={"a"}).go()
     assert [world.fates.steps[name] for name in "abcd"] == [FELL, BLOCKED, BLOCKED, BLOCKED]
 
 
-def test_a_rule_that_is_not_met_is_skipped_by_choice_and_blocks_nobody():
+def test_a_rule_that_is_not_met_is_skipped_by_choice_and_blocks_nobody() -> None:
     world = World(definition(step("a"), step("undo", "a", trigger_rule="one_failed"), step("c", "a", "undo"))).go()
     assert world.fates.steps == {"a": WELL, "undo": UNMET, "c": WELL}
     assert world.ledger.finished is RunStatus.COMPLETED
@@ -162,14 +164,14 @@ def test_a_rule_that_is_not_met_is_skipped_by_choice_and_blocks_nobody():
 # -- conditions, configs, outputs --
 
 
-def test_a_false_condition_skips_the_step_and_names_itself():
+def test_a_false_condition_skips_the_step_and_names_itself() -> None:
     world = World(definition(step("a"), step("b", "a", condition='a.made_by == "b"'), step("c", "b"))).go()
     assert world.fates.steps == {"a": WELL, "b": FALSE, "c": PASSED}
     assert world.states["b"].decided_by == "condition"
     assert world.ledger.finished is RunStatus.COMPLETED
 
 
-def test_a_condition_is_not_evaluated_where_the_rule_already_skips():
+def test_a_condition_is_not_evaluated_where_the_rule_already_skips() -> None:
     world = World(definition(step("a"), step("b", "a", condition="a.nothing.at.all")), failing={"a"}).go()
     assert world.fates.steps["b"] == BLOCKED
 
@@ -188,7 +190,7 @@ def test_a_condition_is_not_evaluated_where_the_rule_already_skips():
         ("[]", "gave [], expected true or false"),
     ],
 )
-def test_a_condition_that_gives_no_boolean_fails_the_step(condition: str, message: str):
+def test_a_condition_that_gives_no_boolean_fails_the_step(condition: str, message: str) -> None:
     world = World(definition(step("a"), step("b", "a", condition=condition), step("c", "b"))).go()
     assert world.fates.steps == {"a": WELL, "b": FELL, "c": BLOCKED}
     error = world.states["b"].error
@@ -200,12 +202,12 @@ def test_a_condition_that_gives_no_boolean_fails_the_step(condition: str, messag
 
 @pytest.mark.parametrize("condition", ["inputs.n * inputs.n", "1e400 > inputs.n"])
 @pytest.mark.xfail(strict=True, raises=(ValueError, NameError), reason="a condition can raise out of advance()")
-def test_no_condition_stops_a_run_without_a_word(condition: str):
+def test_no_condition_stops_a_run_without_a_word(condition: str) -> None:
     world = World(definition(step("a", condition=condition)), inputs={"n": 10**3000}).go()
     assert world.ledger.finished is RunStatus.FAILED
 
 
-def test_a_config_that_cannot_be_resolved_fails_the_step_and_starts_nothing():
+def test_a_config_that_cannot_be_resolved_fails_the_step_and_starts_nothing() -> None:
     world = World(definition(step("a"), step("b", "a", config={"x": "{{ a.total }}"}), step("c", "a"))).go()
     assert world.ledger.started == {"a", "c"}
     error = world.states["b"].error
@@ -213,13 +215,13 @@ def test_a_config_that_cannot_be_resolved_fails_the_step_and_starts_nothing():
     assert (error.type, error.message) == ("TemplateError", "`{{ a.total }}`: 'a' has no 'total'")
 
 
-def test_a_config_is_not_resolved_for_a_step_that_does_not_run():
+def test_a_config_is_not_resolved_for_a_step_that_does_not_run() -> None:
     broken = {"x": "{{ inputs.missing }}"}
     world = World(definition(step("a", condition="false", config=broken), step("b", "a", config=broken))).go()
     assert world.fates.steps == {"a": FALSE, "b": PASSED}
 
 
-def test_a_long_chain_of_broken_configs_ends_in_one_event():
+def test_a_long_chain_of_broken_configs_ends_in_one_event() -> None:
     names = [f"s{number}" for number in range(400)]
     broken: Json = {"trigger_rule": "all_done", "config": {"x": "{{ inputs.missing }}"}}
     world = World(definition(*(step(name, *names[max(0, n - 1) : n], **broken) for n, name in enumerate(names))))
@@ -227,7 +229,7 @@ def test_a_long_chain_of_broken_configs_ends_in_one_event():
 
 
 @pytest.mark.parametrize("rule", ["none_failed", "all_done"])
-def test_a_long_chain_settles_without_recursion(rule: str):
+def test_a_long_chain_settles_without_recursion(rule: str) -> None:
     names = [f"s{number}" for number in range(400)]
     chain = [
         step(name, *names[max(0, n - 1) : n], trigger_rule=rule, condition="false") for n, name in enumerate(names)
@@ -237,14 +239,14 @@ def test_a_long_chain_settles_without_recursion(rule: str):
     assert world.ledger.finished is RunStatus.COMPLETED
 
 
-def test_outputs_are_resolved_when_the_run_completes():
+def test_outputs_are_resolved_when_the_run_completes() -> None:
     document = definition(step("a")).model_copy(update={"outputs": {"by": "{{ a.made_by }}", "all": "{{ steps.a }}"}})
     world = World(document).go()
     assert world.run.outputs["by"] == "a"
     assert world.run.outputs["all"]["status"] == "completed"
 
 
-def test_outputs_that_cannot_be_resolved_fail_the_run():
+def test_outputs_that_cannot_be_resolved_fail_the_run() -> None:
     document = definition(step("a", optional=True)).model_copy(update={"outputs": {"by": "{{ a.made_by }}"}})
     world = World(document, failing={"a"})
     world.start()
@@ -259,20 +261,20 @@ def test_outputs_that_cannot_be_resolved_fail_the_run():
 TWO_SPEEDS = (step("slow"), step("fast"), step("after_slow", "slow"), step("after_fast", "fast"))
 
 
-def test_ready_dispatch_starts_a_step_when_its_own_parents_have_ended():
+def test_ready_dispatch_starts_a_step_when_its_own_parents_have_ended() -> None:
     world = World(definition(*TWO_SPEEDS, dispatch="ready"))
     world.start()
     assert complete(world, "fast") == ["after_fast"]
 
 
-def test_layers_dispatch_waits_for_the_whole_layer():
+def test_layers_dispatch_waits_for_the_whole_layer() -> None:
     world = World(definition(*TWO_SPEEDS, dispatch="layers"))
     world.start()
     assert complete(world, "fast") == []
     assert complete(world, "slow") == ["after_slow", "after_fast"]
 
 
-def test_max_concurrency_bounds_what_runs_and_slots_are_given_in_plan_order():
+def test_max_concurrency_bounds_what_runs_and_slots_are_given_in_plan_order() -> None:
     world = World(definition(step("a"), step("b"), step("c"), step("d", "a"), max_concurrency=2))
     assert started(world.start()) == ["a", "b"]
     assert complete(world, "a") == ["c"]
@@ -282,13 +284,13 @@ def test_max_concurrency_bounds_what_runs_and_slots_are_given_in_plan_order():
 # -- failures, stops --
 
 
-def test_an_optional_failure_does_not_fail_the_run_but_blocks_its_children():
+def test_an_optional_failure_does_not_fail_the_run_but_blocks_its_children() -> None:
     world = World(definition(step("a", optional=True), step("b", "a"), step("c")), failing={"a"}).go()
     assert world.fates.steps == {"a": FELL, "b": BLOCKED, "c": WELL}
     assert world.ledger.finished is RunStatus.COMPLETED
 
 
-def test_fail_fast_cancels_what_runs_and_skips_the_rest():
+def test_fail_fast_cancels_what_runs_and_skips_the_rest() -> None:
     world = World(definition(step("a"), step("b"), step("c", "b"), on_failure="fail_fast"))
     world.start()
     assert world.send(StepFailed("a", BROKEN, 4, 2.0)) == [Cancel("b")]
@@ -298,12 +300,12 @@ def test_fail_fast_cancels_what_runs_and_skips_the_rest():
     assert world.states["a"].attempts == 4
 
 
-def test_fail_fast_does_not_mind_an_optional_failure():
+def test_fail_fast_does_not_mind_an_optional_failure() -> None:
     world = World(definition(step("a", optional=True), step("b"), on_failure="fail_fast"), failing={"a"}).go()
     assert world.ledger.finished is RunStatus.COMPLETED
 
 
-def test_a_cancel_that_nobody_asked_for_is_a_failure():
+def test_a_cancel_that_nobody_asked_for_is_a_failure() -> None:
     """A run once "succeeded" with work that had been cancelled behind its back."""
     world = World(definition(step("a"), step("b", "a")), vanishing={"a"}).go()
     assert world.fates.steps == {"a": FELL, "b": BLOCKED}
@@ -311,7 +313,7 @@ def test_a_cancel_that_nobody_asked_for_is_a_failure():
     assert world.ledger.finished is RunStatus.FAILED
 
 
-def test_an_aborted_run_waits_for_every_acknowledgment():
+def test_an_aborted_run_waits_for_every_acknowledgment() -> None:
     world = World(definition(step("a"), step("b"), step("c", "a")))
     world.start()
     assert world.send(AbortRequested("wrong file", 2.0)) == [Cancel("a"), Cancel("b")]
@@ -321,14 +323,14 @@ def test_an_aborted_run_waits_for_every_acknowledgment():
     assert world.run.stop_reason == "wrong file"
 
 
-def test_a_run_that_is_stopped_before_it_starts_ends_at_once():
+def test_a_run_that_is_stopped_before_it_starts_ends_at_once() -> None:
     world = World(DIAMOND)
     assert world.send(CancelRequested(1.0)) == [Finish(RunStatus.CANCELLED)]
     assert {state.decided_by for state in world.states.values()} == {"cancel"}
     assert world.send(RunStarted(2.0)) == []
 
 
-def test_the_first_stop_wins():
+def test_the_first_stop_wins() -> None:
     world = World(definition(step("a"), on_failure="fail_fast"))
     world.start()
     world.send(AbortRequested("first", 2.0))
@@ -336,7 +338,7 @@ def test_the_first_stop_wins():
     assert world.send(StepFailed("a", BROKEN, 1, 4.0)) == [Finish(RunStatus.ABORTED)]
 
 
-def test_a_paused_run_is_seen_as_paused_and_abort_still_ends_it():
+def test_a_paused_run_is_seen_as_paused_and_abort_still_ends_it() -> None:
     world = World(DIAMOND)
     world.start()
     world.send(PauseRequested(2.0))
@@ -345,7 +347,7 @@ def test_a_paused_run_is_seen_as_paused_and_abort_still_ends_it():
     assert world.send(AbortRequested("", 3.0)) == [Finish(RunStatus.ABORTED)]
 
 
-def test_a_resumed_run_starts_what_was_held_back_within_its_limit():
+def test_a_resumed_run_starts_what_was_held_back_within_its_limit() -> None:
     world = World(definition(step("a"), step("b", "a"), step("c", "a"), step("d", "a"), max_concurrency=2))
     world.start()
     world.send(PauseRequested(2.0))
@@ -363,7 +365,7 @@ def rewound(world: World, **ends: Json) -> World:
     return again
 
 
-def test_a_retry_runs_the_failed_step_and_what_follows_and_keeps_the_rest():
+def test_a_retry_runs_the_failed_step_and_what_follows_and_keeps_the_rest() -> None:
     first = World(INVOICE, failing={"save_json"}).go()
     second = rewound(first)
     assert started(second.start()) == ["save_json"]
@@ -373,18 +375,18 @@ def test_a_retry_runs_the_failed_step_and_what_follows_and_keeps_the_rest():
     assert second.states["extract"] == first.states["extract"]
 
 
-def test_a_retry_reads_outputs_of_the_first_try():
+def test_a_retry_reads_outputs_of_the_first_try() -> None:
     first = World(definition(step("a"), step("b", "a", config={"by": "{{ a.made_by }}"})), failing={"b"}).go()
     assert rewound(first).start() == [Start("b", {"by": "a"})]
 
 
-def test_a_retry_reruns_what_ran_because_of_the_failure():
+def test_a_retry_reruns_what_ran_because_of_the_failure() -> None:
     document = definition(step("a"), step("clean_up", "a", trigger_rule="all_done"), step("b"))
     second = rewound(World(document, failing={"a"}).go()).go()
     assert second.ledger.started == {"a", "clean_up"}
 
 
-def test_a_retry_of_an_aborted_run_goes_on_where_it_stood():
+def test_a_retry_of_an_aborted_run_goes_on_where_it_stood() -> None:
     first = World(DIAMOND)
     first.start()
     complete(first, "a")
@@ -395,19 +397,19 @@ def test_a_retry_of_an_aborted_run_goes_on_where_it_stood():
     assert second.run.stop_reason == ""
 
 
-def test_a_retry_that_fails_again_can_be_retried_again():
+def test_a_retry_that_fails_again_can_be_retried_again() -> None:
     world = World(INVOICE, failing={"extract"}).go()
     again = rewound(world, failing={"save_json"}).go()
     assert again.ledger.finished is RunStatus.FAILED
     assert rewound(again).go().ledger.started == {"save_json", "create_review"}
 
 
-def test_a_retry_of_a_completed_run_ends_at_once():
+def test_a_retry_of_a_completed_run_ends_at_once() -> None:
     world = rewound(World(DIAMOND).go())
     assert world.start() == [Finish(RunStatus.COMPLETED)]
 
 
-def test_a_saved_state_names_steps_and_survives_a_plan_with_one_more():
+def test_a_saved_state_names_steps_and_survives_a_plan_with_one_more() -> None:
     world = World(definition(step("a"), step("b", "a")))
     world.start()
     complete(world, "a", {"total": 3})
@@ -446,13 +448,13 @@ ORDER = {"id": "o1", "total": 12.5, "lines": [{"sku": "x", "count": 2}, {"sku": 
         ("no reference at all", "no reference at all"),
     ],
 )
-def test_references_are_resolved_and_keep_their_type(config: Json, resolved: Json):
+def test_references_are_resolved_and_keep_their_type(config: Json, resolved: Json) -> None:
     world = World(definition(step("a"), step("b", "a", config={"x": config})), inputs={"who": "me"})
     world.start()
     assert world.send(StepCompleted("a", ORDER, 1, 2.0)) == [Start("b", {"x": resolved})]
 
 
-def test_a_step_that_did_not_complete_has_a_status_and_no_value():
+def test_a_step_that_did_not_complete_has_a_status_and_no_value() -> None:
     told = {"status": "{{ steps.a.status }}", "error": "{{ steps.a.error }}", "value": "{{ a | default(0) }}"}
     world = World(definition(step("a"), step("b", "a", trigger_rule="all_done", config=told)))
     world.start()
@@ -460,7 +462,7 @@ def test_a_step_that_did_not_complete_has_a_status_and_no_value():
     assert commands == [Start("b", {"status": "failed", "error": "it broke", "value": 0})]
 
 
-def test_a_skipped_step_says_why_in_expressions():
+def test_a_skipped_step_says_why_in_expressions() -> None:
     told = {"reason": "{{ steps.a.reason }}", "by": "{{ steps.a.decided_by }}"}
     world = World(definition(step("a", condition="false"), step("b", "a", trigger_rule="all_done", config=told)))
     assert world.start() == [Start("b", {"reason": "condition_false", "by": "condition"})]
@@ -469,24 +471,24 @@ def test_a_skipped_step_says_why_in_expressions():
 # -- plan and report --
 
 
-def test_plan_order_is_by_layer_and_then_by_place():
+def test_plan_order_is_by_layer_and_then_by_place() -> None:
     plan = compile_plan(definition(step("d", "b"), step("c"), step("b", "a"), step("a")))
     assert [each.id for each in plan.steps] == ["c", "a", "b", "d"]
     assert plan.layers == ((0, 1), (2,), (3,))
 
 
-def test_a_layer_is_the_longest_way_from_a_root():
+def test_a_layer_is_the_longest_way_from_a_root() -> None:
     plan = compile_plan(definition(step("a"), step("b", "a"), step("c", "a", "b"), step("d", "a", "c")))
     assert [each.layer for each in plan.steps] == [0, 1, 2, 3]
 
 
-def test_equal_definitions_share_one_plan():
+def test_equal_definitions_share_one_plan() -> None:
     document = DIAMOND.model_dump(mode="json")
     assert plan_of(document) is plan_of(dict(reversed(document.items())))
     assert Definition.model_validate(document) == DIAMOND
 
 
-def test_a_report_counts_and_names_the_first_failure():
+def test_a_report_counts_and_names_the_first_failure() -> None:
     world = World(INVOICE, failing={"save_json"}).go()
     report = report_of(world.plan, world.run, run_id="r", tenant_id="t", version=1, digest="d")
     assert (report.completed, report.failed, report.skipped, report.cancelled) == (3, 1, 1, 0)

@@ -36,7 +36,7 @@ def world_of(case: Case) -> World:
 
 @LAW
 @given(cases(), picks, picks)
-def test_order_of_completion_never_changes_the_outcome(case: Case, one: list[int], other: list[int]):
+def test_order_of_completion_never_changes_the_outcome(case: Case, one: list[int], other: list[int]) -> None:
     a, b = world_of(case).go(Picker(one)), world_of(case).go(Picker(other))
     assert a.results == b.results
     assert a.ledger.started == b.ledger.started
@@ -44,13 +44,13 @@ def test_order_of_completion_never_changes_the_outcome(case: Case, one: list[int
 
 @LAW
 @given(cases(), picks)
-def test_fates_equal_the_specification(case: Case, order: list[int]):
+def test_fates_equal_the_specification(case: Case, order: list[int]) -> None:
     assert world_of(case).go(Picker(order)).fates == specify(case.definition, case.lost)
 
 
 @LAW
 @given(modes, picks, moments)
-def test_every_run_ends_after_as_many_answers_as_starts(case: Case, order: list[int], paused_at: int):
+def test_every_run_ends_after_as_many_answers_as_starts(case: Case, order: list[int], paused_at: int) -> None:
     world = world_of(case)
     world.start()
     world.turns(paused_at, Picker(order))
@@ -63,7 +63,7 @@ def test_every_run_ends_after_as_many_answers_as_starts(case: Case, order: list[
 @given(modes, picks, moments, moments, st.booleans())
 def test_a_state_that_went_through_json_behaves_the_same(
     case: Case, order: list[int], paused_at: int, saved_at: int, resumes: bool
-):
+) -> None:
     kept, reloaded = world_of(case), world_of(case)
     for world in (kept, reloaded):
         pick = Picker(order)
@@ -83,7 +83,7 @@ def test_a_state_that_went_through_json_behaves_the_same(
 @given(modes, picks, moments, stops, st.booleans())
 def test_a_stop_always_ends_the_run_and_starts_nothing(
     case: Case, order: list[int], stopped_at: int, stop: Event, stubborn: bool
-):
+) -> None:
     world = world_of(case)
     world.stubborn = frozenset(world.watch.order) if stubborn else frozenset()
     pick = Picker(order)
@@ -109,7 +109,7 @@ def _is_stopped(before: StepState, after: StepState, stubborn: bool) -> bool:
 
 @LAW
 @given(cases(), picks, moments, moments)
-def test_pause_then_resume_loses_nothing(case: Case, order: list[int], paused_at: int, resumed_after: int):
+def test_pause_then_resume_loses_nothing(case: Case, order: list[int], paused_at: int, resumed_after: int) -> None:
     world, pick = world_of(case), Picker(order)
     world.start()
     world.turns(paused_at, pick)
@@ -123,7 +123,7 @@ def test_pause_then_resume_loses_nothing(case: Case, order: list[int], paused_at
 
 @LAW
 @given(modes)
-def test_a_run_paused_before_it_starts_starts_nothing(case: Case):
+def test_a_run_paused_before_it_starts_starts_nothing(case: Case) -> None:
     world = world_of(case)
     world.send(PauseRequested(world.tick()))
     world.start()
@@ -136,7 +136,7 @@ def test_a_run_paused_before_it_starts_starts_nothing(case: Case):
 @given(cases(), picks, st.sets(st.integers(0, 11)), moments, st.sampled_from(["end", "abort", "now"]))
 def test_rewind_reruns_failed_work_and_what_follows_and_nothing_else(
     case: Case, order: list[int], failing_again: set[int], moment: int, how: str
-):
+) -> None:
     first, pick = world_of(case), Picker(order)
     first.start()
     first.turns(moment, pick)
@@ -168,7 +168,9 @@ def _undone(world: World) -> set[str]:
 
 @LAW
 @given(cases("fail_fast", surprises=False), picks)
-def test_a_fail_fast_run_that_is_rewound_and_mended_ends_as_if_nothing_had_happened(case: Case, order: list[int]):
+def test_a_fail_fast_run_that_is_rewound_and_mended_ends_as_if_nothing_had_happened(
+    case: Case, order: list[int]
+) -> None:
     first = world_of(case).go(Picker(order))
     second = World(case.definition)
     second.run = rewind(second.plan, first.run)
@@ -177,9 +179,11 @@ def test_a_fail_fast_run_that_is_rewound_and_mended_ends_as_if_nothing_had_happe
 
 @LAW
 @given(modes, picks, picks, moments)
-def test_late_and_repeated_events_change_nothing(case: Case, order: list[int], others: list[int], stopped_at: int):
+def test_late_and_repeated_events_change_nothing(
+    case: Case, order: list[int], others: list[int], stopped_at: int
+) -> None:
     world, pick, choose = world_of(case), Picker(order), Picker(others)
-    _assert_ignored(world, [step for step in world.watch.order])
+    _assert_ignored(world, list(world.watch.order))
     world.start()
     for turn in range(2 * len(world.watch.order)):
         if turn == stopped_at:
@@ -222,7 +226,7 @@ def _assert_repeats_are_ignored(world: World, events: list[Event]) -> None:
 
 @LAW
 @given(cases("fail_fast"), picks)
-def test_fail_fast_starts_nothing_after_the_first_failure_and_names_it(case: Case, order: list[int]):
+def test_fail_fast_starts_nothing_after_the_first_failure_and_names_it(case: Case, order: list[int]) -> None:
     world = world_of(case).go(Picker(order))
     answered: set[str] = set()
     fell = False
@@ -238,7 +242,7 @@ def test_fail_fast_starts_nothing_after_the_first_failure_and_names_it(case: Cas
 
 @LAW
 @given(cases("fail_fast"), picks)
-def test_fail_fast_without_a_failure_is_continue(case: Case, order: list[int]):
+def test_fail_fast_without_a_failure_is_continue(case: Case, order: list[int]) -> None:
     specified = specify(case.definition, case.lost)
     if specified.run is RunStatus.COMPLETED:
         assert world_of(case).go(Picker(order)).fates == specified
@@ -246,7 +250,7 @@ def test_fail_fast_without_a_failure_is_continue(case: Case, order: list[int]):
 
 @LAW
 @given(modes, picks)
-def test_equal_arguments_give_equal_commands(case: Case, order: list[int]):
+def test_equal_arguments_give_equal_commands(case: Case, order: list[int]) -> None:
     def commands() -> list[Json]:
         return [told for _, told in world_of(case).go(Picker(order)).trace]
 

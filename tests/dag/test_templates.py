@@ -23,7 +23,7 @@ VALUES: dict[str, Json] = {
 @pytest.mark.parametrize(
     ("template", "value"),
     [
-        # alone: typed
+        # alone, an expression keeps its type
         ("{{ b }}", 3),
         ("{{b}}", 3),
         ("{{- b -}}", 3),
@@ -74,7 +74,7 @@ VALUES: dict[str, Json] = {
         ([{"$path": ["b"]}, {"x": {"$path": ["b"]}}], [3, {"x": 3}]),
     ],
 )
-def test_a_template_resolves_to_its_value_with_its_type(template: Json, value: Json):
+def test_a_template_resolves_to_its_value_with_its_type(template: Json, value: Json) -> None:
     found = resolve(template, VALUES)
     assert found == value
     assert type(found) is type(value)
@@ -110,7 +110,7 @@ def test_a_template_resolves_to_its_value_with_its_type(template: Json, value: J
         {"fine": "{{ b }}", "deep": [{"broken": "{{ b"}]},
     ],
 )
-def test_a_template_that_makes_no_sense_is_refused_when_it_is_compiled(template: Json):
+def test_a_template_that_makes_no_sense_is_refused_when_it_is_compiled(template: Json) -> None:
     with pytest.raises(ExpressionError):
         compile_template(template)
 
@@ -128,7 +128,7 @@ def test_a_template_that_makes_no_sense_is_refused_when_it_is_compiled(template:
         ([{"x": ["{{ b }}", "{{ b.c }}"]}], "'b' has no 'c'"),
     ],
 )
-def test_a_reference_that_cannot_be_resolved_is_an_error_and_never_left_as_text(template: Json, message: str):
+def test_a_reference_that_cannot_be_resolved_is_an_error_and_never_left_as_text(template: Json, message: str) -> None:
     with pytest.raises(ExpressionError) as caught:
         resolve(template, VALUES)
     assert message in caught.value.message
@@ -141,19 +141,19 @@ def nested(levels: int) -> Json:
     return value
 
 
-def test_a_config_may_be_nested_as_deep_as_the_limit_and_no_deeper():
+def test_a_config_may_be_nested_as_deep_as_the_limit_and_no_deeper() -> None:
     assert json.dumps(resolve(nested(MAX_DEPTH), VALUES)).strip("[]") == "3"
     with pytest.raises(ExpressionError, match="deeper than 40"):
         compile_template(nested(MAX_DEPTH + 1))
 
 
-def test_references_are_told_once_in_document_order():
+def test_references_are_told_once_in_document_order() -> None:
     config = {"x": "{{ b }} {{ a.total }}", "y": [{"$path": ["a", "text"]}, "{{ b }}"], "z": "{{ steps.a.status }}"}
     assert compile_template(config).references == (("b",), ("a", "total"), ("a", "text"), ("steps", "a", "status"))
 
 
 @pytest.mark.parametrize(("value", "is_one"), [("{{", True), ("{%", True), ("{", False), ({"$path": 1}, True)])
-def test_what_a_template_is(value: Json, is_one: bool):
+def test_what_a_template_is(value: Json, is_one: bool) -> None:
     assert has_template(value) is is_one
 
 
@@ -169,7 +169,7 @@ _TEMPLATES = st.recursive(
 
 @LAW
 @given(_TEMPLATES, json_values)
-def test_resolving_is_pure(template: Json, value: Json):
+def test_resolving_is_pure(template: Json, value: Json) -> None:
     values = {"a": value, "b": 1}
     before = copy.deepcopy((template, values))
     try:
@@ -184,7 +184,7 @@ def test_resolving_is_pure(template: Json, value: Json):
 
 @LAW
 @given(json_values)
-def test_json_without_templates_is_left_as_it_is(value: Json):
+def test_json_without_templates_is_left_as_it_is(value: Json) -> None:
     if "{{" not in json.dumps(value) and "{%" not in json.dumps(value):
         assert resolve(value, {}) == value
         assert compile_template(value).references == ()
@@ -192,7 +192,7 @@ def test_json_without_templates_is_left_as_it_is(value: Json):
 
 @LAW
 @given(st.text(), st.text())
-def test_the_text_around_an_expression_is_left_as_it_is(before: str, after: str):
+def test_the_text_around_an_expression_is_left_as_it_is(before: str, after: str) -> None:
     known_defects = ("{", "\0", "\r")
     if not any(sign in before + after for sign in known_defects):
         assert resolve(f"{before}<{{{{ b }}}}>{after}.", VALUES) == f"{before}<3>{after}."
@@ -211,24 +211,24 @@ def test_the_text_around_an_expression_is_left_as_it_is(before: str, after: str)
     ],
 )
 @pytest.mark.xfail(strict=True, reason="Jinja's lexer drops a last newline, rewrites \\r, and reads comments after NUL")
-def test_text_around_an_expression_keeps_its_newlines(template: str, value: str):
+def test_text_around_an_expression_keeps_its_newlines(template: str, value: str) -> None:
     assert resolve(template, VALUES) == value
 
 
 @pytest.mark.xfail(strict=True, reason="{% raw %} is read before any whitelist, so a statement is accepted")
-def test_raw_is_refused_as_every_statement():
+def test_raw_is_refused_as_every_statement() -> None:
     with pytest.raises(ExpressionError):
         compile_template("{% raw %}{{ b }}{% endraw %}")
 
 
 @pytest.mark.xfail(strict=True, reason="MAX_LENGTH is asked of conditions only")
-def test_an_expression_in_a_template_has_the_length_limit_of_any_other():
+def test_an_expression_in_a_template_has_the_length_limit_of_any_other() -> None:
     with pytest.raises(ExpressionError):
         compile_template("{{ b" + " " * MAX_LENGTH + "}}")
 
 
 @pytest.mark.parametrize("template", ["n: {{ n * n }}", "n: {{ m }}", {"$path": ["list", "1" * 5000]}])
 @pytest.mark.xfail(strict=True, raises=ValueError, reason="Python refuses to read or print integers of 4,300 digits")
-def test_a_number_too_long_to_be_written_is_refused(template: Json):
+def test_a_number_too_long_to_be_written_is_refused(template: Json) -> None:
     with pytest.raises(ExpressionError):
         resolve(template, {"n": 10**3000, "m": 10**5000, "list": [1]})

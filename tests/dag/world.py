@@ -3,7 +3,8 @@
 The ledger knows only what a shell can see, events and commands; the watch compares it with the state after each event.
 """
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import assert_never
 
@@ -210,9 +211,9 @@ class World:
     """One run, played to its end. Steps in `failing` fail, in `vanishing` are cancelled by nobody we know."""
 
     definition: Definition
-    failing: Set[str] = frozenset()
-    vanishing: Set[str] = frozenset()
-    stubborn: Set[str] = frozenset()
+    failing: AbstractSet[str] = frozenset()
+    vanishing: AbstractSet[str] = frozenset()
+    stubborn: AbstractSet[str] = frozenset()
     """Steps that end as ever when they are asked to stop; the others acknowledge."""
     inputs: dict[str, Json] = field(default_factory=dict)
 

@@ -52,7 +52,9 @@ def pdf_bytes(pdf: pikepdf.Pdf, **options: Any) -> bytes:
 
 def attach(pdf: pikepdf.Pdf, name: str, data: bytes) -> None:
     """Embed a file."""
-    pdf.attachments[name] = pikepdf.AttachedFileSpec(pdf, data, filename=name)
+    pdf.attachments[name] = pikepdf.AttachedFileSpec(
+        pdf, data, filename=name, description="", mime_type="", creation_date="", mod_date=""
+    )
 
 
 def ubl_invoice(**changes: str) -> bytes:

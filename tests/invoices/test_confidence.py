@@ -81,7 +81,7 @@ def test_nothing_found_is_worth_nothing() -> None:
 
 
 def test_reasons_name_problems_first_then_failed_evidence() -> None:
-    iban = FieldValue(value="DE00", source=Source.XML, evidence=(Evidence.CHECKSUM_INVALID,))
+    iban: FieldValue[str] = FieldValue(value="DE00", source=Source.XML, evidence=(Evidence.CHECKSUM_INVALID,))
     found = reasons(invoice(iban=iban, total=FieldValue(value=Decimal(500), source=Source.XML)))
     assert "not the total 500" in found[0]
     assert "check digits" in found[1]
