@@ -3,7 +3,10 @@
 import asyncio
 import importlib
 import os
+import signal
 import sys
+from contextlib import suppress
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,9 +18,11 @@ from commands.client import ApiError
 from commands.definitions import plan, validate
 from commands.demo import demo
 from commands.runs import run
-from commands.stopping import run_until_stopped, say
+from commands.speaking import addresses, complain, say
+from commands.stopping import INTERRUPTED, run_until_stopped
 from embedded.processes import ProcessError
-from embedded.stack import Stack, StackOptions, run_stack
+from embedded.stack import StackOptions, run_stack
+from operations.errors import OperationError
 from settings import Settings
 from storage.db import StorageError
 from storage.migrate import migrate as apply_migrations
@@ -29,6 +34,7 @@ app = typer.Typer(
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # boxes break lines that people copy
     epilog="Every command reads the DOCRAIL_* environment variables; the options say which ones they stand for.",
 )
 
@@ -55,10 +61,14 @@ def up(
     ui_port: Annotated[int, typer.Option(help="Temporal's web UI's port; 0 takes a free one.", metavar="N")] = 8233,
     workers: Annotated[int, typer.Option(min=1, help="How many worker processes to run.", metavar="N")] = 1,
 ) -> None:
-    """Start Temporal, PostgreSQL, the API and a worker, and run them until Ctrl-C.
+    """Start Temporal, PostgreSQL, the API and a worker.
 
-    The data is kept: the next start in the same folder finds it. Ctrl-C lets running activities finish; a second
-    Ctrl-C does not.
+    They run until Ctrl-C, which lets running activities finish; a second Ctrl-C does not. The data is kept: the next
+    start in the same folder finds it.
+
+    Exit codes: 0 stopped by Ctrl-C, 1 something did not start, 2 wrong usage.
+
+    Example: docrail up --data /srv/docrail --port 8080 --workers 2
     """
     settings = Settings()
     options = StackOptions(
@@ -75,13 +85,23 @@ def up(
 
 @app.command()
 def worker() -> None:
-    """Run a worker against the servers of the settings, until SIGTERM; running activities may finish."""
+    """Run a worker against the servers of the settings.
+
+    It runs until SIGTERM or Ctrl-C; running activities may finish.
+
+    Example: DOCRAIL_TEMPORAL_ADDRESS=temporal:7233 docrail worker
+    """
     _root("worker").main()
 
 
 @app.command()
 def api() -> None:
-    """Serve the HTTP API on DOCRAIL_API_HOST:DOCRAIL_API_PORT, against the servers of the settings."""
+    """Serve the HTTP API against the servers of the settings.
+
+    It listens on DOCRAIL_API_HOST:DOCRAIL_API_PORT until SIGTERM or Ctrl-C.
+
+    Example: DOCRAIL_API_PORT=8080 docrail api
+    """
     settings = Settings()
     uvicorn.run(
         _root("api.app").create_app(settings),
@@ -94,39 +114,39 @@ def api() -> None:
 
 @app.command()
 def migrate() -> None:
-    """Bring the database of DOCRAIL_DATABASE_URL to the schema that this code expects. Safe to repeat."""
+    """Bring the database to the schema that this code expects, and give Temporal's namespace its search attributes.
+
+    The database is that of DOCRAIL_DATABASE_URL, the namespace DOCRAIL_TEMPORAL_NAMESPACE at DOCRAIL_TEMPORAL_ADDRESS.
+    Safe to repeat, and to run by several at once.
+
+    Example: DOCRAIL_DATABASE_URL=postgresql://docrail@db/docrail docrail migrate
+    """
+    settings = Settings()
     try:
-        applied = asyncio.run(apply_migrations(Settings().database_url))
+        applied = asyncio.run(apply_migrations(settings.database_url))
     except OSError as error:
         raise SystemExit(f"cannot reach the database of DOCRAIL_DATABASE_URL: {error}") from None
     for name in applied:
         say(f"applied {name}")
     say("the database is up to date")
+    prepare = _root("operations.namespace").prepare_namespace
+    try:
+        prepared = asyncio.run(prepare(settings.temporal_address, settings.temporal_namespace))
+    except OperationError as error:
+        raise SystemExit(f"{error} (DOCRAIL_TEMPORAL_ADDRESS is {settings.temporal_address})") from None
+    for name in prepared.registered:
+        say(f"registered the search attribute {name}")
+    say(f"Temporal's namespace {prepared.namespace!r} is up to date")
 
 
 async def _up(options: StackOptions) -> None:
     async with run_stack(options, say) as stack:
-        for line in addresses(stack, options.data_dir):
-            say(line)
+        say("\n".join(["", "Docrail is ready.", *addresses(stack, options.data_dir)]))
         await asyncio.get_running_loop().create_future()  # until the task is cancelled
 
 
-def addresses(stack: Stack, data_dir: Path) -> list[str]:
-    """Return the lines that tell a person where everything is."""
-    return [
-        "",
-        "Docrail is ready.",
-        f"  API          {stack.api_url}  (what it offers: {stack.api_url}/docs)",
-        f"  Temporal UI  {stack.temporal.ui_url}",
-        f"  Temporal     {stack.temporal.address}",
-        f"  PostgreSQL   {stack.postgres.dsn}",
-        f"  Data, logs   {data_dir.absolute()}",
-        "Ctrl-C stops it.",
-    ]
-
-
 def _root(module: str) -> Any:
-    """Load another root by name: roots do not import each other, and a command loads only what it needs."""
+    """Load a module by name: roots do not import each other, and a command loads only what it needs."""
     return importlib.import_module(module)
 
 
@@ -143,15 +163,24 @@ def _run() -> int:
         message = str(error)
     else:
         return 0
-    print(f"docrail: {message}", file=sys.stderr)
+    complain(message)
     return 1
+
+
+def _prepare() -> None:
+    """Make sure that neither Ctrl-C nor a character that the terminal cannot show ends us with a traceback."""
+    signal.signal(signal.SIGINT, lambda *_: sys.exit(INTERRUPTED))
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
 
 
 def main() -> None:
     """Run the command that the arguments name, and end the process with its code."""
+    _prepare()
     code = _run()
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in filter(None, (sys.stdout, sys.stderr)):  # None: closed by whoever started us
+        with suppress(OSError):  # nobody reads it any more
+            stream.flush()
     # Temporal's core may abort the interpreter's own exit (sdk-python issue 300); everything is closed by now.
     os._exit(code)
 

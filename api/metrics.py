@@ -1,4 +1,4 @@
-"""Counts and times requests for Prometheus, by route template: ids in paths must not become label values."""
+"""The /metrics page; counts and times requests for it by route template: ids in paths must not become label values."""
 
 import time
 from http import HTTPStatus
@@ -6,6 +6,10 @@ from http import HTTPStatus
 from fastapi import APIRouter, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Histogram, generate_latest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from api.document_metrics import DocumentMetrics
+from api.parameters import AppDep
+from operations.document_counts import load_document_counts
 
 UNMATCHED = "unmatched"
 LABELS = ("method", "route", "status")
@@ -45,9 +49,11 @@ class RequestMetrics:
 
 
 @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
-async def metrics(request: Request) -> Response:
-    """Tell the counters of this process in Prometheus' text format."""
-    return Response(generate_latest(request.app.state.registry), media_type=CONTENT_TYPE_LATEST)
+async def metrics(request: Request, app: AppDep) -> Response:
+    """Tell, in Prometheus' text format, what this process answered and how the documents of all workers ended."""
+    documents = DocumentMetrics(await load_document_counts(app))
+    page = generate_latest(request.app.state.registry) + generate_latest(documents)
+    return Response(page, media_type=CONTENT_TYPE_LATEST)
 
 
 def _template(scope: Scope) -> str:

@@ -2,6 +2,9 @@
 
 One JSON line for each (shape, size), one summary line for each shape: microseconds per event, and the growth exponent
 of that over the number of steps (0 is flat, 1 is a scheduler that walks all steps for each event).
+
+Last numbers (2 cores, CPU time): 5.6 to 8.7 us an event, 6.3 to 12.1 with templates; growth exponents 0.01 to 0.09.
+The naive scheduler takes 50 times as much at 1,000 steps of a chain, and grows with an exponent of 0.5 to 0.8.
 """
 
 import json

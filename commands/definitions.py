@@ -1,6 +1,8 @@
 """`docrail validate` and `docrail plan`: look at a definition's file, without any server."""
 
 import json
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
@@ -12,7 +14,7 @@ from activities.registry import load_catalogue
 from dag.definition import Definition
 from dag.picture import critical_path, layers, mermaid
 from dag.problems import Problem, render
-from operations.source import check_definition
+from operations.source import MAX_SOURCE_BYTES, check_definition
 
 File = Annotated[Path, typer.Argument(help="A definition, as YAML or JSON.", metavar="FILE")]
 
@@ -29,7 +31,11 @@ def validate(
     file: File,
     as_json: Annotated[bool, typer.Option("--json", help="Print the problems as a JSON list.")] = False,
 ) -> None:
-    """Check a definition and print every problem with its place, as a compiler does; exit code 1 if there is an error.
+    """Check a definition's file and print every problem in it.
+
+    Each line is FILE:LINE:COLUMN: SEVERITY CODE: MESSAGE, as compilers write it. Needs no server.
+
+    Exit codes: 0 valid, 1 not valid or not readable, 2 wrong usage.
 
     Example: docrail validate definitions/invoice.yaml
     """
@@ -48,14 +54,19 @@ def plan(
     file: File,
     output: Annotated[PlanFormat, typer.Option("--format", "-f", help="How to print it.")] = PlanFormat.TEXT,
 ) -> None:
-    """Show what a definition would do: its layers, its critical path, and the graph as Mermaid or JSON.
+    """Show a definition's layers, its critical path and its graph.
+
+    A layer is what can start together; the critical path is the longest chain of steps, each waiting for the one
+    before. Mermaid is what GitHub and many editors draw. Needs no server.
+
+    Exit codes: 0 shown, 1 not valid or not readable, 2 wrong usage.
 
     Example: docrail plan definitions/invoice.yaml --format mermaid
     """
     definition = load(file)
     match output:
         case PlanFormat.MERMAID:
-            print(mermaid(definition))
+            print(mermaid(definition), end="")
         case PlanFormat.JSON:
             print(json.dumps(_as_json(definition), indent=2))
         case PlanFormat.TEXT:
@@ -63,9 +74,15 @@ def plan(
 
 
 def read(file: Path) -> bytes:
-    """Return the file's content. Raises SystemExit with what to do when there is no such file."""
+    """Return the file's content. Raises SystemExit with what was found when there is no such file."""
+    expected = "expected a file with a definition, as YAML or JSON"
     try:
-        return file.read_bytes()
+        with file.open("rb") as stream:
+            return stream.read() if file.is_file() else stream.read(MAX_SOURCE_BYTES + 1)  # a device may never end
+    except FileNotFoundError:
+        raise SystemExit(f"there is no file {file}: {expected}") from None
+    except IsADirectoryError:
+        raise SystemExit(f"{file} is a folder: {expected}") from None
     except OSError as error:
         raise SystemExit(f"cannot read {file}: {error.strerror}") from None
 
@@ -74,23 +91,34 @@ def load(file: Path) -> Definition:
     """Return the definition in `file`. Raises SystemExit with all its problems if it has errors."""
     definition, problems = check_definition(read(file), load_catalogue())
     if definition is None:
-        raise SystemExit(
-            "\n".join(["the definition has errors:", *(render(problem, str(file)) for problem in problems)])
-        )
+        lines = [render(problem, str(file)) for problem in problems]
+        raise SystemExit("\n".join([f"{file} is not valid", *lines, _verdict(file, definition, problems)]))
     return definition
 
 
-def _verdict(file: Path, definition: Definition | None, problems: list[Problem]) -> str:
-    errors = sum(problem.severity == "error" for problem in problems)
-    if definition is None:
-        return f"{file}: {errors} error{'s' * (errors != 1)}"
-    return f"{file}: valid, {len(definition.steps)} steps"
+def _verdict(file: Path, definition: Definition | None, problems: Sequence[Problem]) -> str:
+    found = Counter(problem.severity for problem in problems)
+    counts = [_count(found[severity], severity) for severity in ("error", "warning") if found[severity]]
+    if definition is not None:
+        counts = ["valid", _count(len(definition.steps), "step"), *counts]
+    return f"{file}: {', '.join(counts)}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def _as_text(definition: Definition) -> list[str]:
-    lines = [f"{definition.id}: {definition.title}" if definition.title else definition.id, ""]
-    lines += [f"layer {number}  {', '.join(names)}" for number, names in enumerate(layers(definition))]
-    return [*lines, "", f"critical path  {' → '.join(critical_path(definition))}"]
+    found = layers(definition)
+    size = f"{_count(len(definition.steps), 'step')} in {_count(len(found), 'layer')}"
+    return [
+        f"{definition.id}: {definition.title}" if definition.title else definition.id,
+        f"{size}, at most {definition.limits.max_concurrency} at once",
+        "",
+        *(f"layer {number}  {', '.join(names)}" for number, names in enumerate(found)),
+        "",
+        f"critical path  {' → '.join(critical_path(definition))}",
+    ]
 
 
 def _as_json(definition: Definition) -> dict[str, object]:

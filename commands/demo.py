@@ -3,32 +3,29 @@
 import asyncio
 import json
 import math
-import sys
+import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import httpx
 import typer
-from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
+from rich.text import Text
 
-from commands.client import ENDED, POLL_SECONDS, answer
-from commands.stopping import run_until_stopped
+from commands.client import ApiError, ask, follow
+from commands.speaking import PIPE_COLUMNS, addresses, complain, console, program, say, table
+from commands.stopping import INTERRUPTED, run_until_stopped
 from dag.values import Json
 from embedded.stack import Stack, StackOptions, run_stack
 
 SAMPLES = Path(__file__).resolve().parent.parent / "samples"
 DEADLINE_SECONDS = 120.0
 """Most that the samples may take: a slow machine needs a tenth of it."""
-INTERRUPTED = 130
-"""A shell's exit code for Ctrl-C."""
-PIPE_COLUMNS = 150
-"""Where there is no terminal to ask: wide enough for the table."""
 SUFFIXES = frozenset({".pdf", ".xml"})
 
 
@@ -41,34 +38,48 @@ class Shown:
     run: dict[str, Json]
     review: dict[str, Json] | None
 
+    @property
+    def completed(self) -> bool:
+        """Whether its run ended well."""
+        return bool(self.run["status"] == "completed")
+
 
 def demo(
     keep: Annotated[bool, typer.Option("--keep", help="Leave everything running, until Ctrl-C.")] = False,
 ) -> None:
-    """Start everything in a temporary folder, upload the sample invoices, and show what was read.
+    """Read the sample invoices through the whole system.
 
-    One sample is broken on purpose: its run fails, and says why. Exit code 0 if every sample ended as expected.
+    Starts Temporal, PostgreSQL, the API and a worker on free ports and in a temporary folder, uploads the samples and
+    shows what was read, in which run, with which review priority. One sample is broken on purpose: its run fails, and
+    says why.
+
+    Exit codes: 0 every sample ended as expected, with --keep also after Ctrl-C; 1 one did not, or something did not
+    start; 2 wrong usage; 130 stopped by Ctrl-C.
+
+    Example: docrail demo --keep
     """
     folder = Path(tempfile.mkdtemp(prefix="docrail-demo-"))
-    as_expected = run_until_stopped(lambda: _demo(folder, keep=keep))
-    if as_expected is None and not keep:
+    shown: list[Shown] = []
+    ended = run_until_stopped(lambda: _demo(folder, shown, keep=keep))
+    if ended is None and not (keep and shown):
+        shutil.rmtree(folder, ignore_errors=True)
+        complain("the demo was stopped; nothing is left of it")
         raise typer.Exit(INTERRUPTED)
-    if as_expected is False:
+    if surprises := list(_surprises(shown)):
+        complain("not as expected:\n" + "\n".join(surprises))
         raise typer.Exit(1)
 
 
-async def _demo(folder: Path, *, keep: bool) -> bool:
-    console = Console(width=None if sys.stdout.isatty() else PIPE_COLUMNS)
+async def _demo(folder: Path, shown: list[Shown], *, keep: bool) -> bool:
+    """Run the demo and put what became of the samples into `shown`, at once: a signal may end us at any time."""
     options = StackOptions(data_dir=folder, api_port=0, temporal_port=0, ui_port=0)
-    async with run_stack(options, report=lambda line: console.print(line, style="dim", highlight=False)) as stack:
-        shown = await process(stack.http, sample_files(), console)
-        console.print(_table(shown))
-        for line in _places(stack, folder, shown):
-            console.print(line, highlight=False, soft_wrap=True)
+    async with run_stack(options, say) as stack:
+        shown += await process(stack.http, sample_files(), console())
+        print_samples(shown, console())
+        say("\n".join(_places(stack, folder, keep=keep)))
         if keep:
-            console.print(f"\nStill running, with the API at {stack.api_url} ({stack.api_url}/docs). Ctrl-C stops it.")
-            await asyncio.get_running_loop().create_future()
-    return _as_expected(shown)
+            await asyncio.get_running_loop().create_future()  # until the task is cancelled
+    return True
 
 
 def sample_files() -> list[Path]:
@@ -76,21 +87,25 @@ def sample_files() -> list[Path]:
     return sorted(path for path in SAMPLES.iterdir() if path.suffix in SUFFIXES)
 
 
-async def process(client: httpx.AsyncClient, files: Sequence[Path], console: Console) -> list[Shown]:
-    """Upload `files`, show progress until their runs have ended, and return what became of each."""
+async def process(client: httpx.AsyncClient, files: Sequence[Path], output: Console) -> list[Shown]:
+    """Upload `files`, show progress until their runs have ended, and return what became of each. Raises ApiError."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=console) as progress:
+    with Progress(*columns, console=output) as progress:
         uploading = progress.add_task("uploaded", total=len(files))
         ending = progress.add_task("ended", total=len(files))
         documents, runs = [], []
         for path in files:
             documents.append(await _upload(client, path))
             progress.advance(uploading)
-        async with asyncio.timeout(DEADLINE_SECONDS):
-            for document in documents:
-                runs.append(await _end_of(client, document["run_id"]))
-                progress.advance(ending)
-    reviews = {review["document_id"]: review for review in answer(await client.get("/v1/reviews"))["reviews"]}
+        try:
+            async with asyncio.timeout(DEADLINE_SECONDS):
+                for document in documents:
+                    runs.append(await _end_of(client, document["run_id"]))
+                    progress.advance(ending)
+        except TimeoutError:
+            late = files[len(runs)].name
+            raise ApiError(f"the run of {late} did not end within {DEADLINE_SECONDS:g} s") from None
+    reviews = {review["document_id"]: review for review in (await ask(client, "GET", "/v1/reviews"))["reviews"]}
     return [
         Shown(path.name, document, run, reviews.get(document["document_id"]))
         for path, document, run in zip(files, documents, runs, strict=True)
@@ -99,58 +114,79 @@ async def process(client: httpx.AsyncClient, files: Sequence[Path], console: Con
 
 async def _upload(client: httpx.AsyncClient, path: Path) -> dict[str, Json]:
     files = {"file": (path.name, path.read_bytes())}  # noqa: ASYNC240 - a small local file
-    document: dict[str, Json] = answer(await client.post("/v1/documents", files=files))
+    document: dict[str, Json] = await ask(client, "POST", "/v1/documents", files=files)
     return document
 
 
 async def _end_of(client: httpx.AsyncClient, run_id: str) -> dict[str, Json]:
-    while True:
-        run: dict[str, Json] = answer(await client.get(f"/v1/runs/{run_id}"))
-        if run["status"] in ENDED:
-            return run
-        await asyncio.sleep(POLL_SECONDS)
+    return [report async for report in follow(client, run_id, complain)][-1]
+
+
+def print_samples(shown: Sequence[Shown], output: Console) -> None:
+    """Print what was read of each sample: a table, or two lines for each where that is too wide."""
+    say("")
+    wide = _table(shown)
+    if output.measure(wide, options=output.options.update(max_width=PIPE_COLUMNS)).maximum <= output.width:
+        output.print(wide)
+    else:
+        say("\n".join(line for sample in shown for line in _two_lines(sample)))
+    if failed := [sample for sample in shown if not sample.completed]:
+        say("\nFailed, and why:")
+        say("\n".join(f"  {sample.file}: {sample.run['reason']}" for sample in failed))
 
 
 def _table(shown: Sequence[Shown]) -> Table:
-    table = Table(title="What was read", title_justify="left", box=box.SIMPLE_HEAD)
+    rows = table()
     for heading in ("file", "vendor", "number"):
-        table.add_column(heading, no_wrap=True)  # these give way in a narrow terminal, the others do not
-    for heading, width in (("date", 10), ("total", 13), ("confidence", 10), ("run", 9), ("priority", 8)):
-        table.add_column(heading, min_width=width, no_wrap=True, justify="left" if heading == "run" else "right")
+        rows.add_column(heading, no_wrap=True)
+    for heading in ("date", "total", "confidence", "run", "priority"):
+        rows.add_column(heading, no_wrap=True, justify="left" if heading == "run" else "right")
     for sample in shown:
-        table.add_row(*_row(sample))
-    return table
+        *told, priority = _cells(sample)
+        status = Text(sample.run["status"], style="" if sample.completed else "red")
+        rows.add_row(sample.file, *told, status, priority)
+    return rows
 
 
-def _row(sample: Shown) -> tuple[str, ...]:
-    status = f"[red]{sample.run['status']}[/]" if sample.run["status"] != "completed" else "completed"
+def _two_lines(sample: Shown) -> Iterator[str]:
+    *told, confidence, priority = _cells(sample)
+    review = f"  confidence {confidence}, priority {priority}" if priority else ""
+    yield f"{sample.file}  {sample.run['status']}{review}"
+    if any(told):
+        yield "    " + ", ".join(filter(None, told))
+
+
+def _cells(sample: Shown) -> tuple[str, ...]:
+    """Return vendor, number, date, total, confidence and priority."""
     if sample.review is None:
-        return (sample.file, "", "", "", "", "", status, "")
+        return ("",) * 6
     told = sample.review["summary"]
-    total = f"{told['total']} {told['currency'] or ''}".strip() if told["total"] else ""
-    texts = (
+    return (
         told["vendor"] or "",
         told["number"] or "",
         told["date"] or "",
-        total,
-        f"{math.floor(told['confidence'] * 100) / 100:.2f}",
+        f"{told['total']} {told['currency'] or ''}".strip() if told["total"] else "",
+        f"{math.floor(told['confidence'] * 100) / 100:.2f}",  # 0.996 is not certain
+        f"{sample.review['priority']:.0f}",
     )
-    return (sample.file, *texts, status, f"{sample.review['priority']:.0f}")
 
 
-def _places(stack: Stack, folder: Path, shown: Sequence[Shown]) -> list[str]:
-    failed = [f"  {sample.file}: {sample.run['reason']}" for sample in shown if sample.run["status"] != "completed"]
-    return [
-        *(["", "Failed, and why:", *failed] if failed else []),
-        "",
-        f"Parquet and JSON    {folder / 'lake'}",
-        f"Temporal histories  {stack.temporal.ui_url} (while it runs; for one run: {shown[0].run['history_url']})",
-        f"Look again          docrail up --data {folder}",
-    ]
+def _places(stack: Stack, folder: Path, *, keep: bool) -> Iterator[str]:
+    yield f"\nParquet and JSON    {folder / 'lake'}"
+    if keep:
+        yield f"Temporal histories  {stack.temporal.ui_url}"
+        yield "\nStill running."
+        yield from addresses(stack, folder)
+    else:
+        yield f"Temporal histories  {folder / 'temporal'}"
+        yield f"Look again          {program()} up --data {folder}  (starts it all on these data, Temporal's UI too)"
 
 
-def _as_expected(shown: Sequence[Shown]) -> bool:
-    """Tell whether the samples that cannot be read failed, and all others completed (samples/EXPECTED.json)."""
+def _surprises(shown: Sequence[Shown]) -> Iterator[str]:
+    """Yield each sample that did not end as samples/EXPECTED.json tells: one that cannot be read fails."""
     told = json.loads((SAMPLES / "EXPECTED.json").read_text("utf-8"))["files"]
-    broken = {sample["file"] for sample in told if "unreadable" in sample}
-    return all((sample.run["status"] != "completed") is (sample.file in broken) for sample in shown)
+    unreadable = {sample["file"] for sample in told if "unreadable" in sample}
+    for sample in shown:
+        expected = "failed" if sample.file in unreadable else "completed"
+        if sample.run["status"] != expected:
+            yield f"  {sample.file}: expected a run that {expected}, found one that {sample.run['status']}"

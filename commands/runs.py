@@ -2,20 +2,24 @@
 
 import asyncio
 import json
-import sys
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated
 
+import httpx
 import typer
-from rich.console import Console
 from rich.table import Table
 
-from commands.client import ENDED, answer, connect, follow
+from commands.client import ENDED, ApiError, NoAnswerError, ask, connect, follow
 from commands.definitions import File, load
-from dag.definition import Definition
+from commands.inputs import parse_inputs
+from commands.speaking import complain, console, table
+from commands.stopping import INTERRUPTED, run_until_stopped
 from dag.values import Json
 
 EXIT_CODES = {"completed": 0, "failed": 1, "aborted": 3, "cancelled": 4}
-"""By the run's end. 2 is what the shell's own usage errors have."""
+"""By the run's end. 2 is what wrong usage has."""
 
 
 def run(
@@ -24,7 +28,9 @@ def run(
         list[str] | None,
         typer.Option("--input", "-i", help="An input, as NAME=VALUE; may be repeated.", metavar="NAME=VALUE"),
     ] = None,
-    key: Annotated[str | None, typer.Option(help="Idempotency key: the same key is the same run.")] = None,
+    key: Annotated[
+        str | None, typer.Option(help="Idempotency key: the same key is the same run, also after it ended.")
+    ] = None,
     wait: Annotated[
         bool, typer.Option("--wait", help="Follow the run to its end; the exit code tells how it ended.")
     ] = False,
@@ -33,52 +39,78 @@ def run(
     ] = False,
     api: Annotated[str, typer.Option(help="Address of the API.", envvar="DOCRAIL_API_URL")] = "http://127.0.0.1:8000",
 ) -> None:
-    """Start a run of the definition in FILE and, with --wait, follow it.
+    """Start a run of a definition's file and follow it to its end.
 
-    Text inputs are taken as they are, others as JSON. Exit codes with --wait: 0 completed, 1 failed, 3 aborted,
-    4 cancelled.
+    An input that the definition declares a string is taken as it is, any other is read as JSON: 5, true, [1, 2].
+    Results go to stdout, progress to stderr. Ctrl-C stops the waiting, not the run.
 
-    Example: docrail run definitions/invoice.yaml --input document_id=doc_1 --wait
+    Exit codes: 0 started, with --wait completed; 1 failed, or could not be started or followed; 2 wrong usage;
+    3 aborted; 4 cancelled; 130 stopped by Ctrl-C.
+
+    Example: docrail run definitions/invoice.yaml -i document_id=doc_1 --wait
     """
+    order = _order(file, given or [], key)
+    code = run_until_stopped(lambda: _run(api, order, wait=wait, as_json=as_json))
+    raise typer.Exit(INTERRUPTED if code is None else code)
+
+
+def _order(file: Path, given: list[str], key: str | None) -> dict[str, Json]:
     definition = load(file)
-    order = {
+    return {
         "definition": definition.model_dump(mode="json"),
-        "inputs": parse_inputs(definition, given or []),
-        "key": key,
+        "inputs": parse_inputs(definition, given),
+        # A key of our own: if the answer gets lost, asking again finds the run instead of starting another.
+        "key": uuid.uuid4().hex if key is None else key,
     }
-    raise typer.Exit(asyncio.run(_run(api, order, wait=wait, as_json=as_json)))
-
-
-def parse_inputs(definition: Definition, given: list[str]) -> dict[str, Json]:
-    """Return NAME=VALUE arguments as inputs: what the definition calls a string as it is, anything else as JSON."""
-    inputs: dict[str, Json] = {}
-    for argument in given:
-        name, separator, text = argument.partition("=")
-        if not separator or not name:
-            raise SystemExit(f"--input {argument!r}: expected NAME=VALUE")
-        kind = definition.inputs[name].type if name in definition.inputs else "string"
-        try:
-            inputs[name] = text if kind == "string" else json.loads(text)
-        except ValueError:
-            raise SystemExit(f"--input {name}: expected JSON ({kind}), found {text!r}") from None
-    return inputs
 
 
 async def _run(api: str, order: dict[str, Json], *, wait: bool, as_json: bool) -> int:
     async with connect(api) as client:
-        started = answer(await client.post("/v1/runs", json=order))
-        if not wait:
-            print(json.dumps(started, indent=2) if as_json else f"started {started['run_id']}")
-            return 0
-        report: dict[str, Json] = {}
-        async for report in follow(client, started["run_id"]):
-            if not as_json and report["status"] not in ENDED:
-                print(_progress(report), file=sys.stderr, flush=True)
+        started = await _start(client, order)
+        if wait:
+            report = await _end(client, started["run_id"], quiet=as_json)
+            _show(report, as_json=as_json)
+            return EXIT_CODES[report["status"]]
     if as_json:
-        print(json.dumps(report, indent=2))
+        print(json.dumps(started, indent=2))
     else:
-        Console().print(_table(report))
-    return EXIT_CODES[report["status"]]
+        print(f"started {started['run_id']}" if started["created"] else f"{started['run_id']} was started before")
+    return 0
+
+
+async def _start(client: httpx.AsyncClient, order: dict[str, Json]) -> dict[str, Json]:
+    again = f"the same command with --key {order['key']}"
+    try:
+        started: dict[str, Json] = await ask(client, "POST", "/v1/runs", json=order)
+    except NoAnswerError as error:
+        hint = "is it running? `docrail up` starts it, --api says where it is"
+        if not isinstance(error.__cause__, httpx.ConnectError):  # it may have heard us
+            hint += f"; {again} never starts a second run"
+        raise ApiError(f"{error}: {hint}") from error
+    except asyncio.CancelledError:
+        complain(f"stopped before the API answered: whether the run was started, {again} tells")
+        raise
+    return started
+
+
+async def _end(client: httpx.AsyncClient, run_id: str, *, quiet: bool) -> dict[str, Json]:
+    """Return the run's last report, telling its progress meanwhile."""
+    key = run_id.partition(".")[2]
+    goes_on = (
+        f"the run {run_id} goes on; the same command with --key {key} follows it again, "
+        f"POST {str(client.base_url).rstrip('/')}/v1/runs/{run_id}/abort ends it"
+    )
+    report: dict[str, Json] = {}
+    try:
+        async for report in follow(client, run_id, complain):
+            if not quiet and report["status"] not in ENDED:
+                typer.echo(_progress(report), err=True)
+    except ApiError as error:
+        raise ApiError(f"{error}: {goes_on}") from error
+    except asyncio.CancelledError:
+        complain(f"stopped waiting: {goes_on}")
+        raise
+    return report
 
 
 def _progress(report: dict[str, Json]) -> str:
@@ -88,13 +120,30 @@ def _progress(report: dict[str, Json]) -> str:
     return f"{head}, running: {', '.join(running) or '-'}"
 
 
+def _show(report: dict[str, Json], *, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(report, indent=2))
+        return
+    why = f": {report['reason']}" if report["reason"] else ""
+    print(f"{report['run_id']} {report['status']}{why}\n", flush=True)
+    console().print(_table(report))
+    print("\n".join(["", *_outcome(report)]))
+
+
+def _outcome(report: dict[str, Json]) -> Iterator[str]:
+    for name, value in report["outputs"].items():
+        yield f"output {name} = {json.dumps(value, ensure_ascii=False)}"
+    yield f"history {report['history_url']}"
+
+
 def _table(report: dict[str, Json]) -> Table:
-    title = f"{report['run_id']}: {report['status']}" + (f" ({report['reason']})" if report["reason"] else "")
-    table = Table(title=title, title_justify="left")
-    for heading in ("step", "status", "why", "attempts", "seconds"):
-        table.add_column(heading)
+    shown = table()
+    for heading in ("step", "status", "why"):
+        shown.add_column(heading, overflow="fold")
+    for heading in ("attempts", "seconds"):
+        shown.add_column(heading, justify="right")
     for name, step in report["steps"].items():
         why = (step["error"] or {}).get("message") or step["reason"] or ""
         seconds = "" if step["duration_seconds"] is None else f"{step['duration_seconds']:.2f}"
-        table.add_row(name, step["status"], why, str(step["attempts"] or ""), seconds)
-    return table
+        shown.add_row(name, step["status"], why, str(step["attempts"] or ""), seconds)
+    return shown

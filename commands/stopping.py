@@ -1,4 +1,4 @@
-"""How long-running commands say what they do and are stopped."""
+"""How long-running commands are stopped."""
 
 import asyncio
 import os
@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+INTERRUPTED = 130
+"""The exit code of a command that was stopped before it was done; a shell's for Ctrl-C."""
 
 
 def run_until_stopped(main: Callable[[], Coroutine[Any, Any, T]]) -> T | None:
@@ -25,7 +27,7 @@ def run_until_stopped(main: Callable[[], Coroutine[Any, Any, T]]) -> T | None:
         def stop() -> None:
             for number in STOP_SIGNALS:
                 # The kernel ends our children when we die (embedded/launch.py).
-                loop.add_signal_handler(number, os._exit, 130)
+                loop.add_signal_handler(number, os._exit, INTERRUPTED)
             task.cancel()
 
         for number in STOP_SIGNALS:
@@ -35,8 +37,3 @@ def run_until_stopped(main: Callable[[], Coroutine[Any, Any, T]]) -> T | None:
         return None
 
     return asyncio.run(run())
-
-
-def say(line: str) -> None:
-    """Print a line of progress at once, also into a pipe."""
-    print(line, flush=True)

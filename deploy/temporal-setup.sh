@@ -1,5 +1,5 @@
 #!/bin/sh
-# Gives a Temporal server the namespace and the search attributes that Docrail needs. Safe to repeat.
+# Makes the namespace that runs live in; `docrail migrate` registers its search attributes. Safe to repeat.
 # TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE are read by the `temporal` program itself.
 set -eu
 
@@ -18,7 +18,3 @@ temporal operator namespace describe -n "$TEMPORAL_NAMESPACE" >/dev/null 2>&1 ||
   temporal operator namespace create -n "$TEMPORAL_NAMESPACE" --retention 30d
 eventually temporal operator namespace update -n "$TEMPORAL_NAMESPACE" --retention 30d
 eventually temporal operator search-attribute list -n "$TEMPORAL_NAMESPACE"
-for name in DocrailTenant DocrailDefinition DocrailDocument DocrailStatus; do
-  temporal operator search-attribute list -n "$TEMPORAL_NAMESPACE" | grep -qw "$name" ||
-    temporal operator search-attribute create -n "$TEMPORAL_NAMESPACE" --name "$name" --type Keyword
-done

@@ -1,5 +1,5 @@
 # ruff: noqa: S608  # the only thing formatted into a statement is the constant list of columns
-"""The documents table: what was uploaded, by whom, when, and whether its run was started and counted."""
+"""The documents table: what was uploaded, by whom, when, and whether its run was started."""
 
 import datetime as dt
 from dataclasses import dataclass
@@ -35,13 +35,6 @@ MARK_RUN_STARTED = """
 UPDATE documents SET run_id = $3, run_started_at = now()
  WHERE tenant_id = $1 AND document_id = $2 AND run_started_at IS NULL
 RETURNING true"""
-CLAIM_METRICS = """
-UPDATE documents SET metrics_recorded_at = now()
- WHERE tenant_id = $1 AND document_id = $2 AND metrics_recorded_at IS NULL
-RETURNING extract(epoch FROM now() - received_at)::float8 AS seconds,
-          (SELECT (data ->> 'confidence')::float8 FROM processed_documents AS extraction
-            WHERE extraction.tenant_id = documents.tenant_id AND extraction.sha256 = documents.sha256
-            ORDER BY created_at DESC LIMIT 1) AS confidence"""
 
 INSERT_ATTEMPTS = 3
 """An insert loses at most once to the first upload of the same bytes, and then sees it."""
@@ -76,14 +69,6 @@ class Document:
     metrics_recorded_at: dt.datetime | None
     duplicate_of: str | None
     age_seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class MetricsClaim:
-    """What to observe about a document: seconds since it arrived, and its extraction's confidence if it has one."""
-
-    seconds: float
-    confidence: float | None
 
 
 async def insert_document(
@@ -134,9 +119,3 @@ async def load_unstarted(db: Database, *, older_than_seconds: float, limit: int 
 async def mark_run_started(db: Database, tenant_id: str, document_id: str, run_id: str) -> bool:
     """Note that the document's run was started. True the first time, then False and nothing changes."""
     return await db.fetchval(MARK_RUN_STARTED, tenant_id, document_id, run_id) is True
-
-
-async def claim_metrics(db: Database, tenant_id: str, document_id: str) -> MetricsClaim | None:
-    """Take the right to count this document. Given once, ever; None means it was given (or there is no document)."""
-    row = await db.fetchrow(CLAIM_METRICS, tenant_id, document_id)
-    return MetricsClaim(**row) if row else None

@@ -46,11 +46,11 @@ def test_a_wrong_setting_is_named_without_a_traceback() -> None:
 
 
 def test_migrate_says_what_it_applied_and_may_be_repeated(embedded: Servers) -> None:
-    first = docrail("migrate", DOCRAIL_DATABASE_URL=embedded.dsn)
-    again = docrail("migrate", DOCRAIL_DATABASE_URL=embedded.dsn)
-    assert first.returncode == again.returncode == 0
-    assert first.stdout.endswith("the database is up to date\n")
-    assert again.stdout == "the database is up to date\n"
+    servers = {"DOCRAIL_DATABASE_URL": embedded.dsn, "DOCRAIL_TEMPORAL_ADDRESS": embedded.temporal_address}
+    first, again = docrail("migrate", **servers), docrail("migrate", **servers)
+    assert first.returncode == again.returncode == 0, first.stderr
+    assert first.stdout.endswith(again.stdout)
+    assert again.stdout == "the database is up to date\nTemporal's namespace 'default' is up to date\n"
 
 
 def test_migrate_without_a_server_says_so() -> None:
@@ -58,3 +58,12 @@ def test_migrate_without_a_server_says_so() -> None:
     assert refused.returncode == 1
     assert "cannot reach the database of DOCRAIL_DATABASE_URL" in refused.stderr
     assert "secret" not in refused.stderr
+
+
+def test_migrate_without_temporal_says_so_and_the_database_is_migrated(embedded: Servers) -> None:
+    refused = docrail("migrate", DOCRAIL_DATABASE_URL=embedded.dsn, DOCRAIL_TEMPORAL_ADDRESS="127.0.0.1:1")
+    assert refused.returncode == 1
+    assert refused.stdout.endswith("the database is up to date\n")
+    assert refused.stderr == (
+        "docrail: Temporal is not available: it cannot be reached (DOCRAIL_TEMPORAL_ADDRESS is 127.0.0.1:1)\n"
+    )

@@ -21,6 +21,7 @@ from embedded.claims import DataInUseError, PortTakenError, claim_port, hold
 from embedded.postgres import ForeignFolderError, PostgresServer, start_postgres
 from embedded.temporal import SEARCH_ATTRIBUTES, TemporalServer, start_temporal
 from tests.stack import Servers, eventually, survivors
+from workflows import contract
 
 START_BOTH = """
 import asyncio, pathlib, sys
@@ -68,6 +69,7 @@ async def test_temporal_knows_our_search_attributes(embedded: Servers) -> None:
     client = await Client.connect(embedded.temporal_address)
     found = await client.operator_service.list_search_attributes(ListSearchAttributesRequest(namespace="default"))
     assert set(SEARCH_ATTRIBUTES) <= set(found.custom_attributes)
+    assert [key.name for key in contract.SEARCH_ATTRIBUTES] == list(SEARCH_ATTRIBUTES)
 
 
 async def test_temporal_keeps_closed_runs_for_30_days(embedded: Servers) -> None:

@@ -21,6 +21,8 @@ DEFINITION = SearchAttributeKey.for_keyword("DocrailDefinition")
 DOCUMENT = SearchAttributeKey.for_keyword("DocrailDocument")
 STATUS = SearchAttributeKey.for_keyword("DocrailStatus")
 """Set only where Temporal's own status does not tell: `paused` while paused (else `running`), `aborted` at the end."""
+SEARCH_ATTRIBUTES = (TENANT, DEFINITION, DOCUMENT, STATUS)
+"""What a namespace must know before runs can be started in it."""
 
 
 class RunRequest(BaseModel):

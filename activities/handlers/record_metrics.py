@@ -1,5 +1,6 @@
 """Handler `record_metrics`: count a document for Prometheus, at most once however often a run is tried."""
 
+from collections.abc import Mapping
 from typing import Literal
 
 from pydantic import BaseModel
@@ -7,7 +8,10 @@ from pydantic import BaseModel
 from activities.registry import Call, Handler
 from activities.tools import Tools
 from storage.db import NotStored
-from storage.documents import claim_metrics, load_document
+from storage.document_counts import Outcome, claim_metrics
+from storage.documents import load_document
+
+_OUTCOMES: Mapping[str, Outcome] = {"completed": "success", "failed": "failed"}
 
 
 class Config(BaseModel, extra="forbid", frozen=True):
@@ -26,17 +30,14 @@ class Output(BaseModel):
 async def run(call: Call[Config], tools: Tools) -> Output:
     """Count the document if nobody did.
 
-    The claim is committed before the counter moves: a worker killed in between leaves one document uncounted, as it
-    loses all its counters anyway, and no document is ever counted twice.
+    The totals are counted with the claim. This worker's own counter moves after it: a worker killed in between leaves
+    one document uncounted there, as it loses all its counters anyway, and no document is ever counted twice.
     Raises: NotStored.
     """
-    document_id, status = call.config.document_id, call.config.status
-    claim = await claim_metrics(tools.db, call.tenant_id, document_id)
+    document_id, outcome = call.config.document_id, _OUTCOMES[call.config.status]
+    claim = await claim_metrics(tools.db, call.tenant_id, document_id, outcome)
     if claim:
-        if status == "completed":
-            tools.metrics.record_document("success", claim.seconds, claim.confidence)
-        else:  # equal bytes may have been read before; this document was not
-            tools.metrics.record_document("failed", claim.seconds, None)
+        tools.metrics.record_document(outcome, claim.seconds, claim.confidence)
     elif await load_document(tools.db, call.tenant_id, document_id) is None:
         raise NotStored("document", document_id, call.tenant_id)
     return Output(recorded=claim is not None)

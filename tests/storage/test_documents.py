@@ -1,4 +1,4 @@
-"""Document rows: stored once, told apart from duplicates, seen by their tenant alone, counted once."""
+"""Document rows: stored once, told apart from duplicates, seen by their tenant alone."""
 
 import asyncio
 import datetime as dt
@@ -9,15 +9,12 @@ from asyncpg.pool import PoolConnectionProxy
 
 from storage.documents import (
     DocumentConflict,
-    claim_metrics,
     list_documents,
     load_document,
     load_unstarted,
     mark_run_started,
 )
-from storage.extractions import save_extraction
 from tests.postgres import COMMITTING, OTHER_TENANT, TENANT, blob_of, new_document_id, upload
-from tests.storage.invoices import invoice
 
 
 async def test_a_stored_document_is_loaded_as_it_was_given(db: PoolConnectionProxy) -> None:
@@ -110,31 +107,3 @@ async def test_only_old_documents_without_a_run_are_left_to_start(db: PoolConnec
     assert [(row.tenant_id, row.document_id) for row in left if row.document_id in {old, started, new}] == [
         (OTHER_TENANT, old)
     ]
-
-
-async def test_metrics_are_claimed_once_by_the_documents_own_tenant(db: PoolConnectionProxy) -> None:
-    await upload(db, document_id="doc_a")
-    await db.execute("UPDATE documents SET received_at = now() - interval '90 seconds' WHERE document_id = 'doc_a'")
-    assert await claim_metrics(db, OTHER_TENANT, "doc_a") is None
-    claim = await claim_metrics(db, TENANT, "doc_a")
-    assert claim
-    assert claim.seconds == pytest.approx(90, abs=1)
-    assert claim.confidence is None
-    assert await claim_metrics(db, TENANT, "doc_a") is None
-
-
-async def test_metrics_tell_the_confidence_of_the_tenants_own_extraction(db: PoolConnectionProxy) -> None:
-    same = blob_of("same bytes")
-    for tenant_id, document_id in ((TENANT, "doc_a"), (OTHER_TENANT, "doc_b")):
-        await upload(db, tenant_id=tenant_id, document_id=document_id, blob=same)
-    await save_extraction(db, TENANT, same.sha256, "1.1", invoice(confidence=0.875))
-    ours, theirs = await claim_metrics(db, TENANT, "doc_a"), await claim_metrics(db, OTHER_TENANT, "doc_b")
-    assert ours
-    assert theirs
-    assert (ours.confidence, theirs.confidence) == (0.875, None)
-
-
-async def test_of_many_claims_at_once_one_is_given(pool: asyncpg.Pool) -> None:
-    document = await upload(pool, tenant_id=COMMITTING)
-    claims = await asyncio.gather(*(claim_metrics(pool, COMMITTING, document.document_id) for _ in range(10)))
-    assert sum(claim is not None for claim in claims) == 1

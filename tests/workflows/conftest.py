@@ -123,7 +123,7 @@ class Bench:
         except WorkflowFailureError as error:
             cause = error.cause
             assert not isinstance(cause, ApplicationError) or cause.type == "RunFailed", cause
-        report = await handle.query(STATE, result_type=RunReport)
+        report: RunReport = await handle.query(STATE, result_type=RunReport)
         history = await handle.fetch_history()
         await replayer(sandboxed=True).replay_workflow(history)
         if self.recording:

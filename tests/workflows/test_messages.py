@@ -18,7 +18,8 @@ GATED = [step("a", "gate", heartbeat_seconds=1), step("b", depends_on=["a"])]
 
 
 async def status_of(handle: WorkflowHandle[Run, RunReport]) -> RunStatus:
-    return (await handle.query(STATE, result_type=RunReport)).status
+    report: RunReport = await handle.query(STATE, result_type=RunReport)
+    return report.status
 
 
 async def test_a_paused_run_starts_nothing_until_resumed(bench: Bench) -> None:

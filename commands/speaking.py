@@ -1,0 +1,53 @@
+"""How commands speak to a person: progress and results on stdout, complaints on stderr, names that can be typed."""
+
+import shutil
+import sys
+from pathlib import Path
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from embedded.stack import Stack
+
+PIPE_COLUMNS = 200
+"""Where there is no terminal to ask: wide enough for every table."""
+
+
+def say(line: str) -> None:
+    """Print a line of progress at once, also into a pipe."""
+    print(line, flush=True)
+
+
+def complain(message: str) -> None:
+    """Print what went wrong to stderr, so that it is not taken for a result."""
+    print(f"docrail: {message}", file=sys.stderr, flush=True)
+
+
+def console() -> Console:
+    """Return where tables are printed. What documents and errors say is text: `[b]` in it is no markup."""
+    width = None if sys.stdout.isatty() else PIPE_COLUMNS
+    return Console(width=width, markup=False, emoji=False, highlight=False)
+
+
+def table() -> Table:
+    """Return an empty table in the style of all our tables."""
+    return Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+
+
+def program() -> str:
+    """Return what to type to run docrail: its name, or its path if the shell would not find it."""
+    called = Path(sys.argv[0])
+    return "docrail" if shutil.which("docrail") or called.name != "docrail" else str(called)
+
+
+def addresses(stack: Stack, data_dir: Path) -> list[str]:
+    """Return the lines that tell a person where everything is."""
+    return [
+        f"  API          {stack.api_url}  (what it offers: {stack.api_url}/docs)",
+        f"  Temporal UI  {stack.temporal.ui_url}",
+        f"  Temporal     {stack.temporal.address}",
+        f"  PostgreSQL   {stack.postgres.dsn}",
+        f"  Data, logs   {data_dir.absolute()}",
+        "Ctrl-C stops it.",
+    ]

@@ -1,0 +1,186 @@
+# ruff: noqa: INP001  # a folder of documents, not a package
+"""Writes the pages of docs/reference that code can tell: settings, handlers, API. Run: python -m docs.generate."""
+
+import inspect
+import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import cast
+
+from click import Group
+from pydantic import BaseModel
+from typer.main import get_command
+
+import cli
+from activities.registry import Handler, load_catalogue
+from api.app import create_app
+from dag.values import Json
+from settings import Settings
+
+REFERENCE = Path(__file__).parent / "reference"
+NOTE = "<!-- Made by `python -m docs.generate`: change the code, not this page. -->"
+PROBLEM = "application/problem+json"
+BOUNDS = {"minimum": "at least", "exclusiveMinimum": "more than", "maximum": "at most", "exclusiveMaximum": "less than"}
+
+Schema = Mapping[str, Json]
+
+
+def pages() -> dict[str, str]:
+    """Return the pages by file name."""
+    lines = {"settings.md": _settings(), "handlers.md": _handlers(), "api.md": _api()}
+    return {name: "\n".join(page) + "\n" for name, page in lines.items()}
+
+
+def main() -> None:
+    """Write the pages."""
+    for name, text in pages().items():
+        (REFERENCE / name).write_text(text, "utf-8")
+        sys.stdout.write(f"wrote docs/reference/{name}\n")
+
+
+def _settings() -> Iterator[str]:
+    yield from ("# Settings", "", NOTE, "")
+    yield "Environment variables, read once when a command starts; a wrong value is refused by its variable's name."
+    yield "`docrail up` starts the servers itself and tells its parts where they are."
+    yield ""
+    yield from _table("variable", "type", "meaning", "default")
+    schema = Settings.model_json_schema()
+    for name, field in schema["properties"].items():
+        yield _row(f"`DOCRAIL_{name.upper()}`", _type(field, schema), field["description"], _default(name, schema))
+    yield from ("", "Options that a variable may stand for:", "")
+    yield from _table("variable", "command", "option", "default")
+    for command in cast("Group", get_command(cli.app)).commands.values():
+        for option in (option for option in command.params if option.envvar):
+            yield _row(f"`{option.envvar}`", f"`docrail {command.name}`", f"`{option.opts[0]}`", f"`{option.default}`")
+
+
+def _handlers() -> Iterator[str]:
+    yield from ("# Handlers", "", NOTE, "")
+    yield "What a step's `handler` may name. [Adding one](../howto/add-a-handler.md) is one file."
+    for handler in load_catalogue().values():
+        yield from _handler(handler)
+
+
+def _handler(handler: Handler) -> Iterator[str]:
+    module = inspect.getdoc(inspect.getmodule(handler.run)) or ""
+    summary = module.splitlines()[0].partition(": ")[2]
+    promise, _, raises = _text(handler.run).partition("Raises: ")
+    yield from ("", f"## {handler.name}", "", f"{summary[:1].upper()}{summary[1:]} {_first_sentence(promise)}")
+    if raises:
+        yield from ("", f"Fails with: {raises}")
+    if handler.local:
+        yield from ("", "Local: it runs inside the workflow's task, without heartbeat or queue.")
+    yield from ("", f"**Config.** {_text(handler.config)}")
+    yield from _fields(handler.config, with_default=True)
+    yield from ("", f"**Output.** {_text(handler.output)}")
+    yield from _fields(handler.output)
+
+
+def _fields(model: type[BaseModel], *, with_default: bool = False) -> Iterator[str]:
+    schema = model.model_json_schema()
+    fields: dict[str, Schema] = schema.get("properties", {})
+    columns: dict[str, list[str]] = {
+        "field": [f"`{name}`" for name in fields],
+        "type": [_type(field, schema) for field in fields.values()],
+        "meaning": [field.get("description", "") for field in fields.values()],
+        "default": [_default(name, schema) if with_default else "" for name in fields],
+    }
+    told = {heading: cells for heading, cells in columns.items() if any(cells)}
+    if told:
+        yield ""
+        yield from _table(*told)
+        yield from (_row(*cells) for cells in zip(*told.values(), strict=True))
+
+
+def _api() -> Iterator[str]:
+    document = create_app(Settings()).openapi()
+    yield from ("# HTTP API", "", NOTE, "")
+    yield "A running API describes itself in full at `/docs`, for programs at `/openapi.json`."
+    problems: dict[str, Schema] = {}
+    for tag in dict.fromkeys(tag for _, _, route in _routes(document) for tag in route["tags"]):
+        yield from ("", f"## {tag.capitalize()}", "")
+        yield from _table("route", "what it does", "answers", "may refuse")
+        for method, path, route in _routes(document):
+            if tag in route["tags"]:
+                found = _problems(route)
+                problems |= found
+                yield _row(
+                    f"`{method} {path}`", _line(route["description"]), _successes(route), ", ".join(sorted(found))
+                )
+    yield from ("", "## Problems", "")
+    yield "Every refusal is `application/problem+json`. Its `type`, `/problems/` and a name below, never changes; its"
+    yield "`detail` is for people. Besides these there is `method-not-allowed` and, for a mistake of ours, `internal`."
+    yield ""
+    yield from _table("name", "status", "means", "for example")
+    for name, example in sorted(problems.items()):
+        yield _row(f"`{name}`", str(example["status"]), example["title"], example["detail"])
+
+
+def _routes(document: Schema) -> Iterator[tuple[str, str, Schema]]:
+    for path, methods in document["paths"].items():
+        for method, route in methods.items():
+            yield method.upper(), path, route
+
+
+def _problems(route: Schema) -> dict[str, Schema]:
+    bodies = (response.get("content", {}).get(PROBLEM, {}) for response in route["responses"].values())
+    return {name: example["value"] for body in bodies for name, example in body.get("examples", {}).items()}
+
+
+def _successes(route: Schema) -> str:
+    return ", ".join(
+        status for status, response in route["responses"].items() if PROBLEM not in response.get("content", {})
+    )
+
+
+def _type(field: Schema, schema: Schema) -> str:
+    """Return in words what a JSON Schema allows."""
+    match field:
+        case {"$ref": str(reference)}:
+            words = _type(schema["$defs"][reference.rpartition("/")[2]], schema)
+        case {"anyOf": [*choices]}:
+            words = " or ".join(_type(choice, schema) for choice in choices)
+        case {"enum": [*choices]}:
+            words = "one of " + ", ".join(f"`{choice}`" for choice in choices)
+        case {"items": items}:
+            words = f"list of {_type(items, schema)}"
+        case {"properties": properties}:
+            words = "object: " + ", ".join(f"`{name}`" for name in properties)
+        case {"additionalProperties": dict(values)}:
+            words = f"object of {_type(values, schema)}"
+        case _:
+            bounds = [f"{word} {field[bound]:g}" for bound, word in BOUNDS.items() if bound in field]
+            words = ", ".join([field.get("format") or field.get("type") or "any JSON", *bounds])
+    return words
+
+
+def _default(name: str, schema: Schema) -> str:
+    if name in schema.get("required", ()):
+        return "required"
+    value = schema["properties"][name].get("default")
+    return "none" if value is None else f"`{value if isinstance(value, str) else json.dumps(value)}`"
+
+
+def _text(documented: object) -> str:
+    return _line(inspect.getdoc(documented) or "")
+
+
+def _first_sentence(text: str) -> str:
+    return text.partition(". ")[0].rstrip(". ") + "."
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _table(*headings: str) -> Iterable[str]:
+    return (_row(*headings), _row(*("---" for _ in headings)))
+
+
+def _row(*cells: str) -> str:
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,108 @@
+"""The /metrics page: how the documents of all workers ended, out of PostgreSQL."""
+
+import asyncio
+import secrets
+
+import httpx
+from prometheus_client import generate_latest
+from prometheus_client.parser import text_string_to_metric_families
+from prometheus_client.registry import Collector
+
+from activities.metrics import Metrics
+from api.document_metrics import DocumentMetrics
+from storage.document_counts import DocumentCount
+from tests.api.invoices import e_invoice
+from tests.api.service import Service, serve
+
+INFINITY = float("inf")
+SUCCESS = 'documents_processed_total{status="success"}'
+FAILED = 'documents_processed_total{status="failed"}'
+CONFIDENT = 'extraction_confidence_bucket{le="1.0"}'
+
+
+async def page_of(http: httpx.AsyncClient) -> dict[str, float]:
+    """Return the page's values by name and labels, as they stand on it."""
+    response = await http.get("/metrics")
+    assert response.status_code == 200
+    lines = [line for line in response.text.splitlines() if not line.startswith("#")]
+    return {name: float(value) for name, _, value in (line.rpartition(" ") for line in lines)}
+
+
+async def test_the_page_tells_how_documents_ended_and_a_new_process_tells_the_same(service: Service) -> None:
+    before = await page_of(service.http)
+    for content in (e_invoice(secrets.token_hex(8)), f"no invoice {secrets.token_hex(8)}".encode()):
+        uploaded = await service.http.post("/v1/documents", files={"file": ("a", content)})
+        await service.ended(uploaded.json()["run_id"])
+    after = await page_of(service.http)
+    grown = {name: value - before[name] for name, value in after.items() if name in before}
+    assert (grown[SUCCESS], grown[FAILED], grown["processing_duration_seconds_count"]) == (1, 1, 2)
+    assert (grown["extraction_confidence_count"], grown[CONFIDENT]) == (1, 1)
+    assert 0 < grown["extraction_confidence_sum"] <= 1
+    assert grown["processing_duration_seconds_sum"] > 0
+    assert after["docrail_database_up"] == 1
+
+    async with serve(service.settings) as restarted:
+        again = await page_of(restarted.http)
+    documents = [name for name in after if name.startswith(("documents_", "processing_", "extraction_"))]
+    assert {name: again[name] for name in documents} == {name: after[name] for name in documents}
+
+
+async def test_the_page_of_an_api_without_a_database_keeps_its_own_metrics(service: Service) -> None:
+    away = service.settings.model_copy(update={"database_url": "postgresql://docrail@127.0.0.1:1/docrail"})
+    async with serve(away) as alone:
+        await alone.http.get("/healthz")
+        page = await page_of(alone.http)
+    assert page["docrail_database_up"] == 0
+    assert page['docrail_http_requests_total{method="GET",route="/healthz",status="200"}'] == 1
+    assert [name for name in page if name.startswith(("documents_", "processing_", "extraction_"))] == []
+
+
+async def test_a_scrape_that_waits_for_the_database_holds_nobody_up(service: Service) -> None:
+    db = service.app.db
+    connections = [await db.acquire() for _ in range(db.get_max_size())]
+    try:
+        scrape = asyncio.create_task(page_of(service.http))
+        assert (await service.http.get("/healthz")).status_code == 200
+        assert not scrape.done()
+    finally:
+        for connection in connections:
+            await db.release(connection)
+    assert (await scrape)["docrail_database_up"] == 1
+
+
+def test_the_page_shows_the_same_metrics_as_a_workers() -> None:
+    worker = Metrics()
+    worker.record_document("success", 7, 0.925)
+    worker.record_document("success", 10, 0.95)
+    worker.record_document("success", 1e6, None)
+    worker.record_document("failed", 20, None)
+    counts = [
+        DocumentCount("success", 10, 0.95, 2, 17, 1.875),
+        DocumentCount("success", INFINITY, None, 1, 1e6, 0),
+        DocumentCount("failed", 30, None, 1, 20, 0),
+    ]
+    ours = samples(DocumentMetrics(counts))
+    assert ours.pop("docrail_database_up") == {(): 1}
+    assert ours == samples(worker.registry)
+
+
+def test_a_fleet_without_documents_shows_zeros() -> None:
+    fleet = samples(DocumentMetrics([]))
+    fleet.pop("docrail_database_up")
+    assert fleet == samples(Metrics().registry)
+
+
+def test_documents_counted_under_other_bounds_count_under_the_next_greater_one() -> None:
+    fleet = samples(DocumentMetrics([DocumentCount("success", 7.5, 0.91, 3, 20, 2.7)]))
+    buckets = {le: value for ((_, le),), value in fleet["processing_duration_seconds_bucket"].items()}
+    assert (buckets["5.0"], buckets["10.0"], buckets["+Inf"]) == (0, 3, 3)
+
+
+def samples(collector: Collector) -> dict[str, dict[tuple[tuple[str, str], ...], float]]:
+    """Return the values that Prometheus reads off a page, by name and labels."""
+    found: dict[str, dict[tuple[tuple[str, str], ...], float]] = {}
+    for family in text_string_to_metric_families(generate_latest(collector).decode()):
+        for sample in family.samples:
+            if not sample.name.endswith("_created"):  # when a process began to count; a fleet never did
+                found.setdefault(sample.name, {})[tuple(sample.labels.items())] = sample.value
+    return found

@@ -1,0 +1,76 @@
+"""`docrail plan`: a definition's layers, critical path and graph, in three formats."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+from dag.definition import Definition
+from tests.commands.process import Ended, docrail
+
+DEFINITION = Path(__file__).parents[2] / "definitions" / "invoice.yaml"
+TEXT = """\
+invoice: Extract an invoice, save it twice, measure it, queue it for review
+5 steps in 3 layers, at most 4 at once
+
+layer 0  extract
+layer 1  save_parquet, save_json, record_metrics
+layer 2  create_review
+
+critical path  extract → save_parquet → create_review
+"""
+MERMAID = """\
+flowchart LR
+    s0["extract<br/>Read the invoice"]
+    s1["save_parquet<br/>Save as Parquet"]
+    s2["save_json<br/>Save as JSON"]
+    s3["record_metrics<br/>Count for the dashboards"]
+    s4["create_review<br/>Queue for review"]
+    s0 --> s1
+    s0 --> s2
+    s0 --> s3
+    s1 --> s4
+    s2 --> s4
+"""
+
+
+@pytest.fixture(scope="module")
+async def plans() -> dict[str, Ended]:
+    formats = ("text", "mermaid", "json")
+    shown = await asyncio.gather(*(docrail("plan", str(DEFINITION), "--format", name) for name in formats))
+    return dict(zip(formats, shown, strict=True))
+
+
+def test_as_text_it_shows_layers_and_critical_path(plans: dict[str, Ended]) -> None:
+    assert plans["text"] == Ended(0, TEXT, "")
+
+
+def test_as_mermaid_it_is_a_flowchart(plans: dict[str, Ended]) -> None:
+    assert plans["mermaid"] == Ended(0, MERMAID, "")
+
+
+def test_as_json_it_holds_all_of_it(plans: dict[str, Ended]) -> None:
+    shown = json.loads(plans["json"].out)
+    assert Definition.model_validate(shown.pop("definition")).id == "invoice"
+    assert shown == {
+        "layers": [["extract"], ["save_parquet", "save_json", "record_metrics"], ["create_review"]],
+        "critical_path": ["extract", "save_parquet", "create_review"],
+        "mermaid": MERMAID,
+    }
+
+
+async def test_a_broken_definition_has_no_plan_but_its_problems(tmp_path: Path) -> None:
+    (tmp_path / "broken.yaml").write_text("id: x\nsteps: [{id: a, handler: fly}]\n")
+    refused = await docrail("plan", "broken.yaml", cwd=tmp_path)
+    assert (refused.code, refused.out) == (1, "")
+    first, *problems, verdict = refused.err.splitlines()
+    assert first == "docrail: broken.yaml is not valid"
+    assert any("unknown-handler" in problem for problem in problems)
+    assert verdict == f"broken.yaml: {len(problems)} error{'s' * (len(problems) != 1)}"
+
+
+async def test_an_unknown_format_is_refused_with_the_known_ones() -> None:
+    refused = await docrail("plan", str(DEFINITION), "--format", "svg")
+    assert refused.code == 2
+    assert "'text', 'mermaid', 'json'" in refused.err

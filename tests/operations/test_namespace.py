@@ -1,0 +1,138 @@
+"""A Temporal that was started by others: `docrail migrate` gives its namespace what runs need, or says what to ask for."""
+
+import asyncio
+import re
+import secrets
+import shutil
+import sysconfig
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from google.protobuf.duration_pb2 import Duration
+from temporalio.api.enums.v1 import IndexedValueType
+from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest, ListSearchAttributesRequest
+from temporalio.api.workflowservice.v1 import RegisterNamespaceRequest
+from temporalio.client import Client
+from temporalio.service import RPCStatusCode
+
+from embedded.claims import claim_port
+from embedded.processes import Program, Supervised
+from operations.engine import open_client
+from operations.errors import Unavailable
+from operations.namespace import NamespaceUnfit, prepare_namespace
+from tests.grpc_answers import grpc_server
+from workflows.contract import SEARCH_ATTRIBUTES
+
+NAMES = tuple(key.name for key in SEARCH_ATTRIBUTES)
+TEXT = IndexedValueType.INDEXED_VALUE_TYPE_TEXT
+KEYWORD = IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD
+DENIED, UNKNOWN = RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.INVALID_ARGUMENT
+NO_SYSTEM_INFO = RPCStatusCode.UNIMPLEMENTED
+"""What the client asks first when it connects; it goes on without."""
+
+
+@pytest.fixture(scope="module")
+async def foreign(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]:
+    """A dev server that was started without our flags."""
+    binary = shutil.which("temporal", path=sysconfig.get_path("scripts"))
+    assert binary
+    port = claim_port(0, "--port")
+    address = f"127.0.0.1:{port}"
+    arguments = (binary, "server", "start-dev", "--headless", "--port", str(port), "--log-level", "error")
+
+    async def answers() -> bool:
+        client = await open_client(address, "default")
+        try:
+            await client.count_workflows()
+        except RuntimeError:
+            return False
+        return True
+
+    log = tmp_path_factory.mktemp("foreign") / "temporal.log"
+    process = Supervised(Program("a foreign Temporal", arguments, log), answers, print)
+    await process.start()
+    yield address
+    await process.kill()
+
+
+@pytest.fixture
+async def namespace(foreign: str) -> str:
+    """A new namespace of that server."""
+    name = f"test-{secrets.token_hex(4)}"
+    client = await Client.connect(foreign)
+    retention = Duration()
+    retention.FromTimedelta(timedelta(days=1))
+    request = RegisterNamespaceRequest(namespace=name, workflow_execution_retention_period=retention)
+    await client.workflow_service.register_namespace(request)
+    return name
+
+
+async def add(address: str, namespace: str, names: tuple[str, ...], kind: IndexedValueType.ValueType = KEYWORD) -> None:
+    client = await Client.connect(address, namespace=namespace)
+    request = AddSearchAttributesRequest(namespace=namespace, search_attributes=dict.fromkeys(names, kind))
+    await client.operator_service.add_search_attributes(request)
+
+
+async def registered(address: str, namespace: str) -> dict[str, IndexedValueType.ValueType]:
+    client = await Client.connect(address, namespace=namespace)
+    found = await client.operator_service.list_search_attributes(ListSearchAttributesRequest(namespace=namespace))
+    return dict(found.custom_attributes)
+
+
+async def test_a_server_without_them_gets_the_search_attributes_once(foreign: str) -> None:
+    assert await registered(foreign, "default") == {}
+    assert (await prepare_namespace(foreign, "default")).registered == NAMES
+    assert await registered(foreign, "default") == dict.fromkeys(NAMES, KEYWORD)
+    assert (await prepare_namespace(foreign, "default")).registered == ()
+
+
+async def test_only_what_is_missing_is_registered(foreign: str, namespace: str) -> None:
+    await add(foreign, namespace, NAMES[1:3])
+    assert (await prepare_namespace(foreign, namespace)).registered == (NAMES[0], NAMES[3])
+
+
+async def test_several_may_prepare_at_once(foreign: str, namespace: str) -> None:
+    await asyncio.gather(*(prepare_namespace(foreign, namespace) for _ in range(4)))
+    assert await registered(foreign, namespace) == dict.fromkeys(NAMES, KEYWORD)
+
+
+async def test_an_attribute_of_another_type_is_refused_and_nothing_is_registered(foreign: str, namespace: str) -> None:
+    await add(foreign, namespace, ("DocrailStatus",), TEXT)
+    with pytest.raises(NamespaceUnfit, match=r"has DocrailStatus as Text instead of Keyword.*search-attribute remove"):
+        await prepare_namespace(foreign, namespace)
+    assert set(await registered(foreign, namespace)) == {"DocrailStatus"}
+
+
+async def test_a_namespace_without_room_is_refused_with_the_servers_reason(foreign: str, namespace: str) -> None:
+    await add(foreign, namespace, tuple(f"Other{number}" for number in range(9)))
+    with pytest.raises(NamespaceUnfit, match=rf"lacks .*{', '.join(NAMES)}.*cannot have more than 10"):
+        await prepare_namespace(foreign, namespace)
+
+
+async def test_a_missing_namespace_is_named_with_the_command_that_makes_it(foreign: str) -> None:
+    with pytest.raises(NamespaceUnfit, match=r"'nowhere' does not exist.*namespace create --namespace nowhere"):
+        await prepare_namespace(foreign, "nowhere")
+
+
+async def test_without_permission_the_error_is_the_command_to_ask_for() -> None:
+    known = None
+    async with grpc_server(NO_SYSTEM_INFO, DENIED, known, UNKNOWN, known, UNKNOWN) as address:
+        with pytest.raises(NamespaceUnfit) as refused:
+            await prepare_namespace(address, "theirs")
+    assert str(refused.value) == (
+        "Temporal's namespace 'theirs' lacks the search attributes DocrailDefinition, DocrailStatus, and they cannot be "
+        "registered: as told PERMISSION_DENIED. Ask whoever runs the cluster for: temporal operator search-attribute "
+        "create --namespace theirs --type Keyword --name DocrailDefinition --name DocrailStatus"
+    )
+
+
+async def test_without_permission_what_others_registered_is_enough() -> None:
+    async with grpc_server(NO_SYSTEM_INFO, DENIED, *[None] * (2 * len(NAMES))) as address:
+        assert (await prepare_namespace(address, "theirs")).registered == ()
+
+
+async def test_a_server_that_is_away_is_told_as_such() -> None:
+    with pytest.raises(Unavailable, match=re.escape("it cannot be reached")):
+        await prepare_namespace("127.0.0.1:1", "default")
