@@ -114,10 +114,11 @@ def api() -> None:
 
 @app.command()
 def migrate() -> None:
-    """Bring the database to the schema that this code expects, and give Temporal's namespace its search attributes.
+    """Prepare the database and Temporal for this code.
 
-    The database is that of DOCRAIL_DATABASE_URL, the namespace DOCRAIL_TEMPORAL_NAMESPACE at DOCRAIL_TEMPORAL_ADDRESS.
-    Safe to repeat, and to run by several at once.
+    Brings the database of DOCRAIL_DATABASE_URL to the schema that this code expects, and registers the search
+    attributes of runs in the namespace DOCRAIL_TEMPORAL_NAMESPACE at DOCRAIL_TEMPORAL_ADDRESS. Safe to repeat, and to
+    run by several at once.
 
     Example: DOCRAIL_DATABASE_URL=postgresql://docrail@db/docrail docrail migrate
     """

@@ -37,3 +37,9 @@ class Settings(BaseSettings):
     graceful_shutdown_seconds: float = Field(
         30.0, ge=0, description="how long a worker that was told to stop lets running activities finish"
     )
+    worker_heartbeat_seconds: float = Field(
+        5.0,
+        ge=1,
+        le=60,
+        description="how often a worker tells Temporal that it lives; for /readyz, one that missed three times is gone",
+    )

@@ -14,6 +14,7 @@ from temporalio.exceptions import ApplicationError
 from activities.registry import Call, Handler
 from activities.tools import Tools
 from dag.calls import StepCall, StepOutcome
+from dag.values import MAX_VALUE_BYTES, Json, size_of
 
 NOT_RETRIED = (ValueError, TypeError, KeyError, AttributeError)
 """Errors that the same call would meet again: bad data and our own mistakes (the seeds' list; JSONDecodeError,
@@ -34,11 +35,26 @@ def activity_for(handler: Handler, tools: Tools) -> Callable[[StepCall], Corouti
             step = Call(call.tenant_id, call.run_id, call.step_id, attempt, config)
             with _heartbeat():
                 output = await handler.run(step, tools)
-            return StepOutcome(output=output.model_dump(mode="json"), attempt=attempt)
+            return StepOutcome(output=_checked(output.model_dump(mode="json")), attempt=attempt)
         except Exception as error:
             raise _failure(error, call) from error
 
     return execute
+
+
+class OutputTooLargeError(ValueError):
+    """A handler returned more than a run can carry; the same call would return it again."""
+
+    def __init__(self, size_bytes: int) -> None:
+        super().__init__(
+            f"the output takes {size_bytes} bytes as JSON, more than {MAX_VALUE_BYTES}: return a reference"
+        )
+
+
+def _checked(output: Json) -> Json:
+    if (size := size_of(output)) > MAX_VALUE_BYTES:
+        raise OutputTooLargeError(size)
+    return output
 
 
 @contextmanager

@@ -13,6 +13,7 @@ ID_PATTERN = r"^[A-Za-z][A-Za-z0-9_]*$"
 
 RESERVED_WORDS = frozenset(
     {"inputs", "document", "workflow", "run", "item", "index", "previous", "steps", "true", "false", "none", "null"}
+    | {"self"}  # Jinja's own
     | {"and", "or", "not", "in", "is", "if", "else", "True", "False", "None"}
 )
 """Names that mean something else in an expression, so no step may carry one."""

@@ -6,25 +6,31 @@ replays the same on every worker.
 """
 
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from itertools import islice
-from typing import Protocol, cast
+from itertools import count
+from typing import Protocol
 
 from jinja2 import TemplateError, TemplateSyntaxError, Undefined, nodes
 from jinja2.parser import Parser
 
-from dag.sandbox import ENVIRONMENT, FILTERS, NOTHING, TESTS, ExpressionError, lookup, show
+from dag.sandbox import ENVIRONMENT, FILTERS, MAX_ITEMS, NOTHING, TESTS, ExpressionError, bounded, lookup, show
 from dag.values import Json
 
 __all__ = ["Expression", "ExpressionError", "Scope", "compile_expression", "parse_text", "read_path", "values_of"]
 
 MAX_LENGTH = 1_000
 """Longest expression, in characters: enough for any readable rule, and it bounds what parsing can cost."""
+MAX_BRACKETS = 12
+"""Deepest nesting of brackets: Jinja's parser takes about 20 of Python's 1,000 stack frames for each."""
 MAX_DEPTH = 60
-"""Deepest nesting of an expression, below what Python's recursion limit allows Jinja's compiler."""
-MAX_ITEMS = 100_000
-"""Longest list an expression may produce."""
+"""Deepest tree of an expression: a chain of 60 operators. Jinja's compiler takes a few frames for each."""
+_TOKENS = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[()\[\]{}]""", re.DOTALL)
+"""Texts, as a whole, and brackets."""
+_INDEX = re.compile("[0-9]{1,9}")
+_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
+"""Half a surrogate pair: no text that can be encoded."""
 
 _ALLOWED = (
     *(nodes.Name, nodes.Const, nodes.Getattr, nodes.Getitem, nodes.Compare, nodes.Operand, nodes.CondExpr),
@@ -54,7 +60,6 @@ class Scope(Protocol):
         ...
 
 
-NO_STATEMENTS = "statements ({% %}) are not allowed, only {{ expressions }}"
 Path = tuple[str | int, ...]
 
 
@@ -90,6 +95,7 @@ def compile_expression(text: str) -> Expression:
     """Compile `text`. Raises ExpressionError with what is wrong with it."""
     if len(text) > MAX_LENGTH:
         raise ExpressionError(f"the expression has {len(text)} characters, more than {MAX_LENGTH}")
+    _check_brackets(text)
     try:
         parser = Parser(ENVIRONMENT, text, state="variable")
         tree = parser.parse_expression()
@@ -97,49 +103,70 @@ def compile_expression(text: str) -> Expression:
             raise ExpressionError(f"unexpected {parser.stream.current.value!r} after the expression")
         return Expression(text, tree)
     except FAULTS as error:
-        raise ExpressionError(_reading_fault(error)) from error
+        message = error.message if isinstance(error, TemplateSyntaxError) else str(error)
+        raise ExpressionError(message or "syntax error") from error
 
 
 def parse_text(text: str) -> list[str | Expression]:
     """Split text with `{{ }}` in it into plain pieces and expressions. Raises ExpressionError."""
-    try:
-        tree = ENVIRONMENT.parse(text)
-    except FAULTS as error:
-        raise ExpressionError(NO_STATEMENTS if "{%" in text else _reading_fault(error)) from error
+    if "{%" in text:
+        raise ExpressionError("statements ({% %}) are not allowed, only {{ expressions }}")
     pieces: list[str | Expression] = []
-    for statement in tree.body:
-        if not isinstance(statement, nodes.Output):
-            raise ExpressionError(NO_STATEMENTS)
-        for piece in statement.nodes:
-            is_text = isinstance(piece, nodes.TemplateData)
-            pieces.append(cast(nodes.TemplateData, piece).data if is_text else Expression(text.strip(), piece))
-    return pieces
+    position = 0
+    while (start := text.find("{{", position)) >= 0:
+        end = _end_of_expression(text, start + 2)
+        if start > position:
+            pieces.append(text[position:start])
+        pieces.append(compile_expression(text[start + 2 : end].strip()))
+        position = end + 2
+    return pieces + [text[position:]] * (position < len(text))
 
 
-def _reading_fault(error: Exception) -> str:
-    if isinstance(error, RecursionError):
-        return "the expression is nested too deeply"
-    return str(error.message if isinstance(error, TemplateSyntaxError) else error) or "syntax error"
+def _end_of_expression(text: str, start: int) -> int:
+    """Return where the `}}` stands that closes an expression: not one inside a text or an object."""
+    depth = 0
+    for token in _TOKENS.finditer(text, start):
+        if not depth and text.startswith("}}", token.start()):
+            return token.start()
+        depth += (token[0] in "([{") - (token[0] in ")]}")
+    raise ExpressionError("`{{` is not closed by `}}`")
+
+
+def _check_brackets(text: str) -> None:
+    """Refuse deep nesting before Jinja's parser recurses into it: how deep it may go must not depend on our caller."""
+    depth = 0
+    for token in _TOKENS.finditer(text):
+        depth += (token[0] in "([{") - (token[0] in ")]}")
+        if depth > MAX_BRACKETS:
+            raise ExpressionError(f"brackets are nested deeper than {MAX_BRACKETS} levels")
 
 
 def plain(value: Json) -> Json:
-    """Return `value` as plain JSON: generators become lists. Raises ExpressionError for anything else."""
-    if isinstance(value, Undefined):
-        str(value)  # raises, naming what is missing
-    if value is None or isinstance(value, bool | int):
-        return value
-    if isinstance(value, float) and math.isfinite(value):
-        return value
-    if isinstance(value, str):
-        return str(value)
-    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
-        return {key: plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple | Iterator):
-        items = [plain(item) for item in islice(value, MAX_ITEMS + 1)]
-        if len(items) > MAX_ITEMS:
-            raise ExpressionError(f"the list is longer than {MAX_ITEMS} items")
-        return items
-    raise ExpressionError(f"{show(value)} is not a JSON value")
+    """Return `value` as plain JSON of bounded size. Raises ExpressionError for anything else."""
+    return _plain(value, count(1))
+
+
+def _plain(value: Json, seen: Iterator[int]) -> Json:
+    if next(seen) > MAX_ITEMS:
+        raise ExpressionError(f"the value has more than {MAX_ITEMS} parts")
+    match value:
+        case Undefined():
+            str(value)  # raises, naming what is missing
+            raise ExpressionError("a missing value (`if` without `else`) is not a JSON value")
+        case None | bool():
+            return value
+        case int():
+            return bounded(value)
+        case float() if math.isfinite(value):
+            return value
+        case str() if not _HALF_CHARACTER.search(value):
+            return str(value)
+        case dict() if all(isinstance(key, str) for key in value):
+            return {key: _plain(item, seen) for key, item in value.items()}
+        case list() | tuple():
+            return [_plain(item, seen) for item in value]
+        case _:
+            raise ExpressionError(f"{show(value)} is not a JSON value")
 
 
 def values_of(references: Iterable[tuple[str, ...]], scope: Scope) -> dict[str, Json]:
@@ -161,13 +188,13 @@ def read_path(path: Path, values: Mapping[str, Json]) -> Json:
     value: Json = values
     for depth, key in enumerate(path):
         found = lookup(value, key)
-        if found is NOTHING and isinstance(value, list) and isinstance(key, str) and key.isdecimal():
+        if found is NOTHING and isinstance(value, list) and isinstance(key, str) and _INDEX.fullmatch(key):
             found = lookup(value, int(key))
         if found is NOTHING:
             where = ".".join(map(str, path[:depth]))
             raise ExpressionError(f"'{where}' has no '{key}'" if where else f"'{key}' has no value here")
         value = found
-    return value
+    return value if isinstance(value, dict | list | str) else plain(value)
 
 
 def _code_of(tree: nodes.Expr) -> Callable[[dict[str, Json]], Json]:
@@ -204,6 +231,10 @@ def _check_node(node: nodes.Node) -> None:
             refusal = f"there is no filter '{name}'; filters are {', '.join(FILTERS)}"
         case nodes.Test(name=name) if name not in TESTS:
             refusal = f"there is no test '{name}'; tests are {', '.join(TESTS)}"
+        case nodes.Const(value=float(value)) if not math.isfinite(value):
+            refusal = "the number is too large"
+        case nodes.Name(name="self"):
+            refusal = "'self' is a word of Jinja's own and has no value here"
         case nodes.Getattr(attr=name) | nodes.Name(name=name) if name.startswith("__"):
             refusal = f"names with two underscores in front are not allowed: '{name}'"
     if refusal:

@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from dag.plan import Plan, Step
 from dag.state import RunState, RunStatus, SkipReason, StepError, StepState, StepStatus
-from dag.values import Json
+from dag.values import Json, size_of
 
 
 class StepReport(BaseModel):
@@ -49,11 +49,19 @@ class RunReport(BaseModel):
     ended_at: float | None = None
     duration_seconds: float | None = None
     outputs: dict[str, Json] = Field(default_factory=dict)
+    step_outputs_omitted: bool = False
+    """True if the steps' outputs are left out of `steps`, because together they are too large to be told at once."""
+
+
+MOST_OUTPUT_BYTES = 1_048_576
+"""Step outputs in one report, as JSON: half of what Temporal takes as a workflow's result, which would else be refused
+again and again."""
 
 
 def report_of(plan: Plan, run: RunState, *, run_id: str, tenant_id: str, version: int, digest: str) -> RunReport:
     """Return what is told of `run` now."""
     counts = Counter(state.status for state in run.steps)
+    omitted = sum(size_of(state.output) for state in run.steps) > MOST_OUTPUT_BYTES
     return RunReport(
         run_id=run_id,
         tenant_id=tenant_id,
@@ -62,7 +70,7 @@ def report_of(plan: Plan, run: RunState, *, run_id: str, tenant_id: str, version
         digest=digest,
         status=run.status,
         reason=_reason(plan, run),
-        steps={step.id: _step_report(step, run.steps[step.index]) for step in plan.steps},
+        steps={step.id: _step_report(step, run.steps[step.index], with_output=not omitted) for step in plan.steps},
         completed=counts[StepStatus.COMPLETED],
         failed=counts[StepStatus.FAILED],
         skipped=counts[StepStatus.SKIPPED],
@@ -71,10 +79,11 @@ def report_of(plan: Plan, run: RunState, *, run_id: str, tenant_id: str, version
         ended_at=run.ended_at,
         duration_seconds=_duration(run.started_at, run.ended_at),
         outputs=run.outputs,
+        step_outputs_omitted=omitted,
     )
 
 
-def _step_report(step: Step, state: StepState) -> StepReport:
+def _step_report(step: Step, state: StepState, *, with_output: bool) -> StepReport:
     return StepReport(
         title=step.definition.title,
         handler=step.definition.handler,
@@ -86,7 +95,7 @@ def _step_report(step: Step, state: StepState) -> StepReport:
         started_at=state.started_at,
         ended_at=state.ended_at,
         duration_seconds=_duration(state.started_at, state.ended_at),
-        output=state.output,
+        output=state.output if with_output else None,
     )
 
 

@@ -8,6 +8,7 @@ from heapq import heappop, heappush
 from typing import assert_never
 
 from dag.definition import Dispatch, OnFailure
+from dag.expressions import Scope
 from dag.messages import (
     AbortRequested,
     Cancel,
@@ -24,13 +25,18 @@ from dag.messages import (
     StepFailed,
 )
 from dag.plan import RULES, Outcomes, Plan, Step
-from dag.sandbox import ExpressionError
+from dag.sandbox import ExpressionError, show
 from dag.scope import RunScope
 from dag.state import RunState, RunStatus, SkipReason, StepError, StepState, StepStatus
-from dag.values import Json
+from dag.templates import Template
+from dag.values import MAX_VALUE_BYTES, Json, size_of
 
 DEPENDENCY_FAILED = StepError("DependencyFailed", "Dependency failed")
 """The error of a step that is skipped because something upstream failed (the seeds' words)."""
+
+
+STOPPED_BY = {RunStatus.ABORTED: "abort", RunStatus.CANCELLED: "cancel", RunStatus.FAILED: "fail_fast"}
+"""What is told to have decided the fate of steps in a run that was stopped early."""
 
 
 def advance(plan: Plan, run: RunState, event: Event) -> list[Command]:
@@ -62,7 +68,7 @@ def _record(plan: Plan, run: RunState, event: Event, commands: list[Command]) ->
         case StepFailed(step_id, error, attempts, at):
             _end(plan, run, step_id, at, status=StepStatus.FAILED, error=error, attempts=attempts)
         case StepCancelled(step_id, at) if run.stopping:
-            _end(plan, run, step_id, at, status=StepStatus.CANCELLED)
+            _end(plan, run, step_id, at, status=StepStatus.CANCELLED, decided_by=STOPPED_BY[run.stopping])
         case StepCancelled(step_id, at):  # nobody asked for it: to call that anything but a failure would be a lie
             error = StepError("Cancelled", "cancelled from outside the run")
             _end(plan, run, step_id, at, status=StepStatus.FAILED, error=error)
@@ -71,9 +77,9 @@ def _record(plan: Plan, run: RunState, event: Event, commands: list[Command]) ->
         case ResumeRequested():
             run.paused = False
         case AbortRequested(reason, at):
-            _stop(plan, run, RunStatus.ABORTED, "abort", reason, at, commands)
+            _stop(plan, run, RunStatus.ABORTED, reason, at, commands)
         case CancelRequested(at):
-            _stop(plan, run, RunStatus.CANCELLED, "cancel", "cancelled", at, commands)
+            _stop(plan, run, RunStatus.CANCELLED, "cancelled", at, commands)
         case _:
             assert_never(event)
 
@@ -88,6 +94,7 @@ def _end(
     output: Json = None,
     error: StepError | None = None,
     attempts: int = 1,
+    decided_by: str | None = None,
 ) -> None:
     """Close a running step; an answer about any other step is late or repeated, and ignored."""
     index = plan.index[step_id]
@@ -96,6 +103,7 @@ def _end(
         return
     run.running -= 1
     state.output, state.error, state.attempts = output, error, attempts
+    state.decided_by = decided_by or state.decided_by
     _settle(plan, run, index, status, at)
 
 
@@ -103,20 +111,26 @@ def _settle(plan: Plan, run: RunState, index: int, status: StepStatus, at: float
     """Give a step its final status, then judge every step that waited for nothing else, and so on down."""
     settled = [(index, status)]
     while settled:
-        index, status = settled.pop()
-        step, state = plan.steps[index], run.steps[index]
-        state.status, state.ended_at = status, at
-        run.unsettled -= 1
-        run.unsettled_in_layer[step.layer] -= 1
+        step, status = plan.steps[settled[-1][0]], settled.pop()[1]
         run.failures += status is StepStatus.FAILED and not step.definition.optional
-        for child in step.children:
-            run.unsettled_parents[child] -= 1
-            if not run.unsettled_parents[child] and run.steps[child].status is StepStatus.PENDING:
+        for child in _close(run, step, status, at):
+            if run.steps[child].status is StepStatus.PENDING:
                 fate = _fate(plan, run, plan.steps[child])
                 if fate is StepStatus.QUEUED:
                     _queue(run, child)
                 else:
                     settled.append((child, fate))
+
+
+def _close(run: RunState, step: Step, status: StepStatus, at: float) -> list[int]:
+    """Write a step's final status, count it as settled, and return the children that waited for it alone."""
+    state = run.steps[step.index]
+    state.status, state.ended_at = status, at
+    run.unsettled -= 1
+    run.unsettled_in_layer[step.layer] -= 1
+    for child in step.children:
+        run.unsettled_parents[child] -= 1
+    return [child for child in step.children if not run.unsettled_parents[child]]
 
 
 def _judge(plan: Plan, run: RunState, step: Step, at: float) -> None:
@@ -148,7 +162,7 @@ def _fate(plan: Plan, run: RunState, step: Step) -> StepStatus:
     except ExpressionError as error:
         return _refuse(state, "ConditionError", error.message)
     if not isinstance(answer, bool):
-        return _refuse(state, "ConditionError", f"`{step.condition.text}` gave {answer!r}, expected true or false")
+        return _refuse(state, "ConditionError", f"`{step.condition.text}` gave {show(answer)}, expected true or false")
     if not answer:
         state.reason = SkipReason.CONDITION_FALSE
         return StepStatus.SKIPPED
@@ -171,12 +185,10 @@ def _outcomes(run: RunState, step: Step) -> Outcomes:
 
 def _fail_fast(plan: Plan, run: RunState, at: float, commands: list[Command]) -> None:
     if run.failures and plan.on_failure is OnFailure.FAIL_FAST:
-        _stop(plan, run, RunStatus.FAILED, "fail_fast", "a step failed", at, commands)
+        _stop(plan, run, RunStatus.FAILED, "a step failed", at, commands)
 
 
-def _stop(
-    plan: Plan, run: RunState, status: RunStatus, decided_by: str, reason: str, at: float, commands: list[Command]
-) -> None:
+def _stop(plan: Plan, run: RunState, status: RunStatus, reason: str, at: float, commands: list[Command]) -> None:
     """End the run early: skip what has not started, ask what runs to stop. The first stop wins."""
     if run.stopping:
         return
@@ -186,10 +198,8 @@ def _stop(
         if state.status is StepStatus.RUNNING:
             commands.append(Cancel(step.id))
         elif state.status in (StepStatus.PENDING, StepStatus.QUEUED):
-            state.status, state.reason, state.decided_by = StepStatus.SKIPPED, SkipReason.ABORTED, decided_by
-            state.ended_at = at
-            run.unsettled -= 1
-            run.unsettled_in_layer[step.layer] -= 1
+            state.reason, state.decided_by = SkipReason.ABORTED, STOPPED_BY[status]
+            _close(run, step, StepStatus.SKIPPED, at)
 
 
 def _dispatch(plan: Plan, run: RunState, at: float, commands: list[Command]) -> None:
@@ -202,7 +212,7 @@ def _dispatch(plan: Plan, run: RunState, at: float, commands: list[Command]) -> 
         state = run.steps[step.index]
         state.started_at = at
         try:
-            config = step.config.resolve(RunScope(plan, run))
+            config = _resolve(step.config, RunScope(plan, run))
         except ExpressionError as error:
             _settle(plan, run, step.index, _refuse(state, "TemplateError", error.message), at)
             _fail_fast(plan, run, at, commands)
@@ -210,6 +220,14 @@ def _dispatch(plan: Plan, run: RunState, at: float, commands: list[Command]) -> 
         state.status = StepStatus.RUNNING
         run.running += 1
         commands.append(Start(step.id, config))
+
+
+def _resolve(template: Template, scope: Scope) -> Json:
+    """Return the template's value. Raises ExpressionError, also for what Temporal could not carry."""
+    value = template.resolve(scope)
+    if template.references and (size := size_of(value)) > MAX_VALUE_BYTES:
+        raise ExpressionError(f"takes {size} bytes as JSON, more than {MAX_VALUE_BYTES}; pass a reference instead")
+    return value
 
 
 def _is_open(run: RunState, layer: int) -> bool:
@@ -225,7 +243,7 @@ def _finish(plan: Plan, run: RunState, at: float, commands: list[Command]) -> No
     run.ended_at = at
     if run.outcome is RunStatus.COMPLETED:
         try:
-            run.outputs = plan.outputs.resolve(RunScope(plan, run))
+            run.outputs = _resolve(plan.outputs, RunScope(plan, run))
         except ExpressionError as error:
             run.outcome, run.stop_reason = RunStatus.FAILED, f"outputs: {error.message}"
     commands.append(Finish(run.outcome))

@@ -86,11 +86,21 @@ def _compile_path(value: dict[str, Json], references: list[tuple[str, ...]]) -> 
         raise ExpressionError("`steps` must be followed by a step's id")
     path = tuple(keys)
     references.append(path)
-    return lambda scope: read_path(path, values_of([path], scope))
+
+    def resolve(scope: Scope) -> Json:
+        try:
+            return read_path(path, values_of([path], scope))
+        except ExpressionError as error:
+            raise ExpressionError(f"`{'.'.join(path)}`: {error.message}") from error
+
+    return resolve
 
 
 def _texts(pieces: list[str | Expression], scope: Scope) -> Iterator[str]:
     """Yield each piece as text: text as it is, anything else as JSON."""
     for piece in pieces:
         value = piece.evaluate(scope) if isinstance(piece, Expression) else piece
-        yield value if isinstance(value, str) else canonical(value)
+        try:
+            yield value if isinstance(value, str) else canonical(value)
+        except ValueError as error:  # an integer so long that Python refuses to write it
+            raise ExpressionError(f"cannot be written as text: {error}") from error

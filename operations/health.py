@@ -2,12 +2,16 @@
 
 import asyncio
 import datetime as dt
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import asyncpg
-from temporalio.api.enums.v1 import TaskQueueType
-from temporalio.api.taskqueue.v1 import TaskQueue
-from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest, DescribeTaskQueueResponse
+from temporalio.api.enums.v1 import TaskQueueType, WorkerStatus
+from temporalio.api.taskqueue.v1 import PollerInfo, TaskQueue
+from temporalio.api.worker.v1 import WorkerHeartbeat
+from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest, ListWorkersRequest
+from temporalio.service import RPCError
 
 from operations.app import App
 from operations.definitions import shipped_files
@@ -23,6 +27,15 @@ CHECK_SECONDS = 5.0
 
 POLL_SECONDS = 90.0
 """An idle worker polls anew every 60 s (Temporal's long poll), so one that was not seen for longer is gone."""
+
+LOST_HEARTBEATS = 3
+"""So many intervals without a heartbeat, and a worker is gone: 15 s by default. The clocks must agree that well."""
+LONGEST_HEARTBEAT_SECONDS = 60.0
+"""The longest interval, and the SDK's own default. What a worker keeps to is told by its second heartbeat."""
+MOST_HEARTBEATS = 1000
+"""Of one answer. A larger fleet is judged by the polls of those beyond."""
+
+_STOPPING = frozenset({WorkerStatus.WORKER_STATUS_SHUTTING_DOWN, WorkerStatus.WORKER_STATUS_SHUTDOWN})
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,26 +59,66 @@ async def check_readiness(app: App) -> Readiness:
 
 
 async def _check_temporal(app: App) -> tuple[str, str]:
-    queue = TaskQueue(name=app.task_queue)
-    request = DescribeTaskQueueRequest(
-        namespace=app.temporal.namespace, task_queue=queue, task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW
-    )
     try:
         with engine_errors("task queue", app.task_queue):
             async with asyncio.timeout(CHECK_SECONDS):
-                answer = await app.temporal.workflow_service.describe_task_queue(request, timeout=RPC_TIMEOUT)
+                pollers, heartbeats = await _load_pollers(app), await _load_heartbeats(app)
     except Unavailable as error:
         return str(error), "unknown: Temporal tells which workers poll"
-    return OK, _check_pollers(app.task_queue, answer)
+    return OK, check_workers(app.task_queue, pollers, heartbeats, dt.datetime.now(dt.UTC))
 
 
-def _check_pollers(task_queue: str, answer: DescribeTaskQueueResponse) -> str:
-    now = dt.datetime.now(dt.UTC)
-    seen = [poller.last_access_time.ToDatetime(dt.UTC) for poller in answer.pollers]
-    if not seen:
+async def _load_pollers(app: App) -> Sequence[PollerInfo]:
+    request = DescribeTaskQueueRequest(
+        namespace=app.temporal.namespace,
+        task_queue=TaskQueue(name=app.task_queue),
+        task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
+    )
+    return (await app.temporal.workflow_service.describe_task_queue(request, timeout=RPC_TIMEOUT)).pollers
+
+
+async def _load_heartbeats(app: App) -> Sequence[WorkerHeartbeat]:
+    """Return what workers say of themselves; nothing if this Temporal does not tell: an older one, or by its rules."""
+    query = f"TaskQueue = {json.dumps(app.task_queue, ensure_ascii=False)}"
+    request = ListWorkersRequest(namespace=app.temporal.namespace, query=query, page_size=MOST_HEARTBEATS)
+    try:
+        answer = await app.temporal.workflow_service.list_workers(request, timeout=RPC_TIMEOUT)
+    except RPCError:
+        return []
+    return [worker.worker_heartbeat for worker in answer.workers_info]
+
+
+def check_workers(
+    task_queue: str, pollers: Sequence[PollerInfo], heartbeats: Sequence[WorkerHeartbeat], now: dt.datetime
+) -> str:
+    """Tell whether a worker lives that polls: `ok`, or what became of the last one.
+
+    A killed worker stays a poller for minutes, and its last poll may be a minute old while it lives: its heartbeat
+    tells sooner. Heartbeats only ever speak against a poller. One without is believed, as Temporal forgets them all
+    when it restarts and old servers and workers have none.
+    """
+    if not pollers:
         return f"no worker polls the task queue {task_queue!r}"
-    silent = (now - max(seen)).total_seconds()
-    return OK if silent <= POLL_SECONDS else f"no worker polled the task queue {task_queue!r} for {silent:.0f} s"
+    latest_first = sorted(pollers, key=lambda poller: poller.last_access_time.ToDatetime(), reverse=True)
+    faults = [_fault(poller, heartbeats, now) for poller in latest_first]
+    return OK if None in faults else f"no worker polls the task queue {task_queue!r}: the last one {faults[0]}"
+
+
+def _fault(poller: PollerInfo, heartbeats: Sequence[WorkerHeartbeat], now: dt.datetime) -> str | None:
+    silent = (now - poller.last_access_time.ToDatetime(dt.UTC)).total_seconds()
+    if silent > POLL_SECONDS:
+        return f"polled {silent:.0f} s ago"
+    # Several may share an identity, process@host: a container's next worker has its dead predecessor's.
+    faults = [_heartbeat_fault(beat, now) for beat in heartbeats if beat.worker_identity == poller.identity]
+    return None if not faults or None in faults else faults[-1]
+
+
+def _heartbeat_fault(heartbeat: WorkerHeartbeat, now: dt.datetime) -> str | None:
+    if heartbeat.status in _STOPPING:
+        return "is stopping"
+    interval = heartbeat.elapsed_since_last_heartbeat.ToTimedelta().total_seconds() or LONGEST_HEARTBEAT_SECONDS
+    lost = (now - heartbeat.heartbeat_time.ToDatetime(dt.UTC)).total_seconds()
+    return f"was last heard of {lost:.0f} s ago" if lost > LOST_HEARTBEATS * interval else None
 
 
 async def _check_postgresql(app: App) -> str:

@@ -19,8 +19,10 @@ PREFACE_BYTES = 24
 async def grpc_server(*statuses: RPCStatusCode | None) -> AsyncIterator[str]:
     """Give the address of a server that answers its calls in this order; None is success with an empty message."""
     left = list(statuses)
+    connections: dict[asyncio.Task[None] | None, asyncio.StreamWriter] = {}
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connections[asyncio.current_task()] = writer
         with suppress(asyncio.IncompleteReadError, ConnectionError):
             await reader.readexactly(PREFACE_BYTES)
             writer.write(_frame(SETTINGS))
@@ -32,11 +34,13 @@ async def grpc_server(*statuses: RPCStatusCode | None) -> AsyncIterator[str]:
                     writer.write(_frame(kind, ACK, 0, body if kind == PING else b""))
                 elif kind in (DATA, HEADERS) and flags & END_STREAM:
                     writer.write(b"".join(_answer(stream, left.pop(0))))
-        writer.close()
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     async with server:
         yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    for writer in connections.values():
+        writer.close()
+    await asyncio.gather(*filter(None, connections))
     assert left == []
 
 

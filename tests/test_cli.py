@@ -1,8 +1,10 @@
 """The other commands: help that teaches, and errors in plain words."""
 
 import os
+import signal
 import subprocess
 import sys
+from pathlib import Path
 
 from typer.main import get_command
 
@@ -17,8 +19,10 @@ def docrail(*arguments: str, **environment: str) -> subprocess.CompletedProcess[
 
 
 def test_without_a_command_it_lists_them() -> None:
-    shown = docrail().stdout
-    assert all(f" {command} " in shown for command in ("up", "worker", "api", "migrate"))
+    shown = docrail()
+    commands = ("demo", "validate", "plan", "run", "up", "worker", "api", "migrate")
+    assert shown.returncode == 2
+    assert all(f"\n  {command} " in shown.stderr for command in commands)
 
 
 def test_every_command_and_option_explains_itself() -> None:
@@ -28,6 +32,23 @@ def test_every_command_and_option_explains_itself() -> None:
         f"{name} {option.name}" for name, command in commands.items() for option in command.params if not option.help
     ]
     assert silent == []
+
+
+def test_the_help_of_a_command_has_an_example_that_names_it() -> None:
+    commands = get_command(cli.app).commands  # type: ignore[attr-defined]
+    examples = {name: command.help.partition("Example: ")[2] for name, command in commands.items()}
+    assert {name for name, example in examples.items() if f"docrail {name}" not in example} == set()
+
+
+def test_ctrl_c_ends_a_command_without_a_traceback(tmp_path: Path) -> None:
+    fifo = tmp_path / "never.yaml"
+    os.mkfifo(fifo)
+    command = (sys.executable, "-m", "cli", "validate", str(fifo))
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    with process, fifo.open("w"):  # opens when the command has: it is past its start, and reads
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (130, "", "")
 
 
 def test_an_unknown_command_is_refused() -> None:

@@ -4,7 +4,7 @@ import asyncio
 import json
 import re
 import signal
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,26 +59,27 @@ async def document(service: Service) -> str:
     return await service.upload("an-invoice")
 
 
-@pytest.fixture
-def hanging(service: Service, document: str) -> Iterator[str]:
-    """Give the file of a definition whose runs hang in `save_json`: tried again and again, for its folder is a file."""
-    definition = service.data_dir / "hanging.yaml"
-    patient = {
-        "id: invoice\n": "id: hanging\n",
-        "max_retries: 3": "max_retries: 100",
-        "initial_delay: 10, exponential_base: 2": "initial_delay: 0.2, exponential_base: 1",
-    }
+@pytest.fixture(scope="module")
+async def hanging(service: Service) -> list[str]:
+    """Give arguments for runs that stay in `extract`: tried again and again, for the document's bytes are gone."""
+    (worker,) = service.stack.workers
+    await worker.kill()
+    files = {"file": ("gone.xml", ubl_invoice("gone"))}
+    document = (await service.stack.http.post("/v1/documents", files=files)).json()
+    (blob,) = service.data_dir.rglob(document["sha256"])
+    blob.unlink()
+    await worker.start()
     text = Path(DEFINITION).read_text()
-    for before, after in patient.items():
+    for before, after in (
+        ("id: invoice\n", "id: hanging\n"),
+        ("max_retries: 3", "max_retries: 100"),
+        ("initial_delay: 10, exponential_base: 2", "initial_delay: 1, exponential_base: 1"),
+    ):
         assert before in text
         text = text.replace(before, after)
+    definition = service.data_dir / "hanging.yaml"
     definition.write_text(text)
-    folder = service.data_dir / "lake" / "default" / "json"
-    folder.rename(folder.with_name("aside"))
-    folder.write_text("in the way")
-    yield str(definition)
-    folder.unlink()
-    folder.with_name("aside").rename(folder)
+    return ["run", str(definition), "-i", f"document_id={document['document_id']}", "--api", service.stack.api_url]
 
 
 async def test_a_completed_run_has_code_0_and_its_report_as_json(service: Service, document: str) -> None:
@@ -119,45 +120,38 @@ async def test_the_same_key_is_the_same_run(service: Service, document: str) -> 
     assert "the key 'once' was used before with another request; different: inputs.sla_hours" in other.err
 
 
-async def test_an_aborted_run_has_code_3(service: Service, document: str, hanging: str) -> None:
-    arguments = ("--input", f"document_id={document}", "--key", "aborted", "--wait", "--api", service.stack.api_url)
-    async with running("run", hanging, *arguments) as command:
-        await command.wait_for("running: save_json")
+async def test_an_aborted_run_has_code_3(service: Service, hanging: list[str]) -> None:
+    async with running(*hanging, "--wait", "--key", "aborted") as command:
+        await command.wait_for("running: extract")
         reason = {"reason": "wrong document"}
         assert (await service.stack.http.post("/v1/runs/hanging.aborted/abort", json=reason)).is_success
         assert await command.ended() == 3
         await eventually(lambda: "hanging.aborted aborted: wrong document" in command.said, "it says why")
 
 
-async def test_a_run_cancelled_in_temporal_has_code_4(service: Service, document: str, hanging: str) -> None:
-    arguments = ("--input", f"document_id={document}", "--key", "gone", "--wait", "--api", service.stack.api_url)
-    async with running("run", hanging, *arguments) as command:
-        await command.wait_for("running: save_json")
+async def test_a_run_cancelled_in_temporal_has_code_4(service: Service, hanging: list[str]) -> None:
+    async with running(*hanging, "--wait", "--key", "gone") as command:
+        await command.wait_for("running: extract")
         temporal = await Client.connect(service.stack.temporal.address)
         await temporal.get_workflow_handle("default/hanging/gone").cancel()
         assert await command.ended() == 4
 
 
-async def test_ctrl_c_stops_the_waiting_and_says_that_the_run_goes_on(
-    service: Service, document: str, hanging: str
-) -> None:
-    url = service.stack.api_url
-    arguments = ("--input", f"document_id={document}", "--key", "left", "--wait", "--api", url)
-    async with running("run", hanging, *arguments) as command:
-        await command.wait_for("running: save_json")
+async def test_ctrl_c_stops_the_waiting_and_says_that_the_run_goes_on(service: Service, hanging: list[str]) -> None:
+    async with running(*hanging, "--wait", "--key", "left") as command:
+        await command.wait_for("running: extract")
         assert await command.end(signal.SIGINT) == 130
     assert command.said.splitlines()[-1] == (
         "docrail: stopped waiting: the run hanging.left goes on; the same command with --key left follows it again, "
-        f"POST {url}/v1/runs/hanging.left/abort ends it"
+        f"POST {service.stack.api_url}/v1/runs/hanging.left/abort ends it"
     )
     await service.wait_for("hanging.left", "running")
     assert (await service.stack.http.post("/v1/runs/hanging.left/abort")).is_success
 
 
-async def test_an_api_that_starts_again_does_not_end_the_waiting(service: Service, document: str, hanging: str) -> None:
-    arguments = ("--input", f"document_id={document}", "--key", "patient", "--wait", "--api", service.stack.api_url)
-    async with running("run", hanging, *arguments) as command:
-        await command.wait_for("running: save_json")
+async def test_an_api_that_starts_again_does_not_end_the_waiting(service: Service, hanging: list[str]) -> None:
+    async with running(*hanging, "--wait", "--key", "patient") as command:
+        await command.wait_for("running: extract")
         await service.stack.api.kill()
         await command.wait_for("asking again")
         await service.stack.api.start()

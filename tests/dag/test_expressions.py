@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dag.expressions import MAX_DEPTH, MAX_LENGTH, ExpressionError, compile_expression
 from dag.sandbox import FILTERS
-from dag.values import Json
+from dag.values import MAX_INTEGER, Json
 from tests.dag.definitions import LAW
 from tests.dag.values import Known, evaluate, json_values
 
@@ -248,13 +248,13 @@ def test_what_is_not_in_the_language_is_refused_when_it_is_compiled(text: str) -
         ("inputs.tags | select('callable') | list", "No test named 'callable'"),
         ("1 / 0", "division by zero"),
         ("1 % 0", "modulo by zero"),
-        ("'a' * 1000000000", "`*` needs numbers, got text"),
-        ("1000000000 * 'a'", "`*` needs numbers, got text"),
+        ("'a' * 1000000000", "`*` needs numbers, got the text"),
+        ("1000000000 * 'a'", "`*` needs numbers, got the text"),
         ("[1] * 1000000000", "`*` needs numbers, got a list"),
-        ("'a' + 'b'", "`+` needs numbers, got text"),
+        ("'a' + 'b'", "`+` needs numbers, got the text"),
         ("[1] + [2]", "`+` needs numbers, got a list"),
-        ("'%1000000000d' % 1", "`%` needs numbers, got text"),
-        ("true + 1", "`+` needs numbers, got true/false"),
+        ("'%1000000000d' % 1", "`%` needs numbers, got the text"),
+        ("true + 1", "`+` needs numbers, got true"),
         ("none + 1", "`+` needs numbers, got null"),
         ("-'a'", "bad operand"),
         ("'a' < 1", "not supported"),
@@ -262,7 +262,7 @@ def test_what_is_not_in_the_language_is_refused_when_it_is_compiled(text: str) -
         ("1 in 5", "not iterable"),
         ("5 | length", "no len"),
         ("[1, 'a'] | sort", "not supported"),
-        ("['a', 1] | sum", "unsupported operand"),
+        ("['a', 1] | sum", "needs numbers, got the text"),
         ("1 if false", "is not a JSON value"),
         ("{1: 2}", "is not a JSON value"),
         ("1e308 * 10", "is not a JSON value"),
@@ -387,8 +387,9 @@ def test_any_text_compiles_or_is_refused(text: str) -> None:
 
 
 _PLAIN_TEXT = st.text(st.characters(min_codepoint=32, max_codepoint=126))
+_INTEGERS = st.integers(-MAX_INTEGER, MAX_INTEGER)
 _CONSTANTS = st.recursive(
-    st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | _PLAIN_TEXT,
+    st.booleans() | _INTEGERS | st.floats(allow_nan=False, allow_infinity=False) | _PLAIN_TEXT,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(_PLAIN_TEXT, inner, max_size=3),
     max_leaves=8,
 )
@@ -408,21 +409,18 @@ BIG = {"n": 10**3000, "text": "x" * 4000, "items": [1, 2], "self": {"total": 2}}
 
 
 @pytest.mark.parametrize("text", ["1e400", "1e400 > n", "'inf' | float", "'nan' | float", "[n, 1e999] | max > 3"])
-@pytest.mark.xfail(strict=True, raises=NameError, reason="an infinite or NaN constant is compiled to a name")
 def test_an_infinite_constant_is_refused_and_never_stops_a_run(text: str) -> None:
     with pytest.raises(ExpressionError):
         evaluate(text, BIG)
 
 
 @pytest.mark.parametrize("text", ["n * n", "[n * n]", "n * n * n * n"])
-@pytest.mark.xfail(strict=True, reason="integers are not bounded; beyond 4,300 digits Python cannot print them")
 def test_a_number_too_long_to_be_written_is_refused(text: str) -> None:
     with pytest.raises(ExpressionError):
         evaluate(text, BIG)
 
 
 @pytest.mark.parametrize("text", ["1 | round(-100000)", "text | join(text)", "text | join(text) | length"])
-@pytest.mark.xfail(strict=True, reason="no bound on what a filter may cost: `1|round(-1000000000)` kills the process")
 def test_a_filter_that_costs_far_more_than_its_input_is_refused(text: str) -> None:
     with pytest.raises(ExpressionError):
         evaluate(text, BIG)
@@ -438,28 +436,21 @@ def test_a_filter_that_costs_far_more_than_its_input_is_refused(text: str) -> No
         ("items | map('round') | last", 2),
     ],
 )
-@pytest.mark.xfail(strict=True, reason="map, select, reject and unique give a generator, which is always true")
 def test_a_filter_that_gives_a_list_gives_a_list_everywhere(text: str, value: Json) -> None:
     assert evaluate(text, BIG) == value
 
 
-@pytest.mark.parametrize(
-    ("text", "value"), [("self.total + 1", 3), ("self is defined", True), ("[self]", [{"total": 2}])]
-)
-@pytest.mark.xfail(strict=True, reason="`self` is Jinja's own object; the id should be refused or the name released")
-def test_self_is_a_name_like_any_other(text: str, value: Json) -> None:
-    assert evaluate(text, BIG) == value
-    with pytest.raises(ExpressionError):
-        evaluate("self | lower", {})
+@pytest.mark.parametrize("text", ["self.total + 1", "self is defined", "[self]"])
+def test_a_name_of_jinjas_own_is_refused(text: str) -> None:
+    with pytest.raises(ExpressionError, match="a word of Jinja's own"):
+        compile_expression(text)
 
 
-@pytest.mark.xfail(strict=True, reason="half a surrogate pair is no JSON text: encoding it fails later")
 def test_a_text_that_cannot_be_encoded_is_refused() -> None:
     with pytest.raises(ExpressionError):
         evaluate('"\\ud800"', {})
 
 
-@pytest.mark.xfail(strict=True, reason="depth is bounded by what is left of Python's stack, not by a number")
 def test_what_compiles_does_not_depend_on_how_deep_the_caller_stands() -> None:
     def verdicts(frames: int) -> list[bool]:
         return verdicts(frames - 1) if frames else [_compiles("(" * depth + "1" + ")" * depth) for depth in range(80)]

@@ -26,7 +26,6 @@ VALUES: dict[str, Json] = {
         # alone, an expression keeps its type
         ("{{ b }}", 3),
         ("{{b}}", 3),
-        ("{{- b -}}", 3),
         ("{{ a.total }}", 12.5),
         ("{{ a.yes }}", True),
         ("{{ a.none }}", None),
@@ -34,7 +33,6 @@ VALUES: dict[str, Json] = {
         ("{{ a.lines[0] }}", {"sku": "x"}),
         ("{{ {'n': b} }}", {"n": 3}),
         ("{{ [b, b + 1] }}", [3, 4]),
-        ("{{ 1, 2 }}", [1, 2]),
         ("{{ '}}' }}", "}}"),
         ("{{ '{{' }}", "{{"),
         ("{{ steps.a.status }}", "completed"),
@@ -118,8 +116,8 @@ def test_a_template_that_makes_no_sense_is_refused_when_it_is_compiled(template:
 @pytest.mark.parametrize(
     ("template", "message"),
     [
-        ("{{ a.missing }}", "`{{ a.missing }}`: 'a' has no 'missing'"),
-        ("total: {{ a.missing }}", "`total: {{ a.missing }}`: 'a' has no 'missing'"),
+        ("{{ a.missing }}", "`a.missing`: 'a' has no 'missing'"),
+        ("total: {{ a.missing }}", "`a.missing`: 'a' has no 'missing'"),
         ("{{ c }}", "'c' has no value here"),
         ({"$path": ["a", "missing", "deeper"]}, "'a' has no 'missing'"),
         ({"$path": ["a", "lines", "2"]}, "'a.lines' has no '2'"),
@@ -210,25 +208,21 @@ def test_the_text_around_an_expression_is_left_as_it_is(before: str, after: str)
         ("x\0{# y #}\0 {{ b }}", "x\0{# y #}\0 3"),
     ],
 )
-@pytest.mark.xfail(strict=True, reason="Jinja's lexer drops a last newline, rewrites \\r, and reads comments after NUL")
 def test_text_around_an_expression_keeps_its_newlines(template: str, value: str) -> None:
     assert resolve(template, VALUES) == value
 
 
-@pytest.mark.xfail(strict=True, reason="{% raw %} is read before any whitelist, so a statement is accepted")
 def test_raw_is_refused_as_every_statement() -> None:
     with pytest.raises(ExpressionError):
         compile_template("{% raw %}{{ b }}{% endraw %}")
 
 
-@pytest.mark.xfail(strict=True, reason="MAX_LENGTH is asked of conditions only")
 def test_an_expression_in_a_template_has_the_length_limit_of_any_other() -> None:
     with pytest.raises(ExpressionError):
-        compile_template("{{ b" + " " * MAX_LENGTH + "}}")
+        compile_template("{{ b" + "+ b" * MAX_LENGTH + "}}")
 
 
 @pytest.mark.parametrize("template", ["n: {{ n * n }}", "n: {{ m }}", {"$path": ["list", "1" * 5000]}])
-@pytest.mark.xfail(strict=True, raises=ValueError, reason="Python refuses to read or print integers of 4,300 digits")
 def test_a_number_too_long_to_be_written_is_refused(template: Json) -> None:
     with pytest.raises(ExpressionError):
         resolve(template, {"n": 10**3000, "m": 10**5000, "list": [1]})

@@ -55,7 +55,7 @@ CONDITION = EXTRACT + SAVE + "    condition: "
             [
                 (
                     "9:23 bad-expression steps[1].config.invoice",
-                    "unexpected end of template, expected 'end of print statement'.",
+                    "`{{` is not closed by `}}`",
                 ),
             ],
             id="template-that-is-not-closed",

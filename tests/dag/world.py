@@ -171,7 +171,7 @@ class Watch:
 def counters(plan: Plan, run: RunState) -> Json:
     """Return the derived part of a state, as it is kept. Once a run is being stopped nobody's parents count."""
     return (
-        None if run.stopping else run.unsettled_parents,
+        run.unsettled_parents,
         *(run.unsettled_in_layer, sorted(run.ready), run.running, run.unsettled, run.failures),
         any(run.unsettled_in_layer[: run.open_layer]),
     )
@@ -183,7 +183,7 @@ def recount(plan: Plan, run: RunState) -> Json:
     unsettled = [state.status not in SETTLED for state in states]
     failed = (step for step in plan.steps if states[step.index].status is StepStatus.FAILED)
     return (
-        None if run.stopping else [sum(unsettled[parent] for parent in step.parents) for step in plan.steps],
+        [sum(unsettled[parent] for parent in step.parents) for step in plan.steps],
         [sum(unsettled[index] for index in layer) for layer in plan.layers],
         [index for index, state in enumerate(states) if state.status is StepStatus.QUEUED],
         sum(state.status is StepStatus.RUNNING for state in states),

@@ -1,4 +1,4 @@
-"""A Temporal that was started by others: `docrail migrate` gives its namespace what runs need, or says what to ask for."""
+"""A Temporal that others started: `docrail migrate` gives its namespace what runs need, or says what to ask for."""
 
 import asyncio
 import re
@@ -7,7 +7,6 @@ import shutil
 import sysconfig
 from collections.abc import AsyncIterator
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from google.protobuf.duration_pb2 import Duration
@@ -29,8 +28,8 @@ NAMES = tuple(key.name for key in SEARCH_ATTRIBUTES)
 TEXT = IndexedValueType.INDEXED_VALUE_TYPE_TEXT
 KEYWORD = IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD
 DENIED, UNKNOWN = RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.INVALID_ARGUMENT
-NO_SYSTEM_INFO = RPCStatusCode.UNIMPLEMENTED
-"""What the client asks first when it connects; it goes on without."""
+CONNECTED = None
+"""The client's first call asks what the server can do; an empty answer is nothing special."""
 
 
 @pytest.fixture(scope="module")
@@ -118,18 +117,18 @@ async def test_a_missing_namespace_is_named_with_the_command_that_makes_it(forei
 
 async def test_without_permission_the_error_is_the_command_to_ask_for() -> None:
     known = None
-    async with grpc_server(NO_SYSTEM_INFO, DENIED, known, UNKNOWN, known, UNKNOWN) as address:
+    async with grpc_server(CONNECTED, DENIED, known, UNKNOWN, known, UNKNOWN) as address:
         with pytest.raises(NamespaceUnfit) as refused:
             await prepare_namespace(address, "theirs")
     assert str(refused.value) == (
-        "Temporal's namespace 'theirs' lacks the search attributes DocrailDefinition, DocrailStatus, and they cannot be "
-        "registered: as told PERMISSION_DENIED. Ask whoever runs the cluster for: temporal operator search-attribute "
-        "create --namespace theirs --type Keyword --name DocrailDefinition --name DocrailStatus"
+        "Temporal's namespace 'theirs' lacks the search attributes DocrailDefinition, DocrailStatus, and they cannot "
+        "be registered: as told PERMISSION_DENIED. Ask whoever runs the cluster for: temporal operator "
+        "search-attribute create --namespace theirs --type Keyword --name DocrailDefinition --name DocrailStatus"
     )
 
 
 async def test_without_permission_what_others_registered_is_enough() -> None:
-    async with grpc_server(NO_SYSTEM_INFO, DENIED, *[None] * (2 * len(NAMES))) as address:
+    async with grpc_server(CONNECTED, DENIED, *[None] * (2 * len(NAMES))) as address:
         assert (await prepare_namespace(address, "theirs")).registered == ()
 
 

@@ -1,0 +1,186 @@
+"""The pages keep their word: commands print what is shown, definitions are valid, links lead somewhere."""
+
+import importlib.util
+import inspect
+import re
+import sys
+from collections.abc import AsyncIterator, Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from activities import handlers
+from activities.registry import Handler, load_catalogue
+from dag.picture import mermaid
+from embedded.stack import Stack, StackOptions, run_stack
+from operations.source import check_definition
+from settings import Settings
+from tests.docs_runner import ROOT, Block, Reader, blocks_of, exchanges_of, fits, settings_of
+from worker import open_tools
+
+README = ROOT / "README.md"
+PAGES = (README, *sorted((ROOT / "docs").rglob("*.md")))
+NEW_HANDLER = ROOT / "docs" / "howto" / "add-a-handler.md"
+CHECKED = {"console", "ini", "mermaid", "python", "sh", "yaml"}
+"""Languages whose snippets a test below runs or checks."""
+
+Running = tuple[Stack, list[str]]
+
+
+def blocks(*languages: str) -> list[Block]:
+    return [block for page in PAGES for block in blocks_of(page) if block.language in languages]
+
+
+def commands_of(page: Path) -> set[str]:
+    shells = [block for block in blocks_of(page) if block.language in ("console", "sh")]
+    return {exchange.command for block in shells for exchange in exchanges_of(block)}
+
+
+@pytest.fixture(scope="module")
+async def running(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Running]:
+    """Give a stack, and what was told while it started."""
+    started: list[str] = []
+    options = StackOptions(tmp_path_factory.mktemp("docs"), api_port=0, temporal_port=0, ui_port=0)
+    async with run_stack(options, started.append) as stack:
+        yield stack, list(started)
+
+
+@pytest.fixture
+def reader(running: Running, tmp_path: Path) -> Reader:
+    return Reader(tmp_path, *running)
+
+
+@pytest.fixture
+def catalogue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Mapping[str, Handler]]:
+    """Give the catalogue that there is once the how-to's handler lies in the folder of handlers."""
+    [code, _] = [block for block in blocks_of(NEW_HANDLER) if block.language == "python"]
+    (tmp_path / Path(code.file).name).write_text(code.text)
+    monkeypatch.setattr(handlers, "__path__", [*handlers.__path__, str(tmp_path)])
+    yield load_catalogue.__wrapped__()
+    sys.modules.pop(f"{handlers.__name__}.{Path(code.file).stem}")
+
+
+@pytest.mark.parametrize("page", sorted({block.page for block in blocks("console", "sh")}), ids=lambda page: page.stem)
+async def test_the_commands_of_a_page_do_what_it_shows(reader: Reader, page: Path) -> None:
+    for block in blocks_of(page):
+        await reader.follow(block)
+
+
+@pytest.mark.parametrize(
+    ("request_", "answer"),
+    [
+        ("-s URL/healthz", '{"status":"ok"}'),
+        ("-s -F file=@samples/broken.pdf -F key=curl URL/v1/documents", '{"document_id":"doc_...}'),
+        ("-s -X POST -H 'Content-Type: application/json' -d '{\"x\": 1}' URL/v1/runs/a.b/abort", '{...:"x: Extra...}'),
+        ("-s -X POST URL/v1/runs/a.b/pause", "{...there is no run...}"),
+    ],
+)
+async def test_where_there_is_no_curl_a_stand_in_answers(reader: Reader, request_: str, answer: str) -> None:
+    asked = request_.replace("URL", "http://127.0.0.1:8000")
+    await reader.follow(Block(README, 0, "console", "", f"$ bin/curl {asked}\n{answer}\n"))
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed"),
+    [("a  b", "a b"), ("a ... c", "a b c"), ("...\nb", "a\na\nb"), ("a\n...", "a"), ("─── x", "─────── x")],
+)
+def test_dots_stand_for_anything_and_columns_may_move(shown: str, printed: str) -> None:
+    assert fits(shown, printed)
+
+
+@pytest.mark.parametrize(("shown", "printed"), [("a", "a b"), ("a ... c", "a b"), ("a", "a\nb"), ("a...", "a\nb")])
+def test_what_is_not_shown_is_a_difference(shown: str, printed: str) -> None:
+    assert not fits(shown, printed)
+
+
+def test_every_snippet_is_of_a_kind_that_is_checked() -> None:
+    snippets = [block for page in PAGES for block in blocks_of(page)]
+    assert len(snippets) > 20
+    assert [str(block) for block in snippets if block.language not in CHECKED] == []
+
+
+@pytest.mark.parametrize("block", blocks("yaml"), ids=str)
+def test_a_definition_is_valid_unless_the_page_shows_its_problems(
+    block: Block, catalogue: Mapping[str, Handler]
+) -> None:
+    definition, problems = check_definition(block.text, catalogue)
+    if f"docrail validate {block.file}" not in commands_of(block.page):
+        assert problems == []
+        assert definition is not None
+
+
+def test_the_picture_is_that_of_the_shipped_definition() -> None:
+    [picture] = blocks("mermaid")
+    definition, _ = check_definition((ROOT / "definitions" / "invoice.yaml").read_bytes(), load_catalogue())
+    assert definition is not None
+    assert picture.page == README
+    assert picture.text == mermaid(definition)
+
+
+async def test_the_tests_of_the_new_handler_pass(
+    running: Running, catalogue: Mapping[str, Handler], tmp_path: Path
+) -> None:
+    [_, code] = [block for block in blocks_of(NEW_HANDLER) if block.language == "python"]
+    file = tmp_path / "test_of_the_page.py"
+    file.write_text(code.text)
+    spec = importlib.util.spec_from_file_location(file.stem, file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    tests = [test for name, test in inspect.getmembers(module, inspect.iscoroutinefunction) if name.startswith("test_")]
+    settings = Settings(database_url=running[0].postgres.dsn, data_dir=tmp_path)
+    async with open_tools(settings) as tools:
+        for test in tests:
+            await test(tools=tools)
+    assert len(tests) == 2
+
+
+def test_links_lead_to_files_and_headings_that_exist() -> None:
+    broken = [
+        f"{page.relative_to(ROOT)}: {link}"
+        for page in PAGES
+        for link in re.findall(r"\]\((?!https?:)([^)]+)\)", page.read_text("utf-8"))
+        if not leads_somewhere(page, link)
+    ]
+    assert broken == []
+
+
+def leads_somewhere(page: Path, link: str) -> bool:
+    path, _, heading = link.partition("#")
+    target = page.parent / path if path else page
+    if not heading:
+        return target.exists()
+    headings = re.findall(r"^#+ (.+)$", target.read_text("utf-8"), re.MULTILINE)
+    return heading in {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in headings}
+
+
+def test_the_files_that_the_readme_names_exist() -> None:
+    named = re.findall(r"^\| `([^`]+)` \|", README.read_text("utf-8"), re.MULTILINE)
+    assert len(named) >= 4
+    assert [path for path in named if not (ROOT / path).exists()] == []
+
+
+def test_every_page_is_reached_from_the_readme() -> None:
+    def links(page: Path) -> set[Path]:
+        found = re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text("utf-8"))
+        return {(page.parent / link).resolve() for link in found}
+
+    reached, new = set[Path](), {README}
+    while new:
+        reached |= new
+        new = {target for page in new for target in links(page) if target.suffix == ".md"} - reached
+    pages = {page for page in PAGES if page.parent.name != "adr"}  # the README links to their folder
+    assert pages - reached == set()
+
+
+def test_settings_that_pages_name_exist() -> None:
+    known = {f"DOCRAIL_{name.upper()}" for name in Settings.model_fields} | {"DOCRAIL_API_URL"}
+    for page in PAGES:
+        assert set(re.findall(r"DOCRAIL_[A-Z_]*[A-Z]", page.read_text("utf-8"))) <= known, page
+
+
+@pytest.mark.parametrize("block", blocks("ini"), ids=str)
+def test_settings_that_a_page_gives_are_accepted(block: Block) -> None:
+    given = settings_of(block.text)
+    assert Settings.model_validate({name.removeprefix("DOCRAIL_").lower(): value for name, value in given.items()})

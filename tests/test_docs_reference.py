@@ -1,0 +1,165 @@
+"""The reference says what the code does: generated pages are up to date, the language's page is checked by parts."""
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from dag.definition import (
+    DEFAULTABLE,
+    RESERVED_WORDS,
+    STEP_ALIASES,
+    Definition,
+    Input,
+    Limits,
+    RetryConfig,
+    Step,
+    TriggerRule,
+)
+from dag.expressions import compile_expression
+from dag.plan import RULES, Outcomes
+from dag.sandbox import FILTERS, TESTS
+from dag.state import RunStatus, SkipReason, StepStatus
+from dag.values import Json
+from docs.generate import REFERENCE, pages
+
+LANGUAGE = REFERENCE / "definitions.md"
+TEXT = LANGUAGE.read_text("utf-8")
+OUTCOMES = {"completed": Outcomes(1, 0, 0), "failed": Outcomes(0, 1, 0), "skipped": Outcomes(0, 0, 1)}
+
+
+def section(heading: str) -> str:
+    found = re.search(rf"^## {heading}\n(.*?)(?=^## |\Z)", TEXT, re.MULTILINE | re.DOTALL)
+    assert found is not None
+    return found[1]
+
+
+def table(heading: str) -> list[list[str]]:
+    """Return the cells of a section's one table, its headings first."""
+    rows = re.findall(r"^\| (.*) \|$", section(heading), re.MULTILINE)
+    cells = [[cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", row)] for row in rows]
+    return [cells[0], *cells[2:]]
+
+
+def words_after(label: str) -> list[str]:
+    """Return the words in the code span behind a label; a span may go over lines."""
+    found = re.search(rf"^- {label}: `([^`]+)`", TEXT, re.MULTILINE)
+    assert found is not None
+    return found[1].split()
+
+
+def told_defaults(heading: str) -> dict[str, str]:
+    return {row[0].strip("`"): row[-1] for row in table(heading)[1:]}
+
+
+def defaults_of(model: type[BaseModel], prefix: str = "") -> dict[str, str]:
+    return {f"{prefix}{name}": shown_default(field) for name, field in model.model_fields.items()}
+
+
+def shown_default(field: FieldInfo) -> str:
+    value = field.get_default(call_default_factory=True)
+    if value is PydanticUndefined:
+        return "required"
+    if isinstance(value, BaseModel):
+        return "see there"
+    if value == "":
+        return "empty"
+    if value is None or value in ((), {}):
+        return "none"
+    return f"`{json.dumps(value) if isinstance(value, bool) else f'{value:g}' if isinstance(value, float) else value}`"
+
+
+@pytest.mark.parametrize("name", pages())
+def test_a_generated_page_is_up_to_date(name: str) -> None:
+    page = Path(REFERENCE / name)
+    assert page.read_text("utf-8") == pages()[name], "write it anew with: .venv/bin/python -m docs.generate"
+
+
+def test_every_page_of_the_reference_is_generated_or_checked_here() -> None:
+    assert {page.name for page in REFERENCE.glob("*")} == {*pages(), LANGUAGE.name}
+
+
+def test_the_fields_of_a_definition_are_told_with_their_defaults() -> None:
+    fields = {**defaults_of(Definition), **defaults_of(Limits, "limits."), "defaults": "none"}
+    expected = {name: default for name, default in fields.items() if name != "limits"}  # told field by field
+    assert told_defaults("Fields of a definition") == expected
+
+
+def test_the_fields_of_a_step_are_told_with_their_defaults() -> None:
+    assert told_defaults("Fields of a step") == defaults_of(Step)
+
+
+def test_the_fields_of_retry_config_are_told_with_their_defaults() -> None:
+    assert told_defaults("Retries") == defaults_of(RetryConfig)
+
+
+def test_what_inputs_defaults_and_aliases_may_be_is_told() -> None:
+    rows = {row[0]: row[1] for row in table("Fields of a definition")}
+    assert set(re.findall(r"`(\w+)`", rows["`inputs`"])) == set(Input.model_fields)
+    assert tuple(re.findall(r"`(\w+)`", rows["`defaults`"])) == DEFAULTABLE
+    aliases = re.search(r"^The seeds' words (.*) mean (.*)\.$", section("Fields of a step"), re.MULTILINE)
+    assert aliases is not None
+    words, fields = (re.findall(r"`(\w+)`", part) for part in aliases.groups())
+    assert dict(zip(words, fields, strict=True)) == STEP_ALIASES
+
+
+def test_the_truth_table_is_what_the_rules_decide() -> None:
+    [_, *cases], *rows = table("When a step runs")
+    told = {row[0].strip("`"): dict(zip(cases, (cell.strip("`") for cell in row[1:]), strict=True)) for row in rows}
+    assert told == {str(rule): {case: fate(rule, case) for case in cases} for rule in TriggerRule}
+
+
+def fate(rule: TriggerRule, case: str) -> str:
+    parents = [OUTCOMES[word] for word in case.removeprefix("all ").split(", ")]
+    reason = RULES[rule](
+        Outcomes(
+            sum(parent.completed for parent in parents),
+            sum(parent.bad for parent in parents),
+            sum(parent.skipped for parent in parents),
+        )
+    )
+    return "runs" if reason is None else str(reason)
+
+
+def test_the_truth_table_has_every_mixture_that_a_rule_tells_apart() -> None:
+    """Three kinds of parents make seven mixtures; that of all three is decided like `completed, failed`."""
+    for rule in TriggerRule:
+        assert RULES[rule](Outcomes(1, 1, 1)) == RULES[rule](Outcomes(1, 1, 0))
+    assert len(table("When a step runs")[0]) == 1 + 6
+
+
+def test_every_reason_and_state_is_told() -> None:
+    told = set(re.findall(r"\w+", TEXT))
+    assert {*map(str, SkipReason), *map(str, StepStatus), *map(str, RunStatus)} <= told
+
+
+def test_the_filters_tests_and_reserved_words_are_told() -> None:
+    assert words_after("Filters") == list(FILTERS)
+    assert sorted(words_after("Tests")) == sorted(TESTS)
+    assert sorted(words_after("Not for ids of steps")) == sorted(RESERVED_WORDS)
+
+
+class Given:
+    """The scope that the examples are told with."""
+
+    def __init__(self, inputs: Json) -> None:
+        self._inputs = inputs
+
+    def name(self, name: str) -> Json:
+        return {"inputs": self._inputs}[name]
+
+    def step(self, step_id: str) -> Mapping[str, Json]:
+        raise KeyError(step_id)
+
+
+@pytest.mark.parametrize(("expression", "value"), table("Expressions and templates")[1:])
+def test_an_example_gives_the_value_shown(expression: str, value: str) -> None:
+    inputs = re.search(r"^With `inputs` of `(.+)`:$", TEXT, re.MULTILINE)
+    assert inputs is not None
+    found = compile_expression(expression.strip("`")).evaluate(Given(json.loads(inputs[1])))
+    assert found == json.loads(value.strip("`"))
