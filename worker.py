@@ -1,7 +1,6 @@
 """Root: connects, registers, runs, drains on SIGTERM. No logic."""
 
 import asyncio
-import gc
 import os
 import signal
 import sys
@@ -118,7 +117,6 @@ async def serve(settings: Settings) -> None:
         if settings.worker_metrics_port:
             registry = tools.metrics.registry
             start_http_server(settings.worker_metrics_port, settings.worker_metrics_host, registry)
-        gc.freeze()
         async with build_worker(client, settings, tools):
             await stop.wait()
 

@@ -65,8 +65,7 @@ def _histogram(
     A bound that an earlier release counted under and this one does not have counts for the next greater one.
     """
     buckets = [
-        (_label(bound), sum(documents for least, documents in found if least <= bound))
-        for bound in (*bounds, INF)
+        (_label(bound), sum(documents for least, documents in found if least <= bound)) for bound in (*bounds, INF)
     ]
     return HistogramMetricFamily(name, description, buckets=buckets, sum_value=total)
 

@@ -41,6 +41,7 @@ async def open_pool(dsn: str, *, min_size: int = 2, max_size: int = 10) -> async
         min_size=min_size,
         max_size=max_size,
         init=_prepare,
+        reset=_keep_session,
         timeout=CONNECT_SECONDS,
         command_timeout=COMMAND_SECONDS,
         server_settings={"application_name": "docrail", "jit": "off"},
@@ -57,6 +58,13 @@ async def transaction(pool: asyncpg.Pool) -> AsyncIterator[PoolConnectionProxy]:
 async def _prepare(connection: asyncpg.Connection) -> None:
     for type_name in ("json", "jsonb"):
         await connection.set_type_codec(type_name, encoder=_encode, decoder=json.loads, schema="pg_catalog")
+
+
+async def _keep_session(_: asyncpg.Connection) -> None:
+    """Skip the round trip that resets a returned connection: our statements leave no state in a session.
+
+    An open transaction is rolled back all the same; session locks (storage/migrate.py) use a connection of their own.
+    """
 
 
 def _encode(value: Json) -> str:

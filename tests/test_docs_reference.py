@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from dag.checks.budget import MAX_BYTES, MAX_STEPS
 from dag.definition import (
     DEFAULTABLE,
     RESERVED_WORDS,
@@ -21,11 +22,12 @@ from dag.definition import (
     Step,
     TriggerRule,
 )
-from dag.expressions import compile_expression
+from dag.expressions import MAX_LENGTH, compile_expression
 from dag.plan import RULES, Outcomes
+from dag.report import MOST_OUTPUT_BYTES
 from dag.sandbox import FILTERS, TESTS
 from dag.state import RunStatus, SkipReason, StepStatus
-from dag.values import Json
+from dag.values import MAX_INTEGER, MAX_VALUE_BYTES, Json
 from docs.generate import REFERENCE, pages
 
 LANGUAGE = REFERENCE / "definitions.md"
@@ -142,6 +144,11 @@ def test_the_filters_tests_and_reserved_words_are_told() -> None:
     assert words_after("Filters") == list(FILTERS)
     assert sorted(words_after("Tests")) == sorted(TESTS)
     assert sorted(words_after("Not for ids of steps")) == sorted(RESERVED_WORDS)
+
+
+def test_the_limits_are_told() -> None:
+    told = [int(row[1].replace(",", "")) for row in table("Limits")[1:]]
+    assert told == [MAX_STEPS, MAX_BYTES, MAX_LENGTH, MAX_VALUE_BYTES, MOST_OUTPUT_BYTES, MAX_INTEGER]
 
 
 class Given:

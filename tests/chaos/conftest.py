@@ -79,7 +79,6 @@ class Rig:
     async def check_kept_once(self, documents: Sequence[dict[str, Json]]) -> None:
         """Assert that every document ended well, with one Parquet, one JSON, one review item and one run."""
         reports = await self.wait_for_end(documents)
-        print("ATTEMPTS", [(r["steps"]["extract"]["attempts"], {k: round((v["duration_seconds"] or 0),1) for k,v in r["steps"].items()}) for r in reports])
         assert {report["status"] for report in reports} == {"completed"}, [report["reason"] for report in reports]
         ids = sorted(document["document_id"] for document in documents)
         for kind in ("parquet", "json"):

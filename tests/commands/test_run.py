@@ -18,6 +18,7 @@ from tests.commands.process import Ended, docrail, running
 from tests.stack import eventually
 
 DEFINITION = str(Path(__file__).parents[2] / "definitions" / "invoice.yaml")
+SLEEPING = "id: sleeping\nsteps: [{id: nap, handler: sleep, heartbeat_seconds: 1, config: {seconds: 600}}]\n"
 NOWHERE = "http://127.0.0.1:1"
 
 
@@ -59,27 +60,12 @@ async def document(service: Service) -> str:
     return await service.upload("an-invoice")
 
 
-@pytest.fixture(scope="module")
-async def hanging(service: Service) -> list[str]:
-    """Give arguments for runs that stay in `extract`: tried again and again, for the document's bytes are gone."""
-    (worker,) = service.stack.workers
-    await worker.kill()
-    files = {"file": ("gone.xml", ubl_invoice("gone"))}
-    document = (await service.stack.http.post("/v1/documents", files=files)).json()
-    (blob,) = service.data_dir.rglob(document["sha256"])
-    blob.unlink()
-    await worker.start()
-    text = Path(DEFINITION).read_text()
-    for before, after in (
-        ("id: invoice\n", "id: hanging\n"),
-        ("max_retries: 3", "max_retries: 100"),
-        ("initial_delay: 10, exponential_base: 2", "initial_delay: 1, exponential_base: 1"),
-    ):
-        assert before in text
-        text = text.replace(before, after)
-    definition = service.data_dir / "hanging.yaml"
-    definition.write_text(text)
-    return ["run", str(definition), "-i", f"document_id={document['document_id']}", "--api", service.stack.api_url]
+@pytest.fixture
+def sleeping(service: Service) -> list[str]:
+    """Give the arguments for a run that sleeps until it is told to end."""
+    definition = service.data_dir / "sleeping.yaml"
+    definition.write_text(SLEEPING)
+    return ["run", str(definition), "--api", service.stack.api_url]
 
 
 async def test_a_completed_run_has_code_0_and_its_report_as_json(service: Service, document: str) -> None:
@@ -120,42 +106,42 @@ async def test_the_same_key_is_the_same_run(service: Service, document: str) -> 
     assert "the key 'once' was used before with another request; different: inputs.sla_hours" in other.err
 
 
-async def test_an_aborted_run_has_code_3(service: Service, hanging: list[str]) -> None:
-    async with running(*hanging, "--wait", "--key", "aborted") as command:
-        await command.wait_for("running: extract")
+async def test_an_aborted_run_has_code_3(service: Service, sleeping: list[str]) -> None:
+    async with running(*sleeping, "--wait", "--key", "aborted") as command:
+        await command.wait_for("running: nap")
         reason = {"reason": "wrong document"}
-        assert (await service.stack.http.post("/v1/runs/hanging.aborted/abort", json=reason)).is_success
+        assert (await service.stack.http.post("/v1/runs/sleeping.aborted/abort", json=reason)).is_success
         assert await command.ended() == 3
-        await eventually(lambda: "hanging.aborted aborted: wrong document" in command.said, "it says why")
+        await eventually(lambda: "sleeping.aborted aborted: wrong document" in command.said, "it says why")
 
 
-async def test_a_run_cancelled_in_temporal_has_code_4(service: Service, hanging: list[str]) -> None:
-    async with running(*hanging, "--wait", "--key", "gone") as command:
-        await command.wait_for("running: extract")
+async def test_a_run_cancelled_in_temporal_has_code_4(service: Service, sleeping: list[str]) -> None:
+    async with running(*sleeping, "--wait", "--key", "gone") as command:
+        await command.wait_for("running: nap")
         temporal = await Client.connect(service.stack.temporal.address)
-        await temporal.get_workflow_handle("default/hanging/gone").cancel()
+        await temporal.get_workflow_handle("default/sleeping/gone").cancel()
         assert await command.ended() == 4
 
 
-async def test_ctrl_c_stops_the_waiting_and_says_that_the_run_goes_on(service: Service, hanging: list[str]) -> None:
-    async with running(*hanging, "--wait", "--key", "left") as command:
-        await command.wait_for("running: extract")
+async def test_ctrl_c_stops_the_waiting_and_says_that_the_run_goes_on(service: Service, sleeping: list[str]) -> None:
+    async with running(*sleeping, "--wait", "--key", "left") as command:
+        await command.wait_for("running: nap")
         assert await command.end(signal.SIGINT) == 130
     assert command.said.splitlines()[-1] == (
-        "docrail: stopped waiting: the run hanging.left goes on; the same command with --key left follows it again, "
-        f"POST {service.stack.api_url}/v1/runs/hanging.left/abort ends it"
+        "docrail: stopped waiting: the run sleeping.left goes on; the same command with --key left follows it again, "
+        f"POST {service.stack.api_url}/v1/runs/sleeping.left/abort ends it"
     )
-    await service.wait_for("hanging.left", "running")
-    assert (await service.stack.http.post("/v1/runs/hanging.left/abort")).is_success
+    await service.wait_for("sleeping.left", "running")
+    assert (await service.stack.http.post("/v1/runs/sleeping.left/abort")).is_success
 
 
-async def test_an_api_that_starts_again_does_not_end_the_waiting(service: Service, hanging: list[str]) -> None:
-    async with running(*hanging, "--wait", "--key", "patient") as command:
-        await command.wait_for("running: extract")
+async def test_an_api_that_starts_again_does_not_end_the_waiting(service: Service, sleeping: list[str]) -> None:
+    async with running(*sleeping, "--wait", "--key", "patient") as command:
+        await command.wait_for("running: nap")
         await service.stack.api.kill()
         await command.wait_for("asking again")
         await service.stack.api.start()
-        assert (await service.stack.http.post("/v1/runs/hanging.patient/abort")).is_success
+        assert (await service.stack.http.post("/v1/runs/sleeping.patient/abort")).is_success
         assert await command.ended() == 3
 
 
