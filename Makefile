@@ -49,7 +49,7 @@ check: venv  ## Run all that a commit must pass: style, types, imports, sizes, t
 	$(RUN)python -m pytest
 
 bench: venv  ## Measure, and print the numbers beside their baselines as JSON lines
-	@for script in bench/*.py; do $(RUN)python $$script || exit 1; done
+	@for name in scheduler validate interpreter pipeline; do $(RUN)python -m bench.$$name || exit 1; done
 
 lock: venv  ## Pin the newest versions that pyproject.toml allows (needs uv)
 	uv pip compile pyproject.toml --universal --generate-hashes --no-emit-index-url --no-header --extra dev \

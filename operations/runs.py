@@ -113,7 +113,8 @@ async def confirm_run(
 def checked_key(key: str) -> str:
     """Return `key` if it can be part of a run's id. Raises: InvalidInput."""
     if not re.match(KEY_PATTERN, key):
-        raise InvalidInput([InputProblem("key", "must be 1 to 128 letters, digits or one of _ . : - and not begin so")])
+        shape = "must be 1 to 128 letters, digits, _ . : or -, beginning with a letter or a digit"
+        raise InvalidInput([InputProblem("key", shape)])
     return key
 
 

@@ -23,6 +23,10 @@ from workflows.failures import attempts_of, error_of
 
 Handle = workflow.ActivityHandle[StepOutcome]
 
+LOCAL_RETRY_THRESHOLD = timedelta(seconds=1)
+"""A local step waits longer than this for its next attempt in a timer of the server's, not inside the workflow task:
+there it would keep pause and abort from being heard."""
+
 NEVER_RETRIED = "PayloadsTooLarge"
 """Temporal's error for a result above its payload limit: the same result would be too large again."""
 
@@ -135,6 +139,7 @@ def _start_activity(step: Step, call: StepCall, *, local: bool) -> Handle:
             start_to_close_timeout=timedelta(seconds=definition.timeout_seconds),
             schedule_to_close_timeout=None if total is None else timedelta(seconds=total),
             retry_policy=_retry_policy(definition.retry_config, definition.max_retries),
+            local_retry_threshold=LOCAL_RETRY_THRESHOLD,
         )
     return workflow.start_activity(
         definition.handler,
