@@ -4,7 +4,7 @@ RUN := .venv/bin/
 PYTHONS := python3 python3.13 python3.12 python3.11
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo up test check bench lock clean
+.PHONY: help venv demo up test check bench docs lock clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -50,6 +50,9 @@ check: venv  ## Run all that a commit must pass: style, types, imports, sizes, t
 
 bench: venv  ## Measure, and print the numbers beside their baselines as JSON lines
 	@for name in scheduler validate interpreter pipeline; do $(RUN)python -m bench.$$name || exit 1; done
+
+docs: venv  ## Generate the reference pages that come from the code
+	@$(RUN)python -m docs.generate
 
 lock: venv  ## Pin the newest versions that pyproject.toml allows (needs uv)
 	uv pip compile pyproject.toml --universal --generate-hashes --no-emit-index-url --no-header --extra dev \
