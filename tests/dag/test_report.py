@@ -2,7 +2,7 @@
 
 from dag.definition import Definition
 from dag.messages import AbortRequested, RunStarted, StepCompleted, StepFailed
-from dag.plan import Plan, compile_plan
+from dag.plan import Plan, compile_plan, plan_of
 from dag.report import MOST_LINES, RunReport, markdown, report_of
 from dag.rewind import begin
 from dag.scheduler import advance
@@ -47,6 +47,17 @@ def test_outputs_that_are_too_large_together_are_left_out_and_that_is_said() -> 
     assert report.step_outputs_omitted
     assert all(step.output is None for step in report.steps.values())
     assert len(report.model_dump_json()) < 10_000
+
+
+def test_outputs_keep_the_authors_order() -> None:
+    definition = Definition.model_validate(
+        {"id": "told", "steps": [{"id": "a", "handler": "noop"}], "outputs": {"zebra": 1, "ant": 2}}
+    )
+    plan = plan_of(definition.model_dump(mode="json"))
+    run = begin(plan, {}, {})
+    advance(plan, run, RunStarted(10.0))
+    advance(plan, run, StepCompleted("a", None, 1, 11.0))
+    assert list(told(plan, run).outputs) == ["zebra", "ant"]
 
 
 def test_the_picture_of_a_long_plan_is_its_counts() -> None:
