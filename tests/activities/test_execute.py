@@ -1,0 +1,145 @@
+"""The one wrapper: what is retried and when, what Temporal is told, and the heart that beats meanwhile."""
+
+import asyncio
+import dataclasses
+import json
+from datetime import timedelta
+from typing import Any, cast
+
+import asyncpg
+import pytest
+from pydantic import BaseModel
+from temporalio.activity import Info
+from temporalio.common import RetryPolicy
+from temporalio.exceptions import ApplicationError
+from temporalio.testing import ActivityEnvironment
+
+from activities.execute import activity_for
+from activities.registry import Call, Handler
+from activities.tools import Tools
+from dag.calls import StepCall, StepOutcome
+from dag.values import MAX_VALUE_BYTES
+from invoices.problems import Unreadable, UnreadableDocument
+
+POLICY = RetryPolicy(initial_interval=timedelta(seconds=10), backoff_coefficient=2.0, maximum_attempts=4)
+CALL = StepCall(tenant_id="t", run_id="r.1", step_id="s", config={"text": "x"}, jitter_seconds=5.0)
+
+
+class Config(BaseModel, extra="forbid"):
+    text: str
+
+
+class Output(BaseModel):
+    text: str
+
+
+def environment(
+    *, attempt: int = 1, policy: RetryPolicy = POLICY, heartbeat: float | None = None
+) -> ActivityEnvironment:
+    made = ActivityEnvironment()
+    info: Info = dataclasses.replace(
+        ActivityEnvironment.default_info(),
+        attempt=attempt,
+        retry_policy=policy,
+        heartbeat_timeout=None if heartbeat is None else timedelta(seconds=heartbeat),
+    )
+    made.info = info
+    return made
+
+
+async def execute(error: Exception | None = None, *, call: StepCall = CALL, times: int = 1, **more: Any) -> StepOutcome:
+    """Run the wrapper around a handler that raises `error`, or repeats its text `times` times."""
+
+    async def run(call: Call[Config], _: Tools) -> Output:
+        if error is not None:
+            raise error
+        return Output(text=call.config.text * times)
+
+    activity = activity_for(Handler("told", Config, Output, run), cast("Tools", None))
+    return cast("StepOutcome", await environment(**more).run(activity, call))
+
+
+async def refusal(error: Exception, **more: Any) -> ApplicationError:
+    with pytest.raises(ApplicationError) as raised:
+        await execute(error, **more)
+    return raised.value
+
+
+async def test_the_output_comes_back_with_the_attempt_that_made_it() -> None:
+    assert await execute(attempt=3) == StepOutcome(output={"text": "x"}, attempt=3)
+
+
+def not_json() -> json.JSONDecodeError:
+    return json.JSONDecodeError("Expecting value", "x", 0)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        *(ValueError("no date"), TypeError("no text"), KeyError("total"), AttributeError("no total"), not_json()),
+        UnreadableDocument(Unreadable.EMPTY, "The file is empty."),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+async def test_what_the_same_call_would_meet_again_is_not_retried(error: Exception) -> None:
+    told = await refusal(error, attempt=2)
+    assert told.non_retryable
+    assert told.type == type(error).__name__
+    assert told.details == ({"attempt": 2},)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        *(ConnectionError("refused"), TimeoutError("slow"), OSError(28, "No space left on device"), RuntimeError("?")),
+        *(asyncpg.ConnectionDoesNotExistError("gone"), asyncpg.TooManyConnectionsError("full")),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+async def test_what_may_pass_is_retried(error: Exception) -> None:
+    assert not (await refusal(error)).non_retryable
+
+
+@pytest.mark.parametrize(("attempt", "least"), [(1, 10), (2, 20), (3, 40)])
+async def test_the_delay_doubles_and_has_up_to_five_seconds_of_jitter(attempt: int, least: int) -> None:
+    delays = [(await refusal(OSError("away"), attempt=attempt)).next_retry_delay for _ in range(40)]
+    seconds = [delay.total_seconds() for delay in delays if delay is not None]
+    assert len(set(seconds)) > 1
+    assert all(least <= second <= least + 5 for second in seconds)
+
+
+async def test_the_delay_is_capped_with_its_jitter() -> None:
+    policy = dataclasses.replace(POLICY, maximum_interval=timedelta(seconds=12))
+    told = await refusal(OSError("away"), attempt=3, policy=policy)
+    assert told.next_retry_delay == timedelta(seconds=12)
+
+
+async def test_a_config_that_does_not_fit_names_the_field_and_is_not_retried() -> None:
+    with pytest.raises(ApplicationError, match="Config does not fit: text: Field required; txt: Extra inputs") as told:
+        await execute(call=CALL.model_copy(update={"config": {"txt": "x"}}))
+    assert told.value.non_retryable
+
+
+async def test_an_output_that_a_run_cannot_carry_is_refused_with_its_size() -> None:
+    with pytest.raises(ApplicationError, match=rf"takes {MAX_VALUE_BYTES + 11} bytes as JSON") as told:
+        await execute(times=MAX_VALUE_BYTES)
+    assert told.value.non_retryable
+
+
+async def test_the_heart_beats_with_the_attempt_while_the_handler_works() -> None:
+    beats: list[Any] = []
+    enough = asyncio.Event()
+
+    async def wait(_call: Call[Config], _: Tools) -> Output:
+        await enough.wait()
+        return Output(text="done")
+
+    def heard(attempt: Any) -> None:
+        beats.append(attempt)
+        if len(beats) == 3:
+            enough.set()
+
+    made = environment(attempt=2, heartbeat=0.03)
+    made.on_heartbeat = heard
+    await made.run(activity_for(Handler("told", Config, Output, wait), cast("Tools", None)), CALL)
+    assert beats == [2, 2, 2]
