@@ -40,6 +40,10 @@ PASSED_THROUGH = (
 """Modules the workflow sandbox does not import anew for each run: they are pure, and checked to be."""
 
 
+ACTIVITY_SLOTS = 100
+"""Activities that one worker runs at a time."""
+
+
 def build_worker(client: Client, settings: Settings, tools: Tools) -> Worker:
     """Return a worker for every workflow and handler."""
     return assemble_worker(
@@ -69,7 +73,7 @@ def assemble_worker(
         activities=activities,
         workflow_runner=workflow_runner(sandboxed=sandboxed),
         max_concurrent_workflow_tasks=100,
-        max_concurrent_activities=100,
+        max_concurrent_activities=ACTIVITY_SLOTS,
         max_concurrent_local_activities=200,
         # Sound on this queue because nothing on it is rate limited: eager activities pass a queue's limit by.
         max_eager_activity_reservations_per_workflow_task=50,
@@ -95,6 +99,7 @@ async def open_tools(settings: Settings) -> AsyncIterator[Tools]:
     pool = await open_pool(settings.database_url)
     reader = DocumentReader()
     try:
+        await reader.start()
         yield Tools(pool, BlobStore(blobs), Lake(lake), reader, Metrics())
     finally:
         await reader.close()

@@ -85,8 +85,12 @@ class DocumentReader:
 
     @property
     def server_pid(self) -> int | None:
-        """Process id of the server that forks the children; None before the first document."""
+        """Process id of the server that forks the children; None before it has started."""
         return self._server.process.pid if self._server else None
+
+    async def start(self) -> None:
+        """Start the server now, so that the first document need not wait for it."""
+        await self._running_server()
 
     async def read(self, path: Path) -> InvoiceData:
         """Return the reading of the document at `path`. Cancelling kills the child that reads it.

@@ -8,11 +8,11 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from temporalio.api.enums.v1 import EventType
 
 from dag.values import Json
 from tests.chaos.conftest import Rig, upload_all
 from tests.stack import eventually
+from worker import ACTIVITY_SLOTS
 from workflows.contract import workflow_id
 
 pytestmark = pytest.mark.timeout(300)
@@ -28,14 +28,29 @@ def children_of(pid: int) -> list[int]:
     return [*below, *(deeper for child in below for deeper in children_of(child))]
 
 
+def freeze_readers(rig: Rig) -> list[int]:
+    """Stop the processes that read documents, as if they hung, and return their ids."""
+    readers = [child for worker in rig.stack.workers if worker.pid for child in children_of(worker.pid)]
+    assert readers
+    for reader in readers:
+        os.kill(reader, signal.SIGSTOP)
+    return readers
+
+
+def thaw(readers: list[int]) -> None:
+    """Let stopped processes go on, if only to notice that their worker is gone."""
+    for reader in readers:
+        with suppress(ProcessLookupError):
+            os.kill(reader, signal.SIGCONT)
+
+
 async def test_a_worker_killed_in_the_middle_of_extract(rig: Rig) -> None:
-    frozen = [child for worker in rig.stack.workers if worker.pid for child in children_of(worker.pid)]
-    for child in frozen:
-        os.kill(child, signal.SIGSTOP)  # the readers hang, so the document is held in the middle of being read
+    readers = freeze_readers(rig)  # so the document is held in the middle of being read
     document = await rig.upload("killed-in-extract")
     await rig.wait_for_step(document["run_id"], "extract", "running")
     for worker in rig.stack.workers:
         await worker.restart()
+    thaw(readers)
     await rig.check_kept_once([document])
 
 
@@ -72,17 +87,28 @@ async def test_everything_killed_during_fifty_documents(rig: Rig) -> None:
 
 
 async def test_two_workers_share_the_load(rig: Rig) -> None:
-    documents = await upload_all(rig, "shared", 30)
-    await rig.check_kept_once(documents)
+    readers = freeze_readers(rig)
+    documents = await upload_all(rig, "shared", ACTIVITY_SLOTS + 5)  # held, and more than one worker takes
     client = await rig.temporal()
-    workers: Counter[str] = Counter()
-    for document in documents:
-        handle = client.get_workflow_handle(workflow_id("default", document["run_id"]))
-        async for event in handle.fetch_history_events():
-            if event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_STARTED:
-                workers[event.activity_task_started_event_attributes.identity] += 1
-    assert len(workers) == 2
-    assert min(workers.values()) >= 3
+
+    async def holders() -> Counter[str]:
+        """Count the documents that each worker holds."""
+        held: Counter[str] = Counter()
+        for document in documents:
+            described = await client.get_workflow_handle(workflow_id("default", document["run_id"])).describe()
+            pending = described.raw_description.pending_activities
+            held.update(activity.last_worker_identity for activity in pending if activity.last_worker_identity)
+        return held
+
+    async def all_are_held() -> bool:
+        return (await holders()).total() == len(documents)
+
+    await eventually(all_are_held, "every document is at a worker")
+    held = await holders()
+    thaw(readers)
+    await rig.check_kept_once(documents)
+    assert len(held) == 2
+    assert min(held.values()) >= 5
 
 
 async def test_a_worker_told_to_stop_lets_running_activities_finish(rig: Rig) -> None:
