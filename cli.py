@@ -14,17 +14,28 @@ import typer
 import uvicorn
 from pydantic import ValidationError
 
+from commands.answers import answer
 from commands.client import ApiError
+from commands.dead_letters import dead_letters
 from commands.definitions import plan, validate
 from commands.demo import demo
+from commands.diffs import diff
+from commands.explain import explain
+from commands.handlers import handlers
+from commands.limits import limits
+from commands.registry import definitions, rollback
+from commands.retrying import retry
+from commands.reviews import reviews
+from commands.routing import routing
 from commands.runs import run
+from commands.schema import schema
 from commands.speaking import addresses, complain, say
 from commands.stopping import INTERRUPTED, run_until_stopped
 from embedded.processes import ProcessError
 from embedded.stack import StackOptions, run_stack
-from operations.errors import OperationError
+from operations.errors import OperationError, Unavailable
 from settings import Settings
-from storage.db import StorageError
+from storage.db import DATABASE_ERRORS, StorageError
 from storage.migrate import migrate as apply_migrations
 
 app = typer.Typer(
@@ -38,12 +49,22 @@ app = typer.Typer(
     epilog="Every command reads the DOCRAIL_* environment variables; the options say which ones they stand for.",
 )
 
+LAST_PORT = 65_535
+
 API_GRACE_SECONDS = 10
 """How long requests that are being answered may take when the API is told to stop."""
 
 
-for command in (demo, validate, plan, run):
+def _port(told: str) -> Any:
+    return typer.Option(min=0, max=LAST_PORT, help=told, metavar="N")
+
+
+for command in (demo, validate, plan, diff, schema, run, retry, explain, answer, rollback, handlers):
     app.command()(command)
+
+
+for group in (definitions, routing, reviews, limits, dead_letters):
+    app.add_typer(group)
 
 
 @app.command()
@@ -55,10 +76,13 @@ def up(
         ),
     ] = None,
     port: Annotated[
-        int | None, typer.Option(help="The API's port; 0 takes a free one. [DOCRAIL_API_PORT, else 8000]", metavar="N")
+        int | None,
+        typer.Option(
+            min=0, max=LAST_PORT, help="The API's port; 0 takes a free one. [DOCRAIL_API_PORT, else 8000]", metavar="N"
+        ),
     ] = None,
-    temporal_port: Annotated[int, typer.Option(help="Temporal's port; 0 takes a free one.", metavar="N")] = 7233,
-    ui_port: Annotated[int, typer.Option(help="Temporal's web UI's port; 0 takes a free one.", metavar="N")] = 8233,
+    temporal_port: Annotated[int, _port("Temporal's port; 0 takes a free one.")] = 7233,
+    ui_port: Annotated[int, _port("Temporal's web UI's port; 0 takes a free one.")] = 8233,
     workers: Annotated[int, typer.Option(min=1, help="How many worker processes to run.", metavar="N")] = 1,
 ) -> None:
     """Start Temporal, PostgreSQL, the API and a worker.
@@ -79,8 +103,10 @@ def up(
         ui_port=ui_port,
         workers=workers,
         graceful_shutdown_seconds=settings.graceful_shutdown_seconds,
+        public_url=settings.public_url,
+        callback_key=settings.callback_key.get_secret_value() if settings.callback_key else None,
     )
-    run_until_stopped(lambda: _up(options))
+    run_until_stopped(lambda: _up(options, settings))
 
 
 @app.command()
@@ -117,33 +143,50 @@ def migrate() -> None:
     """Prepare the database and Temporal for this code.
 
     Brings the database of DOCRAIL_DATABASE_URL to the schema that this code expects, and registers the search
-    attributes of runs in the namespace DOCRAIL_TEMPORAL_NAMESPACE at DOCRAIL_TEMPORAL_ADDRESS. Safe to repeat, and to
-    run by several at once.
+    attributes of runs in the namespace DOCRAIL_TEMPORAL_NAMESPACE at DOCRAIL_TEMPORAL_ADDRESS, or where Temporal's own
+    configuration says. There it also sets the limits of DOCRAIL_RESOURCE_LIMITS that nobody has changed since. Safe to
+    repeat, and to run by several at once.
 
     Example: DOCRAIL_DATABASE_URL=postgresql://docrail@db/docrail docrail migrate
     """
     settings = Settings()
     try:
         applied = asyncio.run(apply_migrations(settings.database_url))
-    except OSError as error:
+    except (OSError, *DATABASE_ERRORS) as error:
         raise SystemExit(f"cannot reach the database of DOCRAIL_DATABASE_URL: {error}") from None
     for name in applied:
         say(f"applied {name}")
     say("the database is up to date")
-    prepare = _root("operations.namespace").prepare_namespace
+    connection = _root("operations.connection").find_connection(
+        settings.temporal_address, settings.temporal_namespace, envconfig=settings.temporal_envconfig
+    )
     try:
-        prepared = asyncio.run(prepare(settings.temporal_address, settings.temporal_namespace))
-    except OperationError as error:
-        raise SystemExit(f"{error} (DOCRAIL_TEMPORAL_ADDRESS is {settings.temporal_address})") from None
+        prepared = asyncio.run(_root("operations.namespace").prepare_namespace(connection))
+        limited = asyncio.run(_limit(connection, settings))
+    except Unavailable as error:
+        raise SystemExit(f"{error} (its address is {connection.address}): {error.__cause__}") from None
     for name in prepared.registered:
         say(f"registered the search attribute {name}")
+    for line in limited:
+        say(line)
     say(f"Temporal's namespace {prepared.namespace!r} is up to date")
 
 
-async def _up(options: StackOptions) -> None:
+async def _up(options: StackOptions, settings: Settings) -> None:
     async with run_stack(options, say) as stack:
+        at, namespace = (stack.environment[f"DOCRAIL_TEMPORAL_{name}"] for name in ("ADDRESS", "NAMESPACE"))
+        connection = _root("operations.connection").find_connection(at, namespace, envconfig=False)
+        for line in await _limit(connection, settings):
+            say(line)
         say("\n".join(["", "Docrail is ready.", *addresses(stack, options.data_dir)]))
         await asyncio.get_running_loop().create_future()  # until the task is cancelled
+
+
+async def _limit(connection: Any, settings: Settings) -> list[str]:
+    """Apply the settings' limits of resources, and return what to say of them."""
+    rate_limits = _root("operations.rate_limits")
+    applied = await rate_limits.apply_limits(connection, settings.task_queue, settings.resource_limits)
+    return list(filter(None, map(rate_limits.told, applied)))
 
 
 def _root(module: str) -> Any:
@@ -160,7 +203,9 @@ def _run() -> int:
         message = end.code
     except ValidationError as error:
         message = "\n".join(f"DOCRAIL_{str(problem['loc'][0]).upper()}: {problem['msg']}" for problem in error.errors())
-    except (ApiError, ProcessError, StorageError, OSError) as error:
+    except DATABASE_ERRORS as error:
+        message = f"the database of DOCRAIL_DATABASE_URL: {error}"
+    except (ApiError, OperationError, ProcessError, StorageError, OSError) as error:
         message = str(error)
     else:
         return 0

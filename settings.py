@@ -1,9 +1,48 @@
 """The settings: one class, read from DOCRAIL_* environment variables by the roots and handed on as values."""
 
 from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import urlsplit
 
-from pydantic import Field
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, SecretStr, ValidationInfo, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from activities.addresses import AllowedHosts
+from activities.callbacks import CallbackKeys, parse_keys
+from dag.rates import DEFAULT_LIMITS, parse_limits
+
+
+def _split(value: Any) -> Any:
+    return tuple(filter(None, map(str.strip, value.split(",")))) if isinstance(value, str) else value
+
+
+def _check_hosts(entries: tuple[str, ...]) -> tuple[str, ...]:
+    AllowedHosts.parse(entries)
+    return entries
+
+
+def _check_public_url(url: str | None) -> str | None:
+    parsed = urlsplit(url or "http://unset")
+    if parsed.scheme not in ("http", "https") or not parsed.hostname or parsed.query or parsed.fragment:
+        raise ValueError("expected http:// or https://, a host, and nothing behind its path")
+    return url or None  # an empty variable counts as one that is not set
+
+
+def _check_database_url(url: str) -> str:
+    if not url.startswith(("postgresql://", "postgres://")):
+        raise ValueError(
+            "expected a URL like postgresql://user@host:5432/database"
+        )  # not repeated: it holds a password
+    try:
+        _ = urlsplit(url.partition(",")[0]).port  # there may be several hosts
+    except ValueError as error:
+        raise ValueError(f"expected a URL like postgresql://user@host:5432/database: {error}") from None
+    return url
+
+
+def _check_keys(key: SecretStr | None) -> SecretStr | None:
+    parse_keys("" if key is None else key.get_secret_value())
+    return key
 
 
 class Settings(BaseSettings):
@@ -11,13 +50,35 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="DOCRAIL_", frozen=True, extra="forbid")
 
-    temporal_address: str = Field("127.0.0.1:7233", description="Temporal's frontend, host:port")
-    temporal_namespace: str = Field("default", description="Temporal namespace that runs live in")
+    temporal_address: str | None = Field(
+        None,
+        description="Temporal's frontend, host:port; if not set, that of Temporal's own configuration, "
+        "else 127.0.0.1:7233",
+    )
+    temporal_namespace: str | None = Field(
+        None,
+        description="Temporal namespace that runs live in; if not set, that of Temporal's own configuration, "
+        "else default",
+    )
+    temporal_envconfig: bool = Field(
+        default=True,
+        description="read Temporal's own configuration too: the variables TEMPORAL_TLS_..., TEMPORAL_API_KEY and so "
+        "on, and a profile of its file; what is set here wins",
+    )
     temporal_ui_url: str = Field(
         "http://127.0.0.1:8233", description="address of Temporal's web UI, for links to histories"
     )
     task_queue: str = Field("docrail", description="Temporal task queue that workers poll and runs are started on")
-    database_url: str = Field(
+    resource_limits: Annotated[dict[str, float], NoDecode, BeforeValidator(parse_limits)] = Field(
+        parse_limits(DEFAULT_LIMITS),
+        description="resource tags that steps may have, and how often a second the whole fleet may use each: "
+        "`gemini_api=10/s, quota=300/min`, or JSON. Where a limit begins; `docrail limits` changes it while work runs",
+    )
+    worker_resource_tags: Annotated[tuple[str, ...] | None, NoDecode, BeforeValidator(_split)] = Field(
+        None,
+        description="resource tags whose steps a worker runs: `gemini_api, database`; empty for none, unset for all",
+    )
+    database_url: Annotated[str, AfterValidator(_check_database_url)] = Field(
         "postgresql://docrail@127.0.0.1:5432/docrail",
         description="PostgreSQL connection URL",
     )
@@ -28,6 +89,16 @@ class Settings(BaseSettings):
         0, ge=0, le=65535, description="port of a worker's Prometheus /metrics page; 0 turns it off"
     )
     worker_metrics_host: str = Field("127.0.0.1", description="address that a worker's /metrics page listens on")
+    public_url: Annotated[str | None, AfterValidator(_check_public_url)] = Field(
+        None,
+        description="address at which others reach the API, for callback URLs: `https://docrail.example`; `docrail up` "
+        "takes its own if none is set",
+    )
+    callback_key: Annotated[SecretStr | None, AfterValidator(_check_keys)] = Field(
+        None,
+        description="key that signs callback URLs, at least 32 characters, the same for the API and the workers; "
+        "several with commas: the first signs, all are accepted. `docrail up` makes one if none is set",
+    )
     max_upload_bytes: int = Field(25 * 2**20, gt=0, description="largest document that may be uploaded, in bytes")
     sandboxed: bool = Field(
         default=False,
@@ -41,5 +112,53 @@ class Settings(BaseSettings):
         5.0,
         ge=1,
         le=60,
-        description="how often a worker tells Temporal that it lives; for /readyz, one that missed three times is gone",
+        description="how often a worker tells Temporal that it lives: after 3 missed heartbeats, /readyz counts it as "
+        "gone",
     )
+    allowed_hosts: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split), AfterValidator(_check_hosts)] = Field(
+        (),
+        description="what steps may call although it is not public: `erp.internal, *.shop.internal:8443, 10.20.0.0/16`",
+    )
+    secrets_dir: Path | None = Field(
+        None,
+        description="folder of the secrets that steps name as `secret://name`, in files TENANT/NAME; by default "
+        "`secrets` in DOCRAIL_DATA_DIR",
+    )
+    notify_url: SecretStr | None = Field(
+        None, description="where the handler `notify` posts to; without it notifications go to the worker's log"
+    )
+    gemini_api_key: SecretStr | None = Field(
+        None,
+        validation_alias=AliasChoices("docrail_gemini_api_key", "gemini_api_key"),
+        description="key of the Gemini API; the variable GEMINI_API_KEY is read too",
+    )
+    gemini_base_url: str | None = Field(
+        None, description="another server that speaks the Gemini API's language; by default Google's own"
+    )
+    gemini_model: str = Field("gemini-3.8-flash", description="the model where a step names none")
+
+    @field_validator("worker_resource_tags")
+    @classmethod
+    def _must_be_limited(cls, tags: tuple[str, ...] | None, others: ValidationInfo) -> tuple[str, ...] | None:
+        known = others.data.get("resource_limits")
+        if known is not None and (unknown := set(tags or ()) - known.keys()):
+            raise ValueError(
+                f"{', '.join(sorted(unknown))}: expected tags of DOCRAIL_RESOURCE_LIMITS, which has "
+                f"{', '.join(known) or 'none'}"
+            )
+        return tags
+
+    @property
+    def served_tags(self) -> tuple[str, ...]:
+        """The resource tags whose steps a worker runs."""
+        return tuple(self.resource_limits) if self.worker_resource_tags is None else self.worker_resource_tags
+
+    @property
+    def callback_keys(self) -> CallbackKeys:
+        """The keys of callback URLs."""
+        return CallbackKeys(parse_keys("" if self.callback_key is None else self.callback_key.get_secret_value()))
+
+    @property
+    def secrets_folder(self) -> Path:
+        """The folder of the secrets."""
+        return self.data_dir / "secrets" if self.secrets_dir is None else self.secrets_dir

@@ -5,27 +5,36 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from typing import Any
 
 from prometheus_client import start_http_server
 from temporalio.client import Client
-from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.runtime import Runtime, TelemetryConfig
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker, WorkflowRunner
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
+from activities.addresses import AllowedHosts
+from activities.callbacks import CallbackUrls
+from activities.dead_letters import dead_letter_activity
 from activities.execute import activity_for
 from activities.metrics import Metrics
+from activities.outgoing import HttpClient
 from activities.reading import DocumentReader
 from activities.registry import load_catalogue
-from activities.tools import Tools
+from activities.reviews import review_activities
+from activities.secret_store import SecretStore
+from activities.tools import GeminiAccess, Outside, Tools
+from operations.connection import connect, find_connection
+from operations.engine import engine_errors
+from operations.errors import Unavailable
 from settings import Settings
 from storage.blobs import BlobStore
 from storage.db import open_pool
 from storage.files import remove_leftovers
 from storage.lake import Lake
+from workflows.contract import tag_queue
 from workflows.run import Run
 
 PASSED_THROUGH = (
@@ -41,19 +50,44 @@ PASSED_THROUGH = (
 
 
 ACTIVITY_SLOTS = 100
-"""Activities that one worker runs at a time."""
+"""Activities that one worker runs at a time, of each task queue it polls."""
 
 
-def build_worker(client: Client, settings: Settings, tools: Tools) -> Worker:
-    """Return a worker for every workflow and handler."""
-    return assemble_worker(
+def build_workers(client: Client, settings: Settings, tools: Tools) -> list[Worker]:
+    """Return a worker for every workflow and handler, and one for each resource tag that the settings let it serve."""
+    activities = [activity_for(handler, tools) for handler in load_catalogue().values()]
+    grace = settings.graceful_shutdown_seconds
+    main = assemble_worker(
         client,
         settings.task_queue,
         workflows=[Run],
-        activities=[activity_for(handler, tools) for handler in load_catalogue().values()],
+        activities=[*activities, *review_activities(tools), dead_letter_activity(tools)],
         sandboxed=settings.sandboxed,
-        graceful_shutdown_seconds=settings.graceful_shutdown_seconds,
+        graceful_shutdown_seconds=grace,
     )
+    tagged = [
+        assemble_tag_worker(
+            client,
+            tag_queue(settings.task_queue, tag),
+            activities,
+            per_second=settings.resource_limits[tag],
+            graceful_shutdown_seconds=grace,
+        )
+        for tag in settings.served_tags
+    ]
+    return [main, *tagged]
+
+
+@asynccontextmanager
+async def working(workers: Sequence[Worker]) -> AsyncIterator[None]:
+    """Run the workers while the body runs; at its end all of them drain at once, in one grace time."""
+    async with AsyncExitStack() as running:
+        for worker in workers:
+            await running.enter_async_context(worker)
+        try:
+            yield
+        finally:
+            await asyncio.gather(*(worker.shutdown() for worker in workers))
 
 
 def assemble_worker(
@@ -83,6 +117,26 @@ def assemble_worker(
     )
 
 
+def assemble_tag_worker(
+    client: Client,
+    task_queue: str,
+    activities: Sequence[Callable[..., Any]],
+    *,
+    per_second: float,
+    graceful_shutdown_seconds: float = 0,
+) -> Worker:
+    """Return a worker for the steps of one resource tag. It runs no workflows, so no step gets to it past the queue."""
+    return Worker(
+        client,
+        task_queue=task_queue,
+        activities=activities,
+        max_concurrent_activities=ACTIVITY_SLOTS,
+        # Counts only while the queue has no limit of its own, which `docrail migrate` and `up` give it (ADR 8).
+        max_task_queue_activities_per_second=per_second,
+        graceful_shutdown_timeout=timedelta(seconds=graceful_shutdown_seconds),
+    )
+
+
 def workflow_runner(*, sandboxed: bool) -> WorkflowRunner:
     """Return what workflow code runs in: Temporal's sandbox catches forbidden calls, and costs a third of the speed."""
     if not sandboxed:
@@ -100,10 +154,26 @@ async def open_tools(settings: Settings) -> AsyncIterator[Tools]:
     reader = DocumentReader()
     try:
         await reader.start()
-        yield Tools(pool, BlobStore(blobs), Lake(lake), reader, Metrics())
+        yield Tools(pool, BlobStore(blobs), Lake(lake), reader, Metrics(), outside_of(settings))
     finally:
         await reader.close()
         await pool.close()
+
+
+def outside_of(settings: Settings) -> Outside:
+    """Return how handlers reach what is not ours. An empty variable counts as one that is not set."""
+    key, url = settings.gemini_api_key, settings.notify_url
+    return Outside(
+        http=HttpClient(AllowedHosts.parse(settings.allowed_hosts)),
+        secrets=SecretStore(settings.secrets_folder),
+        gemini=GeminiAccess(
+            api_key=(key and key.get_secret_value()) or None,
+            base_url=settings.gemini_base_url or None,
+            default_model=settings.gemini_model,
+        ),
+        notify_url=(url and url.get_secret_value()) or None,
+        callbacks=CallbackUrls(settings.public_url, settings.callback_keys),
+    )
 
 
 async def serve(settings: Settings) -> None:
@@ -112,17 +182,20 @@ async def serve(settings: Settings) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     heartbeat = timedelta(seconds=settings.worker_heartbeat_seconds)
-    client = await Client.connect(
-        settings.temporal_address,
-        namespace=settings.temporal_namespace,
-        data_converter=pydantic_data_converter,
-        runtime=Runtime(telemetry=TelemetryConfig(), worker_heartbeat_interval=heartbeat),
+    connection = find_connection(
+        settings.temporal_address, settings.temporal_namespace, envconfig=settings.temporal_envconfig
     )
+    runtime = Runtime(telemetry=TelemetryConfig(), worker_heartbeat_interval=heartbeat)
+    try:
+        with engine_errors("namespace", connection.namespace):
+            client = await connect(connection, runtime=runtime)
+    except Unavailable as error:
+        sys.exit(f"{error} (its address is {connection.address}): {error.__cause__}")
     async with open_tools(settings) as tools:
         if settings.worker_metrics_port:
             registry = tools.metrics.registry
             start_http_server(settings.worker_metrics_port, settings.worker_metrics_host, registry)
-        async with build_worker(client, settings, tools):
+        async with working(build_workers(client, settings, tools)):
             await stop.wait()
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
@@ -11,10 +11,12 @@ from pydantic import ValidationError
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
+from activities.callbacks import replaced
+from activities.errors import TryAgainLaterError
 from activities.registry import Call, Handler
 from activities.tools import Tools
 from dag.calls import StepCall, StepOutcome
-from dag.values import MAX_VALUE_BYTES, Json, size_of
+from dag.values import MAX_VALUE_BYTES, Json, shortened, size_of
 
 NOT_RETRIED = (ValueError, TypeError, KeyError, AttributeError)
 """Errors that the same call would meet again: bad data and our own mistakes (the seeds' list; JSONDecodeError,
@@ -30,16 +32,27 @@ def activity_for(handler: Handler, tools: Tools) -> Callable[[StepCall], Corouti
     @activity.defn(name=handler.name)
     async def execute(call: StepCall) -> StepOutcome:
         attempt = activity.info().attempt
+        hidden: dict[str, str] = {}
         try:
-            config = handler.config.model_validate(call.config)
-            step = Call(call.tenant_id, call.run_id, call.step_id, attempt, config)
+            urls = _callback_urls(call, tools)
+            hidden = {url: placeholder for placeholder, url in urls.items()}
+            config = handler.config.model_validate(replaced(call.config, urls))
+            step = Call(call.tenant_id, call.run_id, call.step_id, attempt, config, call.item_key, hidden)
             with _heartbeat():
                 output = await handler.run(step, tools)
-            return StepOutcome(output=_checked(output.model_dump(mode="json")), attempt=attempt)
-        except Exception as error:
-            raise _failure(error, call) from error
+            return StepOutcome(output=_checked(replaced(output.model_dump(mode="json"), hidden)), attempt=attempt)
+        except Exception as error:  # noqa: BLE001 - whatever a handler raises, Temporal is told
+            # With its traceback but not as its cause, which Temporal would tell with the whole message once more.
+            raise _failure(error, call, hidden).with_traceback(error.__traceback__) from None
 
     return execute
+
+
+def _callback_urls(call: StepCall, tools: Tools) -> dict[str, str]:
+    """Return the URLs that the config asks for, by what stands for them: a history keeps only that."""
+    if not call.callbacks:
+        return {}
+    return tools.outside.callbacks.of(call, asked_at=activity.info().scheduled_time.timestamp())
 
 
 class OutputTooLargeError(ValueError):
@@ -77,15 +90,15 @@ def _heartbeat() -> Iterator[None]:
         timers[0].cancel()
 
 
-def _failure(error: Exception, call: StepCall) -> ApplicationError:
+def _failure(error: Exception, call: StepCall, hidden: Mapping[str, str]) -> ApplicationError:
     """Return what Temporal is told. The type is the error's class, so that `non_retryable` can name it."""
     attempt = activity.info().attempt
     return ApplicationError(
-        _message(error),
+        shortened(replaced(_message(error), hidden)),
         {"attempt": attempt},
         type=type(error).__name__,
         non_retryable=isinstance(error, NOT_RETRIED),
-        next_retry_delay=_delay(attempt, call.jitter_seconds),
+        next_retry_delay=_delay(attempt, call.jitter_seconds, _asked_for(error, call)),
     )
 
 
@@ -98,12 +111,20 @@ def _message(error: Exception) -> str:
     return str(error) or type(error).__name__
 
 
-def _delay(attempt: int, jitter_seconds: float) -> timedelta | None:
-    """Return the delay before the next attempt: the policy's, and up to `jitter_seconds` at random on top."""
+def _asked_for(error: Exception, call: StepCall) -> float | None:
+    """Return how many seconds whoever was called asked us to wait, if the step honours that."""
+    return error.retry_after_seconds if call.honor_retry_after and isinstance(error, TryAgainLaterError) else None
+
+
+def _delay(attempt: int, jitter_seconds: float, asked_for: float | None) -> timedelta | None:
+    """Return the delay before the next attempt: the policy's, or what was asked for, and a random part of the jitter.
+
+    The jitter counts for both: everybody who was refused at once would come back at once.
+    """
     policy = activity.info().retry_policy
     if policy is None:
-        return None
+        return None if asked_for is None else timedelta(seconds=asked_for)
     base = policy.initial_interval.total_seconds() * policy.backoff_coefficient ** (attempt - 1)
-    delay = base + random.uniform(0, jitter_seconds)  # noqa: S311 - spreads retries, guards nothing
+    delay = (base if asked_for is None else asked_for) + random.uniform(0, jitter_seconds)  # noqa: S311 - no secret
     most = policy.maximum_interval
     return timedelta(seconds=min(delay, most.total_seconds()) if most else delay)

@@ -1,6 +1,6 @@
 """How one step hands an invoice to the next: by name, so that no document enters a run's history."""
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from invoices.model import InvoiceData
 from storage.db import Database, NotStored
@@ -12,9 +12,9 @@ class InvoiceRef(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    document_id: str
-    sha256: str
-    reader_version: str
+    document_id: str = Field(description="the document that the invoice stands for")
+    sha256: str = Field(description="of the document's bytes, hex")
+    reader_version: str = Field(description="what read them")
 
 
 async def load_invoice(db: Database, tenant_id: str, reference: InvoiceRef) -> InvoiceData:

@@ -1,36 +1,53 @@
 """The handler catalogue: every handler's name, config and output models, and code, found in `activities/handlers/`."""
 
 import importlib
+import inspect
 import pkgutil
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cache
-from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel
 
 from activities import handlers
+from activities.callbacks import replaced
 from activities.tools import Tools
+from dag.values import digest
 
 Config = TypeVar("Config", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
 class Call(Generic[Config]):
-    """One attempt at a step. `(run_id, step_id)` is the same for every attempt: write under that identity."""
+    """One attempt at a step. `(run_id, step_id, item_key)` is the same for every attempt: write under that identity."""
 
     tenant_id: str
     run_id: str
     step_id: str
     attempt: int
     config: Config
+    item_key: str | None = None
+    """Which item, where the step runs over a list."""
+    hidden: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Callback URLs in the config, and what stands for each wherever it may be kept."""
+
+    @property
+    def identity(self) -> str:
+        """64 hex digits: the same for every attempt, others for every other step and item, and for other data.
+
+        For the outside to tell a repetition by. An operator who edits a step's config and tries it again means
+        another message, so the config is part of it.
+        """
+        place = [self.tenant_id, self.run_id, self.step_id, self.item_key]
+        return digest([*place, replaced(self.config.model_dump(mode="json"), self.hidden)])
 
 
 @dataclass(frozen=True, slots=True)
 class Handler:
     """A handler as definitions, the validator, the API and the worker see it.
 
+    `aliases` are other names that definitions may call it by; everything else calls it by `name`.
     `local` is for handlers that take well under a second, are idempotent and touch only our own stores: they run
     inside the workflow task, without heartbeat, queue or rate limit.
     """
@@ -40,13 +57,44 @@ class Handler:
     output: type[BaseModel]
     run: Callable[[Call[Any], Tools], Awaitable[BaseModel]]
     local: bool = False
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def summary(self) -> str:
+        """What it does, in a sentence: the first line of its file."""
+        line = (inspect.getdoc(inspect.getmodule(self.run)) or "").partition("\n")[0]
+        text = line.partition(": ")[2]
+        return text[:1].upper() + text[1:]
+
+
+class Catalogue(Mapping[str, Handler]):
+    """Handlers by name, in name order. An alias finds its handler too; it is not counted or listed as one."""
+
+    def __init__(self, found: Iterable[Handler]) -> None:
+        """Raises: ValueError if a name means two handlers."""
+        ordered = sorted(found, key=lambda handler: handler.name)
+        self._handlers = {handler.name: handler for handler in ordered}
+        self._names: dict[str, Handler] = {}
+        for handler in ordered:
+            for name in (handler.name, *handler.aliases):
+                other = self._names.setdefault(name, handler)
+                if other is not handler:
+                    raise ValueError(f"the name {name!r} means two handlers: {other.name} and {handler.name}")
+
+    def __getitem__(self, name: str) -> Handler:
+        return self._names[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._handlers)
+
+    def __len__(self) -> int:
+        return len(self._handlers)
 
 
 @cache
-def load_catalogue() -> Mapping[str, Handler]:
-    """Return every handler by name, in name order."""
-    found = (
+def load_catalogue() -> Catalogue:
+    """Return every handler that there is."""
+    return Catalogue(
         importlib.import_module(f"{handlers.__name__}.{module.name}").HANDLER
         for module in pkgutil.iter_modules(handlers.__path__)
     )
-    return MappingProxyType({handler.name: handler for handler in sorted(found, key=lambda handler: handler.name)})

@@ -1,13 +1,36 @@
 """What handlers work with: made once by the worker, handed to every call."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import asyncpg
 
+from activities.callbacks import CallbackUrls
 from activities.metrics import Metrics
+from activities.outgoing import HttpClient
 from activities.reading import DocumentReader
+from activities.secret_store import SecretStore
 from storage.blobs import BlobStore
 from storage.lake import Lake
+
+
+@dataclass(frozen=True, slots=True)
+class GeminiAccess:
+    """How to reach the Gemini API. `base_url` is another server that speaks its language; None is Google's own."""
+
+    api_key: str | None = field(default=None, repr=False)
+    base_url: str | None = None
+    default_model: str = "gemini-3.8-flash"
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """How to reach what is not ours. As it begins: public addresses only, no secrets, no keys, nobody to notify."""
+
+    http: HttpClient = field(default_factory=HttpClient)
+    secrets: SecretStore = field(default_factory=SecretStore)
+    gemini: GeminiAccess = field(default_factory=GeminiAccess)
+    notify_url: str | None = field(default=None, repr=False)
+    callbacks: CallbackUrls = field(default_factory=CallbackUrls)
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,3 +42,4 @@ class Tools:
     lake: Lake
     reader: DocumentReader
     metrics: Metrics
+    outside: Outside = field(default_factory=Outside)

@@ -6,15 +6,33 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 import asyncpg
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 from prometheus_client import CollectorRegistry
 
 from activities.registry import load_catalogue
-from api import definitions, documents, health, metrics, reviews, runs, workflow
+from api import (
+    aliases,
+    callbacks,
+    dead_letters,
+    definitions,
+    documents,
+    handlers,
+    health,
+    metrics,
+    rate_limits,
+    retries,
+    reviews,
+    routing,
+    runs,
+    workflow,
+)
+from api.docs import add_docs
 from api.errors import register
 from api.limits import BodyLimit
 from api.metrics import RequestMetrics
+from api.parameters import only_known
 from operations.app import App
+from operations.connection import Connection, find_connection
 from operations.definitions import publish_shipped
 from operations.documents import start_waiting_documents
 from operations.engine import open_client
@@ -31,17 +49,37 @@ SWEEP_SECONDS = 15.0
 
 CLOSE_SECONDS = 5.0
 
-ROUTERS = (documents, runs, workflow, reviews, definitions, health, metrics)
+ROUTERS = (
+    documents,
+    runs,
+    retries,
+    dead_letters,
+    workflow,
+    reviews,
+    definitions,
+    aliases,
+    routing,
+    handlers,
+    rate_limits,
+)
+FOR_STRANGERS = (callbacks, health, metrics)
+"""Called by what we do not know, which may add parameters of its own."""
 
 log = logging.getLogger(__name__)
 
 
 def create_app(settings: Settings) -> FastAPI:
-    """Return the API. It answers at once; `/readyz` tells which of its services are still missing."""
+    """Return the API. It answers at once; `/readyz` tells which of its services are still missing.
+
+    Raises: ConnectionUnfit.
+    """
+    connection = find_connection(
+        settings.temporal_address, settings.temporal_namespace, envconfig=settings.temporal_envconfig
+    )
 
     @contextlib.asynccontextmanager
     async def lifespan(api: FastAPI) -> AsyncIterator[None]:
-        async with open_app(settings) as app:
+        async with open_app(settings, connection) as app:
             api.state.app = app
             house = asyncio.create_task(keep_house(app))
             try:
@@ -55,29 +93,37 @@ def create_app(settings: Settings) -> FastAPI:
         version=VERSION,
         summary="Durable document workflows: upload documents, run definitions, review results.",
         lifespan=lifespan,
+        docs_url=None,  # the framework's own pages load their scripts from elsewhere
+        redoc_url=None,
+        swagger_ui_oauth2_redirect_url=None,
     )
     api.state.registry = CollectorRegistry()
     register(api)
     for module in ROUTERS:
+        api.include_router(module.router, dependencies=[Depends(only_known)])
+    for module in FOR_STRANGERS:
         api.include_router(module.router)
+    add_docs(api)
     api.add_middleware(BodyLimit, max_upload_bytes=settings.max_upload_bytes)
     api.add_middleware(RequestMetrics, registry=api.state.registry)
     return api
 
 
 @contextlib.asynccontextmanager
-async def open_app(settings: Settings) -> AsyncIterator[App]:
+async def open_app(settings: Settings, connection: Connection) -> AsyncIterator[App]:
     """Open what operations need. Nothing has to be up: each connection is made when it is first used."""
     pool = await open_pool(settings.database_url, min_size=0)
     try:
         yield App(
             db=pool,
-            temporal=await open_client(settings.temporal_address, settings.temporal_namespace),
+            temporal=await open_client(connection),
             blobs=BlobStore(settings.data_dir / "blobs"),
             catalogue=load_catalogue(),
             task_queue=settings.task_queue,
+            resource_limits=settings.resource_limits,
             temporal_ui_url=settings.temporal_ui_url,
             max_upload_bytes=settings.max_upload_bytes,
+            callback_keys=settings.callback_keys,
         )
     finally:
         await _close(pool)

@@ -1,23 +1,25 @@
-"""Definitions: submit, list, show; validate and plan without storing anything."""
+"""Definitions: publish, list, show, compare; validate and plan without storing anything."""
 
 import datetime as dt
 from dataclasses import asdict
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from api.aliases import AliasesMap, Reason, aliases_map
 from api.auth import MayRead, MaySubmit
 from api.errors import problems
 from api.parameters import After, AppDep, Limit
-from api.runs import MAX_VERSION
 from dag import picture
-from dag.definition import Definition
+from dag.aliases import MAX_VERSION, STABLE, Aliases
+from dag.definition import Definition, to_json
+from dag.diff import ChangeKind
 from dag.problems import Problem
 from dag.values import Json
 from operations import definitions
-from operations.errors import InvalidDefinition, NotFound
-from storage.definitions import StoredDefinition
+from operations.errors import Damaged, InvalidDefinition, NotFound
+from storage.definitions import DefinitionLine, StoredDefinition
 
 router = APIRouter(prefix="/v1/definitions", tags=["definitions"])
 
@@ -30,6 +32,13 @@ class DefinitionIn(BaseModel):
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"definition": EXAMPLE}]})
 
     definition: str | dict[str, Json]
+
+
+class PublishIn(DefinitionIn):
+    """A definition to publish. `promote` lets new runs get it at once; the first version of a definition always is."""
+
+    promote: bool = Field(default=True, strict=True)
+    reason: Reason = ""
 
 
 class ProblemLineOut(BaseModel):
@@ -80,8 +89,9 @@ class VersionOut(BaseModel):
 
 
 class PublishedOut(VersionOut):
-    """A published version, and what the validator warned about."""
+    """A published version, what the aliases name now, and what the validator warned about."""
 
+    aliases: AliasesMap
     warnings: list[ProblemLineOut]
 
 
@@ -97,30 +107,87 @@ class DefinitionOut(VersionOut):
         return cls.model_validate(stored)
 
 
+class DefinitionLineOut(VersionOut):
+    """The newest version of a definition, and what its aliases name."""
+
+    aliases: AliasesMap
+
+    @classmethod
+    def of(cls, line: DefinitionLine, aliases: Aliases) -> "DefinitionLineOut":
+        """Return what is told of `line`."""
+        return cls(**dict(VersionOut.model_validate(line)), aliases=aliases_map(aliases))
+
+
 class DefinitionListOut(BaseModel):
     """The newest version of each definition, by id."""
 
-    model_config = ConfigDict(from_attributes=True)
-
-    definitions: list[VersionOut]
+    definitions: list[DefinitionLineOut]
     after: str | None
 
 
+class VersionListOut(BaseModel):
+    """A definition's versions, newest first, and what its aliases name."""
+
+    versions: list[VersionOut]
+    aliases: AliasesMap
+    after: int | None
+
+
+class ChangeOut(BaseModel):
+    """One field that differs; `old` is null where there was none, `new` where there is none any more."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    kind: ChangeKind
+    path: str
+    old: Json
+    new: Json
+
+
+class StepDiffOut(BaseModel):
+    """A step that both versions have, and what is different about it."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    id: str
+    changes: list[ChangeOut]
+
+
+class DiffOut(BaseModel):
+    """How the version `to_version` differs from `from_version`: steps, and in `fields` everything else."""
+
+    definition_id: str
+    from_version: int
+    to_version: int
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+    changed: list[StepDiffOut]
+    reordered: bool = Field(description="whether steps that both have stand in another order")
+    fields: list[ChangeOut]
+
+
 @router.post("", status_code=201, responses=problems(InvalidDefinition))
-async def submit_definition(wanted: DefinitionIn, who: MaySubmit, app: AppDep, response: Response) -> PublishedOut:
-    """Publish a definition as its next version."""
-    published = await definitions.publish(app, who, wanted.definition)
+async def submit_definition(wanted: PublishIn, who: MaySubmit, app: AppDep, response: Response) -> PublishedOut:
+    """Publish a definition as its next version, and let new runs get it."""
+    published = await definitions.publish(app, who, wanted.definition, promoted=wanted.promote, reason=wanted.reason)
     version = VersionOut.model_validate(published.stored)
     response.headers["Location"] = f"/v1/definitions/{version.definition_id}?version={version.version}"
     warnings = [ProblemLineOut(**asdict(warning)) for warning in published.warnings]
-    return PublishedOut(**dict(version), warnings=warnings)
+    return PublishedOut(**dict(version), aliases=aliases_map(published.aliases), warnings=warnings)
 
 
 @router.get("", responses=problems())
 async def list_definitions(who: MayRead, app: AppDep, limit: Limit = 100, after: After = None) -> DefinitionListOut:
     """List the newest version of each definition."""
     page = await definitions.list_definitions(app, who, limit=limit, after=after)
-    return DefinitionListOut.model_validate(page)
+    lines = [DefinitionLineOut.of(line, page.aliases[line.definition_id]) for line in page.definitions]
+    return DefinitionListOut(definitions=lines, after=page.after)
+
+
+@router.get("/schema", responses=problems())
+async def show_schema(_who: MayRead, app: AppDep) -> dict[str, Json]:
+    """Give the JSON Schema of a definition, for editors. A definition whose id is `schema` is at `schema@stable`."""
+    return await definitions.schema(app)
 
 
 @router.post("/validate", responses=problems())
@@ -134,7 +201,7 @@ async def plan_definition(wanted: DefinitionIn, _who: MayRead, app: AppDep) -> P
     """Show how a definition would run. Nothing is stored."""
     definition, warnings = await definitions.check(app, wanted.definition)
     return PlanOut(
-        definition=definition.model_dump(mode="json"),
+        definition=to_json(definition),
         layers=[list(layer) for layer in picture.layers(definition)],
         critical_path=list(picture.critical_path(definition)),
         mermaid=picture.mermaid(definition),
@@ -142,12 +209,50 @@ async def plan_definition(wanted: DefinitionIn, _who: MayRead, app: AppDep) -> P
     )
 
 
-@router.get("/{definition_id}", responses=problems(NotFound))
+@router.get("/{definition_id}", responses=problems(NotFound, Damaged))
 async def show_definition(
+    definition_id: Annotated[str, Path(description="`ID`, `ID@VERSION` or `ID@ALIAS`")],
+    who: MayRead,
+    app: AppDep,
+    version: Annotated[int | None, Query(ge=1, le=MAX_VERSION, description="by default what `stable` names")] = None,
+) -> DefinitionOut:
+    """Show a version of a definition."""
+    return DefinitionOut.of(await definitions.load(app, who, definition_id, version))
+
+
+@router.get("/{definition_id}/versions", responses=problems(NotFound))
+async def list_versions(
     definition_id: str,
     who: MayRead,
     app: AppDep,
-    version: Annotated[int | None, Query(ge=1, le=MAX_VERSION, description="by default the newest")] = None,
-) -> DefinitionOut:
-    """Show a definition."""
-    return DefinitionOut.of(await definitions.load(app, who, definition_id, version))
+    limit: Limit = 100,
+    after: Annotated[int | None, Query(ge=1, le=MAX_VERSION, description="the `after` of the page before")] = None,
+) -> VersionListOut:
+    """List the versions of a definition, newest first."""
+    page = await definitions.list_versions(app, who, definition_id, limit=limit, after=after)
+    versions = [VersionOut.model_validate(line) for line in page.versions]
+    return VersionListOut(versions=versions, aliases=aliases_map(page.aliases), after=page.after)
+
+
+@router.get("/{definition_id}/diff", responses=problems(NotFound, Damaged))
+async def compare_versions(
+    definition_id: str,
+    who: MayRead,
+    app: AppDep,
+    old: Annotated[str, Query(alias="from", max_length=64, description="a version or an alias")] = STABLE,
+    new: Annotated[
+        str | None, Query(alias="to", max_length=64, description="a version or an alias; by default the newest version")
+    ] = None,
+) -> DiffOut:
+    """Tell how two versions differ: steps added, removed and changed, field by field, and everything else."""
+    found = await definitions.compare(app, who, definition_id, old, new)
+    return DiffOut(
+        definition_id=definition_id,
+        from_version=found.old.version,
+        to_version=found.new.version,
+        added=found.diff.added,
+        removed=found.diff.removed,
+        changed=[StepDiffOut.model_validate(step) for step in found.diff.changed],
+        reordered=found.diff.reordered,
+        fields=[ChangeOut.model_validate(change) for change in found.diff.fields],
+    )

@@ -4,15 +4,15 @@ import datetime as dt
 from collections.abc import AsyncIterator
 from typing import Annotated
 
-from fastapi import APIRouter, File, Form, Response, UploadFile
+from fastapi import APIRouter, Depends, File, Form, Response, UploadFile
 from pydantic import BaseModel, ConfigDict, Field
 
 from api.auth import MayRead, MaySubmit
 from api.errors import problems
-from api.parameters import AppDep, IdempotencyKey, one_key
+from api.parameters import AppDep, IdempotencyKey, each_part_once, one_key
 from operations import documents
 from operations.documents import DEFAULT_SLA_HOURS, UNKNOWN_MEDIA_TYPE, Upload
-from operations.errors import KeyConflict, NotFound, TooLarge
+from operations.errors import KeyConflict, NotFound
 
 CHUNK_BYTES = 2**18
 
@@ -35,10 +35,14 @@ class DocumentOut(BaseModel):
     file_name: str = Field(description="as the uploader claimed, without folders", examples=["invoice-4711.pdf"])
     sla_hours: float
     received_at: dt.datetime
+    source: str = Field(description="where the uploader says it comes from")
+    definition: str | None = Field(
+        description="what it takes, as the upload named it or a routing rule chose it", examples=["invoice@canary"]
+    )
     duplicate_of: str | None = Field(description="the first document with the same bytes")
 
 
-@router.post("", status_code=202, responses=problems(NotFound, KeyConflict, TooLarge))
+@router.post("", status_code=202, responses=problems(NotFound, KeyConflict), dependencies=[Depends(each_part_once)])
 async def upload_document(
     who: MaySubmit,
     app: AppDep,
@@ -46,6 +50,11 @@ async def upload_document(
     *,
     file: Annotated[UploadFile, File(description="the document; its type is told by its bytes, not by its name")],
     sla_hours: Annotated[int, Form(ge=1, le=8760, description="hours until it must be decided")] = DEFAULT_SLA_HOURS,
+    source: Annotated[str, Form(max_length=100, description="where it comes from, for routing rules")] = "",
+    definition: Annotated[
+        str | None,
+        Form(max_length=200, description="`ID`, `ID@VERSION` or `ID@ALIAS`; by default by the routing rules"),
+    ] = None,
     key: Annotated[str | None, Form(description="as the header Idempotency-Key")] = None,
     idempotency_key: IdempotencyKey = None,
 ) -> DocumentOut:
@@ -56,6 +65,8 @@ async def upload_document(
         media_type=file.content_type or UNKNOWN_MEDIA_TYPE,
         sla_hours=sla_hours,
         key=one_key(idempotency_key, key),
+        source=source,
+        definition=definition or None,
     )
     document = DocumentOut.model_validate(await documents.upload_document(app, who, upload))
     response.headers["Location"] = f"/v1/documents/{document.document_id}"

@@ -1,7 +1,7 @@
 """Which status code each refusal has, and how it leaves: problem+json (RFC 9457). No other module knows a status."""
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
 from http import HTTPStatus
@@ -14,14 +14,23 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
+from api.misshapen import faults, unreadable_body
+from dag.inputs import InputProblem
 from dag.values import Json
 from operations.errors import (
+    AlreadyAnswered,
+    AlreadyDecided,
+    CallbackOver,
+    Damaged,
     Forbidden,
     InvalidDefinition,
     InvalidInput,
+    InvalidRouting,
     KeyConflict,
     NotFound,
+    NothingToUndo,
     OperationError,
+    Outdated,
     TooLarge,
     Unavailable,
     WrongState,
@@ -56,6 +65,9 @@ class ProblemOut(BaseModel):
     state: str | None = Field(default=None, description="the state that refused")
     differences: list[str] | None = Field(default=None, description="what differs from the first request with this key")
     limit_bytes: int | None = None
+    current: int | None = Field(default=None, description="the revision that is in force")
+    decided_by: str | None = Field(default=None, description="who was first")
+    decision: Json = Field(default=None, description="what was decided first")
     scope: str | None = Field(default=None, description="the scope that is missing")
     service: str | None = Field(default=None, description="what does not answer")
 
@@ -84,12 +96,57 @@ KINDS: Mapping[type[OperationError], Kind] = {
     WrongState: Kind(
         HTTPStatus.CONFLICT, "wrong-state", "Not in this state", "cannot resume: the run is completed", ("state",)
     ),
+    AlreadyDecided: Kind(
+        HTTPStatus.CONFLICT,
+        "already-decided",
+        "Somebody else was first",
+        "ann decided this before: the first decision counts",
+        ("decided_by", "decision"),
+    ),
+    AlreadyAnswered: Kind(
+        HTTPStatus.CONFLICT,
+        "already-answered",
+        "Answered before",
+        "this was answered before, otherwise: the first answer counts",
+    ),
+    CallbackOver: Kind(
+        HTTPStatus.GONE,
+        "callback-over",
+        "Nothing waits for this any more",
+        "this callback URL is over: its step waits no longer",
+    ),
     InvalidDefinition: Kind(
         HTTPStatus.UNPROCESSABLE_ENTITY,
         "invalid-definition",
         "The definition is not valid",
         "the definition has 2 problems",
         ("problems",),
+    ),
+    InvalidRouting: Kind(
+        HTTPStatus.UNPROCESSABLE_ENTITY,
+        "invalid-routing",
+        "The routing rules are not valid",
+        "the routing rules have 2 problems",
+        ("problems",),
+    ),
+    NothingToUndo: Kind(
+        HTTPStatus.CONFLICT,
+        "nothing-to-undo",
+        "There is nothing before this",
+        "new runs of 'invoice' never got another version than now: ...",
+    ),
+    Outdated: Kind(
+        HTTPStatus.CONFLICT,
+        "outdated",
+        "Somebody else changed it meanwhile",
+        "the routing rules were changed meanwhile: you read revision 3, expected the current one, 4",
+        ("current",),
+    ),
+    Damaged: Kind(
+        HTTPStatus.INTERNAL_SERVER_ERROR,
+        "damaged",
+        "What is stored is not what was published",
+        "version 3 of the definition 'invoice' is not what was published: ...; restore the row from a backup",
     ),
     InvalidInput: Kind(
         HTTPStatus.UNPROCESSABLE_ENTITY,
@@ -129,9 +186,21 @@ _AWAY = (
 
 
 def problems(*errors: type[OperationError]) -> dict[int | str, dict[str, Json]]:
-    """Return the OpenAPI `responses` of a route that may be refused so; every route may be for EVERYWHERE."""
+    """Return the OpenAPI `responses` of a route that may be refused so; every route may be for EVERYWHERE.
+
+    That one with a body may be refused for the body's size is told of all of them by `register`.
+    """
+    return _responses(*errors, *EVERYWHERE)
+
+
+def problems_without_key(*errors: type[OperationError]) -> dict[int | str, dict[str, Json]]:
+    """Return the same of a route that needs no scope."""
+    return _responses(*errors, *(error for error in EVERYWHERE if error is not Forbidden))
+
+
+def _responses(*errors: type[OperationError]) -> dict[int | str, dict[str, Json]]:
     documented: dict[int | str, dict[str, Json]] = {}
-    for kind in (KINDS[error] for error in dict.fromkeys((*errors, *EVERYWHERE))):
+    for kind in (KINDS[error] for error in dict.fromkeys(errors)):
         content = {MEDIA_TYPE: {"schema": {"$ref": SCHEMA}, "examples": {}}}
         response = documented.setdefault(int(kind.status), {"description": kind.title, "content": content})
         response["content"][MEDIA_TYPE]["examples"][kind.name] = {
@@ -164,9 +233,16 @@ def refusal(error: OperationError) -> JSONResponse:
 
 
 def _openapi(generate: Callable[[], dict[str, Json]]) -> dict[str, Json]:
-    """Add the schema that `problems` refers to: the framework would offer it as plain application/json too."""
+    """Add what holds for all routes: a body may be too large, and the schema that `problems` refers to.
+
+    The framework would offer the schema as plain application/json too.
+    """
     document = generate()
     document["components"]["schemas"].setdefault(ProblemOut.__name__, ProblemOut.model_json_schema())
+    for methods in document["paths"].values():
+        for operation in methods.values():
+            if "requestBody" in operation:
+                operation["responses"] |= {str(status): told for status, told in _responses(TooLarge).items()}
     return document
 
 
@@ -179,22 +255,16 @@ async def _unavailable(_: Request, error: Exception) -> JSONResponse:
     return refusal(Unavailable("storage", type(error).__name__))
 
 
-async def _misshapen(_: Request, error: Exception) -> JSONResponse:
-    kind = KINDS[InvalidInput]
-    found = list(_field_problems(cast("RequestValidationError", error)))
-    detail = "; ".join(f"{problem['path']}: {problem['message']}" for problem in found)
-    return _answer(_body(kind.name, kind.title, kind.status, detail, problems=found))
-
-
-def _field_problems(error: RequestValidationError) -> Iterator[dict[str, Json]]:
-    for fault in error.errors():
-        location = [str(part) for part in fault["loc"] if part != "body"]
-        yield {"path": ".".join(location) or "body", "message": fault["msg"], "suggestion": None}
+async def _misshapen(request: Request, error: Exception) -> JSONResponse:
+    content_type = request.headers.get("content-type", "")
+    return refusal(InvalidInput([*faults(cast("RequestValidationError", error), content_type)]))
 
 
 async def _http(_: Request, error: Exception) -> JSONResponse:
     """Answer what the framework refuses: an unknown path, a wrong method, a body that is no form."""
     refused = cast("HTTPException", error)
+    if unreadable := unreadable_body(refused):
+        return refusal(InvalidInput([InputProblem("body", unreadable)]))
     status = HTTPStatus(refused.status_code)
     name = status.phrase.lower().replace(" ", "-")
     return _answer(_body(name, status.phrase, status, str(refused.detail)), refused.headers)

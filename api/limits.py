@@ -4,6 +4,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.errors import BodyTooLargeError, refusal
+from dag.values import MAX_VALUE_BYTES
 from operations.errors import TooLarge
 
 MAX_JSON_BYTES = 4 * 2**20
@@ -13,6 +14,8 @@ FORM_BYTES = 64 * 2**10
 """What a multipart form adds to the file in it: boundaries, headers, the other fields."""
 
 UPLOAD_PATH = "/v1/documents"
+CALLBACKS_PATH, MAX_CALLBACK_BYTES = "/v1/callbacks/", 2 * MAX_VALUE_BYTES
+"""An answer may have MAX_VALUE_BYTES without spaces; who sends it needs no key, so no more is read."""
 
 
 class BodyLimit:
@@ -27,7 +30,7 @@ class BodyLimit:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        limit, allowance = (self._max_upload_bytes, FORM_BYTES) if scope["path"] == UPLOAD_PATH else (MAX_JSON_BYTES, 0)
+        limit, allowance = self._limit(scope["path"])
         if _announced(scope) > limit + allowance:
             await refusal(TooLarge(limit))(scope, receive, send)
             return
@@ -42,6 +45,11 @@ class BodyLimit:
             return message
 
         await self._app(scope, limited, send)
+
+    def _limit(self, path: str) -> tuple[int, int]:
+        if path == UPLOAD_PATH:
+            return self._max_upload_bytes, FORM_BYTES
+        return (MAX_CALLBACK_BYTES if path.startswith(CALLBACKS_PATH) else MAX_JSON_BYTES), 0
 
 
 def _announced(scope: Scope) -> int:

@@ -1,11 +1,17 @@
 """What several resources take: the app, pages of a list, an idempotency key."""
 
-from typing import Annotated, cast
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Annotated, Any, cast
 
-from fastapi import Depends, Header, Query, Request
+from fastapi import Depends, Header, Query, Request, params
+from fastapi.dependencies.utils import get_flat_params
 
+from dag.inputs import InputProblem
+from dag.values import shortened
 from operations.app import App
-from operations.errors import InputProblem, InvalidInput
+from operations.errors import InvalidInput
 
 
 async def app_of(request: Request) -> App:
@@ -18,6 +24,44 @@ Limit = Annotated[int, Query(ge=1, le=500, description="most items on the page")
 After = Annotated[
     str | None, Query(max_length=4096, description="the `after` of the page before; without it, the first page")
 ]
+
+
+async def only_known(request: Request) -> None:
+    """Refuse parameters that the route does not have, or has once: one that is not heeded is worse than none.
+
+    Raises: InvalidInput.
+    """
+    known = [field.alias for field in get_flat_params(request.scope["route"].dependant) if _is_query(field)]
+    given = Counter(name for name, _ in request.query_params.multi_items())
+    problems = [*_unknown(given, known), *_repeated(given, "parameter")]
+    if problems:
+        raise InvalidInput(problems)
+
+
+async def each_part_once(request: Request) -> None:
+    """Refuse a form that has several parts of one name, of which one would be heeded. Raises: InvalidInput."""
+    form = await request.form()  # read already, for the route's own arguments
+    if problems := [*_repeated(Counter(name for name, _ in form.multi_items()), "part of the form")]:
+        raise InvalidInput(problems)
+
+
+def _is_query(field: Any) -> bool:
+    return isinstance(field.field_info, params.Query)
+
+
+def _unknown(given: Iterable[str], known: Sequence[str]) -> Iterator[InputProblem]:
+    for name in given:
+        if name not in known:
+            near = get_close_matches(name[:64], known, n=1)
+            yield InputProblem(shortened(name, 100), "this request has no such parameter", near[0] if near else None)
+
+
+def _repeated(given: Mapping[str, int], what: str) -> Iterator[InputProblem]:
+    for name, count in given.items():
+        if count > 1:
+            yield InputProblem(shortened(name, 100), f"is given {count} times, expected one {what} of that name")
+
+
 IdempotencyKey = Annotated[
     str | None,
     Header(

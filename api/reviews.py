@@ -1,7 +1,7 @@
-"""Reviews: the queue of documents that a person has to look at."""
+"""Reviews: the queue of what a person has to look at, documents and the questions of human steps."""
 
 import datetime as dt
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
@@ -9,30 +9,53 @@ from pydantic import BaseModel, ConfigDict, Field
 from api.auth import MayReview
 from api.errors import problems
 from api.parameters import After, AppDep, Limit
+from dag.kinds import ID_PATTERN
+from dag.state import RunStatus
 from dag.values import Json
 from operations import reviews
+from operations.errors import AlreadyDecided, NotFound, WrongState
+from operations.reviews import ReviewFilter
 from storage.reviews import OPEN
+from storage.step_reviews import DECIDED
 
 router = APIRouter(prefix="/v1/reviews", tags=["reviews"])
 
 
 class ReviewOut(BaseModel):
-    """A question to a person. `parts` say what the priority is made of, `reasons` what is doubtful."""
+    """A question to a person. Of a document, `parts` say what the priority is made of, `reasons` what is doubtful."""
 
     model_config = ConfigDict(from_attributes=True)
 
     review_id: str
-    document_id: str
+    kind: Literal["document", "step"] = Field(description="what asks: a document, or a human step of a run")
+    document_id: str | None = Field(description="of a step's item, the document of its run, if it has one")
     run_id: str
-    status: str = Field(examples=[OPEN])
-    band: int = Field(description="items of a higher band come first: overdue, then nearly due or suspicious")
+    step_id: str | None
+    queue: str = Field(description="`documents`, or what the human step says")
+    title: str
+    status: str = Field(
+        examples=[OPEN], description="a step's item ends as `decided`, or as `closed` when its run asks no more"
+    )
+    band: int = Field(
+        description="items of a higher band come first: overdue, then nearly due, suspicious or escalated"
+    )
     priority: float = Field(description="0 to 100")
     parts: dict[str, float]
     reasons: list[Json]
     summary: dict[str, Json]
-    due_at: dt.datetime
+    decided_by: str | None
+    due_at: dt.datetime | None
     created_at: dt.datetime
     updated_at: dt.datetime
+    closed_at: dt.datetime | None
+
+
+class ReviewContentOut(ReviewOut):
+    """A question with all that belongs to it."""
+
+    form: dict[str, Json] = Field(description="JSON Schema that a decision must fit")
+    show: dict[str, Json] = Field(description="what the definition puts beside the form")
+    decision: Json = Field(description="what was decided, null before")
 
 
 class ReviewListOut(BaseModel):
@@ -44,14 +67,57 @@ class ReviewListOut(BaseModel):
     after: str | None
 
 
+class DecisionIn(BaseModel):
+    """What a person decided: any JSON that the item's form allows."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"decision": {"approved": True}}]})
+
+    decision: Json
+
+
+class DecidedOut(BaseModel):
+    """A decision that was taken, and how the run stands now."""
+
+    review_id: str
+    run_id: str
+    step_id: str
+    status: str = Field(examples=[DECIDED])
+    run_status: RunStatus
+
+
 @router.get("", responses=problems())
 async def list_reviews(
     who: MayReview,
     app: AppDep,
     *,
     status: Annotated[str, Query(max_length=32, pattern="^[a-z_]+$")] = OPEN,
+    queue: Annotated[str | None, Query(max_length=64, pattern=ID_PATTERN, description="one queue's items")] = None,
+    kind: Annotated[Literal["document", "step"] | None, Query(description="what asks")] = None,
     limit: Limit = 100,
     after: After = None,
 ) -> ReviewListOut:
     """List review items, most urgent first."""
-    return ReviewListOut.model_validate(await reviews.list_reviews(app, who, status=status, limit=limit, after=after))
+    wanted = ReviewFilter(status, queue, kind)
+    return ReviewListOut.model_validate(await reviews.list_reviews(app, who, wanted, limit=limit, after=after))
+
+
+@router.get("/{review_id}", responses=problems(NotFound))
+async def show_review(review_id: str, who: MayReview, app: AppDep) -> ReviewContentOut:
+    """Show a review item with its form and its content."""
+    review, content = await reviews.show_review(app, who, review_id)
+    line = ReviewOut.model_validate(review)
+    return ReviewContentOut(**dict(line), form=content.form, show=content.show, decision=content.decision)
+
+
+@router.post("/{review_id}/decision", responses=problems(NotFound, AlreadyDecided, WrongState))
+async def decide_review(review_id: str, wanted: DecisionIn, who: MayReview, app: AppDep) -> DecidedOut:
+    """Decide what a human step asks, at whatever depth its run is. The first decision counts."""
+    decided = await reviews.decide_review(app, who, review_id, wanted.decision)
+    review = decided.review
+    return DecidedOut(
+        review_id=review.review_id,
+        run_id=review.run_id,
+        step_id=review.step_id or "",
+        status=DECIDED,
+        run_status=decided.run_status,
+    )

@@ -9,22 +9,22 @@ from pydantic import BaseModel, ConfigDict, Field
 from api.auth import MayOperateRuns, MayRead, MaySubmit
 from api.errors import problems
 from api.parameters import After, AppDep, IdempotencyKey, Limit, one_key
+from dag.aliases import MAX_VERSION
+from dag.explanation import RunExplanation
 from dag.report import RunReport
 from dag.state import RunStatus
 from dag.values import Json
-from operations import run_control, run_lists, run_reports, runs
+from operations import explain, run_control, run_lists, run_reports, runs
 from operations.engine import history_url
 from operations.errors import InvalidDefinition, KeyConflict, NotFound, WrongState
 from operations.run_lists import RunFilter
 from operations.runs import RunOrder
 
-MAX_VERSION = 2**31 - 1
-
 router = APIRouter(prefix="/v1/runs", tags=["runs"])
 
 
 class RunIn(BaseModel):
-    """What to run: the id of a published definition, or a whole definition, which is published first."""
+    """What to run: `ID`, `ID@VERSION` or `ID@ALIAS`, or a whole definition, which is published first."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -34,9 +34,18 @@ class RunIn(BaseModel):
     )
 
     definition: str | dict[str, Json]
-    version: int | None = Field(default=None, ge=1, le=MAX_VERSION, description="by default the newest")
+    version: int | None = Field(
+        default=None,
+        strict=True,
+        ge=1,
+        le=MAX_VERSION,
+        description="by default what the alias `stable` or `canary` says",
+    )
     inputs: dict[str, Json] = Field(default_factory=dict)
     key: str | None = Field(default=None, description="as the header Idempotency-Key")
+    priority: int | None = Field(
+        default=None, strict=True, ge=1, le=5, description="1 goes first, by default what the definition says, else 3"
+    )
 
 
 class StartedOut(BaseModel):
@@ -87,12 +96,26 @@ class RunStatusOut(BaseModel):
     status: RunStatus
 
 
+class AnswerIn(BaseModel):
+    """What a waiting step is answered: any JSON that its `accept` or `form` allows."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"answer": {"decision": "process"}}]})
+
+    answer: Json
+
+
 class AbortIn(BaseModel):
     """Why a run is ended early."""
 
     model_config = ConfigDict(extra="forbid")
 
     reason: str = Field(default="aborted by an operator", min_length=1, max_length=500, pattern=r"^[^\x00]*$")
+    force: bool = Field(
+        default=False,
+        strict=True,
+        description="without asking a worker, for a run whose workflow task fails: its steps are not told to stop, and "
+        "its status is `failed`",
+    )
 
 
 @router.post(
@@ -104,7 +127,8 @@ async def start_run(
     order: RunIn, who: MaySubmit, app: AppDep, response: Response, idempotency_key: IdempotencyKey = None
 ) -> StartedOut:
     """Start a run. With a key, asking again is the same run, even after it ended."""
-    wanted = RunOrder(order.definition, order.version, order.inputs, one_key(idempotency_key, order.key))
+    key = one_key(idempotency_key, order.key)
+    wanted = RunOrder(order.definition, order.version, order.inputs, key, order.priority)
     started = await runs.start_run(app, who, wanted)
     response.headers["Location"] = f"/v1/runs/{started.run_id}"
     return StartedOut.model_validate(started)
@@ -133,6 +157,20 @@ async def show_run(run_id: str, who: MayRead, app: AppDep) -> RunOut:
     return RunOut(**dict(report), history_url=history_url(app, who.tenant_id, run_id))
 
 
+@router.get("/{run_id}/explain", responses=problems(NotFound))
+async def explain_run(
+    run_id: str,
+    who: MayRead,
+    app: AppDep,
+    *,
+    step: Annotated[str | None, Query(max_length=64, description="one step's id, for that step alone")] = None,
+    limit: Limit = 100,
+    after: After = None,
+) -> RunExplanation:
+    """Tell why each step is as it is: what decided, the values that it read, attempts, and what is waited for."""
+    return await explain.explain_run(app, who, run_id, step=step, after=after, limit=limit)
+
+
 @router.post("/{run_id}/pause", responses=problems(NotFound, WrongState))
 async def pause_run(run_id: str, who: MayOperateRuns, app: AppDep) -> RunStatusOut:
     """Start no more steps; what runs goes on."""
@@ -148,5 +186,13 @@ async def resume_run(run_id: str, who: MayOperateRuns, app: AppDep) -> RunStatus
 @router.post("/{run_id}/abort", responses=problems(NotFound, WrongState))
 async def abort_run(run_id: str, who: MayOperateRuns, app: AppDep, wanted: AbortIn | None = None) -> RunStatusOut:
     """End the run early. Its running steps are cancelled and waited for; the rest is skipped."""
-    reason = (wanted or AbortIn()).reason
-    return RunStatusOut(run_id=run_id, status=await run_control.abort_run(app, who, run_id, reason))
+    wanted = wanted or AbortIn()
+    status = await run_control.abort_run(app, who, run_id, wanted.reason, force=wanted.force)
+    return RunStatusOut(run_id=run_id, status=status)
+
+
+@router.post("/{run_id}/waits/{step_id}", responses=problems(NotFound, WrongState))
+async def answer_wait(run_id: str, step_id: str, wanted: AnswerIn, who: MayOperateRuns, app: AppDep) -> RunStatusOut:
+    """Answer a step that waits for a signal, a webhook or a person. The first answer that it accepts counts."""
+    status = await run_control.answer_wait(app, who, run_id, step_id, wanted.answer)
+    return RunStatusOut(run_id=run_id, status=status)

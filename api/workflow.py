@@ -8,7 +8,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 from api.auth import MaySubmit
 from api.errors import problems
 from api.parameters import AppDep
-from api.runs import MAX_VERSION
+from dag.aliases import MAX_VERSION
 from dag.state import RunStatus
 from dag.values import Json
 from operations import executions
@@ -19,12 +19,18 @@ router = APIRouter(prefix="/v1/workflow", tags=["workflow"])
 
 
 class SubmissionIn(BaseModel):
-    """What to run later: the id of a published definition, or a whole definition, which is published first."""
+    """What to run later: `ID`, `ID@VERSION`, `ID@ALIAS`, or a whole definition, which is published first."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"definition": "invoice"}]})
 
     definition: str | dict[str, Json]
-    version: int | None = Field(default=None, ge=1, le=MAX_VERSION, description="by default the newest")
+    version: int | None = Field(
+        default=None,
+        strict=True,
+        ge=1,
+        le=MAX_VERSION,
+        description="by default what the alias `stable` or `canary` says",
+    )
 
 
 class TriggerIn(BaseModel):

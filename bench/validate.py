@@ -31,6 +31,8 @@ class Output(BaseModel):
 class Models:
     """The handler."""
 
+    name = "add"
+    aliases = ()
     config = Config
     output = Output
 

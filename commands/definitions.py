@@ -11,9 +11,10 @@ from typing import Annotated
 import typer
 
 from activities.registry import load_catalogue
-from dag.definition import Definition
+from dag.definition import Definition, to_json
 from dag.picture import critical_path, layers, mermaid
 from dag.problems import Problem, render
+from dag.rates import DEFAULT_LIMITS, parse_limits
 from operations.source import MAX_SOURCE_BYTES, check_definition
 
 File = Annotated[Path, typer.Argument(help="A definition, as YAML or JSON.", metavar="FILE")]
@@ -30,6 +31,14 @@ class PlanFormat(StrEnum):
 def validate(
     file: File,
     as_json: Annotated[bool, typer.Option("--json", help="Print the problems as a JSON list.")] = False,
+    resource_limits: Annotated[
+        str,
+        typer.Option(
+            help="The resource tags that steps may have, with their limits.",
+            envvar="DOCRAIL_RESOURCE_LIMITS",
+            metavar="TAG=RATE,...",
+        ),
+    ] = DEFAULT_LIMITS,
 ) -> None:
     """Check a definition's file and print every problem in it.
 
@@ -39,7 +48,11 @@ def validate(
 
     Example: docrail validate definitions/invoice.yaml
     """
-    definition, problems = check_definition(read(file), load_catalogue())
+    try:
+        tags = parse_limits(resource_limits)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--resource-limits") from None
+    definition, problems = check_definition(read(file), load_catalogue(), tags)
     if as_json:
         print(json.dumps([asdict(problem) for problem in problems], indent=2))
     else:
@@ -123,7 +136,7 @@ def _as_text(definition: Definition) -> list[str]:
 
 def _as_json(definition: Definition) -> dict[str, object]:
     return {
-        "definition": definition.model_dump(mode="json"),
+        "definition": to_json(definition),
         "layers": layers(definition),
         "critical_path": critical_path(definition),
         "mermaid": mermaid(definition),

@@ -4,9 +4,8 @@ import json
 from collections.abc import Mapping, Sequence
 
 from dag.definition import Definition
+from dag.inputs import InputProblem, MisfitError, complete_inputs
 from dag.values import Json
-from operations.errors import InputProblem, InvalidInput
-from operations.inputs import complete_inputs
 
 EXPECTED: Mapping[str, str] = {
     "integer": "an integer such as 5",
@@ -34,7 +33,7 @@ def parse_inputs(definition: Definition, given: Sequence[str]) -> dict[str, Json
         inputs[name] = _value(definition, name, text)
     try:
         complete_inputs(definition, inputs)  # as the API will; here it can be said in this command's terms
-    except InvalidInput as error:
+    except MisfitError as error:
         raise SystemExit("\n  ".join(_lines(definition, error))) from None
     return inputs
 
@@ -53,7 +52,7 @@ def _refuse(constant: str) -> Json:
     raise ValueError(constant)  # NaN and Infinity, which Python reads, are not JSON
 
 
-def _lines(definition: Definition, error: InvalidInput) -> list[str]:
+def _lines(definition: Definition, error: MisfitError) -> list[str]:
     lines = [_line(problem) for problem in error.problems]
     return lines if len(lines) == 1 else [f"the inputs do not fit the definition {definition.id!r}:", *lines]
 

@@ -16,6 +16,7 @@ from commands.definitions import File, load
 from commands.inputs import parse_inputs
 from commands.speaking import complain, console, table
 from commands.stopping import INTERRUPTED, run_until_stopped
+from dag.definition import to_json
 from dag.values import Json
 
 EXIT_CODES = {"completed": 0, "failed": 1, "aborted": 3, "cancelled": 4}
@@ -30,6 +31,10 @@ def run(
     ] = None,
     key: Annotated[
         str | None, typer.Option(help="Idempotency key: the same key is the same run, also after it ended.")
+    ] = None,
+    priority: Annotated[
+        int | None,
+        typer.Option(min=1, max=5, help="1 goes first, 5 last; by default what the definition says.", metavar="N"),
     ] = None,
     wait: Annotated[
         bool, typer.Option("--wait", help="Follow the run to its end; the exit code tells how it ended.")
@@ -49,7 +54,7 @@ def run(
 
     Example: docrail run definitions/invoice.yaml -i document_id=doc_1 --wait
     """
-    order = _order(file, given or [], key)
+    order = _order(file, given or [], key) | ({} if priority is None else {"priority": priority})
     code = run_until_stopped(lambda: _run(api, order, wait=wait, as_json=as_json))
     raise typer.Exit(INTERRUPTED if code is None else code)
 
@@ -57,7 +62,7 @@ def run(
 def _order(file: Path, given: list[str], key: str | None) -> dict[str, Json]:
     definition = load(file)
     return {
-        "definition": definition.model_dump(mode="json"),
+        "definition": to_json(definition),
         "inputs": parse_inputs(definition, given),
         # A key of our own: if the answer gets lost, asking again finds the run instead of starting another.
         "key": uuid.uuid4().hex if key is None else key,

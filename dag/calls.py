@@ -2,20 +2,39 @@
 
 from pydantic import BaseModel, ConfigDict
 
+from dag.state import StepStatus
 from dag.values import Json
 
 
+class Callback(BaseModel):
+    """A URL that a config asks for: whoever posts to it answers a waiting step."""
+
+    model_config = ConfigDict(frozen=True)
+
+    placeholder: str
+    """What stands for the URL wherever it may be kept. It has a random part, which no document can know."""
+    run_id: str
+    step_id: str
+    timeout_seconds: float | None
+    """How long the step waits; None: until it is answered."""
+
+
 class StepCall(BaseModel):
-    """One attempt's argument. `(run_id, step_id)` is the identity under which a handler is idempotent."""
+    """One attempt's argument. `(run_id, step_id, item_key)` is the identity under which a handler is idempotent."""
 
     model_config = ConfigDict(frozen=True)
 
     tenant_id: str
     run_id: str
     step_id: str
+    item_key: str | None = None
+    """Which item, where the step runs over a list."""
     config: dict[str, Json]
     jitter_seconds: float
     """Most that is added, at random, to the delay before a retry."""
+    honor_retry_after: bool = True
+    callbacks: tuple[Callback, ...] = ()
+    """The URLs that `config` asks for. Only the attempt itself makes them, so that no history holds one."""
 
 
 class StepOutcome(BaseModel):
@@ -25,3 +44,63 @@ class StepOutcome(BaseModel):
 
     output: Json
     attempt: int
+
+
+class ReviewCall(BaseModel):
+    """What a human step asks, and of whom. `(run_id, step_id)` is the item's identity."""
+
+    model_config = ConfigDict(frozen=True)
+
+    tenant_id: str
+    run_id: str
+    step_id: str
+    document_id: str | None
+    queue: str
+    title: str
+    form: dict[str, Json]
+    """JSON Schema of a decision."""
+    show: dict[str, Json]
+    priority: float
+    due_at: float | None
+    """When the step's time is up, in seconds since the epoch; None: never."""
+    asked_at: float = 0.0
+    """When the step began to wait, in seconds since the epoch: a step that is tried again asks anew."""
+
+
+class ReviewEnd(BaseModel):
+    """How a human step ended: its item leaves the queue."""
+
+    model_config = ConfigDict(frozen=True)
+
+    tenant_id: str
+    run_id: str
+    step_id: str
+    status: StepStatus
+    decision: Json = None
+    decided_by: str = ""
+    asked_at: float = 0.0
+    """As of the ReviewCall that this is the end of."""
+
+
+class DeadLetter(BaseModel):
+    """A step that failed for good, or what became of its failure. `(run_id, step_id)` is its identity."""
+
+    model_config = ConfigDict(frozen=True)
+
+    tenant_id: str
+    run_id: str
+    step_id: str
+    definition_id: str
+    version: int
+    handler: str | None
+    document_id: str | None
+    status: StepStatus
+    """PARKED: the run waits for a person; FAILED: it went on without; all else: the failure is dealt with."""
+    error_type: str = ""
+    error_message: str = ""
+    retryable: bool = False
+    """Whether the error was of a class that is tried again: it may pass by itself, where others need a person."""
+    attempts: int = 0
+    failed_at: float | None = None
+    """Seconds since the epoch."""
+    resolved_by: str = ""

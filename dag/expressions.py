@@ -14,36 +14,35 @@ from typing import Protocol
 
 from jinja2 import TemplateError, TemplateSyntaxError, Undefined, nodes
 from jinja2.parser import Parser
+from jinja2.visitor import NodeTransformer
 
-from dag.sandbox import ENVIRONMENT, FILTERS, MAX_ITEMS, NOTHING, TESTS, ExpressionError, bounded, lookup, show
+from dag.language import check_tree, constant_of
+from dag.sandbox import COMPARE, ENVIRONMENT, MAX_ITEMS, NOTHING, WORK, bounded, lookup, show
 from dag.values import Json
+from dag.work import ExpressionError, Work
 
-__all__ = ["Expression", "ExpressionError", "Scope", "compile_expression", "parse_text", "read_path", "values_of"]
+__all__ = [
+    "Expression",
+    "Scope",
+    "compile_expression",
+    "expression_spans",
+    "parse_text",
+    "read_path",
+    "values_of",
+]
 
 MAX_LENGTH = 1_000
 """Longest expression, in characters: enough for any readable rule, and it bounds what parsing can cost."""
 MAX_BRACKETS = 12
 """Deepest nesting of brackets: Jinja's parser takes about 20 of Python's 1,000 stack frames for each."""
-MAX_DEPTH = 60
-"""Deepest tree of an expression: a chain of 60 operators. Jinja's compiler takes a few frames for each."""
+STEPS = 5
+"""What an evaluation costs beside its filters and comparisons (dag.work)."""
 _TOKENS = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[()\[\]{}]""", re.DOTALL)
 """Texts, as a whole, and brackets."""
 _INDEX = re.compile("[0-9]{1,9}")
 _HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 """Half a surrogate pair: no text that can be encoded."""
 
-_ALLOWED = (
-    *(nodes.Name, nodes.Const, nodes.Getattr, nodes.Getitem, nodes.Compare, nodes.Operand, nodes.CondExpr),
-    *(nodes.And, nodes.Or, nodes.Not, nodes.Neg, nodes.Pos, nodes.List, nodes.Tuple, nodes.Dict, nodes.Pair),
-    *(nodes.Add, nodes.Sub, nodes.Mul, nodes.Div, nodes.FloorDiv, nodes.Mod, nodes.Keyword),
-    *(nodes.Filter, nodes.Test),
-)
-_REFUSED: dict[type[nodes.Node], str] = {
-    nodes.Call: "calls are not allowed; use a filter, as in `items | length`",
-    nodes.Pow: "the power operator is not allowed",
-    nodes.Concat: "`~` is not allowed; write the text around {{ }} instead",
-    nodes.Slice: "slices are not allowed; use `first`, `last` or an index",
-}
 FAULTS = (TemplateError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError, RecursionError)
 """What reading or evaluating somebody's expression may raise; anything else is a bug of ours and must surface."""
 
@@ -70,7 +69,7 @@ class Expression:
 
     def __init__(self, text: str, tree: nodes.Expr) -> None:
         """Check `tree`, as Jinja's parser read it from `text`, against the whitelist. Raises ExpressionError."""
-        _check(tree)
+        check_tree(tree)
         self.text = text
         self.references = tuple(dict.fromkeys(_references(tree)))
         self._tree = tree
@@ -79,16 +78,20 @@ class Expression:
         if path is not None:  # most expressions are nothing else: reading them directly skips Jinja
             self._value_of = partial(read_path, path)
 
-    def evaluate(self, scope: Scope) -> Json:
-        """Return the expression's value, a JSON value. Raises ExpressionError."""
+    def evaluate(self, scope: Scope, work: Work | None = None) -> Json:
+        """Return the expression's value, a JSON value, for `work`, by default its own. Raises ExpressionError."""
+        work = work or Work()
         try:
+            work.spend(STEPS)
             if self._value_of is None:  # code is made when first needed: a validator never runs what it checks
                 self._value_of = _code_of(self._tree)
-            return self._value_of(values_of(self.references, scope))
+            value = self._value_of({**values_of(self.references, scope), WORK: work})
+            work.make(value)
         except ExpressionError as error:
             raise ExpressionError(f"`{self.text}`: {error.message}") from error
         except FAULTS as error:
             raise ExpressionError(f"`{self.text}`: {error}") from error
+        return value
 
 
 def compile_expression(text: str) -> Expression:
@@ -113,13 +116,21 @@ def parse_text(text: str) -> list[str | Expression]:
         raise ExpressionError("statements ({% %}) are not allowed, only {{ expressions }}")
     pieces: list[str | Expression] = []
     position = 0
-    while (start := text.find("{{", position)) >= 0:
-        end = _end_of_expression(text, start + 2)
-        if start > position:
-            pieces.append(text[position:start])
-        pieces.append(compile_expression(text[start + 2 : end].strip()))
+    for start, end in expression_spans(text):
+        if start - 2 > position:
+            pieces.append(text[position : start - 2])
+        pieces.append(compile_expression(text[start:end].strip()))
         position = end + 2
     return pieces + [text[position:]] * (position < len(text))
+
+
+def expression_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where each expression in `{{ }}` begins and ends in `text`, without the braces. Raises ExpressionError."""
+    position = 0
+    while (start := text.find("{{", position)) >= 0:
+        end = _end_of_expression(text, start + 2)
+        yield start + 2, end
+        position = end + 2
 
 
 def _end_of_expression(text: str, start: int) -> int:
@@ -159,6 +170,8 @@ def _plain(value: Json, seen: Iterator[int]) -> Json:
             return bounded(value)
         case float() if math.isfinite(value):
             return value
+        case str() if "\0" in value:
+            raise ExpressionError("the text holds the character NUL, which PostgreSQL cannot store")
         case str() if not _HALF_CHARACTER.search(value):
             return str(value)
         case dict() if all(isinstance(key, str) for key in value):
@@ -198,6 +211,7 @@ def read_path(path: Path, values: Mapping[str, Json]) -> Json:
 
 
 def _code_of(tree: nodes.Expr) -> Callable[[dict[str, Json]], Json]:
+    tree = _Metered().visit(tree)
     tree.set_environment(ENVIRONMENT)
     body: list[nodes.Node] = [nodes.Assign(nodes.Name("result", "store"), tree, lineno=1)]
     template = ENVIRONMENT.from_string(nodes.Template(body, lineno=1))
@@ -211,50 +225,25 @@ def _code_of(tree: nodes.Expr) -> Callable[[dict[str, Json]], Json]:
     return value_of
 
 
-def _check(tree: nodes.Node) -> None:
-    level: list[nodes.Node] = [tree]
-    for _ in range(MAX_DEPTH):
-        for node in level:
-            _check_node(node)
-        level = [child for node in level for child in node.iter_child_nodes()]
-        if not level:
-            return
-    raise ExpressionError("the expression is nested too deeply")
+class _Metered(NodeTransformer):
+    """Puts the test that pays for its work in the place of each comparison, which is Python's own."""
 
-
-def _check_node(node: nodes.Node) -> None:
-    refusal = _REFUSED.get(type(node))
-    if refusal is None and not isinstance(node, _ALLOWED):
-        refusal = f"{type(node).__name__} is not allowed in an expression"
-    match node:
-        case nodes.Filter(name=name) if name not in FILTERS:
-            refusal = f"there is no filter '{name}'; filters are {', '.join(FILTERS)}"
-        case nodes.Test(name=name) if name not in TESTS:
-            refusal = f"there is no test '{name}'; tests are {', '.join(TESTS)}"
-        case nodes.Const(value=float(value)) if not math.isfinite(value):
-            refusal = "the number is too large"
-        case nodes.Name(name="self"):
-            refusal = "'self' is a word of Jinja's own and has no value here"
-        case nodes.Getattr(attr=name) | nodes.Name(name=name) if name.startswith("__"):
-            refusal = f"names with two underscores in front are not allowed: '{name}'"
-    if refusal:
-        raise ExpressionError(refusal)
+    def visit_Compare(self, node: nodes.Compare) -> nodes.Test:  # noqa: N802 - Jinja calls it by the node's name
+        self.generic_visit(node)
+        pairs = ((nodes.Const(operand.op), operand.expr) for operand in node.ops)
+        return nodes.Test(node.expr, COMPARE, [part for pair in pairs for part in pair], [], None, None)
 
 
 def _path_of(node: nodes.Node) -> Path | None:
     """Return the path that `node` is, if it is a name followed by constant keys and nothing else."""
     keys: list[str | int] = []
     while isinstance(node, nodes.Getattr | nodes.Getitem):
-        key = node.attr if isinstance(node, nodes.Getattr) else _constant(node.arg)
+        key = node.attr if isinstance(node, nodes.Getattr) else constant_of(node.arg)
         if isinstance(key, bool) or not isinstance(key, str | int):
             return None
         keys.append(key)
         node = node.node
     return (node.name, *reversed(keys)) if isinstance(node, nodes.Name) else None
-
-
-def _constant(node: nodes.Node) -> Json:
-    return node.value if isinstance(node, nodes.Const) else None
 
 
 def _references(node: nodes.Node) -> Iterator[tuple[str, ...]]:

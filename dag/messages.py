@@ -1,8 +1,9 @@
 """The scheduler's whole protocol: events in, commands out. `at` is seconds since the epoch, told by the shell."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 
-from dag.state import RunStatus, StepError
+from dag.state import Answer, RunStatus, StepError
 from dag.values import Json
 
 
@@ -15,12 +16,13 @@ class RunStarted:
 
 @dataclass(frozen=True, slots=True)
 class StepCompleted:
-    """A started step ended well. `attempts` counts tries, the successful one included."""
+    """A started step, or one item of it, ended well. `attempts` counts tries, the successful one included."""
 
     step: str
     output: Json
     attempts: int
     at: float
+    item: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,7 @@ class StepFailed:
     error: StepError
     attempts: int
     at: float
+    item: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,50 @@ class StepCancelled:
     """A started step acknowledged that it was stopped."""
 
     step: str
+    at: float
+    item: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """Somebody answered a step that waits, or soon will; the first answer counts."""
+
+    step: str
+    answer: Answer
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class TimedOut:
+    """A waiting step's time is up."""
+
+    step: str
+    at: float
+
+
+class ResolutionKind(StrEnum):
+    """What becomes of a parked step."""
+
+    RETRY = "retry"
+    SKIP = "skip"
+    OUTPUT = "output"
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """What a person decided of a parked step. `value`: a config to retry with (None: as it was), or an output."""
+
+    kind: ResolutionKind
+    value: Json = None
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """A person said what becomes of a parked step."""
+
+    step: str
+    resolution: Resolution
     at: float
 
 
@@ -75,6 +122,9 @@ Event = (
     | StepCompleted
     | StepFailed
     | StepCancelled
+    | Answered
+    | TimedOut
+    | Resolved
     | PauseRequested
     | ResumeRequested
     | AbortRequested
@@ -82,17 +132,35 @@ Event = (
 )
 
 
+COMPENSATION = -1
+"""Stands in the place of an item's number in messages about what undoes a step."""
+
+
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Run the step's handler with this config; answer with StepCompleted, StepFailed or StepCancelled."""
+    """Begin the step: run its handler, start its nested run, ask its person, set its timer.
+
+    `config` is what its kind takes: a handler's config, a nested run's inputs, a review item's title and content, a
+    wait's `seconds` (None: for ever). Answer with StepCompleted, StepFailed, StepCancelled or TimedOut.
+    """
 
     step: str
     config: Json
+    item: int | None = None
+    """For a step that runs over a list: which element, by its place. COMPENSATION: what undoes the step."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cancel:
-    """Ask a started step to stop; asked once. It still answers."""
+    """Ask a started step to stop, or to wait no longer because it was answered; asked once. It still answers."""
+
+    step: str
+    item: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Tell the dead-letter inbox that the step failed, or what became of its failure. Nothing is answered."""
 
     step: str
 
@@ -104,4 +172,4 @@ class Finish:
     status: RunStatus
 
 
-Command = Start | Cancel | Finish
+Command = Start | Cancel | Record | Finish

@@ -3,19 +3,33 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from dag.definition import Definition, Step
+from dag.definition import Definition, Step, edge_of
+from dag.kinds import StepKind
 from dag.plan import layers_of
 from dag.state import StepStatus
 
-_COLOURS: Mapping[StepStatus, str] = {
+COLOURS: Mapping[StepStatus, str] = {
     StepStatus.PENDING: "fill:#f4f4f5,stroke:#a1a1aa,color:#18181b",
     StepStatus.QUEUED: "fill:#e0f2fe,stroke:#7dd3fc,color:#18181b",
     StepStatus.RUNNING: "fill:#bfdbfe,stroke:#2563eb,color:#18181b",
+    StepStatus.WAITING: "fill:#fef9c3,stroke:#ca8a04,color:#18181b",
+    StepStatus.PARKED: "fill:#fce7f3,stroke:#db2777,color:#18181b",
     StepStatus.COMPLETED: "fill:#bbf7d0,stroke:#16a34a,color:#18181b",
     StepStatus.FAILED: "fill:#fecaca,stroke:#dc2626,color:#18181b",
     StepStatus.SKIPPED: "fill:#ffffff,stroke:#a1a1aa,color:#71717a,stroke-dasharray:4 3",
     StepStatus.CANCELLED: "fill:#fed7aa,stroke:#ea580c,color:#18181b",
 }
+"""Mermaid's style for each status."""
+
+SHAPES: Mapping[StepKind, tuple[str, str]] = {
+    StepKind.HANDLER: ("[", "]"),
+    StepKind.WAIT: ("([", "])"),
+    StepKind.HUMAN: ("[/", "/]"),
+    StepKind.WORKFLOW: ("[[", "]]"),
+    StepKind.ABORT: ("((", "))"),
+    StepKind.SWITCH: ("{", "}"),
+}
+"""Mermaid's brackets: a box, rounded, slanted (people type), with double sides, a circle, a diamond."""
 
 
 def layers(definition: Definition) -> tuple[tuple[str, ...], ...]:
@@ -49,20 +63,24 @@ def _lines(definition: Definition, statuses: Mapping[str, StepStatus]) -> Iterat
     names = {step.id: f"s{number}" for number, step in enumerate(definition.steps)}
     yield "flowchart LR"
     for step in definition.steps:
-        yield f'    {names[step.id]}["{_label(step)}"]'
+        begin, end = SHAPES[step.kind]
+        yield f'    {names[step.id]}{begin}"{_label(step)}"{end}'
     for step in definition.steps:
-        for parent in step.depends_on:
-            yield f"    {names[parent]} --> {names[step.id]}"
+        for text in step.depends_on:
+            parent, branch = edge_of(text)
+            arrow = f"-->|{_escape(branch)}|" if branch else "-->"
+            yield f"    {names[parent]} {arrow} {names[step.id]}"
     shown = [(names[step.id], statuses[step.id]) for step in definition.steps if step.id in statuses]
     for status in StepStatus:
         members = [name for name, of in shown if of is status]
         if members:
-            yield f"    classDef {status} {_COLOURS[status]}"
+            yield f"    classDef {status} {COLOURS[status]}"
             yield f"    class {','.join(members)} {status}"
 
 
 def _label(step: Step) -> str:
-    return _escape(step.id) + (f"<br/>{_escape(step.title)}" if step.title else "")
+    lines = [step.id, step.title, "for each item" if step.for_each else ""]
+    return "<br/>".join(_escape(line) for line in lines if line)
 
 
 def _escape(text: str) -> str:
@@ -73,4 +91,4 @@ def _escape(text: str) -> str:
 
 def _parents(definition: Definition) -> list[list[int]]:
     place = {step.id: number for number, step in enumerate(definition.steps)}
-    return [[place[parent] for parent in step.depends_on] for step in definition.steps]
+    return [[place[parent] for parent in step.parents] for step in definition.steps]

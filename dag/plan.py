@@ -5,9 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from dag.definition import Definition, Dispatch, OnFailure, TriggerRule
+from dag.definition import Definition, Dispatch, OnFailure, TriggerRule, edge_of
 from dag.definition import Step as StepDefinition
 from dag.expressions import Expression, compile_expression
+from dag.kinds import Abort, Human, Nested, StepKind, Wait, WaitFor
 from dag.state import SkipReason
 from dag.templates import Template, compile_template
 from dag.values import Json
@@ -68,16 +69,37 @@ class Step:
 
     index: int
     definition: StepDefinition
+    kind: StepKind
     layer: int
     parents: tuple[int, ...]
     children: tuple[int, ...]
+    branches: Mapping[int, tuple[str, ...]]
+    """For each parent that it follows only into some branches: which."""
     condition: Expression | None
     config: Template
+    """What its kind takes when it begins (dag.messages.Start)."""
+    cases: tuple[tuple[Expression | None, str], ...]
+    """A switch's conditions and branches, in order; None is `else`."""
+    items: Template | None
+    """For a step that runs once for each element of a list: the list."""
+    item_key: Expression | None
+    compensation: Template | None
+    """The config of what undoes the step."""
 
     @property
     def id(self) -> str:
         """The step's id in the definition."""
         return self.definition.id
+
+    @property
+    def takes_slot(self) -> bool:
+        """Whether it counts for `max_concurrency`: only handlers do, for all else waits or takes no time."""
+        return self.kind is StepKind.HANDLER
+
+    @property
+    def is_timer(self) -> bool:
+        """Whether it waits for nothing but time, so that nobody can answer it."""
+        return self.definition.wait is not None and self.definition.wait.for_ is WaitFor.TIMER
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,6 +114,8 @@ class Plan:
     dispatch: Dispatch
     on_failure: OnFailure
     outputs: Template
+    compensated: tuple[Step, ...]
+    """The steps that can be undone."""
     semantics: int = SEMANTICS
 
     def step(self, step_id: str) -> Step:
@@ -123,7 +147,7 @@ def layers_of(depends_on: Sequence[Sequence[int]]) -> list[int]:
 def compile_plan(definition: Definition) -> Plan:
     """Compile a valid definition. Raises ExpressionError or KeyError for one that `validate` would refuse."""
     place = {step.id: number for number, step in enumerate(definition.steps)}
-    depends_on = [[place[parent] for parent in step.depends_on] for step in definition.steps]
+    depends_on = [[place[parent] for parent in step.parents] for step in definition.steps]
     layer = layers_of(depends_on)
     order = sorted(range(len(layer)), key=lambda number: (layer[number], number))
     position = {number: index for index, number in enumerate(order)}
@@ -132,34 +156,81 @@ def compile_plan(definition: Definition) -> Plan:
     for index, step_parents in enumerate(parents):
         for parent in step_parents:
             children[parent].append(index)
+    index_of = {definition.steps[number].id: index for index, number in enumerate(order)}
     steps = tuple(
-        _compile_step(definition.steps[number], index, layer[number], parents[index], children[index])
+        _compile_step(definition.steps[number], _Place(index, layer[number], parents[index], children[index]), index_of)
         for index, number in enumerate(order)
     )
     return Plan(
         id=definition.id,
         steps=steps,
-        index={step.id: step.index for step in steps},
+        index=index_of,
         layers=_group(steps),
         max_concurrency=definition.limits.max_concurrency,
         dispatch=definition.limits.dispatch,
         on_failure=definition.on_failure,
         outputs=compile_template(definition.outputs),
+        compensated=tuple(step for step in steps if step.compensation is not None),
     )
 
 
-def _compile_step(
-    definition: StepDefinition, index: int, layer: int, parents: Sequence[int], children: Sequence[int]
-) -> Step:
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a step stands in its plan."""
+
+    index: int
+    layer: int
+    parents: Sequence[int]
+    children: Sequence[int]
+
+
+def _compile_step(definition: StepDefinition, place: _Place, index_of: Mapping[str, int]) -> Step:
+    for_each = definition.for_each
     return Step(
-        index=index,
+        index=place.index,
         definition=definition,
-        layer=layer,
-        parents=tuple(parents),
-        children=tuple(children),
-        condition=None if definition.condition is None else compile_expression(definition.condition),
-        config=compile_template(definition.config),
+        kind=definition.kind,
+        layer=place.layer,
+        parents=tuple(place.parents),
+        children=tuple(place.children),
+        branches=_branches(definition, index_of),
+        condition=_optional(definition.condition),
+        config=compile_template(_config_of(definition)),
+        cases=tuple((_optional(case.when), case.name) for case in definition.switch or ()),
+        items=None if for_each is None else compile_template(for_each.items),
+        compensation=None if definition.compensate is None else compile_template(definition.compensate.config),
+        item_key=None if for_each is None else _optional(for_each.key),
     )
+
+
+def _optional(text: str | None) -> Expression | None:
+    return None if text is None else compile_expression(text)
+
+
+def _branches(definition: StepDefinition, index_of: Mapping[str, int]) -> Mapping[int, tuple[str, ...]]:
+    """Return, for each parent that is named with branches only, which."""
+    named: dict[int, list[str | None]] = {}
+    for text in definition.depends_on:
+        parent, branch = edge_of(text)
+        named.setdefault(index_of[parent], []).append(branch)
+    return {parent: tuple(name for name in names if name) for parent, names in named.items() if None not in names}
+
+
+def _config_of(definition: StepDefinition) -> Json:
+    """Return what the step's kind takes when it begins, templates and all (dag.messages.Start)."""
+    match definition:
+        case StepDefinition(wait=Wait(for_=WaitFor.TIMER, seconds=seconds)):
+            return {"seconds": seconds}
+        case StepDefinition(wait=Wait(timeout_seconds=seconds)):
+            return {"seconds": seconds}
+        case StepDefinition(human=Human(title=title, show=show)):
+            return {"title": title, "show": show}
+        case StepDefinition(workflow=Nested(inputs=inputs)):
+            return inputs
+        case StepDefinition(abort=Abort(reason=reason)):
+            return {"reason": reason}
+        case _:
+            return definition.config
 
 
 def _group(steps: Sequence[Step]) -> tuple[tuple[int, ...], ...]:

@@ -3,10 +3,23 @@
 from collections import Counter
 
 from pydantic import BaseModel, ConfigDict, Field
+from pydantic_core import to_json
 
+from dag.kinds import StepKind
 from dag.plan import Plan, Step
-from dag.state import RunState, RunStatus, SkipReason, StepError, StepState, StepStatus
-from dag.values import Json, size_of
+from dag.state import FanState, RunState, RunStatus, SkipReason, StepError, StepState, StepStatus
+from dag.values import Json, shortened
+
+
+class ItemCounts(BaseModel):
+    """How far a step has come that runs once for each element of a list."""
+
+    model_config = ConfigDict(frozen=True)
+
+    total: int
+    completed: int
+    failed: int
+    running: int
 
 
 class StepReport(BaseModel):
@@ -15,11 +28,18 @@ class StepReport(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     title: str
-    handler: str
+    kind: StepKind
+    handler: str | None = None
     status: StepStatus
     decided_by: str = ""
     reason: SkipReason | None = None
     error: StepError | None = None
+    branch: str | None = None
+    answered_by: str | None = None
+    resolved_by: str | None = None
+    compensation: StepStatus | None = None
+    compensation_error: StepError | None = None
+    items: ItemCounts | None = None
     attempts: int = 0
     started_at: float | None = None
     ended_at: float | None = None
@@ -39,7 +59,9 @@ class RunReport(BaseModel):
     digest: str
     status: RunStatus
     reason: str = ""
-    """Why the run was aborted or failed, in words."""
+    """Why the run was aborted or failed, in words; told while it is being stopped, too."""
+    stopping: RunStatus | None = None
+    """How the run will end, while it is being stopped: its running steps have been asked to stop."""
     steps: dict[str, StepReport] = Field(default_factory=dict)
     completed: int = 0
     failed: int = 0
@@ -53,16 +75,20 @@ class RunReport(BaseModel):
     """True if the steps' outputs are left out of `steps`, because together they are too large to be told at once."""
 
 
-MOST_OUTPUT_BYTES = 1_048_576
-"""Step outputs in one report, as JSON: half of what Temporal takes as a workflow's result, which would else be refused
-again and again."""
+MAX_REPORT_BYTES = 1_900_000
+"""Largest report, as JSON: Temporal takes 2 MiB as a workflow's result, and would refuse a larger one for ever."""
+
+SHORT_MESSAGE = 60
+"""Characters of each step's error where even without outputs a report would be larger: so many steps have failed."""
 
 
 def report_of(plan: Plan, run: RunState, *, run_id: str, tenant_id: str, version: int, digest: str) -> RunReport:
-    """Return what is told of `run` now."""
+    """Return what is told of `run` now, with as much of its steps as Temporal can carry.
+
+    With as little as `_least` leaves, it is always small enough: a step takes less of it than of its definition.
+    """
     counts = Counter(state.status for state in run.steps)
-    omitted = sum(size_of(state.output) for state in run.steps) > MOST_OUTPUT_BYTES
-    return RunReport(
+    report = RunReport(
         run_id=run_id,
         tenant_id=tenant_id,
         definition_id=plan.id,
@@ -70,7 +96,8 @@ def report_of(plan: Plan, run: RunState, *, run_id: str, tenant_id: str, version
         digest=digest,
         status=run.status,
         reason=_reason(plan, run),
-        steps={step.id: _step_report(step, run.steps[step.index], with_output=not omitted) for step in plan.steps},
+        stopping=run.stopping if run.outcome is None else None,
+        steps={step.id: _step_report(step, run.steps[step.index]) for step in plan.steps},
         completed=counts[StepStatus.COMPLETED],
         failed=counts[StepStatus.FAILED],
         skipped=counts[StepStatus.SKIPPED],
@@ -79,24 +106,55 @@ def report_of(plan: Plan, run: RunState, *, run_id: str, tenant_id: str, version
         ended_at=run.ended_at,
         duration_seconds=_duration(run.started_at, run.ended_at),
         outputs=run.outputs,
-        step_outputs_omitted=omitted,
     )
+    for lighten in (_without_output, _with_short_error, _least):
+        if len(to_json(report)) > MAX_REPORT_BYTES:
+            steps = {step_id: lighten(step) for step_id, step in report.steps.items()}
+            report = report.model_copy(update={"steps": steps, "step_outputs_omitted": True})
+    return report
 
 
-def _step_report(step: Step, state: StepState, *, with_output: bool) -> StepReport:
+def _without_output(step: StepReport) -> StepReport:
+    return step.model_copy(update={"output": None})
+
+
+def _with_short_error(step: StepReport) -> StepReport:
+    if step.error is None:
+        return step
+    return step.model_copy(update={"error": StepError(step.error.type, shortened(step.error.message, SHORT_MESSAGE))})
+
+
+def _least(step: StepReport) -> StepReport:
+    error = None if step.error is None else StepError(shortened(step.error.type, SHORT_MESSAGE), "…")
+    return step.model_copy(update={"title": "", "error": error})
+
+
+def _step_report(step: Step, state: StepState) -> StepReport:
     return StepReport(
         title=step.definition.title,
+        kind=step.kind,
         handler=step.definition.handler,
         status=state.status,
         decided_by=state.decided_by,
         reason=state.reason,
         error=state.error,
+        branch=state.branch,
+        answered_by=None if state.answer is None else state.answer.by,
+        compensation=state.compensation,
+        compensation_error=state.compensation_error,
+        resolved_by=state.resolved_by or None,
+        items=None if state.fan is None else _counts(state.fan),
         attempts=state.attempts,
         started_at=state.started_at,
         ended_at=state.ended_at,
         duration_seconds=_duration(state.started_at, state.ended_at),
-        output=state.output if with_output else None,
+        output=state.output,
     )
+
+
+def _counts(fan: FanState) -> ItemCounts:
+    completed = sum(item.status is StepStatus.COMPLETED for item in fan.items)
+    return ItemCounts(total=len(fan.items), completed=completed, failed=fan.failed, running=fan.running)
 
 
 def _duration(started_at: float | None, ended_at: float | None) -> float | None:
@@ -105,14 +163,14 @@ def _duration(started_at: float | None, ended_at: float | None) -> float | None:
 
 def _reason(plan: Plan, run: RunState) -> str:
     """Say why the run failed, by its first failed step in plan order, or why it was stopped."""
-    if run.outcome is RunStatus.FAILED and run.failures:
+    if run.outcome is RunStatus.FAILED and run.failures and not run.stop_reason:
         failed = next(
             step
             for step in plan.steps
             if run.steps[step.index].status is StepStatus.FAILED and not step.definition.optional
         )
         error = run.steps[failed.index].error
-        return f"{failed.id}: {error.message}" if error else failed.id
+        return shortened(f"{failed.id}: {error.message}") if error else failed.id
     return run.stop_reason
 
 

@@ -4,19 +4,34 @@ from dataclasses import asdict
 
 from pydantic import TypeAdapter
 
-from dag.plan import Plan
+from dag.fan import has_work, unfinished
+from dag.plan import Plan, Step
 from dag.state import SETTLED, RunState, SkipReason, StepState, StepStatus
 from dag.values import Json
 
 _STEP_STATES = TypeAdapter(dict[str, StepState])
-_DERIVED = ("unsettled_parents", "unsettled_in_layer", "ready", "open_layer", "running", "unsettled", "failures")
+_RUN_STATE = TypeAdapter(RunState)
+_DERIVED = (
+    *("unsettled_parents", "unsettled_in_layer", "ready", "ready_free", "open_layer"),
+    *(
+        "slots_used",
+        "running",
+        "waiting",
+        "parked",
+        "unsettled",
+        "failures",
+        "carried_bytes",
+        "begun_at",
+        "begun_bytes",
+    ),
+)
 _REDO = frozenset({StepStatus.FAILED, StepStatus.CANCELLED})
 _REDO_REASONS = frozenset({SkipReason.UPSTREAM_FAILED, SkipReason.ABORTED})
 
 
 def begin(plan: Plan, inputs: dict[str, Json], context: dict[str, Json]) -> RunState:
     """Return the state of a run that has not started."""
-    return _derive(plan, RunState([StepState() for _ in plan.steps], inputs, context))
+    return derive(plan, RunState([StepState() for _ in plan.steps], inputs, context))
 
 
 def save(plan: Plan, run: RunState) -> dict[str, Json]:
@@ -30,35 +45,66 @@ def load(plan: Plan, saved: dict[str, Json]) -> RunState:
     """Return a saved state, ready to go on. Raises pydantic.ValidationError; steps it does not know are pending."""
     states = _STEP_STATES.validate_python(saved["steps"])
     steps = [states.get(step.id) or StepState() for step in plan.steps]
-    return _derive(plan, TypeAdapter(RunState).validate_python(saved | {"steps": steps}))
+    return derive(plan, _RUN_STATE.validate_python(saved | {"steps": steps}))
 
 
 def rewind(plan: Plan, run: RunState) -> RunState:
     """Return the state a retry starts from: finished work kept, the rest pending again.
 
-    The rest is what failed, was cancelled, or was skipped because of that, and all that follows it.
+    The rest is what failed, was cancelled, was undone, or was skipped because of that, and all that follows it.
     """
-    redo = [_is_to_redo(state) for state in run.steps]
-    for step in plan.steps:
-        redo[step.index] = redo[step.index] or any(redo[parent] for parent in step.parents)
-    steps = [StepState() if again else state for again, state in zip(redo, run.steps, strict=True)]
-    return _derive(plan, RunState(steps, run.inputs, run.context))
+    redo = [is_to_redo(state) for state in run.steps]
+    steps: list[StepState] = []
+    for step, state in zip(plan.steps, run.steps, strict=True):
+        if any(redo[parent] for parent in step.parents):
+            redo[step.index] = True
+            steps.append(StepState())
+        else:
+            steps.append(again(state) if redo[step.index] else state)
+    return derive(plan, RunState(steps, run.inputs, run.context))
 
 
-def _is_to_redo(state: StepState) -> bool:
-    return state.status not in SETTLED or state.status in _REDO or state.reason in _REDO_REASONS
+def again(state: StepState) -> StepState:
+    """Return a step that is to be done again on the same inputs: with its finished items, and with an answer unused."""
+    if state.compensation is not None:  # its items were undone with it
+        return StepState(edited=state.edited)
+    return StepState(fan=unfinished(state.fan), answer=state.answer, edited=state.edited)
 
 
-def _derive(plan: Plan, run: RunState) -> RunState:
+def is_to_redo(state: StepState) -> bool:
+    """Tell whether a retry does the step again, whatever became of its parents. What was undone is no longer done."""
+    is_open = state.status not in SETTLED or state.status in _REDO or state.reason in _REDO_REASONS
+    return is_open or state.compensation is not None
+
+
+def derive(plan: Plan, run: RunState) -> RunState:
     """Fill in the counters that `advance` keeps, from the statuses."""
     settled = [state.status in SETTLED for state in run.steps]
     run.unsettled_parents = [sum(not settled[parent] for parent in step.parents) for step in plan.steps]
     run.unsettled_in_layer = [sum(not settled[index] for index in layer) for layer in plan.layers]
-    run.ready = [index for index, state in enumerate(run.steps) if state.status is StepStatus.QUEUED]
+    offered = [step for step in plan.steps if not run.stopping and _is_offered(step, run.steps[step.index])]
+    run.ready = [step.index for step in offered if step.takes_slot]
+    run.ready_free = [step.index for step in offered if not step.takes_slot]
+    run.slots_used = sum(_slots_of(run.steps[step.index]) for step in plan.steps if step.takes_slot)
     run.running = sum(state.status is StepStatus.RUNNING for state in run.steps)
+    run.waiting = sum(state.status is StepStatus.WAITING for state in run.steps)
+    run.parked = sum(state.status is StepStatus.PARKED for state in run.steps)
     run.unsettled = settled.count(False)
     run.failures = sum(
         state.status is StepStatus.FAILED and not step.definition.optional
         for step, state in zip(plan.steps, run.steps, strict=True)
     )
     return run
+
+
+def _is_offered(step: Step, state: StepState) -> bool:
+    for_each = step.definition.for_each
+    if state.status is StepStatus.RUNNING and state.fan is not None and for_each is not None:
+        return has_work(state.fan, for_each)
+    return state.status is StepStatus.QUEUED
+
+
+def _slots_of(state: StepState) -> int:
+    if state.status is not StepStatus.RUNNING:
+        return 0
+    return 1 if state.fan is None else state.fan.running

@@ -1,16 +1,18 @@
 """Jinja2 reduced to data: an environment whose expressions can read JSON and nothing else, at a bounded cost."""
 
-from collections.abc import Callable, Iterable
+import operator
+from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from itertools import islice
 from typing import Any
 
-from jinja2 import ChainableUndefined, StrictUndefined, Undefined, pass_environment
-from jinja2.filters import do_round, make_attrgetter
+from jinja2 import ChainableUndefined, StrictUndefined, Undefined, pass_context, pass_environment
+from jinja2.filters import do_float, do_int, do_round, make_attrgetter
 from jinja2.runtime import Context
 from jinja2.sandbox import SandboxedEnvironment
 
 from dag.values import MAX_INTEGER, MAX_VALUE_BYTES, Json, canonical
+from dag.work import BYTES_PER_STEP, ExpressionError, Work, length_of
 
 FILTERS = (
     *("default", "length", "round", "int", "float", "lower", "upper", "trim", "join", "sum", "min", "max", "first"),
@@ -23,19 +25,29 @@ TESTS = (
 LAZY_FILTERS = ("map", "select", "selectattr", "reject", "rejectattr", "unique")
 """Jinja gives generators for these, which are true even when they are empty, and have no length."""
 OPERATORS = frozenset(("+", "-", "*", "/", "//", "%"))
+TEXT_FILTERS = ("lower", "upper", "trim")
+FREE = frozenset(("default", "length", "first", "last"))
+"""Filters that look at one part, however many there are."""
+COMPARE = "__compare"
+"""The test that stands for `a < b <= c` in the code that is made: no author can name it."""
+WORK = "__work"
+"""The name under which an evaluation finds what it may still spend: no expression can name it either."""
+COMPARISONS: Mapping[str, Callable[[Json, Json], bool]] = {
+    "eq": operator.eq,
+    "ne": operator.ne,
+    "lt": operator.lt,
+    "lteq": operator.le,
+    "gt": operator.gt,
+    "gteq": operator.ge,
+    "in": lambda value, values: value in values,
+    "notin": lambda value, values: value not in values,
+}
+"""By Jinja's names of the operators."""
 MAX_ITEMS = 100_000
 """Most values that an expression may produce: far more than a payload may hold, so it only stops what runs away."""
 SHOWN_CHARACTERS = 40
 MAX_PRECISION = 15
 """Decimal digits of a float."""
-
-
-class ExpressionError(Exception):
-    """An expression cannot be compiled or evaluated. `message` says what was found, in the author's terms."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message)
-        self.message = message
 
 
 class Missing(ChainableUndefined, StrictUndefined):
@@ -51,9 +63,11 @@ class Environment(SandboxedEnvironment):
         # Unoptimized: folding constants would evaluate, and fail, while compiling.
         super().__init__(undefined=Missing, cache_size=0, optimized=False)
         own: dict[str, Callable[..., Json]] = {name: _eager(self.filters[name]) for name in LAZY_FILTERS}
-        own |= {"round": _round, "join": _join, "sum": _sum}
-        self.filters = {name: own.get(name, self.filters[name]) for name in FILTERS}
-        self.tests = {name: self.tests[name] for name in TESTS}
+        own |= {"round": _round, "join": _join, "sum": _sum, "int": _int, "float": _float}
+        own |= {name: _of_text(name, self.filters[name]) for name in TEXT_FILTERS}
+        self.filters = {name: _metered(name, own.get(name, self.filters[name])) for name in FILTERS}
+        tests: dict[str, Any] = dict(self.tests)
+        self.tests = {COMPARE: _compare, **{name: _metered_test(tests[name]) for name in TESTS}}
         self.globals = {}
 
     def getitem(self, obj: Json, argument: Json) -> Json:
@@ -112,11 +126,11 @@ def bounded(number: Json) -> Json:
     return number
 
 
-def _require_number(value: Json, what: str) -> None:
+def _require_number(value: Json, what: str, needed: str = "numbers") -> None:
     if isinstance(value, Undefined):
         str(value)  # raises, naming what is missing
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ExpressionError(f"{what} needs numbers, got {show(value)}")
+        raise ExpressionError(f"{what} needs {needed}, got {show(value)}")
     bounded(value)
 
 
@@ -146,11 +160,101 @@ def _sum(environment: SandboxedEnvironment, values: Iterable[Json], attribute: A
     return total
 
 
-def _join(values: Iterable[Json], separator: str = "") -> str:
-    texts = [str(value) for value in islice(values, MAX_ITEMS + 1)]
-    if sum(map(len, texts)) + len(separator) * len(texts) > MAX_VALUE_BYTES:
+@pass_context
+def _join(context: Context, values: Iterable[Json], separator: str = "") -> str:
+    texts = [_as_text(value) for value in islice(values, MAX_ITEMS + 1)]
+    size = sum(map(len, texts)) + len(separator) * len(texts)
+    if size > MAX_VALUE_BYTES:
         raise ExpressionError(f"`join` would give more than {MAX_VALUE_BYTES} characters")
+    work_of(context).spend_bytes(size)
     return separator.join(texts)
+
+
+def _as_text(value: Json) -> str:
+    if isinstance(value, str):
+        return value
+    _require_number(value, "`join`", "texts or numbers")
+    return str(value)
+
+
+def _of_text(name: str, change: Callable[..., str]) -> Callable[..., str]:
+    @wraps(change)
+    def changed(value: Json, *args: Any) -> str:
+        if isinstance(value, Undefined):
+            str(value)  # raises, naming what is missing
+        if not isinstance(value, str):
+            raise ExpressionError(f"`{name}` needs a text, got {show(value)}")
+        return change(value, *args)
+
+    return changed
+
+
+def _int(value: Json, default: Json = 0, base: int = 10) -> Json:
+    return do_int(value, default, base) if _may_be_number(value) else default
+
+
+def _float(value: Json, default: Json = 0.0) -> Json:
+    return do_float(value, default) if _may_be_number(value) else default
+
+
+def _may_be_number(value: Json) -> bool:
+    """Tell whether Python may read a text as a number: it would also take 1_0 and the digits of every script."""
+    return not isinstance(value, str) or (value.isascii() and "_" not in value)
+
+
+def work_of(context: Context) -> Work:
+    """Return what the evaluation may still spend."""
+    work: Work = context.parent[WORK]
+    return work
+
+
+def _metered(name: str, filter_: Callable[..., Json]) -> Callable[..., Json]:
+    """Return `filter_`, which Jinja may pass something of its own first, paid for before it runs."""
+    passes = getattr(filter_, "jinja_pass_arg", None)
+
+    @pass_context
+    def metered(context: Context, value: Json, *args: Json, **kwargs: Json) -> Json:
+        work_of(context).spend(1 if name in FREE else _cost(work_of(context), name, value, (*args, *kwargs.values())))
+        first: dict[str, tuple[Any, ...]] = {
+            "context": (context,),
+            "environment": (context.environment,),
+            "eval_context": (context.eval_ctx,),
+        }
+        return filter_(*(first[passes.name] if passes else ()), value, *args, **kwargs)
+
+    return metered
+
+
+def _cost(work: Work, name: str, value: Json, arguments: tuple[Json, ...]) -> int:
+    """Return what a filter costs: for each part as many steps as it takes to find it, and all comparing in a sort."""
+    count = length_of(value)
+    steps = 1 + max((text.count(".") + text.count(",") for text in arguments if isinstance(text, str)), default=0)
+    rounds = count.bit_length() if name == "sort" else 1
+    return 1 + count * (1 + steps) + rounds * work.size(value) // BYTES_PER_STEP
+
+
+def _metered_test(test: Callable[..., bool]) -> Callable[..., bool]:
+    @pass_context
+    def metered(context: Context, value: Json, *args: Json) -> bool:
+        _pay_for_comparing(work_of(context), value, *args)
+        return test(value, *args)
+
+    return metered
+
+
+@pass_context
+def _compare(context: Context, left: Json, *rest: Json) -> bool:
+    """Tell whether `left` and what follows it, operator and value in turn, compare so."""
+    for name, right in zip(rest[::2], rest[1::2], strict=True):
+        _pay_for_comparing(work_of(context), left, right)
+        if not COMPARISONS[name](left, right):
+            return False
+        left = right
+    return True
+
+
+def _pay_for_comparing(work: Work, *values: Json) -> None:
+    work.spend(1 + max(map(work.size, values)) // BYTES_PER_STEP)
 
 
 ENVIRONMENT = Environment()

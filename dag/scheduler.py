@@ -1,42 +1,42 @@
-"""The heart: fold one event into a run and say what must happen next. The only code that writes a RunState.
+"""The heart: fold one event into a run and say what must happen next. With `progress`, all that writes a RunState.
 
 An event costs what it touches: each step knows how many of its parents are unsettled, ready steps wait in a heap, and
 a step's fate is judged once, when its last parent settles. So the order in which work ends never changes an outcome.
 """
 
-from heapq import heappop, heappush
 from typing import assert_never
 
-from dag.definition import Dispatch, OnFailure
-from dag.expressions import Scope
+from dag.compensation import compensate, end_compensation
+from dag.definition import OnFailure
+from dag.dispatch import MAX_CARRIED_BYTES, dispatch
+from dag.fate import resolve
+from dag.kinds import StepKind, Then
 from dag.messages import (
+    COMPENSATION,
     AbortRequested,
+    Answered,
     Cancel,
     CancelRequested,
     Command,
     Event,
     Finish,
     PauseRequested,
+    Record,
+    Resolved,
     ResumeRequested,
     RunStarted,
-    Start,
     StepCancelled,
     StepCompleted,
     StepFailed,
+    TimedOut,
 )
-from dag.plan import RULES, Outcomes, Plan, Step
-from dag.sandbox import ExpressionError, show
+from dag.parking import resolve_parked
+from dag.plan import Plan, Step
+from dag.progress import Ending, admit, end, stop, stopped_by
 from dag.scope import RunScope
-from dag.state import RunState, RunStatus, SkipReason, StepError, StepState, StepStatus
-from dag.templates import Template
-from dag.values import MAX_VALUE_BYTES, Json, size_of
-
-DEPENDENCY_FAILED = StepError("DependencyFailed", "Dependency failed")
-"""The error of a step that is skipped because something upstream failed (the seeds' words)."""
-
-
-STOPPED_BY = {RunStatus.ABORTED: "abort", RunStatus.CANCELLED: "cancel", RunStatus.FAILED: "fail_fast"}
-"""What is told to have decided the fate of steps in a run that was stopped early."""
+from dag.state import Answer, RunState, RunStatus, StepError, StepStatus
+from dag.values import shortened, size_of
+from dag.work import ExpressionError
 
 
 def advance(plan: Plan, run: RunState, event: Event) -> list[Command]:
@@ -48,202 +48,139 @@ def advance(plan: Plan, run: RunState, event: Event) -> list[Command]:
     if run.outcome is not None:
         return []
     commands: list[Command] = []
+    run.carried_bytes += _bytes_of(event)
     _record(plan, run, event, commands)
-    _fail_fast(plan, run, event.at, commands)
-    _dispatch(plan, run, event.at, commands)
+    _stop_early(plan, run, event.at, commands)
+    while dispatch(plan, run, event.at, commands):
+        _stop_early(plan, run, event.at, commands)
+    commands.extend(Record(plan.steps[index].id) for index in run.fallen)
+    run.fallen.clear()
     _finish(plan, run, event.at, commands)
     return commands
 
 
-def _record(plan: Plan, run: RunState, event: Event, commands: list[Command]) -> None:  # noqa: C901 - a case an event
+def _record(  # noqa: C901, PLR0912 - a case an event
+    plan: Plan, run: RunState, event: Event, commands: list[Command]
+) -> None:
     """Apply the event's own effect, and settle every step whose fate follows from it."""
     match event:
         case RunStarted(at):
             run.started_at = at if run.started_at is None else run.started_at
             for step in plan.steps:
                 if run.steps[step.index].status is StepStatus.PENDING and not run.unsettled_parents[step.index]:
-                    _judge(plan, run, step, at)
-        case StepCompleted(step_id, output, attempts, at):
-            _end(plan, run, step_id, at, status=StepStatus.COMPLETED, output=output, attempts=attempts)
-        case StepFailed(step_id, error, attempts, at):
-            _end(plan, run, step_id, at, status=StepStatus.FAILED, error=error, attempts=attempts)
-        case StepCancelled(step_id, at) if run.stopping:
-            _end(plan, run, step_id, at, status=StepStatus.CANCELLED, decided_by=STOPPED_BY[run.stopping])
-        case StepCancelled(step_id, at):  # nobody asked for it: to call that anything but a failure would be a lie
-            error = StepError("Cancelled", "cancelled from outside the run")
-            _end(plan, run, step_id, at, status=StepStatus.FAILED, error=error)
+                    admit(plan, run, step, at)
+        case StepCompleted(step, at=at, item=item) if item == COMPENSATION:
+            end_compensation(run, plan.step(step), Ending(StepStatus.COMPLETED, at))
+        case StepFailed(step, error, at=at, item=item) if item == COMPENSATION:
+            end_compensation(run, plan.step(step), Ending(StepStatus.FAILED, at, error=error))
+        case StepCancelled(step, at=at, item=item) if item == COMPENSATION:
+            end_compensation(run, plan.step(step), Ending(StepStatus.CANCELLED, at))
+        case StepCompleted(step, output, attempts, at, item):
+            end(plan, run, plan.step(step), item, Ending(StepStatus.COMPLETED, at, output, attempts=attempts), commands)
+        case StepFailed(step, error, attempts, at, item):
+            failed = Ending(StepStatus.FAILED, at, error=error, attempts=attempts)
+            end(plan, run, plan.step(step), item, failed, commands)
+        case StepCancelled(step, at, item):
+            end(plan, run, plan.step(step), item, _cancelled(run, plan.step(step), at), commands)
+        case Answered(step, answer, at):
+            _answer(plan, run, plan.step(step), answer, at, commands)
+        case TimedOut(step, at):
+            _time_out(plan, run, plan.step(step), at, commands)
+        case Resolved(step, resolution, at):
+            resolve_parked(plan, run, plan.step(step), resolution, at)
         case PauseRequested():
             run.paused = run.stopping is None
         case ResumeRequested():
             run.paused = False
         case AbortRequested(reason, at):
-            _stop(plan, run, RunStatus.ABORTED, reason, at, commands)
+            stop(plan, run, RunStatus.ABORTED, reason, at, commands)
         case CancelRequested(at):
-            _stop(plan, run, RunStatus.CANCELLED, "cancelled", at, commands)
+            stop(plan, run, RunStatus.CANCELLED, "cancelled", at, commands)
         case _:
             assert_never(event)
 
 
-def _end(
-    plan: Plan,
-    run: RunState,
-    step_id: str,
-    at: float,
-    *,
-    status: StepStatus,
-    output: Json = None,
-    error: StepError | None = None,
-    attempts: int = 1,
-    decided_by: str | None = None,
-) -> None:
-    """Close a running step; an answer about any other step is late or repeated, and ignored."""
-    index = plan.index[step_id]
-    state = run.steps[index]
-    if state.status is not StepStatus.RUNNING:
-        return
-    run.running -= 1
-    state.output, state.error, state.attempts = output, error, attempts
-    state.decided_by = decided_by or state.decided_by
-    _settle(plan, run, index, status, at)
-
-
-def _settle(plan: Plan, run: RunState, index: int, status: StepStatus, at: float) -> None:
-    """Give a step its final status, then judge every step that waited for nothing else, and so on down."""
-    settled = [(index, status)]
-    while settled:
-        step, status = plan.steps[settled[-1][0]], settled.pop()[1]
-        run.failures += status is StepStatus.FAILED and not step.definition.optional
-        for child in _close(run, step, status, at):
-            if run.steps[child].status is StepStatus.PENDING:
-                fate = _fate(plan, run, plan.steps[child])
-                if fate is StepStatus.QUEUED:
-                    _queue(run, child)
-                else:
-                    settled.append((child, fate))
-
-
-def _close(run: RunState, step: Step, status: StepStatus, at: float) -> list[int]:
-    """Write a step's final status, count it as settled, and return the children that waited for it alone."""
-    state = run.steps[step.index]
-    state.status, state.ended_at = status, at
-    run.unsettled -= 1
-    run.unsettled_in_layer[step.layer] -= 1
-    for child in step.children:
-        run.unsettled_parents[child] -= 1
-    return [child for child in step.children if not run.unsettled_parents[child]]
-
-
-def _judge(plan: Plan, run: RunState, step: Step, at: float) -> None:
-    fate = _fate(plan, run, step)
-    if fate is StepStatus.QUEUED:
-        _queue(run, step.index)
-    else:
-        _settle(plan, run, step.index, fate, at)
-
-
-def _queue(run: RunState, index: int) -> None:
-    run.steps[index].status = StepStatus.QUEUED
-    heappush(run.ready, index)
-
-
-def _fate(plan: Plan, run: RunState, step: Step) -> StepStatus:
-    """Decide once whether a step runs: its trigger rule first, then its condition. Writes why into its state."""
-    state = run.steps[step.index]
-    state.decided_by = str(step.definition.trigger_rule)
-    state.reason = RULES[step.definition.trigger_rule](_outcomes(run, step))
-    if state.reason is not None:
-        state.error = DEPENDENCY_FAILED if state.reason is SkipReason.UPSTREAM_FAILED else None
-        return StepStatus.SKIPPED
-    if step.condition is None:
-        return StepStatus.QUEUED
-    state.decided_by = "condition"
-    try:
-        answer = step.condition.evaluate(RunScope(plan, run))
-    except ExpressionError as error:
-        return _refuse(state, "ConditionError", error.message)
-    if not isinstance(answer, bool):
-        return _refuse(state, "ConditionError", f"`{step.condition.text}` gave {show(answer)}, expected true or false")
-    if not answer:
-        state.reason = SkipReason.CONDITION_FALSE
-        return StepStatus.SKIPPED
-    return StepStatus.QUEUED
-
-
-def _refuse(state: StepState, error_type: str, message: str) -> StepStatus:
-    state.error = StepError(error_type, message)
-    return StepStatus.FAILED
-
-
-def _outcomes(run: RunState, step: Step) -> Outcomes:
-    completed = bad = 0
-    for parent in step.parents:
-        state = run.steps[parent]
-        completed += state.status is StepStatus.COMPLETED
-        bad += state.status is StepStatus.FAILED or state.reason is SkipReason.UPSTREAM_FAILED
-    return Outcomes(completed=completed, bad=bad, skipped=len(step.parents) - completed - bad)
-
-
-def _fail_fast(plan: Plan, run: RunState, at: float, commands: list[Command]) -> None:
-    if run.failures and plan.on_failure is OnFailure.FAIL_FAST:
-        _stop(plan, run, RunStatus.FAILED, "a step failed", at, commands)
-
-
-def _stop(plan: Plan, run: RunState, status: RunStatus, reason: str, at: float, commands: list[Command]) -> None:
-    """End the run early: skip what has not started, ask what runs to stop. The first stop wins."""
+def _cancelled(run: RunState, step: Step, at: float) -> Ending:
+    """Return how a step or item ends that was stopped. Nobody asked for it: anything but a failure would be a lie."""
+    attempts = int(step.takes_slot)
     if run.stopping:
+        return Ending(StepStatus.CANCELLED, at, attempts=attempts, decided_by=stopped_by(run, run.stopping))
+    fan = run.steps[step.index].fan
+    if fan is not None and fan.stopping:
+        return Ending(StepStatus.CANCELLED, at, attempts=attempts)
+    error = StepError("Cancelled", "cancelled from outside the run")
+    return Ending(StepStatus.FAILED, at, error=error, attempts=attempts)
+
+
+def _answer(plan: Plan, run: RunState, step: Step, answer: Answer, at: float, commands: list[Command]) -> None:
+    """Give a waiting step its answer, or keep the answer for a step that will wait."""
+    state = run.steps[step.index]
+    if state.answer is not None or step.kind not in (StepKind.WAIT, StepKind.HUMAN) or step.is_timer or run.stopping:
         return
-    run.stopping, run.stop_reason, run.paused, run.ready = status, reason, False, []
-    for step in plan.steps:
-        state = run.steps[step.index]
-        if state.status is StepStatus.RUNNING:
-            commands.append(Cancel(step.id))
-        elif state.status in (StepStatus.PENDING, StepStatus.QUEUED):
-            state.reason, state.decided_by = SkipReason.ABORTED, STOPPED_BY[status]
-            _close(run, step, StepStatus.SKIPPED, at)
+    if state.status is StepStatus.WAITING:
+        state.answer = answer
+        commands.append(Cancel(step.id))
+        end(plan, run, step, None, Ending(StepStatus.COMPLETED, at, answer.value), commands)
+    elif state.status in (StepStatus.PENDING, StepStatus.QUEUED):
+        state.answer = answer
 
 
-def _dispatch(plan: Plan, run: RunState, at: float, commands: list[Command]) -> None:
-    """Start ready steps in plan order, as far as there are slots. Only now is a step's config resolved."""
-    while run.ready and run.running < plan.max_concurrency and not run.paused and not run.stopping:
-        step = plan.steps[run.ready[0]]
-        if plan.dispatch is Dispatch.LAYERS and not _is_open(run, step.layer):
-            return
-        heappop(run.ready)
-        state = run.steps[step.index]
-        state.started_at = at
-        try:
-            config = _resolve(step.config, RunScope(plan, run))
-        except ExpressionError as error:
-            _settle(plan, run, step.index, _refuse(state, "TemplateError", error.message), at)
-            _fail_fast(plan, run, at, commands)
-            continue
-        state.status = StepStatus.RUNNING
-        run.running += 1
-        commands.append(Start(step.id, config))
+def _time_out(plan: Plan, run: RunState, step: Step, at: float, commands: list[Command]) -> None:
+    """Settle a waiting step whose time is up as its `on_timeout` says. A timer has done what it was there for."""
+    state = run.steps[step.index]
+    if state.status is not StepStatus.WAITING:
+        return
+    waiting = step.definition.wait or step.definition.human
+    assert waiting is not None, "only waits and human steps are WAITING"
+    if step.is_timer:
+        end(plan, run, step, None, Ending(StepStatus.COMPLETED, at, {}), commands)
+        return
+    rule = waiting.on_timeout
+    message = f"nobody answered within {waiting.timeout_seconds:g} s"
+    if rule and rule.branch:
+        state.branch = rule.branch
+    if rule and (rule.branch or rule.then is Then.CONTINUE):
+        output = {"timed_out": True}
+        end(plan, run, step, None, Ending(StepStatus.COMPLETED, at, output, decided_by="timeout"), commands)
+    elif rule and rule.then is Then.ABORT:
+        stop(plan, run, RunStatus.ABORTED, f"{step.id}: {message}", at, commands, by=step)
+        error = StepError("Timeout", message)
+        end(plan, run, step, None, Ending(StepStatus.CANCELLED, at, error=error, decided_by="timeout"), commands)
+    else:
+        error = StepError("Timeout", message)
+        end(plan, run, step, None, Ending(StepStatus.FAILED, at, error=error, decided_by="timeout"), commands)
 
 
-def _resolve(template: Template, scope: Scope) -> Json:
-    """Return the template's value. Raises ExpressionError, also for what Temporal could not carry."""
-    value = template.resolve(scope)
-    if template.references and (size := size_of(value)) > MAX_VALUE_BYTES:
-        raise ExpressionError(f"takes {size} bytes as JSON, more than {MAX_VALUE_BYTES}; pass a reference instead")
-    return value
+def _stop_early(plan: Plan, run: RunState, at: float, commands: list[Command]) -> None:
+    """Stop a run that cannot end well: it shall fail fast, or before Temporal ends it without asking anybody."""
+    if run.carried_bytes > MAX_CARRIED_BYTES:
+        carried = f"the configs and outputs of the run take {run.carried_bytes} bytes as JSON together"
+        reason = f"{carried}, more than {MAX_CARRIED_BYTES}: let its steps pass references"
+        stop(plan, run, RunStatus.FAILED, reason, at, commands)
+    elif run.failures and plan.on_failure is OnFailure.FAIL_FAST:
+        stop(plan, run, RunStatus.FAILED, "", at, commands)
 
 
-def _is_open(run: RunState, layer: int) -> bool:
-    while run.open_layer < layer and not run.unsettled_in_layer[run.open_layer]:
-        run.open_layer += 1
-    return layer <= run.open_layer
+def _bytes_of(event: Event) -> int:
+    match event:
+        case StepCompleted(output=carried) | Answered(answer=Answer(value=carried)):
+            return size_of(carried)
+        case StepFailed(error=StepError(message=carried)):
+            return len(carried)
+        case _:
+            return 0
 
 
 def _finish(plan: Plan, run: RunState, at: float, commands: list[Command]) -> None:
     if run.unsettled:
         return
-    run.outcome = run.stopping or (RunStatus.FAILED if run.failures else RunStatus.COMPLETED)
-    run.ended_at = at
+    run.ending = run.ending or run.stopping or (RunStatus.FAILED if run.failures else RunStatus.COMPLETED)
+    if run.ending is not RunStatus.COMPLETED and compensate(plan, run, commands):
+        return
+    run.outcome, run.ended_at = run.ending, at
     if run.outcome is RunStatus.COMPLETED:
         try:
-            run.outputs = _resolve(plan.outputs, RunScope(plan, run))
+            run.outputs = resolve(plan.outputs, RunScope(plan, run))
         except ExpressionError as error:
-            run.outcome, run.stop_reason = RunStatus.FAILED, f"outputs: {error.message}"
+            run.outcome, run.stop_reason = RunStatus.FAILED, shortened(f"outputs: {error.message}")
     commands.append(Finish(run.outcome))

@@ -1,7 +1,7 @@
 """What an expression sees of a run: step outputs by id, `steps.<id>`, the inputs and the run's context."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dag.plan import Plan
 from dag.state import RunState, StepStatus
@@ -14,6 +14,8 @@ class RunScope:
 
     plan: Plan
     run: RunState
+    item: Mapping[str, Json] = field(default_factory=dict)
+    """`item` and `index`, where a step runs over a list."""
 
     def name(self, name: str) -> Json:
         """Return `inputs`, a word of the run's context, or a completed step's output. Raises KeyError."""
@@ -21,6 +23,8 @@ class RunScope:
             return self.run.inputs
         if name in self.run.context:
             return self.run.context[name]
+        if name in self.item:
+            return self.item[name]
         state = self.run.steps[self.plan.index[name]]
         if state.status is not StepStatus.COMPLETED:
             raise KeyError(name)
@@ -36,4 +40,6 @@ class RunScope:
             "reason": None if state.reason is None else str(state.reason),
             "decided_by": state.decided_by,
             "output": state.output,
+            "branch": state.branch,
+            "answered_by": None if state.answer is None else state.answer.by,
         }

@@ -3,15 +3,20 @@
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from dag.values import Json
+from dag.values import Json, shortened
 
 
 class StepStatus(StrEnum):
-    """PENDING -> QUEUED -> RUNNING -> COMPLETED | FAILED | CANCELLED; PENDING | QUEUED -> SKIPPED."""
+    """PENDING -> QUEUED -> RUNNING | WAITING -> COMPLETED | FAILED | CANCELLED; PENDING | QUEUED -> SKIPPED.
+
+    PARKED: failed, and a person is to say what becomes of it (`on_failure: park`).
+    """
 
     PENDING = "pending"
     QUEUED = "queued"
     RUNNING = "running"
+    WAITING = "waiting"
+    PARKED = "parked"
     COMPLETED = "completed"
     FAILED = "failed"
     SKIPPED = "skipped"
@@ -19,10 +24,14 @@ class StepStatus(StrEnum):
 
 
 class RunStatus(StrEnum):
-    """PENDING (submitted, not triggered) -> RUNNING <-> PAUSED -> COMPLETED | FAILED | ABORTED | CANCELLED."""
+    """PENDING (submitted, not triggered) -> RUNNING <-> WAITING | PAUSED -> COMPLETED | FAILED | ABORTED | CANCELLED.
+
+    WAITING: nothing can go on until somebody answers or a timer is due.
+    """
 
     PENDING = "pending"
     RUNNING = "running"
+    WAITING = "waiting"
     PAUSED = "paused"
     COMPLETED = "completed"
     FAILED = "failed"
@@ -38,14 +47,55 @@ class SkipReason(StrEnum):
     UPSTREAM_FAILED = "upstream_failed"
     UPSTREAM_SKIPPED = "upstream_skipped"
     ABORTED = "aborted"
+    OPERATOR = "operator"
+
+
+LONGEST_TYPE = 100
+"""Of an error's class: a longer name is no name."""
 
 
 @dataclass(frozen=True, slots=True)
 class StepError:
-    """Why a step failed: the error's class and its message."""
+    """Why a step failed: the error's class and its message, both cut to what a report can carry."""
 
     type: str
     message: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "type", shortened(self.type, LONGEST_TYPE))
+        object.__setattr__(self, "message", shortened(self.message))
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What somebody answered a waiting step, and who it was (empty: nobody we know)."""
+
+    value: Json
+    by: str = ""
+
+
+@dataclass(slots=True)
+class ItemState:
+    """One element of the list that a step runs over."""
+
+    key: str
+    value: Json
+    status: StepStatus = StepStatus.PENDING
+    output: Json = None
+    error: StepError | None = None
+    attempts: int = 0
+
+
+@dataclass(slots=True)
+class FanState:
+    """A step that runs once for each item. Items start in the list's order, so `next` is all that is to be started."""
+
+    items: list[ItemState]
+    next: int = 0
+    running: int = 0
+    failed: int = 0
+    stopping: bool = False
+    """Too many items failed: what runs is being stopped, and nothing starts any more."""
 
 
 @dataclass(slots=True)
@@ -54,10 +104,22 @@ class StepState:
 
     status: StepStatus = StepStatus.PENDING
     decided_by: str = ""
-    """The rule that decided its fate: a trigger rule, `condition`, `abort`, `cancel`, `fail_fast`."""
+    """What decided its fate: a trigger rule, `condition`, `abort`, `cancel`, `fail_fast`, `timeout`."""
     reason: SkipReason | None = None
     error: StepError | None = None
     output: Json = None
+    branch: str | None = None
+    """The way out that a switch, or a wait that nobody answered, has taken."""
+    answer: Answer | None = None
+    """Given to a waiting step; kept for one that is not waiting yet: answers may be faster than we are."""
+    fan: FanState | None = None
+    edited: Json = None
+    """The config that a person put in the place of the definition's, to have the step tried again."""
+    compensation: StepStatus | None = None
+    """How far undoing the step has come: RUNNING, COMPLETED, FAILED or CANCELLED."""
+    compensation_error: StepError | None = None
+    resolved_by: str = ""
+    """Who said what becomes of the failed step."""
     attempts: int = 0
     started_at: float | None = None
     ended_at: float | None = None
@@ -74,27 +136,47 @@ class RunState:
     stopping: RunStatus | None = None
     """ABORTED, CANCELLED or FAILED once the run is being stopped early; nothing starts any more."""
     stop_reason: str = ""
+    ending: RunStatus | None = None
+    """How the run ends, once what it did has been undone."""
+    nested_bytes: int = 0
+    """What the start of a nested run carries beside its inputs: definitions, which only the shell knows."""
     outcome: RunStatus | None = None
     outputs: dict[str, Json] = field(default_factory=dict)
     started_at: float | None = None
     ended_at: float | None = None
+    fallen: list[int] = field(default_factory=list)
+    """Steps whose failure, or what became of it, is yet to be told to the dead-letter inbox; empty between events."""
     # -- derived --
     unsettled_parents: list[int] = field(default_factory=list)
     unsettled_in_layer: list[int] = field(default_factory=list)
     ready: list[int] = field(default_factory=list)
-    """A heap of QUEUED steps: plan order is start order."""
+    """A heap of steps that may start something, a slot provided: plan order is start order."""
+    ready_free: list[int] = field(default_factory=list)
+    """The same for steps that need no slot."""
     open_layer: int = 0
+    slots_used: int = 0
     running: int = 0
+    waiting: int = 0
+    parked: int = 0
     unsettled: int = 0
     failures: int = 0
     """FAILED steps that are not optional."""
+    carried_bytes: int = 0
+    """What went through this run's history so far, as JSON: configs out, outputs and answers in."""
+    begun_at: float | None = None
+    begun_bytes: int = 0
+    """The configs of what was begun at that moment: they travel in one message."""
 
     @property
     def status(self) -> RunStatus:
         """The run's status as users see it."""
         if self.outcome is not None:
             return self.outcome
-        return RunStatus.PAUSED if self.paused else RunStatus.RUNNING
+        if self.paused:
+            return RunStatus.PAUSED
+        # what is ready while nothing runs waits for a layer
+        is_waiting = (self.waiting or self.parked) and not (self.running or self.stopping)
+        return RunStatus.WAITING if is_waiting else RunStatus.RUNNING
 
 
 SETTLED = frozenset({StepStatus.COMPLETED, StepStatus.FAILED, StepStatus.SKIPPED, StepStatus.CANCELLED})

@@ -3,15 +3,15 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from dag.expressions import Expression, Scope, parse_text, read_path, values_of
-from dag.sandbox import ExpressionError
+from dag.expressions import STEPS, Expression, Scope, expression_spans, parse_text, read_path, values_of
 from dag.values import Json, canonical
+from dag.work import ExpressionError, Work
 
 PATH_KEY = "$path"
 MAX_DEPTH = 40
 """Deepest nesting of a config: deeper JSON is a mistake or an attack, and resolving recurses."""
 
-_Resolve = Callable[[Scope], Json]
+_Resolve = Callable[[Scope, Work], Json]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,7 +23,7 @@ class Template:
 
     def resolve(self, scope: Scope) -> Json:
         """Return the value with every expression replaced. Raises ExpressionError; nothing is left as text."""
-        return self._resolve(scope)
+        return self._resolve(scope, Work())
 
 
 def has_template(value: Json) -> bool:
@@ -33,11 +33,25 @@ def has_template(value: Json) -> bool:
     return isinstance(value, dict) and PATH_KEY in value
 
 
+def is_one_expression(value: Json) -> bool:
+    """Tell whether the template `value` keeps its expression's type: text around an expression makes it text.
+
+    What cannot be read counts as one, for it is wrong in another way.
+    """
+    if not isinstance(value, str):
+        return True
+    try:
+        spans = list(expression_spans(value))
+    except ExpressionError:
+        return True
+    return spans == [(2, len(value) - 2)]
+
+
 def compile_template(value: Json) -> Template:
     """Compile `value`. Raises ExpressionError with what is wrong in it."""
     references: list[tuple[str, ...]] = []
     resolve = _compile(value, references, depth=0)
-    return Template(tuple(dict.fromkeys(references)), resolve or (lambda _: value))
+    return Template(tuple(dict.fromkeys(references)), resolve or (lambda *_: value))
 
 
 def _compile(value: Json, references: list[tuple[str, ...]], *, depth: int) -> _Resolve | None:
@@ -56,13 +70,15 @@ def _compile(value: Json, references: list[tuple[str, ...]], *, depth: int) -> _
 def _compile_dict(fields: dict[str, tuple[Json, _Resolve | None]]) -> _Resolve | None:
     if all(resolve is None for _, resolve in fields.values()):
         return None
-    return lambda scope: {key: resolve(scope) if resolve else item for key, (item, resolve) in fields.items()}
+    return lambda scope, work: {
+        key: resolve(scope, work) if resolve else item for key, (item, resolve) in fields.items()
+    }
 
 
 def _compile_list(items: list[tuple[Json, _Resolve | None]]) -> _Resolve | None:
     if all(resolve is None for _, resolve in items):
         return None
-    return lambda scope: [resolve(scope) if resolve else item for item, resolve in items]
+    return lambda scope, work: [resolve(scope, work) if resolve else item for item, resolve in items]
 
 
 def _compile_leaf(value: Json, references: list[tuple[str, ...]]) -> _Resolve:
@@ -75,7 +91,7 @@ def _compile_leaf(value: Json, references: list[tuple[str, ...]]) -> _Resolve:
     only = pieces[0] if len(pieces) == 1 else None
     if isinstance(only, Expression):
         return only.evaluate  # alone, an expression keeps its type
-    return lambda scope: "".join(_texts(pieces, scope))
+    return lambda scope, work: "".join(_texts(pieces, scope, work))
 
 
 def _compile_path(value: dict[str, Json], references: list[tuple[str, ...]]) -> _Resolve:
@@ -87,19 +103,22 @@ def _compile_path(value: dict[str, Json], references: list[tuple[str, ...]]) -> 
     path = tuple(keys)
     references.append(path)
 
-    def resolve(scope: Scope) -> Json:
+    def resolve(scope: Scope, work: Work) -> Json:
         try:
-            return read_path(path, values_of([path], scope))
+            value = read_path(path, values_of([path], scope))
+            work.spend(STEPS)
+            work.make(value)
         except ExpressionError as error:
             raise ExpressionError(f"`{'.'.join(path)}`: {error.message}") from error
+        return value
 
     return resolve
 
 
-def _texts(pieces: list[str | Expression], scope: Scope) -> Iterator[str]:
+def _texts(pieces: list[str | Expression], scope: Scope, work: Work) -> Iterator[str]:
     """Yield each piece as text: text as it is, anything else as JSON."""
     for piece in pieces:
-        value = piece.evaluate(scope) if isinstance(piece, Expression) else piece
+        value = piece.evaluate(scope, work) if isinstance(piece, Expression) else piece
         try:
             yield value if isinstance(value, str) else canonical(value)
         except ValueError as error:  # an integer so long that Python refuses to write it

@@ -4,6 +4,8 @@ import hashlib
 import json
 from typing import Any
 
+from pydantic_core import to_json
+
 Json = Any
 """A JSON value (None, bool, int, float, str, list, dict with string keys), checked where it enters."""
 
@@ -13,6 +15,14 @@ MAX_INTEGER = 2**63 - 1
 MAX_VALUE_BYTES = 262_144
 """Largest config, output or set of outputs, as JSON. A run's whole report must stay below Temporal's payload limit of
 2 MiB; a result above that limit would be refused for ever. Documents go by reference."""
+
+LONGEST_MESSAGE = 2_000
+"""Characters of an error's message or a reason: enough to read, and with every step's the report still travels."""
+
+
+def shortened(text: str, most: int = LONGEST_MESSAGE) -> str:
+    """Return `text` with at most `most` characters, the last of them … if some are missing."""
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def canonical(value: Json) -> str:
@@ -26,5 +36,5 @@ def digest(value: Json) -> str:
 
 
 def size_of(value: Json) -> int:
-    """Return how many bytes `value` takes as JSON."""
-    return len(canonical(value).encode())
+    """Return how many bytes `value` takes as JSON, as Temporal is given it. Fast: runs ask it of all they carry."""
+    return len(to_json(value, inf_nan_mode="constants"))

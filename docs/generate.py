@@ -2,9 +2,8 @@
 """Writes the pages of docs/reference that code can tell: settings, handlers, API. Run: python -m docs.generate."""
 
 import inspect
-import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import cast
 
@@ -15,15 +14,12 @@ from typer.main import get_command
 import cli
 from activities.registry import Handler, load_catalogue
 from api.app import create_app
-from dag.values import Json
+from operations.handlers import REQUIRED, Schema, default_words, lines_of, type_words
 from settings import Settings
 
 REFERENCE = Path(__file__).parent / "reference"
 NOTE = "<!-- Made by `python -m docs.generate`: change the code, not this page. -->"
 PROBLEM = "application/problem+json"
-BOUNDS = {"minimum": "at least", "exclusiveMinimum": "more than", "maximum": "at most", "exclusiveMaximum": "less than"}
-
-Schema = Mapping[str, Json]
 
 
 def pages() -> dict[str, str]:
@@ -45,9 +41,10 @@ def _settings() -> Iterator[str]:
     yield "`docrail up` starts the servers itself and tells its parts where they are."
     yield ""
     yield from _table("variable", "type", "meaning", "default")
-    schema = Settings.model_json_schema()
+    schema = Settings.model_json_schema(by_alias=False)
     for name, field in schema["properties"].items():
-        yield _row(f"`DOCRAIL_{name.upper()}`", _type(field, schema), field["description"], _default(name, schema))
+        default = _default_cell(default_words(name, schema))
+        yield _row(f"`DOCRAIL_{name.upper()}`", type_words(field, schema), field["description"], default)
     yield from ("", "Options that a variable may stand for:", "")
     yield from _table("variable", "command", "option", "default")
     for command in cast("Group", get_command(cli.app)).commands.values():
@@ -63,10 +60,10 @@ def _handlers() -> Iterator[str]:
 
 
 def _handler(handler: Handler) -> Iterator[str]:
-    module = inspect.getdoc(inspect.getmodule(handler.run)) or ""
-    summary = module.splitlines()[0].partition(": ")[2]
     promise, _, raises = _text(handler.run).partition("Raises: ")
-    yield from ("", f"## {handler.name}", "", f"{summary[:1].upper()}{summary[1:]} {_first_sentence(promise)}")
+    yield from ("", f"## {handler.name}", "", f"{handler.summary} {_first_sentence(promise)}")
+    if handler.aliases:
+        yield from ("", f"Other names: {', '.join(f'`{alias}`' for alias in handler.aliases)}.")
     if raises:
         yield from ("", f"Fails with: {raises}")
     if handler.local:
@@ -78,13 +75,12 @@ def _handler(handler: Handler) -> Iterator[str]:
 
 
 def _fields(model: type[BaseModel], *, with_default: bool = False) -> Iterator[str]:
-    schema = model.model_json_schema()
-    fields: dict[str, Schema] = schema.get("properties", {})
+    lines = list(lines_of(model.model_json_schema()))
     columns: dict[str, list[str]] = {
-        "field": [f"`{name}`" for name in fields],
-        "type": [_type(field, schema) for field in fields.values()],
-        "meaning": [field.get("description", "") for field in fields.values()],
-        "default": [_default(name, schema) if with_default else "" for name in fields],
+        "field": [f"`{line.name}`" for line in lines],
+        "type": [line.type for line in lines],
+        "meaning": [line.meaning for line in lines],
+        "default": [_default_cell(line.default) if with_default else "" for line in lines],
     }
     told = {heading: cells for heading, cells in columns.items() if any(cells)}
     if told:
@@ -134,32 +130,8 @@ def _successes(route: Schema) -> str:
     )
 
 
-def _type(field: Schema, schema: Schema) -> str:
-    """Return in words what a JSON Schema allows."""
-    match field:
-        case {"$ref": str(reference)}:
-            words = _type(schema["$defs"][reference.rpartition("/")[2]], schema)
-        case {"anyOf": [*choices]}:
-            words = " or ".join(_type(choice, schema) for choice in choices)
-        case {"enum": [*choices]}:
-            words = "one of " + ", ".join(f"`{choice}`" for choice in choices)
-        case {"items": items}:
-            words = f"list of {_type(items, schema)}"
-        case {"properties": properties}:
-            words = "object: " + ", ".join(f"`{name}`" for name in properties)
-        case {"additionalProperties": dict(values)}:
-            words = f"object of {_type(values, schema)}"
-        case _:
-            bounds = [f"{word} {field[bound]:g}" for bound, word in BOUNDS.items() if bound in field]
-            words = ", ".join([field.get("format") or field.get("type") or "any JSON", *bounds])
-    return words
-
-
-def _default(name: str, schema: Schema) -> str:
-    if name in schema.get("required", ()):
-        return "required"
-    value = schema["properties"][name].get("default")
-    return "none" if value is None else f"`{value if isinstance(value, str) else json.dumps(value)}`"
+def _default_cell(words: str) -> str:
+    return words if words == REQUIRED else f"`{words}`" if words else "none"
 
 
 def _text(documented: object) -> str:

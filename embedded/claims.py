@@ -1,10 +1,11 @@
-"""What a stack needs for itself alone before it starts anything: its data folder and its ports."""
+"""What a stack needs for itself alone before it starts anything: its data folder, its key and its ports."""
 
 import fcntl
 import os
 import random
+import secrets
 import socket
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -25,6 +26,14 @@ class PortTakenError(ProcessError):
             f"port {port} is taken by another program: stop that program, or choose another port with {option} "
             f"({option} 0 takes a free one)"
         )
+
+
+class PortSharedError(ProcessError):
+    """One port was asked for twice."""
+
+    def __init__(self, port: int, options: Sequence[str]) -> None:
+        self.port, self.options = port, tuple(options)
+        super().__init__(f"port {port} is asked for by {' and '.join(options)}: give each a port of its own")
 
 
 class DataInUseError(ProcessError):
@@ -54,13 +63,46 @@ def hold(data_dir: Path) -> Iterator[None]:
         yield
 
 
-def claim_port(port: int, option: str, host: str = HOST) -> int:
-    """Return `port` if it can be listened on, or a free one if it is 0. Raises PortTakenError naming `option`."""
+def keep_key(data_dir: Path) -> str:
+    """Return the folder's own key for callback URLs, made at the first start: URLs outlive a restart."""
+    path = data_dir / "callback.key"
+    if not path.exists():
+        new = path.with_suffix(".new")
+        new.unlink(missing_ok=True)
+        with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(secrets.token_hex(32))
+        new.replace(path)  # whole or not at all
+    return path.read_text("utf-8").strip()
+
+
+def claim_ports(wanted: Mapping[str, tuple[int, str]]) -> dict[str, int]:
+    """Return each option's port: the one it asks for on its host, or a free one if it is 0, and none of them twice.
+
+    Raises: PortTakenError, PortSharedError.
+    """
+    asked: dict[int, list[str]] = {}
+    for option, (port, _) in wanted.items():
+        asked.setdefault(port, []).append(option)
+    for port, options in asked.items():
+        if port and len(options) > 1:
+            raise PortSharedError(port, options)
+    claimed: dict[str, int] = {}
+    for option, (port, host) in wanted.items():
+        claimed[option] = claim_port(port, option, host, others={*asked, *claimed.values()})
+    return claimed
+
+
+def claim_port(port: int, option: str, host: str = HOST, *, others: Collection[int] = ()) -> int:
+    """Return `port` if it can be listened on, or a free one, none of `others`, if it is 0.
+
+    Raises: PortTakenError naming `option`.
+    """
     if port:
         if not _is_free(port, host):
             raise PortTakenError(port, option)
         return port
-    return next(candidate for candidate in random.sample(FREE_PORTS, len(FREE_PORTS)) if _is_free(candidate, host))
+    candidates = random.sample(FREE_PORTS, len(FREE_PORTS))
+    return next(candidate for candidate in candidates if candidate not in others and _is_free(candidate, host))
 
 
 def _is_free(port: int, host: str) -> bool:

@@ -10,6 +10,7 @@ import shutil
 import signal
 import stat
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -48,10 +49,19 @@ class ForeignFolderError(ProcessError):
 
 @dataclass(frozen=True, slots=True)
 class PostgresServer:
-    """A running PostgreSQL. `dsn` leads to its database `docrail`; `process` can kill it, bring it back and stop it."""
+    """A running PostgreSQL. `dsn` leads to its database `docrail`; `process` can kill it and bring it back."""
 
     dsn: str
     process: Supervised
+    temporary: Path | None = None
+    """Its socket's folder, if that is not in the data folder, whose path is too long for one."""
+
+    async def stop(self) -> None:
+        """Stop it, and leave nothing outside the data folder."""
+        await self.process.stop()
+        if self.temporary is not None:
+            with suppress(OSError):  # a killed server's socket is in it, which the next start removes
+                self.temporary.rmdir()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +108,7 @@ async def start_postgres(data_dir: Path, *, report: Report) -> PostgresServer:
     )
     process = Supervised(program, lambda: _database_answers(place.dsn), report)
     await process.start()
-    return PostgresServer(place.dsn, process)
+    return PostgresServer(place.dsn, process, None if place.sockets == place.home else place.sockets)
 
 
 def _prepare(data_dir: Path) -> _Place:

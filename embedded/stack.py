@@ -5,12 +5,12 @@ import os
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import httpx
 
-from embedded.claims import HOST, claim_port, hold
+from embedded.claims import HOST, claim_port, claim_ports, hold, keep_key
 from embedded.postgres import PostgresServer, start_postgres
 from embedded.processes import ProcessError, Program, Report, Supervised, wait_until
 from embedded.temporal import NAMESPACE, TemporalServer, start_temporal
@@ -44,6 +44,10 @@ class StackOptions:
     ui_port: int = 8233
     workers: int = 1
     graceful_shutdown_seconds: float = 30.0
+    public_url: str | None = None
+    """Where others reach the API; its own address if nothing is said."""
+    callback_key: str | None = field(default=None, repr=False)
+    """Signs callback URLs; one of the data folder's own if none is given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,16 +83,19 @@ async def run_stack(options: StackOptions, report: Report) -> AsyncIterator[Stac
     async with AsyncExitStack() as cleanup:
         cleanup.enter_context(hold(options.data_dir))
         # All refusals come before anything is started.
-        options = replace(
-            options,
-            api_port=claim_port(options.api_port, "--port", options.api_host),
-            temporal_port=claim_port(options.temporal_port, "--temporal-port"),
-            ui_port=claim_port(options.ui_port, "--ui-port"),
+        ports = claim_ports(
+            {
+                "--port": (options.api_port, options.api_host),
+                "--temporal-port": (options.temporal_port, HOST),
+                "--ui-port": (options.ui_port, HOST),
+            }
         )
+        api_port, temporal_port, ui_port = ports.values()
+        options = replace(options, api_port=api_port, temporal_port=temporal_port, ui_port=ui_port)
         postgres, temporal = await _start_servers(options, report, cleanup)
-        environment = _environment(options, postgres, temporal)
-        report("starting the API and " + ("a worker" if options.workers == 1 else f"{options.workers} workers"))
         api_url = f"http://{LOCAL.get(options.api_host, options.api_host)}:{options.api_port}"
+        environment = _environment(options, postgres, temporal, api_url)
+        report("starting the API and " + ("a worker" if options.workers == 1 else f"{options.workers} workers"))
         http = httpx.AsyncClient(base_url=api_url, trust_env=False, timeout=10)  # no proxy: this is our own machine
         await cleanup.enter_async_context(http)
         children = _Children(options, environment, report)
@@ -109,7 +116,7 @@ async def _start_servers(
 ) -> tuple[PostgresServer, TemporalServer]:
     report("starting PostgreSQL")
     postgres = await start_postgres(options.data_dir, report=report)
-    cleanup.push_async_callback(postgres.process.stop)
+    cleanup.push_async_callback(postgres.stop)
     applied = await migrate(postgres.dsn)
     report(f"migrated the database: {', '.join(applied)}" if applied else "the database is up to date")
     report("starting Temporal")
@@ -118,15 +125,20 @@ async def _start_servers(
     return postgres, temporal
 
 
-def _environment(options: StackOptions, postgres: PostgresServer, temporal: TemporalServer) -> dict[str, str]:
+def _environment(
+    options: StackOptions, postgres: PostgresServer, temporal: TemporalServer, api_url: str
+) -> dict[str, str]:
     return {
         "DOCRAIL_TEMPORAL_ADDRESS": temporal.address,
         "DOCRAIL_TEMPORAL_NAMESPACE": NAMESPACE,
+        "DOCRAIL_TEMPORAL_ENVCONFIG": "false",  # it may be set up for another Temporal, with TLS and a key
         "DOCRAIL_TEMPORAL_UI_URL": temporal.ui_url,
         "DOCRAIL_DATABASE_URL": postgres.dsn,
         "DOCRAIL_DATA_DIR": str(options.data_dir),
         "DOCRAIL_API_HOST": options.api_host,
         "DOCRAIL_API_PORT": str(options.api_port),
+        "DOCRAIL_PUBLIC_URL": options.public_url or api_url,
+        "DOCRAIL_CALLBACK_KEY": options.callback_key or keep_key(options.data_dir),
         "DOCRAIL_GRACEFUL_SHUTDOWN_SECONDS": str(options.graceful_shutdown_seconds),
     }
 

@@ -27,6 +27,8 @@ DYNAMIC_CONFIG = (
     "matching.numTaskqueueReadPartitions=1",
     "matching.numTaskqueueWritePartitions=1",
 )
+OWN_CONFIG_ONLY = ("--disable-config-env", "--disable-config-file")
+"""Whoever starts us may have set up Temporal's tools for another server, with TLS and a key."""
 SQLITE_PRAGMAS = ("journal_mode=WAL", "synchronous=NORMAL")
 """Without them each commit is synced twice: 2.5 to 7 times slower. A server that is killed loses nothing either way."""
 
@@ -94,8 +96,8 @@ async def _make_database(on: Callable[[Path], Supervised], database: Path) -> No
 
 async def _set_retention(binary: str, address: str) -> bool:
     """Set how long closed runs are kept. Its success is the proof that the server answers, and writes."""
-    command = (binary, "operator", "namespace", "update", "--address", address, "--command-timeout", "3s")
-    arguments = ("--retention", RETENTION, "--namespace", NAMESPACE)
+    command = (binary, "operator", "namespace", "update", "--address", address, *OWN_CONFIG_ONLY)
+    arguments = ("--retention", RETENTION, "--namespace", NAMESPACE, "--command-timeout", "3s")
     probe = await asyncio.create_subprocess_exec(*command, *arguments, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL)
     return await probe.wait() == 0
 

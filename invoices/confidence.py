@@ -73,16 +73,6 @@ def overall(invoice: InvoiceData) -> float:
     return round(min(mean, _cap(invoice.problems)), 4)
 
 
-def reasons(invoice: InvoiceData) -> list[str]:
-    """Return why a person should look, most serious first: problems, then the evidence that failed, by name."""
-    severities = [Severity.ERROR, Severity.WARNING]
-    problems = sorted(invoice.problems, key=lambda problem: severities.index(problem.severity))
-    failed = (
-        f"{name}: {fact}" for name in FIELD_NAMES for fact in getattr(invoice, name).evidence if EVIDENCE[fact] < 0
-    )
-    return [*(problem.message for problem in problems), *failed]
-
-
 def _counted(invoice: InvoiceData, name: str) -> float | None:
     field: FieldValue[Any] = getattr(invoice, name)
     if field.value is None:

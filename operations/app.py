@@ -1,11 +1,12 @@
 """What operations work with: open resources and the few settings they need. Made once by each root."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import asyncpg
 from temporalio.client import Client
 
+from activities.callbacks import CallbackKeys
 from activities.registry import Handler
 from storage.blobs import BlobStore
 
@@ -19,5 +20,8 @@ class App:
     blobs: BlobStore
     catalogue: Mapping[str, Handler]
     task_queue: str
+    resource_limits: Mapping[str, float]
+    """What the settings say of limited resources: uses a second by tag."""
     temporal_ui_url: str
     max_upload_bytes: int
+    callback_keys: CallbackKeys = field(default_factory=CallbackKeys)

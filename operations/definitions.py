@@ -2,19 +2,28 @@
 
 import asyncio
 import json
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from dag.definition import Definition, is_id
+from dag.aliases import STABLE, Aliases, Ref, parse_ref, version_for
+from dag.definition import Definition, is_id, to_json
+from dag.diff import DefinitionDiff, diff
+from dag.inputs import InputProblem
 from dag.problems import Problem
+from dag.schema import definition_schema
 from dag.validate import validate
 from dag.values import Json, digest
+from operations.aliases import load_aliases, promote
 from operations.app import App
-from operations.errors import InputProblem, InvalidDefinition, InvalidInput, NotFound
+from operations.errors import Damaged, InvalidDefinition, InvalidInput, NotFound
 from operations.principal import DEFAULT_TENANT, Principal, system_principal
 from operations.source import check_definition
+from storage import aliases as stored_aliases
 from storage import definitions as stored_definitions
-from storage.definitions import StoredDefinition
+from storage.definitions import DamagedDefinition, DefinitionLine, StoredDefinition
 
 SHIPPED = Path(__file__).resolve().parent.parent / "definitions"
 """The folder of the definitions that come with Docrail, beside our packages wherever they are installed."""
@@ -23,31 +32,53 @@ DefinitionBody = str | dict[str, Json]
 """A whole definition: the author's YAML or JSON text, or a JSON object."""
 
 DefinitionRef = str | dict[str, Json]
-"""Which definition: the id of a published one, or a whole one as a JSON object."""
+"""Which definition: `ID`, `ID@VERSION` or `ID@ALIAS` of a published one, or a whole one as a JSON object."""
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A stored version, and what the validator warned about."""
+    """A stored version, what the validator warned about, and what the definition's aliases name now."""
 
     stored: StoredDefinition
     warnings: tuple[Problem, ...]
+    aliases: Aliases
 
 
 @dataclass(frozen=True, slots=True)
 class DefinitionPage:
-    """The newest version of each definition, and what to ask for to get the ones after them; None at the end."""
+    """The newest version of each definition, the aliases by id, and what to ask for to get more; None at the end."""
 
-    definitions: list[StoredDefinition]
+    definitions: list[DefinitionLine]
+    aliases: Mapping[str, Aliases]
     after: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class VersionPage:
+    """Some versions of a definition, newest first, its aliases, and what to ask for to get more; None at the end."""
+
+    versions: list[DefinitionLine]
+    aliases: Aliases
+    after: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """How one version differs from another."""
+
+    old: StoredDefinition
+    new: StoredDefinition
+    diff: DefinitionDiff
 
 
 async def find_problems(app: App, body: DefinitionBody) -> tuple[Definition | None, list[Problem]]:
     """Return the definition, None if there is an error, and everything to tell about it."""
     # In a thread: a definition near the size limits takes long enough to be felt by every other request.
     if isinstance(body, str):
-        return await asyncio.to_thread(check_definition, body, app.catalogue)
-    return await asyncio.to_thread(validate, body, None, app.catalogue)
+        return await asyncio.to_thread(check_definition, body, app.catalogue, app.resource_limits)
+    return await asyncio.to_thread(validate, body, None, app.catalogue, app.resource_limits)
 
 
 async def check(app: App, body: DefinitionBody) -> tuple[Definition, tuple[Problem, ...]]:
@@ -58,26 +89,67 @@ async def check(app: App, body: DefinitionBody) -> tuple[Definition, tuple[Probl
     return definition, tuple(problems)
 
 
-async def publish(app: App, principal: Principal, body: DefinitionBody) -> Published:
+async def publish(
+    app: App, principal: Principal, body: DefinitionBody, *, promoted: bool = True, reason: str = ""
+) -> Published:
     """Store a valid definition as its next version; content that was published before keeps its version.
 
-    Raises: InvalidDefinition.
+    `promoted` lets `stable` name it, so that new runs get it; the first version of a definition always is.
+    Raises: InvalidDefinition, Damaged.
     """
     definition, warnings = await check(app, body)
-    normal = definition.model_dump(mode="json")
+    normal = to_json(definition)
     source = body if isinstance(body, str) else json.dumps(body, indent=2)
-    stored = await stored_definitions.publish(app.db, principal.tenant_id, normal, digest(normal), source)
-    return Published(stored, warnings)
+    with _intact():
+        stored = await stored_definitions.publish(app.db, principal.tenant_id, normal, digest(normal), source)
+    aliases = await promote(
+        app, principal, stored.definition_id, stored.version, only_first=not promoted, reason=reason
+    )
+    return Published(stored, warnings, aliases)
 
 
-async def load(app: App, principal: Principal, definition_id: str, version: int | None = None) -> StoredDefinition:
-    """Return that version of the tenant's definition, by default the newest. Raises: NotFound."""
-    stored = None
-    if is_id(definition_id):
-        stored = await stored_definitions.load_definition(app.db, principal.tenant_id, definition_id, version)
-    if stored is None:
-        raise NotFound("definition", definition_id if version is None else f"{definition_id} version {version}")
-    return stored
+async def load(app: App, principal: Principal, ref: str, version: int | None = None) -> StoredDefinition:
+    """Return the version that `ID`, `ID@VERSION` or `ID@ALIAS` names; an id alone that of `stable`.
+
+    Raises: NotFound, InvalidInput, Damaged.
+    """
+    return await _load(app, principal, _checked_ref(ref, version), key=None)
+
+
+async def resolve(
+    app: App, principal: Principal, ref: DefinitionRef, version: int | None = None, *, key: str
+) -> StoredDefinition:
+    """Return the version that a new run gets under `key`, the run's key or its document's id.
+
+    An id alone gives what `stable` names or, to the canary's share of keys, the canary: the same key, the same choice.
+    A definition given whole is published first, which moves no alias but that of its first version.
+
+    Raises: NotFound, InvalidDefinition, InvalidInput, Damaged.
+    """
+    if isinstance(ref, str):
+        return await _load(app, principal, _checked_ref(ref, version), key=key)
+    if version is not None:
+        raise InvalidInput([InputProblem("version", "a definition that is given whole has no version yet")])
+    return (await publish(app, principal, ref, promoted=False)).stored
+
+
+def names_version(ref: DefinitionRef, version: int | None = None) -> bool:
+    """Tell whether `ref` can only ever mean one version: a number, or a whole definition."""
+    parsed = parse_ref(ref) if isinstance(ref, str) else None
+    return not isinstance(ref, str) or version is not None or (parsed is not None and parsed.version is not None)
+
+
+async def compare(app: App, principal: Principal, definition_id: str, old: str, new: str | None) -> Comparison:
+    """Return how `new`, by default the newest version, differs from `old`; each a version or an alias.
+
+    Raises: NotFound, InvalidInput, Damaged.
+    """
+    before = await load(app, principal, f"{definition_id}@{old}")
+    if new is None:
+        [newest] = (await list_versions(app, principal, definition_id, limit=1)).versions
+        new = str(newest.version)
+    after = await load(app, principal, f"{definition_id}@{new}")
+    return Comparison(before, after, diff(_normal(before), _normal(after)))
 
 
 async def list_definitions(
@@ -87,28 +159,106 @@ async def list_definitions(
     if after is not None and not is_id(after):
         raise InvalidInput([InputProblem("after", "is not a definition's id")])
     found = await stored_definitions.list_definitions(app.db, principal.tenant_id, limit=limit + 1, after=after)
-    return DefinitionPage(found[:limit], found[limit - 1].definition_id if len(found) > limit else None)
+    shown = found[:limit]
+    aliases = await stored_aliases.load_aliases(app.db, principal.tenant_id, [line.definition_id for line in shown])
+    return DefinitionPage(shown, aliases, shown[-1].definition_id if len(found) > limit else None)
 
 
-async def resolve(app: App, principal: Principal, ref: DefinitionRef, version: int | None = None) -> StoredDefinition:
-    """Return the stored version that `ref` means; a definition given whole is published first.
+async def list_versions(
+    app: App, principal: Principal, definition_id: str, *, limit: int = 100, after: int | None = None
+) -> VersionPage:
+    """Return a page of a definition's versions, newest first. Raises: NotFound."""
+    aliases = await load_aliases(app, principal, definition_id)
+    found = await stored_definitions.list_versions(
+        app.db, principal.tenant_id, definition_id, limit=limit + 1, before=after
+    )
+    return VersionPage(found[:limit], aliases, found[limit - 1].version if len(found) > limit else None)
 
-    Raises: NotFound, InvalidDefinition, InvalidInput.
-    """
-    if isinstance(ref, str):
-        return await load(app, principal, ref, version)
-    if version is not None:
-        raise InvalidInput([InputProblem("version", "a definition that is given whole has no version yet")])
-    return (await publish(app, principal, ref)).stored
+
+async def schema(app: App) -> dict[str, Json]:
+    """Return the JSON Schema of a definition, with the handlers there are."""
+    return await asyncio.to_thread(definition_schema, app.catalogue)
 
 
 async def publish_shipped(app: App) -> list[StoredDefinition]:
-    """Publish the definitions that come with Docrail for the default tenant. Doing it again changes nothing."""
+    """Publish the definitions that come with Docrail for the default tenant. Doing it again changes nothing.
+
+    `stable` follows a new release only where a release put it: once a person moved it, it is theirs.
+    """
     owner = system_principal(DEFAULT_TENANT)
     texts = [await asyncio.to_thread(path.read_text, "utf-8") for path in shipped_files()]
-    return [(await publish(app, owner, text)).stored for text in texts]
+    return [await _publish_shipped(app, owner, text) for text in texts]
 
 
 def shipped_files() -> list[Path]:
     """Return the files of the definitions that come with Docrail, by name. A file's stem is its definition's id."""
     return sorted(SHIPPED.glob("*.yaml"))
+
+
+async def _publish_shipped(app: App, owner: Principal, text: str) -> StoredDefinition:
+    published = await publish(app, owner, text, promoted=False)
+    stored, stable = published.stored, published.aliases.get(STABLE)
+    if stable is None or stable.version == stored.version:
+        return stored
+    mover = await stored_aliases.load_last_mover(app.db, owner.tenant_id, stored.definition_id)
+    if mover != owner.name:
+        log.info(
+            "this release's %s is version %d; %s moved stable to version %d, where it stays",
+            *(stored.definition_id, stored.version, mover, stable.version),
+        )
+    elif stored.version > stable.version:  # an older release beside a newer one, during an upgrade, moves nothing back
+        await promote(app, owner, stored.definition_id, stored.version, only_first=False, reason="a new release")
+    return stored
+
+
+def _checked_ref(text: str, version: int | None) -> Ref:
+    ref = parse_ref(text)
+    if ref is None:
+        raise NotFound("definition", text)
+    if version is None:
+        return ref
+    if ref != Ref(ref.definition_id):
+        raise InvalidInput([InputProblem("version", f"{text!r} names a version already")])
+    return Ref(ref.definition_id, version)
+
+
+async def _load(app: App, principal: Principal, ref: Ref, *, key: str | None) -> StoredDefinition:
+    """Return the version that `ref` means: with a key to a new run under it, without one as `stable` says."""
+    version = ref.version
+    if version is None:
+        named = await stored_aliases.load_aliases(app.db, principal.tenant_id, [ref.definition_id])
+        version = _version_of(ref, named[ref.definition_id], key)
+    with _intact():
+        found = await stored_definitions.load_definition(app.db, principal.tenant_id, ref.definition_id, version)
+    if found is None:
+        raise NotFound("definition", str(ref) if ref.version is None else f"{ref.definition_id} version {version}")
+    return found
+
+
+def _version_of(ref: Ref, aliases: Aliases, key: str | None) -> int | None:
+    """Return the version that an alias, or an id alone, names; None, the newest, if nothing says so. Raises NotFound.
+
+    Without `stable` there are only definitions that an older release published after our tables were made.
+    """
+    if ref.alias is not None and aliases:
+        if ref.alias not in aliases:
+            raise NotFound("alias", str(ref))
+        return aliases[ref.alias].version
+    if ref.alias is None and key is not None:
+        return version_for(ref.definition_id, aliases, key)
+    return aliases[STABLE].version if STABLE in aliases else None
+
+
+@contextmanager
+def _intact() -> Iterator[None]:
+    """Turn a stored body that is not what was published into a refusal. Raises: Damaged."""
+    try:
+        yield
+    except DamagedDefinition as error:
+        log.error("%s", error)  # noqa: TRY400 - where it was read tells nothing
+        raise Damaged(str(error)) from error
+
+
+def _normal(stored: StoredDefinition) -> dict[str, Json]:
+    """Return the stored body as this release writes it: a field that it knows since is no difference."""
+    return to_json(Definition.model_validate(stored.body))

@@ -4,14 +4,19 @@ import hashlib
 import logging
 import re
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 
+from dag.aliases import parse_ref
+from dag.definition import Definition
+from dag.inputs import InputProblem
+from dag.routing import Facts
 from dag.values import Json
 from operations.app import App
-from operations.definitions import load
-from operations.errors import InputProblem, InvalidInput, KeyConflict, NotFound, OperationError, TooLarge, Unavailable
+from operations.definitions import resolve
+from operations.errors import InvalidInput, KeyConflict, NotFound, OperationError, TooLarge, Unavailable
 from operations.principal import Principal, system_principal
+from operations.routing import BROUGHT, DEFAULT_DEFINITION, missing_inputs, route
 from operations.runs import begin_run, checked_key
 from storage.definitions import StoredDefinition
 from storage.documents import (
@@ -22,9 +27,6 @@ from storage.documents import (
     load_unstarted,
     mark_run_started,
 )
-
-DOCUMENT_DEFINITION = "invoice"
-"""The definition that an uploaded document is run through."""
 
 DOCUMENT_ID_PATTERN = r"^doc_[0-9a-z]{26}$"
 DEFAULT_SLA_HOURS = 24
@@ -39,6 +41,9 @@ SWEEP_BATCH = 100
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
 """Control characters, and those that turn the direction of text so that `fdp.exe` reads as `exe.pdf`."""
 
+SOURCE_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9 _.:/@+-]{0,99}$"
+"""A label or an address, without anything that a terminal or a log would take for more."""
+
 _MEDIA_TYPE = re.compile(r"[a-z0-9][a-z0-9!#$&^_.+-]{0,63}/[a-z0-9][a-z0-9!#$&^_.+-]{0,127}")
 
 log = logging.getLogger(__name__)
@@ -46,26 +51,42 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A document on its way in. Its name and media type are the caller's claims and are only shown, never used."""
+    """A document on its way in.
+
+    Its name, media type and source are the caller's claims: shown, read by routing rules, and used for nothing else.
+    """
 
     chunks: AsyncIterator[bytes]
     file_name: str
     media_type: str
     sla_hours: int = DEFAULT_SLA_HOURS
     key: str | None = None
+    source: str = ""
+    definition: str | None = None
+    """`ID`, `ID@VERSION` or `ID@ALIAS`; None leaves it to the tenant's routing rules."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """The definition that a document takes: what names it, and the version that is meant now."""
+
+    ref: str
+    stored: StoredDefinition
 
 
 async def upload_document(app: App, principal: Principal, upload: Upload) -> Document:
     """Keep a document and start its run. With Temporal away it is kept all the same, and its run starts later.
 
-    The same key again is the same document. Raises: InvalidInput (no bytes, bad key), TooLarge, KeyConflict,
-    NotFound (the tenant has no definition for documents).
+    The same key again is the same document. Raises: InvalidInput (no bytes, bad key, a definition that no document can
+    run), TooLarge, KeyConflict, NotFound (the tenant has no such definition).
     """
     document_id = _document_id(principal.tenant_id, upload.key)
-    definition = await load(app, principal, DOCUMENT_DEFINITION)
-    document = await _keep(app, principal, document_id, upload)
+    data = await _read(upload.chunks, app.max_upload_bytes)
+    facts = _facts(principal, upload, len(data))
+    choice = await _choose(app, principal, upload.definition, facts, document_id)
+    document = await _keep(app, principal, document_id, upload, facts, data, choice)
     try:
-        return await _start_run(app, principal, document, definition)
+        return await _start_run(app, principal, document, choice)
     except Unavailable:
         log.warning("document %s is kept; its run starts when Temporal is back", document_id)
         return document
@@ -74,7 +95,7 @@ async def upload_document(app: App, principal: Principal, upload: Upload) -> Doc
 async def show_document(app: App, principal: Principal, document_id: str) -> Document:
     """Return the tenant's document. Raises: NotFound."""
     document = None
-    if re.match(DOCUMENT_ID_PATTERN, document_id):
+    if re.fullmatch(DOCUMENT_ID_PATTERN, document_id):
         document = await load_document(app.db, principal.tenant_id, document_id)
     if document is None:
         raise NotFound("document", document_id)
@@ -104,7 +125,7 @@ def clean_name(name: str) -> str:
 async def _start_waiting(app: App, document: Document) -> bool:
     owner = system_principal(document.tenant_id)
     try:
-        await _start_run(app, owner, document, await load(app, owner, DOCUMENT_DEFINITION))
+        await _start_run(app, owner, document)
     except Unavailable:
         raise
     except OperationError as error:
@@ -113,25 +134,58 @@ async def _start_waiting(app: App, document: Document) -> bool:
     return True
 
 
-async def _keep(app: App, principal: Principal, document_id: str, upload: Upload) -> Document:
-    blob = await app.blobs.put(await _read(upload.chunks, app.max_upload_bytes))
+def _facts(principal: Principal, upload: Upload, size_bytes: int) -> Facts:
     media_type = upload.media_type.lower()
+    return Facts(
+        tenant=principal.tenant_id,
+        type=media_type if _MEDIA_TYPE.fullmatch(media_type) else UNKNOWN_MEDIA_TYPE,
+        size=size_bytes,
+        source=_checked_source(upload.source),
+        file_name=clean_name(upload.file_name),
+    )
+
+
+async def _choose(app: App, principal: Principal, named: str | None, facts: Facts, document_id: str) -> _Choice:
+    """Return what the document takes. Raises: NotFound, InvalidInput (the definition needs more than a document)."""
+    ref = named or (await route(app, principal, facts)).definition or DEFAULT_DEFINITION
+    stored = await resolve(app, principal, ref, key=document_id)
+    if missing := missing_inputs(Definition.model_validate(stored.body)):
+        message = f"{ref!r} cannot run a document: it needs the input {missing[0]!r}, which a document does not bring"
+        raise InvalidInput([InputProblem("definition", message)])
+    return _Choice(str(parse_ref(ref)), stored)
+
+
+async def _keep(
+    app: App, principal: Principal, document_id: str, upload: Upload, facts: Facts, data: bytes, choice: _Choice
+) -> Document:
     try:
         document = await insert_document(
             app.db,
             principal.tenant_id,
             document_id,
-            blob,
-            media_type=media_type if _MEDIA_TYPE.fullmatch(media_type) else UNKNOWN_MEDIA_TYPE,
-            file_name=clean_name(upload.file_name),
+            await app.blobs.put(data),
+            media_type=facts.type,
+            file_name=facts.file_name,
             sla_hours=upload.sla_hours,
-            run_id=f"{DOCUMENT_DEFINITION}.{document_id}",
+            run_id=f"{choice.stored.definition_id}.{document_id}",
+            definition=choice.ref,
+            source=facts.source,
         )
     except DocumentConflict:
         raise KeyConflict(upload.key or document_id, ["file"]) from None
-    if document.sla_hours != upload.sla_hours:
-        raise KeyConflict(upload.key or document_id, ["sla_hours"])
+    if differences := list(_differences(document, upload, choice)):
+        raise KeyConflict(upload.key or document_id, differences)
     return document
+
+
+def _differences(document: Document, upload: Upload, choice: _Choice) -> Iterator[str]:
+    """Yield what this caller asked for and the first upload with its key did not; a rule's choice is no wish."""
+    if document.sla_hours != upload.sla_hours:
+        yield "sla_hours"
+    if document.source != upload.source:
+        yield "source"
+    if upload.definition is not None and (document.definition or DEFAULT_DEFINITION) != choice.ref:
+        yield "definition"
 
 
 async def _read(chunks: AsyncIterator[bytes], limit_bytes: int) -> bytes:
@@ -145,10 +199,17 @@ async def _read(chunks: AsyncIterator[bytes], limit_bytes: int) -> bytes:
     return bytes(data)
 
 
-async def _start_run(app: App, principal: Principal, document: Document, definition: StoredDefinition) -> Document:
+async def _start_run(app: App, principal: Principal, document: Document, choice: _Choice | None = None) -> Document:
+    """Start the document's run, of what was chosen when it was kept: rules and aliases may have changed since."""
     if document.run_started_at is not None:
         return document
-    inputs = {"document_id": document.document_id, "sla_hours": int(document.sla_hours)}
+    kept = document.definition or DEFAULT_DEFINITION
+    if choice is not None and choice.ref == kept:
+        definition = choice.stored
+    else:
+        definition = await resolve(app, principal, kept, key=document.document_id)
+    brought = {"document_id": document.document_id, "sla_hours": int(document.sla_hours)}
+    inputs = {name: brought[name] for name in BROUGHT if name in definition.body.get("inputs", {})}
     run = await begin_run(
         app, principal, definition, inputs, document.document_id, pinned=False, document=_context(document)
     )
@@ -164,7 +225,15 @@ def _context(document: Document) -> dict[str, Json]:
         "media_type": document.media_type,
         "sha256": document.sha256,
         "size_bytes": document.size_bytes,
+        "source": document.source,
     }
+
+
+def _checked_source(source: str) -> str:
+    if source and not re.fullmatch(SOURCE_PATTERN, source):
+        shape = "must be at most 100 letters, digits, spaces and _ . : / @ + -, beginning with a letter or a digit"
+        raise InvalidInput([InputProblem("source", shape)])
+    return source
 
 
 def _document_id(tenant_id: str, key: str | None) -> str:

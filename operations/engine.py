@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 from urllib.parse import quote
 
+from temporalio.api.errordetails.v1 import NamespaceNotFoundFailure
 from temporalio.client import (
     Client,
     RPCTimeoutOrCancelledError,
@@ -12,13 +13,14 @@ from temporalio.client import (
     WorkflowExecutionDescription,
     WorkflowExecutionStatus,
 )
-from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.service import RetryConfig, RPCError, RPCStatusCode
 
+from dag.inputs import InputProblem
 from dag.state import RunStatus
 from operations.app import App
-from operations.errors import InputProblem, InvalidInput, NotFound, Unavailable
-from workflows.contract import STATUS, workflow_id
+from operations.connection import Connection, connect
+from operations.errors import InvalidInput, NotFound, Unavailable
+from workflows.contract import SEARCH_ATTRIBUTES, STATUS, run_id_of, workflow_id
 
 RPC_TIMEOUT = timedelta(seconds=5)
 """Most that a caller waits for Temporal's server. It answers in milliseconds or not at all."""
@@ -28,6 +30,12 @@ WORKER_TIMEOUT = timedelta(seconds=10)
 
 SERVER_RETRIES = RetryConfig(max_elapsed_time_millis=2000)
 """The SDK's own retries, shortened: whoever waits on HTTP should hear soon that Temporal is away."""
+
+MAX_REQUEST_BYTES = 1_900_000
+"""Temporal takes 2 MiB as a workflow's argument: definitions, inputs and a state beyond that cannot be handed on."""
+
+WORKER = "worker"
+"""What is not available if none answers."""
 
 CONNECT_FAILED = "Failed client connect"
 """How the SDK's RuntimeError begins when a lazy client cannot reach the server."""
@@ -54,19 +62,13 @@ _STATUSES = {
     WorkflowExecutionStatus.FAILED: RunStatus.FAILED,
     WorkflowExecutionStatus.TIMED_OUT: RunStatus.FAILED,
     WorkflowExecutionStatus.CANCELED: RunStatus.CANCELLED,
-    WorkflowExecutionStatus.TERMINATED: RunStatus.CANCELLED,
+    WorkflowExecutionStatus.TERMINATED: RunStatus.FAILED,  # by the server itself, or by force
 }
 
 
-async def open_client(address: str, namespace: str) -> Client:
+async def open_client(connection: Connection) -> Client:
     """Return a client that connects when first used: Temporal may start later, stop and come back."""
-    return await Client.connect(
-        address,
-        namespace=namespace,
-        data_converter=pydantic_data_converter,
-        lazy=True,
-        retry_config=SERVER_RETRIES,
-    )
+    return await connect(connection, lazy=True, retry_config=SERVER_RETRIES)
 
 
 @contextmanager
@@ -75,6 +77,9 @@ def engine_errors(kind: str, wanted: str) -> Iterator[None]:
     try:
         yield
     except RPCError as error:
+        if _is_unprepared(error):
+            unprepared = f"its namespace is not prepared for runs, run `docrail migrate` ({error.message.rstrip('.')})"
+            raise Unavailable("Temporal", unprepared) from error
         if error.status is RPCStatusCode.NOT_FOUND:
             raise NotFound(kind, wanted) from error
         if error.status is RPCStatusCode.INVALID_ARGUMENT:
@@ -90,6 +95,15 @@ def engine_errors(kind: str, wanted: str) -> Iterator[None]:
         raise Unavailable("Temporal", "it cannot be reached") from error
 
 
+def _is_unprepared(error: RPCError) -> bool:
+    """Tell whether the namespace is missing, or one of the search attributes that `docrail migrate` registers."""
+    if error.status is RPCStatusCode.INVALID_ARGUMENT:
+        # Only the text tells, as "no mapping defined for search attribute DocrailTenant".
+        return any(key.name in error.message for key in SEARCH_ATTRIBUTES)
+    details = () if error.grpc_status is None else error.grpc_status.details
+    return any(detail.Is(NamespaceNotFoundFailure.DESCRIPTOR) for detail in details)
+
+
 @contextmanager
 def worker_errors() -> Iterator[None]:
     """Turn the silence of workers into a refusal, around a call that one must answer. Raises: Unavailable."""
@@ -98,9 +112,9 @@ def worker_errors() -> Iterator[None]:
     except RPCError as error:
         if error.status not in _NO_ANSWER:
             raise
-        raise Unavailable("worker", error.message) from error
+        raise Unavailable(WORKER, error.message) from error
     except (RPCTimeoutOrCancelledError, TimeoutError) as error:
-        raise Unavailable("worker", "no worker answered in time") from error
+        raise Unavailable(WORKER, "no worker answered in time") from error
 
 
 async def describe(app: App, tenant_id: str, run_id: str) -> WorkflowExecutionDescription:
@@ -110,13 +124,24 @@ async def describe(app: App, tenant_id: str, run_id: str) -> WorkflowExecutionDe
         return await handle.describe(rpc_timeout=RPC_TIMEOUT)
 
 
+def blocked(app: App, description: WorkflowExecutionDescription) -> Unavailable | None:
+    """Return what is told of a run whose workflow task fails, so that no worker can carry it on or answer for it."""
+    failures = description.raw_description.pending_workflow_task.attempt - 1
+    if failures < 1:
+        return None
+    tenant_id, run_id = description.id.partition("/")[0], run_id_of(description.id)
+    times = f"{failures} times in a row" if failures > 1 else "once"
+    told = f"its workflow task has failed {times}, why is told in its history: {history_url(app, tenant_id, run_id)}"
+    return Unavailable("the run", f"{told}; it goes on once the cause is mended, or can be aborted with `force`")
+
+
 def status_of(execution: WorkflowExecution) -> RunStatus:
     """Return a run's status as users see it: Temporal's, refined by the interpreter's own word where there is one."""
     assert execution.status is not None, "Temporal always tells a status"
     status = _STATUSES[execution.status]
     told = execution.typed_search_attributes.get(STATUS)
     if status is RunStatus.RUNNING:
-        return RunStatus.PAUSED if told == RunStatus.PAUSED else status
+        return RunStatus(told) if told in (RunStatus.PAUSED, RunStatus.WAITING) else status
     return RunStatus.ABORTED if told == RunStatus.ABORTED else status
 
 

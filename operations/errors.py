@@ -2,19 +2,13 @@
 """Why an operation was refused: one class for each reason, carrying fields. `api/errors.py` gives them status codes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from dag.inputs import InputProblem
 from dag.problems import Problem
+from dag.values import Json, shortened
 
-
-@dataclass(frozen=True, slots=True)
-class InputProblem:
-    """One thing wrong with what the caller sent. `path` is dotted: `inputs.amount`."""
-
-    path: str
-    message: str
-    suggestion: str | None = None
-    """What to write instead, if one thing is likely meant."""
+LONGEST_ID = 200
+"""Characters of what was asked for that a message repeats. Every id is shorter."""
 
 
 class OperationError(Exception):
@@ -24,8 +18,9 @@ class OperationError(Exception):
 class NotFound(OperationError):
     """No such thing in the principal's tenant. Says the same whether or not another tenant has one."""
 
-    def __init__(self, kind: str, wanted: str) -> None:
-        super().__init__(f"there is no {kind} {wanted!r}")
+    def __init__(self, kind: str, wanted: str, meant: str | None = None) -> None:
+        shown = shortened(wanted, LONGEST_ID)
+        super().__init__(f"there is no {kind} {shown!r}" + (f": did you mean {meant!r}?" if meant else ""))
         self.kind = kind
         self.wanted = wanted
 
@@ -50,10 +45,33 @@ class KeyConflict(OperationError):
 class WrongState(OperationError):
     """The thing exists, but not in a state in which this can be done."""
 
-    def __init__(self, action: str, state: str) -> None:
-        super().__init__(f"cannot {action}: the run is {state}")
+    def __init__(self, action: str, state: str, what: str = "run") -> None:
+        super().__init__(f"cannot {action}: the {what} is {state}")
         self.action = action
         self.state = state
+
+
+class AlreadyDecided(OperationError):
+    """Somebody else decided the review item first."""
+
+    def __init__(self, decided_by: str, decision: Json) -> None:
+        super().__init__(f"{decided_by or 'somebody'} decided this before: the first decision counts")
+        self.decided_by = decided_by
+        self.decision = decision
+
+
+class AlreadyAnswered(OperationError):
+    """A callback URL was used before, with another answer. Says nothing of it: whoever holds the URL may ask."""
+
+    def __init__(self) -> None:
+        super().__init__("this was answered before, otherwise: the first answer counts")
+
+
+class CallbackOver(OperationError):
+    """A callback URL of ours that nothing waits for any more."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"this callback URL is over: {why}")
 
 
 class InvalidDefinition(OperationError):
@@ -62,6 +80,42 @@ class InvalidDefinition(OperationError):
     def __init__(self, problems: Sequence[Problem]) -> None:
         super().__init__(f"the definition has {len(problems)} problem{'s' if len(problems) != 1 else ''}")
         self.problems = tuple(problems)
+
+
+class InvalidRouting(OperationError):
+    """Routing rules that the validator refuses, with everything that is wrong with them."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        super().__init__(f"the routing rules have {len(problems)} problem{'s' if len(problems) != 1 else ''}")
+        self.problems = tuple(problems)
+
+
+class NothingToUndo(OperationError):
+    """`stable` has always named the version that it names now, and there is no canary."""
+
+    def __init__(self, definition_id: str) -> None:
+        super().__init__(
+            f"new runs of {definition_id!r} never got another version than now: "
+            "to choose one all the same, move the alias 'stable' to it"
+        )
+        self.definition_id = definition_id
+
+
+class Outdated(OperationError):
+    """What the caller changed was changed by somebody else since it was read."""
+
+    def __init__(self, what: str, read: int, current: int) -> None:
+        super().__init__(
+            f"{what} were changed meanwhile: you read revision {read}, expected the current one, {current}"
+        )
+        self.current = current
+
+
+class Damaged(OperationError):
+    """A published definition's stored body is not what was published. Nothing runs it; an operator must restore it."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
 
 
 class InvalidInput(OperationError):
@@ -86,3 +140,4 @@ class Unavailable(OperationError):
     def __init__(self, service: str, detail: str) -> None:
         super().__init__(f"{service} is not available: {detail}")
         self.service = service
+        self.detail = detail

@@ -16,12 +16,16 @@ EXECUTION_ID_PATTERN = r"^exe_[0-9a-f]{26}$"
 
 
 async def submit(app: App, principal: Principal, ref: DefinitionRef, version: int | None = None) -> Execution:
-    """Note that a definition is to be run. Nothing starts. Raises: InvalidDefinition, InvalidInput, NotFound."""
-    stored = await resolve(app, principal, ref, version)
+    """Note that a definition is to be run, and choose its version. Nothing starts.
+
+    Raises: InvalidDefinition, InvalidInput, NotFound.
+    """
+    execution_id = f"exe_{uuid.uuid4().hex[:26]}"
+    stored = await resolve(app, principal, ref, version, key=execution_id)
     return await insert_execution(
         app.db,
         principal.tenant_id,
-        f"exe_{uuid.uuid4().hex[:26]}",
+        execution_id,
         definition_id=stored.definition_id,
         version=stored.version,
     )
@@ -44,7 +48,7 @@ async def trigger(app: App, principal: Principal, execution_id: str, inputs: Map
 
 async def _load(app: App, principal: Principal, execution_id: str) -> Execution:
     execution = None
-    if re.match(EXECUTION_ID_PATTERN, execution_id):
+    if re.fullmatch(EXECUTION_ID_PATTERN, execution_id):
         execution = await load_execution(app.db, principal.tenant_id, execution_id)
     if execution is None:
         raise NotFound("execution", execution_id)

@@ -18,7 +18,7 @@ from operations.definitions import shipped_files
 from operations.engine import RPC_TIMEOUT, engine_errors
 from operations.errors import Unavailable
 from operations.principal import DEFAULT_TENANT
-from storage.definitions import load_definition
+from storage.definitions import list_versions
 
 OK = "ok"
 
@@ -127,7 +127,7 @@ async def _check_postgresql(app: App) -> str:
             missing = [
                 path.stem
                 for path in shipped_files()
-                if await load_definition(app.db, DEFAULT_TENANT, path.stem) is None
+                if not await list_versions(app.db, DEFAULT_TENANT, path.stem, limit=1)
             ]
     except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
         return f"PostgreSQL is not available: {type(error).__name__}"

@@ -12,6 +12,7 @@ from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest, ListSe
 from temporalio.client import Client
 from temporalio.service import RPCError, RPCStatusCode
 
+from operations.connection import Connection
 from operations.engine import RPC_TIMEOUT, engine_errors, open_client
 from operations.errors import OperationError, Unavailable
 from workflows.contract import SEARCH_ATTRIBUTES
@@ -45,19 +46,19 @@ class Prepared:
     registered: tuple[str, ...]
 
 
-async def prepare_namespace(address: str, namespace: str) -> Prepared:
+async def prepare_namespace(connection: Connection) -> Prepared:
     """Register the search attributes that are missing, and return when all can be used. Safe to repeat.
 
     Raises: NamespaceUnfit, Unavailable.
     """
-    client = await open_client(address, namespace)
-    with engine_errors("namespace", namespace):
+    client = await open_client(connection)
+    with engine_errors("namespace", client.namespace):
         try:
             missing = await _register_missing(client)
         except RPCError as error:
             missing = await _accept_or_explain(client, error)
         await _become_usable(client)
-    return Prepared(namespace, tuple(missing))
+    return Prepared(client.namespace, tuple(missing))
 
 
 async def _register_missing(client: Client) -> list[str]:

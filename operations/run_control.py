@@ -5,43 +5,110 @@ import asyncio
 from temporalio.client import WorkflowUpdateFailedError
 from temporalio.exceptions import ApplicationError
 
+from dag.inputs import InputProblem, MisfitError, check_answer
 from dag.state import RunStatus
 from dag.values import Json
 from operations.app import App
-from operations.engine import WORKER_TIMEOUT, describe, engine_errors, status_of, worker_errors
-from operations.errors import NotFound, WrongState
+from operations.engine import (
+    RPC_TIMEOUT,
+    WORKER,
+    WORKER_TIMEOUT,
+    blocked,
+    describe,
+    engine_errors,
+    status_of,
+    worker_errors,
+)
+from operations.errors import InvalidInput, NotFound, Unavailable, WrongState
 from operations.principal import Principal
 from operations.runs import checked_run_id
-from workflows.contract import ABORT, PAUSE, RESUME, WRONG_STATE, workflow_id
+from workflows.contract import ABORT, ANSWER, MISFIT, PAUSE, RESUME, UNKNOWN_STEP, WRONG_STATE, workflow_id
 
 
 async def pause_run(app: App, principal: Principal, run_id: str) -> RunStatus:
     """Start no more steps of the run; what runs goes on. Raises: NotFound, WrongState, Unavailable."""
-    return await _update(app, principal, run_id, PAUSE)
+    return await update_run(app, principal, run_id, PAUSE)
 
 
 async def resume_run(app: App, principal: Principal, run_id: str) -> RunStatus:
     """Let a paused run go on. Raises: NotFound, WrongState, Unavailable."""
-    return await _update(app, principal, run_id, RESUME)
+    return await update_run(app, principal, run_id, RESUME)
 
 
-async def abort_run(app: App, principal: Principal, run_id: str, reason: str) -> RunStatus:
-    """End the run early; its running steps are still being stopped. Raises: NotFound, WrongState, Unavailable."""
-    return await _update(app, principal, run_id, ABORT, reason)
+async def abort_run(app: App, principal: Principal, run_id: str, reason: str, *, force: bool = False) -> RunStatus:
+    """End the run early; its running steps are still being stopped. Raises: NotFound, WrongState, Unavailable.
+
+    `force` asks no worker: for a run whose workflow task fails. Its steps are not told, and the run has failed.
+    """
+    if not force:
+        return await update_run(app, principal, run_id, ABORT, reason)
+    handle = app.temporal.get_workflow_handle(workflow_id(principal.tenant_id, checked_run_id(run_id)))
+    try:
+        with engine_errors("run", run_id):
+            await handle.terminate(reason=f"aborted by force: {reason}", rpc_timeout=RPC_TIMEOUT)
+    except NotFound:
+        raise await _ended(app, principal, run_id, ABORT) from None
+    return RunStatus.FAILED
 
 
-async def _update(app: App, principal: Principal, run_id: str, action: str, *arguments: Json) -> RunStatus:
+async def answer_wait(
+    app: App, principal: Principal, run_id: str, step_id: str, answer: Json, *, update_id: str | None = None
+) -> RunStatus:
+    """Answer a step that waits for a signal, a webhook or a person; the first answer that it accepts counts.
+
+    An `update_id` that was accepted before is accepted again and does nothing. Raises: NotFound (the run, or a step of
+    it that takes answers), WrongState, InvalidInput, Unavailable.
+    """
+    try:
+        check_answer({}, answer)  # what Temporal cannot carry never comes to the run, which checks the rest
+        return await update_run(app, principal, run_id, ANSWER, step_id, answer, principal.name, update_id=update_id)
+    except MisfitError as error:
+        raise InvalidInput(error.problems) from None
+    except WrongState as error:
+        cause = error.__cause__.cause if isinstance(error.__cause__, WorkflowUpdateFailedError) else None
+        match cause:
+            case ApplicationError(type=type_) if type_ == UNKNOWN_STEP:
+                raise NotFound("waiting step", step_id) from None
+            case ApplicationError(type=type_, details=[list(problems), *_]) if type_ == MISFIT:
+                raise InvalidInput([InputProblem(path, message) for path, message in problems]) from None
+        raise
+
+
+async def update_run(
+    app: App, principal: Principal, run_id: str, action: str, *arguments: Json, update_id: str | None = None
+) -> RunStatus:
+    """Have the run's worker do `action`, and return the run's new status. Raises: NotFound, WrongState, Unavailable.
+
+    Of several updates under one `update_id`, the run is given the first that it accepts.
+    """
     handle = app.temporal.get_workflow_handle(workflow_id(principal.tenant_id, checked_run_id(run_id)))
     try:
         with engine_errors("run", run_id), worker_errors():
             async with asyncio.timeout(WORKER_TIMEOUT.total_seconds()):
-                answer: str = await handle.execute_update(action, args=arguments, rpc_timeout=WORKER_TIMEOUT)
+                answer: str = await handle.execute_update(
+                    action, args=arguments, id=update_id, rpc_timeout=WORKER_TIMEOUT
+                )
     except NotFound:  # Temporal says so of an ended run too
-        ended = await describe(app, principal.tenant_id, run_id)
-        raise WrongState(action, status_of(ended)) from None
+        raise await _ended(app, principal, run_id, action) from None
     except WorkflowUpdateFailedError as error:
         raise WrongState(action, await _refusing_state(app, principal, run_id, error)) from error
+    except Unavailable as error:
+        if error.service != WORKER:
+            raise
+        raise await _unanswered(app, principal, run_id, action, error) from error
     return RunStatus(answer)
+
+
+async def _ended(app: App, principal: Principal, run_id: str, action: str) -> WrongState:
+    """Return the refusal of what came after the run's end. Raises: NotFound, Unavailable."""
+    return WrongState(action, status_of(await describe(app, principal.tenant_id, run_id)))
+
+
+async def _unanswered(app: App, principal: Principal, run_id: str, action: str, error: Unavailable) -> Unavailable:
+    """Return what is told of an update that no worker has answered: Temporal may still hand it to one."""
+    description = await describe(app, principal.tenant_id, run_id)
+    may = f"the {action} may still be carried out, so look at the run before you ask again"
+    return blocked(app, description) or Unavailable(WORKER, f"{error.detail}; {may}")
 
 
 async def _refusing_state(app: App, principal: Principal, run_id: str, error: WorkflowUpdateFailedError) -> str:

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 
 from temporalio.client import WorkflowExecution
 
+from dag.inputs import InputProblem
 from dag.state import RunStatus
 from operations.app import App
 from operations.engine import RPC_TIMEOUT, engine_errors, status_of
-from operations.errors import InputProblem, InvalidInput
+from operations.errors import InvalidInput
 from operations.principal import Principal
 from workflows.contract import DEFINITION, DOCUMENT, STATUS, TENANT, WORKFLOW_TYPE, run_id_of
 
@@ -23,12 +24,13 @@ MARK_BYTES = 8
 """Enough to tell a page's token from a mistake. No secret: a token says nothing that its query does not guard."""
 
 _STATUS_FILTERS = {
-    RunStatus.RUNNING: f'ExecutionStatus = "Running" AND ({STATUS.name} IS NULL OR {STATUS.name} != "paused")',
+    RunStatus.RUNNING: f'ExecutionStatus = "Running" AND ({STATUS.name} IS NULL OR {STATUS.name} = "running")',
+    RunStatus.WAITING: f'ExecutionStatus = "Running" AND {STATUS.name} = "waiting"',
     RunStatus.PAUSED: f'ExecutionStatus = "Running" AND {STATUS.name} = "paused"',
     RunStatus.COMPLETED: f'ExecutionStatus = "Completed" AND ({STATUS.name} IS NULL OR {STATUS.name} != "aborted")',
-    RunStatus.FAILED: 'ExecutionStatus IN ("Failed", "TimedOut")',
+    RunStatus.FAILED: 'ExecutionStatus IN ("Failed", "TimedOut", "Terminated")',
     RunStatus.ABORTED: f'ExecutionStatus = "Completed" AND {STATUS.name} = "aborted"',
-    RunStatus.CANCELLED: 'ExecutionStatus IN ("Canceled", "Terminated")',
+    RunStatus.CANCELLED: 'ExecutionStatus = "Canceled"',
 }
 
 

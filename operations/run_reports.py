@@ -5,12 +5,14 @@ from temporalio.client import (
     WorkflowExecutionStatus,
     WorkflowFailureError,
     WorkflowHandle,
+    WorkflowHistoryEventFilterType,
 )
 from temporalio.exceptions import ApplicationError
 
 from dag.report import RunReport
+from dag.values import shortened
 from operations.app import App
-from operations.engine import RPC_TIMEOUT, WORKER_TIMEOUT, describe, engine_errors, status_of, worker_errors
+from operations.engine import RPC_TIMEOUT, WORKER_TIMEOUT, blocked, describe, engine_errors, status_of, worker_errors
 from operations.errors import Unavailable
 from operations.principal import Principal
 from operations.runs import checked_run_id
@@ -27,7 +29,7 @@ async def show_run(app: App, principal: Principal, run_id: str) -> RunReport:
         case WorkflowExecutionStatus.COMPLETED | WorkflowExecutionStatus.FAILED:
             return await _result(handle, description)
         case WorkflowExecutionStatus.RUNNING:
-            return await _ask(handle, run_id)
+            return await _current(app, handle, description, run_id)
         case _:
             return await _last_known(handle, description)
 
@@ -36,6 +38,14 @@ async def _ask(handle: Handle, run_id: str) -> RunReport:
     with engine_errors("run", run_id), worker_errors():
         report: RunReport = await handle.query(STATE, result_type=RunReport, rpc_timeout=WORKER_TIMEOUT)
     return report
+
+
+async def _current(app: App, handle: Handle, description: WorkflowExecutionDescription, run_id: str) -> RunReport:
+    try:
+        return await _ask(handle, run_id)
+    except Unavailable as error:
+        # Asked again: the task may have failed since.
+        raise blocked(app, await describe(app, _tenant_of(description), run_id)) or error from error
 
 
 async def _result(handle: Handle, description: WorkflowExecutionDescription) -> RunReport:
@@ -49,22 +59,38 @@ async def _result(handle: Handle, description: WorkflowExecutionDescription) -> 
 
 
 async def _last_known(handle: Handle, description: WorkflowExecutionDescription) -> RunReport:
-    """Return the steps of a cancelled run, which has no result, if a worker is there to replay it."""
+    """Return the steps of a run that ended without a result, if a worker is there to replay it."""
+    reason = await _end_of(handle, description)
     try:
         report = await _ask(handle, handle.id)
     except Unavailable:
-        return await _bare(description, "cancelled; its steps are known while a worker runs")
-    return report.model_copy(update={"status": status_of(description)})
+        return await _bare(description, f"{reason}; its steps are known while a worker runs")
+    ended = description.close_time
+    known: dict[str, object] = {"status": status_of(description), "reason": reason}
+    if report.ended_at is None and ended is not None:
+        known |= {"ended_at": ended.timestamp(), "duration_seconds": (ended - description.start_time).total_seconds()}
+    return report.model_copy(update=known)
+
+
+async def _end_of(handle: Handle, description: WorkflowExecutionDescription) -> str:
+    """Return why a run ended that could not say so itself."""
+    if description.status is not WorkflowExecutionStatus.TERMINATED:
+        return "timed out" if description.status is WorkflowExecutionStatus.TIMED_OUT else "cancelled"
+    last = WorkflowHistoryEventFilterType.CLOSE_EVENT
+    with engine_errors("run", handle.id):
+        async for event in handle.fetch_history_events(event_filter_type=last, rpc_timeout=RPC_TIMEOUT):
+            told = event.workflow_execution_terminated_event_attributes.reason
+            return f"terminated in Temporal: {shortened(told) or 'no reason was given'}"
+    return "terminated in Temporal"
 
 
 async def _bare(description: WorkflowExecutionDescription, reason: str) -> RunReport:
     """Return what Temporal's server alone knows of a run."""
     memo = await description.memo()
-    tenant_id = description.id.partition("/")[0]
     ended = description.close_time
     return RunReport(
         run_id=run_id_of(description.id),
-        tenant_id=tenant_id,
+        tenant_id=_tenant_of(description),
         definition_id=memo["definition"],
         version=memo["version"],
         digest=memo["digest"],
@@ -74,3 +100,7 @@ async def _bare(description: WorkflowExecutionDescription, reason: str) -> RunRe
         ended_at=None if ended is None else ended.timestamp(),
         duration_seconds=None if ended is None else (ended - description.start_time).total_seconds(),
     )
+
+
+def _tenant_of(description: WorkflowExecutionDescription) -> str:
+    return description.id.partition("/")[0]

@@ -6,23 +6,28 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from temporalio.common import SearchAttributePair, TypedSearchAttributes, WorkflowIDReusePolicy
+from pydantic_core import to_json
+from temporalio.common import Priority, SearchAttributePair, TypedSearchAttributes, WorkflowIDReusePolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
 
 from dag.definition import Definition
+from dag.inputs import InputProblem, MisfitError, complete_inputs
 from dag.values import Json, digest
 from operations.app import App
-from operations.definitions import DefinitionRef, resolve
-from operations.engine import RPC_TIMEOUT, describe, engine_errors
-from operations.errors import InputProblem, InvalidInput, KeyConflict, NotFound
-from operations.inputs import complete_inputs
+from operations.definitions import DefinitionRef, check, names_version, resolve
+from operations.engine import MAX_REQUEST_BYTES, RPC_TIMEOUT, describe, engine_errors
+from operations.errors import InvalidInput, KeyConflict, NotFound
+from operations.nested import pin_nested
 from operations.principal import Principal
+from operations.priority import priority_of
+from operations.rate_limits import check_tags
 from storage.definitions import StoredDefinition
 from workflows.contract import (
     DEFINITION,
     DOCUMENT,
     TENANT,
     WORKFLOW_TYPE,
+    Pinned,
     RunRequest,
     workflow_id,
 )
@@ -30,7 +35,8 @@ from workflows.contract import (
 KEY_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"
 """An idempotency key is part of a run's id, so it has a shape that needs no quoting in a path or a query."""
 
-RUN_ID_PATTERN = r"^[A-Za-z][A-Za-z0-9_]{0,63}\.[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"
+RUN_ID_PATTERN = r"^[A-Za-z][A-Za-z0-9_]{0,63}\.[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}(~[A-Za-z0-9_.:-]{1,64}){0,20}$"
+"""`definition.key`, and for a nested run `~step` or `~step~item` behind its outer run's id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +47,8 @@ class RunOrder:
     version: int | None = None
     inputs: Mapping[str, Json] = field(default_factory=dict)
     key: str | None = None
+    priority: int | None = None
+    """1 (first) to 5, in place of the definition's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +68,11 @@ async def start_run(app: App, principal: Principal, order: RunOrder) -> StartedR
     Raises: InvalidDefinition, InvalidInput, NotFound, KeyConflict, Unavailable.
     """
     key = uuid.uuid4().hex if order.key is None else checked_key(order.key)
-    stored = await resolve(app, principal, order.definition, order.version)
-    pinned = order.version is not None or not isinstance(order.definition, str)
-    return await begin_run(app, principal, stored, order.inputs, key, pinned=pinned)
+    if not isinstance(order.definition, str):
+        _complete((await check(app, order.definition))[0], order.inputs)  # else a wrong call would leave a version
+    stored = await resolve(app, principal, order.definition, order.version, key=key)
+    pinned = names_version(order.definition, order.version)
+    return await begin_run(app, principal, stored, order.inputs, key, pinned=pinned, priority=order.priority)
 
 
 async def begin_run(
@@ -74,25 +84,31 @@ async def begin_run(
     *,
     pinned: bool = True,
     document: dict[str, Json] | None = None,
+    priority: int | None = None,
 ) -> StartedRun:
     """Start the run `key` of one stored version, or find it, running or ended.
 
-    `pinned` tells whether the caller chose the version: one who asks for the newest gets the run of an earlier call
-    even if a newer version was published since. Raises: InvalidInput, KeyConflict, Unavailable.
+    `pinned` tells whether the caller chose the version: one who asks for what an alias names gets the run of an
+    earlier call even if the alias was moved since. Raises: InvalidInput, KeyConflict, Unavailable.
     """
     definition = Definition.model_validate(stored.body)
+    nested = await pin_nested(app, principal, stored, key=key)
     request = RunRequest(
         tenant_id=principal.tenant_id,
         run_id=f"{stored.definition_id}.{key}",
         definition=stored.body,
         version=stored.version,
         digest=stored.digest,
-        inputs=complete_inputs(definition, inputs),
+        inputs=_complete(definition, inputs),
         document=document,
-        local_handlers=_local_handlers(app, definition),
+        local_handlers=local_handlers(app, definition, nested),
+        nested=nested,
     )
-    memo = _memo(stored, inputs, pinned=pinned)
-    if await _start(app, request, memo, definition.title or definition.id):
+    _check_size(request)
+    memo = _memo(stored, inputs, pinned=pinned, priority=priority)
+    check_tags(app, [stored.body, *(inner.definition for inner in nested.values())])
+    order = priority_of(definition, principal.tenant_id, request.inputs, priority)
+    if await _start(app, request, memo, definition.title or definition.id, order):
         return StartedRun(request.run_id, stored.definition_id, stored.version, stored.digest, created=True)
     existing = await _compare(app, request.tenant_id, request.run_id, memo)
     return StartedRun(request.run_id, stored.definition_id, existing["version"], existing["digest"], created=False)
@@ -112,7 +128,7 @@ async def confirm_run(
 
 def checked_key(key: str) -> str:
     """Return `key` if it can be part of a run's id. Raises: InvalidInput."""
-    if not re.match(KEY_PATTERN, key):
+    if not re.fullmatch(KEY_PATTERN, key):
         shape = "must be 1 to 128 letters, digits, _ . : or -, beginning with a letter or a digit"
         raise InvalidInput([InputProblem("key", shape)])
     return key
@@ -120,17 +136,37 @@ def checked_key(key: str) -> str:
 
 def checked_run_id(run_id: str) -> str:
     """Return `run_id` if it has the shape of one. Raises: NotFound, for there can be no such run."""
-    if not re.match(RUN_ID_PATTERN, run_id):
+    if not re.fullmatch(RUN_ID_PATTERN, run_id):
         raise NotFound("run", run_id)
     return run_id
 
 
-def _local_handlers(app: App, definition: Definition) -> tuple[str, ...]:
-    used = {step.handler for step in definition.steps}
+def _check_size(request: RunRequest) -> None:
+    size = len(to_json(request))
+    if size > MAX_REQUEST_BYTES:
+        parts = "with its inputs and the definitions of its nested runs"
+        message = f"takes {size} bytes as JSON {parts}, more than the {MAX_REQUEST_BYTES} that a run can begin with"
+        raise InvalidInput([InputProblem("definition", message)])
+
+
+def _complete(definition: Definition, given: Mapping[str, Json]) -> dict[str, Json]:
+    try:
+        return complete_inputs(definition, given)
+    except MisfitError as error:
+        raise InvalidInput(error.problems) from error
+
+
+def local_handlers(app: App, definition: Definition, nested: Mapping[str, Pinned]) -> tuple[str, ...]:
+    """Return the local ones among the handlers of the run and of the runs inside it."""
+    inner = (Definition.model_validate(pinned.definition) for pinned in nested.values())
+    steps = [step for of in (definition, *inner) for step in of.steps]
+    used = {step.handler for step in steps} | {step.compensate.handler for step in steps if step.compensate}
     return tuple(name for name, handler in app.catalogue.items() if handler.local and name in used)
 
 
-def _memo(stored: StoredDefinition, given: Mapping[str, Json], *, pinned: bool) -> dict[str, Json]:
+def _memo(
+    stored: StoredDefinition, given: Mapping[str, Json], *, pinned: bool, priority: int | None = None
+) -> dict[str, Json]:
     """Return what the run pins, and what a second call with the same key is compared with: digests, not values."""
     return {
         "definition": stored.definition_id,
@@ -138,6 +174,7 @@ def _memo(stored: StoredDefinition, given: Mapping[str, Json], *, pinned: bool) 
         "digest": stored.digest,
         "pinned": pinned,
         "inputs": {name: digest(value)[:16] for name, value in given.items()},
+        "priority": priority,
     }
 
 
@@ -152,12 +189,28 @@ async def _compare(app: App, tenant_id: str, run_id: str, asked: Mapping[str, Js
 def _differences(existing: Mapping[str, Json], asked: Mapping[str, Json]) -> list[str]:
     before, now = existing["inputs"], asked["inputs"]
     chosen = existing["pinned"] or asked["pinned"]
-    differences = ["definition"] if chosen and existing["digest"] != asked["digest"] else []
+    first = existing.get("asked_digest", existing["digest"])  # a retry may have gone on with another version
+    differences = ["definition"] if chosen and first != asked["digest"] else []
+    if existing.get("priority") != asked.get("priority"):
+        differences.append("priority")
     names = sorted(before.keys() | now.keys())
     return differences + [f"inputs.{name}" for name in names if before.get(name) != now.get(name)]
 
 
-async def _start(app: App, request: RunRequest, memo: dict[str, Json], summary: str) -> bool:
+async def continue_run(app: App, request: RunRequest, memo: dict[str, Json], summary: str, priority: Priority) -> bool:
+    """Start an ended run again under its id; False if it runs, or has completed. Raises: Unavailable."""
+    policy = WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY
+    return await _start(app, request, memo, summary, priority, policy)
+
+
+async def _start(
+    app: App,
+    request: RunRequest,
+    memo: dict[str, Json],
+    summary: str,
+    priority: Priority,
+    policy: WorkflowIDReusePolicy = WorkflowIDReusePolicy.REJECT_DUPLICATE,
+) -> bool:
     """Tell whether this call created the run."""
     attributes = [
         SearchAttributePair(TENANT, request.tenant_id),
@@ -172,10 +225,11 @@ async def _start(app: App, request: RunRequest, memo: dict[str, Json], summary: 
                 request,
                 id=workflow_id(request.tenant_id, request.run_id),
                 task_queue=app.task_queue,
-                id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
+                id_reuse_policy=policy,
                 memo=memo,
                 search_attributes=TypedSearchAttributes(attributes),
                 static_summary=summary,
+                priority=priority,
                 rpc_timeout=RPC_TIMEOUT,
             )
         except WorkflowAlreadyStartedError:

@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from dag.checks.handlers import Catalogue
@@ -34,12 +35,14 @@ class Source:
     complete: bool
 
 
-def check_definition(text: str | bytes, catalogue: Catalogue) -> tuple[Definition | None, list[Problem]]:
+def check_definition(
+    text: str | bytes, catalogue: Catalogue, resource_tags: Collection[str] | None = None
+) -> tuple[Definition | None, list[Problem]]:
     """Return the definition that `text` says, None if there is an error, and all problems in text order."""
     source = read_source(text)
     if not source.complete:
         return None, list(source.problems)
-    definition, found = validate(source.value, source.places, catalogue)
+    definition, found = validate(source.value, source.places, catalogue, resource_tags)
     # What could not be read as it was written is reported; what follows from that is not worth telling.
     unread = {problem.path for problem in source.problems if problem.code != "duplicate-key"}
     problems = sorted([*source.problems, *(problem for problem in found if problem.path not in unread)], key=_place)

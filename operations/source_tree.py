@@ -72,7 +72,11 @@ class TreeBuilder:
     def begin(self, container: dict[str, Json] | list[Json], place: Place) -> None:
         """Take the begin of an object or a list; what follows goes into `container` until `end`."""
         if self.expects_key:
-            raise SourceError("key-not-text", "a field's name must be a text, not an object or a list", place)
+            raise SourceError(
+                "key-not-text",
+                "a field's name must be a text, not an object or a list; around {{ }} stand quotes",
+                place,
+            )
         if len(self._open) > MAX_DEPTH:
             raise SourceError("too-deep", f"nested deeper than {MAX_DEPTH} levels", place)
         self._open.append(_Open(container, self._place(container, place)))

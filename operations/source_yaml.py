@@ -22,6 +22,15 @@ WORDS: dict[str, Json] = {
 }
 """Plain words that are not texts, as in YAML 1.2; `yes`, `no`, `on` and `off` are texts."""
 
+_ADVICE = (
+    ("expected '-' indicator", "is this line indented like those around it?"),
+    ("expected key", "is this line indented like those around it?"),
+    ("mapping values are not allowed", "a text with `: ` in it needs quotes, or a line is indented wrongly"),
+    ("cannot start any token", "a text that begins so needs quotes; tabs cannot indent"),
+    ("expected ',' or", "a bracket is not closed, or a text in it needs quotes"),
+)
+"""What to look for, by what libyaml says."""
+
 _TEXT_TAGS = (None, "!", "tag:yaml.org,2002:str")
 
 
@@ -106,5 +115,6 @@ def _syntax_error(error: yaml.YAMLError) -> SourceError:
         return SourceError("syntax", f"not YAML: {error}", None)
     mark = error.problem_mark or error.context_mark
     context = f" {error.context}" if error.context else ""
-    message = f"not YAML: {error.problem or 'cannot be read'}{context}"
+    advice = next((f"; {advice}" for found, advice in _ADVICE if found in str(error.problem)), "")
+    message = f"not YAML: {error.problem or 'cannot be read'}{context}{advice}"
     return SourceError("syntax", message, (mark.line + 1, mark.column + 1) if mark else None)

@@ -17,6 +17,10 @@ COMMAND_SECONDS = 30.0
 CONNECT_SECONDS = 10.0
 
 
+DATABASE_ERRORS = (asyncpg.PostgresError, asyncpg.InterfaceError)
+"""What a database raises that answers, but does not let us in or do what we asked."""
+
+
 class StorageError(Exception):
     """Base of everything storage/ raises by itself."""
 

@@ -1,13 +1,14 @@
-# ruff: noqa: S608  # the only thing formatted into a statement is the constant list of columns
+# ruff: noqa: S608  # the only thing formatted into a statement is a constant list of columns
 """The definitions table: every published version, never changed."""
 
 import datetime as dt
 from dataclasses import dataclass
 
-from dag.values import Json
+from dag.values import Json, digest
 from storage.db import Database, StorageError
 
-_COLUMNS = "tenant_id, definition_id, version, digest, body, source, created_at"
+_LINE = "tenant_id, definition_id, version, digest, created_at"
+_COLUMNS = f"{_LINE}, body, source"
 
 LOAD_BY_DIGEST = f"SELECT {_COLUMNS} FROM definitions WHERE tenant_id = $1 AND definition_id = $2 AND digest = $3"
 INSERT_VERSION = f"""
@@ -23,10 +24,15 @@ SELECT {_COLUMNS} FROM definitions
  ORDER BY version DESC
  LIMIT 1"""
 LIST_DEFINITIONS = f"""
-SELECT DISTINCT ON (definition_id) {_COLUMNS} FROM definitions
+SELECT DISTINCT ON (definition_id) {_LINE} FROM definitions
  WHERE tenant_id = $1 AND ($3::text IS NULL OR definition_id > $3)
  ORDER BY definition_id, version DESC
  LIMIT $2"""
+LIST_VERSIONS = f"""
+SELECT {_LINE} FROM definitions
+ WHERE tenant_id = $1 AND definition_id = $2 AND ($4::int IS NULL OR version < $4)
+ ORDER BY version DESC
+ LIMIT $3"""
 
 PUBLISH_ATTEMPTS = 20
 """Each lost attempt means that another version of this one definition was published in the same moment."""
@@ -40,23 +46,54 @@ class PublishConflict(StorageError):  # noqa: N818  # a statement about the defi
         self.definition_id = definition_id
 
 
+class DamagedDefinition(StorageError):  # noqa: N818  # a statement about the definition
+    """A stored body is not what was published: somebody or something changed the row. Nothing may run it."""
+
+    def __init__(self, definition_id: str, version: int, expected: str, found: str) -> None:
+        super().__init__(
+            f"version {version} of the definition {definition_id!r} is not what was published: its body has the digest "
+            f"{found[:12]}…, expected {expected[:12]}…; restore the row from a backup"
+        )
+        self.definition_id = definition_id
+        self.version = version
+
+
 @dataclass(frozen=True, slots=True)
-class StoredDefinition:
-    """One published version. `body` is the normalised definition, `source` the author's own text."""
+class DefinitionLine:
+    """A published version's identity."""
 
     tenant_id: str
     definition_id: str
     version: int
     digest: str
+    created_at: dt.datetime
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDefinition:
+    """One published version. `body` is the normalised definition, `source` the author's own text.
+
+    Raises DamagedDefinition instead of holding a body that is not what was published.
+    """
+
+    tenant_id: str
+    definition_id: str
+    version: int
+    digest: str
+    created_at: dt.datetime
     body: dict[str, Json]
     source: str
-    created_at: dt.datetime
+
+    def __post_init__(self) -> None:
+        found = digest(self.body)
+        if found != self.digest:
+            raise DamagedDefinition(self.definition_id, self.version, self.digest, found)
 
 
 async def publish(db: Database, tenant_id: str, body: dict[str, Json], digest: str, source: str) -> StoredDefinition:
     """Store the definition `body` as its next version; a digest that was published before keeps its version.
 
-    Raises: PublishConflict.
+    Raises: PublishConflict, DamagedDefinition (also if `digest` is not that of `body`).
     """
     definition_id = body["id"]
     for _ in range(PUBLISH_ATTEMPTS):
@@ -71,13 +108,20 @@ async def publish(db: Database, tenant_id: str, body: dict[str, Json], digest: s
 async def load_definition(
     db: Database, tenant_id: str, definition_id: str, version: int | None = None
 ) -> StoredDefinition | None:
-    """Return that version, by default the newest; None if the tenant has none."""
+    """Return that version, by default the newest; None if the tenant has none. Raises: DamagedDefinition."""
     row = await db.fetchrow(LOAD_DEFINITION, tenant_id, definition_id, version)
     return StoredDefinition(**row) if row else None
 
 
 async def list_definitions(
     db: Database, tenant_id: str, *, limit: int = 100, after: str | None = None
-) -> list[StoredDefinition]:
+) -> list[DefinitionLine]:
     """Return the newest version of each of the tenant's definitions, by id; `after` is the last id of the last page."""
-    return [StoredDefinition(**row) for row in await db.fetch(LIST_DEFINITIONS, tenant_id, limit, after)]
+    return [DefinitionLine(**row) for row in await db.fetch(LIST_DEFINITIONS, tenant_id, limit, after)]
+
+
+async def list_versions(
+    db: Database, tenant_id: str, definition_id: str, *, limit: int = 100, before: int | None = None
+) -> list[DefinitionLine]:
+    """Return the definition's versions, newest first; `before` is the last version of the page before."""
+    return [DefinitionLine(**row) for row in await db.fetch(LIST_VERSIONS, tenant_id, definition_id, limit, before)]

@@ -9,12 +9,13 @@ from storage.db import Database, StorageError
 
 _COLUMNS = """
 tenant_id, document_id, sha256, size_bytes, media_type, file_name, sla_hours, received_at, run_id, run_started_at,
-metrics_recorded_at, duplicate_of, extract(epoch FROM clock_timestamp() - received_at)::float8 AS age_seconds"""
+metrics_recorded_at, duplicate_of, definition, source,
+extract(epoch FROM clock_timestamp() - received_at)::float8 AS age_seconds"""
 
 INSERT_DOCUMENT = f"""
 INSERT INTO documents (tenant_id, document_id, sha256, size_bytes, media_type, file_name, sla_hours, run_id,
-                       duplicate_of)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8,
+                       definition, source, duplicate_of)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
         (SELECT document_id FROM documents WHERE tenant_id = $1 AND sha256 = $3 AND duplicate_of IS NULL))
 ON CONFLICT DO NOTHING
 RETURNING {_COLUMNS}"""
@@ -52,8 +53,9 @@ class DocumentConflict(StorageError):  # noqa: N818  # a statement about the id
 class Document:
     """One upload. `duplicate_of` is the tenant's first document with the same bytes, None for that first one.
 
-    `run_id` before `run_started_at` is the run that is meant to be started. `age_seconds` is the time since
-    `received_at` by the database's clock when the row was read.
+    `run_id` before `run_started_at` is the run that is meant to be started; `definition` names what it runs, None in
+    rows of releases without a choice. `source` is where the uploader says it comes from. `age_seconds` is the time
+    since `received_at` by the database's clock when the row was read.
     """
 
     tenant_id: str
@@ -68,6 +70,8 @@ class Document:
     run_started_at: dt.datetime | None
     metrics_recorded_at: dt.datetime | None
     duplicate_of: str | None
+    definition: str | None
+    source: str
     age_seconds: float
 
 
@@ -81,12 +85,17 @@ async def insert_document(
     file_name: str,
     sla_hours: float,
     run_id: str | None = None,
+    definition: str | None = None,
+    source: str = "",
 ) -> Document:
     """Store the upload and return its row. Storing it again returns the first row unchanged.
 
     Raises: DocumentConflict if the id is taken by other bytes or another tenant.
     """
-    values = (tenant_id, document_id, blob.sha256, blob.size, media_type, file_name, sla_hours, run_id)
+    values = (
+        *(tenant_id, document_id, blob.sha256, blob.size, media_type, file_name, sla_hours, run_id),
+        *(definition, source),
+    )
     for _ in range(INSERT_ATTEMPTS):
         row = await db.fetchrow(INSERT_DOCUMENT, *values)
         stored = Document(**row) if row else await load_document(db, tenant_id, document_id)

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from typer.main import get_command
 
 import cli
@@ -66,11 +67,20 @@ def test_a_wrong_setting_is_named_without_a_traceback() -> None:
     )
 
 
+@pytest.mark.parametrize("command", ["worker", "api", "migrate"])
+def test_a_wrong_connection_is_told_without_a_traceback(command: str, embedded: Servers) -> None:
+    refused = docrail(command, DOCRAIL_DATABASE_URL=embedded.dsn, DOCRAIL_API_PORT="0", TEMPORAL_PROFILE="missing")
+    assert refused.returncode != 0
+    assert "the connection to Temporal is not set up right: Profile 'missing' not found" in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
 def test_migrate_says_what_it_applied_and_may_be_repeated(embedded: Servers) -> None:
     servers = {"DOCRAIL_DATABASE_URL": embedded.dsn, "DOCRAIL_TEMPORAL_ADDRESS": embedded.temporal_address}
     first, again = docrail("migrate", **servers), docrail("migrate", **servers)
     assert first.returncode == again.returncode == 0, first.stderr
-    assert first.stdout.endswith(again.stdout)
+    assert "limited gemini_api to 10/s\nlimited database to 50/s\n" in first.stdout
+    assert first.stdout.endswith("Temporal's namespace 'default' is up to date\n")
     assert again.stdout == "the database is up to date\nTemporal's namespace 'default' is up to date\n"
 
 
@@ -85,6 +95,50 @@ def test_migrate_without_temporal_says_so_and_the_database_is_migrated(embedded:
     refused = docrail("migrate", DOCRAIL_DATABASE_URL=embedded.dsn, DOCRAIL_TEMPORAL_ADDRESS="127.0.0.1:1")
     assert refused.returncode == 1
     assert refused.stdout.endswith("the database is up to date\n")
-    assert refused.stderr == (
-        "docrail: Temporal is not available: it cannot be reached (DOCRAIL_TEMPORAL_ADDRESS is 127.0.0.1:1)\n"
+    assert refused.stderr.startswith(
+        "docrail: Temporal is not available: it cannot be reached (its address is 127.0.0.1:1): "
+    )
+    assert "Connection refused" in refused.stderr
+
+
+@pytest.mark.parametrize("command", ["worker", "api", "migrate"])
+@pytest.mark.parametrize("url", ["foo", "mysql://h/d", "postgresql://u:secret@h:99999999/d"])
+def test_a_wrong_database_url_is_told_without_its_secrets(command: str, url: str) -> None:
+    refused = docrail(command, DOCRAIL_DATABASE_URL=url)
+    assert refused.returncode == 1
+    assert "DOCRAIL_DATABASE_URL: " in refused.stderr
+    assert "expected a URL like postgresql://user@host:5432/database" in refused.stderr
+    assert "Traceback" not in refused.stderr
+    assert "secret" not in refused.stderr
+
+
+def test_a_database_that_lets_nobody_in_is_told(embedded: Servers) -> None:
+    refused = docrail("migrate", DOCRAIL_DATABASE_URL=embedded.dsn.replace("/docrail?", "/nobodys?"))
+    assert (refused.returncode, refused.stderr) == (
+        1,
+        'docrail: cannot reach the database of DOCRAIL_DATABASE_URL: database "nobodys" does not exist\n',
+    )
+
+
+def test_a_worker_without_temporal_says_so(embedded: Servers) -> None:
+    refused = docrail("worker", DOCRAIL_DATABASE_URL=embedded.dsn, DOCRAIL_TEMPORAL_ADDRESS="127.0.0.1:1")
+    assert refused.returncode == 1
+    assert refused.stderr.startswith(
+        "docrail: Temporal is not available: it cannot be reached (its address is 127.0.0.1:1): "
+    )
+    assert "Traceback" not in refused.stderr
+
+
+@pytest.mark.parametrize("option", ["--port", "--temporal-port", "--ui-port"])
+def test_a_port_that_is_none_is_refused(option: str, tmp_path: Path) -> None:
+    refused = docrail("up", "--data", str(tmp_path), option, "99999")
+    assert refused.returncode == 2
+    assert f"Invalid value for '{option}': Input should be less than or equal to 65535" in refused.stderr
+
+
+def test_a_port_that_is_asked_for_twice_is_named_with_both_options(tmp_path: Path) -> None:
+    refused = docrail("up", "--data", str(tmp_path), "--port", "18100", "--temporal-port", "0", "--ui-port", "18100")
+    assert (refused.returncode, refused.stderr) == (
+        1,
+        "docrail: port 18100 is asked for by --port and --ui-port: give each a port of its own\n",
     )

@@ -21,6 +21,8 @@ CLI = (sys.executable, "-m", "cli")
 FREE_PORTS = ("--port", "0", "--temporal-port", "0", "--ui-port", "0")
 READY = "Docrail is ready."
 START_SECONDS = 60
+ANOTHERS = {"TEMPORAL_ADDRESS": "theirs.example:7233", "TEMPORAL_TLS": "true", "TEMPORAL_API_KEY": "theirs"}
+"""Temporal's own variables, set up for another server: ours must not be looked for there, or by TLS."""
 
 
 class Up:
@@ -28,7 +30,9 @@ class Up:
 
     def __init__(self, data_dir: Path, *arguments: str) -> None:
         command = (*CLI, "up", "--data", str(data_dir), *(arguments or FREE_PORTS))
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={**os.environ, **ANOTHERS}
+        )
         self.lines: list[str] = []
         self._reader = threading.Thread(target=self._read)
         self._reader.start()

@@ -16,6 +16,7 @@ from temporalio.api.operatorservice.v1 import ListSearchAttributesRequest
 from temporalio.client import Client
 
 from embedded.temporal import DYNAMIC_CONFIG, RETENTION, SEARCH_ATTRIBUTES
+from operations.connection import Connection
 from operations.namespace import prepare_namespace
 from settings import Settings
 from tests.stack import Servers
@@ -68,6 +69,7 @@ def test_what_serves_has_a_healthcheck() -> None:
 
 def test_addresses_lead_to_services_and_ports_agree() -> None:
     api, worker = settings_of("api"), settings_of("worker")
+    assert api.temporal_address is not None
     host, port = api.temporal_address.split(":")
     assert host in SERVICES
     assert f"127.0.0.1:{port}:{port}" in SERVICES["temporal"]["ports"]
@@ -125,7 +127,7 @@ async def test_the_setup_script_and_migrate_give_a_server_what_docrail_needs(emb
     for _ in range(2):
         script = await asyncio.create_subprocess_exec("sh", "deploy/temporal-setup.sh", cwd=ROOT, env=environment)
         assert await asyncio.wait_for(script.wait(), 60) == 0
-        await prepare_namespace(embedded.temporal_address, "composed")
+        await prepare_namespace(Connection(embedded.temporal_address, "composed"))
     client = await Client.connect(embedded.temporal_address, namespace="composed")
     found = await client.operator_service.list_search_attributes(ListSearchAttributesRequest(namespace="composed"))
     assert set(SEARCH_ATTRIBUTES) <= set(found.custom_attributes)

@@ -12,8 +12,9 @@ import pytest
 from activities import handlers
 from activities.registry import Handler, load_catalogue
 from dag.picture import mermaid
+from dag.routing import validate_routing
 from embedded.stack import Stack, StackOptions, run_stack
-from operations.source import check_definition
+from operations.source import check_definition, read_source
 from settings import Settings
 from tests.docs_runner import ROOT, Block, Reader, blocks_of, exchanges_of, fits, settings_of
 from worker import open_tools
@@ -71,7 +72,10 @@ async def test_the_commands_of_a_page_do_what_it_shows(reader: Reader, page: Pat
     [
         ("-s URL/healthz", '{"status":"ok"}'),
         ("-s -F file=@samples/broken.pdf -F key=curl URL/v1/documents", '{"document_id":"doc_...}'),
-        ("-s -X POST -H 'Content-Type: application/json' -d '{\"x\": 1}' URL/v1/runs/a.b/abort", '{...:"x: Extra...}'),
+        (
+            "-s -X POST -H 'Content-Type: application/json' -d '{\"x\": 1}' URL/v1/runs/a.b/abort",
+            '{...:"x: is not known...}',
+        ),
         ("-s -X POST URL/v1/runs/a.b/pause", "{...there is no run...}"),
     ],
 )
@@ -99,7 +103,17 @@ def test_every_snippet_is_of_a_kind_that_is_checked() -> None:
     assert [str(block) for block in snippets if block.language not in CHECKED] == []
 
 
-@pytest.mark.parametrize("block", blocks("yaml"), ids=str)
+def is_routing(block: Block) -> bool:
+    return block.file == "routing.yaml"
+
+
+@pytest.mark.parametrize("block", [block for block in blocks("yaml") if is_routing(block)], ids=str)
+def test_routing_rules_are_valid(block: Block) -> None:
+    source = read_source(block.text)
+    assert validate_routing(source.value, source.places, {})[1] == []
+
+
+@pytest.mark.parametrize("block", [block for block in blocks("yaml") if not is_routing(block)], ids=str)
 def test_a_definition_is_valid_unless_the_page_shows_its_problems(
     block: Block, catalogue: Mapping[str, Handler]
 ) -> None:

@@ -19,15 +19,20 @@ from dag.definition import (
     Input,
     Limits,
     RetryConfig,
+    RunPriority,
     Step,
     TriggerRule,
 )
+from dag.dispatch import MAX_CARRIED_BYTES
 from dag.expressions import MAX_LENGTH, compile_expression
+from dag.formats import FORMATS
+from dag.kinds import ForEach, StepKind
 from dag.plan import RULES, Outcomes
-from dag.report import MOST_OUTPUT_BYTES
+from dag.report import MAX_REPORT_BYTES
 from dag.sandbox import FILTERS, TESTS
 from dag.state import RunStatus, SkipReason, StepStatus
-from dag.values import MAX_INTEGER, MAX_VALUE_BYTES, Json
+from dag.values import LONGEST_MESSAGE, MAX_INTEGER, MAX_VALUE_BYTES, Json
+from dag.work import MAX_WORK
 from docs.generate import REFERENCE, pages
 
 LANGUAGE = REFERENCE / "definitions.md"
@@ -56,7 +61,7 @@ def words_after(label: str) -> list[str]:
 
 
 def told_defaults(heading: str) -> dict[str, str]:
-    return {row[0].strip("`"): row[-1] for row in table(heading)[1:]}
+    return {name: row[-1] for row in table(heading)[1:] for name in re.findall(r"`([^`]+)`", row[0])}
 
 
 def defaults_of(model: type[BaseModel], prefix: str = "") -> dict[str, str]:
@@ -87,13 +92,28 @@ def test_every_page_of_the_reference_is_generated_or_checked_here() -> None:
 
 
 def test_the_fields_of_a_definition_are_told_with_their_defaults() -> None:
-    fields = {**defaults_of(Definition), **defaults_of(Limits, "limits."), "defaults": "none"}
-    expected = {name: default for name, default in fields.items() if name != "limits"}  # told field by field
-    assert told_defaults("Fields of a definition") == expected
+    fields = {
+        **defaults_of(Definition),
+        **defaults_of(Limits, "limits."),
+        **defaults_of(RunPriority, "priority."),
+        "defaults": "none",
+    }
+    whole = {"limits", "priority"}  # told field by field
+    expected = {name: default for name, default in fields.items() if name not in whole}
+    assert told_defaults("Fields of a definition") == expected | {
+        "priority.key": "`3`",
+        "priority.fairness_key": "the tenant",
+    }
 
 
 def test_the_fields_of_a_step_are_told_with_their_defaults() -> None:
-    assert told_defaults("Fields of a step") == defaults_of(Step)
+    kinds = dict.fromkeys(StepKind, "exactly one")
+    assert told_defaults("Fields of a step") == defaults_of(Step) | kinds | {"priority": "the run's"}
+
+
+def test_the_fields_of_for_each_are_told_with_their_defaults() -> None:
+    expected = defaults_of(ForEach) | {"key": "its place, from 0"}
+    assert told_defaults("Once for each element") == expected
 
 
 def test_the_fields_of_retry_config_are_told_with_their_defaults() -> None:
@@ -148,7 +168,14 @@ def test_the_filters_tests_and_reserved_words_are_told() -> None:
 
 def test_the_limits_are_told() -> None:
     told = [int(row[1].replace(",", "")) for row in table("Limits")[1:]]
-    assert told == [MAX_STEPS, MAX_BYTES, MAX_LENGTH, MAX_VALUE_BYTES, MOST_OUTPUT_BYTES, MAX_INTEGER]
+    assert told == [
+        *(MAX_STEPS, MAX_BYTES, MAX_LENGTH, MAX_VALUE_BYTES, MAX_CARRIED_BYTES, MAX_REPORT_BYTES),
+        *(MAX_WORK, LONGEST_MESSAGE, MAX_INTEGER),
+    ]
+
+
+def test_the_formats_are_told() -> None:
+    assert words_after("Formats") == list(FORMATS)
 
 
 class Given:

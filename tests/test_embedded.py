@@ -17,7 +17,7 @@ from temporalio.api.operatorservice.v1 import ListSearchAttributesRequest
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 from temporalio.client import Client
 
-from embedded.claims import DataInUseError, PortTakenError, claim_port, hold
+from embedded.claims import FREE_PORTS, HOST, DataInUseError, PortTakenError, claim_port, claim_ports, hold
 from embedded.postgres import ForeignFolderError, PostgresServer, start_postgres
 from embedded.temporal import SEARCH_ATTRIBUTES, TemporalServer, start_temporal
 from tests.stack import Servers, eventually, survivors
@@ -136,8 +136,11 @@ async def test_a_data_folder_with_a_long_path_works(tmp_path: Path) -> None:
     try:
         assert await one(server.dsn, "SELECT 1") == 1
         assert (data_dir / "postgres" / "cluster" / "PG_VERSION").exists()
+        assert server.temporary is not None
+        assert server.temporary.exists()
     finally:
-        await server.process.stop()
+        await server.stop()
+    assert not server.temporary.exists()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="an ordinary user's PostgreSQL runs as that user")
@@ -169,6 +172,11 @@ async def test_a_pid_file_that_names_another_program_does_not_keep_postgres_from
     server = await start_postgres(tmp_path, report=print)
     assert await one(server.dsn, "SELECT 1") == 1
     await server.process.stop()
+
+
+def test_free_ports_are_never_the_same_nor_one_that_is_asked_for() -> None:
+    claimed = claim_ports({f"--{number}": (0, HOST) for number in range(200)} | {"--one": (FREE_PORTS[7], HOST)})
+    assert len(set(claimed.values())) == 201
 
 
 def test_a_taken_port_is_named_with_the_option_that_changes_it() -> None:

@@ -5,11 +5,19 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
+from operations.health import LOST_HEARTBEATS
 from settings import Settings
+from worker import outside_of
 
 
 def test_every_setting_says_what_it_is() -> None:
     assert [name for name, field in Settings.model_fields.items() if not field.description] == []
+
+
+def test_the_heartbeat_setting_tells_when_a_worker_counts_as_gone() -> None:
+    told = Settings.model_fields["worker_heartbeat_seconds"].description
+    assert told is not None
+    assert f"after {LOST_HEARTBEATS} missed heartbeats" in told
 
 
 def test_a_setting_is_an_environment_variable_with_our_prefix(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -22,3 +30,71 @@ def test_a_setting_that_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("DOCRAIL_API_PORT", "70000")
     with pytest.raises(ValidationError, match="api_port"):
         Settings()
+
+
+def test_limits_of_resources_are_read_as_people_write_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert Settings().resource_limits == {"gemini_api": 10, "database": 50}
+    monkeypatch.setenv("DOCRAIL_RESOURCE_LIMITS", "gemini_api=300/min, printer=0.5")
+    assert Settings().resource_limits == {"gemini_api": 5, "printer": 0.5}
+
+
+def test_wrong_limits_are_refused_with_what_is_expected(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOCRAIL_RESOURCE_LIMITS", "gemini_api=fast")
+    with pytest.raises(ValidationError, match="gemini_api: 'fast' is no rate: expected a number of uses a second"):
+        Settings()
+
+
+@pytest.mark.parametrize(
+    ("written", "served"), [(None, ("gemini_api", "database")), ("database", ("database",)), ("", ())]
+)
+def test_a_worker_serves_all_resources_or_those_it_is_told(
+    monkeypatch: pytest.MonkeyPatch, written: str | None, served: tuple[str, ...]
+) -> None:
+    if written is not None:
+        monkeypatch.setenv("DOCRAIL_WORKER_RESOURCE_TAGS", written)
+    assert Settings().served_tags == served
+
+
+def test_a_worker_cannot_serve_a_resource_without_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOCRAIL_WORKER_RESOURCE_TAGS", "printer")
+    with pytest.raises(ValidationError, match="printer: expected tags of DOCRAIL_RESOURCE_LIMITS, which has"):
+        Settings()
+
+
+def test_allowed_hosts_are_a_list_with_commas(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOCRAIL_ALLOWED_HOSTS", "erp.internal:8443, 10.20.0.0/16,")
+    assert Settings().allowed_hosts == ("erp.internal:8443", "10.20.0.0/16")
+
+
+def test_an_allowed_host_that_cannot_be_read_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOCRAIL_ALLOWED_HOSTS", "10.20.3.4/16")
+    with pytest.raises(ValidationError, match=r"for the network write 10\.20\.0\.0/16"):
+        Settings()
+
+
+@pytest.mark.parametrize(
+    ("variables", "key"),
+    [
+        ({"DOCRAIL_GEMINI_API_KEY": "ours"}, "ours"),
+        ({"GEMINI_API_KEY": "theirs"}, "theirs"),
+        ({"DOCRAIL_GEMINI_API_KEY": "ours", "GEMINI_API_KEY": "theirs"}, "ours"),
+        ({"DOCRAIL_GEMINI_API_KEY": ""}, None),
+        ({}, None),
+    ],
+)
+def test_the_key_of_gemini_may_stand_under_two_names_and_is_not_shown(
+    monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], key: str | None
+) -> None:
+    for name in ("DOCRAIL_GEMINI_API_KEY", "GEMINI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    settings = Settings()
+    assert outside_of(settings).gemini.api_key == key
+    assert "ours" not in repr(settings)
+    assert "theirs" not in repr(outside_of(settings))
+
+
+def test_secrets_lie_in_the_data_unless_told_otherwise() -> None:
+    assert outside_of(Settings(data_dir=Path("data"))).secrets.folder == Path("data/secrets")
+    assert outside_of(Settings(secrets_dir=Path("mounted"))).secrets.folder == Path("mounted")

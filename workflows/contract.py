@@ -1,18 +1,41 @@
 """How callers speak to a run: its argument, ids, messages, errors and search attributes. No behaviour."""
 
-from pydantic import BaseModel, ConfigDict
+import hashlib
+import re
+
+from pydantic import BaseModel, ConfigDict, Field
 from temporalio.common import SearchAttributeKey
 
+from dag.calls import Callback
+from dag.kinds import Nested
 from dag.values import Json
 
 WORKFLOW_TYPE = "Run"
 PAUSE, RESUME, ABORT = "pause", "resume", "abort"
 """Names of the updates (they answer, and refuse in a wrong state) and of the signals (they wait for a worker)."""
+ANSWER = "answer"
+"""Name of the update, and of the signal, that gives a waiting step its answer: step id, answer, who gave it."""
+RESOLVE = "resolve"
+"""Name of the update that says what becomes of a parked step: step id, `retry` | `skip` | `output`, value, who."""
 STATE = "state"
 """Name of the query; it answers a RunReport."""
+EXPLAIN = "explain"
+"""Name of the query that tells why: a step id or None for a page, the step before the page or None, and its size."""
+SAVED = "saved"
+"""Name of the query that answers the whole state (dag.rewind.save), for a retry to go on from."""
+
+OPEN_REVIEW, ESCALATE_REVIEW, CLOSE_REVIEW = "open_review", "escalate_review", "close_review"
+"""Activities behind a human step. They are not in the catalogue: no definition names them."""
+
+RECORD_DEAD_LETTER = "record_dead_letter"
+"""Activity that tells the dead-letter inbox of a failed step, and of what became of it."""
 
 WRONG_STATE = "WrongState"
 """ApplicationError type of a refused update; details[0] is the run's status."""
+UNKNOWN_STEP = "UnknownStep"
+"""ApplicationError type of an answer to a step that the run does not have, or that takes no answers."""
+MISFIT = "Misfit"
+"""ApplicationError type of an answer that its step does not accept; details[0] lists what is wrong with it."""
 RUN_FAILED = "RunFailed"
 """ApplicationError type of a failed run; details[0] is its RunReport."""
 
@@ -21,8 +44,22 @@ DEFINITION = SearchAttributeKey.for_keyword("DocrailDefinition")
 DOCUMENT = SearchAttributeKey.for_keyword("DocrailDocument")
 STATUS = SearchAttributeKey.for_keyword("DocrailStatus")
 """Set only where Temporal's own status does not tell: `paused` while paused (else `running`), `aborted` at the end."""
+_PLAIN_KEY = r"[A-Za-z0-9_.:-]{1,31}"
+"""Item keys that can stand in an id as they are; longer than the rest, a digest can never be mistaken for one."""
+
 SEARCH_ATTRIBUTES = (TENANT, DEFINITION, DOCUMENT, STATUS)
 """What a namespace must know before runs can be started in it."""
+
+
+class Pinned(BaseModel):
+    """One version of a definition, as a run follows it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    definition: dict[str, Json]
+    """A dag.definition.Definition as JSON, every default resolved."""
+    version: int
+    digest: str
 
 
 class RunRequest(BaseModel):
@@ -40,8 +77,32 @@ class RunRequest(BaseModel):
     document: dict[str, Json] | None = None
     local_handlers: tuple[str, ...] = ()
     """Handlers that declared themselves local when the run was started: how a step runs never changes in mid-run."""
+    nested: dict[str, Pinned] = Field(default_factory=dict)
+    """The definitions of all nested runs at any depth, by `nested_key`."""
     resumed: dict[str, Json] | None = None
     """A rewound state to go on from (dag.rewind), instead of a beginning."""
+    resumed_inner: dict[str, dict[str, Json]] = Field(default_factory=dict)
+    """The same of runs inside this one, by run id: they go on from there if their inputs are as they were."""
+    callbacks: tuple[Callback, ...] = ()
+    """The callback URLs of the runs around this one, which its inputs may ask for."""
+
+
+def tag_queue(task_queue: str, tag: str) -> str:
+    """Return the task queue of the steps with that resource tag, beside the runs' own `task_queue`."""
+    return f"{task_queue}.{tag}"
+
+
+def nested_key(nested: Nested) -> str:
+    """Return under what name a nested step's definition is pinned in its run's request."""
+    return nested.id if nested.version is None else f"{nested.id}@{nested.version}"
+
+
+def child_run_id(run_id: str, step_id: str, item_key: str | None = None) -> str:
+    """Return the public id of the run that a step, or one of its items, starts: the same on every attempt."""
+    if item_key is None:
+        return f"{run_id}~{step_id}"
+    name = item_key if re.fullmatch(_PLAIN_KEY, item_key) else hashlib.sha256(item_key.encode()).hexdigest()[:32]
+    return f"{run_id}~{step_id}~{name}"
 
 
 def workflow_id(tenant_id: str, run_id: str) -> str:

@@ -2,33 +2,47 @@
 
 import asyncio
 from collections import deque
-from datetime import timedelta
+from collections.abc import Iterator, Mapping
 from functools import partial
 
 from temporalio import workflow
-from temporalio.common import RetryPolicy
-from temporalio.exceptions import FailureError, is_cancelled_exception
+from temporalio.exceptions import ApplicationError, FailureError, is_cancelled_exception
 
-from dag.calls import StepCall, StepOutcome
-from dag.definition import RetryConfig
-from dag.messages import Cancel, Event, Finish, RunStarted, Start, StepCancelled, StepCompleted, StepFailed
+from dag.calls import Callback, DeadLetter, ReviewEnd, StepOutcome
+from dag.inputs import MisfitError, check_answer
+from dag.kinds import StepKind, WaitFor
+from dag.messages import (
+    COMPENSATION,
+    Answered,
+    Cancel,
+    Event,
+    Finish,
+    Record,
+    Resolution,
+    Resolved,
+    RunStarted,
+    Start,
+    StepCancelled,
+    StepCompleted,
+    StepFailed,
+    TimedOut,
+)
+from dag.parking import resolution_problem
 from dag.plan import Step, plan_of
 from dag.report import RunReport, markdown, report_of
-from dag.rewind import begin, load
+from dag.rewind import begin, load, save
 from dag.scheduler import advance
-from dag.state import RunStatus
+from dag.state import Answer, RunStatus, StepError, StepStatus
 from dag.values import Json
-from workflows.contract import RunRequest
-from workflows.failures import attempts_of, error_of
+from workflows.contract import MISFIT, STATUS, UNKNOWN_STEP, WRONG_STATE, RunRequest
+from workflows.failures import attempts_of, error_of, may_pass
+from workflows.launch import ask, record, run_handler, run_nested, undo, wait
 
-Handle = workflow.ActivityHandle[StepOutcome]
+Work = asyncio.Task[StepOutcome | RunReport | None]
+"""What runs for a step or an item: an activity, a nested run, a wait (None: time is up)."""
 
-LOCAL_RETRY_THRESHOLD = timedelta(seconds=1)
-"""A local step waits longer than this for its next attempt in a timer of the server's, not inside the workflow task:
-there it would keep pause and abort from being heard."""
-
-NEVER_RETRIED = "PayloadsTooLarge"
-"""Temporal's error for a result above its payload limit: the same result would be too large again."""
+Key = tuple[str, int | None]
+"""A step's id, and which item of it."""
 
 
 class Driver:
@@ -38,11 +52,22 @@ class Driver:
         """Compile the plan and lay out the state; nothing starts before `drive`."""
         self.plan = plan_of(request.definition)
         self.state = (
-            load(self.plan, request.resumed) if request.resumed else begin(self.plan, request.inputs, _context(request))
+            load(self.plan, request.resumed)
+            if request.resumed
+            else begin(self.plan, request.inputs, _context(request, _callbacks(self.plan.steps)))
         )
-        self._request = request
-        self._inbox: deque[Event | tuple[Step, Handle]] = deque()
-        self._work: dict[str, Handle] = {}
+        # The state knows what stands for the URLs: a retry goes on with the placeholders that its state has.
+        own = tuple(_own_callbacks(request.run_id, self.plan.steps, self.state.context.get("run", {})))
+        self._request = request.model_copy(update={"callbacks": (*request.callbacks, *own)})
+        self._inbox: deque[Event | tuple[Step, int | None, Work]] = deque()
+        self._work: dict[Key, Work] = {}
+        self._recording: list[asyncio.Task[None]] = []
+        self._answered: dict[str, Answer] = {}
+        self._resolving: list[str] = []
+        """Parked steps whose resolution is in the inbox."""
+        self._passing: set[StepError] = set()
+        """Errors of a kind that is tried again."""
+        self._told = RunStatus.RUNNING
 
     def tell(self, event: Event) -> None:
         """Add an event; it is decided on in the run's next turn."""
@@ -50,17 +75,19 @@ class Driver:
 
     async def drive(self) -> RunStatus:
         """Run the plan to its end and return how it ended."""
-        self.tell(RunStarted(workflow.time()))
+        self._inbox.appendleft(RunStarted(workflow.time()))  # messages may have come before
         while self.state.outcome is None:
             await workflow.wait_condition(lambda: bool(self._inbox))
             while self._inbox:
                 self._turn(self._inbox.popleft())
-            workflow.set_current_details(markdown(self.plan, self.state))
+            self._show()
+        if self._work or self._recording:  # questions that were answered are being closed, failures being told
+            await workflow.wait_condition(lambda: not self._work and not self._recording)
         return self.state.outcome
 
     def is_idle(self) -> bool:
-        """Tell whether every event told so far has been decided on."""
-        return not self._inbox
+        """Tell whether every event told so far has been decided on; after the run's end nothing is."""
+        return not self._inbox or self.state.outcome is not None
 
     def report(self) -> RunReport:
         """Return what is told of the run now."""
@@ -74,93 +101,197 @@ class Driver:
             digest=request.digest,
         )
 
-    def _turn(self, arrival: Event | tuple[Step, Handle]) -> None:
+    def saved(self) -> dict[str, Json]:
+        """Return the whole state as it is now, for a retry to go on from."""
+        return save(self.plan, self.state)
+
+    def check_answer(self, step_id: str, answer: Json) -> None:
+        """Check that a step takes this answer now. Raises: ApplicationError (UnknownStep, WrongState, Misfit)."""
+        step = self.plan.steps[self.plan.index[step_id]] if step_id in self.plan.index else None
+        definition = step.definition if step else None
+        wait_, human = (definition.wait, definition.human) if definition else (None, None)
+        if step is None or not (human or (wait_ and wait_.for_ is not WaitFor.TIMER)):
+            raise ApplicationError(
+                f"the run has no step {step_id[:64]!r} that waits for an answer", type=UNKNOWN_STEP, non_retryable=True
+            )
+        state = self.state.steps[step.index]
+        told = str(self.state.outcome or self.state.stopping or state.status)
+        if state.answer or step_id in self._answered:
+            told = "answered"
+        if told in (StepStatus.PENDING, StepStatus.QUEUED, StepStatus.WAITING):
+            try:
+                check_answer((human.form if human else wait_ and wait_.accept) or {}, answer)
+            except MisfitError as error:
+                problems = [[problem.path, problem.message] for problem in error.problems]
+                raise ApplicationError(str(error), problems, type=MISFIT, non_retryable=True) from error
+            return
+        raise ApplicationError(f"{step_id} is {told}", told, type=WRONG_STATE, non_retryable=True)
+
+    def answer(self, step_id: str, answer: Answer) -> None:
+        """Give a step its answer; checked before, and the first one counts."""
+        self._answered.setdefault(step_id, answer)
+        self.tell(Answered(step_id, answer, workflow.time()))
+
+    def check_resolution(self, step_id: str, kind: str, value: Json) -> None:
+        """Check that a step is parked and can be resolved so. Raises: ApplicationError (UnknownStep, WrongState)."""
+        if step_id not in self.plan.index:
+            raise ApplicationError(f"the run has no step {step_id[:64]!r}", type=UNKNOWN_STEP, non_retryable=True)
+        status = self.state.stopping or self.state.steps[self.plan.index[step_id]].status
+        if status is not StepStatus.PARKED or step_id in self._resolving:
+            told = "being resolved" if step_id in self._resolving else str(status)
+            raise ApplicationError(f"{step_id} is {told}", told, type=WRONG_STATE, non_retryable=True)
+        problem = resolution_problem(self.plan.step(step_id), kind, value)
+        if problem:
+            raise ApplicationError(problem, [["value", problem]], type=MISFIT, non_retryable=True)
+
+    def resolve(self, step_id: str, resolution: Resolution) -> None:
+        """Do with a parked step what a person decided; checked before, and the first decision counts."""
+        self._resolving.append(step_id)
+        self.tell(Resolved(step_id, resolution, workflow.time()))
+
+    def _show(self) -> None:
+        """Tell Temporal's UI, and whoever lists runs, how the run stands."""
+        workflow.set_current_details(markdown(self.plan, self.state))
+        status = self.state.status
+        if self.state.outcome is None and status is not self._told:
+            self._told = status
+            workflow.upsert_search_attributes([STATUS.value_set(status)])
+
+    def _turn(self, arrival: Event | tuple[Step, int | None, Work]) -> None:
         event = _event_of(*arrival) if isinstance(arrival, tuple) else arrival
+        if isinstance(event, StepFailed) and isinstance(arrival, tuple) and may_pass(arrival[2].exception()):
+            self._passing.add(event.error)
+        if isinstance(event, Resolved):
+            self._resolving.remove(event.step)
         for command in advance(self.plan, self.state, event):
             match command:
-                case Start(step_id, config):
-                    self._start(self.plan.step(step_id), config)
-                case Cancel(step_id):
-                    self._work[step_id].cancel()
+                case Start(step_id, config, item):
+                    self._start(self.plan.step(step_id), config, item)
+                case Cancel(step_id, item):
+                    if work := self._work.get((step_id, item)):  # else its end is in the inbox already
+                        work.cancel()
+                case Record(step_id):
+                    self._record(self.plan.step(step_id))
                 case Finish():
                     pass  # the state says so
 
-    def _start(self, step: Step, config: Json) -> None:
-        handle = _start_activity(
-            step, self._call(step, config), local=step.definition.handler in self._request.local_handlers
+    def _record(self, step: Step) -> None:
+        recording = asyncio.create_task(record(self._letter(step)))
+        self._recording.append(recording)
+        recording.add_done_callback(self._recorded)
+
+    def _recorded(self, recording: asyncio.Task[None]) -> None:
+        self._recording.remove(recording)
+        recording.result()
+
+    def _letter(self, step: Step) -> DeadLetter:
+        request, state = self._request, self.state.steps[step.index]
+        error = state.error or StepError("", "")
+        errors = [item.error for item in state.fan.items if item.error] if state.fan else [error]
+        is_aborted = self.state.stopping is RunStatus.ABORTED  # nothing is left to be done about its steps
+        return DeadLetter(
+            tenant_id=request.tenant_id,
+            run_id=request.run_id,
+            step_id=step.id,
+            definition_id=self.plan.id,
+            version=request.version,
+            handler=step.definition.handler,
+            document_id=None if request.document is None else request.document["document_id"],
+            status=StepStatus.CANCELLED if is_aborted else state.status,
+            error_type=error.type,
+            error_message=error.message,
+            retryable=bool(errors) and self._passing.issuperset(errors),
+            attempts=state.attempts,
+            failed_at=workflow.time(),
+            resolved_by=state.resolved_by,
         )
-        self._work[step.id] = handle
-        handle.add_done_callback(partial(self._ended, step, handle))
 
-    def _ended(self, step: Step, handle: Handle, _: object) -> None:
-        del self._work[step.id]
-        self._inbox.append((step, handle))  # its result is read in the main task, where a bug surfaces
+    def _start(self, step: Step, config: Json, item: int | None) -> None:
+        work = self._launch(step, config, item)
+        self._work[step.id, item] = work
+        work.add_done_callback(partial(self._ended, step, item, work))
 
-    def _call(self, step: Step, config: Json) -> StepCall:
-        retry = step.definition.retry_config
-        return StepCall(
+    def _launch(self, step: Step, config: Json, item: int | None) -> Work:
+        if item == COMPENSATION:
+            return undo(self._request, step, config)
+        fan = self.state.steps[step.index].fan
+        item_key = None if item is None or fan is None else fan.items[item].key
+        match step.kind:
+            case StepKind.HANDLER:
+                return run_handler(self._request, step, config, item_key)
+            case StepKind.WORKFLOW:
+                return asyncio.create_task(run_nested(self._request, step, config, item_key))
+            case StepKind.HUMAN:
+                return asyncio.create_task(ask(self._request, step, config, partial(self._end_of, step)))
+            case _:
+                return asyncio.create_task(wait(config["seconds"]))
+
+    def _end_of(self, step: Step) -> ReviewEnd:
+        """Return how a human step ended; one that is still waiting has run out of time."""
+        state = self.state.steps[step.index]
+        answer = state.answer or Answer(None)
+        status = state.status if state.status is not StepStatus.WAITING else StepStatus.CANCELLED
+        return ReviewEnd(
             tenant_id=self._request.tenant_id,
             run_id=self._request.run_id,
             step_id=step.id,
-            config=config,
-            jitter_seconds=retry.jitter * retry.initial_delay,
+            status=status,
+            decision=answer.value,
+            decided_by=answer.by,
         )
 
+    def _ended(self, step: Step, item: int | None, work: Work, _: object) -> None:
+        del self._work[step.id, item]
+        self._inbox.append((step, item, work))  # its result is read in the main task, where a bug surfaces
 
-def _context(request: RunRequest) -> dict[str, Json]:
+
+def _callbacks(steps: tuple[Step, ...]) -> dict[str, Json]:
+    """Return what stands for each webhook's URL: activities put the real one there, so that no history holds it.
+
+    The random part keeps a document's text from asking for one.
+    """
+    waiting = [step.id for step in steps if step.definition.wait and step.definition.wait.for_ is WaitFor.WEBHOOK]
+    if not waiting:
+        return {}
+    nonce = workflow.uuid4().hex
+    return {step_id: f"callback://{nonce}/{step_id}" for step_id in waiting}
+
+
+def _own_callbacks(run_id: str, steps: tuple[Step, ...], run: Mapping[str, Json]) -> Iterator[Callback]:
+    """Yield what each of the run's placeholders asks for; `run` is that word of its context."""
+    placeholders = run.get("callbacks", {})
+    for step in steps:
+        if step.definition.wait and step.id in placeholders:
+            yield Callback(
+                placeholder=placeholders[step.id],
+                run_id=run_id,
+                step_id=step.id,
+                timeout_seconds=step.definition.wait.timeout_seconds,
+            )
+
+
+def _context(request: RunRequest, callbacks: dict[str, Json]) -> dict[str, Json]:
     """Return the words of the run's context, as expressions read them."""
-    run = {"id": request.run_id, "tenant_id": request.tenant_id}
+    run = {"id": request.run_id, "tenant_id": request.tenant_id, "callbacks": callbacks}
     workflow_ = {"id": request.run_id, "definition": request.definition["id"], "version": request.version}
     return {"run": run, "workflow": workflow_, "document": request.document}
 
 
-def _event_of(step: Step, handle: Handle) -> Event:
-    """Return the event that an ended activity is. Only Temporal's failures are outcomes: anything else is a bug."""
+def _event_of(step: Step, item: int | None, work: Work) -> Event:
+    """Return the event that ended work is. Only Temporal's failures are outcomes: anything else is a bug."""
     at = workflow.time()
     try:
-        outcome = handle.result()
+        result = work.result()
     except (FailureError, asyncio.CancelledError) as error:
         if is_cancelled_exception(error):
-            return StepCancelled(step.id, at)
-        return StepFailed(step.id, error_of(step.definition, error), attempts_of(step.definition, error), at)
-    return StepCompleted(step.id, outcome.output, outcome.attempt, at)
-
-
-def _start_activity(step: Step, call: StepCall, *, local: bool) -> Handle:
-    definition = step.definition
-    total = definition.total_timeout_seconds
-    if local:
-        return workflow.start_local_activity(
-            definition.handler,
-            call,
-            result_type=StepOutcome,
-            activity_id=step.id,
-            summary=definition.title or None,
-            start_to_close_timeout=timedelta(seconds=definition.timeout_seconds),
-            schedule_to_close_timeout=None if total is None else timedelta(seconds=total),
-            retry_policy=_retry_policy(definition.retry_config, definition.max_retries),
-            local_retry_threshold=LOCAL_RETRY_THRESHOLD,
-        )
-    return workflow.start_activity(
-        definition.handler,
-        call,
-        result_type=StepOutcome,
-        activity_id=step.id,
-        summary=definition.title or None,
-        start_to_close_timeout=timedelta(seconds=definition.timeout_seconds),
-        schedule_to_close_timeout=None if total is None else timedelta(seconds=total),
-        heartbeat_timeout=timedelta(seconds=definition.heartbeat_seconds),
-        cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-        retry_policy=_retry_policy(definition.retry_config, definition.max_retries),
-    )
-
-
-def _retry_policy(retry: RetryConfig, max_retries: int) -> RetryPolicy:
-    """Return Temporal's policy. It carries the delays for crashes and timeouts; the wrapper adds jitter to errors."""
-    return RetryPolicy(
-        initial_interval=timedelta(seconds=retry.initial_delay),
-        backoff_coefficient=retry.exponential_base,
-        maximum_interval=None if retry.max_delay is None else timedelta(seconds=retry.max_delay),
-        maximum_attempts=max_retries + 1,
-        non_retryable_error_types=[*retry.non_retryable, NEVER_RETRIED],
-    )
+            return StepCancelled(step.id, at, item)
+        return StepFailed(step.id, error_of(step.definition, error), attempts_of(step.definition, error), at, item)
+    match result:
+        case StepOutcome(output=output, attempt=attempt):
+            return StepCompleted(step.id, output, attempt, at, item)
+        case RunReport(status=RunStatus.COMPLETED, outputs=outputs):
+            return StepCompleted(step.id, outputs, 1, at, item)
+        case RunReport(run_id=run_id, reason=reason):
+            return StepFailed(step.id, StepError("RunAborted", f"{run_id} was aborted: {reason}"), 1, at, item)
+        case None:
+            return TimedOut(step.id, at)

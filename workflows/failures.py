@@ -1,7 +1,7 @@
 """What Temporal's failures mean for a step: its error in the author's terms, and how often it was tried."""
 
 from temporalio import exceptions
-from temporalio.exceptions import ActivityError, ApplicationError, RetryState, TimeoutType
+from temporalio.exceptions import ActivityError, ApplicationError, ChildWorkflowError, RetryState, TimeoutType
 
 from dag.definition import Step
 from dag.state import StepError
@@ -16,7 +16,7 @@ _TIMEOUTS = {
 
 def error_of(step: Step, error: BaseException) -> StepError:
     """Return why a step failed, from the exception that awaiting its activity raised."""
-    cause = error.__cause__ if isinstance(error, ActivityError) else error
+    cause = error.__cause__ if isinstance(error, ActivityError | ChildWorkflowError) else error
     match cause:
         case ApplicationError():
             return StepError(cause.type or "Error", cause.message)
@@ -37,3 +37,10 @@ def attempts_of(step: Step, error: BaseException) -> int:
             return step.max_retries + 1
         case _:
             return 1
+
+
+def may_pass(error: BaseException | None) -> bool:
+    """Tell whether a step's failure was of a kind that is tried again, and only its attempts or its time ran out."""
+    if not isinstance(error, ActivityError) or error.retry_state is RetryState.NON_RETRYABLE_FAILURE:
+        return False
+    return not (isinstance(error.__cause__, ApplicationError) and error.__cause__.non_retryable)

@@ -6,19 +6,34 @@ from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
-    from dag.messages import AbortRequested, CancelRequested, PauseRequested, ResumeRequested
+    from dag.explain import explain_run
+    from dag.explanation import RunExplanation
+    from dag.messages import (
+        AbortRequested,
+        CancelRequested,
+        PauseRequested,
+        Resolution,
+        ResolutionKind,
+        ResumeRequested,
+    )
     from dag.report import RunReport
-    from dag.state import RunStatus
+    from dag.state import Answer, RunStatus
+    from dag.values import Json
     from workflows.contract import (
         ABORT,
+        ANSWER,
+        EXPLAIN,
         PAUSE,
+        RESOLVE,
         RESUME,
         RUN_FAILED,
+        SAVED,
         STATE,
         STATUS,
         WORKFLOW_TYPE,
         WRONG_STATE,
         RunRequest,
+        run_id_of,
     )
     from workflows.driver import Driver
 
@@ -57,6 +72,17 @@ class Run:
         """Tell each step's status, reason, attempts and duration, and the totals."""
         return self._driver.report()
 
+    @workflow.query(name=SAVED)
+    def saved(self) -> dict[str, Json]:
+        """Tell the whole state, for a retry to go on from."""
+        return self._driver.saved()
+
+    @workflow.query(name=EXPLAIN)
+    def explain(self, step_id: str | None = None, after: str | None = None, limit: int = 100) -> RunExplanation:
+        """Tell of one step, or of a page of steps, which rule decided, on what, and what is waited for."""
+        driver, run_id = self._driver, run_id_of(workflow.info().workflow_id)
+        return explain_run(driver.plan, driver.state, run_id, step_id=step_id, after=after, limit=limit)
+
     @workflow.signal(name=PAUSE, description="Start no more steps until resumed")
     def signal_pause(self) -> None:
         """Pause as soon as a worker is there."""
@@ -80,7 +106,7 @@ class Run:
 
     @pause.validator
     def _may_pause(self) -> None:
-        self._require(RunStatus.RUNNING)
+        self._require(RunStatus.RUNNING, RunStatus.WAITING)
 
     @workflow.update(name=RESUME, description="Go on after a pause; refused unless paused")
     async def resume(self) -> RunStatus:
@@ -100,15 +126,43 @@ class Run:
 
     @abort.validator
     def _may_abort(self, reason: str) -> None:  # noqa: ARG002 - a validator takes its update's arguments
-        self._require(RunStatus.RUNNING, RunStatus.PAUSED)
+        self._require(RunStatus.RUNNING, RunStatus.WAITING, RunStatus.PAUSED)
+
+    @workflow.signal(name=ANSWER, description="Answer a waiting step; dropped if it does not wait or accept this")
+    def signal_answer(self, step_id: str, answer: Json, by: str = "") -> None:
+        """Answer as soon as a worker is there. A signal cannot be refused, so a wrong one changes nothing."""
+        try:
+            self._driver.check_answer(step_id, answer)
+        except ApplicationError as error:
+            workflow.logger.warning("an answer was dropped: %s", error.message)
+        else:
+            self._driver.answer(step_id, Answer(answer, by))
+
+    @workflow.update(name=ANSWER, description="Answer a waiting step; the first answer that it accepts counts")
+    async def answer(self, step_id: str, answer: Json, by: str = "") -> RunStatus:
+        """Answer and tell the run's status."""
+        self._driver.answer(step_id, Answer(answer, by))
+        return await self._settled()
+
+    @answer.validator
+    def _may_answer(self, step_id: str, answer: Json, by: str = "") -> None:  # noqa: ARG002 - as the update
+        self._driver.check_answer(step_id, answer)
+
+    @workflow.update(name=RESOLVE, description="Say what becomes of a parked step: retry, skip or output")
+    async def resolve(self, step_id: str, kind: str, value: Json = None, by: str = "") -> RunStatus:
+        """Do it and tell the run's status."""
+        self._driver.resolve(step_id, Resolution(ResolutionKind(kind), value, by))
+        return await self._settled()
+
+    @resolve.validator
+    def _may_resolve(self, step_id: str, kind: str, value: Json = None, by: str = "") -> None:  # noqa: ARG002
+        self._driver.check_resolution(step_id, kind, value)
 
     def _pause(self) -> None:
         self._driver.tell(PauseRequested(workflow.time()))
-        workflow.upsert_search_attributes([STATUS.value_set(RunStatus.PAUSED)])
 
     def _resume(self) -> None:
         self._driver.tell(ResumeRequested(workflow.time()))
-        workflow.upsert_search_attributes([STATUS.value_set(RunStatus.RUNNING)])
 
     def _abort(self, reason: str) -> None:
         self._driver.tell(AbortRequested(reason, workflow.time()))

@@ -18,18 +18,20 @@ SECONDS_PER_HOUR = 3600
 
 
 class Config(BaseModel, extra="forbid", frozen=True):
-    """`sla_hours`: how long after its upload the document must be decided."""
+    """Which document, and how soon."""
 
-    document_id: str
-    sla_hours: float = Field(gt=0, le=8784, allow_inf_nan=False)
+    document_id: str = Field(description="the document to decide on; its extraction must be stored")
+    sla_hours: float = Field(
+        gt=0, le=8784, allow_inf_nan=False, description="how long after its upload the document must be decided"
+    )
 
 
 class Output(BaseModel):
-    """The item, its priority (0 to 100) and what the priority is made of (each 0 to 1)."""
+    """The item in the queue."""
 
-    review_id: str
-    priority: float
-    parts: dict[str, float]
+    review_id: str = Field(description="the document's one review item")
+    priority: float = Field(description="0 to 100, the most urgent first")
+    parts: dict[str, float] = Field(description="what the priority is made of, each 0 to 1")
 
 
 async def run(call: Call[Config], tools: Tools) -> Output:

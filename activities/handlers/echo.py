@@ -1,6 +1,6 @@
 """Handler `echo`: give back a value, so that a definition can be tried without effects."""
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from activities.registry import Call, Handler
 from activities.tools import Tools
@@ -8,15 +8,15 @@ from dag.values import Json
 
 
 class Config(BaseModel, extra="forbid", frozen=True):
-    """`value` may be any JSON."""
+    """What to give back."""
 
-    value: Json = None
+    value: Json = Field(default=None, description="anything")
 
 
 class Output(BaseModel):
-    """The value as it was given."""
+    """What was given."""
 
-    value: Json
+    value: Json = Field(description="the value as it was given")
 
 
 async def run(call: Call[Config], _tools: Tools) -> Output:

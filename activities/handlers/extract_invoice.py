@@ -2,7 +2,7 @@
 
 import datetime as dt
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from activities.invoice_ref import InvoiceRef
 from activities.registry import Call, Handler
@@ -16,23 +16,24 @@ from storage.extractions import CURRENT_READER, load_extraction, save_extraction
 class Config(BaseModel, extra="forbid", frozen=True):
     """Which document."""
 
-    document_id: str
+    document_id: str = Field(description="the document to read; its upload must be stored")
 
 
 class Output(BaseModel):
-    """What conditions need; the exact values are in the stored invoice. `total` is rounded to a float."""
+    """What conditions need; the exact values are in the stored invoice."""
 
-    document_id: str
-    invoice_ref: InvoiceRef
-    cache_hit: bool
-    confidence: float
-    document_type: str
-    vendor_name: str | None
-    invoice_number: str | None
-    date: dt.date | None
-    currency: str | None
-    total: float | None
-    problems: list[str]
+    document_id: str = Field(description="the document that was read")
+    invoice_ref: InvoiceRef = Field(description="names the stored invoice, for the steps that save it")
+    cache_hit: bool = Field(description="whether these bytes were read before")
+    confidence: float = Field(description="how sure the reading is, 0 to 1")
+    document_type: str = Field(description="`invoice` or `credit_note`")
+    vendor_name: str | None = Field(description="who wants to be paid; null if not found, as all below")
+    invoice_number: str | None = Field(description="the vendor's number for it")
+    date: dt.date | None = Field(description="the day it was issued")
+    currency: str | None = Field(description="ISO 4217 code")
+    total: float | None = Field(description="what is to be paid, with tax, rounded to a float")
+    iban: str | None = Field(description="the account to pay to, without spaces")
+    problems: list[str] = Field(description="the codes of the rules that it breaks")
 
 
 async def run(call: Call[Config], tools: Tools) -> Output:
@@ -67,8 +68,9 @@ def _summary(reference: InvoiceRef, invoice: InvoiceData, *, cache_hit: bool) ->
         date=invoice.date.value,
         currency=invoice.currency.value,
         total=None if total is None else float(total),
+        iban=invoice.iban.value,
         problems=[problem.code for problem in invoice.problems],
     )
 
 
-HANDLER = Handler("extract_invoice", Config, Output, run)
+HANDLER = Handler("extract_invoice", Config, Output, run, aliases=("extract", "parse_document", "ParseDocument"))

@@ -18,18 +18,21 @@ ERRORS = MappingProxyType(
 
 
 class Config(BaseModel, extra="forbid", frozen=True):
-    """The first `times` attempts raise `error`; with KeyError, `key` is the missing key."""
+    """How often to fail, and how."""
 
-    times: int = Field(ge=0)
-    error: ErrorName = "RuntimeError"
-    message: str = "failed as configured"
-    key: str | None = None
+    times: int = Field(ge=0, description="how many attempts fail before one succeeds")
+    error: ErrorName = Field(
+        default="RuntimeError",
+        description="the error's class; ValueError, TypeError and KeyError are never retried, the others are",
+    )
+    message: str = Field(default="failed as configured", description="the error's text")
+    key: str | None = Field(default=None, description="with KeyError: the key that is missing")
 
 
 class Output(BaseModel):
-    """How many attempts it took."""
+    """How it ended."""
 
-    attempts: int
+    attempts: int = Field(description="how many attempts it took")
 
 
 async def run(call: Call[Config], _tools: Tools) -> Output:

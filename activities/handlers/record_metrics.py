@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Literal
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from activities.registry import Call, Handler
 from activities.tools import Tools
@@ -15,16 +15,16 @@ _OUTCOMES: Mapping[str, Outcome] = {"completed": "success", "failed": "failed"}
 
 
 class Config(BaseModel, extra="forbid", frozen=True):
-    """`status` is how reading the document ended: `steps.extract.status`."""
+    """Which document, and how reading it ended."""
 
-    document_id: str
-    status: Literal["completed", "failed"]
+    document_id: str = Field(description="the document to count")
+    status: Literal["completed", "failed"] = Field(description="how reading it ended: `steps.extract.status`")
 
 
 class Output(BaseModel):
-    """False if the document was counted before."""
+    """Whether it counted."""
 
-    recorded: bool
+    recorded: bool = Field(description="false if the document was counted before")
 
 
 async def run(call: Call[Config], tools: Tools) -> Output:

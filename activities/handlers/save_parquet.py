@@ -1,6 +1,6 @@
 """Handler `save_parquet`: write an extracted invoice into the lake as Parquet, for queries over many documents."""
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from activities.invoice_ref import InvoiceRef, load_invoice
 from activities.registry import Call, Handler
@@ -8,17 +8,17 @@ from activities.tools import Tools
 
 
 class Config(BaseModel, extra="forbid", frozen=True):
-    """`invoice` is the `invoice_ref` that `extract_invoice` gave."""
+    """Which invoice."""
 
-    invoice: InvoiceRef
+    invoice: InvoiceRef = Field(description="the `invoice_ref` that `extract_invoice` gave")
 
 
 class Output(BaseModel):
-    """The file; `path` is relative to the lake's root."""
+    """The file."""
 
-    path: str
-    sha256: str
-    size_bytes: int
+    path: str = Field(description="relative to the lake's root")
+    sha256: str = Field(description="of the file's bytes, hex")
+    size_bytes: int = Field(description="of the file")
 
 
 async def run(call: Call[Config], tools: Tools) -> Output:

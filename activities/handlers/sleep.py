@@ -11,13 +11,13 @@ from activities.tools import Tools
 class Config(BaseModel, extra="forbid", frozen=True):
     """How long."""
 
-    seconds: float = Field(ge=0, le=3600, allow_inf_nan=False)
+    seconds: float = Field(ge=0, le=3600, allow_inf_nan=False, description="how long to hold the slot")
 
 
 class Output(BaseModel):
-    """How long it was."""
+    """What it was."""
 
-    seconds: float
+    seconds: float = Field(description="how long it was told to take")
 
 
 async def run(call: Call[Config], _tools: Tools) -> Output:

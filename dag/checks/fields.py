@@ -4,16 +4,18 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from itertools import islice
-from typing import Any
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from dag.checks.findings import MAX_PROBLEMS, Findings
+from dag.checks.hints import homes_of, meant_value, translate
 from dag.checks.shapes import fixed_fields, model_at
 from dag.checks.wording import choices_of, describe, field_name, known_names, quote, wording
-from dag.definition import ID_PATTERN, STEP_ALIASES, Definition, Step, is_id
+from dag.definition import STEP_ALIASES, Definition, Step, is_id
+from dag.kinds import ID_PATTERN, Abort, OnTimeout
 from dag.problems import Path
 from dag.values import Json
 
@@ -66,15 +68,25 @@ def report_validation_error(
             report.wrong(fault)
 
 
-def report_unknown(path: Path, known: Iterable[str], findings: Findings, *, owner: str) -> str | None:
-    """Report the field at `path`, which `owner` does not have; return the field that is probably meant."""
-    names = list(known)
-    meant = findings.suggestions.closest(str(path[-1]), names)
-    message = f"{owner} has no field '{quote(str(path[-1]))}'"
-    if meant is None:
-        message += known_names(names)
+def report_unknown(
+    path: Path, known: Iterable[str], findings: Findings, *, owner: str, model: type[BaseModel] | None = None
+) -> str | None:
+    """Report the field at `path`, which `owner`, read by `model`, does not have; return the field that is meant."""
+    names, word = list(known), str(path[-1])
+    homes = homes_of(model, word)
+    meant = None if homes else translate(model, word) or findings.suggestions.closest(word, names)
+    message = f"{owner} has no field '{quote(word)}'"
+    if homes:
+        message += f"; it belongs in {' or '.join(homes)}"
+    elif meant is None:
+        message += known_names(name for name in names if name not in STEP_ALIASES)
     findings.error("unknown-field", path, message, meant, at_key=True)
     return meant
+
+
+def _alternatives(names: Iterable[str]) -> str:
+    quoted = [f"'{name}'" for name in names]
+    return " or ".join(filter(None, [", ".join(quoted[:-1]), quoted[-1]]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +100,13 @@ class _Report:
     def unknown(self, fault: ErrorDetails) -> Path:
         """Report a field that does not exist; return where it would stand under the name that is probably meant."""
         loc = fault["loc"]
-        meant = report_unknown((*self.base, *loc), self._known(loc), self.findings, owner=self._owner(loc))
+        meant = report_unknown(
+            (*self.base, *loc),
+            self._known(loc),
+            self.findings,
+            owner=self._owner(loc),
+            model=model_at(self.model, loc[:-1]),
+        )
         if meant is None:
             return loc
         place = (*loc[:-1], STEP_ALIASES.get(meant, meant))
@@ -98,28 +116,33 @@ class _Report:
         return place
 
     def missing(self, loc: Path) -> None:
-        message = f"{self._owner(loc)} needs the field '{loc[-1]}'"
+        message = f"{self._owner(loc)} needs the field '{loc[-1]}'{self._choices(loc)}"
         self.findings.error("missing-field", (*self.base, *loc), message)
 
+    def _choices(self, loc: Path) -> str:
+        """Return what a missing field may hold, if it is one of a few words."""
+        model = model_at(self.model, loc[:-1])
+        kind = (fixed_fields(model) or {}).get(str(loc[-1])) if model is not None else None
+        return f": {_alternatives(kind)}" if isinstance(kind, type) and issubclass(kind, StrEnum) else ""
+
     def wrong(self, fault: ErrorDetails) -> None:
-        loc = _real(fault["loc"])
+        loc = _written(self.value, _real(fault["loc"]))
         path = (*self.base, *loc)
         found = _at(self.value, loc)
+        is_key = _real(fault["loc"]) != fault["loc"]
         if fault["type"] == "string_pattern_mismatch" and fault.get("ctx", {}).get("pattern") == ID_PATTERN:
-            self._bad_id(path, loc[-1] if loc != fault["loc"] else found, at_key=loc != fault["loc"])
+            self._bad_id(path, loc[-1] if is_key else found, at_key=is_key)
             return
         context = fault.get("ctx", {})
         code, rule = wording(fault["type"], context, fault["msg"])
+        model = model_at(self.model, loc)
         name = field_name(self.findings.author_path(path))
         subject = f"'{name}'" if path else name
-        message = f"{subject} {rule}, found {describe(found)}"
-        meant = self._meant(rule, found, context) if isinstance(found, str) else None
-        self.findings.error(code, path, message, meant, at_key=loc != fault["loc"])
-
-    def _meant(self, rule: str, found: str, context: dict[str, Any]) -> str | None:
-        if rule == "must be a list" and is_id(found):
-            return f"[{found}]"
-        return self.findings.suggestions.closest(found, choices_of(context))
+        message = f"{subject} {_with_form(rule, path[-1] if path else '', model)}, found {describe(found)}"
+        meant = meant_value(rule, found, model)
+        if meant is None and isinstance(found, str):
+            meant = self.findings.suggestions.closest(found, choices_of(context))
+        self.findings.error(code, path, message, meant, at_key=is_key)
 
     def _bad_id(self, path: Path, text: Json, *, at_key: bool) -> None:
         fixed = re.sub(r"\W+", "_", str(text), flags=re.ASCII).strip("_")
@@ -153,9 +176,41 @@ def _is_miscounted(fault: ErrorDetails, value: Json) -> bool:
     return fault["type"] == "too_short" and isinstance(found, list) and len(found) >= fault["ctx"]["min_length"]
 
 
+_LISTS = {
+    "steps": " of steps, each beginning with `- id: NAME`",
+    "switch": " of cases, as in [{when: EXPRESSION, branch: NAME}, {else: NAME}]",
+    "depends_on": " of ids, as in [extract, save]",
+}
+"""How the entries of a list look, by its field."""
+
+
+def _with_form(rule: str, field: str | int, model: type[BaseModel] | None) -> str:
+    """Return `rule` with what to write there; some parts may be a text in place of an object."""
+    if rule == "must be a list":
+        return rule + _LISTS.get(str(field), "")
+    if model is OnTimeout:
+        return "must be 'abort', 'fail', 'continue' or {branch: NAME}"
+    return "must be a text" if model is Abort and rule == "must be an object" else rule
+
+
 def _real(loc: Path) -> Path:
     """Return `loc` without pydantic's mark for "the key, not the value"."""
     return loc[:-1] if loc and loc[-1] == "[key]" else loc
+
+
+def _written(value: Json, loc: Path) -> Path:
+    """Return `loc` as far as the author wrote it out: a text may stand for an object, and its fields stand nowhere."""
+    for depth, key in enumerate(loc):
+        match value, key:
+            case dict(), str() if key in value:
+                value = value[key]
+            case list(), int() if key < len(value):
+                value = value[key]
+            case dict() | list(), _:
+                return loc
+            case _:
+                return loc[:depth]
+    return loc
 
 
 def _at(value: Json, loc: Path) -> Json:

@@ -10,11 +10,16 @@ _UNPLACED: Place = (0, 0)
 
 
 class Findings:
-    """Collects problems. `renames` leads from a field to the word, alias or slip, that the author wrote."""
+    """Collects problems.
+
+    `renames` leads from a field to the word, alias or slip, that the author wrote; `wrapped` is where the author's text
+    stands in the document: below `steps`, if it is a bare list of them.
+    """
 
     def __init__(self, places: Places | None = None) -> None:
         self.suggestions = Suggestions()
         self.renames: dict[Path, str] = {}
+        self.wrapped: Path = ()
         self._places = places or Places()
         self._found: dict[tuple[str, Path], tuple[Place, Problem]] = {}
         self._errors = 0
@@ -43,7 +48,8 @@ class Findings:
             alias = self.renames.get(path[:length])
             if alias is not None:
                 path = (*path[: length - 1], alias, *path[length:])
-        return path
+        depth = len(self.wrapped)
+        return path[depth:] if path[:depth] == self.wrapped else path
 
     def line_of(self, path: Path) -> int | None:
         """Return the line on which `path` stands."""

@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 
 from dag.checks.findings import Findings
-from dag.checks.outline import Outline, StepOutline
-from dag.checks.wording import quote
+from dag.checks.outline import Edge, Outline, StepOutline
+from dag.checks.wording import known_names, quote
 from dag.definition import RESERVED_WORDS, TriggerRule
 from dag.graph import ancestors, cycles
-from dag.problems import Path
+from dag.kinds import StepKind
+from dag.problems import Path, path_text
 
 MAX_CYCLES = 20
 """Most cycles named at once: a dense tangle has more cycles than anybody can read."""
@@ -17,6 +18,9 @@ LONGEST_CYCLE = 12
 
 NEEDS_PARENTS = frozenset({TriggerRule.ONE_SUCCESS, TriggerRule.ONE_FAILED, TriggerRule.ALL_FAILED})
 """Rules about a parent that completed or failed: a step without parents would never run."""
+
+NEEDS_COMPLETED = frozenset({TriggerRule.NONE_FAILED, TriggerRule.ALL_SUCCESS, TriggerRule.ONE_SUCCESS})
+"""Rules that ask for a parent that completed, where there are parents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +47,8 @@ def check_ids(outline: Outline, findings: Findings) -> None:
         first = outline.index[step.id]
         if first != step.number:
             line = findings.line_of(("steps", first, "id"))
-            where = f"steps[{first}]" + (f" on line {line}" if line is not None else "")
+            place = path_text(findings.author_path(("steps", first)))
+            where = place + (f" on line {line}" if line is not None else "")
             findings.error("duplicate-id", path, f"the id '{quote(step.id)}' is already used by {where}")
 
 
@@ -58,35 +63,60 @@ def check_dependencies(outline: Outline, findings: Findings) -> Ancestors:
     edges: dict[tuple[int, int], Path] = {}
     for step in outline.steps:
         known = _known_parents(step, outline, findings)
-        edges |= {(parent, step.number): path for path, parent in known}
-        parents.append([parent for _, parent in known])
+        edges |= {(parent, step.number): path for path, parent in reversed(known)}
+        parents.append(list(dict.fromkeys(parent for _, parent in known)))
         unknown = [] if step.is_clear else [anybody]
-        misspelt = [name for _, name in step.depends_on if name not in outline.index]
+        misspelt = [edge.step for edge in step.depends_on if edge.step not in outline.index]
         meant = [findings.suggestions.closest(name, outline.ids) for name in misspelt]
         unknown += [anybody if name is None else outline.index[name] for name in meant]
         guessed.append(parents[-1] + unknown)
     _check_cycles(outline, parents, edges, findings)
-    _check_roots(outline, findings)
+    _check_rules(outline, parents, findings)
     return Ancestors(tuple(ancestors([*guessed, []])))
 
 
 def _known_parents(step: StepOutline, outline: Outline, findings: Findings) -> list[tuple[Path, int]]:
+    """Return the parents that there are, each with the entries that name it; report all other entries."""
     known: list[tuple[Path, int]] = []
-    seen: set[str] = set()
-    for path, name in step.depends_on:
-        if name in seen:
-            message = f"{step.name} depends on '{quote(name)}' twice"
-            findings.error("duplicate-dependency", path, message)
-        elif outline.index.get(name) == step.number:
-            findings.error("self-dependency", path, f"{step.name} depends on itself")
-        elif name not in outline.index:
-            meant = findings.suggestions.closest(name, outline.ids)
-            message = f"{step.name} depends on '{quote(name)}', which is not a step"
-            findings.error("unknown-step", path, message, meant)
-        else:
-            known.append((path, outline.index[name]))
-        seen.add(name)
+    seen: dict[str, set[str | None]] = {}
+    for edge in step.depends_on:
+        branches = seen.setdefault(edge.step, set())
+        if edge.branch in branches:
+            message = f"{step.name} depends on '{quote(edge.text)}' twice"
+            findings.error("duplicate-dependency", edge.path, message)
+        elif branches and (edge.branch is None or None in branches):
+            message = (
+                f"{step.name} depends on '{quote(edge.step)}' whatever its branch, and on a branch of it: keep one"
+            )
+            findings.error("duplicate-dependency", edge.path, message)
+        elif outline.index.get(edge.step) == step.number:
+            findings.error("self-dependency", edge.path, f"{step.name} depends on itself")
+        elif _check_edge(step, edge, outline, findings):
+            known.append((edge.path, outline.index[edge.step]))
+        branches.add(edge.branch)
     return known
+
+
+def _check_edge(step: StepOutline, edge: Edge, outline: Outline, findings: Findings) -> bool:
+    """Report an edge to a step or a branch that is not there; tell whether the step is."""
+    parent = outline.step(edge.step)
+    if parent is None:
+        meant = findings.suggestions.closest(edge.step, outline.ids)
+        message = f"{step.name} depends on '{quote(edge.text)}', which is not a step"
+        findings.error("unknown-step", edge.path, message, meant and meant + edge.text[len(edge.step) :])
+        return False
+    if edge.text == edge.step or parent.branches is None or edge.branch in parent.branches:
+        return True
+    if not parent.branches:
+        message = f"{step.name} depends on a branch of '{quote(edge.step)}', which has none"
+        findings.error("unknown-branch", edge.path, message, edge.step)
+        return True
+    meant = findings.suggestions.closest(edge.branch or "", parent.branches)
+    message = f"{step.name} depends on '{quote(edge.text)}', but '{quote(edge.step)}' has no such branch"
+    if meant is None:
+        message += known_names(f"{edge.step}.{branch}" for branch in parent.branches)
+    findings.error("unknown-branch", edge.path, message, meant and f"{edge.step}.{meant}")
+    return True
 
 
 def _check_cycles(
@@ -100,9 +130,18 @@ def _check_cycles(
         findings.error("cycle", edges[cycle[-1], cycle[0]], message)
 
 
-def _check_roots(outline: Outline, findings: Findings) -> None:
+def _check_rules(outline: Outline, parents: list[list[int]], findings: Findings) -> None:
+    """Report steps that could never run, whatever becomes of their parents."""
     for step in outline.steps:
-        rule = step.fields.get("trigger_rule")
+        rule = step.fields.get("trigger_rule", TriggerRule.NONE_FAILED)
         if isinstance(rule, str) and rule in NEEDS_PARENTS and not step.fields.get("depends_on"):
             message = f"{step.name} would never run: '{rule}' is about its parents, and it has none"
             findings.error("rule-needs-parents", (*step.path, "trigger_rule"), message)
+        above = [outline.steps[parent] for parent in parents[step.number]]
+        only_aborts = len(above) == len(step.depends_on) > 0 and all(one.kind is StepKind.ABORT for one in above)
+        if only_aborts and isinstance(rule, str) and rule in NEEDS_COMPLETED:
+            message = (
+                f"{step.name} would never run: '{above[0].id}' ends the run or is skipped; let it depend on what "
+                "stands before the abort too"
+            )
+            findings.error("never-runs", (*step.path, "depends_on"), message)

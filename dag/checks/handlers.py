@@ -1,6 +1,7 @@
 """Checks that each step's handler exists and that its `config` fits the handler's model, as far as it is literal."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from pydantic import BaseModel, ValidationError
@@ -8,15 +9,27 @@ from pydantic_core import ErrorDetails
 
 from dag.checks.fields import report_validation_error
 from dag.checks.findings import Findings
-from dag.checks.outline import Outline, StepOutline
+from dag.checks.hints import COMMANDS, EXAMPLES
+from dag.checks.outline import Outline
 from dag.checks.wording import known_names, quote
+from dag.definition import Definition, Step
 from dag.problems import Path
 from dag.templates import has_template
 from dag.values import Json
 
 
 class HandlerModels(Protocol):
-    """What a validator has to know of a handler: the models of what it takes and of what it gives."""
+    """What a validator has to know of a handler: its names, and the models of what it takes and of what it gives."""
+
+    @property
+    def name(self) -> str:
+        """Return the name that runs know it by."""
+        ...
+
+    @property
+    def aliases(self) -> tuple[str, ...]:
+        """Return the other names that a definition may use."""
+        ...
 
     @property
     def config(self) -> type[BaseModel]:
@@ -30,26 +43,62 @@ class HandlerModels(Protocol):
 
 
 Catalogue = Mapping[str, HandlerModels]
+"""Handlers by name. Looking up an alias finds its handler; going through the catalogue meets each handler once."""
 
 
 def check_handlers(outline: Outline, catalogue: Catalogue, findings: Findings) -> None:
     """Report unknown handlers, and literal parts of a `config` that its handler's model refuses."""
+    names = [name for handler in catalogue.values() for name in (handler.name, *handler.aliases)]
     for step in outline.steps:
-        handler = step.fields.get("handler")
-        if not isinstance(handler, str):
-            continue
-        if handler not in catalogue:
-            meant = findings.suggestions.closest(handler, catalogue)
-            message = f"{step.name}: there is no handler '{quote(handler)}'"
-            if meant is None:
-                message += known_names(catalogue)
-            findings.error("unknown-handler", (*step.path, "handler"), message, meant)
-        else:
-            _check_config(step, handler, catalogue[handler].config, findings)
+        _check_use(_Use(step.name, step.path, step.fields), catalogue, names, findings)
+        if isinstance(undo := step.fields.get("compensate"), dict):
+            use = _Use(f"compensate of {step.name}", (*step.path, "compensate"), undo)
+            _check_use(use, catalogue, names, findings)
 
 
-def _check_config(step: StepOutline, handler: str, model: type[BaseModel], findings: Findings) -> None:
-    config = step.fields.get("config", {})
+@dataclass(frozen=True, slots=True)
+class _Use:
+    """Where a handler is named, with its config beside it: a step, or what undoes it."""
+
+    name: str
+    path: Path
+    fields: dict[str, Json]
+
+
+def _check_use(use: _Use, catalogue: Catalogue, names: Sequence[str], findings: Findings) -> None:
+    handler = use.fields.get("handler")
+    if not isinstance(handler, str):
+        return
+    if handler in catalogue:
+        _check_config(use, handler, catalogue[handler].config, findings)
+        return
+    meant = findings.suggestions.closest(handler, names)
+    message = f"{use.name}: there is no handler '{quote(handler)}'"
+    if kind := COMMANDS.get(handler):
+        message += f": that is a kind of step, written `{EXAMPLES[kind]}`"
+        meant = None
+    elif meant is None:
+        message += known_names(catalogue)
+    findings.error("unknown-handler", (*use.path, "handler"), message, meant)
+
+
+def with_own_names(definition: Definition, catalogue: Catalogue) -> Definition:
+    """Return the definition with every handler under its own name, whatever alias the author used."""
+    steps = tuple(_with_own_names(step, catalogue) for step in definition.steps)
+    return definition.model_copy(update={"steps": steps})
+
+
+def _with_own_names(step: Step, catalogue: Catalogue) -> Step:
+    if step.handler is not None and step.handler in catalogue:
+        step = step.model_copy(update={"handler": catalogue[step.handler].name})
+    if step.compensate is not None and step.compensate.handler in catalogue:
+        undo = step.compensate.model_copy(update={"handler": catalogue[step.compensate.handler].name})
+        step = step.model_copy(update={"compensate": undo})
+    return step
+
+
+def _check_config(use: _Use, handler: str, model: type[BaseModel], findings: Findings) -> None:
+    config = use.fields.get("config", {})
     if not isinstance(config, dict):
         return
     try:
@@ -60,7 +109,7 @@ def _check_config(step: StepOutline, handler: str, model: type[BaseModel], findi
             model,
             config,
             findings,
-            base=(*step.path, "config"),
+            base=(*use.path, "config"),
             owner=f"the config of handler '{handler}'",
             ignore=lambda fault: _may_be_right(fault, config),
         )

@@ -1,16 +1,17 @@
-"""Checks what a definition says about its inputs: JSON Schema's keywords, well formed, and defaults that fit."""
+"""Checks JSON Schemas, of inputs and of answers: keywords that exist, well formed, and defaults that fit."""
 
-import re
 from collections.abc import Callable, Mapping
 
 from dag.checks.findings import Findings
 from dag.checks.outline import Outline
-from dag.checks.wording import describe, quote
+from dag.checks.wording import describe, field_name, quote
+from dag.formats import FORMATS
+from dag.patterns import PatternError, check_pattern
 from dag.problems import Path
 from dag.values import Json
 
-LONGEST_PATTERN = 500
-"""No readable pattern is longer."""
+MOST_FIELDS = 3
+"""Fields that a suggestion names."""
 
 
 def _is_number(value: Json) -> bool:
@@ -41,14 +42,8 @@ def _is_type(value: Json) -> bool:
     return value in TYPES if isinstance(value, str) else _is_texts(value) and bool(value) and set(value) <= set(TYPES)
 
 
-def _is_pattern(value: Json) -> bool:
-    if not isinstance(value, str) or len(value) > LONGEST_PATTERN:
-        return False
-    try:
-        re.compile(value)
-    except (re.error, RecursionError, OverflowError):
-        return False
-    return True
+def _is_format(value: Json) -> bool:
+    return isinstance(value, str) and value in FORMATS
 
 
 _Rule = tuple[Callable[[Json], bool], str]
@@ -64,11 +59,11 @@ _NAMED: _Rule = (lambda value: isinstance(value, dict), "an object with a schema
 
 KEYWORDS: Mapping[str, _Rule] = {
     "type": (_is_type, f"one of {', '.join(TYPES)}, or a list of them"),
-    "pattern": (_is_pattern, f"a regular expression of at most {LONGEST_PATTERN} characters"),
+    "format": (_is_format, f"one of {', '.join(FORMATS)}"),
     "multipleOf": (lambda value: _is_number(value) and value > 0, "a number above 0"),
     "required": (_is_texts, "a list of field names"),
     **dict.fromkeys(("const", "default"), _ANYTHING),
-    **dict.fromkeys(("title", "description", "format", "$comment"), _TEXT),
+    **dict.fromkeys(("title", "description", "pattern", "$comment"), _TEXT),
     **dict.fromkeys(("uniqueItems", "readOnly", "writeOnly", "deprecated"), _TRUTH),
     **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), _NUMBER),
     **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"), _COUNT),
@@ -80,7 +75,7 @@ KEYWORDS: Mapping[str, _Rule] = {
     **dict.fromkeys(("allOf", "anyOf", "oneOf", "prefixItems"), _SCHEMAS),
     **dict.fromkeys(("properties", "patternProperties", "dependentSchemas"), _NAMED),
 }
-"""The JSON Schema keywords of an input and the rule for each one's value. `$ref` is not among them: it may fetch."""
+"""The JSON Schema keywords of a schema and the rule for each one's value. `$ref` is not among them: it may fetch."""
 
 
 def check_inputs(outline: Outline, findings: Findings) -> None:
@@ -90,7 +85,7 @@ def check_inputs(outline: Outline, findings: Findings) -> None:
             continue  # reported with the fields
         path: Path = ("inputs", name)
         own = {"type", "required", "default"}  # `type` and `required` are fields of ours, checked with the fields
-        _check_schema({key: value for key, value in declared.items() if key not in own}, path, findings)
+        check_schema({key: value for key, value in declared.items() if key not in own}, path, findings)
         _check_default(declared, path, findings)
 
 
@@ -106,32 +101,67 @@ def _check_default(declared: dict[str, Json], path: Path, findings: Findings) ->
         findings.warning("unused-default", (*path, "default"), message, at_key=True)
 
 
-def _check_schema(schema: dict[str, Json], path: Path, findings: Findings) -> None:
+def check_schema(schema: dict[str, Json], path: Path, findings: Findings) -> None:
+    """Report what is no JSON Schema in the object `schema`, which stands at `path`, and in the schemas within it."""
     pending: list[tuple[Path, Json]] = [(path, schema)]
     while pending:
         where, part = pending.pop()
-        if not isinstance(part, dict):
-            continue
-        for keyword, value in part.items():
-            _check_keyword((*where, keyword), keyword, value, findings)
-            pending.extend(_schemas_in((*where, keyword), KEYWORDS.get(keyword), value))
+        if isinstance(part, dict):
+            for keyword, value in part.items():
+                _check_keyword((*where, keyword), keyword, value, findings)
+                pending.extend(_schemas_in((*where, keyword), KEYWORDS.get(keyword), value))
+        elif not isinstance(part, bool):
+            meant = f"{{type: {part}}}" if isinstance(part, str) and part in TYPES else None
+            message = f"the schema of '{field_name(where)}' must be an object, found {describe(part)}"
+            findings.error("wrong-type", where, message, meant)
+
+
+def check_answer_schema(schema: Json, path: Path, findings: Findings) -> None:
+    """Report what is no JSON Schema at `path`. Fields listed without `properties` around them are one mistake."""
+    if not isinstance(schema, dict):
+        return  # reported with the fields
+    if schema and not any(keyword in KEYWORDS for keyword in schema):
+        message = f"'{path[-1]}' is a JSON Schema, and none of its words stands in it"
+        fields = ", ".join(f"{quote(name)}: {{type: …}}" for name in list(schema)[:MOST_FIELDS])
+        findings.error("unknown-keyword", path, message, f"{{type: object, properties: {{{fields}}}}}")
+        return
+    check_schema(schema, path, findings)
 
 
 def _check_keyword(path: Path, keyword: str, value: Json, findings: Findings) -> None:
     if keyword not in KEYWORDS:
         meant = findings.suggestions.closest(keyword, KEYWORDS)
-        findings.error(
-            "unknown-keyword", path, f"JSON Schema has no keyword '{quote(keyword)}' here", meant, at_key=True
-        )
+        if meant is not None and not KEYWORDS[meant][0](value):
+            meant = None
+        message = f"JSON Schema has no keyword '{quote(keyword)}' here"
+        if keyword.startswith("$"):
+            message += ": nothing is looked up elsewhere, so write the schema out"
+        elif meant is None:
+            message += "; the fields of an object stand under 'properties'"
+        findings.error("unknown-keyword", path, message, meant, at_key=True)
         return
     fits, expected = KEYWORDS[keyword]
     if not fits(value):
-        findings.error("wrong-value", path, f"'{keyword}' must be {expected}, found {describe(value)}")
+        meant = findings.suggestions.closest(value, FORMATS) if keyword == "format" and isinstance(value, str) else None
+        findings.error("wrong-value", path, f"'{keyword}' must be {expected}, found {describe(value)}", meant)
+    elif keyword == "pattern":
+        _check_pattern(path, value, findings)
+    elif keyword == "patternProperties":
+        for pattern in value:
+            _check_pattern((*path, pattern), pattern, findings)
+
+
+def _check_pattern(path: Path, pattern: str, findings: Findings) -> None:
+    try:
+        check_pattern(pattern)
+    except PatternError as error:
+        message = f"'{quote(pattern)}' is no regular expression that can be searched in bounded time: {error}"
+        findings.error("wrong-pattern", path, message)
 
 
 def _schemas_in(path: Path, rule: _Rule | None, value: Json) -> list[tuple[Path, Json]]:
     if rule is _SCHEMA:
-        return [(path, value)]
+        return [(path, value)] if isinstance(value, dict) else []
     if rule is _SCHEMAS and isinstance(value, list):
         return [((*path, index), item) for index, item in enumerate(value)]
     if rule is _NAMED and isinstance(value, dict):

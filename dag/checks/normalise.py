@@ -1,45 +1,68 @@
-"""Brings an author's document into one form: the seeds' words become ours, `defaults` go into every step."""
+"""Brings a document into one form: the seeds' words become ours, commands become a chain, `defaults` go into steps."""
 
 from collections.abc import Iterator
+from copy import copy
 
 from pydantic import ValidationError
 
+from dag.checks.chain import link
 from dag.checks.fields import read_step, report_unknown, report_validation_error
 from dag.checks.findings import Findings
 from dag.checks.wording import describe
 from dag.definition import DEFAULTABLE, STEP_ALIASES, Step
+from dag.kinds import StepKind
+from dag.problems import Path
 from dag.values import Json
 
 
-def normalise(document: dict[str, Json], findings: Findings) -> dict[str, Json]:
-    """Return `document` with aliases replaced and defaults merged; parts that cannot be read stay as they are."""
+def normalise(document: dict[str, Json], findings: Findings, *, is_bare: bool = False) -> dict[str, Json]:
+    """Return `document` with aliases replaced, commands linked and defaults merged; what cannot be read stays as it is.
+
+    `is_bare`: the author wrote the list of steps only (dag.checks.chain).
+    """
     defaults = dict(_usable_defaults(document.get("defaults", {}), findings))
     normalised = {key: value for key, value in document.items() if key != "defaults"}
     steps = document.get("steps")
     if isinstance(steps, list):
         normalised["steps"] = [
-            _merge(defaults, _without_aliases(number, step, findings)) if isinstance(step, dict) else step
+            _without_aliases(number, step, findings) if isinstance(step, dict) else step
             for number, step in enumerate(steps)
         ]
+        normalised = link(normalised, findings, is_bare=is_bare)
+        normalised["steps"] = [_merge(defaults, step) for step in normalised["steps"]]
     return normalised
 
 
 def repair(document: dict[str, Json], findings: Findings) -> dict[str, Json]:
     """Return `document` with misspelt fields under the names that are probably meant: so one slip has no follow-ups."""
-    repaired = dict(document)
-    steps = repaired.get("steps")
-    if isinstance(steps, list):
-        repaired["steps"] = steps = list(steps)
+    repaired: Json = document
     for path, word in findings.renames.items():
-        match path:
-            case (str() as name,) if word in repaired:
-                repaired[name] = repaired.pop(word)
-            case ("steps", int() as number, str() as name) if isinstance(steps, list) and word in steps[number]:
-                step = dict(steps[number])
-                step[name] = step.pop(word)
-                steps[number] = step
+        if _has(repaired, (*path[:-1], word)):  # not an alias, which is replaced already
+            repaired = _renamed(repaired, path, word)
     # Steps under a misspelt word were not seen by `normalise`.
     return normalise(repaired, findings) if ("steps",) in findings.renames else repaired
+
+
+def _has(value: Json, path: Path) -> bool:
+    for key in path:
+        match value, key:
+            case dict(), str() if key in value:
+                value = value[key]
+            case list(), int() if key < len(value):
+                value = value[key]
+            case _:
+                return False
+    return True
+
+
+def _renamed(value: Json, path: Path, word: str) -> Json:
+    """Return `value` with the field `word`, which stands where `path` ends, under the name that `path` ends with."""
+    key, *rest = path
+    if not rest:
+        return {(key if name == word else name): part for name, part in value.items()}
+    copied = copy(value)
+    copied[key] = _renamed(value[key], tuple(rest), word)
+    return copied
 
 
 def _without_aliases(number: int, step: dict[str, Json], findings: Findings) -> dict[str, Json]:
@@ -56,7 +79,10 @@ def _without_aliases(number: int, step: dict[str, Json], findings: Findings) -> 
     return renamed
 
 
-def _merge(defaults: dict[str, Json], step: dict[str, Json]) -> dict[str, Json]:
+def _merge(defaults: dict[str, Json], step: Json) -> Json:
+    """Return the step with the defaults it does not say otherwise: they are about handlers."""
+    if not isinstance(step, dict) or not defaults or step.get(StepKind.HANDLER) is None:
+        return step
     merged = {**defaults, **step}
     ours, theirs = step.get("retry_config"), defaults.get("retry_config")
     if isinstance(ours, dict) and isinstance(theirs, dict):

@@ -1,43 +1,56 @@
 """Checks expressions and templates: their syntax, and that everything they read exists by the time they are read."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from dag.checks.findings import Findings
 from dag.checks.graph import Ancestors
 from dag.checks.handlers import Catalogue
-from dag.checks.outline import Outline, StepOutline
-from dag.checks.shapes import find_unknown_field
+from dag.checks.hints import NAMES, SECRETS
+from dag.checks.outline import CONTEXT_WORDS, OWN_WORDS, Outline, StepOutline
+from dag.checks.outputs import find_unknown_output
+from dag.checks.parts import Part, parts_of, templates_in
+from dag.checks.syntax import explain
 from dag.checks.wording import known_names, quote
-from dag.expressions import ExpressionError, compile_expression
+from dag.expressions import compile_expression
+from dag.kinds import StepKind, WaitFor
 from dag.problems import Path
-from dag.templates import compile_template, has_template
+from dag.templates import compile_template
 from dag.values import Json, canonical
-
-CONTEXT_WORDS = ("document", "workflow", "run")
-"""Words whose content the run brings; what is below them is not known here."""
+from dag.work import ExpressionError
 
 MAX_EXPRESSIONS = 20_000
 """Four for each step of the largest definition; compiling one takes up to a third of a millisecond."""
 
-STEP_ATTRIBUTES = ("status", "error", "attempts", "reason", "decided_by", "output")
+STEP_ATTRIBUTES = ("status", "error", "attempts", "reason", "decided_by", "output", "branch", "answered_by")
 """What `steps.<id>` shows."""
 
-_ELSEWHERE = {
-    "item": "'item' has a value only where a step runs once for each element of a list",
-    "index": "'index' has a value only where a step runs once for each element of a list",
-    "previous": "'previous' has a value only in a list of steps without dependencies",
-}
+_ITEM_WORDS = ("item", "index")
 
 _References = tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """Who reads: a step, or the definition's outputs, which are read when every step has settled."""
+    """Who reads: a part of a step, or the definition's outputs, which are read when every step has settled."""
 
     path: Path
     step: StepOutline | None
+    part: Part | None = None
+
+    @property
+    def is_expression(self) -> bool:
+        """Whether an expression stands there as it is, where a text without quotes is easily written."""
+        return self.part is not None and self.part.is_expression
+
+    @property
+    def sees_item(self) -> bool:
+        """Whether it reads once for each element of a list."""
+        return self.part is not None and self.part.sees_item
+
+    @property
+    def sees_itself(self) -> bool:
+        """Whether it reads when its own step is over."""
+        return self.part is not None and self.part.sees_itself
 
 
 @dataclass(slots=True)
@@ -53,7 +66,7 @@ class _Compiled:
             try:
                 self.conditions[text] = compile_expression(text).references
             except ExpressionError as error:
-                self.conditions[text] = error.message
+                self.conditions[text] = explain(error.message)
         return self.conditions[text]
 
     def template(self, value: Json) -> _References | str:
@@ -63,7 +76,7 @@ class _Compiled:
             try:
                 self.templates[key] = compile_template(value).references
             except ExpressionError as error:
-                self.templates[key] = error.message
+                self.templates[key] = explain(error.message)
         return self.templates[key]
 
 
@@ -74,37 +87,36 @@ def check_references(outline: Outline, above: Ancestors, catalogue: Catalogue, f
         message = f"the definition has {count} expressions, more than {MAX_EXPRESSIONS}"
         findings.error("too-many-expressions", (), message)
         return
-    names = outline.ids | {"inputs", "steps", *CONTEXT_WORDS}
-    check = _Check(outline, above, catalogue, findings, names)
+    names = outline.ids | OWN_WORDS
+    webhooks = frozenset(step.id for step in outline.steps if step.id is not None and _waits_for_webhook(step))
+    check = _Check(outline, above, catalogue, findings, names, webhooks)
     compiled = _Compiled()
     for step in outline.steps:
-        condition = step.fields.get("condition")
-        if isinstance(condition, str):
-            check.found(_Reader((*step.path, "condition"), step), compiled.condition(condition), condition)
-        for path, template in _templates((*step.path, "config"), step.fields.get("config")):
-            check.found(_Reader(path, step), compiled.template(template))
-    for path, template in _templates(("outputs",), outline.outputs):
+        for part in parts_of(step.fields):
+            _check_part(step, part, check, compiled)
+    for path, template in templates_in(("outputs",), outline.outputs):
         check.found(_Reader(path, None), compiled.template(template))
 
 
+def _check_part(step: StepOutline, part: Part, check: "_Check", compiled: _Compiled) -> None:
+    path = (*step.path, *part.path)
+    if part.is_expression:
+        check.found(_Reader(path, step, part), compiled.condition(part.value), part.value)
+        return
+    for where, template in templates_in(path, part.value):
+        check.found(_Reader(where, step, part), compiled.template(template))
+
+
+def _waits_for_webhook(step: StepOutline) -> bool:
+    return step.kind is StepKind.WAIT and step.part("wait").get("for") == WaitFor.WEBHOOK
+
+
 def _count(outline: Outline) -> int:
-    values = [("config", step.fields.get("config")) for step in outline.steps] + [("outputs", outline.outputs)]
-    templates = (template for word, value in values for _, template in _templates((word,), value))
-    conditions = sum(isinstance(step.fields.get("condition"), str) for step in outline.steps)
-    return conditions + sum(template.count("{{") if isinstance(template, str) else 1 for template in templates)
-
-
-def _templates(path: Path, value: Json) -> Iterator[tuple[Path, Json]]:
-    """Yield each template within `value` and where it stands, in the text's order."""
-    pending = [(path, value)]
-    while pending:
-        where, part = pending.pop()
-        if has_template(part):
-            yield where, part
-        elif isinstance(part, dict):
-            pending.extend(((*where, key), item) for key, item in reversed(part.items()))
-        elif isinstance(part, list):
-            pending.extend(((*where, index), part[index]) for index in reversed(range(len(part))))
+    parts = [part for step in outline.steps for part in parts_of(step.fields)]
+    values = [part.value for part in parts if not part.is_expression] + [outline.outputs]
+    templates = (template for value in values for _, template in templates_in((), value))
+    expressions = sum(part.is_expression for part in parts)
+    return expressions + sum(template.count("{{") if isinstance(template, str) else 1 for template in templates)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,11 +127,15 @@ class _Check:
     findings: Findings
     names: frozenset[str]
     """What an expression may begin with."""
+    webhooks: frozenset[str]
+    """The steps that wait for a webhook."""
 
-    def found(self, reader: _Reader, compiled: _References | str, condition: str | None = None) -> None:
-        """Check what compiling gave: references, or the text of an error."""
+    def found(self, reader: _Reader, compiled: _References | str, expression: str | None = None) -> None:
+        """Check what compiling gave: references, or the text of an error; `expression`, where no template may stand."""
         if isinstance(compiled, str):
-            self._report("bad-expression", reader, compiled, _without_braces(condition))
+            meant = _without_braces(expression)
+            message = compiled if meant is None else "this is an expression already, so it stands without {{ }}"
+            self._report("bad-expression", reader, message, meant)
             return
         for reference in compiled:
             self._check(reader, reference)
@@ -130,10 +146,37 @@ class _Check:
             self._check_input(reader, rest)
         elif root == "steps":
             self._check_status(reader, rest)
-        elif root in _ELSEWHERE:
-            self._report("unknown-name", reader, _ELSEWHERE[root])
-        elif root not in CONTEXT_WORDS and self._check_step(reader, root, "unknown-name", self.names):
+        elif root in _ITEM_WORDS:
+            self._check_item_word(reader, root)
+        elif root == "previous":
+            message = "'previous' has a value only in a list of steps that do not say what they depend on"
+            self._report("unknown-name", reader, message)
+        elif root == "run" and rest[:1] == ["callbacks"]:
+            self._check_callback(reader, rest[1:])
+        elif root in self.outline.index:
+            self._check_step(reader, root)
             self._check_output(reader, root, rest)
+        elif root not in CONTEXT_WORDS:
+            self._report_name(reader, reference)
+
+    def _check_item_word(self, reader: _Reader, word: str) -> None:
+        if reader.sees_item:
+            return
+        message = f"'{word}' has a value only in a step with 'for_each': in what it gets, and in 'for_each.key'"
+        if reader.step is not None and reader.step.fields.get("for_each") is not None:
+            message = f"'{word}' has no value here: this is read once for the whole step, before its items"
+        self._report("unknown-name", reader, message)
+
+    def _check_callback(self, reader: _Reader, rest: list[str]) -> None:
+        if not rest or rest[0] in self.webhooks:
+            return
+        meant = self.findings.suggestions.closest(rest[0], self.webhooks)
+        message = f"there is no step '{quote(rest[0])}' that waits for a webhook"
+        if rest[0] in self.outline.ids:
+            message = f"step '{quote(rest[0])}' waits for no webhook, so it has no callback"
+        if meant is None:
+            message += known_names(self.webhooks)
+        self._report("unknown-callback", reader, message, meant)
 
     def _check_input(self, reader: _Reader, rest: list[str]) -> None:
         declared = self.outline.inputs
@@ -147,52 +190,79 @@ class _Check:
 
     def _check_status(self, reader: _Reader, rest: list[str]) -> None:
         step_id, *attribute = rest
-        if not self._check_step(reader, step_id, "unknown-step", self.outline.ids) or not attribute:
+        if step_id not in self.outline.index:
+            meant = self.findings.suggestions.closest(step_id, self.outline.ids)
+            self._report("unknown-step", reader, f"there is no step '{quote(step_id)}' to read from", meant)
             return
-        if attribute[0] == "output":
+        self._check_step(reader, step_id)
+        if attribute[:1] == ["output"]:
             self._check_output(reader, step_id, attribute[1:])
-        elif attribute[0] not in STEP_ATTRIBUTES:
-            meant = self.findings.suggestions.closest(attribute[0], STEP_ATTRIBUTES)
-            message = f"'steps.{step_id}' has no '{quote(attribute[0])}'{known_names(STEP_ATTRIBUTES)}"
-            self._report("unknown-attribute", reader, message, meant)
+        elif attribute and attribute[0] not in STEP_ATTRIBUTES:
+            self._report_attribute(reader, step_id, attribute)
 
-    def _check_step(self, reader: _Reader, step_id: str, code: str, known: frozenset[str]) -> bool:
-        """Report a step that is not there or does not settle before it is read; tell whether it is there."""
-        number = self.outline.index.get(step_id)
-        if number is None:
-            meant = self.findings.suggestions.closest(step_id, known)
-            self._report(code, reader, f"there is no step '{quote(step_id)}' to read from", meant)
-            return False
+    def _report_attribute(self, reader: _Reader, step_id: str, attribute: list[str]) -> None:
+        meant = self.findings.suggestions.closest(attribute[0], STEP_ATTRIBUTES)
+        message = f"'steps.{step_id}' has no '{quote(attribute[0])}'{known_names(STEP_ATTRIBUTES)}"
+        step = self.outline.steps[self.outline.index[step_id]]
+        if meant is None and find_unknown_output(step, self.catalogue, tuple(attribute)) is None:
+            meant = ".".join((step_id, *attribute))  # a field of its output
+        self._report("unknown-attribute", reader, message, meant)
+
+    def _report_name(self, reader: _Reader, reference: tuple[str, ...]) -> None:
+        """Report a name that is no step, no word of ours and nothing else."""
+        root = reference[0]
+        message = f"there is no step '{quote(root)}' to read from"
+        meant = NAMES.get(root) or self.findings.suggestions.closest(root, self.names)
+        if self.outline.inputs is not None and root in self.outline.inputs:
+            meant = f"inputs.{root}"
+        elif root in SECRETS:
+            message += ": a secret is no value here; write secret://NAME as text where a handler takes one"
+            meant = None
+        elif meant is None and reader.is_expression and reader.sees_item:
+            meant = ".".join(("item", *reference))
+        elif meant is None and reader.is_expression and len(reference) == 1:
+            message += f"; if it is a text, it needs quotes: '{quote(root)}'"
+        self._report("unknown-name", reader, message, meant)
+
+    def _check_step(self, reader: _Reader, step_id: str) -> None:
+        """Report a step that does not settle before it is read."""
+        number = self.outline.index[step_id]
         step = reader.step
         if step is None:
-            return True
+            return
+        if step.number == number and reader.sees_itself:
+            return
         if step.number == number:
             self._report("not-upstream", reader, f"{step.name} reads from itself")
         elif not self.above.may_include(number, step.number):
             later = self.above.may_include(step.number, number)
             advice = "which runs after it" if later else f"but does not wait for it: add '{step_id}' to its depends_on"
             self._report("not-upstream", reader, f"{step.name} reads from '{step_id}', {advice}")
-        return True
 
     def _check_output(self, reader: _Reader, step_id: str, rest: list[str]) -> None:
-        handler = self.outline.steps[self.outline.index[step_id]].fields.get("handler")
-        models = self.catalogue.get(handler) if isinstance(handler, str) else None
-        unknown = find_unknown_field(models.output, tuple(rest)) if models is not None else None
+        step = self.outline.steps[self.outline.index[step_id]]
+        if step.kind is StepKind.ABORT:
+            self._report("unknown-output", reader, f"step '{step_id}' ends the run or is skipped: it has no output")
+            return
+        unknown = find_unknown_output(step, self.catalogue, tuple(rest))
         if unknown is None:
             return
-        owner, name = ".".join((step_id, *rest[: unknown.depth])), rest[unknown.depth]
+        owner = step_id + "".join(f"[{key}]" if key.isdecimal() else f".{key}" for key in rest[: unknown.depth])
+        name = rest[unknown.depth]
         meant = self.findings.suggestions.closest(name, unknown.known)
-        message = f"the output '{owner}' of handler '{handler}' has no field '{quote(name)}'"
+        if name in ("output", "outputs", "result") and unknown.depth == 0 and meant is None:
+            meant = ".".join((step_id, *rest[1:]))  # other engines say `extract.output.total`
+        message = f"the {unknown.what} '{owner}' {unknown.whose} has no field '{quote(name)}'"
         if meant is None:
-            message += known_names(unknown.known)
+            message += known_names(unknown.known) + unknown.note
         self._report("unknown-output", reader, message, meant)
 
     def _report(self, code: str, reader: _Reader, message: str, meant: str | None = None) -> None:
         self.findings.error(code, reader.path, message, meant)
 
 
-def _without_braces(condition: str | None) -> str | None:
-    """Return the condition a text in `{{ }}` means: a condition is an expression already."""
-    text = (condition or "").strip()
+def _without_braces(expression: str | None) -> str | None:
+    """Return the expression that a text in `{{ }}` means."""
+    text = (expression or "").strip()
     inside = text[2:-2].strip()
     return inside if text.startswith("{{") and text.endswith("}}") and "{{" not in inside else None

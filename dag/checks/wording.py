@@ -9,8 +9,8 @@ from dag.values import Json
 
 _LONGEST_QUOTE = 40
 
-MOST_NAMES = 20
-"""Most names that a message lists."""
+MOST_NAMES = 24
+"""Most names that a message lists: as many as a step has fields."""
 
 _KINDS: Mapping[str, str] = {
     "string": "a text",
@@ -39,7 +39,9 @@ _RULES: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "less_than": lambda context: f"must be less than {_number(context['lt'])}",
     "less_than_equal": lambda context: f"must be at most {_number(context['le'])}",
     "string_too_long": lambda context: f"must have at most {context['max_length']} characters",
-    "string_too_short": lambda context: f"must have at least {context['min_length']} characters",
+    "string_too_short": lambda context: (
+        "must not be empty" if context["min_length"] == 1 else f"must have at least {context['min_length']} characters"
+    ),
     "too_short": lambda context: f"must have at least {_entries(context['min_length'])}",
     "too_long": lambda context: f"must have at most {_entries(context['max_length'])}",
     "string_pattern_mismatch": lambda context: f"must match {context['pattern']}",
@@ -72,7 +74,7 @@ def describe(value: Json) -> str:
     if isinstance(value, int | float):
         return f"the number {value}"
     if isinstance(value, str):
-        return f"the text '{quote(value)}'"
+        return f"the text '{quote(value)}'" if value else "an empty text"
     kind = "list" if isinstance(value, list) else "object"
     return f"{'an' if kind == 'object' else 'a'} {kind}" if value else f"an empty {kind}"
 
@@ -86,6 +88,8 @@ def quote(text: str) -> str:
 def known_names(names: Iterable[str]) -> str:
     """Return the end of a message that tells which names there are; nothing if nobody would read them all."""
     ordered = sorted(names)
+    if len(ordered) == 1:
+        return f"; there is only {ordered[0]}"
     return f"; there are {', '.join(ordered)}" if 0 < len(ordered) <= MOST_NAMES else ""
 
 

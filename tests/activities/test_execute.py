@@ -3,6 +3,7 @@
 import asyncio
 import dataclasses
 import json
+import traceback
 from datetime import timedelta
 from typing import Any, cast
 
@@ -14,11 +15,12 @@ from temporalio.common import RetryPolicy
 from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
+from activities.errors import TryAgainLaterError
 from activities.execute import activity_for
 from activities.registry import Call, Handler
 from activities.tools import Tools
 from dag.calls import StepCall, StepOutcome
-from dag.values import MAX_VALUE_BYTES
+from dag.values import LONGEST_MESSAGE, MAX_VALUE_BYTES
 from invoices.problems import Unreadable, UnreadableDocument
 
 POLICY = RetryPolicy(initial_interval=timedelta(seconds=10), backoff_coefficient=2.0, maximum_attempts=4)
@@ -114,6 +116,38 @@ async def test_the_delay_is_capped_with_its_jitter() -> None:
     assert told.next_retry_delay == timedelta(seconds=12)
 
 
+def later(seconds: float | None) -> TryAgainLaterError:
+    return TryAgainLaterError("GET https://a.example", 429, retry_after_seconds=seconds)
+
+
+async def test_the_delay_that_was_asked_for_wins_over_the_policys() -> None:
+    for seconds in (2.0, 90.0):
+        delay = (await refusal(later(seconds), attempt=3)).next_retry_delay
+        assert delay is not None
+        assert seconds <= delay.total_seconds() <= seconds + CALL.jitter_seconds
+
+
+async def test_the_delay_that_was_asked_for_stays_below_max_delay() -> None:
+    policy = dataclasses.replace(POLICY, maximum_interval=timedelta(seconds=30))
+    assert (await refusal(later(90), policy=policy)).next_retry_delay == timedelta(seconds=30)
+
+
+async def test_without_a_wish_the_policy_decides() -> None:
+    delay = (await refusal(later(None), attempt=2)).next_retry_delay
+    assert delay is not None
+    assert 20 <= delay.total_seconds() <= 25
+
+
+async def test_a_step_may_ignore_what_was_asked_for() -> None:
+    class Deaf(StepCall):
+        honor_retry_after: bool = False
+
+    call = Deaf(**CALL.model_dump())
+    delay = (await refusal(later(90), call=call, attempt=1)).next_retry_delay
+    assert delay is not None
+    assert 10 <= delay.total_seconds() <= 15
+
+
 async def test_a_config_that_does_not_fit_names_the_field_and_is_not_retried() -> None:
     with pytest.raises(ApplicationError, match="Config does not fit: text: Field required; txt: Extra inputs") as told:
         await execute(call=CALL.model_copy(update={"config": {"txt": "x"}}))
@@ -124,6 +158,17 @@ async def test_an_output_that_a_run_cannot_carry_is_refused_with_its_size() -> N
     with pytest.raises(ApplicationError, match=rf"takes {MAX_VALUE_BYTES + 11} bytes as JSON") as told:
         await execute(times=MAX_VALUE_BYTES)
     assert told.value.non_retryable
+
+
+async def test_a_long_message_is_cut_and_told_once() -> None:
+    told = await refusal(ValueError("x" * 3_000_000))
+    assert told.message == "x" * (LONGEST_MESSAGE - 1) + "…"
+    assert told.__cause__ is None
+
+
+async def test_what_is_told_keeps_the_place_where_it_went_wrong() -> None:
+    told = await refusal(ValueError("no date"))
+    assert "raise error" in "".join(traceback.format_tb(told.__traceback__))
 
 
 async def test_the_heart_beats_with_the_attempt_while_the_handler_works() -> None:

@@ -233,6 +233,7 @@ async def test_a_review_shows_what_was_read_and_why_a_person_should_look(tools: 
     }
     assert {reason["code"] for reason in review.reasons} >= set(output["problems"]) != set()
     assert set(review.parts) == {"uncertainty", "sla", "complexity", "value"}
+    assert review.due_at
     assert (review.due_at - document.received_at).total_seconds() == 24 * 3600
 
 

@@ -4,23 +4,23 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from activities.handlers import echo, fail, noop, sleep
 from activities.metrics import Metrics
 from activities.reading import DocumentReader
-from activities.registry import Call, Handler, load_catalogue
+from activities.registry import Call, Catalogue, Handler, load_catalogue
 from activities.tools import Tools
 from dag.values import Json
 from storage.blobs import BlobStore
 from storage.db import open_pool
 from storage.lake import Lake
 
-HEAVY = ("lxml", "pikepdf", "pyarrow", "pypdfium2")
+HEAVY = ("google.genai", "httpx2", "lxml", "pikepdf", "pyarrow", "pypdfium2")
 
 
 @pytest.fixture
@@ -85,10 +85,79 @@ def test_the_catalogue_names_every_handler_by_its_file() -> None:
     assert set(load_catalogue()) == files
     assert {name for name, handler in load_catalogue().items() if handler.local} == {
         "create_review",
+        "input",
+        "output",
+        "parse_http_request",
         "record_metrics",
         "save_json",
         "save_parquet",
+        "transform",
     }
+
+
+def fields_of(model: type[BaseModel]) -> Iterator[tuple[str, str | None]]:
+    """Yield every field below a model, its path and what is told of it."""
+    schema = model.model_json_schema()
+    for owner, part in [(model.__name__, schema), *schema.get("$defs", {}).items()]:
+        for name, field in part.get("properties", {}).items():
+            yield f"{owner}.{name}", field.get("description")
+
+
+@pytest.mark.parametrize("handler", load_catalogue().values(), ids=lambda handler: handler.name)
+def test_every_handler_and_each_of_its_fields_says_what_it_is(handler: Handler) -> None:
+    assert handler.summary
+    assert handler.config.__doc__
+    assert handler.output.__doc__
+    silent = [path for model in (handler.config, handler.output) for path, told in fields_of(model) if not told]
+    assert silent == []
+
+
+@pytest.mark.parametrize(
+    ("name", "handler"),
+    [
+        ("external_service", "call_external_service"),
+        ("call_external_service", "call_external_service"),
+        ("llm_service", "llm_service"),
+        ("data_processor", "transform"),
+        ("input", "input"),
+        ("output", "output"),
+        ("extract", "extract_invoice"),
+        ("save_parquet", "save_parquet"),
+        ("save_json", "save_json"),
+        ("record_metrics", "record_metrics"),
+        ("create_review", "create_review"),
+        ("SendWebhookEvent", "send_webhook"),
+        ("ParseHTTPRequest", "parse_http_request"),
+        ("ParseDocument", "extract_invoice"),
+    ],
+)
+def test_a_name_that_a_seed_registers_is_a_handlers(name: str, handler: str) -> None:
+    assert load_catalogue()[name].name == handler
+
+
+def test_an_alias_finds_its_handler_and_is_not_one() -> None:
+    catalogue = load_catalogue()
+    assert catalogue["data_processor"] is catalogue["transform"]
+    assert "data_processor" not in list(catalogue)
+    assert len(catalogue) == len(list(catalogue))
+    assert catalogue.get("nobody") is None
+
+
+def test_a_name_that_means_two_handlers_is_refused() -> None:
+    other = Handler("other", noop.Config, noop.Output, noop.run, aliases=("noop",))
+    with pytest.raises(ValueError, match="the name 'noop' means two handlers: noop and other"):
+        Catalogue([noop.HANDLER, other])
+    with pytest.raises(ValueError, match="the name 'noop' means two handlers: noop and noop"):
+        Catalogue([noop.HANDLER, Handler("noop", noop.Config, noop.Output, noop.run)])
+
+
+def test_the_identity_of_a_call_is_that_of_its_step_and_config_and_not_of_its_attempt() -> None:
+    def identity(run: str = "r", step: str = "s", attempt: int = 1, value: Json = 1, item: str | None = None) -> str:
+        return Call("acme", run, step, attempt, echo.Config(value=value), item).identity
+
+    others = {identity(run="r2"), identity(step="s2"), identity(value=2), identity(item="a"), identity(item="b")}
+    assert identity() == identity(attempt=2)
+    assert len({identity(), *others}) == 6
 
 
 def test_the_catalogue_loads_no_heavy_library() -> None:

@@ -11,17 +11,16 @@ from typing import Annotated, cast
 import httpx
 import uvicorn
 from fastapi import FastAPI, Header
-from temporalio.client import Client
-from temporalio.contrib.pydantic import pydantic_data_converter
 
 from api.app import create_app
 from api.auth import current_principal
 from dag.values import Json
 from operations.app import App
+from operations.connection import connect, find_connection
 from operations.principal import Principal, Scope
 from settings import Settings
 from tests.stack import eventually
-from worker import build_worker, open_tools
+from worker import build_workers, open_tools, working
 
 ALL_SCOPES = " ".join(Scope)
 HELLO = {"id": "hello", "steps": [{"id": "greet", "handler": "echo", "config": {"value": "hi"}}]}
@@ -54,7 +53,7 @@ class Service:
             response = await self.http.get(f"/v1/runs/{run_id}")
             assert response.status_code == 200, response.text
             answers.append(response.json())
-            return answers[-1]["status"] not in ("running", "paused")
+            return answers[-1]["status"] not in ("running", "waiting", "paused")
 
         await eventually(has_ended, f"the end of {run_id}")
         return answers[-1]
@@ -63,6 +62,7 @@ class Service:
 def settings_for(temporal_address: str, dsn: str, data_dir: Path) -> Settings:
     return Settings(
         temporal_address=temporal_address,
+        temporal_envconfig=False,
         database_url=dsn,
         data_dir=data_dir,
         task_queue=f"api-{uuid.uuid4().hex}",
@@ -92,8 +92,8 @@ async def serve(settings: Settings) -> AsyncIterator[Service]:
 @asynccontextmanager
 async def work(settings: Settings) -> AsyncIterator[None]:
     """Run a worker, in the sandbox that production turns off for speed."""
-    client = await Client.connect(settings.temporal_address, data_converter=pydantic_data_converter)
-    async with open_tools(settings) as tools, build_worker(client, settings, tools):
+    client = await connect(find_connection(settings.temporal_address, None, envconfig=False))
+    async with open_tools(settings) as tools, working(build_workers(client, settings, tools)):
         yield
 
 

@@ -1,9 +1,12 @@
+import asyncio
 import datetime as dt
 
 import httpx
 import pytest
 
+from dag.values import Json
 from storage.reviews import Question, upsert_review
+from tests.api.customer import open_item, start, unique
 from tests.api.service import Service
 from tests.postgres import upload
 
@@ -39,3 +42,129 @@ async def test_another_tenant_sees_no_reviews(http: httpx.AsyncClient) -> None:
 async def test_a_page_that_cannot_be_is_refused(http: httpx.AsyncClient, query: dict[str, str]) -> None:
     response = await http.get("/v1/reviews", params=query)
     assert (response.status_code, response.json()["type"]) == (422, "/problems/invalid-input")
+
+
+FORM = {
+    "type": "object",
+    "required": ["approved"],
+    "properties": {"approved": {"type": "boolean"}, "comment": {"type": "string"}},
+    "additionalProperties": False,
+}
+
+
+async def ask(service: Service, **human: Json) -> Json:
+    """Start a run that asks a person, and return the open item."""
+    fields = {"queue": "payments", "title": "Pay {{ inputs.amount }}?", "form": FORM, **human}
+    definition = {
+        "id": unique("asks"),
+        "inputs": {"amount": {"type": "number", "default": 12}},
+        "steps": [{"id": "approval", "human": {"show": {"amount": "{{ inputs.amount }}"}, **fields}}],
+        "outputs": {"approved": "{{ approval.approved }}"},
+    }
+    run_id = await start(service, definition)
+    return await open_item(service, run_id=run_id)
+
+
+async def decide(service: Service, item: Json, decision: Json, **headers: str) -> httpx.Response:
+    return await service.http.post(
+        f"/v1/reviews/{item['review_id']}/decision", json={"decision": decision}, headers=headers
+    )
+
+
+async def test_a_person_finds_the_question_and_decides_it(service: Service) -> None:
+    item = await ask(service, priority=60, timeout_seconds=3600, on_timeout="fail")
+    assert (item["kind"], item["queue"], item["title"], item["status"]) == ("step", "payments", "Pay 12?", "open")
+    assert (item["show"], item["form"], item["priority"], item["decision"]) == ({"amount": 12}, FORM, 60, None)
+    assert item["due_at"]
+    decided = await decide(service, item, {"approved": True})
+    assert decided.status_code == 200
+    assert decided.json() | {"run_status": ""} == {
+        "review_id": item["review_id"],
+        "run_id": item["run_id"],
+        "step_id": "approval",
+        "status": "decided",
+        "run_status": "",
+    }
+    ended = await service.ended(item["run_id"])
+    assert (ended["outputs"], ended["steps"]["approval"]["answered_by"]) == ({"approved": True}, "tester")
+
+
+async def test_the_first_decision_wins_and_who_comes_late_is_told_whose_it_was(service: Service) -> None:
+    item = await ask(service)
+    assert (await decide(service, item, {"approved": False})).status_code == 200
+    late = await decide(service, item, {"approved": True})
+    assert (late.status_code, late.json()["type"]) == (409, "/problems/already-decided")
+    assert (late.json()["decided_by"], late.json()["decision"]) == ("tester", {"approved": False})
+    assert (await decide(service, item, {"approved": False})).status_code == 200  # the answer got lost: asked again
+    assert (await service.ended(item["run_id"]))["outputs"] == {"approved": False}
+
+
+async def test_of_many_decisions_at_once_one_counts(service: Service) -> None:
+    item = await ask(service)
+    decisions = [{"approved": True, "comment": str(number)} for number in range(6)]
+    answers = await asyncio.gather(*(decide(service, item, decision) for decision in decisions))
+    [winner] = [number for number, answer in enumerate(answers) if answer.status_code == 200]
+    late = [answer.json() for number, answer in enumerate(answers) if number != winner]
+    assert {told["decision"]["comment"] for told in late} == {str(winner)}
+
+
+async def test_a_decision_that_does_not_fit_the_form_is_refused_with_all_that_is_wrong(service: Service) -> None:
+    item = await ask(service)
+    refused = await decide(service, item, {"aproved": True})
+    assert (refused.status_code, refused.json()["type"]) == (422, "/problems/invalid-input")
+    assert [problem["path"] for problem in refused.json()["problems"]] == ["decision.approved", "decision.aproved"]
+    assert (await decide(service, item, {"approved": True})).status_code == 200
+
+
+async def test_a_question_leaves_the_queue_when_its_run_ends(service: Service) -> None:
+    item = await ask(service)
+    await service.http.post(f"/v1/runs/{item['run_id']}/abort")
+    await service.ended(item["run_id"])
+    now = (await service.http.get(f"/v1/reviews/{item['review_id']}")).json()
+    assert (now["status"], now["decision"], now["decided_by"]) == ("closed", None, None)
+    late = await decide(service, item, {"approved": True})
+    assert (late.status_code, late.json()["type"], late.json()["state"]) == (409, "/problems/wrong-state", "aborted")
+
+
+async def test_a_question_that_nobody_answers_goes_to_other_people(service: Service) -> None:
+    item = await ask(service, timeout_seconds=0.5, on_timeout={"escalate_to": "managers", "then": "abort"})
+    handed_on = await open_item(service, review_id=item["review_id"], queue="managers")
+    assert handed_on["band"] == 1
+    assert (await service.ended(item["run_id"]))["status"] == "aborted"
+
+
+async def test_queues_and_kinds_are_listed_alone(service: Service) -> None:
+    item = await ask(service, queue="only_mine")
+    listed = {
+        name: (await service.http.get("/v1/reviews", params=query)).json()["reviews"]
+        for name, query in {
+            "mine": {"queue": "only_mine"},
+            "documents": {"queue": "only_mine", "kind": "document"},
+            "none": {"queue": "nobodys"},
+        }.items()
+    }
+    assert [found["review_id"] for found in listed["mine"]] == [item["review_id"]]
+    assert listed["documents"] == listed["none"] == []
+
+
+async def test_a_documents_item_is_shown_and_not_decided_here(service: Service) -> None:
+    document = await upload(service.app.db, tenant_id=TENANT)
+    due = dt.datetime(2026, 11, 22, tzinfo=dt.UTC)
+    question = Question(f"invoice.{document.document_id}", 10, {}, [], {"total": "1"}, due)
+    stored = await upsert_review(service.app.db, TENANT, document.document_id, question)
+    shown = (await service.http.get(f"/v1/reviews/{stored.review_id}", headers=HEADERS)).json()
+    assert (shown["kind"], shown["document_id"], shown["form"]) == ("document", document.document_id, {})
+    refused = await decide(service, shown, {"approved": True}, **HEADERS)
+    assert (refused.status_code, refused.json()["problems"][0]["path"]) == (422, "review_id")
+
+
+async def test_another_tenant_neither_sees_nor_decides_a_question(service: Service) -> None:
+    item = await ask(service)
+    globex = {"X-Test-Tenant": "globex"}
+    assert (await service.http.get(f"/v1/reviews/{item['review_id']}", headers=globex)).status_code == 404
+    assert (await decide(service, item, {"approved": True}, **globex)).status_code == 404
+
+
+@pytest.mark.parametrize("review_id", ["rev_1", "rev_" + "0" * 26, "%00"])
+async def test_an_item_that_there_is_not_is_not_found(service: Service, review_id: str) -> None:
+    assert (await service.http.get(f"/v1/reviews/{review_id}")).status_code == 404

@@ -6,12 +6,13 @@ from fastapi.routing import APIRoute, iter_route_contexts
 
 from api.app import create_app
 from api.auth import Requirement
+from api.limits import MAX_JSON_BYTES
 from operations.principal import Scope
 from settings import Settings
 from tests.api.service import Service
 
-OPEN_TO_ALL = {"/healthz", "/readyz", "/metrics"}
-"""Probes and scrapers have no keys."""
+OPEN_TO_ALL = {"/healthz", "/readyz", "/metrics", "/v1/callbacks/{token}"}
+"""Probes and scrapers have no keys, nor have customers: what they were given is signed."""
 
 API = create_app(Settings())
 
@@ -29,6 +30,7 @@ def scopes_of(route: APIRoute) -> list[Scope]:
 
 
 ROUTES = [pytest.param(*found, id=f"{found[0]} {found[1]}") for found in api_routes()]
+TAKES_BODY = [parameter for parameter in ROUTES if parameter.values[2].body_field is not None]  # type: ignore[union-attr]
 GUARDED = [parameter for parameter in ROUTES if parameter.values[1] not in OPEN_TO_ALL]
 
 
@@ -72,6 +74,25 @@ def test_every_refusal_in_the_openapi_document_has_an_example() -> None:
             for response in told["responses"].values():
                 problem = response.get("content", {}).get("application/problem+json")
                 assert problem is None or problem["examples"]
+
+
+def test_the_openapi_document_tells_of_too_large_bodies_where_there_is_a_body() -> None:
+    told = {
+        (method, path): "413" in told["responses"]
+        for path, methods in API.openapi()["paths"].items()
+        for method, told in methods.items()
+    }
+    bodies = {(str(route.values[0]).lower(), route.values[1]) for route in TAKES_BODY}
+    assert {route for route, may_refuse in told.items() if may_refuse} == bodies
+    assert len(bodies) >= 7
+
+
+@pytest.mark.parametrize(("method", "path", "route"), TAKES_BODY)
+async def test_a_body_that_is_too_large_is_refused(
+    http: httpx.AsyncClient, method: str, path: str, route: APIRoute
+) -> None:
+    refused = await http.request(method, path, content=b" " * (MAX_JSON_BYTES + 1))
+    assert (refused.status_code, refused.json()["type"]) == (413, "/problems/too-large")
 
 
 async def test_the_openapi_document_is_served(http: httpx.AsyncClient) -> None:

@@ -224,12 +224,6 @@ async def test_a_run_cancelled_through_temporal_is_shown_with_its_steps(service:
     assert (run["status"], run["steps"]["after"]["status"]) == ("cancelled", "skipped")
 
 
-async def test_a_run_terminated_through_temporal_is_shown_as_cancelled(service: Service) -> None:
-    run_id = await start(service.http, SLOW)
-    await service.app.temporal.get_workflow_handle(f"default/{run_id.replace('.', '/')}").terminate("by hand")
-    assert (await service.ended(run_id))["status"] == "cancelled"
-
-
 async def test_without_a_worker_a_run_starts_but_takes_no_orders(workerless: Service) -> None:
     run_id = await start(workerless.http, HELLO)
     http, path = workerless.http, f"/v1/runs/{run_id}"

@@ -49,17 +49,17 @@ def test_a_value_is_read_as_its_input_is_declared(argument: str, value: Json) ->
     [
         ("a_integer=abc", "--input a_integer: expected an integer such as 5, found 'abc'"),
         ("a_integer=", "--input a_integer: expected an integer such as 5, found ''"),
-        ("a_integer=2.5", "--input a_integer: 2.5 is not of type 'integer'"),
-        ("a_integer=true", "--input a_integer: True is not of type 'integer'"),
+        ("a_integer=2.5", "--input a_integer: is the number 2.5, expected a whole number"),
+        ("a_integer=true", "--input a_integer: is true, expected a whole number"),
         ("a_number=NaN", "--input a_number: expected a number such as 2.5, found 'NaN'"),
         ("a_number=1,5", "--input a_number: expected a number such as 2.5, found '1,5'"),
         ("a_boolean=yes", "--input a_boolean: expected true or false, found 'yes'"),
         ("a_boolean=True", "--input a_boolean: expected true or false, found 'True'"),
         ("a_object={a: 1}", "--input a_object: expected a JSON object such as '{\"a\": 1}', found '{a: 1}'"),
-        ("a_object=5", "--input a_object: 5 is not of type 'object'"),
+        ("a_object=5", "--input a_object: is the number 5, expected an object"),
         ("a_array=a,b", "--input a_array: expected a JSON array such as '[1, 2]', found 'a,b'"),
         ("a_array=" + "[" * 100_000, f"--input a_array: expected a JSON array such as '[1, 2]', found '{'[' * 60}…'"),
-        ("small=10", "--input small: 10 is greater than the maximum of 9"),
+        ("small=10", "--input small: is the number 10, expected at most 9"),
         ("a_string", "--input 'a_string': expected NAME=VALUE"),
         ("=5", "--input '=5': expected NAME=VALUE"),
         ("a_strin=5", "--input a_strin: the definition 'types' has no such input (did you mean 'a_string'?)"),
@@ -87,6 +87,6 @@ def test_all_that_does_not_fit_is_told_at_once() -> None:
         parse_inputs(DEFINITION, ["small=10", "a_object=5"])
     assert refused.value.code == (
         "the inputs do not fit the definition 'types':\n"
-        "  --input small: 10 is greater than the maximum of 9\n"
-        "  --input a_object: 5 is not of type 'object'"
+        "  --input small: is the number 10, expected at most 9\n"
+        "  --input a_object: is the number 5, expected an object"
     )

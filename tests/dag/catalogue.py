@@ -54,14 +54,16 @@ class AnyOutput(BaseModel):
 
 @dataclass(frozen=True)
 class Models:
+    name: str
     config: type[BaseModel]
     output: type[BaseModel]
+    aliases: tuple[str, ...] = ()
 
 
 CATALOGUE = {
-    "extract_invoice": Models(ExtractConfig, ExtractOutput),
-    "save_json": Models(SaveConfig, SaveOutput),
-    "anything": Models(AnyConfig, AnyOutput),
+    "extract_invoice": Models("extract_invoice", ExtractConfig, ExtractOutput),
+    "save_json": Models("save_json", SaveConfig, SaveOutput),
+    "anything": Models("anything", AnyConfig, AnyOutput),
 }
 
 EXTRACT = """\

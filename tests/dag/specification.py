@@ -1,7 +1,7 @@
 """The fates of a run as the language reference tells them: slow, obvious, and written without looking at the scheduler.
 
-For `on_failure: continue` without an abort. Nothing here knows an order in which work ends, so a scheduler that agrees
-with it cannot depend on one.
+For `on_failure: continue` without an abort from outside. Nothing here knows an order in which work ends, so a scheduler
+that agrees with it cannot depend on one.
 """
 
 from collections.abc import Callable, Mapping
@@ -9,10 +9,18 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from dag.definition import Definition, Step, TriggerRule
+from dag.kinds import ForEach, Human, Then, Wait, WaitFor
 from dag.state import RunStatus, SkipReason, StepStatus
+from dag.values import Json
 
 BREAKS = {"value": "{{ inputs.missing }}"}
 """A config that cannot be resolved."""
+
+READS_ITEM = {"value": "{{ item.n }}"}
+"""A config that can only be resolved for an item that has an `n`."""
+
+BY_NUMBER = "item.n"
+"""A key that can only be read of an item that has an `n`."""
 
 
 def reads(parent: str) -> dict[str, str]:
@@ -29,10 +37,18 @@ TRUTHS: Mapping[str | None, bool | None] = {
 }
 """The conditions that the specification knows; None stands for an error."""
 
+DURATIONS: Mapping[Json, bool] = {5: True, "{{ 2 + 3 }}": True, 0: False, "{{ 'soon' }}": False, "{{ none }}": False}
+"""The times of timers that the specification knows, and whether they are durations."""
+
 
 def watches(parent: str) -> str:
     """Return a condition that is true if `parent` completed, and false however else it ended."""
     return f'steps.{parent}.status == "completed"'
+
+
+def work_name(step: str, item: int | None) -> str:
+    """Return the name of what runs: a step, or one item of it."""
+    return step if item is None else f"{step}[{item}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,48 +67,135 @@ class Specified:
     run: RunStatus
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A step's fate, and the way out that it took."""
+
+    fate: Fate
+    branch: str | None = None
+
+
 RAN = Fate(StepStatus.COMPLETED)
 FELL = Fate(StepStatus.FAILED)
+ENDED = Fate(StepStatus.CANCELLED)
+"""The fate of a step whose lateness ends the run."""
+NOT_TAKEN = Fate(StepStatus.SKIPPED, SkipReason.CONDITION_FALSE)
+"""What a step looks like to those that follow it into a branch it did not take."""
 
 
-def specify(definition: Definition, failing: AbstractSet[str]) -> Specified:
-    """Return how every step and the run end if exactly the handlers of the steps in `failing` fail."""
+def specify(
+    definition: Definition, failing: AbstractSet[str], overdue: AbstractSet[str] = frozenset(), *, mended: bool = False
+) -> Specified:
+    """Return how every step and the run end if exactly the work in `failing` fails and nobody answers `overdue`.
+
+    `mended`: a person gives the output of each step that fails, but for the optional ones.
+    Of a run that is ABORTED by one of its steps, only that is meant: how the other steps end depends on the order.
+    """
     steps = {step.id: step for step in definition.steps}
-    known: dict[str, Fate] = {}
+    known: dict[str, Told] = {}
 
-    def fate_of(step_id: str) -> Fate:
+    def tell(step_id: str) -> Told:
         if step_id not in known:
             step = steps[step_id]
-            known[step_id] = _fate(step, {parent: fate_of(parent) for parent in step.depends_on}, failing)
+            told = _tell(step, {parent: tell(parent) for parent in step.parents}, failing, overdue)
+            known[step_id] = Told(RAN) if mended and told.fate == FELL and not step.optional else told
         return known[step_id]
 
-    fates = {step_id: fate_of(step_id) for step_id in steps}
+    fates = {step_id: tell(step_id).fate for step_id in steps}
+    if any(fates[step.id] == ENDED or (step.abort and fates[step.id] == RAN) for step in definition.steps):
+        return Specified(fates, RunStatus.ABORTED)
     lost = any(fates[step.id].status is StepStatus.FAILED and not step.optional for step in definition.steps)
     return Specified(fates, RunStatus.FAILED if lost else RunStatus.COMPLETED)
 
 
-def _fate(step: Step, parents: Mapping[str, Fate], failing: AbstractSet[str]) -> Fate:
-    """Trigger rule first, then the condition, then the config, then the handler."""
+def _tell(step: Step, parents: Mapping[str, Told], failing: AbstractSet[str], overdue: AbstractSet[str]) -> Told:
+    """Trigger rule first, then the condition, then what the kind of step does."""
+    fates = {parent: told.fate for parent, told in parents.items()}
     if parents or step.trigger_rule in NEEDS_A_PARENT:
-        reason = TABLE[step.trigger_rule](list(parents.values()))
+        reason = TABLE[step.trigger_rule]([_seen(step, parent, told) for parent, told in parents.items()])
         if reason is not None:
-            return Fate(StepStatus.SKIPPED, reason)
-    truth = _truth(step, parents)
-    if truth is None:
+            return Told(Fate(StepStatus.SKIPPED, reason))
+    truth = _truth(step.condition, fates)
+    if truth is not True:
+        return Told(FELL if truth is None else Fate(StepStatus.SKIPPED, SkipReason.CONDITION_FALSE))
+    if step.for_each:
+        return Told(_over_items(step, step.for_each, fates, failing))
+    if step.switch:
+        return _switched(step, fates)
+    if waiting := step.wait or step.human:
+        return _waited(step, waiting, fates, step.id in failing, step.id in overdue)
+    fails = step.id in failing and step.abort is None  # which asks nobody for anything
+    return Told(FELL if fails or _unreadable(step, fates) else RAN)
+
+
+def _seen(step: Step, parent: str, told: Told) -> Fate:
+    """Return what `step` sees of a parent: one that took none of the branches it follows is skipped by choice."""
+    edges = [edge.partition(".") for edge in step.depends_on]
+    branches = {branch for name, _, branch in edges if name == parent}
+    return NOT_TAKEN if told.fate == RAN and "" not in branches and told.branch not in branches else told.fate
+
+
+def _unreadable(step: Step, parents: Mapping[str, Fate]) -> bool:
+    """Tell whether what the step's kind takes cannot be resolved."""
+    if step.wait:
+        return step.wait.for_ is WaitFor.TIMER and not DURATIONS[step.wait.seconds]
+    config: Json = step.config
+    if step.human:
+        config = step.human.show
+    elif step.workflow:
+        config = step.workflow.inputs
+    elif step.abort:
+        config = {"value": step.abort.reason}
+    return config == BREAKS or any(config == reads(parent) and fate != RAN for parent, fate in parents.items())
+
+
+def _switched(step: Step, parents: Mapping[str, Fate]) -> Told:
+    """Take the first way whose condition is true."""
+    for case in step.switch or ():
+        truth = _truth(case.when, parents)
+        if truth is not False:
+            return Told(FELL) if truth is None else Told(RAN, case.name)
+    return Told(FELL)
+
+
+def _waited(step: Step, waiting: Wait | Human, parents: Mapping[str, Fate], fails: bool, late: bool) -> Told:
+    if fails or _unreadable(step, parents):
+        return Told(FELL)
+    if not late or (isinstance(waiting, Wait) and waiting.for_ is WaitFor.TIMER):
+        return Told(RAN)
+    rule = waiting.on_timeout
+    if rule is None or rule.then is Then.FAIL:
+        return Told(FELL)
+    return Told(ENDED if rule.then is Then.ABORT else RAN, rule.branch)
+
+
+def _over_items(step: Step, for_each: ForEach, parents: Mapping[str, Fate], failing: AbstractSet[str]) -> Fate:
+    """Every item runs, or enough of them fail: either way the step's fate is the same."""
+    if not isinstance(for_each.items, list):
+        return FELL  # the specification knows only lists, and what is none
+    numbers = [item.get("n") for item in for_each.items]
+    if for_each.key == BY_NUMBER and (None in numbers or len(set(numbers)) < len(numbers)):
         return FELL
-    if truth is False:
-        return Fate(StepStatus.SKIPPED, SkipReason.CONDITION_FALSE)
-    unreadable = step.config == BREAKS or any(
-        step.config == reads(parent) and fate != RAN for parent, fate in parents.items()
-    )
-    return FELL if unreadable or step.id in failing else RAN
+    return FELL if len(failed_items(step, parents, failing)) > for_each.max_failures else RAN
 
 
-def _truth(step: Step, parents: Mapping[str, Fate]) -> bool | None:
+def failed_items(step: Step, parents: Mapping[str, Fate], failing: AbstractSet[str]) -> set[int]:
+    """Return the places of the items that fail if all of them run."""
+    assert step.for_each is not None, "only a step with for_each has items"
+    config = step.workflow.inputs if step.workflow else step.config
+    unreadable = _unreadable(step, parents)
+    return {
+        place
+        for place, item in enumerate(step.for_each.items)
+        if unreadable or (config == READS_ITEM and "n" not in item) or work_name(step.id, place) in failing
+    }
+
+
+def _truth(condition: str | None, parents: Mapping[str, Fate]) -> bool | None:
     for parent, fate in parents.items():
-        if step.condition == watches(parent):
+        if condition == watches(parent):
             return fate == RAN
-    return TRUTHS[step.condition]
+    return TRUTHS[condition]
 
 
 def _completed(parents: list[Fate]) -> bool:

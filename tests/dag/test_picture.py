@@ -1,7 +1,8 @@
 """The picture of a definition: layers, longest chain, Mermaid."""
 
 from dag.definition import Definition
-from dag.picture import critical_path, layers, mermaid
+from dag.kinds import StepKind
+from dag.picture import COLOURS, SHAPES, critical_path, layers, mermaid
 from dag.state import StepStatus
 
 
@@ -52,6 +53,40 @@ def test_mermaid_colours_each_status() -> None:
     assert "    class s1,s3 completed\n" in text
     assert "    class s2 failed\n" in text
     assert text.count("classDef") == 2
+
+
+def test_each_kind_has_its_shape_and_branches_stand_on_their_edges() -> None:
+    definition = Definition.model_validate(
+        {
+            "id": "drawn",
+            "steps": [
+                {"id": "route", "switch": [{"when": "inputs.n > 1", "branch": "large"}, {"else": "small"}]},
+                {"id": "ask", "human": {}, "depends_on": ["route.large"]},
+                {"id": "reply", "wait": {"for": "signal"}, "depends_on": ["route.large", "route.small"]},
+                {"id": "pay", "workflow": {"id": "other"}, "for_each": {"items": []}, "depends_on": ["route"]},
+                {"id": "stop", "abort": "enough", "depends_on": ["ask"]},
+            ],
+        }
+    )
+    assert mermaid(definition) == (
+        "flowchart LR\n"
+        '    s0{"route"}\n'
+        '    s1[/"ask"/]\n'
+        '    s2(["reply"])\n'
+        '    s3[["pay<br/>for each item"]]\n'
+        '    s4(("stop"))\n'
+        "    s0 -->|large| s1\n"
+        "    s0 -->|large| s2\n"
+        "    s0 -->|small| s2\n"
+        "    s0 --> s3\n"
+        "    s1 --> s4\n"
+    )
+    assert layers(definition) == (("route",), ("ask", "reply", "pay"), ("stop",))
+
+
+def test_every_status_and_every_kind_can_be_drawn() -> None:
+    assert set(COLOURS) == set(StepStatus)
+    assert set(SHAPES) == set(StepKind)
 
 
 def test_no_title_can_break_out_of_its_label() -> None:

@@ -1,13 +1,16 @@
 """What is told of a run: totals, reasons, and never more than Temporal can carry."""
 
-from dag.definition import Definition
-from dag.messages import AbortRequested, RunStarted, StepCompleted, StepFailed
+from pydantic_core import to_json
+
+from dag.checks.budget import MAX_BYTES
+from dag.definition import Definition, Limits
+from dag.messages import AbortRequested, RunStarted, StepCancelled, StepCompleted, StepFailed
 from dag.plan import Plan, compile_plan, plan_of
-from dag.report import MOST_LINES, RunReport, markdown, report_of
+from dag.report import MAX_REPORT_BYTES, MOST_LINES, SHORT_MESSAGE, RunReport, markdown, report_of
 from dag.rewind import begin
 from dag.scheduler import advance
 from dag.state import RunState, RunStatus, StepError
-from dag.values import Json
+from dag.values import LONGEST_MESSAGE, Json
 
 
 def begun(*steps: dict[str, Json], **more: Json) -> tuple[Plan, RunState]:
@@ -38,15 +41,69 @@ def test_an_aborted_run_tells_why() -> None:
     assert told(plan, run).reason == "customer said no"
 
 
+def test_a_run_that_is_being_stopped_says_so() -> None:
+    plan, run = begun({"id": "a"})
+    assert told(plan, run).stopping is None
+    advance(plan, run, AbortRequested("wrong file", 11.0))
+    report = told(plan, run)
+    assert (report.status, report.stopping, report.reason) == (RunStatus.RUNNING, RunStatus.ABORTED, "wrong file")
+    advance(plan, run, StepCancelled("a", 12.0))
+    assert (told(plan, run).status, told(plan, run).stopping) == (RunStatus.ABORTED, None)
+
+
 def test_outputs_that_are_too_large_together_are_left_out_and_that_is_said() -> None:
-    names = [f"s{number}" for number in range(6)]
-    plan, run = begun(*({"id": name} for name in names), limits={"max_concurrency": 6})
+    names = [f"s{number}" for number in range(10)]
+    plan, run = begun(*({"id": name} for name in names), limits={"max_concurrency": 10})
     for name in names:
         advance(plan, run, StepCompleted(name, {"text": "x" * 200_000}, 1, 11.0))
     report = told(plan, run)
     assert report.step_outputs_omitted
     assert all(step.output is None for step in report.steps.values())
     assert len(report.model_dump_json()) < 10_000
+
+
+def test_a_message_of_any_length_is_cut_where_it_enters() -> None:
+    plan, run = begun({"id": "a"})
+    advance(plan, run, StepFailed("a", StepError("ValueError" * 100, "x" * 3_000_000), 1, 11.0))
+    report = told(plan, run)
+    error = report.steps["a"].error
+    assert error is not None
+    assert (len(error.type), error.message) == (100, "x" * (LONGEST_MESSAGE - 1) + "…")
+    assert len(report.reason) == LONGEST_MESSAGE
+
+
+def test_a_reason_of_any_length_is_cut() -> None:
+    plan, run = begun({"id": "a"})
+    advance(plan, run, AbortRequested("x" * 3_000_000, 11.0))
+    assert len(told(plan, run).reason) == LONGEST_MESSAGE
+
+
+def test_errors_that_are_too_large_together_are_cut_further() -> None:
+    names = [f"s{number}" for number in range(500)]
+    plan, run = begun(*({"id": name} for name in names), limits={"max_concurrency": 500})
+    for name in names:
+        advance(plan, run, StepFailed(name, StepError("ValueError", "\N{GRINNING FACE}" * 2000), 1, 11.0))
+    report = told(plan, run)
+    assert {len(step.error.message) for step in report.steps.values() if step.error} == {SHORT_MESSAGE}
+    assert len(to_json(report)) <= MAX_REPORT_BYTES
+
+
+def test_the_report_of_the_largest_definition_travels_whatever_happens() -> None:
+    """Many steps with as little in the definition as possible, which all fail at length, and the largest outputs."""
+    names = [f"s{number}" for number in range(MAX_BYTES // 480)]
+    steps = ({"id": name, "handler": "noop", "title": "t" * 20, "optional": True} for name in names)
+    outputs = {"text": "x" * 262_000}
+    definition = Definition.model_validate({"id": "told", "steps": list(steps), "outputs": outputs})
+    assert len(definition.model_dump_json()) > MAX_BYTES
+    plan = compile_plan(definition.model_copy(update={"limits": Limits(max_concurrency=500)}))
+    run = begin(plan, {}, {})
+    advance(plan, run, RunStarted(10.0))
+    for name in names:
+        error = StepError("E" * 100, "\N{GRINNING FACE}" * 2000)
+        advance(plan, run, StepFailed(name, error, 1, 1760000000.123456))
+    report = told(plan, run)
+    assert (report.status, report.failed, report.outputs) == (RunStatus.COMPLETED, len(names), outputs)
+    assert len(to_json(report)) < 2 * 2**20
 
 
 def test_outputs_keep_the_authors_order() -> None:

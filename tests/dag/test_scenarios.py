@@ -11,6 +11,7 @@ from dag.messages import (
     CancelRequested,
     Finish,
     PauseRequested,
+    Record,
     ResumeRequested,
     RunStarted,
     Start,
@@ -224,7 +225,7 @@ def test_a_long_chain_of_broken_configs_ends_in_one_event() -> None:
     names = [f"s{number}" for number in range(400)]
     broken: Json = {"trigger_rule": "all_done", "config": {"x": "{{ inputs.missing }}"}}
     world = World(definition(*(step(name, *names[max(0, n - 1) : n], **broken) for n, name in enumerate(names))))
-    assert world.start() == [Finish(RunStatus.FAILED)]
+    assert world.start() == [*map(Record, names), Finish(RunStatus.FAILED)]
 
 
 @pytest.mark.parametrize("rule", ["none_failed", "all_done"])
@@ -292,7 +293,7 @@ def test_an_optional_failure_does_not_fail_the_run_but_blocks_its_children() -> 
 def test_fail_fast_cancels_what_runs_and_skips_the_rest() -> None:
     world = World(definition(step("a"), step("b"), step("c", "b"), on_failure="fail_fast"))
     world.start()
-    assert world.send(StepFailed("a", BROKEN, 4, 2.0)) == [Cancel("b")]
+    assert world.send(StepFailed("a", BROKEN, 4, 2.0)) == [Cancel("b"), Record("a")]
     assert world.send(StepCancelled("b", 3.0)) == [Finish(RunStatus.FAILED)]
     assert statuses(world) == {"a": "failed", "b": "cancelled", "c": "skipped"}
     assert (world.states["c"].reason, world.states["c"].decided_by) == (SkipReason.ABORTED, "fail_fast")
@@ -334,7 +335,7 @@ def test_the_first_stop_wins() -> None:
     world.start()
     world.send(AbortRequested("first", 2.0))
     world.send(CancelRequested(3.0))
-    assert world.send(StepFailed("a", BROKEN, 1, 4.0)) == [Finish(RunStatus.ABORTED)]
+    assert world.send(StepFailed("a", BROKEN, 1, 4.0)) == [Record("a"), Finish(RunStatus.ABORTED)]
 
 
 def test_a_paused_run_is_seen_as_paused_and_abort_still_ends_it() -> None:
@@ -458,7 +459,7 @@ def test_a_step_that_did_not_complete_has_a_status_and_no_value() -> None:
     world = World(definition(step("a"), step("b", "a", trigger_rule="all_done", config=told)))
     world.start()
     commands = world.send(StepFailed("a", BROKEN, 4, 2.0))
-    assert commands == [Start("b", {"status": "failed", "error": "it broke", "value": 0})]
+    assert commands == [Start("b", {"status": "failed", "error": "it broke", "value": 0}), Record("a")]
 
 
 def test_a_skipped_step_says_why_in_expressions() -> None:

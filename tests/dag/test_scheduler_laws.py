@@ -2,12 +2,14 @@
 
 import copy
 import json
+from collections.abc import Iterable
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dag.messages import (
     AbortRequested,
+    Answered,
     CancelRequested,
     Event,
     PauseRequested,
@@ -17,21 +19,23 @@ from dag.messages import (
     StepCancelled,
     StepCompleted,
     StepFailed,
+    TimedOut,
 )
 from dag.rewind import load, rewind, save
-from dag.state import SETTLED, RunStatus, SkipReason, StepError, StepState, StepStatus
+from dag.state import SETTLED, Answer, RunState, RunStatus, SkipReason, StepError, StepState, StepStatus
 from dag.values import Json
 from tests.dag.definitions import LAW, Case, cases, picks
-from tests.dag.specification import specify
+from tests.dag.specification import specify, work_name
+from tests.dag.watch import counters, is_timer, place_of
 from tests.dag.world import Picker, World
 
 moments = st.integers(0, 8)
-modes = st.one_of(cases(), cases("fail_fast"))
+modes = st.one_of(cases(aborts=True), cases("fail_fast", aborts=True))
 stops = st.sampled_from([AbortRequested("enough", 0.5), CancelRequested(0.5)])
 
 
 def world_of(case: Case) -> World:
-    return World(case.definition, case.failing, case.vanishing)
+    return World(case.definition, case.failing, case.vanishing, case.overdue)
 
 
 @LAW
@@ -39,13 +43,13 @@ def world_of(case: Case) -> World:
 def test_order_of_completion_never_changes_the_outcome(case: Case, one: list[int], other: list[int]) -> None:
     a, b = world_of(case).go(Picker(one)), world_of(case).go(Picker(other))
     assert a.results == b.results
-    assert a.ledger.started == b.ledger.started
+    assert a.told == b.told
 
 
 @LAW
 @given(cases(), picks)
 def test_fates_equal_the_specification(case: Case, order: list[int]) -> None:
-    assert world_of(case).go(Picker(order)).fates == specify(case.definition, case.lost)
+    assert world_of(case).go(Picker(order)).fates == specify(case.definition, case.lost, case.overdue)
 
 
 @LAW
@@ -90,7 +94,7 @@ def test_a_stop_always_ends_the_run_and_starts_nothing(
     world.start()
     world.turns(stopped_at, pick)
     before = copy.deepcopy(world.states)
-    ran, already = world.ledger.running, world.ledger.finished or world.ledger.stop
+    ran, already = world.ledger.active, world.ledger.finished or world.ledger.stop
     world.send(stop)
     assert world.ledger.asked == ran
     world.go(pick)
@@ -101,7 +105,7 @@ def test_a_stop_always_ends_the_run_and_starts_nothing(
 
 
 def _is_stopped(before: StepState, after: StepState, stubborn: bool) -> bool:
-    if before.status is StepStatus.RUNNING:
+    if before.status in (StepStatus.RUNNING, StepStatus.WAITING):
         return after.status in SETTLED if stubborn else after.status is StepStatus.CANCELLED
     assert before.status in (StepStatus.PENDING, StepStatus.QUEUED)
     return (after.status, after.reason) == (StepStatus.SKIPPED, SkipReason.ABORTED)
@@ -145,13 +149,36 @@ def test_rewind_reruns_failed_work_and_what_follows_and_nothing_else(
     if how != "now":
         first.go(pick)
     redo = _undone(first)
-    second = World(case.definition, frozenset(f"s{number}" for number in failing_again))
+    again = frozenset(f"s{number}" for number in failing_again)
+    second = World(case.definition, again | _items(again), overdue=case.overdue & again)
     second.run = rewind(second.plan, first.run)
     kept = {step: copy.deepcopy(state) for step, state in first.states.items() if step not in redo}
+    done = _items_kept(first, redo)
     second.go(pick)
-    assert second.ledger.started <= redo
+    assert {place_of(work)[0] for work in second.ledger.started} <= redo
+    assert not second.ledger.started.intersection(done)
     assert {step: second.states[step] for step in kept} == kept
-    assert second.fates == specify(case.definition, second.failing - kept.keys())
+    lost = {work for work in second.failing - done if place_of(work)[0] not in kept}
+    late = (second.overdue - kept.keys()) | {step for step in kept if first.states[step].decided_by == "timeout"}
+    assert second.fates == specify(case.definition, lost, late)
+
+
+def _items(steps: Iterable[str]) -> frozenset[str]:
+    """Return every other item of these steps."""
+    return frozenset(work_name(step, place) for step in steps for place in (0, 2, 4))
+
+
+def _items_kept(world: World, redo: set[str]) -> set[str]:
+    """Return the items that completed in steps that did not, if nothing that their list came from is done again."""
+    return {
+        work_name(step, place)
+        for step in redo
+        if not redo.intersection(world.watch.parents[step])
+        for fan in [world.states[step].fan]
+        if fan
+        for place, item in enumerate(fan.items)
+        if item.status is StepStatus.COMPLETED
+    }
 
 
 def _undone(world: World) -> set[str]:
@@ -190,7 +217,7 @@ def test_late_and_repeated_events_change_nothing(
             world.send(AbortRequested("enough", world.tick()))
             _assert_repeats_are_ignored(world, [AbortRequested("again", 99.0), CancelRequested(99.0)])
         _assert_repeats_are_ignored(world, [RunStarted(99.0)])
-        idle = [step for step in world.watch.order if step not in world.ledger.running]
+        idle = [step for step in world.watch.order if step not in world.ledger.active]
         if idle:
             _assert_ignored(world, [choose(idle)])
         world.turn(pick)
@@ -210,9 +237,22 @@ def test_late_and_repeated_events_change_nothing(
 
 def _assert_ignored(world: World, steps: list[str]) -> None:
     for step in steps:
-        error = StepError("Late", "late")
-        answers: list[Event] = [StepCompleted(step, "late", 1, 99.0), StepFailed(step, error, 1, 99.0)]
-        _assert_repeats_are_ignored(world, [*answers, StepCancelled(step, 99.0)])
+        fan, error = world.states[step].fan, StepError("Late", "late")
+        idle = (
+            [item for item in range(len(fan.items)) if work_name(step, item) not in world.ledger.running] if fan else []
+        )
+        answers: list[Event] = [TimedOut(step, 99.0)]
+        for item in (None, *(idle if fan else [0])):
+            late = StepCompleted(step, "late", 1, 99.0, item), StepFailed(step, error, 1, 99.0, item)
+            answers += [*late, StepCancelled(step, 99.0, item)]
+        if world.states[step].status in SETTLED or world.ledger.stop or not _is_answerable(world, step):
+            answers.append(Answered(step, Answer("late"), 99.0))
+        _assert_repeats_are_ignored(world, answers)
+
+
+def _is_answerable(world: World, step: str) -> bool:
+    definition = world.watch.steps[step]
+    return bool(definition.wait or definition.human) and not is_timer(definition)
 
 
 def _assert_repeats_are_ignored(world: World, events: list[Event]) -> None:
@@ -221,7 +261,13 @@ def _assert_repeats_are_ignored(world: World, events: list[Event]) -> None:
         ledger = world.ledger.copy()
         assert world.send(event) == []
         world.ledger = ledger
-    assert world.run == before
+    assert _of_run(world, world.run) == _of_run(world, before)
+
+
+def _of_run(world: World, run: RunState) -> Json:
+    """Return what a run comes to, without the count of bytes: what is late has gone through the history too."""
+    end = run.paused, run.stopping, run.stop_reason, run.outcome, run.outputs, run.started_at, run.ended_at
+    return run.steps, end, counters(world.plan, run)
 
 
 @LAW
@@ -234,7 +280,7 @@ def test_fail_fast_starts_nothing_after_the_first_failure_and_names_it(case: Cas
         assert not (fell and [command for command in commands if isinstance(command, Start)])
         if isinstance(event, StepFailed | StepCancelled):
             answered.add(event.step)
-            fell = fell or event.step in world.watch.vital
+            fell = fell or (event.step in world.watch.vital and event.item is None)
     vital = {step for step in world.watch.vital if world.states[step].status is StepStatus.FAILED}
     assert (world.ledger.finished is RunStatus.FAILED) == bool(vital)
     assert all(world.states[step].status is not StepStatus.CANCELLED for step in world.watch.order) or vital
@@ -243,7 +289,7 @@ def test_fail_fast_starts_nothing_after_the_first_failure_and_names_it(case: Cas
 @LAW
 @given(cases("fail_fast"), picks)
 def test_fail_fast_without_a_failure_is_continue(case: Case, order: list[int]) -> None:
-    specified = specify(case.definition, case.lost)
+    specified = specify(case.definition, case.lost, case.overdue)
     if specified.run is RunStatus.COMPLETED:
         assert world_of(case).go(Picker(order)).fates == specified
 

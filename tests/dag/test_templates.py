@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dag.expressions import MAX_LENGTH, ExpressionError
+from dag.expressions import MAX_LENGTH
 from dag.templates import MAX_DEPTH, compile_template, has_template
 from dag.values import Json
+from dag.work import ExpressionError
 from tests.dag.definitions import LAW
 from tests.dag.values import Known, json_values, resolve
 

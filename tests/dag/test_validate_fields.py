@@ -25,7 +25,10 @@ from tests.dag.catalogue import EXTRACT, SAVE, Told, change, told
         pytest.param(
             "id: invoice\nsteps:\n",
             [
-                ("2:7 wrong-type steps", "'steps' must be a list, found null"),
+                (
+                    "2:7 wrong-type steps",
+                    "'steps' must be a list of steps, each beginning with `- id: NAME`, found null",
+                ),
             ],
             id="steps-are-null",
         ),
@@ -62,14 +65,14 @@ from tests.dag.catalogue import EXTRACT, SAVE, Told, change, told
             id="unknown-field-of-the-definition",
         ),
         pytest.param(
-            "on_failure: park\n" + EXTRACT,
+            "on_failure: stop\n" + EXTRACT,
             [
                 (
                     "1:13 wrong-value on_failure",
-                    "'on_failure' must be 'continue' or 'fail_fast', found the text 'park'",
+                    "'on_failure' must be 'continue', 'fail_fast' or 'park', found the text 'stop'",
                 ),
             ],
-            id="on-failure-of-a-later-version",
+            id="on-failure-that-is-unknown",
         ),
         pytest.param(
             "limits: {max_concurrency: 0, dispatch: layer}\n" + EXTRACT,
@@ -100,7 +103,13 @@ from tests.dag.catalogue import EXTRACT, SAVE, Told, change, told
         pytest.param(
             change("    handler: save_json\n", ""),
             [
-                ("6:5 missing-field steps[1].handler", "step 'save_json' needs the field 'handler'"),
+                (
+                    "6:5 no-kind steps[1]",
+                    (
+                        "step 'save_json' does not say what it does: give it one of handler, wait, human, workflow, "
+                        "abort or switch"
+                    ),
+                ),
             ],
             id="step-without-handler",
         ),
@@ -123,7 +132,7 @@ from tests.dag.catalogue import EXTRACT, SAVE, Told, change, told
             [
                 (
                     "8:17 wrong-type steps[1].depends_on",
-                    "'depends_on' must be a list, found the text 'extract'",
+                    "'depends_on' must be a list of ids, as in [extract, save], found the text 'extract'",
                     "[extract]",
                 ),
             ],
@@ -152,6 +161,7 @@ from tests.dag.catalogue import EXTRACT, SAVE, Told, change, told
                 (
                     "6:22 wrong-type steps[0].timeout_seconds",
                     "'timeout_seconds' must be a number, found the text '300'",
+                    "300",
                 ),
             ],
             id="quoted-number",
@@ -161,7 +171,7 @@ from tests.dag.catalogue import EXTRACT, SAVE, Told, change, told
             [
                 (
                     "6:22 wrong-value steps[0].timeout_seconds",
-                    "'timeout_seconds' must be more than 0, found the number 0",
+                    "'timeout_seconds' must be at least 0.001, found the number 0",
                 ),
             ],
             id="number-out-of-range",
@@ -169,7 +179,7 @@ from tests.dag.catalogue import EXTRACT, SAVE, Told, change, told
         pytest.param(
             EXTRACT + "    optional: yes\n",
             [
-                ("6:15 wrong-type steps[0].optional", "'optional' must be true or false, found the text 'yes'"),
+                ("6:15 wrong-type steps[0].optional", "'optional' must be true or false, found the text 'yes'", "true"),
             ],
             id="yes-is-a-text",
         ),
@@ -213,18 +223,19 @@ from tests.dag.catalogue import EXTRACT, SAVE, Told, change, told
             id="title-too-long",
         ),
         pytest.param(
-            EXTRACT + "    priority: 3\n",
+            EXTRACT + "    colour: red\n",
             [
                 (
-                    "6:5 unknown-field steps[0].priority",
+                    "6:5 unknown-field steps[0].colour",
                     (
-                        "step 'extract' has no field 'priority'; there are condition, config, dependencies, "
-                        "depends_on, handler, heartbeat_seconds, id, max_retries, node_id, optional, params, "
-                        "retry_config, timeout_seconds, title, total_timeout_seconds, trigger_rule"
+                        "step 'extract' has no field 'colour'; there are abort, compensate, condition, config, "
+                        "depends_on, for_each, handler, heartbeat_seconds, human, id, max_retries, optional, priority, "
+                        "resource_tag, retry_config, switch, timeout_seconds, title, total_timeout_seconds, "
+                        "trigger_rule, wait, workflow"
                     ),
                 ),
             ],
-            id="field-of-a-later-version",
+            id="field-that-is-unknown",
         ),
         pytest.param(
             change("    config: {inv", "    dependencies: [extract]\n    config: {inv"),
@@ -239,7 +250,10 @@ from tests.dag.catalogue import EXTRACT, SAVE, Told, change, told
         pytest.param(
             change("depends_on: [extract]", "dependencies: 3"),
             [
-                ("8:19 wrong-type steps[1].dependencies", "'dependencies' must be a list, found the number 3"),
+                (
+                    "8:19 wrong-type steps[1].dependencies",
+                    "'dependencies' must be a list of ids, as in [extract, save], found the number 3",
+                ),
             ],
             id="wrong-type-under-an-alias",
         ),
@@ -249,14 +263,14 @@ from tests.dag.catalogue import EXTRACT, SAVE, Told, change, told
                 ("1:12 unknown-field defaults.max_retry", "'defaults' has no field 'max_retry'", "max_retries"),
                 (
                     "1:43 wrong-value defaults.timeout_seconds",
-                    "'timeout_seconds' must be more than 0, found the number -1",
+                    "'timeout_seconds' must be at least 0.001, found the number -1",
                 ),
                 ("1:70 wrong-value defaults.retry_config.jitter", "'jitter' must be at most 1, found the number 2"),
                 (
                     "1:74 unknown-field defaults.condition",
                     (
                         "'defaults' has no field 'condition'; there are heartbeat_seconds, max_retries, "
-                        "retry_config, timeout_seconds, total_timeout_seconds"
+                        "resource_tag, retry_config, timeout_seconds, total_timeout_seconds"
                     ),
                 ),
             ],

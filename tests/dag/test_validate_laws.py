@@ -1,10 +1,12 @@
 """Laws of validation: garbage never crashes it, and what it accepts can be compiled, dumped and read again."""
 
+import json
 import string
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dag.definition import to_json
 from dag.plan import compile_plan
 from dag.problems import Places
 from dag.validate import validate
@@ -17,13 +19,39 @@ words = st.sampled_from(
         *("id", "node_id", "steps", "inputs", "outputs", "defaults", "limits", "config", "params", "depends_on"),
         *("dependencies", "condition", "handler", "trigger_rule", "retry_config", "type", "required", "default"),
         *("properties", "items", "pattern", "$path", "max_retries", "a", "b", "extract", "invoice"),
+        *(
+            "wait",
+            "for",
+            "timer",
+            "seconds",
+            "human",
+            "form",
+            "workflow",
+            "abort",
+            "reason",
+            "switch",
+            "when",
+            "branch",
+        ),
+        *("else", "for_each", "key", "on_timeout", "then", "accept", "previous", "compensate"),
     ]
 )
 texts = st.one_of(
     words,
     st.text(max_size=6),
     st.sampled_from(
-        ["{{ a.b }}", "{{ a", "{% if %}", "a.b > 1", "one_failed", "save_json", "extract_invoice", "integer"]
+        [
+            "{{ a.b }}",
+            "{{ a",
+            "{{ previous.x }}",
+            "previous",
+            "{% if %}",
+            "a.b > 1",
+            "one_failed",
+            "save_json",
+            "extract_invoice",
+            "integer",
+        ]
     ),
 )
 scalars = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), texts)
@@ -42,6 +70,13 @@ steps = st.fixed_dictionaries(
         "trigger_rule": texts,
         "retry_config": values,
         "params": values,
+        "wait": values,
+        "human": values,
+        "switch": values,
+        "for_each": values,
+        "workflow": values,
+        "abort": values,
+        "compensate": values,
     },
 )
 documents = st.fixed_dictionaries(
@@ -53,26 +88,61 @@ documents = st.fixed_dictionaries(
         "dsl": values,
     },
 )
-sound_steps = st.lists(st.sampled_from("abcdef"), unique=True, min_size=1).flatmap(
-    lambda names: st.tuples(
+own = st.sampled_from(["{{ inputs.n }}", {"$path": ["inputs", "n"]}, "text {{ run.id }}", 3])
+waiting = st.fixed_dictionaries(
+    {"for": st.sampled_from(["signal", "webhook"])},
+    optional={"accept": st.just({"type": "object", "properties": {"n": {"type": "integer", "default": None}}})},
+)
+timeouts = st.sampled_from(
+    [{}, *({"timeout_seconds": 60, "on_timeout": rule} for rule in ("abort", {"then": "continue"}, {"branch": "late"}))]
+)
+each = st.fixed_dictionaries(
+    {"items": st.sampled_from(["{{ inputs.n }}", [1, "{{ inputs.n }}"], []])},
+    optional={"key": st.just("[item, index]"), "max_failures": st.integers(0, 3)},
+)
+work = st.fixed_dictionaries(
+    {
+        "handler": st.just("anything"),
+        "config": st.dictionaries(
+            st.text(string.ascii_lowercase, max_size=3), st.one_of(st.integers(0, 9), st.floats(0, 1), st.none(), own)
+        ),
+    },
+    optional={
+        "for_each": each,
+        "max_retries": st.integers(0, 3),
+        "compensate": st.fixed_dictionaries(
+            {"handler": st.just("anything")}, optional={"config": st.just({"x": None})}
+        ),
+    },
+)
+cases = st.lists(st.sampled_from([{"when": "inputs.n > 1", "branch": "large"}, {"when": "run.id", "branch": "some"}]))
+kinds = st.one_of(
+    work,
+    st.builds(lambda wait, timeout: {"wait": {**wait, **timeout}}, waiting, timeouts),
+    st.builds(lambda seconds: {"wait": {"for": "timer", "seconds": seconds}}, st.sampled_from([3, "{{ inputs.n }}"])),
+    st.builds(lambda show, timeout: {"human": {"title": "?", "show": {"x": show}, **timeout}}, own, timeouts),
+    st.builds(lambda value: {"workflow": {"id": "other", "inputs": {"x": value}}}, own),
+    st.builds(lambda value, loop: {"workflow": {"id": "other", "inputs": {"x": value}}, "for_each": loop}, own, each),
+    st.sampled_from([{"abort": "stop {{ run.id }}"}, {"abort": {"reason": "stop"}}]),
+    st.builds(lambda first: {"switch": [*first, {"else": "small"}]}, cases),
+)
+names = st.lists(st.sampled_from("abcdef"), unique=True, min_size=1)
+sound_steps = names.flatmap(
+    lambda chosen: st.tuples(
         *(
-            st.fixed_dictionaries(
-                {
-                    "id": st.just(name),
-                    "handler": st.just("anything"),
-                    "depends_on": st.lists(st.sampled_from(names), unique=True, max_size=3),
-                    "config": st.dictionaries(
-                        st.text(string.ascii_lowercase, max_size=3), st.integers(0, 9) | st.floats(0, 1)
-                    ),
-                }
+            st.builds(
+                lambda kind, name, parents: {"id": name, "depends_on": parents, **kind},
+                kinds,
+                st.just(name),
+                st.lists(st.sampled_from(chosen), unique=True, max_size=3),
             )
-            for name in names
+            for name in chosen
         )
     )
 )
 
 
-@given(values | documents)
+@given(values | documents | st.lists(steps, max_size=4))
 @settings(max_examples=300)
 def test_garbage_is_a_definition_or_has_problems(value: Json) -> None:
     definition, problems = validate(value, None, CATALOGUE)
@@ -86,16 +156,33 @@ def test_the_same_document_has_the_same_problems(value: Json) -> None:
 
 @given(sound_steps)
 def test_what_is_accepted_compiles_and_reads_the_same_again(listed: tuple[Json, ...]) -> None:
-    definition, problems = validate({"id": "law", "steps": list(listed)}, None, CATALOGUE)
-    assert {problem.code for problem in problems} <= {"cycle", "self-dependency"}
+    document = {"id": "law", "inputs": {"n": {"type": "integer"}}, "steps": list(listed)}
+    definition, problems = validate(document, None, CATALOGUE)
+    assert {problem.code for problem in problems} <= {"cycle", "self-dependency", "never-runs", "repeated-case"}
     if definition is None:
         return
     assert len(compile_plan(definition).steps) == len(listed)
-    assert [step.config for step in definition.steps] == [step["config"] for step in listed]
-    dumped = definition.model_dump(mode="json")
-    again, _ = validate(dumped, None, CATALOGUE)
+    assert [step.config for step in definition.steps] == [step.get("config", {}) for step in listed]
+    stored = to_json(definition)
+    again, _ = validate(stored, None, CATALOGUE)
     assert again is not None
-    assert canonical(again.model_dump(mode="json")) == canonical(dumped)
+    assert canonical(to_json(again)) == canonical(stored)
+    assert canonical(json.loads(json.dumps(stored))) == canonical(stored)
+
+
+@given(st.lists(kinds, min_size=1, max_size=6))
+def test_commands_in_order_are_a_definition_that_is_no_list_any_more(listed: list[Json]) -> None:
+    document: Json = {"id": "law", "inputs": {"n": {"type": "integer"}}, "steps": listed}
+    last: Json = {"handler": "anything", "config": {"before": "{{ previous }}"}}
+    definition, problems = validate({**document, "steps": [{"handler": "anything"}, *listed, last]}, None, CATALOGUE)
+    assert {problem.code for problem in problems} <= {"never-runs", "repeated-case"}
+    assert definition is not None
+    assert all(step.depends_on for step in definition.steps[1:])
+    stored = to_json(definition)
+    assert "previous" not in json.dumps(stored)
+    again, _ = validate(stored, None, CATALOGUE)
+    assert again is not None
+    assert canonical(to_json(again)) == canonical(stored)
 
 
 @given(st.one_of(st.text(), st.binary(), st.text("{}[]:,-*&!|>'\"#?% \n\tab0~<")))

@@ -15,14 +15,21 @@ CONDITION = EXTRACT + SAVE + "    condition: "
         pytest.param(
             CONDITION + "extract.total >\n",
             [
-                ("10:16 bad-expression steps[1].condition", "unexpected 'end of template'"),
+                (
+                    "10:16 bad-expression steps[1].condition",
+                    "the expression ends too early: something is missing at its end",
+                ),
             ],
             id="expression-that-ends-early",
         ),
         pytest.param(
             CONDITION + '"{{ extract.total > 3 }}"\n',
             [
-                ("10:16 bad-expression steps[1].condition", "expected token ':', got '}'", "extract.total > 3"),
+                (
+                    "10:16 bad-expression steps[1].condition",
+                    "this is an expression already, so it stands without {{ }}",
+                    "extract.total > 3",
+                ),
             ],
             id="condition-in-braces",
         ),
@@ -89,7 +96,7 @@ CONDITION = EXTRACT + SAVE + "    condition: "
             [
                 (
                     "10:16 unknown-name steps[1].condition",
-                    "'item' has a value only where a step runs once for each element of a list",
+                    "'item' has a value only in a step with 'for_each': in what it gets, and in 'for_each.key'",
                 ),
             ],
             id="word-of-a-later-version",
@@ -104,7 +111,7 @@ CONDITION = EXTRACT + SAVE + "    condition: "
         pytest.param(
             "inputs: {document_id: {type: string}}\n" + CONDITION + "inputs.country\n",
             [
-                ("11:16 unknown-input steps[1].condition", "there is no input 'country'; there are document_id"),
+                ("11:16 unknown-input steps[1].condition", "there is no input 'country'; there is only document_id"),
             ],
             id="unknown-input-like-nothing",
         ),
@@ -113,7 +120,10 @@ CONDITION = EXTRACT + SAVE + "    condition: "
             [
                 (
                     "10:16 unknown-attribute steps[1].condition",
-                    "'steps.extract' has no 'state'; there are attempts, decided_by, error, output, reason, status",
+                    (
+                        "'steps.extract' has no 'state'; there are answered_by, attempts, branch, decided_by, error, "
+                        "output, reason, status"
+                    ),
                     "status",
                 ),
             ],
@@ -191,7 +201,7 @@ CONDITION = EXTRACT + SAVE + "    condition: "
             [
                 (
                     "10:16 unknown-output steps[1].condition",
-                    "the output 'extract.lines.0' of handler 'extract_invoice' has no field 'amuont'",
+                    "the output 'extract.lines[0]' of handler 'extract_invoice' has no field 'amuont'",
                     "amount",
                 ),
             ],

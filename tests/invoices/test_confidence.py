@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from invoices.confidence import ERROR_CAP, EVIDENCE, PRIORS, assess, field_confidence, reasons
+from invoices.confidence import ERROR_CAP, EVIDENCE, PRIORS, assess, field_confidence
 from invoices.model import Evidence, FieldValue, InvoiceData, LineItem, Problem, Severity, Source
 from invoices.priority import WEIGHTS, Band, review_priority
 
@@ -78,15 +78,6 @@ def test_a_contradiction_caps_confidence() -> None:
 
 def test_nothing_found_is_worth_nothing() -> None:
     assert assess(InvoiceData(), TODAY).confidence == 0.05
-
-
-def test_reasons_name_problems_first_then_failed_evidence() -> None:
-    iban: FieldValue[str] = FieldValue(value="DE00", source=Source.XML, evidence=(Evidence.CHECKSUM_INVALID,))
-    found = reasons(invoice(iban=iban, total=FieldValue(value=Decimal(500), source=Source.XML)))
-    assert "not the total 500" in found[0]
-    assert "check digits" in found[1]
-    assert found[-1] == "total: totals_disagree"
-    assert "iban: checksum_invalid" in found
 
 
 HOURS = st.floats(0, 1000)

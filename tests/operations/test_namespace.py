@@ -18,6 +18,7 @@ from temporalio.service import RPCStatusCode
 
 from embedded.claims import claim_port
 from embedded.processes import Program, Supervised
+from operations.connection import Connection
 from operations.engine import open_client
 from operations.errors import Unavailable
 from operations.namespace import NamespaceUnfit, prepare_namespace
@@ -42,7 +43,7 @@ async def foreign(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str
     arguments = (binary, "server", "start-dev", "--headless", "--port", str(port), "--log-level", "error")
 
     async def answers() -> bool:
-        client = await open_client(address, "default")
+        client = await open_client(Connection(address))
         try:
             await client.count_workflows()
         except RuntimeError:
@@ -82,44 +83,44 @@ async def registered(address: str, namespace: str) -> dict[str, IndexedValueType
 
 async def test_a_server_without_them_gets_the_search_attributes_once(foreign: str) -> None:
     assert await registered(foreign, "default") == {}
-    assert (await prepare_namespace(foreign, "default")).registered == NAMES
+    assert (await prepare_namespace(Connection(foreign, "default"))).registered == NAMES
     assert await registered(foreign, "default") == dict.fromkeys(NAMES, KEYWORD)
-    assert (await prepare_namespace(foreign, "default")).registered == ()
+    assert (await prepare_namespace(Connection(foreign, "default"))).registered == ()
 
 
 async def test_only_what_is_missing_is_registered(foreign: str, namespace: str) -> None:
     await add(foreign, namespace, NAMES[1:3])
-    assert (await prepare_namespace(foreign, namespace)).registered == (NAMES[0], NAMES[3])
+    assert (await prepare_namespace(Connection(foreign, namespace))).registered == (NAMES[0], NAMES[3])
 
 
 async def test_several_may_prepare_at_once(foreign: str, namespace: str) -> None:
-    await asyncio.gather(*(prepare_namespace(foreign, namespace) for _ in range(4)))
+    await asyncio.gather(*(prepare_namespace(Connection(foreign, namespace)) for _ in range(4)))
     assert await registered(foreign, namespace) == dict.fromkeys(NAMES, KEYWORD)
 
 
 async def test_an_attribute_of_another_type_is_refused_and_nothing_is_registered(foreign: str, namespace: str) -> None:
     await add(foreign, namespace, ("DocrailStatus",), TEXT)
     with pytest.raises(NamespaceUnfit, match=r"has DocrailStatus as Text instead of Keyword.*search-attribute remove"):
-        await prepare_namespace(foreign, namespace)
+        await prepare_namespace(Connection(foreign, namespace))
     assert set(await registered(foreign, namespace)) == {"DocrailStatus"}
 
 
 async def test_a_namespace_without_room_is_refused_with_the_servers_reason(foreign: str, namespace: str) -> None:
     await add(foreign, namespace, tuple(f"Other{number}" for number in range(9)))
     with pytest.raises(NamespaceUnfit, match=rf"lacks .*{', '.join(NAMES)}.*cannot have more than 10"):
-        await prepare_namespace(foreign, namespace)
+        await prepare_namespace(Connection(foreign, namespace))
 
 
 async def test_a_missing_namespace_is_named_with_the_command_that_makes_it(foreign: str) -> None:
     with pytest.raises(NamespaceUnfit, match=r"'nowhere' does not exist.*namespace create --namespace nowhere"):
-        await prepare_namespace(foreign, "nowhere")
+        await prepare_namespace(Connection(foreign, "nowhere"))
 
 
 async def test_without_permission_the_error_is_the_command_to_ask_for() -> None:
     known = None
     async with grpc_server(CONNECTED, DENIED, known, UNKNOWN, known, UNKNOWN) as address:
         with pytest.raises(NamespaceUnfit) as refused:
-            await prepare_namespace(address, "theirs")
+            await prepare_namespace(Connection(address, "theirs"))
     assert str(refused.value) == (
         "Temporal's namespace 'theirs' lacks the search attributes DocrailDefinition, DocrailStatus, and they cannot "
         "be registered: as told PERMISSION_DENIED. Ask whoever runs the cluster for: temporal operator "
@@ -129,9 +130,9 @@ async def test_without_permission_the_error_is_the_command_to_ask_for() -> None:
 
 async def test_without_permission_what_others_registered_is_enough() -> None:
     async with grpc_server(CONNECTED, DENIED, *[None] * (2 * len(NAMES))) as address:
-        assert (await prepare_namespace(address, "theirs")).registered == ()
+        assert (await prepare_namespace(Connection(address, "theirs"))).registered == ()
 
 
 async def test_a_server_that_is_away_is_told_as_such() -> None:
     with pytest.raises(Unavailable, match=re.escape("it cannot be reached")):
-        await prepare_namespace("127.0.0.1:1", "default")
+        await prepare_namespace(Connection("127.0.0.1:1", "default"))

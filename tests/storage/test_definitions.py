@@ -4,11 +4,19 @@ import asyncio
 import json
 
 import asyncpg
+import pytest
 from asyncpg.pool import PoolConnectionProxy
 
 from dag.values import Json, digest
 from storage.db import Database
-from storage.definitions import StoredDefinition, list_definitions, load_definition, publish
+from storage.definitions import (
+    DamagedDefinition,
+    StoredDefinition,
+    list_definitions,
+    list_versions,
+    load_definition,
+    publish,
+)
 from tests.postgres import COMMITTING, OTHER_TENANT, TENANT, new_document_id
 
 
@@ -75,3 +83,26 @@ async def test_the_newest_of_each_definition_is_listed_in_pages(db: PoolConnecti
     first = await list_definitions(db, TENANT, limit=2)
     rest = await list_definitions(db, TENANT, after=first[-1].definition_id)
     assert [(d.definition_id, d.version) for d in (*first, *rest)] == [("alpha", 1), ("beta", 2), ("gamma", 1)]
+
+
+async def test_versions_are_listed_newest_first_in_pages(db: PoolConnectionProxy) -> None:
+    for text in ("a", "b", "c"):
+        await publish_text(db, text)
+    first = await list_versions(db, TENANT, "invoice", limit=2)
+    rest = await list_versions(db, TENANT, "invoice", before=first[-1].version)
+    assert [line.version for line in (*first, *rest)] == [3, 2, 1]
+    assert await list_versions(db, OTHER_TENANT, "invoice") == []
+
+
+async def test_a_body_that_was_changed_is_not_given_out(db: PoolConnectionProxy) -> None:
+    stored = await publish_text(db, "a")
+    await db.execute("UPDATE definitions SET body = $1 WHERE definition_id = 'invoice'", {**stored.body, "title": "b"})
+    with pytest.raises(DamagedDefinition, match="version 1 of the definition 'invoice' is not what was published"):
+        await load_definition(db, TENANT, "invoice")
+    with pytest.raises(DamagedDefinition):
+        await publish_text(db, "a")
+
+
+async def test_a_digest_of_something_else_is_not_believed(db: PoolConnectionProxy) -> None:
+    with pytest.raises(DamagedDefinition):
+        await publish(db, TENANT, {"id": "invoice"}, digest({"id": "other"}), "")

@@ -41,7 +41,9 @@ async def test_migrations_apply_from_nothing_once(empty: str) -> None:
     assert await migrate(empty) == ALL
     assert await migrate(empty) == []
     ours = {"documents", "document_counts", "processed_documents", "reviews", "definitions", "executions"}
-    assert await tables(empty) == {*ours, "migrations"}
+    registry = {"definition_aliases", "alias_moves", "routing_rules"}
+    inbox = {"dead_letters", "operator_actions"}
+    assert await tables(empty) == {*ours, *registry, *inbox, "migrations"}
 
 
 async def test_every_table_carries_its_tenant(dsn: str) -> None:

@@ -89,7 +89,7 @@ async def test_the_queue_is_by_band_then_priority_in_pages(db: PoolConnectionPro
     while page := await list_reviews(db, TENANT, limit=2, after=after):
         pages.append([review.document_id for review in page])
         after = page[-1].review_id
-    order = [document_id for page in pages for document_id in page]
+    order = [str(document_id) for page in pages for document_id in page]
     assert [len(page) for page in pages] == [2, 2, 1]
     assert order[:3] == ["d3", "d5", "d2"]
     assert sorted(order[3:]) == ["d1", "d4"]

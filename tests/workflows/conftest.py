@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import uuid
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -12,6 +13,7 @@ from typing import Any, cast
 
 import pytest
 from pydantic import BaseModel
+from temporalio import activity
 from temporalio.client import Client, WorkflowFailureError, WorkflowHandle
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.exceptions import ApplicationError
@@ -20,12 +22,24 @@ from temporalio.worker import Replayer, Worker
 from activities.execute import activity_for
 from activities.registry import Call, Handler
 from activities.tools import Tools
-from dag.definition import Definition
+from dag.calls import DeadLetter, ReviewCall, ReviewEnd
+from dag.definition import Definition, to_json
 from dag.report import RunReport
 from dag.values import Json, digest
 from tests.stack import Servers
 from worker import workflow_runner
-from workflows.contract import STATE, WORKFLOW_TYPE, RunRequest, workflow_id
+from workflows.contract import (
+    ANSWER,
+    CLOSE_REVIEW,
+    ESCALATE_REVIEW,
+    OPEN_REVIEW,
+    RECORD_DEAD_LETTER,
+    STATE,
+    WORKFLOW_TYPE,
+    Pinned,
+    RunRequest,
+    workflow_id,
+)
 from workflows.run import Run
 
 HISTORIES = Path(__file__).parent.parent / "histories"
@@ -44,6 +58,11 @@ class Gates:
     began: dict[str, asyncio.Event] = field(default_factory=lambda: defaultdict(asyncio.Event))
     opened: dict[str, asyncio.Event] = field(default_factory=lambda: defaultdict(asyncio.Event))
     calls: list[str] = field(default_factory=list)
+    failing: list[str] = field(default_factory=list)
+    questions: list[tuple[str, ReviewCall | ReviewEnd]] = field(default_factory=list)
+    """What human steps asked of the reviewers' queue."""
+    letters: list[DeadLetter] = field(default_factory=list)
+    """What the dead-letter inbox was told."""
 
     def handlers(self) -> list[Handler]:
         codes: list[Callable[[Call[Any], Tools], Awaitable[BaseModel]]] = [
@@ -52,8 +71,28 @@ class Gates:
             self.gate,
             self.flaky,
             self.bad,
+            self.work,
         ]
         return [Handler(code.__name__, Values, Values, code) for code in codes]
+
+    def inbox_activities(self) -> list[Callable[[Any], Awaitable[None]]]:
+        @activity.defn(name=OPEN_REVIEW)
+        async def open_review(call: ReviewCall) -> None:
+            self.questions.append((OPEN_REVIEW, call))
+
+        @activity.defn(name=ESCALATE_REVIEW)
+        async def escalate_review(call: ReviewCall) -> None:
+            self.questions.append((ESCALATE_REVIEW, call))
+
+        @activity.defn(name=CLOSE_REVIEW)
+        async def close_review(call: ReviewEnd) -> None:
+            self.questions.append((CLOSE_REVIEW, call))
+
+        @activity.defn(name=RECORD_DEAD_LETTER)
+        async def record_dead_letter(letter: DeadLetter) -> None:
+            self.letters.append(letter)
+
+        return [open_review, escalate_review, close_review, record_dead_letter]
 
     async def noop(self, call: Call[Any], _: Tools) -> Values:
         self.calls.append(call.step_id)
@@ -72,6 +111,14 @@ class Gates:
         if call.attempt <= call.config.times:
             raise ConnectionError(f"no network at attempt {call.attempt}")
         return Values(attempts=call.attempt)
+
+    async def work(self, call: Call[Any], _: Tools) -> Values:
+        """Fail if the step, or the item, that this is the work of is in `failing`; a nested run fails for its step."""
+        outer = call.run_id.split("~")[1:]
+        step_id, item = (outer[0], outer[1] if len(outer) > 1 else None) if outer else (call.step_id, call.item_key)
+        if (step_id if item is None else f"{step_id}[{item}]") in self.failing:
+            raise ValueError("drawn to fail")
+        return Values()
 
     async def bad(self, call: Call[Any], _: Tools) -> Values:
         raise ValueError(call.config.message)
@@ -94,9 +141,10 @@ class Bench:
         inputs: dict[str, Json] | None = None,
         local: Sequence[str] = (),
         resumed: dict[str, Json] | None = None,
+        nested: Sequence[dict[str, Json]] = (),
         **more: Json,
     ) -> WorkflowHandle[Run, RunReport]:
-        document = Definition.model_validate({"id": "test", "steps": steps, **more}).model_dump(mode="json")
+        document = to_json(Definition.model_validate({"id": "test", "steps": steps, **more}))
         request = RunRequest(
             tenant_id="default",
             run_id=f"test.{uuid.uuid4().hex}",
@@ -106,6 +154,7 @@ class Bench:
             inputs=inputs or {},
             local_handlers=tuple(local),
             resumed=resumed,
+            nested={inner["id"]: pinned(inner) for inner in nested},
         )
         handle = await self.client.start_workflow(
             WORKFLOW_TYPE,
@@ -131,8 +180,17 @@ class Bench:
             (HISTORIES / f"{self.recording}.json").write_text(text + "\n")
         return report
 
+    async def answer(self, handle: WorkflowHandle[Run, RunReport], step_id: str, answer: Json) -> str:
+        """Answer a waiting step as the API does; return the run's status."""
+        return cast(str, await handle.execute_update(ANSWER, args=[step_id, answer, "ann"]))
+
     async def run(self, steps: Sequence[dict[str, Json]], **more: Any) -> RunReport:
         return await self.finish(await self.start(steps, **more))
+
+
+def pinned(definition: dict[str, Json]) -> Pinned:
+    document = to_json(Definition.model_validate(definition))
+    return Pinned(definition=document, version=1, digest=digest(document))
 
 
 def _without_stack_traces(value: Json) -> Json:
@@ -158,7 +216,7 @@ async def bench(embedded: Servers, request: pytest.FixtureRequest) -> AsyncItera
         embedded.temporal_address, data_converter=pydantic_data_converter, identity="recorded"
     )
     gates, queue = Gates(), f"test-{uuid.uuid4().hex}"
-    name = cast(str, request.node.name).removeprefix("test_")
+    name = re.sub(r"\W+", "_", cast(str, request.node.name).removeprefix("test_")).strip("_")
     recording = name if request.config.getoption("--record-histories") else None
     async with work(client, queue, gates):
         yield Bench(client, queue, gates, recording)
@@ -172,7 +230,7 @@ async def work(client: Client, task_queue: str, gates: Gates) -> AsyncIterator[N
         client,
         task_queue=task_queue,
         workflows=[Run],
-        activities=[activity_for(handler, no_tools) for handler in gates.handlers()],
+        activities=[*(activity_for(handler, no_tools) for handler in gates.handlers()), *gates.inbox_activities()],
         workflow_runner=workflow_runner(sandboxed=True),
     ):
         yield

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 from temporalio.api.sdk.v1 import WorkflowMetadata
-from temporalio.client import WorkflowHandle, WorkflowUpdateFailedError
+from temporalio.client import WorkflowFailureError, WorkflowHandle, WorkflowUpdateFailedError
 from temporalio.exceptions import ApplicationError
 
 from dag.report import RunReport
@@ -98,3 +98,18 @@ async def _ended(handle: WorkflowHandle[Run, RunReport], step_id: str) -> bool:
 
 async def _is(handle: WorkflowHandle[Run, RunReport], status: RunStatus) -> bool:
     return await status_of(handle) is status
+
+
+async def test_steps_that_end_in_the_moment_of_a_stop(bench: Bench) -> None:
+    """Two ends in one activation: the first stops the run, and the second has nobody left to be cancelled."""
+    steps = [step("a", "bad", config={"message": "no"}), *(step(f"n{number}") for number in range(40))]
+    report = await bench.run(steps, on_failure="fail_fast", limits={"max_concurrency": 50})
+    assert report.status is RunStatus.FAILED
+
+
+async def test_cancelled_while_many_steps_end(bench: Bench) -> None:
+    handle = await bench.start([step(f"n{number}") for number in range(60)], limits={"max_concurrency": 60})
+    await handle.cancel()
+    with pytest.raises(WorkflowFailureError):
+        await handle.result()
+    assert (await handle.describe()).status is not None

@@ -1,0 +1,107 @@
+"""Handler `call_external_service`: call an HTTP service and hand on what it answers."""
+
+import json
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, AliasChoices, BaseModel, Field
+
+from activities.errors import AnswerUnusableError
+from activities.outgoing import MAX_BODY_BYTES, Answer, Outgoing, checked_url, is_success, read_json
+from activities.registry import Call, Handler
+from activities.secret_store import Revealed, refuse_references
+from activities.tools import Tools
+from dag.values import Json
+
+TOLD_HEADERS = ("content-type", "date", "etag", "last-modified", "link", "location", "retry-after", "x-request-id")
+"""The answer's headers that a definition may decide by; the others would only fill histories."""
+
+Status = Annotated[int, Field(ge=100, le=599)]
+Value = str | int | float | bool
+
+
+def _url(text: str) -> str:
+    checked_url(text)
+    return text
+
+
+class Config(BaseModel, extra="forbid", frozen=True):
+    """The request, and what counts as an answer to it."""
+
+    url: Annotated[str, AfterValidator(_url)] = Field(max_length=8192, description="what to call: http:// or https://")
+    method: Literal["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"] | None = Field(
+        default=None, description="by default POST with a body, GET without one"
+    )
+    query: Annotated[dict[str, Value | list[Value]], AfterValidator(refuse_references)] = Field(
+        default_factory=dict, description="parameters added to the URL; a list repeats its name"
+    )
+    headers: dict[str, str] = Field(
+        default_factory=dict, description="more headers; `secret://name` in one stands for the secret's value"
+    )
+    body: Annotated[Json, AfterValidator(refuse_references)] = Field(
+        default=None,
+        validation_alias=AliasChoices("body", "json", "payload"),
+        description="what to send, as JSON; null sends nothing; `json` and `payload` are other words for it",
+    )
+    expected_statuses: list[Status] = Field(
+        default_factory=list, description="the statuses that are a success; by default all of 2xx"
+    )
+    timeout_seconds: float = Field(
+        default=60.0, gt=0, le=600, allow_inf_nan=False, description="how long the whole exchange may take"
+    )
+    max_bytes: int = Field(default=MAX_BODY_BYTES, gt=0, le=MAX_BODY_BYTES, description="a longer answer is refused")
+
+
+class Output(BaseModel):
+    """The answer."""
+
+    status: int = Field(description="the HTTP status")
+    headers: dict[str, str] = Field(description=f"of its headers those of {', '.join(TOLD_HEADERS)}")
+    result: Json = Field(description="the body: its JSON if it says that it is JSON, else its text; null if empty")
+
+
+async def run(call: Call[Config], tools: Tools) -> Output:
+    """Return what the service answers. Every attempt has the same `Idempotency-Key`, unless the step gives its own.
+
+    Raises: MissingSecretError, RefusedSecretError, RefusedAddressError, RequestRefusedError, AnswerUnusableError
+    (never retried); TryAgainLaterError, UnreachableError, OutgoingTimeoutError (retried).
+    """
+    config = call.config
+    url = checked_url(config.url)
+    if config.query:
+        url = url.copy_merge_params(config.query)
+    revealed = await tools.outside.secrets.reveal(call.tenant_id, config.headers, url.host)
+    body = None if config.body is None else json.dumps(config.body, ensure_ascii=False, allow_nan=False).encode()
+    outgoing = Outgoing(
+        method=config.method or ("GET" if body is None else "POST"),
+        url=str(url),
+        headers=_headers(call, revealed, has_body=body is not None),
+        body=body,
+        timeout_seconds=config.timeout_seconds,
+        max_bytes=config.max_bytes,
+    )
+    answer = await tools.outside.http.send(outgoing)
+    if not (answer.status in config.expected_statuses if config.expected_statuses else is_success(answer.status)):
+        raise answer.refusal(revealed.redact)
+    return _output(answer, revealed, config)
+
+
+def _headers(call: Call[Config], revealed: Revealed, *, has_body: bool) -> Mapping[str, str]:
+    given = {name.lower() for name in revealed.texts}
+    ours = {"Accept": "application/json, */*;q=0.5", "Idempotency-Key": call.identity[:32]}
+    if has_body:
+        ours["Content-Type"] = "application/json"
+    return {**revealed.texts, **{name: value for name, value in ours.items() if name.lower() not in given}}
+
+
+def _output(answer: Answer, revealed: Revealed, config: Config) -> Output:
+    if not answer.complete:
+        raise AnswerUnusableError(f"{answer.request} answered more than {config.max_bytes} bytes (max_bytes)")
+    headers = {name: revealed.redact(answer.headers[name]) for name in TOLD_HEADERS if name in answer.headers}
+    result: Json = revealed.redact(answer.text()) or None
+    if result is not None and answer.is_json:
+        result = read_json(result, answer.request)
+    return Output(status=answer.status, headers=headers, result=result)
+
+
+HANDLER = Handler("call_external_service", Config, Output, run, aliases=("external_service",))

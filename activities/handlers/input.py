@@ -1,0 +1,27 @@
+"""Handler `input`: give a run's inputs, or any other values, to the steps behind it: a graph's beginning."""
+
+from pydantic import Field, RootModel
+
+from activities.registry import Call, Handler
+from activities.tools import Tools
+from dag.values import Json
+
+
+class Config(RootModel[dict[str, Json]], frozen=True):
+    """Any fields: `{customer: "{{ inputs.customer }}"}`."""
+
+    root: dict[str, Json] = Field(description="what the step gives, by name")
+
+
+class Output(RootModel[dict[str, Json]]):
+    """The config's fields by their names."""
+
+    root: dict[str, Json] = Field(description="the fields of the config")
+
+
+async def run(call: Call[Config], _tools: Tools) -> Output:
+    """Return the config."""
+    return Output(call.config.root)
+
+
+HANDLER = Handler("input", Config, Output, run, local=True)

@@ -1,0 +1,67 @@
+"""Handler `llm_service`: ask a Gemini model for text."""
+
+from pydantic import BaseModel, Field
+
+from activities.registry import Call, Handler
+from activities.tools import Tools
+
+
+class Config(BaseModel, extra="forbid", frozen=True):
+    """What to ask, and how."""
+
+    prompt: str = Field(min_length=1, max_length=200_000, description="the question, with everything it is about")
+    system: str | None = Field(default=None, max_length=50_000, description="instructions that stand above the prompt")
+    model: str | None = Field(
+        default=None,
+        pattern=r"^[a-z0-9][a-z0-9._-]{0,99}$",
+        description="the model's name; by default that of DOCRAIL_GEMINI_MODEL",
+    )
+    temperature: float | None = Field(
+        default=None, ge=0, le=2, description="0 for the likeliest words, more for variety; by default the model's own"
+    )
+    max_output_tokens: int | None = Field(
+        default=None, ge=1, le=65_536, description="the longest answer, in tokens; by default the model's own"
+    )
+    timeout_seconds: float = Field(
+        default=120.0, gt=0, le=600, allow_inf_nan=False, description="how long the model may take"
+    )
+
+
+class Output(BaseModel):
+    """What the model wrote, and what it cost."""
+
+    result: str = Field(description="the text")
+    cut: bool = Field(description="whether the text ends where `max_output_tokens` were used up")
+    model: str = Field(description="the model that answered")
+    input_tokens: int = Field(description="tokens of the prompt")
+    output_tokens: int = Field(description="tokens of the text")
+
+
+async def run(call: Call[Config], tools: Tools) -> Output:
+    """Return the model's text. Another attempt asks again, and pays again.
+
+    Raises: NotConfiguredError without a key, RequestRefusedError, AnswerUnusableError if the model refuses to answer
+    (never retried); TryAgainLaterError, UnreachableError, OutgoingTimeoutError (retried).
+    """
+    from activities.gemini import Prompt, ask  # noqa: PLC0415  # loads the SDK, which the API does not need
+
+    config, access = call.config, tools.outside.gemini
+    prompt = Prompt(
+        text=config.prompt,
+        model=config.model or access.default_model,
+        instructions=config.system,
+        temperature=config.temperature,
+        max_output_tokens=config.max_output_tokens,
+        timeout_seconds=config.timeout_seconds,
+    )
+    reply = await ask(access, prompt)
+    return Output(
+        result=reply.text,
+        cut=reply.cut,
+        model=reply.model,
+        input_tokens=reply.input_tokens,
+        output_tokens=reply.output_tokens,
+    )
+
+
+HANDLER = Handler("llm_service", Config, Output, run)

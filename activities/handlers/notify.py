@@ -1,0 +1,62 @@
+"""Handler `notify`: tell the people who run this installation, by their webhook or else in the worker's log."""
+
+import logging
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+from activities.registry import Call, Handler
+from activities.tools import Tools
+from activities.webhooks import Message, deliver
+from dag.values import Json, canonical
+
+Level = Literal["info", "warning", "error"]
+
+LEVELS: Mapping[Level, int] = {"info": logging.WARNING, "warning": logging.WARNING, "error": logging.ERROR}
+"""A notification is for somebody, so it stands in the log at levels that logs show unless told otherwise."""
+
+log = logging.getLogger(__name__)
+
+
+class Config(BaseModel, extra="forbid", frozen=True):
+    """What to tell."""
+
+    message: str = Field(min_length=1, max_length=4000, description="the text")
+    title: str = Field(default="", max_length=200, description="a heading")
+    level: Level = Field(default="info", description="how bad it is")
+    details: dict[str, Json] = Field(default_factory=dict, description="values that programs read beside the text")
+
+
+class Output(BaseModel):
+    """Where it went."""
+
+    sent_to: Literal["webhook", "log"] = Field(
+        description="`webhook`: that of DOCRAIL_NOTIFY_URL; `log`: none is set, so the worker's log"
+    )
+    notification_id: str = Field(description="its `webhook-id`, the same for every attempt")
+
+
+async def run(call: Call[Config], tools: Tools) -> Output:
+    """Post the notification as JSON; its `text` is what chat programs show. Signed by the tenant's secret `webhooks`.
+
+    Raises: RefusedAddressError, RequestRefusedError (never retried); TryAgainLaterError, UnreachableError,
+    OutgoingTimeoutError (retried).
+    """
+    outside, notification_id = tools.outside, f"ntf_{call.identity[:32]}"
+    body = _body(call)
+    if outside.notify_url is None:
+        log.log(LEVELS[call.config.level], "%s (%s) %s", body["text"], call.run_id, canonical(call.config.details))
+        return Output(sent_to="log", notification_id=notification_id)
+    await deliver(Message(call.tenant_id, notification_id, outside.notify_url, body), outside.http, outside.secrets)
+    return Output(sent_to="webhook", notification_id=notification_id)
+
+
+def _body(call: Call[Config]) -> dict[str, Json]:
+    config = call.config
+    text = f"{config.title}: {config.message}" if config.title else config.message
+    where = {"tenant_id": call.tenant_id, "run_id": call.run_id, "step_id": call.step_id}
+    return {"text": f"[{config.level}] {text}", **config.model_dump(), **where}
+
+
+HANDLER = Handler("notify", Config, Output, run)

@@ -1,0 +1,27 @@
+"""Handler `output`: gather what a run came to out of the steps before it: a graph's end."""
+
+from pydantic import Field, RootModel
+
+from activities.registry import Call, Handler
+from activities.tools import Tools
+from dag.values import Json
+
+
+class Config(RootModel[dict[str, Json]], frozen=True):
+    """Any fields: `{total: "{{ extract.total }}"}`."""
+
+    root: dict[str, Json] = Field(description="what the step gives, by name")
+
+
+class Output(RootModel[dict[str, Json]]):
+    """The config's fields by their names."""
+
+    root: dict[str, Json] = Field(description="the fields of the config")
+
+
+async def run(call: Call[Config], _tools: Tools) -> Output:
+    """Return the config."""
+    return Output(call.config.root)
+
+
+HANDLER = Handler("output", Config, Output, run, local=True)

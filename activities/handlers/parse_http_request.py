@@ -1,0 +1,35 @@
+"""Handler `parse_http_request`: take the fields that matter out of the body of a request that came in."""
+
+from pydantic import AliasChoices, BaseModel, Field, RootModel
+
+from activities.registry import Call, Handler
+from activities.tools import Tools
+from dag.values import Json
+
+
+class Config(BaseModel, extra="forbid", frozen=True):
+    """A body, and what to take out of it."""
+
+    body: dict[str, Json] = Field(
+        validation_alias=AliasChoices("body", "request"),
+        description="the request's body, as a wait for a webhook gives it; `request` is another word for it",
+    )
+    take_params: list[str] = Field(min_length=1, description="the fields to take; each must be there")
+
+
+class Output(RootModel[dict[str, Json]]):
+    """The fields that were taken, by their names."""
+
+    root: dict[str, Json] = Field(description="the fields of `take_params`")
+
+
+async def run(call: Call[Config], _tools: Tools) -> Output:
+    """Return the fields. Raises: ValueError if one is not there (never retried)."""
+    body = call.config.body
+    missing = [name for name in call.config.take_params if name not in body]
+    if missing:
+        raise ValueError(f"the request has no {', '.join(missing)}; it has {', '.join(sorted(body)) or 'no fields'}")
+    return Output({name: body[name] for name in call.config.take_params})
+
+
+HANDLER = Handler("parse_http_request", Config, Output, run, local=True, aliases=("ParseHTTPRequest",))

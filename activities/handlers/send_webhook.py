@@ -1,0 +1,79 @@
+"""Handler `send_webhook`: post a signed JSON message to a URL; its receiver can check it, and tell a repetition."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, AliasChoices, BaseModel, Field
+
+from activities.outgoing import checked_url
+from activities.registry import Call, Handler
+from activities.secret_store import name_of, refuse_references
+from activities.tools import Tools
+from activities.webhooks import Message, deliver
+from dag.values import Json
+
+
+def _url(text: str) -> str:
+    checked_url(text)
+    return text
+
+
+def _reference(text: str) -> str:
+    name_of(text)
+    return text
+
+
+class Config(BaseModel, extra="forbid", frozen=True):
+    """What to send, and where to."""
+
+    url: Annotated[str, AfterValidator(_url)] = Field(
+        max_length=8192, description="where to post it: http:// or https://"
+    )
+    body: Annotated[Json, AfterValidator(refuse_references)] = Field(
+        default_factory=dict,
+        validation_alias=AliasChoices("body", "payload"),
+        description="the message, any JSON; `payload` is another word for it",
+    )
+    secret: Annotated[str, AfterValidator(_reference)] | None = Field(
+        default=None,
+        description="the key that signs it, as `secret://name`; without it the tenant's secret `webhooks`, if there is "
+        "one, else it goes unsigned",
+    )
+    headers: dict[str, str] = Field(
+        default_factory=dict, description="more headers; `secret://name` in one stands for the secret's value"
+    )
+    timeout_seconds: float = Field(
+        default=30.0, gt=0, le=300, allow_inf_nan=False, description="how long the receiver may take to answer"
+    )
+
+
+class Output(BaseModel):
+    """How it was received."""
+
+    webhook_id: str = Field(description="the message's `webhook-id`, the same for every attempt")
+    status: int = Field(description="the receiver's HTTP status, of 2xx")
+    signed: bool = Field(description="whether a key signed it")
+    result: Json = Field(description="what the receiver answered, JSON or text; null if nothing, or more than 16 KiB")
+
+
+async def run(call: Call[Config], tools: Tools) -> Output:
+    """Post the message, and return once its receiver has taken it. It may arrive twice, under the same `webhook-id`.
+
+    Raises: MissingSecretError, RefusedSecretError, RefusedAddressError, RequestRefusedError (never retried);
+    TryAgainLaterError, UnreachableError, OutgoingTimeoutError (retried).
+    """
+    config = call.config
+    message_id = f"msg_{call.identity[:32]}"
+    message = Message(
+        call.tenant_id,
+        message_id,
+        config.url,
+        config.body,
+        None if config.secret is None else name_of(config.secret),
+        config.headers,
+        config.timeout_seconds,
+    )
+    delivery = await deliver(message, tools.outside.http, tools.outside.secrets)
+    return Output(webhook_id=message_id, status=delivery.status, signed=delivery.signed, result=delivery.result)
+
+
+HANDLER = Handler("send_webhook", Config, Output, run, aliases=("send_webhook_event", "SendWebhookEvent"))

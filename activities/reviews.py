@@ -1,0 +1,77 @@
+"""The activities behind a human step: its question comes into the reviewers' queue, is handed on, and leaves it.
+
+They are not in the catalogue: no definition names them. Temporal tries each until it works, so none may refuse what it
+was given for ever.
+"""
+
+import datetime as dt
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import asyncpg
+from temporalio import activity
+
+from activities.tools import Tools
+from dag.calls import ReviewCall, ReviewEnd
+from dag.state import StepStatus
+from dag.values import Json, shortened
+from storage.step_reviews import (
+    CLOSED,
+    DECIDED,
+    ESCALATED,
+    FIRST,
+    StepEnd,
+    StepQuestion,
+    ask_question,
+    close_question,
+)
+
+LONGEST_TITLE = 500
+"""Of what a queue shows in one row; the definition's own limit, before its templates are filled in."""
+
+
+def review_activities(tools: Tools) -> list[Callable[[Any], Awaitable[None]]]:
+    """Return the activities. A run tries each until it works; in any order, the end is the end."""
+
+    @activity.defn
+    async def open_review(call: ReviewCall) -> None:
+        await _ask(tools.db, call, FIRST)
+
+    @activity.defn
+    async def escalate_review(call: ReviewCall) -> None:
+        await _ask(tools.db, call, ESCALATED)
+
+    @activity.defn
+    async def close_review(end: ReviewEnd) -> None:
+        is_decided = end.status is StepStatus.COMPLETED
+        ended = StepEnd(
+            status=DECIDED if is_decided else CLOSED,
+            asked_at=end.asked_at,
+            decision=_storable(end.decision) if is_decided else None,
+            decided_by=end.decided_by.replace("\0", "") if is_decided else None,
+        )
+        await close_question(tools.db, end.tenant_id, end.run_id, end.step_id, ended)
+
+    return [open_review, escalate_review, close_review]
+
+
+async def _ask(db: asyncpg.Pool, call: ReviewCall, band: int) -> None:
+    question = StepQuestion(
+        queue=call.queue,
+        title=shortened(_storable(call.title).replace("\0", ""), LONGEST_TITLE) or call.step_id,
+        form=_storable(call.form),
+        show=_storable(call.show),
+        priority=call.priority,
+        due_at=None if call.due_at is None else dt.datetime.fromtimestamp(call.due_at, dt.UTC),
+        asked_at=call.asked_at,
+        document_id=call.document_id,
+        band=band,
+    )
+    await ask_question(db, call.tenant_id, call.run_id, call.step_id, question)
+
+
+def _storable(value: Json) -> Json:
+    """Return `value` as PostgreSQL can keep it: steps before may have put NaN or half a character into it."""
+    text = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace").decode()
+    return json.loads(text, parse_constant=lambda _: None)

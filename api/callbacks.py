@@ -1,0 +1,32 @@
+"""Callbacks: what customers post to the URLs that they were given. The only routes to runs that need no key."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Body, Path
+from pydantic import BaseModel
+
+from activities.callbacks import MAX_TOKEN_LENGTH
+from api.errors import problems_without_key
+from api.parameters import AppDep
+from dag.values import Json
+from operations import callbacks
+from operations.errors import AlreadyAnswered, CallbackOver, NotFound
+
+router = APIRouter(prefix="/v1/callbacks", tags=["callbacks"])
+
+
+class AnsweredOut(BaseModel):
+    """The answer was taken."""
+
+    status: str = "answered"
+
+
+@router.post("/{token}", responses=problems_without_key(NotFound, AlreadyAnswered, CallbackOver))
+async def receive_callback(
+    token: Annotated[str, Path(max_length=MAX_TOKEN_LENGTH, description="as the URL that was sent has it")],
+    answer: Annotated[Json, Body(examples=[{"decision": "process"}])],
+    app: AppDep,
+) -> AnsweredOut:
+    """Answer the step that waits behind this URL. The URL works once; the same answer again is taken again."""
+    await callbacks.receive_callback(app, token, answer)
+    return AnsweredOut()

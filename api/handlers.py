@@ -1,0 +1,45 @@
+"""Handlers: what a step's `handler` may name, with the JSON Schema of what each takes and gives."""
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict, Field
+
+from api.auth import MayRead
+from api.errors import problems
+from api.parameters import AppDep
+from dag.values import Json
+from operations import handlers
+from operations.errors import NotFound
+
+router = APIRouter(prefix="/v1/handlers", tags=["handlers"])
+
+
+class HandlerOut(BaseModel):
+    """A handler."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    name: str = Field(examples=["send_webhook"])
+    aliases: list[str] = Field(description="other names that definitions may use; a run shows its own name")
+    summary: str = Field(description="what it does, in a sentence")
+    local: bool = Field(description="it runs inside the workflow's task, without heartbeat or queue")
+    config_schema: dict[str, Json] = Field(description="JSON Schema of a step's `config`")
+    output_schema: dict[str, Json] = Field(description="JSON Schema of what later steps read")
+
+
+class HandlerListOut(BaseModel):
+    """Every handler, by name."""
+
+    handlers: list[HandlerOut]
+
+
+@router.get("", responses=problems())
+async def list_handlers(_who: MayRead, app: AppDep) -> HandlerListOut:
+    """List the handlers."""
+    found = handlers.list_handlers(app.catalogue)
+    return HandlerListOut(handlers=[HandlerOut.model_validate(handler) for handler in found])
+
+
+@router.get("/{name}", responses=problems(NotFound))
+async def show_handler(name: str, _who: MayRead, app: AppDep) -> HandlerOut:
+    """Show a handler, by its name or an alias of it."""
+    return HandlerOut.model_validate(handlers.load_handler(app.catalogue, name))

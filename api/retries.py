@@ -1,0 +1,134 @@
+"""Retries of runs that ended, with edits and under newer versions, and the word that a parked step waits for."""
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from api.auth import MayOperateRuns
+from api.errors import problems
+from api.parameters import AppDep
+from api.runs import RunStatusOut
+from dag.aliases import MAX_VERSION
+from dag.messages import ResolutionKind
+from dag.retry import Edit, Fate
+from dag.state import RunStatus
+from dag.values import Json
+from operations import resolving, retries
+from operations.errors import NotFound, TooLarge, WrongState
+from operations.retries import RetryOrder
+
+router = APIRouter(prefix="/v1/runs/{run_id}", tags=["runs"])
+
+Reason = Annotated[str, Field(max_length=500, pattern=r"^[^\x00]*$", description="recorded with the action")]
+
+
+class EditIn(BaseModel):
+    """What one step is given by hand: exactly one of the three."""
+
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{"config": {"url": "https://b.example"}}]}
+    )
+
+    config: dict[str, Json] | None = Field(
+        default=None, description="run the step with this config, taken as it is: templates in it are not resolved"
+    )
+    output: Json = Field(default=None, description="the step is completed with this output and does not run")
+    skip: Literal[True] | None = Field(default=None, description="the step does not run")
+
+    @model_validator(mode="after")
+    def _one(self) -> "EditIn":
+        if len(self.model_fields_set) != 1:
+            raise ValueError("expected exactly one of config, output, skip")
+        if self.config is None and self.skip is None and "output" not in self.model_fields_set:
+            raise ValueError("expected a value, not null")
+        return self
+
+    def edit(self) -> Edit:
+        """Return what is meant."""
+        if self.skip:
+            return Edit(ResolutionKind.SKIP)
+        if self.config is not None:
+            return Edit(ResolutionKind.RETRY, self.config)
+        return Edit(ResolutionKind.OUTPUT, self.output)
+
+
+class RetryIn(BaseModel):
+    """How a run that ended goes on; by default as it was."""
+
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{"steps": {"load": {"skip": True}}, "preview": True}]}
+    )
+
+    steps: dict[str, EditIn] = Field(default_factory=dict, max_length=2000, description="by step id")
+    version: int | None = Field(
+        default=None,
+        strict=True,
+        ge=1,
+        le=MAX_VERSION,
+        description="of the definition to go on with; by default the one that ran",
+    )
+    preview: bool = Field(default=False, strict=True, description="only tell what would be reused, done again and new")
+    reason: Reason = ""
+
+
+class StepFateOut(BaseModel):
+    """What becomes of a step, and why."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    fate: Fate
+    why: str = Field(examples=["failed: ConnectionError"])
+
+
+class RetryOut(BaseModel):
+    """A run that goes on, or with `preview` would; its steps in plan order, then those that a newer version dropped."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    run_id: str
+    version: int
+    status: RunStatus
+    steps: dict[str, StepFateOut]
+
+
+class ResolveIn(BaseModel):
+    """What becomes of a parked step: tried again, with `config` in another way; skipped; or given an output."""
+
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{"action": "output", "output": {"n": 7}}]}
+    )
+
+    action: ResolutionKind
+    config: dict[str, Json] | None = Field(default=None, description="with retry: instead of the step's own")
+    output: Json = Field(default=None, description="with output: what the step gives")
+    reason: Reason = ""
+
+    @model_validator(mode="after")
+    def _fits(self) -> "ResolveIn":
+        if self.config is not None and self.action is not ResolutionKind.RETRY:
+            raise ValueError(f"config goes with the action retry, not with {self.action}")
+        if ("output" in self.model_fields_set) is not (self.action is ResolutionKind.OUTPUT):
+            raise ValueError("output goes with the action output, which needs it")
+        return self
+
+    def edit(self) -> Edit:
+        """Return what is meant."""
+        return Edit(self.action, self.output if self.action is ResolutionKind.OUTPUT else self.config)
+
+
+@router.post("/retry", responses=problems(NotFound, WrongState, TooLarge))
+async def retry_run(run_id: str, who: MayOperateRuns, app: AppDep, wanted: RetryIn | None = None) -> RetryOut:
+    """Start a failed or cancelled run again under its id. What completed is kept, unless what it came from changed."""
+    order = wanted or RetryIn()
+    edits = {step_id: edit.edit() for step_id, edit in order.steps.items()}
+    act = retries.preview_retry if order.preview else retries.retry_run
+    retried = await act(app, who, run_id, RetryOrder(edits, order.version, order.reason))
+    return RetryOut.model_validate(retried)
+
+
+@router.post("/steps/{step_id}/resolve", responses=problems(NotFound, WrongState))
+async def resolve_step(run_id: str, step_id: str, wanted: ResolveIn, who: MayOperateRuns, app: AppDep) -> RunStatusOut:
+    """Say what becomes of a parked step; its run goes on. The first word counts."""
+    status = await resolving.resolve_step(app, who, run_id, step_id, wanted.edit(), reason=wanted.reason)
+    return RunStatusOut(run_id=run_id, status=status)

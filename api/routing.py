@@ -1,0 +1,114 @@
+"""Routing rules: which definition a new document takes whose upload names none."""
+
+import datetime as dt
+from dataclasses import asdict
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict, Field
+
+from api.auth import MayAdminister, MayRead
+from api.definitions import ProblemLineOut, ValidationOut
+from api.errors import problems
+from api.parameters import AppDep
+from dag.routing import NAMES, Facts
+from dag.values import Json
+from operations import routing
+from operations.documents import UNKNOWN_MEDIA_TYPE
+from operations.errors import InvalidRouting, Outdated
+from operations.routing import DEFAULT_DEFINITION
+
+EXAMPLE = 'rules:\n  - {when: type == "application/xml" and source == "email", definition: invoice@4}\n'
+
+router = APIRouter(prefix="/v1/routing", tags=["routing"])
+
+
+class RoutingIn(BaseModel):
+    """Rules, in order: their YAML or JSON text (problems then have lines and columns), or a JSON object."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"routing": EXAMPLE, "revision": 3}]})
+
+    routing: str | dict[str, Json]
+    revision: int | None = Field(
+        default=None,
+        strict=True,
+        ge=0,
+        description="the one that was changed: refused if somebody else set another meanwhile",
+    )
+
+
+class CheckIn(BaseModel):
+    """Rules to look at."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"routing": EXAMPLE}]})
+
+    routing: str | dict[str, Json]
+
+
+class RoutingOut(BaseModel):
+    """The rules in force. `revision` counts how often they were set; 0 is never, and then there are none."""
+
+    revision: int
+    rules: list[dict[str, Json]]
+    source: str = Field(description="as their author wrote them")
+    set_by: str | None
+    set_at: dt.datetime | None
+    names: tuple[str, ...] = Field(default=NAMES, description="what `when` may read")
+    default: str = Field(default=DEFAULT_DEFINITION, description="what a document takes that no rule is for")
+
+
+class RoutingSetOut(RoutingOut):
+    """The rules in force, and what the validator warned about."""
+
+    warnings: list[ProblemLineOut]
+
+
+class FactsIn(BaseModel):
+    """What is known of a document when it arrives."""
+
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{"type": "application/xml", "size": 8000, "source": "email"}]}
+    )
+
+    type: str = Field(default=UNKNOWN_MEDIA_TYPE, max_length=200)
+    size: int = Field(default=1, strict=True, ge=0, description="bytes")
+    source: str = Field(default="", max_length=100)
+    file_name: str = Field(default="document", max_length=255)
+
+
+class RouteOut(BaseModel):
+    """Which definition a document would take, and by which rule, from 0; null if none holds and it is the default."""
+
+    definition: str
+    rule: int | None
+    faults: dict[int, str] = Field(description="rules that could not be judged and were passed over, and why")
+
+
+@router.get("", responses=problems())
+async def show_routing(who: MayRead, app: AppDep) -> RoutingOut:
+    """Show the routing rules."""
+    stored = await routing.show_rules(app, who)
+    if stored is None:
+        return RoutingOut(revision=0, rules=[], source="", set_by=None, set_at=None)
+    return RoutingOut(**asdict(stored))
+
+
+@router.put("", responses=problems(InvalidRouting, Outdated))
+async def set_routing(wanted: RoutingIn, who: MayAdminister, app: AppDep) -> RoutingSetOut:
+    """Put routing rules into force, in place of the ones before."""
+    placed = await routing.set_rules(app, who, wanted.routing, revision=wanted.revision)
+    warnings = [ProblemLineOut(**asdict(warning)) for warning in placed.warnings]
+    return RoutingSetOut(**asdict(placed.stored), warnings=warnings)
+
+
+@router.post("/validate", responses=problems())
+async def validate_routing(wanted: CheckIn, who: MayRead, app: AppDep) -> ValidationOut:
+    """Tell everything that is wrong with routing rules. Nothing is stored; 200 for invalid ones too."""
+    rules, found = await routing.check_rules(app, who, wanted.routing)
+    return ValidationOut(valid=rules is not None, problems=[ProblemLineOut(**asdict(problem)) for problem in found])
+
+
+@router.post("/try", responses=problems())
+async def try_routing(wanted: FactsIn, who: MayRead, app: AppDep) -> RouteOut:
+    """Tell which definition a document would take."""
+    found = await routing.route(app, who, Facts(tenant=who.tenant_id, **wanted.model_dump()))
+    return RouteOut(definition=found.definition or DEFAULT_DEFINITION, rule=found.rule, faults=dict(found.faults))

@@ -1,0 +1,132 @@
+"""`docrail reviews`: look at what waits for a person, and decide what a run's human step asks."""
+
+import json
+from collections.abc import Iterator
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from commands.answers import Fields, Value, parse_answer
+from commands.asking import HERE, Api, AsJson, ask_api, print_json
+from commands.speaking import console, table
+from dag.values import Json
+
+REVIEWS = "/v1/reviews"
+
+Id = Annotated[str, typer.Argument(help="A review item's id.", metavar="ID")]
+
+reviews = typer.Typer(name="reviews", no_args_is_help=True)
+
+
+@reviews.callback()
+def about() -> None:
+    """Look at what waits for a person, and decide it.
+
+    Example: docrail reviews list --queue payments
+    """
+
+
+@reviews.command("list")
+def show_all(
+    queue: Annotated[str | None, typer.Option(help="Of this queue only.", metavar="NAME")] = None,
+    kind: Annotated[str | None, typer.Option(help="Of documents or of steps only: document, step.")] = None,
+    status: Annotated[str, typer.Option(help="open, or how items ended: decided, closed.")] = "open",
+    limit: Annotated[int, typer.Option(min=1, max=500, help="Most items to show.", metavar="N")] = 50,
+    as_json: AsJson = False,
+    api: Api = HERE,
+) -> None:
+    """List what waits, most urgent first.
+
+    Exit codes: 0 shown, 1 the API refused or is away, 2 wrong usage.
+
+    Example: docrail reviews list --kind step
+    """
+    wanted = {"queue": queue, "kind": kind, "status": status, "limit": str(limit)}
+    page = ask_api(api, "GET", REVIEWS, params={name: text for name, text in wanted.items() if text is not None})
+    if as_json:
+        print_json(page)
+        return
+    console().print(_table(page["reviews"]))
+    if page["after"]:
+        print("\nthere are more: --limit shows more of them")
+
+
+@reviews.command()
+def show(review: Id, as_json: AsJson = False, api: Api = HERE) -> None:
+    """Show a question: what it is about, and which fields a decision has.
+
+    Exit codes: 0 shown, 1 the API refused or is away, 2 wrong usage.
+
+    Example: docrail reviews show rev_0f9c6c4b3a2d4e5f8a7b6c5d4e
+    """
+    found = ask_api(api, "GET", f"{REVIEWS}/{review}")
+    if as_json:
+        print_json(found)
+    else:
+        print("\n".join(_lines(found)))
+
+
+@reviews.command()
+def decide(review: Id, given: Fields = None, value: Value = None, as_json: AsJson = False, api: Api = HERE) -> None:
+    """Decide what a human step asks. The first decision counts.
+
+    Exit codes: 0 decided, 1 the decision does not fit, somebody was first, or the API is away; 2 wrong usage.
+
+    Example: docrail reviews decide rev_0f9c6c4b3a2d4e5f8a7b6c5d4e approved=true
+    """
+    path = f"{REVIEWS}/{review}"
+    form = ask_api(api, "GET", path)["form"] if given else None
+    decided = ask_api(api, "POST", f"{path}/decision", json={"decision": parse_answer(given or [], value, form)})
+    if as_json:
+        print_json(decided)
+    else:
+        print(f"decided {decided['step_id']}; {decided['run_id']} is {decided['run_status']}")
+
+
+def _table(found: list[dict[str, Json]]) -> Table:
+    shown = table()
+    for heading in ("review", "queue", "what", "due"):
+        shown.add_column(heading, overflow="fold")
+    shown.add_column("priority", justify="right")
+    for item in found:
+        shown.add_row(item["review_id"], item["queue"], _what(item), _time(item["due_at"]), f"{item['priority']:g}")
+    return shown
+
+
+def _what(item: dict[str, Json]) -> str:
+    if item["kind"] == "step":
+        return str(item["title"])
+    told = (item["summary"].get(name) for name in ("vendor", "number", "total", "currency"))
+    return " ".join(filter(None, told)) or str(item["document_id"])
+
+
+def _lines(item: dict[str, Json]) -> Iterator[str]:
+    yield _what(item)
+    yield f"  {item['kind']} in queue {item['queue']}, {item['status']}, due {_time(item['due_at']) or 'never'}"
+    yield f"  run {item['run_id']}" + (f", step {item['step_id']}" if item["step_id"] else "")
+    if item["document_id"]:
+        yield f"  document {item['document_id']}"
+    yield from (f"  {name}: {_text(part)}" for name, part in (item["show"] or item["summary"]).items())
+    if item["status"] == "decided":
+        yield f"decided by {item['decided_by'] or 'somebody'}: {_text(item['decision'])}"
+    elif item["kind"] == "step":
+        yield from _form(item["form"])
+
+
+def _form(form: dict[str, Json]) -> Iterator[str]:
+    yield "a decision has:" if form.get("properties") else "a decision may be any JSON that the form allows"
+    required = form.get("required") or []
+    for name, field in (form.get("properties") or {}).items():
+        type_ = field.get("type", "any JSON") if isinstance(field, dict) else "any JSON"
+        title = field.get("title", "") if isinstance(field, dict) else ""
+        must = ", required" if name in required else ""
+        yield f"  {name}: {type_}{must}" + (f" ({title})" if title else "")
+
+
+def _text(value: Json) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _time(at: str | None) -> str:
+    return "" if at is None else at[:16].replace("T", " ")

@@ -1,0 +1,49 @@
+"""Checks `for_each`: a list to run over, and a key that tells its elements apart."""
+
+from dag.checks.findings import Findings
+from dag.checks.outline import OWN_WORDS, Outline, StepOutline
+from dag.checks.wording import describe
+from dag.definition import is_id
+from dag.expressions import compile_expression
+from dag.fan import MAX_ITEMS
+from dag.templates import has_template, is_one_expression
+from dag.values import Json
+from dag.work import ExpressionError
+
+
+def check_for_each(step: StepOutline, outline: Outline, findings: Findings) -> None:
+    """Report items that can be no list, or too long a one, and a key that is the same for all of them."""
+    for_each, path = step.part("for_each"), (*step.path, "for_each")
+    items = for_each.get("items")
+    if "items" in for_each and (fault := _fault_of(items)):
+        message = f"'items' must be {fault}, found {describe(items)}"
+        findings.error("wrong-type", (*path, "items"), message, _as_template(items))
+    elif isinstance(items, list) and len(items) > MAX_ITEMS:
+        message = f"'items' has {len(items)} entries, more than {MAX_ITEMS}: pass parts of the list to several steps"
+        findings.error("too-many-items", (*path, "items"), message)
+    key = for_each.get("key")
+    if isinstance(key, str) and _is_constant(key, outline):
+        message = "'key' reads neither 'item' nor 'index', so every item would have the same key"
+        findings.error("same-key", (*path, "key"), message)
+
+
+def _fault_of(items: Json) -> str | None:
+    """Return what should stand where `items` stands, None if it may be right."""
+    if has_template(items):
+        return None if is_one_expression(items) else "one {{ expression }} with nothing around it, or a list"
+    return None if isinstance(items, list) else "a list, or an {{ expression }} that gives one"
+
+
+def _as_template(items: Json) -> str | None:
+    """Return the template that a text such as `inputs.pages` was meant to be."""
+    parts = items.split(".") if isinstance(items, str) else []
+    return f'"{{{{ {items} }}}}"' if len(parts) > 1 and all(map(is_id, parts)) else None
+
+
+def _is_constant(key: str, outline: Outline) -> bool:
+    """Tell whether an expression, all of whose names are known, has the same value for each item."""
+    try:
+        roots = {root for root, *_ in compile_expression(key).references}
+    except ExpressionError:
+        return False  # reported with the references
+    return roots <= outline.ids | OWN_WORDS

@@ -1,0 +1,88 @@
+"""Checks what waits: timers, answers and what they must look like, and what happens when nobody answers in time."""
+
+from dag.checks.findings import Findings
+from dag.checks.inputs import check_answer_schema
+from dag.checks.outline import StepOutline
+from dag.checks.wording import describe
+from dag.dispatch import LONGEST_WAIT_SECONDS
+from dag.kinds import StepKind, WaitFor
+from dag.problems import Path
+from dag.templates import has_template, is_one_expression
+from dag.values import Json
+
+OUTCOMES = "abort, fail, continue or {branch: NAME}"
+"""What `on_timeout` may say."""
+
+_FOR_ANSWERS = ("accept", "timeout_seconds", "on_timeout")
+
+
+def check_wait(step: StepOutline, findings: Findings) -> None:
+    """Report what is wrong with a wait beside the shape of its fields."""
+    wait, path = step.part(StepKind.WAIT), (*step.path, "wait")
+    check_answer_schema(wait.get("accept"), (*path, "accept"), findings)
+    if wait.get("for") == WaitFor.TIMER:
+        _check_timer(step, wait, path, findings)
+        return
+    if wait.get("for") in (WaitFor.SIGNAL, WaitFor.WEBHOOK) and wait.get("seconds") is not None:
+        message = f"{step.name} waits for an answer, and only a timer takes 'seconds'"
+        meant = "timeout_seconds" if wait.get("timeout_seconds") is None else None
+        findings.error("misplaced-field", (*path, "seconds"), message, meant, at_key=True)
+        return  # what goes with a timeout can be told when it is one
+    _check_timeout(step, wait, path, findings)
+    rule = wait.get("on_timeout")
+    if isinstance(rule, dict) and rule.get("escalate_to") is not None:
+        message = "'escalate_to' hands a question to other people: only a 'human' step takes it"
+        findings.error("misplaced-field", (*path, "on_timeout", "escalate_to"), message, at_key=True)
+
+
+def check_human(step: StepOutline, findings: Findings) -> None:
+    """Report what is wrong with a question to a person beside the shape of its fields."""
+    human, path = step.part(StepKind.HUMAN), (*step.path, "human")
+    check_answer_schema(human.get("form"), (*path, "form"), findings)
+    _check_timeout(step, human, path, findings)
+
+
+def _check_timer(step: StepOutline, wait: dict[str, Json], path: Path, findings: Findings) -> None:
+    seconds = wait.get("seconds")
+    for name in _FOR_ANSWERS:
+        if wait.get(name) is not None:
+            message = f"{step.name} is a timer, which nobody answers: it takes no '{name}'"
+            meant = "seconds" if name == "timeout_seconds" and seconds is None else None
+            findings.error("misplaced-field", (*path, name), message, meant, at_key=True)
+    if seconds is None:
+        if wait.get("timeout_seconds") is None:
+            message = f"{step.name} is a timer, so it needs the field 'seconds': how long it waits"
+            findings.error("missing-field", (*path, "seconds"), message)
+    elif fault := _fault_of(seconds):
+        findings.error("wrong-value", (*path, "seconds"), f"'seconds' must be {fault}, found {describe(seconds)}")
+
+
+def _fault_of(seconds: Json) -> str | None:
+    """Return what should stand where `seconds` stands, None if it may be right."""
+    if has_template(seconds):
+        return None if is_one_expression(seconds) else "one {{ expression }} with nothing around it, or a number"
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float):
+        return "a number, or an {{ expression }} that gives one"
+    return None if 0 < seconds <= LONGEST_WAIT_SECONDS else f"more than 0 and at most {LONGEST_WAIT_SECONDS}, a year"
+
+
+def _check_timeout(step: StepOutline, waiting: dict[str, Json], path: Path, findings: Findings) -> None:
+    """Report a timeout without `on_timeout`, the other way round, and one that says not exactly one thing."""
+    seconds, rule = waiting.get("timeout_seconds"), waiting.get("on_timeout")
+    if seconds is not None and rule is None:
+        message = f"{step.name} has a timeout, so say what happens then: on_timeout is one of {OUTCOMES}"
+        findings.error("missing-field", (*path, "on_timeout"), message)
+    if rule is None:
+        return
+    if seconds is None:
+        message = f"{step.name} waits without an end, so 'on_timeout' is never used: give it 'timeout_seconds' too"
+        findings.error("missing-field", (*path, "on_timeout"), message, at_key=True)
+    if not isinstance(rule, dict):
+        return
+    given = [name for name in ("then", "branch") if rule.get(name) is not None]
+    if len(given) > 1:
+        message = "'on_timeout' has both 'then' and 'branch': one thing happens, so give one of them"
+        findings.error("wrong-value", (*path, "on_timeout"), message)
+    elif not given:
+        message = "'on_timeout' must say what happens in the end: 'then' (abort, fail or continue) or 'branch'"
+        findings.error("missing-field", (*path, "on_timeout"), message)

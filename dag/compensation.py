@@ -1,0 +1,44 @@
+"""Undoes what a run has done, when it ends without success: newest first, one after the other."""
+
+from dag.fate import resolve
+from dag.messages import COMPENSATION, Command, Start
+from dag.plan import Plan, Step
+from dag.progress import Ending
+from dag.scope import RunScope
+from dag.state import RunState, StepError, StepStatus
+from dag.work import ExpressionError
+
+
+def compensate(plan: Plan, run: RunState, commands: list[Command]) -> bool:
+    """Tell whether something is still being undone; begin the next compensation if none runs."""
+    if any(run.steps[step.index].compensation is StepStatus.RUNNING for step in plan.compensated):
+        return True
+    while (step := _next(plan, run)) is not None and not run.paused:
+        state = run.steps[step.index]
+        assert step.compensation is not None, "only such steps are in `compensated`"
+        try:
+            config = resolve(step.compensation, RunScope(plan, run))
+        except ExpressionError as error:
+            state.compensation, state.compensation_error = StepStatus.FAILED, StepError("TemplateError", error.message)
+            continue
+        state.compensation = StepStatus.RUNNING
+        commands.append(Start(step.id, config, COMPENSATION))
+        return True
+    return step is not None
+
+
+def end_compensation(run: RunState, step: Step, ending: Ending) -> None:
+    """Close a compensation; one that failed is told, and keeps no other from being tried."""
+    state = run.steps[step.index]
+    if state.compensation is StepStatus.RUNNING:
+        state.compensation, state.compensation_error = ending.status, ending.error
+
+
+def _next(plan: Plan, run: RunState) -> Step | None:
+    """Return the step that completed last among those still to be undone."""
+    left = [
+        step
+        for step in plan.compensated
+        if run.steps[step.index].status is StepStatus.COMPLETED and run.steps[step.index].compensation is None
+    ]
+    return max(left, key=lambda step: (run.steps[step.index].ended_at or 0.0, step.index), default=None)

@@ -1,0 +1,160 @@
+"""Begins what is ready: steps and items in plan order, as far as there are slots. Only now are configs resolved."""
+
+from heapq import heappop
+from typing import assert_never
+
+from dag.definition import Dispatch
+from dag.fan import has_work, item_scope, open_fan
+from dag.fate import choose, refuse, resolve
+from dag.kinds import SHORTEST_SECONDS, StepKind
+from dag.messages import Command, Start
+from dag.plan import Plan, Step
+from dag.progress import Ending, conclude, end, enter, note_failure, offer, settle, stop, withdraw
+from dag.sandbox import show
+from dag.scope import RunScope
+from dag.state import RunState, RunStatus, StepError, StepStatus
+from dag.values import Json, size_of
+from dag.work import ExpressionError
+
+LONGEST_WAIT_SECONDS = 31_536_000
+"""A year: a timer beyond that is a mistake in a template."""
+
+
+MAX_CARRIED_BYTES = 30_000_000
+"""Of a run's configs and outputs together. Temporal ends a workflow whose history has 50 MB; the rest is for the events
+around them, a few hundred bytes each, and for the run's own beginning and end."""
+
+
+MAX_BEGUN_BYTES = 2_000_000
+"""Of the configs of what begins at one moment. All of it travels to Temporal in one message, which may have 4 MB; one
+that is larger would end the run. The rest begins with the next event, and what has begun will bring one."""
+
+
+def dispatch(plan: Plan, run: RunState, at: float, commands: list[Command]) -> bool:
+    """Begin ready steps until one fails at once (True: the run may have to be stopped) or nothing more can begin."""
+    if run.begun_at != at:
+        run.begun_at, run.begun_bytes = at, 0
+    while not run.paused and not run.stopping and run.begun_bytes < MAX_BEGUN_BYTES:
+        step = _next(plan, run)
+        if step is None:
+            return False
+        failures, begun = run.failures, len(commands)
+        try:
+            _begin(plan, run, step, at, commands)
+        except ExpressionError as error:
+            settle(plan, run, step, refuse(run.steps[step.index], "TemplateError", error.message), at)
+        size = sum(_size_of(plan, run, command) for command in commands[begun:])
+        run.carried_bytes, run.begun_bytes = run.carried_bytes + size, run.begun_bytes + size
+        if run.failures > failures or run.carried_bytes > MAX_CARRIED_BYTES:
+            return True
+    return False
+
+
+def _size_of(plan: Plan, run: RunState, command: Command) -> int:
+    if not isinstance(command, Start):
+        return 0
+    is_nested = bool(run.nested_bytes) and plan.step(command.step).kind is StepKind.WORKFLOW
+    return size_of(command.config) + is_nested * run.nested_bytes
+
+
+def _next(plan: Plan, run: RunState) -> Step | None:
+    """Return the first step in plan order that may begin, or begin one more item."""
+    heads = [run.ready_free[0]] if run.ready_free else []
+    if run.ready and run.slots_used < plan.max_concurrency:
+        heads.append(run.ready[0])
+    if not heads:
+        return None
+    step = plan.steps[min(heads)]
+    return step if plan.dispatch is Dispatch.READY or _is_open(run, step.layer) else None
+
+
+def _is_open(run: RunState, layer: int) -> bool:
+    while run.open_layer < layer and not run.unsettled_in_layer[run.open_layer]:
+        run.open_layer += 1
+    return layer <= run.open_layer
+
+
+def _begin(plan: Plan, run: RunState, step: Step, at: float, commands: list[Command]) -> None:
+    """Begin `step`, or its next item. Raises ExpressionError; the step is then off the heap and not begun."""
+    state = run.steps[step.index]
+    if state.status is StepStatus.RUNNING:
+        _begin_item(plan, run, step, at, commands)
+        return
+    heappop(run.ready if step.takes_slot else run.ready_free)
+    state.started_at = at
+    if step.items is not None:
+        _open(plan, run, step, at)
+        return
+    if step.kind is StepKind.SWITCH:
+        state.branch = choose(plan, run, step)
+        state.output = {"branch": state.branch}
+        settle(plan, run, step, StepStatus.COMPLETED, at)
+        return
+    config = resolve(step.config, RunScope(plan, run)) if state.edited is None else state.edited
+    match step.kind:
+        case StepKind.ABORT:
+            enter(run, step, StepStatus.RUNNING)
+            stop(plan, run, RunStatus.ABORTED, str(config["reason"]), at, commands, by=step)
+            end(plan, run, step, None, Ending(StepStatus.COMPLETED, at), commands)
+        case StepKind.WAIT | StepKind.HUMAN:
+            _wait(plan, run, step, config, at, commands)
+        case StepKind.HANDLER | StepKind.WORKFLOW:
+            run.slots_used += step.takes_slot
+            enter(run, step, StepStatus.RUNNING)
+            commands.append(Start(step.id, config))
+        case _:
+            assert_never(step.kind)
+
+
+def _wait(plan: Plan, run: RunState, step: Step, config: Json, at: float, commands: list[Command]) -> None:
+    """Begin to wait, unless the answer has come before the question."""
+    state = run.steps[step.index]
+    seconds = config.get("seconds")
+    if step.is_timer and not _is_duration(seconds):  # a timeout is a number that the definition says
+        raise ExpressionError(
+            f"`seconds` is {show(seconds)}, expected a number from {SHORTEST_SECONDS}, at most {LONGEST_WAIT_SECONDS}"
+        )
+    enter(run, step, StepStatus.WAITING)
+    if state.answer is not None:
+        end(plan, run, step, None, Ending(StepStatus.COMPLETED, at, state.answer.value), commands)
+    else:
+        commands.append(Start(step.id, config))
+
+
+def _is_duration(seconds: Json) -> bool:
+    is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
+    return is_number and SHORTEST_SECONDS <= seconds <= LONGEST_WAIT_SECONDS
+
+
+def _open(plan: Plan, run: RunState, step: Step, at: float) -> None:
+    """Lay out the items of a step; without any it is over at once."""
+    state = run.steps[step.index]
+    state.fan = state.fan or open_fan(plan, run, step)  # a retry brings the items that completed
+    enter(run, step, StepStatus.RUNNING)
+    if state.fan.next < len(state.fan.items):
+        offer(run, step)
+    conclude(plan, run, step, at)
+
+
+def _begin_item(plan: Plan, run: RunState, step: Step, at: float, commands: list[Command]) -> None:
+    fan, for_each = run.steps[step.index].fan, step.definition.for_each
+    assert fan is not None
+    assert for_each is not None, "only a step with for_each has items"
+    place = fan.next
+    item = fan.items[place]
+    fan.next += 1
+    while fan.next < len(fan.items) and fan.items[fan.next].status is not StepStatus.PENDING:
+        fan.next += 1  # a retry keeps the items that completed
+    try:
+        config = resolve(step.config, item_scope(plan, run, place, item.value))
+    except ExpressionError as error:
+        item.status, item.error = StepStatus.FAILED, StepError("TemplateError", error.message)
+        note_failure(run, step, commands, failed=True)
+    else:
+        item.status = StepStatus.RUNNING
+        fan.running += 1
+        run.slots_used += step.takes_slot
+        commands.append(Start(step.id, config, place))
+    if not has_work(fan, for_each):
+        withdraw(run, step)  # unless its failure has done so already
+    conclude(plan, run, step, at)

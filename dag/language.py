@@ -1,0 +1,82 @@
+"""What an expression may say: the trees of Jinja's parser behind a whitelist."""
+
+import math
+from collections.abc import Mapping
+
+from jinja2 import nodes
+
+from dag.sandbox import FILTERS, TESTS
+from dag.values import Json
+from dag.work import ExpressionError
+
+MAX_DEPTH = 60
+"""Deepest tree of an expression: a chain of 60 operators. Jinja's compiler takes a few frames for each."""
+_ALLOWED = (
+    *(nodes.Name, nodes.Const, nodes.Getattr, nodes.Getitem, nodes.Compare, nodes.Operand, nodes.CondExpr),
+    *(nodes.And, nodes.Or, nodes.Not, nodes.Neg, nodes.Pos, nodes.List, nodes.Tuple, nodes.Dict, nodes.Pair),
+    *(nodes.Add, nodes.Sub, nodes.Mul, nodes.Div, nodes.FloorDiv, nodes.Mod, nodes.Keyword),
+    *(nodes.Filter, nodes.Test),
+)
+_REFUSED: dict[type[nodes.Node], str] = {
+    nodes.Call: "calls are not allowed; use a filter, as in `items | length`",
+    nodes.Pow: "the power operator is not allowed",
+    nodes.Concat: "`~` is not allowed; write the text around {{ }} instead",
+    nodes.Slice: "slices are not allowed; use `first`, `last` or an index",
+}
+NAMING: Mapping[str, tuple[str, int, tuple[str, ...]]] = {
+    "map": ("filter", 0, FILTERS),
+    **dict.fromkeys(("select", "reject"), ("test", 0, TESTS)),
+    **dict.fromkeys(("selectattr", "rejectattr"), ("test", 1, TESTS)),
+}
+"""Filters that are told by name what to do with each part: a filter or a test, in which place, and which there are."""
+
+
+def check_tree(tree: nodes.Node) -> None:
+    """Check that the language has all that `tree` says. Raises: ExpressionError."""
+    level: list[nodes.Node] = [tree]
+    for _ in range(MAX_DEPTH):
+        for node in level:
+            _check_node(node)
+        level = [child for node in level for child in node.iter_child_nodes()]
+        if not level:
+            return
+    raise ExpressionError("the expression is nested too deeply")
+
+
+def _check_node(node: nodes.Node) -> None:
+    refusal = _REFUSED.get(type(node))
+    if refusal is None and not isinstance(node, _ALLOWED):
+        refusal = f"{type(node).__name__} is not allowed in an expression"
+    match node:
+        case nodes.Filter(name=name) if name not in FILTERS:
+            refusal = f"there is no filter '{name}'; filters are {', '.join(FILTERS)}"
+        case nodes.Test(name=name) if name not in TESTS:
+            refusal = f"there is no test '{name}'; tests are {', '.join(TESTS)}"
+        case nodes.Filter(name=name, args=args, kwargs=kwargs) if name in NAMING:
+            refusal = _refusal_of_naming(name, args, [str(keyword.key) for keyword in kwargs])
+        case nodes.Const(value=float(value)) if not math.isfinite(value):
+            refusal = "the number is too large"
+        case nodes.Name(name="self"):
+            refusal = "'self' is a word of Jinja's own and has no value here"
+        case nodes.Getattr(attr=name) | nodes.Name(name=name) if name.startswith("__"):
+            refusal = f"names with two underscores in front are not allowed: '{name}'"
+    if refusal:
+        raise ExpressionError(refusal)
+
+
+def _refusal_of_naming(name: str, args: list[nodes.Expr], keywords: list[str]) -> str | None:
+    """Return what is wrong with the name that a filter is given, None if nothing is."""
+    kind, place, known = NAMING[name]
+    if len(args) <= place:
+        is_complete = "attribute" in keywords if name == "map" else len(args) == place
+        return None if is_complete else f"`{name}` needs to be told what to take of each part"
+    told = constant_of(args[place])
+    if told in known:
+        return None
+    fault = f"there is no {kind} '{told}'" if isinstance(told, str) else f"`{name}` needs a {kind}'s name as a text"
+    return f"{fault}; {kind}s are {', '.join(known)}"
+
+
+def constant_of(node: nodes.Node) -> Json:
+    """Return the constant that `node` is, None if it is none."""
+    return node.value if isinstance(node, nodes.Const) else None

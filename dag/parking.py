@@ -1,0 +1,46 @@
+"""`on_failure: park`: a step that failed waits for a person, who has it tried again, skipped, or given an output."""
+
+from dag.fan import unfinished
+from dag.kinds import StepKind
+from dag.messages import Resolution, ResolutionKind
+from dag.plan import Plan, Step
+from dag.progress import admit, settle
+from dag.state import RunState, SkipReason, StepState, StepStatus
+from dag.values import MAX_VALUE_BYTES, Json, size_of
+
+
+def resolve_parked(plan: Plan, run: RunState, step: Step, resolution: Resolution, at: float) -> None:
+    """Do with a parked step what a person decided; for a step that is not parked, nothing."""
+    state = run.steps[step.index]
+    if state.status is not StepStatus.PARKED or run.stopping:
+        return
+    run.parked -= 1
+    run.fallen.append(step.index)
+    by = resolution.by
+    match resolution.kind:
+        case ResolutionKind.RETRY:
+            edited = state.edited if resolution.value is None else resolution.value
+            run.steps[step.index] = StepState(fan=unfinished(state.fan), edited=edited, resolved_by=by)
+            admit(plan, run, step, at)
+        case ResolutionKind.SKIP:
+            state.resolved_by, state.decided_by, state.reason = by, "operator", SkipReason.OPERATOR
+            settle(plan, run, step, StepStatus.SKIPPED, at)
+        case ResolutionKind.OUTPUT:
+            state.resolved_by, state.decided_by, state.output, state.error = by, "operator", resolution.value, None
+            settle(plan, run, step, StepStatus.COMPLETED, at)
+
+
+def resolution_problem(step: Step, kind: str, value: Json) -> str | None:
+    """Return why a parked step cannot be resolved so, None if it can."""
+    if kind not in tuple(ResolutionKind):
+        return f"a parked step takes {', '.join(ResolutionKind)}, not {kind[:64]!r}"
+    if (size := size_of(value)) > MAX_VALUE_BYTES:
+        return f"takes {size} bytes as JSON, more than {MAX_VALUE_BYTES}"
+    if kind == ResolutionKind.RETRY and value is not None:
+        if step.kind not in (StepKind.HANDLER, StepKind.WORKFLOW) or step.items is not None:
+            return "only a step that runs one handler or one nested run takes another config"
+        if not isinstance(value, dict):
+            return "a config is an object"
+    if kind == ResolutionKind.SKIP and value is not None:
+        return "a step that is skipped takes no value"
+    return None

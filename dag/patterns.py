@@ -1,0 +1,69 @@
+"""Regular expressions of authors, on an engine whose time is linear in the text: pydantic's, which is Rust's.
+
+Python's own `re` takes time exponential in the text for `^(a+)+$`, and nothing can stop it.
+"""
+
+import re
+from functools import lru_cache
+
+from pydantic_core import SchemaError, SchemaValidator, ValidationError, core_schema
+
+LONGEST_PATTERN = 500
+"""No readable pattern is longer."""
+LONGEST_FAULT = 100
+"""Characters of what the engine says is wrong."""
+
+_TOKENS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|[()]|\{(\d+)(?:,(\d*))?\}|.", re.DOTALL)
+
+
+class PatternError(ValueError):
+    """A text is no regular expression that can be searched in linear time. Says why, in the engine's words."""
+
+
+def search(pattern: str, text: str) -> bool:
+    """Tell whether `pattern` matches anywhere in `text`. Raises: PatternError."""
+    try:
+        _compile(pattern).validate_python(text)
+    except ValidationError:
+        return False
+    return True
+
+
+def check_pattern(pattern: str) -> None:
+    """Check that `pattern` can be searched. Raises: PatternError."""
+    if len(pattern) > LONGEST_PATTERN:
+        raise PatternError(f"it has {len(pattern)} characters, more than {LONGEST_PATTERN}")
+    _compile(pattern)
+
+
+@lru_cache(maxsize=1024)
+def weight_of(pattern: str) -> int:
+    """Return how many places of `pattern` may be tried at each character: its length, `{n}` written out n times."""
+    outer: list[int] = []
+    total = last = 0
+    for token in _TOKENS.finditer(pattern):
+        if token[0] == "(":
+            outer.append(total)
+            total = 0
+        elif token[0] == ")" and outer:
+            total, last = total + outer.pop(), total
+        elif token[1]:
+            times = max(1, int(token[2] or token[1]))
+            total, last = total + last * (times - 1), last * times
+        else:
+            total, last = total + 1, 1
+    return total + sum(outer)
+
+
+@lru_cache(maxsize=1024)
+def _compile(pattern: str) -> SchemaValidator:
+    try:
+        return SchemaValidator(core_schema.str_schema(pattern=pattern))
+    except SchemaError as error:
+        raise PatternError(_fault(str(error))) from error
+
+
+def _fault(message: str) -> str:
+    """Return the engine's last words: before them it repeats the pattern, with a mark under the place."""
+    last = message.strip().rsplit("\n", 1)[-1].strip()
+    return re.sub(r"^(error|SchemaError): ", "", last)[:LONGEST_FAULT]

@@ -1,0 +1,171 @@
+"""What a retry of an ended run keeps, does again and does for the first time: edits, and a newer definition version."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from enum import StrEnum
+
+from dag.inputs import InputProblem
+from dag.kinds import WaitFor
+from dag.messages import ResolutionKind
+from dag.parking import resolution_problem
+from dag.plan import Plan, Step
+from dag.rewind import again, derive, is_to_redo, load
+from dag.state import RunState, SkipReason, StepState, StepStatus
+from dag.values import Json, canonical
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """What a person wants of a step: RETRY with another config (`value`), SKIP, or OUTPUT: `value` is its output."""
+
+    kind: ResolutionKind
+    value: Json = None
+
+
+class Fate(StrEnum):
+    """What a retry does with a step. NEW: what the run never had, a step of the newer version or what a person gave."""
+
+    REUSED = "reused"
+    RERUN = "rerun"
+    NEW = "new"
+    DROPPED = "dropped"
+
+
+@dataclass(frozen=True, slots=True)
+class StepFate:
+    """What becomes of one step, and why, in words."""
+
+    fate: Fate
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """The state that a retry starts from, and what it means for each step: those of the plan, then those dropped."""
+
+    state: RunState
+    fates: dict[str, StepFate]
+
+
+@dataclass(frozen=True, slots=True)
+class Who:
+    """Who asks for a retry, and when: seconds since the epoch."""
+
+    by: str
+    at: float
+
+
+def edit_problems(plan: Plan, edits: Mapping[str, Edit]) -> Iterator[InputProblem]:
+    """Yield what is wrong with `edits` for a retry under `plan`."""
+    for step_id, edit in edits.items():
+        path = f"steps.{step_id[:64]}"
+        if step_id not in plan.index:
+            near = get_close_matches(step_id[:64], plan.index, n=1)
+            yield InputProblem(path, "the definition has no such step", near[0] if near else None)
+        elif problem := resolution_problem(plan.step(step_id), edit.kind, edit.value):
+            yield InputProblem(f"{path}.{_FIELDS[edit.kind]}", problem)
+
+
+_FELL = (StepStatus.FAILED, StepStatus.PARKED)
+_FIELDS = {ResolutionKind.RETRY: "config", ResolutionKind.SKIP: "skip", ResolutionKind.OUTPUT: "output"}
+
+
+def plan_retry(old: Plan, new: Plan, saved: dict[str, Json], edits: Mapping[str, Edit], who: Who) -> Retry:
+    """Return how a run of `old`, saved at its end, goes on under `new`; `edits` were checked before.
+
+    What completed is kept, unless its definition, its config or a parent changed, or it was undone. `fallen` names the
+    steps whose failure is dealt with so, for the run to tell the dead-letter inbox. Raises: pydantic.ValidationError.
+    """
+    ran = load(old, saved)
+    steps: list[StepState] = []
+    fates: dict[str, StepFate] = {}
+    for step in new.steps:
+        before = old.steps[old.index[step.id]] if step.id in old.index else None
+        state = None if before is None else ran.steps[before.index]
+        kept = state if before is not None and _same(before, step) else None
+        names = (new.steps[parent].id for parent in step.parents)
+        follows = next((name for name in names if fates[name].fate is not Fate.REUSED), None)
+        edit = edits.get(step.id)
+        fates[step.id] = _fate(edit, state, kept, follows)
+        steps.append(_edited(edit, who) or _state(fates[step.id].fate, None if follows else kept))
+    dropped = StepFate(Fate.DROPPED, "the version to go on with has no such step")
+    fates |= {step.id: dropped for step in old.steps if step.id not in new.index}
+    run = derive(new, RunState(steps, ran.inputs, ran.context))
+    fell = {step.id for step in old.steps if ran.steps[step.index].status in _FELL}
+    run.fallen = [step.index for step in new.steps if step.id in fell]
+    for index in run.fallen:
+        run.steps[index].resolved_by = who.by
+    return Retry(run, fates)
+
+
+def _same(old: Step, new: Step) -> bool:
+    """Tell whether two versions of a step are the same content."""
+    return canonical(old.definition.model_dump(mode="json")) == canonical(new.definition.model_dump(mode="json"))
+
+
+def _fate(edit: Edit | None, state: StepState | None, kept: StepState | None, follows: str | None) -> StepFate:
+    """Say what becomes of a step. `kept` is its state if its definition is as before; `follows`, a changed parent."""
+    if edit is not None and edit.kind is not ResolutionKind.RETRY:
+        is_skip = edit.kind is ResolutionKind.SKIP
+        return StepFate(Fate.NEW, "skipped by hand" if is_skip else "takes an output given by hand")
+    if state is None:
+        return StepFate(Fate.NEW, "the version that ran has no such step")
+    if why := _why_again(edit, state, kept, follows):
+        return StepFate(Fate.RERUN, why)
+    return StepFate(Fate.REUSED, f"skipped: {state.reason}" if state.reason else str(state.status))
+
+
+def _why_again(edit: Edit | None, state: StepState, kept: StepState | None, follows: str | None) -> str:
+    if edit is not None and edit.value is not None:
+        return "takes a config given by hand"
+    if kept is None:
+        return "its definition has changed"
+    if is_to_redo(state):
+        return _how_it_ended(state)
+    return f"follows {follows}, which is not reused" if follows else ""
+
+
+def _how_it_ended(state: StepState) -> str:
+    if state.compensation is not None:
+        return "completed, but what it did was undone"
+    if state.status in _FELL:
+        return f"failed: {state.error.type}" if state.error else "failed"
+    if state.reason is not None:
+        return f"skipped: {state.reason}"
+    return "cancelled" if state.status is StepStatus.CANCELLED else "had not ended"
+
+
+def _edited(edit: Edit | None, who: Who) -> StepState | None:
+    """Return how a step begins that a person edited, None for any other."""
+    match edit:
+        case Edit(kind=ResolutionKind.SKIP):
+            skipped = StepState(StepStatus.SKIPPED, "operator", SkipReason.OPERATOR)
+            return replace(skipped, resolved_by=who.by, ended_at=who.at)
+        case Edit(kind=ResolutionKind.OUTPUT, value=output):
+            given = StepState(StepStatus.COMPLETED, "operator", output=output)
+            return replace(given, resolved_by=who.by, ended_at=who.at)
+        case Edit(value=config) if config is not None:
+            return StepState(edited=config, resolved_by=who.by)
+    return None
+
+
+def _state(fate: Fate, kept: StepState | None) -> StepState:
+    if kept is None:
+        return StepState()
+    return kept if fate is Fate.REUSED else again(kept)
+
+
+def renew_context(context: Mapping[str, Json], plan: Plan, version: int, nonce: str) -> dict[str, Json]:
+    """Return the run's context under another version: its number, and a stand-in for each webhook's URL.
+
+    `nonce` is the random part of the stand-ins, used where the run has none yet (workflows/driver.py).
+    """
+    run = context["run"]
+    callbacks: dict[str, str] = dict(run["callbacks"])
+    known = next(iter(callbacks.values()), f"callback://{nonce}/").rpartition("/")[0]
+    for step in plan.steps:
+        if step.definition.wait and step.definition.wait.for_ is WaitFor.WEBHOOK:
+            callbacks.setdefault(step.id, f"{known}/{step.id}")
+    workflow = {**context["workflow"], "version": version}
+    return {**context, "run": {**run, "callbacks": callbacks}, "workflow": workflow}

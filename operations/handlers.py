@@ -1,0 +1,104 @@
+"""What handlers there are, and what each takes and gives: for the API, the command and the reference page."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from activities.registry import Handler
+from dag.checks.suggestions import Suggestions
+from dag.values import Json
+from operations.errors import NotFound
+
+Schema = Mapping[str, Json]
+
+REQUIRED = "required"
+
+_BOUNDS = {
+    "minimum": "at least",
+    "exclusiveMinimum": "more than",
+    "maximum": "at most",
+    "exclusiveMaximum": "less than",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class HandlerInfo:
+    """A handler as people and programs are told of it. The schemas are JSON Schema, draft 2020-12."""
+
+    name: str
+    aliases: tuple[str, ...]
+    summary: str
+    local: bool
+    config_schema: dict[str, Json]
+    output_schema: dict[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class FieldLine:
+    """One field in words. `default` is `required`, the JSON of the default, or empty where there is none."""
+
+    name: str
+    type: str
+    meaning: str
+    default: str
+
+
+def list_handlers(catalogue: Mapping[str, Handler]) -> list[HandlerInfo]:
+    """Return what there is to tell of every handler, by name."""
+    return [describe(handler) for handler in catalogue.values()]
+
+
+def load_handler(catalogue: Mapping[str, Handler], name: str) -> HandlerInfo:
+    """Return what there is to tell of the handler with that name or alias. Raises: NotFound, with the name meant."""
+    handler = catalogue.get(name)
+    if handler is None:
+        names = [known for found in catalogue.values() for known in (found.name, *found.aliases)]
+        raise NotFound("handler", name, Suggestions().closest(name, names))
+    return describe(handler)
+
+
+def describe(handler: Handler) -> HandlerInfo:
+    """Return what there is to tell of a handler."""
+    return HandlerInfo(
+        name=handler.name,
+        aliases=handler.aliases,
+        summary=handler.summary,
+        local=handler.local,
+        config_schema=handler.config.model_json_schema(),
+        output_schema=handler.output.model_json_schema(mode="serialization"),
+    )
+
+
+def lines_of(schema: Schema) -> Iterator[FieldLine]:
+    """Yield the fields of an object's schema, in its order."""
+    for name, field in schema.get("properties", {}).items():
+        yield FieldLine(name, type_words(field, schema), field.get("description", ""), default_words(name, schema))
+
+
+def type_words(field: Schema, schema: Schema) -> str:
+    """Return in words what a JSON Schema allows; `schema` is the one that has its `$defs`."""
+    match field:
+        case {"$ref": str(reference)}:
+            words = type_words(schema["$defs"][reference.rpartition("/")[2]], schema)
+        case {"anyOf": [*choices]}:
+            words = " or ".join(type_words(choice, schema) for choice in choices)
+        case {"enum": [*choices]}:
+            words = "one of " + ", ".join(f"`{choice}`" for choice in choices)
+        case {"items": items}:
+            words = f"list of {type_words(items, schema)}"
+        case {"properties": properties}:
+            words = "object: " + ", ".join(f"`{name}`" for name in properties)
+        case {"additionalProperties": dict(values)}:
+            words = f"object of {type_words(values, schema)}"
+        case _:
+            bounds = [f"{word} {field[bound]:g}" for bound, word in _BOUNDS.items() if bound in field]
+            words = ", ".join([field.get("format") or field.get("type") or "any JSON", *bounds])
+    return words
+
+
+def default_words(name: str, schema: Schema) -> str:
+    """Return the default of an object's field in words; empty where it is null."""
+    if name in schema.get("required", ()):
+        return REQUIRED
+    value = schema["properties"][name].get("default")
+    return "" if value is None else value if isinstance(value, str) else json.dumps(value)

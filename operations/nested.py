@@ -1,0 +1,42 @@
+"""Which versions a run's nested runs follow, at any depth: pinned when the outer run starts, for life."""
+
+from dag.definition import Definition
+from dag.inputs import InputProblem
+from operations.app import App
+from operations.definitions import resolve
+from operations.errors import InvalidInput
+from operations.principal import Principal
+from storage.definitions import StoredDefinition
+from workflows.contract import Pinned, nested_key
+
+MAX_DEPTH = 10
+"""Runs within runs: beyond that nobody follows what happens where."""
+
+MAX_DEFINITIONS = 50
+"""They travel together in the outer run's first message."""
+
+
+async def pin_nested(app: App, principal: Principal, stored: StoredDefinition, *, key: str) -> dict[str, Pinned]:
+    """Return the definitions that runs of `stored` start inside it, by `nested_key`.
+
+    Raises: NotFound for one that was never published; InvalidInput if a definition would run inside itself.
+    """
+    pinned: dict[str, Pinned] = {}
+    way: tuple[str, ...] = (stored.definition_id,)
+    pending = [(way, Definition.model_validate(stored.body))]
+    while pending:
+        way, definition = pending.pop()
+        for nested in (step.workflow for step in definition.steps if step.workflow):
+            if nested.id in way:
+                raise InvalidInput([_problem(f"would run inside itself: {' → '.join((*way, nested.id))}")])
+            if len(way) > MAX_DEPTH or len(pinned) >= MAX_DEFINITIONS:
+                limits = f"at most {MAX_DEPTH} deep and {MAX_DEFINITIONS} definitions"
+                raise InvalidInput([_problem(f"starts too many runs within runs: {limits}")])
+            inner = await resolve(app, principal, nested.id, nested.version, key=key)
+            pinned[nested_key(nested)] = Pinned(definition=inner.body, version=inner.version, digest=inner.digest)
+            pending.append(((*way, nested.id), Definition.model_validate(inner.body)))
+    return pinned
+
+
+def _problem(message: str) -> InputProblem:
+    return InputProblem("definition", message)

@@ -1,0 +1,102 @@
+"""Say what becomes of a failed step: in the run that waits for that word, or by a retry of the run that ended."""
+
+from dataclasses import dataclass
+
+from temporalio.client import WorkflowExecutionStatus, WorkflowUpdateFailedError
+from temporalio.exceptions import ApplicationError
+
+from dag.inputs import InputProblem
+from dag.messages import ResolutionKind
+from dag.plan import Step, plan_of
+from dag.retry import Edit
+from dag.state import RunStatus
+from operations.app import App
+from operations.edits import value_problems
+from operations.engine import describe
+from operations.errors import InvalidInput, NotFound, WrongState
+from operations.principal import Principal
+from operations.retries import RetryOrder, describe_settled, retry_run
+from operations.run_control import update_run
+from operations.runs import checked_run_id
+from operations.saved import request_of
+from storage import dead_letters
+from storage.db import transaction
+from storage.dead_letters import Resolved
+from storage.operator_actions import record_action
+from workflows.contract import MISFIT, RESOLVE, UNKNOWN_STEP, run_id_of
+
+_FIELDS = {ResolutionKind.RETRY: "config", ResolutionKind.SKIP: "skip", ResolutionKind.OUTPUT: "output"}
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """Where a failed step was dealt with, and that run's status. A run inside another is retried by the outer one."""
+
+    run_id: str
+    step_id: str
+    status: RunStatus
+
+
+async def settle_step(
+    app: App, principal: Principal, run_id: str, step_id: str, edit: Edit, *, reason: str = ""
+) -> Settled:
+    """Have a failed step tried again, skipped or given an output, whether its run waits for that or has ended.
+
+    Raises: NotFound, WrongState, InvalidInput, TooLarge, Unavailable.
+    """
+    description = await describe_settled(app, principal, run_id)
+    if description.status is WorkflowExecutionStatus.RUNNING:
+        status = await resolve_step(app, principal, run_id, step_id, edit, reason=reason)
+        return Settled(run_id, step_id, status)
+    is_plain = edit == Edit(ResolutionKind.RETRY)
+    if description.parent_id is not None and is_plain:
+        outer = run_id_of(description.parent_id)
+        outer_step = run_id.removeprefix(f"{outer}~").partition("~")[0]
+        return await settle_step(app, principal, outer, outer_step, edit, reason=reason)
+    order = RetryOrder({} if is_plain else {step_id: edit}, reason=reason)
+    retried = await retry_run(app, principal, run_id, order)
+    return Settled(run_id, step_id, retried.status)
+
+
+async def resolve_step(
+    app: App, principal: Principal, run_id: str, step_id: str, edit: Edit, *, reason: str = ""
+) -> RunStatus:
+    """Have a parked step tried again, skipped or given an output, in the run that waits for it; return its status.
+
+    Raises: NotFound (the run, the step), WrongState, InvalidInput, Unavailable.
+    """
+    tenant_id = principal.tenant_id
+    if edit.value is not None:
+        problems = value_problems(app, await _step_of(app, principal, run_id, step_id), edit)
+        if problems:
+            raise InvalidInput(problems)
+    async with transaction(app.db) as connection:
+        details = {"value": edit.value, "reason": reason}
+        await record_action(connection, tenant_id, run_id, step_id, str(edit.kind), details=details, by=principal.name)
+        letters = await dead_letters.load_open_letters(connection, tenant_id, run_id, step_id)
+        status = await _tell_run(app, principal, run_id, step_id, edit)
+        for letter in letters:
+            await dead_letters.close(connection, tenant_id, letter, Resolved(edit.kind), by=principal.name)
+    return status
+
+
+async def _tell_run(app: App, principal: Principal, run_id: str, step_id: str, edit: Edit) -> RunStatus:
+    try:
+        return await update_run(app, principal, run_id, RESOLVE, step_id, edit.kind, edit.value, principal.name)
+    except WrongState as error:
+        if not isinstance(error.__cause__, WorkflowUpdateFailedError):
+            raise WrongState(edit.kind, error.state) from None
+        match error.__cause__.cause:
+            case ApplicationError(type=type_) if type_ == UNKNOWN_STEP:
+                raise NotFound("step", step_id) from None
+            case ApplicationError(type=type_, details=[list(problems), *_]) if type_ == MISFIT:
+                raise InvalidInput([InputProblem(_FIELDS[edit.kind], message) for _, message in problems]) from None
+        raise WrongState(edit.kind, error.state, f"step {step_id!r}") from None
+
+
+async def _step_of(app: App, principal: Principal, run_id: str, step_id: str) -> Step:
+    request = await request_of(app, await describe(app, principal.tenant_id, checked_run_id(run_id)))
+    plan = plan_of(request.definition)
+    if step_id not in plan.index:
+        raise NotFound("step", step_id)
+    return plan.step(step_id)

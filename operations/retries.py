@@ -1,0 +1,211 @@
+"""Retry a run that ended without success: a new Temporal run under the same id, with finished work kept."""
+
+import asyncio
+import contextlib
+import time
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pydantic_core import to_json
+from temporalio.client import (
+    WorkflowExecutionDescription,
+    WorkflowExecutionStatus,
+    WorkflowFailureError,
+)
+
+from dag.definition import Definition
+from dag.inputs import InputProblem, MisfitError, complete_inputs
+from dag.plan import plan_of
+from dag.retry import Edit, Retry, StepFate, Who, edit_problems, plan_retry, renew_context
+from dag.rewind import save
+from dag.state import RunStatus
+from dag.values import Json
+from operations.app import App
+from operations.definitions import load
+from operations.edits import value_problems
+from operations.engine import (
+    MAX_REQUEST_BYTES,
+    WORKER_TIMEOUT,
+    describe,
+    status_of,
+)
+from operations.errors import InvalidInput, TooLarge, Unavailable, WrongState
+from operations.nested import pin_nested
+from operations.nested_retries import inner_states
+from operations.principal import Principal
+from operations.priority import priority_of
+from operations.rate_limits import check_tags
+from operations.run_reports import show_run
+from operations.runs import checked_run_id, continue_run, local_handlers
+from operations.saved import request_of, saved_state
+from storage import dead_letters
+from storage.db import transaction
+from storage.dead_letters import Resolved
+from storage.operator_actions import lock_run, record_action
+from workflows.contract import RunRequest, run_id_of
+
+RETRYABLE = frozenset({RunStatus.FAILED, RunStatus.CANCELLED})
+"""What has completed has nothing to retry; who aborts a run has decided that it ends there."""
+
+_OVER = RETRYABLE | {RunStatus.COMPLETED, RunStatus.ABORTED}
+
+
+@dataclass(frozen=True, slots=True)
+class RetryOrder:
+    """What a caller wants of a retry. `version` None: the version that ran."""
+
+    edits: Mapping[str, Edit]
+    version: int | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RetriedRun:
+    """A run that goes on, or with a preview would: under which version, and what becomes of each step."""
+
+    run_id: str
+    version: int
+    status: RunStatus
+    steps: dict[str, StepFate]
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """A retry as it would start."""
+
+    description: WorkflowExecutionDescription
+    request: RunRequest
+    retry: Retry
+
+
+async def retry_run(app: App, principal: Principal, run_id: str, order: RetryOrder) -> RetriedRun:
+    """Start an ended run again from its failed steps. However often it is asked for at once, one run starts.
+
+    Raises: NotFound (run, version), WrongState, InvalidInput, TooLarge, Unavailable.
+    """
+    prepared = await _prepare(app, principal, run_id, order)
+    request, memo = prepared.request, await prepared.description.memo()
+    definition = Definition.model_validate(request.definition)
+    priority = priority_of(definition, principal.tenant_id, request.inputs, memo.get("priority"))
+    memo = {"asked_digest": memo["digest"], **memo, "version": request.version, "digest": request.digest}
+    async with transaction(app.db) as connection:
+        await lock_run(connection, principal.tenant_id, run_id)
+        await _check_unchanged(app, principal, run_id, prepared.description)
+        details = _details(order, request.version)
+        await record_action(
+            connection, principal.tenant_id, run_id, None, "retry_run", details=details, by=principal.name
+        )
+        for letter in await dead_letters.load_open_letters(connection, principal.tenant_id, run_id):
+            resolution = _resolution(order.edits.get(letter.step_id) if letter.run_id == run_id else None)
+            await dead_letters.close(connection, principal.tenant_id, letter, resolution, by=principal.name)
+        if not await continue_run(app, request, memo, definition.title or definition.id, priority):
+            raise WrongState("retry", RunStatus.RUNNING)
+    return RetriedRun(run_id, request.version, RunStatus.RUNNING, prepared.retry.fates)
+
+
+async def preview_retry(app: App, principal: Principal, run_id: str, order: RetryOrder) -> RetriedRun:
+    """Tell what `retry_run` would do, and do nothing. Raises as it does."""
+    prepared = await _prepare(app, principal, run_id, order)
+    return RetriedRun(run_id, prepared.request.version, status_of(prepared.description), prepared.retry.fates)
+
+
+async def describe_settled(app: App, principal: Principal, run_id: str) -> WorkflowExecutionDescription:
+    """Return what Temporal knows of a run, once it has ended if its report says that it has.
+
+    Between the two its last words are being written. Raises: NotFound, Unavailable.
+    """
+    description = await describe(app, principal.tenant_id, checked_run_id(run_id))
+    if description.status is not WorkflowExecutionStatus.RUNNING:
+        return description
+    with contextlib.suppress(Unavailable, TimeoutError, WorkflowFailureError):
+        if (await show_run(app, principal, run_id)).status in _OVER:
+            handle = app.temporal.get_workflow_handle(description.id, run_id=description.run_id)
+            async with asyncio.timeout(WORKER_TIMEOUT.total_seconds()):
+                await handle.result(follow_runs=False)
+    return await describe(app, principal.tenant_id, run_id)
+
+
+async def _prepare(app: App, principal: Principal, run_id: str, order: RetryOrder) -> _Prepared:
+    description = await describe_settled(app, principal, run_id)
+    if (status := status_of(description)) not in RETRYABLE:
+        raise WrongState("retry", status)
+    if description.parent_id is not None:
+        outer = run_id_of(description.parent_id)
+        message = f"is a run inside {outer!r}, which answers for it: retry that one"
+        raise InvalidInput([InputProblem("run_id", message)])
+    asked = await request_of(app, description)
+    saved = await saved_state(app, description)
+    request = await _request_for(app, principal, asked, saved, order)
+    check_tags(app, [request.definition, *(inner.definition for inner in request.nested.values())])
+    who = Who(principal.name, time.time())
+    retry = _plan(app, who, asked, request, saved, order)
+    retry.state.inputs = request.inputs
+    if request.version != asked.version:
+        new_plan = plan_of(request.definition)
+        retry.state.context = renew_context(retry.state.context, new_plan, request.version, uuid.uuid4().hex)
+    inner = await inner_states(app, principal, request, retry, who)
+    resumed = save(plan_of(request.definition), retry.state)
+    request = request.model_copy(update={"resumed": resumed, "resumed_inner": inner})
+    if len(to_json(request)) > MAX_REQUEST_BYTES:
+        raise TooLarge(MAX_REQUEST_BYTES)
+    return _Prepared(description, request, retry)
+
+
+def _plan(
+    app: App, who: Who, asked: RunRequest, request: RunRequest, saved: dict[str, Json], order: RetryOrder
+) -> Retry:
+    plan = plan_of(request.definition)
+    problems = list(edit_problems(plan, order.edits))
+    if not problems:
+        for step_id, edit in order.edits.items():
+            problems += value_problems(app, plan.step(step_id), edit, f"steps.{step_id}.")
+    if problems:
+        raise InvalidInput(problems)
+    return plan_retry(plan_of(asked.definition), plan, saved, order.edits, who)
+
+
+async def _request_for(
+    app: App, principal: Principal, asked: RunRequest, saved: dict[str, Json], order: RetryOrder
+) -> RunRequest:
+    """Return the argument of the new run: as before, or as a start of another version pins it."""
+    if order.version is None or order.version == asked.version:
+        return asked
+    stored = await load(app, principal, str(asked.definition["id"]), order.version)
+    definition = Definition.model_validate(stored.body)
+    nested = await pin_nested(app, principal, stored, key=asked.run_id.partition(".")[2])
+    return asked.model_copy(
+        update={
+            "definition": stored.body,
+            "version": stored.version,
+            "digest": stored.digest,
+            "inputs": _inputs(definition, saved["inputs"]),
+            "nested": nested,
+            "local_handlers": local_handlers(app, definition, nested),
+        }
+    )
+
+
+def _inputs(definition: Definition, before: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the run's inputs as another version takes them. Raises: InvalidInput if it needs one that nobody gave."""
+    given = {name: value for name, value in before.items() if name in definition.inputs and value is not None}
+    try:
+        return complete_inputs(definition, given)
+    except MisfitError as error:
+        raise InvalidInput(error.problems) from error
+
+
+async def _check_unchanged(app: App, principal: Principal, run_id: str, seen: WorkflowExecutionDescription) -> None:
+    """Check that the run that ended is still the last of its id. Raises: WrongState if somebody was faster."""
+    now = await describe(app, principal.tenant_id, run_id)
+    if now.run_id != seen.run_id:
+        raise WrongState("retry", status_of(now))
+
+
+def _details(order: RetryOrder, version: int) -> dict[str, Json]:
+    steps = {step_id: {"action": edit.kind, "value": edit.value} for step_id, edit in order.edits.items()}
+    return {"steps": steps, "version": version, "reason": order.reason}
+
+
+def _resolution(edit: Edit | None) -> Resolved:
+    return Resolved.RETRY if edit is None else Resolved(edit.kind)

@@ -1,0 +1,33 @@
+"""Short ways to run a handler with tools that reach servers on loopback and secrets in a folder."""
+
+from pathlib import Path
+from typing import cast
+
+from activities.addresses import AllowedHosts
+from activities.outgoing import HttpClient
+from activities.registry import Call, Handler
+from activities.secret_store import SecretStore
+from activities.tools import GeminiAccess, Outside, Tools
+from dag.values import Json
+
+
+class OnlyOutside:
+    """Tools of which only the way outside may be used."""
+
+    def __init__(self, outside: Outside) -> None:
+        self.outside = outside
+
+
+def tools_with(
+    secrets: Path | None = None, *, gemini: GeminiAccess | None = None, notify_url: str | None = None
+) -> Tools:
+    """Return tools that may call 127.0.0.1."""
+    http = HttpClient(AllowedHosts.parse(["127.0.0.1"]))
+    outside = Outside(http, SecretStore(secrets), gemini or GeminiAccess(), notify_url)
+    return cast("Tools", OnlyOutside(outside))
+
+
+async def run(handler: Handler, config: Json, tools: Tools, *, attempt: int = 1, step_id: str = "step") -> Json:
+    """Run the handler and return its output as JSON."""
+    call = Call("acme", "invoice.1", step_id, attempt, handler.config.model_validate(config))
+    return (await handler.run(call, tools)).model_dump(mode="json")

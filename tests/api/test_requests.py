@@ -1,0 +1,135 @@
+"""Requests that cannot be read, or not be meant: refused in words that say what was found and what was expected."""
+
+import contextlib
+from typing import Any
+
+import httpx
+import pytest
+from fastapi.routing import APIRoute
+from pydantic import ValidationError, create_model
+
+from dag.values import Json
+from operations.errors import LONGEST_ID
+from tests.api.service import HELLO
+from tests.api.test_routes import GUARDED, TAKES_BODY
+
+JSON = {"Content-Type": "application/json"}
+
+
+async def told(http: httpx.AsyncClient, path: str, **request: Any) -> tuple[str, str]:
+    """Send what will be refused, and return the only problem's path and message."""
+    response = await http.post(path, **request)
+    assert (response.status_code, response.json()["type"]) == (422, "/problems/invalid-input"), response.text
+    [problem] = response.json()["problems"]
+    return problem["path"], problem["message"]
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (b'{"definition": }', "is no JSON: Expecting value at character 15"),
+        (b"\xff\xfe{", "is no UTF-8"),
+        (b'{"inputs": ' + b"[" * 100_000, "is nested too deeply to be read"),
+        (b'{"inputs": {"a": ' + b"1" * 5000 + b"}}", "holds a number that is too long to be read: Exceeds the limit"),
+    ],
+    ids=["syntax", "encoding", "depth", "number"],
+)
+async def test_a_body_that_cannot_be_read_says_why(http: httpx.AsyncClient, body: bytes, message: str) -> None:
+    path, found = await told(http, "/v1/runs", content=body, headers=JSON)
+    assert path == "body"
+    assert found.startswith(message)
+
+
+async def test_a_body_that_is_not_called_json_is_told_what_to_call_it(http: httpx.AsyncClient) -> None:
+    path, message = await told(http, "/v1/runs", content=b"{}", headers={"Content-Type": "text/plain"})
+    assert (path, message) == (
+        "body",
+        "must be JSON with the header Content-Type: application/json, found text/plain",
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ({}, ("definition", "is required")),
+        ({"definition": "hello", "inptus": {}}, ("inptus", "is not known here")),
+        ({"definition": "hello", "version": 0}, ("version", "must be at least 1, found the number 0")),
+        ({"definition": "hello", "version": True}, ("version", "must be a whole number, found true")),
+        ({"definition": "hello", "version": "1"}, ("version", "must be a whole number, found the text '1'")),
+        ({"definition": "hello", "inputs": None}, ("inputs", "must be an object, found null")),
+        ([], ("body", "must be an object, found an empty list")),
+    ],
+)
+async def test_a_field_that_does_not_fit_says_what_was_found(
+    http: httpx.AsyncClient, body: Json, expected: tuple[str, str]
+) -> None:
+    assert await told(http, "/v1/runs", json=body) == expected
+
+
+@pytest.mark.parametrize(("method", "path", "route"), TAKES_BODY)
+def test_no_json_body_takes_a_text_for_a_number_or_a_number_for_the_truth(
+    method: str, path: str, route: APIRoute
+) -> None:
+    assert route.body_field is not None
+    model = route.body_field.field_info.annotation
+    model = next((part for part in getattr(model, "__args__", ()) if hasattr(part, "model_fields")), model)
+    if path == "/v1/documents":
+        return  # a form has only texts
+    for name, field in getattr(model, "model_fields", {}).items():
+        alone = create_model("Alone", value=(field.annotation, field))
+        for wrong in ("1", "true", 1, True):
+            with contextlib.suppress(ValidationError):
+                taken = alone.model_validate(dict.fromkeys(("value", name, field.alias or name), wrong)).value  # type: ignore[attr-defined]
+                kinds = [(isinstance(value, str), isinstance(value, bool)) for value in (taken, wrong)]
+                assert kinds[0] == kinds[1], f"{name} ({field.annotation}) takes {wrong!r}"
+
+
+@pytest.mark.parametrize(("method", "path", "route"), GUARDED)
+async def test_a_parameter_that_would_not_be_heeded_is_refused(
+    http: httpx.AsyncClient, method: str, path: str, route: APIRoute
+) -> None:
+    response = await http.request(method, f"{path}?statu=failed")
+    problems = {problem["path"]: problem for problem in response.json()["problems"]}
+    assert response.status_code == 422
+    assert problems["statu"]["message"] == "this request has no such parameter"
+
+
+async def test_an_unknown_parameter_is_told_the_nearest_and_a_repeated_one_refused(http: httpx.AsyncClient) -> None:
+    response = await http.get("/v1/runs?statu=failed&limit=1&limit=2")
+    found = [(problem["path"], problem["suggestion"]) for problem in response.json()["problems"]]
+    assert found == [("statu", "status"), ("limit", None)]
+
+
+async def test_probes_take_any_parameter(http: httpx.AsyncClient) -> None:
+    assert (await http.get("/healthz?now=1")).status_code == 200
+
+
+async def test_a_second_file_is_refused_and_nothing_is_kept(http: httpx.AsyncClient) -> None:
+    files = [("file", ("a.xml", b"first")), ("file", ("b.xml", b"second"))]
+    path, message = await told(http, "/v1/documents", files=files)
+    assert (path, message) == ("file", "is given 2 times, expected one part of the form of that name")
+
+
+async def test_a_file_without_a_name_says_so(http: httpx.AsyncClient) -> None:
+    body = b'--x\r\nContent-Disposition: form-data; name="file"\r\n\r\nbytes\r\n--x--\r\n'
+    headers = {"Content-Type": "multipart/form-data; boundary=x"}
+    path, message = await told(http, "/v1/documents", content=body, headers=headers)
+    assert (path, message) == ("file", "must be a file: a part of the form that has a file name")
+
+
+async def test_a_form_that_cannot_be_read_says_why(http: httpx.AsyncClient) -> None:
+    path, message = await told(http, "/v1/documents", files={"file": ("x" * 5000, b"bytes")})
+    assert path == "body"
+    assert message.startswith("is no form that can be read: ")
+    assert message != "is no form that can be read: Invalid multipart data."
+
+
+async def test_an_id_of_any_length_is_not_repeated_whole(http: httpx.AsyncClient) -> None:
+    response = await http.post("/v1/runs", json={"definition": "x" * 3_000_000})
+    assert response.status_code == 404
+    assert len(response.json()["detail"]) < LONGEST_ID + 100
+
+
+async def test_a_definition_with_a_wrong_version_is_not_run_by_another(http: httpx.AsyncClient) -> None:
+    assert (await http.post("/v1/definitions", json={"definition": HELLO})).status_code == 201
+    assert (await http.post("/v1/workflow", json={"definition": "hello", "version": "1"})).status_code == 422

@@ -1,0 +1,275 @@
+"""Runs that ended and go on: what is kept, what is edited, newer versions, and who is refused."""
+
+import asyncio
+import uuid
+
+import httpx
+import pytest
+
+from dag.values import Json
+from tests.api.invoices import e_invoice
+from tests.api.service import SLOW, Service
+
+NO_RETRY = {"max_retries": 0}
+
+
+def failing(definition_id: str = "", **more: Json) -> dict[str, Json]:
+    """Return a definition whose second step fails, with one before, one behind and one beside it."""
+    return {
+        "id": definition_id or f"retried_{uuid.uuid4().hex}",
+        "steps": [
+            {"id": "load", "handler": "echo", "config": {"value": 3}},
+            {"id": "sum", "handler": "fail", "depends_on": ["load"], "config": {"times": 9}, **NO_RETRY},
+            {"id": "send", "handler": "echo", "depends_on": ["sum"], "config": {"value": "{{ sum.attempts }}"}},
+            {"id": "note", "handler": "echo", "depends_on": ["load"], "config": {"value": "{{ load.value }}"}},
+        ],
+        "outputs": {"sent": "{{ send.value }}", "note": "{{ note.value }}"},
+        **more,
+    }
+
+
+async def failed(service: Service, definition: Json, **more: Json) -> str:
+    """Run a definition to its failure and return the run's id."""
+    response = await service.http.post("/v1/runs", json={"definition": definition, **more})
+    assert response.status_code == 202, response.text
+    run = await service.ended(response.json()["run_id"])
+    assert run["status"] == "failed", run
+    run_id: str = run["run_id"]
+    return run_id
+
+
+async def retry(http: httpx.AsyncClient, run_id: str, **order: Json) -> httpx.Response:
+    return await http.post(f"/v1/runs/{run_id}/retry", json=order)
+
+
+async def started_again(service: Service, run_id: str) -> list[str]:
+    """Return the steps that the run's last Temporal run gave to a worker."""
+    handle = service.app.temporal.get_workflow_handle(f"default/{run_id.replace('.', '/', 1)}")
+    history = await handle.fetch_history()
+    scheduled = (event.activity_task_scheduled_event_attributes for event in history.events)
+    names = [each.activity_id for each in scheduled if each.activity_id]
+    return [name for name in names if not name.isdigit()]
+
+
+async def test_a_retry_keeps_what_completed_and_does_the_rest(service: Service) -> None:
+    run_id = await failed(service, failing())
+    told = await retry(service.http, run_id, steps={"sum": {"config": {"times": 0}}})
+    assert told.status_code == 200, told.text
+    assert told.json()["status"] == "running"
+    run = await service.ended(run_id)
+    assert (run["status"], run["outputs"]) == ("completed", {"sent": 1, "note": 3})
+    assert run["steps"]["sum"]["resolved_by"] == "tester"
+    assert await started_again(service, run_id) == ["sum", "send"]
+
+
+async def test_a_preview_tells_all_and_starts_nothing(service: Service) -> None:
+    run_id = await failed(service, failing())
+    told = (await retry(service.http, run_id, steps={"sum": {"output": {"attempts": 5}}}, preview=True)).json()
+    assert (told["run_id"], told["status"], told["version"]) == (run_id, "failed", 1)
+    assert told["steps"] == {
+        "load": {"fate": "reused", "why": "completed"},
+        "sum": {"fate": "new", "why": "takes an output given by hand"},
+        "note": {"fate": "reused", "why": "completed"},
+        "send": {"fate": "rerun", "why": "skipped: upstream_failed"},
+    }
+    assert (await service.http.get(f"/v1/runs/{run_id}")).json()["status"] == "failed"
+    letters = (await service.http.get(f"/v1/dead-letters/{run_id}/sum")).json()
+    assert (letters["status"], letters["actions"]) == ("failed", [])
+
+
+@pytest.mark.parametrize(
+    ("edit", "status", "sent"), [({"output": {"attempts": 5}}, "completed", 5), ({"skip": True}, "skipped", None)]
+)
+async def test_a_step_is_given_an_output_or_skipped(service: Service, edit: Json, status: str, sent: Json) -> None:
+    run_id = await failed(service, failing(outputs={}))
+    assert (await retry(service.http, run_id, steps={"sum": edit})).status_code == 200
+    run = await service.ended(run_id)
+    assert (run["status"], run["steps"]["sum"]["status"]) == ("completed", status)
+    assert (run["steps"]["send"]["output"] or {}).get("value") == sent
+    letter = (await service.http.get(f"/v1/dead-letters/{run_id}/sum")).json()
+    action = next(iter(edit))
+    assert (letter["status"], letter["resolution"], letter["resolved_by"]) == ("resolved", action, "tester")
+    assert letter["actions"][0]["action"] == "retry_run"
+
+
+async def test_a_run_goes_on_with_a_newer_version(service: Service) -> None:
+    definition = failing()
+    run_id = await failed(service, definition)
+    definition["steps"][1] = {"id": "sum", "handler": "echo", "depends_on": ["load"], "config": {"value": 8}}
+    definition["steps"][2] |= {"config": {"value": "{{ sum.value + inputs.plus }}"}}
+    definition["inputs"] = {"plus": {"type": "integer", "default": 2}}
+    published = await service.http.post("/v1/definitions", json={"definition": definition})
+    assert published.json()["version"] == 2
+    preview = (await retry(service.http, run_id, version=2, preview=True)).json()
+    assert {name: step["fate"] for name, step in preview["steps"].items()} == {
+        "load": "reused",
+        "sum": "rerun",
+        "note": "reused",
+        "send": "rerun",
+    }
+    assert (await retry(service.http, run_id, version=2)).json()["version"] == 2
+    run = await service.ended(run_id)
+    assert (run["status"], run["version"], run["outputs"]["sent"]) == ("completed", 2, 10)
+    listed = (await service.http.get("/v1/runs", params={"definition": definition["id"]})).json()["runs"]
+    assert {line["version"] for line in listed if line["status"] == "completed"} <= {2}
+
+
+async def test_the_key_still_finds_a_run_that_went_on_with_a_newer_version(service: Service) -> None:
+    definition, key = failing(), uuid.uuid4().hex
+    run_id = await failed(service, definition, key=key)
+    newer = definition | {"title": "mended", "steps": [definition["steps"][0]], "outputs": {}}
+    await service.http.post("/v1/definitions", json={"definition": newer})
+    assert (await retry(service.http, run_id, version=2)).json()["steps"]["sum"]["fate"] == "dropped"
+    assert (await service.ended(run_id))["status"] == "completed"
+    again = await service.http.post("/v1/runs", json={"definition": definition, "key": key})
+    assert (again.status_code, again.json()["created"], again.json()["version"]) == (202, False, 2)
+    letter = (await service.http.get(f"/v1/dead-letters/{run_id}/sum")).json()
+    assert letter["status"] == "resolved"
+
+
+async def test_a_version_that_needs_an_input_that_nobody_gave_is_refused(service: Service) -> None:
+    definition = failing()
+    run_id = await failed(service, definition)
+    newer = definition | {"inputs": {"iban": {"type": "string", "required": True}}}
+    await service.http.post("/v1/definitions", json={"definition": newer})
+    refused = await retry(service.http, run_id, version=2)
+    assert (refused.status_code, refused.json()["problems"][0]["path"]) == (422, "inputs.iban")
+
+
+async def test_retries_at_the_same_moment_start_one_run(service: Service) -> None:
+    run_id = await failed(service, failing())
+    edit = {"sum": {"config": {"times": 0}}}
+    answers = await asyncio.gather(*(retry(service.http, run_id, steps=edit) for _ in range(5)))
+    assert sorted(answer.status_code for answer in answers) == [200, 409, 409, 409, 409]
+    assert {answer.json()["state"] for answer in answers if answer.status_code == 409} <= {"running", "completed"}
+    assert (await service.ended(run_id))["status"] == "completed"
+    actions = (await service.http.get(f"/v1/dead-letters/{run_id}/sum")).json()["actions"]
+    assert [action["action"] for action in actions] == ["retry_run"]
+
+
+async def test_a_run_that_runs_completed_or_was_aborted_is_not_retried(service: Service) -> None:
+    started = await service.http.post("/v1/runs", json={"definition": SLOW})
+    run_id = started.json()["run_id"]
+    refused = await retry(service.http, run_id)
+    assert (refused.status_code, refused.json()["state"]) == (409, "running")
+    await service.http.post(f"/v1/runs/{run_id}/abort")
+    await service.ended(run_id)
+    refused = await retry(service.http, run_id)
+    assert (refused.status_code, refused.json()["state"]) == (409, "aborted")
+
+
+async def test_a_cancelled_run_goes_on_where_it_stood(service: Service) -> None:
+    started = await service.http.post("/v1/runs", json={"definition": SLOW})
+    run_id = started.json()["run_id"]
+    await service.app.temporal.get_workflow_handle(f"default/{run_id.replace('.', '/')}").cancel()
+    assert (await service.ended(run_id))["status"] == "cancelled"
+    assert (await retry(service.http, run_id, steps={"nap": {"config": {"seconds": 0}}})).status_code == 200
+    assert (await service.ended(run_id))["status"] == "completed"
+
+
+async def test_a_run_that_failed_again_is_retried_again(service: Service) -> None:
+    run_id = await failed(service, failing())
+    for _ in range(2):
+        assert (await retry(service.http, run_id)).status_code == 200
+        assert (await service.ended(run_id))["status"] == "failed"
+        letter = (await service.http.get(f"/v1/dead-letters/{run_id}/sum")).json()
+        assert (letter["status"], letter["resolution"]) == ("failed", None)
+    assert len(letter["actions"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("order", "path"),
+    [
+        ({"steps": {"sun": {"skip": True}}}, "steps.sun"),
+        ({"steps": {"sum": {"config": {"times": "nine"}}}}, "steps.sum.config.times"),
+        ({"steps": {"sum": {"config": {"tims": 0}}}}, "steps.sum.config.times"),
+        ({"steps": {"sum": {"output": "\x00"}}}, "steps.sum.output"),
+        ({"steps": {"sum": {}}}, "steps.sum"),
+        ({"steps": {"sum": {"skip": True, "output": 1}}}, "steps.sum"),
+        ({"steps": {"sum": {"config": None}}}, "steps.sum"),
+    ],
+)
+async def test_edits_that_do_not_fit_are_refused_by_their_place(service: Service, order: Json, path: str) -> None:
+    run_id = await failed(service, failing())
+    refused = await retry(service.http, run_id, **order)
+    assert (refused.status_code, refused.json()["problems"][0]["path"]) == (422, path)
+
+
+async def test_what_does_not_exist_is_not_found(service: Service) -> None:
+    assert (await retry(service.http, "nothing.here")).status_code == 404
+    run_id = await failed(service, failing())
+    assert (await retry(service.http, run_id, version=7)).status_code == 404
+    elsewhere = {"X-Test-Tenant": "globex"}
+    refused = await service.http.post(f"/v1/runs/{run_id}/retry", json={}, headers=elsewhere)
+    assert refused.status_code == 404
+
+
+async def test_finished_items_are_kept(service: Service) -> None:
+    items = {"items": [0, 9, 0], "key": "index", "on_item_error": "collect"}
+    steps = [{"id": "all", "handler": "fail", "for_each": items, "config": {"times": "{{ item }}"}, **NO_RETRY}]
+    run_id = await failed(service, {"id": f"items_{uuid.uuid4().hex}", "steps": steps})
+    assert (await retry(service.http, run_id)).status_code == 200
+    await service.ended(run_id)
+    assert await started_again(service, run_id) == ["all~1"]
+
+
+async def test_a_nested_run_is_retried_by_the_run_around_it(service: Service) -> None:
+    inner = {"id": f"inner_{uuid.uuid4().hex}", "steps": failing()["steps"][:2]}
+    assert (await service.http.post("/v1/definitions", json={"definition": inner})).status_code == 201
+    outer = {"id": f"outer_{uuid.uuid4().hex}", "steps": [{"id": "call", "workflow": {"id": inner["id"]}}]}
+    run_id = await failed(service, outer)
+    refused = await retry(service.http, f"{run_id}~call")
+    assert refused.status_code == 422
+    assert "retry that one" in refused.json()["problems"][0]["message"]
+    letter = f"/v1/dead-letters/{run_id}~call/sum"
+    assert (await service.http.get(letter)).json()["status"] == "failed"
+    assert (await service.http.post(f"{letter}/resolve", json={"action": "retry"})).status_code == 200
+    assert (await service.ended(run_id))["status"] == "failed"
+    assert (await retry(service.http, run_id, steps={"call": {"output": {}}})).status_code == 200
+    assert (await service.ended(run_id))["status"] == "completed"
+    assert (await service.http.get(letter)).json()["status"] == "resolved"
+
+
+async def test_a_retry_keeps_what_completed_in_the_runs_inside(service: Service) -> None:
+    inner = {
+        "id": f"inner_{uuid.uuid4().hex}",
+        "inputs": {"times": {"type": "integer"}},
+        "steps": failing()["steps"][:2],
+    }
+    inner["steps"][1] |= {"config": {"times": "{{ inputs.times }}"}}
+    assert (await service.http.post("/v1/definitions", json={"definition": inner})).status_code == 201
+    middle = {"id": f"middle_{uuid.uuid4().hex}", "inputs": inner["inputs"]}
+    middle["steps"] = [{"id": "call", "workflow": {"id": inner["id"], "inputs": {"times": "{{ inputs.times }}"}}}]
+    assert (await service.http.post("/v1/definitions", json={"definition": middle})).status_code == 201
+    calls = {"items": [0, 9], "key": "item"}
+    call = {"id": "all", "for_each": calls, "workflow": {"id": middle["id"], "inputs": {"times": "{{ item }}"}}}
+    run_id = await failed(service, {"id": f"outer_{uuid.uuid4().hex}", "steps": [call]})
+    assert (await retry(service.http, run_id)).status_code == 200
+    assert (await service.ended(run_id))["status"] == "failed"
+    assert await started_again(service, f"{run_id}~all~9~call") == ["sum"]
+    assert await started_again(service, f"{run_id}~all~0~call") == ["load", "sum"]  # its one and only time
+
+
+async def test_a_retried_document_has_one_review_and_one_parquet(service: Service) -> None:
+    uploaded = await service.http.post(
+        "/v1/documents", files={"file": ("i.xml", e_invoice(uuid.uuid4().hex[:8]), "application/xml")}
+    )
+    document_id = uploaded.json()["document_id"]
+    await service.ended(uploaded.json()["run_id"])
+    shipped = (await service.http.get("/v1/definitions/invoice")).json()["body"]
+    steps = [*shipped["steps"], {"id": "book", "handler": "fail", "depends_on": ["create_review"], **NO_RETRY}]
+    steps[-1]["config"] = {"times": 9}
+    definition = {**shipped, "id": f"booked_{uuid.uuid4().hex}", "steps": steps}
+    run_id = await failed(service, definition, inputs={"document_id": document_id})
+    before = (await service.http.get(f"/v1/runs/{run_id}")).json()["steps"]
+    assert (await retry(service.http, run_id, steps={"book": {"config": {"times": 0}}})).status_code == 200
+    run = await service.ended(run_id)
+    assert run["status"] == "completed"
+    assert await started_again(service, run_id) == ["book"]
+    for name in ("extract", "save_parquet", "create_review"):
+        assert run["steps"][name]["output"] == before[name]["output"]
+    lake = service.settings.data_dir / "lake"
+    assert len([file for file in lake.rglob("*.parquet") if document_id in str(file)]) == 1
+
+    page = (await service.http.get("/v1/reviews", params={"limit": 500})).json()
+    assert [review["document_id"] for review in page["reviews"]].count(document_id) == 1

@@ -1,0 +1,110 @@
+"""`docrail dead-letters` and `docrail retry` against a running API with a worker."""
+
+import json
+from collections.abc import AsyncIterator
+
+import pytest
+
+from dag.values import Json
+from storage.migrate import migrate
+from tests.api.service import Service, serve, settings_for, work
+from tests.commands.process import Ended, docrail
+from tests.postgres import empty_database
+from tests.stack import Servers, eventually
+
+
+@pytest.fixture(scope="module")
+async def service(embedded: Servers, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Service]:
+    async with empty_database(embedded.dsn) as dsn:
+        await migrate(dsn)
+        settings = settings_for(embedded.temporal_address, dsn, tmp_path_factory.mktemp("letters"))
+        async with serve(settings) as served, work(settings):
+            yield served
+
+
+async def command(service: Service, *arguments: str) -> Ended:
+    return await docrail(*arguments, DOCRAIL_API_URL=str(service.http.base_url))
+
+
+async def failed(service: Service, name: str, **more: Json) -> str:
+    """Run a definition until its one failing step is in the inbox; return the run's id."""
+    config = {"times": 9, "error": "ValueError", "message": "no such page"}
+    bad = {"id": "bad", "handler": "fail", "config": config, "depends_on": ["load"]}
+    steps = [{"id": "load", "handler": "noop"}, bad]
+    definition = {"id": name, "steps": steps, **more}
+    response = await service.http.post("/v1/runs", json={"definition": definition})
+    run_id: str = response.json()["run_id"]
+
+    async def is_there() -> bool:
+        return (await service.http.get(f"/v1/dead-letters/{run_id}/bad")).status_code == 200
+
+    await eventually(is_there, "the letter")
+    return run_id
+
+
+async def test_failed_steps_are_listed_counted_shown_and_skipped(service: Service) -> None:
+    run_id = await failed(service, "listed", on_failure="park")
+    listed = await command(service, "dead-letters", "list", "--definition", "listed")
+    assert (listed.code, listed.err) == (0, "")
+    [line] = [line.split() for line in listed.out.splitlines() if run_id in line]
+    assert line[1:] == [run_id, "bad", "parked", "ValueError", "1", "no", "such", "page"]
+    counted = await command(service, "dead-letters", "counts", "--definition", "listed", "--json")
+    assert json.loads(counted.out)[0]["parked"] == 1
+    skipped = await command(service, "dead-letters", "skip", run_id, "bad", "--reason", "known")
+    assert (skipped.code, skipped.err) == (0, "")
+    assert f"{run_id} bad (fail): skip by tester" in skipped.out
+    assert "skip by tester: known" in skipped.out
+    assert (await service.ended(run_id))["status"] == "completed"
+    again = await command(service, "dead-letters", "retry", run_id, "bad")
+    assert (again.code, again.out) == (1, "")
+    assert again.err == "docrail: Not in this state: cannot retry: the dead letter is resolved\n"
+
+
+async def test_many_are_retried_and_one_with_another_config(service: Service) -> None:
+    runs = [await failed(service, "many") for _ in range(2)]
+    for run_id in runs:
+        await service.ended(run_id)
+    told = await command(service, "dead-letters", "retry", "--definition", "many", "--class", "ValueError")
+    assert (told.code, told.err) == (0, "")
+    assert sorted(told.out.splitlines()[:2]) == sorted(f"{run_id} bad: retried" for run_id in runs)
+    assert "2 retried, " in told.out.splitlines()[2]
+    await service.ended(runs[0])
+    done = await command(service, "dead-letters", "retry", runs[0], "bad", "--config", '{"times": 0}')
+    assert (done.code, done.err) == (0, "")
+    assert (await service.ended(runs[0]))["status"] == "completed"
+
+
+async def test_a_run_is_retried_after_a_preview(service: Service) -> None:
+    run_id = await failed(service, "previewed")
+    await service.ended(run_id)
+    edit = ("retry", run_id, "--step", "bad", "--output", '{"attempts": 1}')
+    preview = await command(service, *edit, "--preview")
+    assert (preview.code, preview.err) == (0, "")
+    lines = [line.split() for line in preview.out.splitlines()]
+    assert lines[0] == f"{run_id} would go on with version 1; it is failed".split()
+    assert ["load", "reused", "completed"] in lines
+    assert ["bad", "new", "takes", "an", "output", "given", "by", "hand"] in lines
+    done = await command(service, *edit)
+    assert done.out.splitlines()[0] == f"{run_id} goes on with version 1"
+    assert (await service.ended(run_id))["status"] == "completed"
+    refused = await command(service, "retry", run_id)
+    assert (refused.code, refused.err) == (1, "docrail: Not in this state: cannot retry: the run is completed\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("retry", "a.b", "--step", "x"), "expected --step ID and one of"),
+        (("retry", "a.b", "--skip"), "expected --step ID and one of"),
+        (("retry", "a.b", "--step", "x", "--skip", "--output", "1"), "expected --step ID and one of"),
+        (("retry", "a.b", "--step", "x", "--config", "{"), "expected JSON such as"),
+        (("dead-letters", "retry"), "expected RUN STEP for one, or --class"),
+        (("dead-letters", "retry", "a.b"), "expected RUN STEP for one, or --class"),
+        (("dead-letters", "retry", "a.b", "c", "--class", "X"), "expected RUN STEP for one, or --class"),
+        (("dead-letters", "output", "a.b", "c", "NaN"), "expected JSON such as"),
+    ],
+)
+async def test_wrong_usage_is_told(arguments: tuple[str, ...], told: str) -> None:
+    refused = await docrail(*arguments)
+    assert refused.code == 2
+    assert told in " ".join(refused.err.replace("│", " ").split())

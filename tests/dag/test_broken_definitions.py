@@ -1,0 +1,52 @@
+"""Fifty and more definitions as somebody new would break them, each with everything that is told of it.
+
+The cases stand in `broken/*.txt`: a line `=== what is wrong`, the text, a line `---`, and one line for each problem.
+"""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from dag.problems import Problem
+from operations.source import check_definition
+from tests.dag.catalogue import CATALOGUE
+
+BROKEN = Path(__file__).parent / "broken"
+
+
+def cases() -> dict[str, tuple[str, str]]:
+    """Return each case's text and what is expected to be told, by what is wrong."""
+    found: dict[str, tuple[str, str]] = {}
+    for file in sorted(BROKEN.glob("*.txt")):
+        _, *parts = re.split("^=== ", file.read_text("utf-8"), flags=re.MULTILINE)
+        for part in parts:
+            title, _, rest = part.partition("\n")
+            text, _, expected = rest.partition("---\n")
+            assert title not in found, f"two cases are called {title!r}"
+            found[title] = (text, expected)
+    return found
+
+
+CASES = cases()
+
+
+def told(text: str) -> str:
+    _, problems = check_definition(text, CATALOGUE)
+    return "".join(f"{line_of(problem)}\n" for problem in problems)
+
+
+def line_of(problem: Problem) -> str:
+    place = "" if problem.line is None else f"{problem.line}:{problem.column} "
+    hint = f" (did you mean '{problem.suggestion}'?)" if problem.suggestion else ""
+    return f"{place}{problem.path} {problem.severity} {problem.code}: {problem.message}{hint}"
+
+
+def test_there_are_fifty() -> None:
+    assert len(CASES) >= 50
+
+
+@pytest.mark.parametrize("title", CASES)
+def test_a_broken_definition_is_told_in_full(title: str) -> None:
+    text, expected = CASES[title]
+    assert told(text) == expected

@@ -1,0 +1,479 @@
+"""What is told of a step: the rule, its parents, the values that were read, and what keeps it from beginning."""
+
+from dataclasses import dataclass, field
+
+import pytest
+from pydantic_core import to_json
+
+from dag.definition import Definition
+from dag.explain import MAX_PAGE_BYTES, MOST_CHARACTERS, brief, explain_run
+from dag.explanation import HoldKind, RunExplanation, StepExplanation, Verdict
+from dag.messages import (
+    AbortRequested,
+    Answered,
+    Event,
+    PauseRequested,
+    Resolution,
+    ResolutionKind,
+    Resolved,
+    RunStarted,
+    StepCancelled,
+    StepCompleted,
+    StepFailed,
+    TimedOut,
+)
+from dag.plan import Plan, compile_plan
+from dag.rewind import begin
+from dag.scheduler import advance
+from dag.state import Answer, RunState, RunStatus, StepError, StepStatus
+from dag.values import Json
+
+BROKEN = StepError("ConnectionError", "no network")
+KINDS = {"handler", "wait", "human", "workflow", "abort", "switch"}
+
+
+def played(steps: list[dict[str, Json]], *events: Event, **more: Json) -> tuple[Plan, RunState]:
+    """Return a run of the steps, `noop` where they do not say their kind, after the events."""
+    told = [step if KINDS & step.keys() else {"handler": "noop", **step} for step in steps]
+    plan = compile_plan(Definition.model_validate({"id": "told", "steps": told, **more}))
+    run = begin(plan, {"amount": 250, "name": "Ada"}, {"workflow": {"id": "w"}})
+    for event in (RunStarted(100.0), *events):
+        advance(plan, run, event)
+    return plan, run
+
+
+def told(plan: Plan, run: RunState, step: str) -> StepExplanation:
+    return explain_run(plan, run, "told.1", step_id=step).steps[step]
+
+
+def done(step: str, output: Json = None, item: int | None = None) -> StepCompleted:
+    return StepCompleted(step, output or {}, 1, 110.0, item)
+
+
+def failed(step: str, item: int | None = None) -> StepFailed:
+    return StepFailed(step, BROKEN, 4, 111.0, item)
+
+
+def after(*parents: str, **fields: Json) -> dict[str, Json]:
+    return {"id": "b", "depends_on": list(parents), **fields}
+
+
+@dataclass(frozen=True)
+class Told:
+    """A step `b`, what happened, and the sentences that explain it."""
+
+    steps: list[dict[str, Json]]
+    events: list[Event]
+    words: list[str]
+    more: dict[str, Json] = field(default_factory=dict)
+
+
+NONE_FAILED = "it runs if no parent failed or was skipped because of a failure, and at least one completed"
+WAIT = {"for": "signal", "timeout_seconds": 60, "on_timeout": "abort"}
+ASKED = {"queue": "pay", "timeout_seconds": 60, "on_timeout": {"escalate_to": "boss", "then": "fail"}}
+ITEMS = {"items": [1, 2, 3], "max_concurrency": 2}
+ALL_SUCCESS = "all_success did not let it run: it runs if every parent completed"
+PERSON = "it waits for a decision of a person in the queue pay"
+LET = f"none_failed let it run: {NONE_FAILED}; a is completed"
+
+CASES = {
+    "a root": Told([{"id": "b"}], [], ["it has no parents, so it may begin with the run"]),
+    "not yet": Told(
+        [{"id": "a"}, after("a")],
+        [],
+        [
+            f"none_failed decides once every parent is settled: {NONE_FAILED}; a is running",
+            "it has not begun: its parent a is not settled yet (a)",
+        ],
+    ),
+    "a failure upstream": Told(
+        [{"id": "a"}, after("a")], [failed("a")], [f"none_failed did not let it run: {NONE_FAILED}; a is failed"]
+    ),
+    "a rule": Told(
+        [{"id": "a"}, {"id": "c", "condition": "false"}, after("a", "c", trigger_rule="all_success")],
+        [done("a")],
+        [
+            f"{ALL_SUCCESS}; a is completed, c is skipped (condition_false)",
+        ],
+    ),
+    "a branch not taken": Told(
+        [
+            {"id": "a", "switch": [{"when": "inputs.amount > 1000", "branch": "large"}, {"else": "small"}]},
+            after("a.large"),
+        ],
+        [],
+        [f"none_failed did not let it run: {NONE_FAILED}; a took the branch small, not large"],
+    ),
+    "a condition that was false": Told(
+        [{"id": "a"}, after("a", condition="a.n > 1 and inputs.name")],
+        [done("a", {"n": 0})],
+        [
+            LET,
+            'its condition `a.n > 1 and inputs.name` was false, so the step is skipped (a.n = 0, inputs.name = "Ada")',
+        ],
+    ),
+    "a condition that was true": Told(
+        [{"id": "a"}, after("a", condition='steps.a.status == "completed"')],
+        [done("a")],
+        [LET, 'its condition `steps.a.status == "completed"` was true (steps.a.status = "completed")'],
+    ),
+    "a condition that could not be judged": Told(
+        [{"id": "a"}, after("a", condition="a.total > 1")],
+        [done("a")],
+        [
+            LET,
+            "its condition `a.total > 1` could not be judged (a.total has no value)",
+            "its error: ConditionError: `a.total > 1`: 'dict object' has no attribute 'total'",
+        ],
+    ),
+    "a condition that was never asked": Told(
+        [{"id": "a"}, after("a", condition="a.total > 1")],
+        [failed("a")],
+        [
+            f"none_failed did not let it run: {NONE_FAILED}; a is failed",
+            "its condition `a.total > 1` is asked only if none_failed lets it run",
+        ],
+    ),
+    "a switch": Told(
+        [
+            {
+                "id": "b",
+                "switch": [
+                    {"when": "inputs.amount > 1000", "branch": "large"},
+                    {"when": "inputs.amount > 100", "branch": "middle"},
+                    {"else": "small"},
+                ],
+            }
+        ],
+        [],
+        [
+            "it has no parents, so it may begin with the run",
+            "`inputs.amount > 1000` was false, so not large (inputs.amount = 250)",
+            "`inputs.amount > 100` was true, and led to middle (inputs.amount = 250)",
+        ],
+    ),
+    "a switch whose branch two cases lead to": Told(
+        [
+            {
+                "id": "b",
+                "switch": [
+                    {"when": "inputs.amount > 1000", "branch": "x"},
+                    {"when": "inputs.amount > 100", "branch": "x"},
+                ],
+            }
+        ],
+        [],
+        [
+            "it has no parents, so it may begin with the run",
+            "`inputs.amount > 1000` was false, so not x (inputs.amount = 250)",
+            "`inputs.amount > 100` was true, and led to x (inputs.amount = 250)",
+        ],
+    ),
+    "a switch that could not be judged": Told(
+        [
+            {
+                "id": "b",
+                "switch": [
+                    {"when": "inputs.amount > 1000", "branch": "x"},
+                    {"when": "inputs.none > 1", "branch": "y"},
+                    {"else": "z"},
+                ],
+            }
+        ],
+        [],
+        [
+            "it has no parents, so it may begin with the run",
+            "`inputs.amount > 1000` was false, so not x (inputs.amount = 250)",
+            "`inputs.none > 1` could not be judged (inputs.none has no value)",
+            "its error: TemplateError: `inputs.none > 1`: 'dict object' has no attribute 'none'",
+        ],
+    ),
+    "a wait": Told(
+        [{"id": "b", "wait": WAIT}],
+        [],
+        [
+            "it has no parents, so it may begin with the run",
+            "it waits for an answer, 60 s in all; then the run is aborted",
+        ],
+    ),
+    "a wait for ever": Told(
+        [{"id": "b", "wait": {"for": "webhook"}}],
+        [],
+        ["it has no parents, so it may begin with the run", "it waits for an answer to its callback address, for ever"],
+    ),
+    "a timer": Told(
+        [{"id": "b", "wait": {"for": "timer", "seconds": "{{ inputs.amount * 2 }}"}}],
+        [],
+        ["it has no parents, so it may begin with the run", "it waits for nothing but time: 500 s in all"],
+    ),
+    "a person": Told(
+        [{"id": "b", "human": ASKED}],
+        [],
+        [
+            "it has no parents, so it may begin with the run",
+            f"{PERSON}, 120 s in all, 60 s of them before it is escalated; then the step fails",
+        ],
+    ),
+    "an answer": Told(
+        [{"id": "b", "wait": WAIT}],
+        [Answered("b", Answer({"decision": "yes"}, "ann"), 120.0)],
+        ["it has no parents, so it may begin with the run", 'it was answered by ann: {"decision": "yes"}'],
+    ),
+    "no answer": Told(
+        [{"id": "b", "wait": {**WAIT, "on_timeout": {"branch": "late"}}}],
+        [TimedOut("b", 160.0)],
+        ["it has no parents, so it may begin with the run", "nobody answered in time, so the branch late is taken"],
+    ),
+    "attempts": Told(
+        [{"id": "b"}],
+        [failed("b")],
+        [
+            "it has no parents, so it may begin with the run",
+            "its error: ConnectionError: no network",
+            "attempts made: 4, of at most 4",
+        ],
+    ),
+    "items": Told(
+        [{"id": "b", "for_each": ITEMS}],
+        [failed("b", 0)],
+        [
+            "it has no parents, so it may begin with the run",
+            "of 3 items 0 completed, 1 failed, 2 running; failed: 0",
+            "attempts made: 4, of at most 4 for each item",
+        ],
+    ),
+    "items behind a window": Told(
+        [{"id": "b", "for_each": ITEMS}],
+        [],
+        [
+            "it has no parents, so it may begin with the run",
+            "its next item has not begun: 2 items run, as many as for_each.max_concurrency (2) lets",
+            "of 3 items 0 completed, 0 failed, 2 running, 1 not started",
+        ],
+    ),
+    "a parked step": Told(
+        [{"id": "b"}],
+        [failed("b")],
+        [
+            "it has no parents, so it may begin with the run",
+            "its error: ConnectionError: no network",
+            "attempts made: 4, of at most 4",
+            "it waits for a person to have it tried again, skipped, or given an output",
+        ],
+        {"on_failure": "park"},
+    ),
+    "a parked step that was skipped": Told(
+        [{"id": "b"}],
+        [failed("b"), Resolved("b", Resolution(ResolutionKind.SKIP, None, "ann"), 120.0)],
+        [
+            "it has no parents, so it may begin with the run",
+            "its error: ConnectionError: no network",
+            "attempts made: 4, of at most 4",
+            "ann said what becomes of its failure",
+        ],
+        {"on_failure": "park"},
+    ),
+    "no slot": Told(
+        [{"id": "a"}, {"id": "b"}],
+        [],
+        [
+            "it has no parents, so it may begin with the run",
+            "it has not begun: all slots are taken: limits.max_concurrency is 1 (a)",
+        ],
+        {"limits": {"max_concurrency": 1}},
+    ),
+    "a paused run": Told(
+        [{"id": "a"}, after("a")],
+        [PauseRequested(105.0), done("a")],
+        [LET, "it has not begun: the run is paused: nothing begins until it is resumed"],
+    ),
+    "a layer": Told(
+        [{"id": "a"}, {"id": "c"}, after("a")],
+        [done("a")],
+        [
+            LET,
+            "it has not begun: limits.dispatch is layers: an earlier layer has steps that are not settled yet (c)",
+        ],
+        {"limits": {"dispatch": "layers"}},
+    ),
+    "an aborted run": Told(
+        [{"id": "a"}, after("a", condition="a.x")],
+        [AbortRequested("enough", 105.0)],
+        ["the run was stopped before the step began"],
+    ),
+    "a step of an aborted run": Told(
+        [{"id": "b"}],
+        [AbortRequested("enough", 105.0)],
+        [
+            "it has no parents, so it may begin with the run",
+            "the run is aborted, and the step was asked to stop",
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+def test_a_step_is_explained_in_words(case: Told) -> None:
+    plan, run = played(case.steps, *case.events, **case.more)
+    assert list(told(plan, run, "b").words) == case.words
+
+
+def test_what_the_words_say_is_there_as_data() -> None:
+    plan, run = played(
+        [{"id": "a"}, {"id": "c"}, after("a", "c", condition="a.total > 1000")], done("a", {"total": 5}), done("c")
+    )
+    step = told(plan, run, "b")
+    assert (step.rule.name, step.rule.verdict) == ("none_failed", Verdict.YES)
+    assert (step.parents.total, step.parents.completed) == (2, 2)
+    assert [(parent.id, parent.status, parent.counts_as) for parent in step.parents.named] == [
+        ("a", StepStatus.COMPLETED, "completed"),
+        ("c", StepStatus.COMPLETED, "completed"),
+    ]
+    assert step.condition is not None
+    assert (step.condition.verdict, [(read.path, read.value) for read in step.condition.reads]) == (
+        Verdict.NO,
+        [("a.total", "5")],
+    )
+
+
+def test_a_wait_tells_when_its_time_is_up() -> None:
+    plan, run = played([{"id": "ask", "human": ASKED}, {"id": "reply", "wait": {"for": "signal"}}])
+    waiting = told(plan, run, "ask").waiting
+    assert waiting is not None
+    assert (waiting.since, waiting.escalates_at, waiting.until) == (100.0, 160.0, 220.0)
+    endless = told(plan, run, "reply").waiting
+    assert endless is not None
+    assert endless.until is None
+
+
+def test_a_hold_names_the_steps_to_look_at() -> None:
+    plan, run = played([{"id": "a"}, {"id": "c"}, {"id": "b"}], limits={"max_concurrency": 2})
+    hold = told(plan, run, "b").hold
+    assert hold is not None
+    assert (hold.by, hold.steps) == (HoldKind.SLOTS, ("a", "c"))
+
+
+def test_of_two_true_cases_that_lead_to_one_branch_the_first_was_taken() -> None:
+    cases = [{"when": "inputs.amount > 100", "branch": "x"}, {"when": "inputs.amount > 1", "branch": "x"}]
+    step = told(*played([{"id": "b", "switch": cases}]), "b")
+    assert [case.verdict for case in step.cases] == [Verdict.YES, Verdict.NOT_ASKED]
+
+
+def hold(plan: Plan, run: RunState) -> HoldKind | None:
+    found = told(plan, run, "b").hold
+    return None if found is None else found.by
+
+
+def test_where_layers_do_not_hold_a_step_slots_may() -> None:
+    limits = {"dispatch": "layers", "max_concurrency": 1}
+    assert hold(*played([{"id": "a"}, {"id": "b"}], limits=limits)) is HoldKind.SLOTS
+
+
+def test_the_items_of_a_paused_run_are_held_by_the_pause() -> None:
+    assert hold(*played([{"id": "b", "for_each": ITEMS}], PauseRequested(105.0))) is HoldKind.PAUSE
+
+
+def test_items_that_will_never_begin_are_held_by_nothing() -> None:
+    items = {**ITEMS, "on_item_error": "fail_fast"}
+    plan, run = played([{"id": "b", "for_each": items}], failed("b", 0), PauseRequested(112.0))
+    assert (run.steps[0].status, hold(plan, run)) == (StepStatus.RUNNING, None)
+
+
+def test_a_condition_that_a_person_overruled_is_told_as_one_that_could_not_be_judged() -> None:
+    overruled = Resolved("b", Resolution(ResolutionKind.OUTPUT, {"by": "hand"}, "ann"), 120.0)
+    step = told(*played([{"id": "b", "condition": "inputs.none > 1"}], overruled, on_failure="park"), "b")
+    assert (step.status, step.condition and step.condition.verdict) == (StepStatus.COMPLETED, Verdict.ERROR)
+
+
+def test_an_error_of_a_handler_is_never_taken_for_one_of_the_condition() -> None:
+    error = StepFailed("b", StepError("ConditionError", "of the handler"), 1, 111.0)
+    step = told(*played([{"id": "b", "condition": "inputs.amount > 1"}], error), "b")
+    assert (step.status, step.condition and step.condition.verdict) == (StepStatus.FAILED, Verdict.YES)
+
+
+def test_many_parents_are_counted_and_only_the_odd_ones_named() -> None:
+    names = [f"a{number}" for number in range(8)]
+    plan, run = played(
+        [*({"id": name} for name in names), after(*names, trigger_rule="all_success")],
+        *(failed(name) if name == "a3" else done(name) for name in names),
+        limits={"max_concurrency": 8},
+    )
+    assert told(plan, run, "b").words == (f"{ALL_SUCCESS}; of 8 parents 7 completed, 1 failed (a3 is failed)",)
+
+
+def test_of_very_many_parents_those_that_did_not_complete_are_named_first() -> None:
+    names = [f"a{number}" for number in range(80)]
+    plan, run = played(
+        [*({"id": name} for name in names), after(*names)],
+        *(failed(name) if name == "a79" else done(name) for name in names),
+        limits={"max_concurrency": 80},
+    )
+    parents = told(plan, run, "b").parents
+    assert (parents.total, len(parents.named), parents.named[0].id) == (80, 50, "a79")
+
+
+def test_a_run_is_explained_in_a_few_words() -> None:
+    plan, run = played([{"id": "a"}, {"id": "c"}, {"id": "w", "wait": WAIT}], failed("a"))
+    explanation = explain_run(plan, run, "told.1")
+    assert explanation.status is RunStatus.RUNNING
+    assert explanation.words == (
+        "1 of 3 steps are settled, the run is running",
+        "failed: a",
+        "waiting for an answer or a time: w",
+        "running: c",
+    )
+
+
+def test_a_run_that_ended_early_says_why_and_what_is_being_undone() -> None:
+    undone = {"id": "a", "compensate": {"handler": "noop"}}
+    plan, run = played([undone, {"id": "c", "depends_on": ["a"]}], done("a"), AbortRequested("enough", 120.0))
+    assert explain_run(plan, run, "told.1").words == (
+        "1 of 2 steps are settled, the run is running",
+        "it was aborted: enough",
+        "running: c",
+    )
+    advance(plan, run, StepCancelled("c", 121.0))
+    assert explain_run(plan, run, "told.1").words[2] == "what it did is being undone; then it ends as aborted"
+    assert told(plan, run, "a").words[-1] == "undoing it is running"
+
+
+def test_a_step_that_there_is_not_is_in_no_page() -> None:
+    assert explain_run(*played([{"id": "a"}]), "told.1", step_id="b").steps == {}
+
+
+def pages(plan: Plan, run: RunState, limit: int) -> list[RunExplanation]:
+    found = [explain_run(plan, run, "told.1", limit=limit)]
+    while found[-1].after is not None:
+        found.append(explain_run(plan, run, "told.1", limit=limit, after=found[-1].after))
+    return found
+
+
+def test_pages_tell_every_step_once_in_plan_order() -> None:
+    plan, run = played([{"id": name} for name in "edcba"])
+    assert [list(page.steps) for page in pages(plan, run, 2)] == [["e", "d"], ["c", "b"], ["a"]]
+
+
+def test_a_page_never_takes_more_than_a_query_can_carry() -> None:
+    steps: list[dict[str, Json]] = [
+        {"id": f"s{number}", "for_each": {"items": list(range(60))}} for number in range(30)
+    ]
+    run_over = {"limits": {"max_concurrency": 500}}
+    plan, run = played(steps, **run_over)
+    long = StepError("ValueError", "x" * 5_000)
+    for number in range(30):
+        for item in range(60):
+            advance(plan, run, StepFailed(f"s{number}", long, 1, 110.0, item))
+    found = pages(plan, run, 500)
+    assert len(found) > 1
+    assert [step for page in found for step in page.steps] == [step["id"] for step in steps]
+    assert all(len(to_json(page)) < MAX_PAGE_BYTES + 10_000 for page in found)
+
+
+@pytest.mark.parametrize("value", ["x" * 5_000_000, ["x"] * 1_000_000, {"a": {"b": "x" * 1_000_000}}])
+def test_a_long_value_is_cut(value: Json) -> None:
+    assert len(brief(value)) == MOST_CHARACTERS
+    assert brief(value).endswith("…")
+
+
+def test_a_short_value_is_told_whole() -> None:
+    assert brief({"a": [1, None, "ä"]}) == '{"a": [1, null, "ä"]}'

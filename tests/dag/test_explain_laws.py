@@ -1,0 +1,87 @@
+"""Laws of explanations, over random definitions in every state they come to."""
+
+from hypothesis import given
+
+from dag.explain import explain_run
+from dag.explanation import RunExplanation, StepExplanation, Verdict
+from dag.kinds import StepKind
+from dag.plan import RULES, Outcomes
+from dag.state import SkipReason, StepStatus
+from tests.dag.definitions import LAW, Case, cases, picks
+from tests.dag.world import Picker, World
+
+NOT_BEGUN = (StepStatus.PENDING, StepStatus.QUEUED)
+
+
+def world_of(case: Case) -> World:
+    return World(case.definition, case.failing, case.vanishing, case.overdue)
+
+
+def explained(world: World) -> RunExplanation:
+    return explain_run(world.plan, world.run, "tested.1", limit=500)
+
+
+def refuses(step: StepExplanation) -> SkipReason | None:
+    """Return why the rule would skip a step with the parents that are told of it."""
+    parents = step.parents
+    outcomes = Outcomes(completed=parents.completed, bad=parents.failed, skipped=parents.skipped)
+    return RULES[step.rule.name](outcomes)
+
+
+@given(cases(), picks)
+@LAW
+def test_what_has_not_begun_is_held_by_something_that_is_named(case: Case, numbers: list[int]) -> None:
+    world, pick = world_of(case), Picker(numbers)
+    world.start()
+    while True:
+        for step in explained(world).steps.values():
+            held = step.status in NOT_BEGUN and world.run.stopping is None
+            assert not held or step.hold is not None
+            assert step.hold is None or step.status in (*NOT_BEGUN, StepStatus.RUNNING)
+        if not world.turn(pick):
+            break
+
+
+@given(cases(aborts=True), picks)
+@LAW
+def test_a_rule_said_what_it_says_of_the_parents_that_are_told(case: Case, numbers: list[int]) -> None:
+    for step in explained(world_of(case).go(Picker(numbers))).steps.values():
+        if step.rule.verdict is Verdict.NO:
+            assert step.reason is refuses(step)
+        elif step.rule.verdict is Verdict.YES:
+            assert refuses(step) is None
+        else:
+            assert step.reason is SkipReason.ABORTED
+
+
+@given(cases(), picks)
+@LAW
+def test_a_condition_said_no_where_a_step_was_skipped_for_it_and_yes_where_it_began(
+    case: Case, numbers: list[int]
+) -> None:
+    for step in explained(world_of(case).go(Picker(numbers))).steps.values():
+        if step.condition is not None:
+            assert (step.condition.verdict is Verdict.NO) is (step.reason is SkipReason.CONDITION_FALSE)
+            assert (step.condition.verdict is Verdict.YES) or step.started_at is None
+
+
+@given(cases(), picks)
+@LAW
+def test_a_switch_that_took_a_branch_tells_one_case_as_true_and_all_before_it_as_false(
+    case: Case, numbers: list[int]
+) -> None:
+    for step in explained(world_of(case).go(Picker(numbers))).steps.values():
+        verdicts = [told.verdict for told in step.cases]
+        if step.kind is StepKind.SWITCH and step.status is StepStatus.COMPLETED:
+            taken = verdicts.index(Verdict.YES)
+            assert step.cases[taken].branch == step.branch
+            assert set(verdicts[:taken]) <= {Verdict.NO}
+            assert set(verdicts[taken + 1 :]) <= {Verdict.NOT_ASKED}
+
+
+@given(cases(aborts=True), picks)
+@LAW
+def test_every_step_has_words(case: Case, numbers: list[int]) -> None:
+    explanation = explained(world_of(case).go(Picker(numbers)))
+    assert explanation.words
+    assert all(step.words for step in explanation.steps.values())

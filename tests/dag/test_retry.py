@@ -1,0 +1,261 @@
+"""What a retry keeps, does again and does for the first time: tables by name, laws over random definitions."""
+
+import json
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dag.definition import Definition
+from dag.messages import Record, ResolutionKind, RunStarted
+from dag.plan import compile_plan
+from dag.retry import Edit, Fate, Retry, Who, edit_problems, plan_retry, renew_context
+from dag.rewind import load, rewind, save
+from dag.scheduler import advance
+from dag.state import SETTLED, SkipReason, StepError, StepState, StepStatus
+from dag.values import Json, canonical
+from tests.dag.definitions import LAW, Case, cases, definition, picks, step
+from tests.dag.specification import work_name
+from tests.dag.world import Picker, World
+
+WHO = Who("ann", 9.0)
+CHAIN = definition(step("load"), step("sum", "load"), step("send", "sum"), step("note", "load"))
+SKIP = Edit(ResolutionKind.SKIP)
+
+
+def output(value: Json) -> Edit:
+    return Edit(ResolutionKind.OUTPUT, value)
+
+
+def config(value: Json) -> Edit:
+    return Edit(ResolutionKind.RETRY, value)
+
+
+def ended(document: Definition, *failing: str) -> World:
+    return World(document, frozenset(failing)).go()
+
+
+def retried(world: World, edits: Mapping[str, Edit] = MappingProxyType({}), under: Definition | None = None) -> Retry:
+    saved = json.loads(json.dumps(save(world.plan, world.run)))
+    return plan_retry(world.plan, compile_plan(under or world.definition), saved, edits, WHO)
+
+
+def fates(retry: Retry) -> dict[str, str]:
+    return {step_id: f"{fate.fate}: {fate.why}" for step_id, fate in retry.fates.items()}
+
+
+def gone_on(retry: Retry, document: Definition, *failing: str) -> World:
+    """Play a retry to its end."""
+    world = World(document, frozenset(failing))
+    world.run = retry.state
+    world.run.fallen = []  # the watch knows only of what fell while it watched
+    return world.go()
+
+
+FAILED_SUM = {
+    "load": "reused: completed",
+    "sum": "rerun: failed: Error",
+    "note": "reused: completed",
+    "send": "rerun: skipped: upstream_failed",
+}
+
+
+@pytest.mark.parametrize(
+    ("edits", "expected"),
+    [
+        ({}, FAILED_SUM),
+        ({"sum": config({"n": 1})}, FAILED_SUM | {"sum": "rerun: takes a config given by hand"}),
+        ({"sum": output({"n": 1})}, FAILED_SUM | {"sum": "new: takes an output given by hand"}),
+        ({"sum": SKIP}, FAILED_SUM | {"sum": "new: skipped by hand"}),
+        (
+            {"load": output({})},
+            FAILED_SUM
+            | {
+                "load": "new: takes an output given by hand",
+                "note": "rerun: follows load, which is not reused",
+            },
+        ),
+    ],
+)
+def test_edits_decide_what_is_kept(edits: dict[str, Edit], expected: dict[str, str]) -> None:
+    world = ended(CHAIN, "sum")
+    [error] = {state.error.type for state in world.states.values() if state.status is StepStatus.FAILED and state.error}
+    found = fates(retried(world, edits))
+    assert found == {name: why.replace("failed: Error", f"failed: {error}") for name, why in expected.items()}
+
+
+@pytest.mark.parametrize(
+    ("steps", "expected"),
+    [
+        ([step("load"), step("sum", "load"), step("send", "sum")], {"note": "dropped"}),
+        (
+            [step("load", max_retries=7), step("sum", "load"), step("send", "sum"), step("note", "load")],
+            {"load": "rerun", "note": "rerun"},
+        ),
+        (
+            [step("load"), step("sum", "load"), step("send", "sum"), step("note", "load"), step("more", "note")],
+            {"more": "new"},
+        ),
+        ([*CHAIN.steps[:3], step("before"), step("note", "load", "before")], {"before": "new", "note": "rerun"}),
+    ],
+    ids=["a step less", "a step changed", "a step more", "a parent more"],
+)
+def test_a_newer_version_reruns_what_changed_and_what_follows(steps: list[Json], expected: dict[str, str]) -> None:
+    retry = retried(ended(CHAIN, "sum"), under=definition(*steps))
+    base = {"load": "reused", "sum": "rerun", "note": "reused", "send": "rerun"}
+    assert {name: str(fate.fate) for name, fate in retry.fates.items()} == base | expected
+
+
+def test_what_is_given_by_hand_is_what_the_steps_behind_it_see() -> None:
+    document = definition(step("a"), step("b", "a", config={"by": "{{ a.n }}"}))
+    world = gone_on(retried(ended(document, "a"), {"a": output({"n": 7})}), document)
+    assert world.ledger.started == {"b"}
+    assert world.states["a"].resolved_by == "ann"
+    assert world.states["a"].decided_by == "operator"
+    assert world.states["b"].status is StepStatus.COMPLETED
+
+
+def test_a_step_skipped_by_hand_is_skipped_by_choice() -> None:
+    document = definition(step("a"), step("b", "a"), step("c"), step("d", "a", "c"))
+    world = gone_on(retried(ended(document, "a"), {"a": SKIP}), document)
+    assert world.states["a"].reason is SkipReason.OPERATOR
+    assert world.states["b"].reason is SkipReason.UPSTREAM_SKIPPED
+    assert world.states["d"].status is StepStatus.COMPLETED
+
+
+def test_a_config_given_by_hand_is_used_and_kept_for_the_next_retry() -> None:
+    document = definition(step("a", config={"url": "old"}))
+    again = gone_on(retried(ended(document, "a"), {"a": config({"url": "new"})}), document, "a")
+    assert retried(again).state.steps[0].edited == {"url": "new"}
+
+
+def test_items_that_completed_are_kept_unless_the_step_changed() -> None:
+    def over(**more: Json) -> Definition:
+        return definition(step("a", for_each={"items": ["x", "y", "z"], "key": "item"}, **more))
+
+    world = ended(over(), work_name("a", 1))
+    fan = retried(world).state.steps[0].fan
+    assert fan is not None
+    assert [item.status for item in fan.items] == ["completed", "pending", "completed"]
+    assert retried(world, under=over(max_retries=9)).state.steps[0].fan is None
+
+
+def test_what_was_undone_is_done_again() -> None:
+    world = ended(CHAIN, "sum")
+    world.states["load"].compensation = StepStatus.COMPLETED
+    retry = retried(world)
+    assert retry.fates["load"].why == "completed, but what it did was undone"
+    assert retry.fates["note"].fate is Fate.RERUN
+    assert retry.state.steps[0] == StepState()
+
+
+def test_the_inbox_is_told_of_the_steps_that_had_failed() -> None:
+    world = ended(definition(step("a"), step("b"), step("c", "b")), "a")
+    retry = retried(world)
+    commands = advance(world.plan, retry.state, RunStarted(10.0))
+    assert [command for command in commands if isinstance(command, Record)] == [Record("a")]
+    assert retry.state.steps[0].resolved_by == "ann"
+
+
+@pytest.mark.parametrize(
+    ("edits", "path"),
+    [
+        ({"lod": SKIP}, "steps.lod"),
+        ({"load": Edit(ResolutionKind.SKIP, 1)}, "steps.load.skip"),
+        ({"load": config([])}, "steps.load.config"),
+        ({"load": output("x" * 300_000)}, "steps.load.output"),
+        ({"turn": config({})}, "steps.turn.config"),
+    ],
+)
+def test_edits_that_cannot_be_are_told_by_their_place(edits: dict[str, Edit], path: str) -> None:
+    plan = compile_plan(definition(step("load"), step("turn", switch=[{"else": "a"}])))
+    [problem] = edit_problems(plan, edits)
+    assert problem.path == path
+    assert problem.suggestion == ("load" if path == "steps.lod" else None)
+
+
+def test_another_version_gets_its_number_and_a_stand_in_for_each_new_webhook() -> None:
+    wait = {"for": "webhook", "timeout_seconds": 60, "on_timeout": "fail"}
+    plan = compile_plan(definition(step("old", wait=wait), step("new", wait=wait), step("a")))
+    before: dict[str, Json] = {
+        "run": {"id": "r", "callbacks": {"old": "callback://n1/old"}},
+        "workflow": {"version": 1},
+        "document": None,
+    }
+    after = renew_context(before, plan, 2, "n2")
+    assert after["run"]["callbacks"] == {"old": "callback://n1/old", "new": "callback://n1/new"}
+    assert after["workflow"]["version"] == 2
+    first = renew_context({**before, "run": {"id": "r", "callbacks": {}}}, plan, 2, "n2")
+    assert first["run"]["callbacks"] == {"old": "callback://n2/old", "new": "callback://n2/new"}
+    assert before["run"]["callbacks"] == {"old": "callback://n1/old"}
+
+
+chosen = st.dictionaries(
+    st.integers(0, 11).map("s{}".format), st.sampled_from([SKIP, output({"by": "hand"})]), max_size=3
+)
+
+
+@LAW
+@given(cases(), picks)
+def test_without_edits_a_retry_under_the_same_version_is_a_rewind(case: Case, order: list[int]) -> None:
+    world = World(case.definition, case.failing, case.vanishing, case.overdue).go(Picker(order))
+    state = retried(world).state
+    expected = rewind(world.plan, load(world.plan, json.loads(json.dumps(save(world.plan, world.run)))))
+    for step_state in state.steps:
+        step_state.resolved_by = ""
+    state.fallen = []
+    assert state == expected
+
+
+@LAW
+@given(cases(), cases(), picks, chosen)
+def test_every_step_is_reused_rerun_or_new_and_nothing_that_completed_reruns_without_a_cause(
+    ran: Case, newer: Case, order: list[int], edits: dict[str, Edit]
+) -> None:
+    world = World(ran.definition, ran.failing, ran.vanishing, ran.overdue).go(Picker(order))
+    # Half of the newer version's steps are as they were: else next to nothing would be reused.
+    before = {each.id: each for each in ran.definition.steps}
+    mixed = [before.get(each.id, each) if number % 2 else each for number, each in enumerate(newer.definition.steps)]
+    known = {each.id for each in mixed}
+    fits = all(parent in known for each in mixed for parent in each.parents)
+    under = newer.definition.model_copy(update={"steps": tuple(mixed)}) if fits else ran.definition
+    try:
+        plan = compile_plan(under)
+    except (KeyError, IndexError):
+        plan = compile_plan(ran.definition)
+    if any(each.layer < 0 for each in plan.steps):
+        plan = compile_plan(ran.definition)
+    edits = {name: edit for name, edit in edits.items() if name in plan.index}
+    retry = plan_retry(world.plan, plan, save(world.plan, world.run), edits, WHO)
+    assert {name for name, fate in retry.fates.items() if fate.fate is not Fate.DROPPED} == set(plan.index)
+    assert {
+        name for name, fate in retry.fates.items() if fate.fate is Fate.DROPPED
+    } == before.keys() - plan.index.keys()
+    for each in plan.steps:
+        fate, state = retry.fates[each.id].fate, retry.state.steps[each.index]
+        old = world.states.get(each.id)
+        changed = [parent for parent in each.parents if retry.fates[plan.steps[parent].id].fate is not Fate.REUSED]
+        same = each.id in before and _text(before[each.id]) == _text(each.definition)
+        if fate is Fate.REUSED:
+            assert old == state
+            assert state.status in (StepStatus.COMPLETED, StepStatus.SKIPPED)
+            assert same
+            assert not changed
+        elif fate is Fate.RERUN:
+            assert state.status is StepStatus.PENDING
+            assert changed or not same or (old is not None and old.status is not StepStatus.COMPLETED)
+        else:
+            assert each.id in edits or each.id not in before
+            assert (state.status in SETTLED) is (each.id in edits)
+
+
+def _text(each: object) -> str:
+    return canonical(each.model_dump(mode="json"))  # type: ignore[attr-defined]
+
+
+def test_an_error_is_named_by_its_class() -> None:
+    world = ended(CHAIN, "load")
+    world.states["load"].error = StepError("ConnectionError", "no network")
+    assert fates(retried(world))["load"] == "rerun: failed: ConnectionError"

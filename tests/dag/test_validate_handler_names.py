@@ -1,0 +1,41 @@
+"""Handlers by their names: aliases mean the handler, and a stored definition has its own name."""
+
+from dag.validate import validate
+from dag.values import Json
+from tests.dag.catalogue import AnyConfig, AnyOutput, Models, SaveConfig, SaveOutput
+
+SAVE = Models("save_json", SaveConfig, SaveOutput, aliases=("json_writer",))
+ANY = Models("anything", AnyConfig, AnyOutput)
+CATALOGUE = {"save_json": SAVE, "json_writer": SAVE, "anything": ANY}
+INVOICE = {"document_id": "d", "sha256": "s"}
+
+
+def definition(handler: str, config: Json) -> dict[str, Json]:
+    return {"id": "test", "steps": [{"id": "save", "handler": handler, "config": config}]}
+
+
+def test_an_alias_becomes_the_handlers_own_name() -> None:
+    by_alias, problems = validate(definition("json_writer", {"invoice": INVOICE}), None, CATALOGUE)
+    by_name, _ = validate(definition("save_json", {"invoice": INVOICE}), None, CATALOGUE)
+    assert problems == []
+    assert by_alias is not None
+    assert by_alias == by_name
+    assert by_alias.steps[0].handler == "save_json"
+
+
+def test_a_config_under_an_alias_is_checked_against_its_handler() -> None:
+    made, problems = validate(definition("json_writer", {"invoices": INVOICE}), None, CATALOGUE)
+    assert made is None
+    assert [problem.message for problem in problems] == ["the config of handler 'json_writer' has no field 'invoices'"]
+
+
+def test_the_output_under_an_alias_is_known() -> None:
+    document = definition("json_writer", {"invoice": INVOICE})
+    document["outputs"] = {"path": "{{ save.pth }}"}
+    _, problems = validate(document, None, CATALOGUE)
+    assert [(problem.code, problem.suggestion) for problem in problems] == [("unknown-output", "path")]
+
+
+def test_a_slip_in_an_alias_is_told_by_the_alias() -> None:
+    _, [problem] = validate(definition("json_writter", {}), None, CATALOGUE)
+    assert (problem.code, problem.suggestion) == ("unknown-handler", "json_writer")

@@ -1,0 +1,374 @@
+"""What must hold in every run: a ledger of what the shell has seen, and a watch that asserts it after each event.
+
+The ledger knows only what a shell can see, events and commands; the watch compares it with the state after each event.
+Work has a name: the step's id, or `step[2]` for one item of a step that runs over a list.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from dag.definition import Definition, Dispatch, OnFailure, Step
+from dag.kinds import Then, WaitFor
+from dag.messages import (
+    AbortRequested,
+    Answered,
+    Cancel,
+    CancelRequested,
+    Command,
+    Event,
+    Finish,
+    PauseRequested,
+    Record,
+    Resolved,
+    ResumeRequested,
+    RunStarted,
+    Start,
+    StepCancelled,
+    StepCompleted,
+    StepFailed,
+    TimedOut,
+)
+from dag.plan import Plan, compile_plan
+from dag.state import SETTLED, RunState, RunStatus, StepState, StepStatus
+from dag.values import Json
+from tests.dag.specification import work_name
+
+FALLEN = (StepStatus.FAILED, StepStatus.PARKED)
+
+
+def place_of(work: str) -> tuple[str, int | None]:
+    """Return the step, and which item of it, that a work's name names."""
+    step, _, item = work.rstrip("]").partition("[")
+    return step, int(item) if item else None
+
+
+@dataclass(slots=True)
+class Ledger:
+    """What the shell has seen of a run."""
+
+    begun: bool = False
+    started: frozenset[str] = frozenset()
+    running: frozenset[str] = frozenset()
+    """Handlers, nested runs, and the items of either."""
+    waiting: frozenset[str] = frozenset()
+    """Waits and questions to people."""
+    asked: frozenset[str] = frozenset()
+    recorded: frozenset[tuple[str, StepStatus]] = frozenset()
+    """What the dead-letter inbox knows: steps that failed, or are parked."""
+    paused: bool = False
+    stop: RunStatus | None = None
+    finished: RunStatus | None = None
+
+    @property
+    def active(self) -> frozenset[str]:
+        """All that has been started and has not ended."""
+        return self.running | self.waiting
+
+    def copy(self) -> "Ledger":
+        return replace(self)
+
+    def see(self, event: Event) -> None:
+        match event:
+            case RunStarted():
+                self.begun = True
+            case StepCompleted() | StepFailed() | StepCancelled() | TimedOut():
+                self.close(event.step if isinstance(event, TimedOut) else work_name(event.step, event.item))
+            case Answered():
+                pass  # what waits is closed by the command that asks it to wait no longer
+            case Resolved(step=step):
+                if not self.stop and (step, StepStatus.PARKED) in self.recorded:
+                    self.recorded -= {(step, StepStatus.PARKED)}
+                    self.started -= {step, *items_of(self.started, step)}  # it may be tried again
+            case PauseRequested():
+                self.paused = self.stop is None
+            case ResumeRequested():
+                self.paused = False
+            case AbortRequested():
+                self.end_early(RunStatus.ABORTED)
+            case CancelRequested():
+                self.end_early(RunStatus.CANCELLED)
+            case _:
+                assert_never(event)
+
+    def close(self, work: str) -> None:
+        self.running -= {work}
+        self.waiting -= {work}
+        self.asked -= {work}
+
+    def end_early(self, status: RunStatus) -> None:
+        self.stop = self.stop or status
+        self.paused = False
+
+
+class Watch:
+    """What must hold in every run of one definition. Knows the document, and the plan only to read states by id."""
+
+    def __init__(self, definition: Definition) -> None:
+        self.definition = definition
+        self.plan = compile_plan(definition)
+        self.limit = definition.limits.max_concurrency
+        self.fail_fast = definition.on_failure is OnFailure.FAIL_FAST
+        self.parks = definition.on_failure is OnFailure.PARK
+        self.by_layers = definition.limits.dispatch is Dispatch.LAYERS
+        self.steps = {step.id: step for step in definition.steps}
+        self.parents = {step.id: step.parents for step in definition.steps}
+
+        def depth_of(step_id: str) -> int:
+            return 1 + max(map(depth_of, self.parents[step_id]), default=-1)
+
+        self.depth = {step_id: depth_of(step_id) for step_id in self.parents}
+        self.order = sorted(self.parents, key=lambda step_id: self.depth[step_id])  # stable: by place within a layer
+        self.rank = {step_id: rank for rank, step_id in enumerate(self.order)}
+        self.vital = frozenset(step.id for step in definition.steps if not step.optional)
+        self.fans = {step.id: step.for_each for step in definition.steps if step.for_each}
+        self.handlers = frozenset(step.id for step in definition.steps if step.handler is not None)
+
+    def follow(self, ledger: Ledger, event: Event, commands: Sequence[Command], run: RunState) -> None:
+        """Bring the ledger up to date with what `event` led to, and assert that all of it was allowed."""
+        answered = self._answered(ledger, event)
+        if self._aborts(ledger, event):
+            ledger.end_early(RunStatus.ABORTED)
+        ledger.see(event)
+        states = self.states(run)
+        called, at_once = self._called(event, states)
+        if called and at_once:
+            ledger.end_early(called)
+        starts = {number: command for number, command in enumerate(commands) if isinstance(command, Start)}
+        for number, command in enumerate(commands):
+            if called and number > max(starts, default=-1):
+                ledger.end_early(called)  # a step may fail, or call for the end, between two starts
+            self._obey(ledger, command, answered, states, event)
+        if called:
+            ledger.end_early(called)
+        assert answered not in ledger.waiting, f"{answered} is answered, and nobody asks it to wait no longer"
+        fallen = {(step, state.status) for step, state in states.items() if state.status in FALLEN}
+        assert ledger.recorded == fallen, "the dead-letter inbox does not know what failed"
+        self._assert_order(list(starts.values()), states)
+        self._assert_state(ledger, run, states)
+        self._assert_progress(ledger, states)
+
+    def states(self, run: RunState) -> dict[str, StepState]:
+        return {step.id: run.steps[step.index] for step in self.plan.steps}
+
+    def _answered(self, ledger: Ledger, event: Event) -> str | None:
+        if not isinstance(event, Answered) or event.step not in ledger.waiting or ledger.stop:
+            return None
+        return None if is_timer(self.steps[event.step]) else event.step
+
+    def _aborts(self, ledger: Ledger, event: Event) -> bool:
+        if not isinstance(event, TimedOut) or event.step not in ledger.waiting:
+            return False
+        step = self.steps[event.step]
+        waiting = step.wait or step.human
+        assert waiting is not None, f"{event.step} is no wait"
+        return bool(waiting.on_timeout and waiting.on_timeout.then is Then.ABORT) and not is_timer(step)
+
+    def _called(self, event: Event, states: Mapping[str, StepState]) -> tuple[RunStatus | None, bool]:
+        """Return how the run must end early because of what its steps came to, and whether nothing may start before."""
+        if any(state.status is StepStatus.COMPLETED and self.steps[step].abort for step, state in states.items()):
+            return RunStatus.ABORTED, False
+        if self.fail_fast and any(states[step].status is StepStatus.FAILED for step in self.vital):
+            ended = event.step if isinstance(event, StepFailed | StepCancelled) else None
+            return RunStatus.FAILED, ended in self.vital and states[ended].status is StepStatus.FAILED
+        return None, False
+
+    def _obey(
+        self,
+        ledger: Ledger,
+        command: Command,
+        answered: str | None,
+        states: Mapping[str, StepState],
+        event: Event,
+    ) -> None:
+        assert ledger.finished is None, f"{command} follows Finish"
+        match command:
+            case Start(step, _, item):
+                self._assert_startable(ledger, step, item)
+                work = work_name(step, item)
+                ledger.started |= {work}
+                if self.steps[step].wait or self.steps[step].human:
+                    ledger.waiting |= {work}
+                else:
+                    ledger.running |= {work}
+            case Cancel(step, item):
+                work = work_name(step, item)
+                assert work in ledger.active, f"{work} is asked to stop, and does not run"
+                assert work not in ledger.asked, f"{work} is asked to stop twice"
+                if work == answered:
+                    ledger.waiting -= {work}  # what it says to that is late
+                    return
+                called_for = ledger.stop is not None or self._is_overfull(step, states[step])
+                assert called_for, f"{work} is asked to stop, and nothing called for it"
+                ledger.asked |= {work}
+            case Record(step):
+                was_resolved = isinstance(event, Resolved) and event.step == step
+                status = states[step].status
+                is_news = status in FALLEN and (step, status) not in ledger.recorded
+                assert is_news or was_resolved, f"{step} is {status}, which is no news"
+                if is_news:
+                    ledger.recorded = ledger.recorded - {(step, StepStatus.PARKED)} | {(step, status)}
+            case Finish(status):
+                assert not ledger.active, f"the run finishes while {set(ledger.active)} run"
+                assert ledger.stop is None or status is ledger.stop, f"{status} after a stop as {ledger.stop}"
+                ledger.finished = status
+            case _:
+                assert_never(command)
+
+    def _assert_startable(self, ledger: Ledger, step: str, item: int | None) -> None:
+        work = work_name(step, item)
+        assert ledger.begun, f"{work} starts before the run"
+        assert work not in ledger.started, f"{work} starts twice"
+        assert not ledger.paused, f"{work} starts while the run is paused"
+        assert ledger.stop is None, f"{work} starts while the run is being stopped"
+        if step in self.handlers:
+            assert self.slots_used(ledger) < self.limit, f"{work} starts beyond max_concurrency"
+        assert (item is not None) == (step in self.fans), f"{work} starts, expected items only of a list"
+        if item is not None:
+            items = items_of(ledger.running, step)
+            assert len(items) < self.fans[step].max_concurrency, f"{work} starts beyond its step's max_concurrency"
+            assert not ledger.asked.intersection(items), f"{work} starts while its step is being stopped"
+
+    def slots_used(self, ledger: Ledger) -> int:
+        return sum(place_of(work)[0] in self.handlers for work in ledger.running)
+
+    def _is_overfull(self, step: str, state: StepState) -> bool:
+        """Tell whether so many of a step's items failed that the rest must stop."""
+        for_each = self.fans.get(step)
+        if for_each is None or state.fan is None or for_each.on_item_error == "collect":
+            return False
+        return sum(item.status is StepStatus.FAILED for item in state.fan.items) > for_each.max_failures
+
+    def _assert_order(self, starts: Sequence[Start], states: Mapping[str, StepState]) -> None:
+        for command in starts:
+            fan = states[command.step].fan
+            before = fan.items[: command.item] if fan else []
+            assert all(item.status is not StepStatus.PENDING for item in before), (
+                f"{command} is not in the list's order"
+            )
+        steps = [command.step for command in starts]
+        ranks = [self.rank[step] for step in steps]
+        assert ranks == sorted(ranks), f"{steps} do not start in plan order"
+        for started in steps:
+            needed = self.parents[started]
+            if self.by_layers:
+                needed = tuple(step for step in states if self.depth[step] < self.depth[started])
+            early = [step for step in needed if states[step].status not in SETTLED]
+            assert not early, f"{started} starts before {early} have ended"
+
+    def _assert_state(self, ledger: Ledger, run: RunState, states: Mapping[str, StepState]) -> None:
+        unsettled = {step for step, state in states.items() if state.status not in SETTLED}
+        assert set(_running(states)) == ledger.running
+        assert {step for step, state in states.items() if state.status is StepStatus.WAITING} == ledger.waiting
+        assert ledger.stop is None or ledger.asked == ledger.active, "a stop has not reached everything that runs"
+        for step in self.fans:
+            if self._is_overfull(step, states[step]):
+                assert ledger.asked.issuperset(items_of(ledger.running, step)), f"{step}'s items have not been stopped"
+        assert (ledger.finished is not None) == (not unsettled), "the run is over exactly when every step is settled"
+        assert run.outcome is ledger.finished
+        assert run.status is _status(ledger, states)
+        assert counters(self.plan, run) == recount(self.plan, run)
+        if ledger.finished is RunStatus.COMPLETED:
+            lost = {StepStatus.FAILED, StepStatus.CANCELLED}
+            assert not [step for step in self.vital if states[step].status in lost], "a false success"
+
+    def _assert_progress(self, ledger: Ledger, states: Mapping[str, StepState]) -> None:
+        """Nothing stands still for nothing: what has not started waits for a parent, a layer, a slot or its window."""
+        if not ledger.begun or ledger.paused or ledger.finished:
+            return
+        parked = _parked(states)
+        assert ledger.active or parked, "a deadlock: nothing runs, and nobody was asked to do anything"
+        assert self.parks or not parked
+        if ledger.stop:
+            return
+        unsettled = {step for step, state in states.items() if state.status not in SETTLED}
+        is_full = self.slots_used(ledger) >= self.limit
+        for step in unsettled - ledger.active - parked:
+            state = states[step]
+            if is_full and step in self.handlers:
+                continue
+            if state.fan is not None and state.status is StepStatus.RUNNING:
+                left = [item for item in state.fan.items if item.status is StepStatus.PENDING]
+                has_room = state.fan.running < self.fans[step].max_concurrency
+                assert not (left and has_room) or self._is_overfull(step, state), f"an item of {step} waits for nothing"
+                continue
+            held = [other for other in states if self.depth[other] < self.depth[step]]
+            behind = held if self.by_layers and state.status is StepStatus.QUEUED else self.parents[step]
+            assert unsettled.intersection(behind), f"{step} waits for nothing"
+
+
+def is_timer(step: Step) -> bool:
+    return step.wait is not None and step.wait.for_ is WaitFor.TIMER
+
+
+def items_of(works: AbstractSet[str], step: str) -> set[str]:
+    return {work for work in works if work.startswith(f"{step}[")}
+
+
+def _running(states: Mapping[str, StepState]) -> Iterator[str]:
+    """Yield what runs, by its name, as the states have it."""
+    for step, state in states.items():
+        if state.fan is not None:
+            items = enumerate(state.fan.items)
+            yield from (work_name(step, place) for place, item in items if item.status is StepStatus.RUNNING)
+        elif state.status is StepStatus.RUNNING:
+            yield step
+
+
+def _parked(states: Mapping[str, StepState]) -> set[str]:
+    return {step for step, state in states.items() if state.status is StepStatus.PARKED}
+
+
+def _status(ledger: Ledger, states: Mapping[str, StepState]) -> RunStatus:
+    if ledger.finished or ledger.paused:
+        return ledger.finished or RunStatus.PAUSED
+    is_waiting = (ledger.waiting or _parked(states)) and not ledger.running and not ledger.stop
+    return RunStatus.WAITING if is_waiting else RunStatus.RUNNING
+
+
+def counters(plan: Plan, run: RunState) -> Json:
+    """Return the derived part of a state, as it is kept. Once a run is being stopped nobody's parents count."""
+    return (
+        run.unsettled_parents,
+        *(run.unsettled_in_layer, sorted(run.ready), sorted(run.ready_free), run.slots_used, run.running),
+        *(run.waiting, run.parked, run.unsettled, run.failures, run.fallen),
+        any(run.unsettled_in_layer[: run.open_layer]),
+    )
+
+
+def recount(plan: Plan, run: RunState) -> Json:
+    """Return the derived part of a state, as the statuses have it."""
+    states = run.steps
+    unsettled = [state.status not in SETTLED for state in states]
+    failed = (step for step in plan.steps if states[step.index].status is StepStatus.FAILED)
+    return (
+        [sum(unsettled[parent] for parent in step.parents) for step in plan.steps],
+        [sum(unsettled[index] for index in layer) for layer in plan.layers],
+        [step.index for step in plan.steps if _may_start(plan, run, step.index) and step.takes_slot],
+        [step.index for step in plan.steps if _may_start(plan, run, step.index) and not step.takes_slot],
+        sum(_slots(states[step.index]) for step in plan.steps if step.takes_slot),
+        sum(state.status is StepStatus.RUNNING for state in states),
+        sum(state.status is StepStatus.WAITING for state in states),
+        sum(state.status is StepStatus.PARKED for state in states),
+        sum(unsettled),
+        sum(not step.definition.optional for step in failed),
+        [],
+        False,
+    )
+
+
+def _may_start(plan: Plan, run: RunState, index: int) -> bool:
+    """Tell whether the step, or one more of its items, could begin if there were a slot."""
+    state, for_each = run.steps[index], plan.steps[index].definition.for_each
+    if state.fan is None or for_each is None or state.status is not StepStatus.RUNNING:
+        return state.status is StepStatus.QUEUED
+    waiting = [item for item in state.fan.items if item.status is StepStatus.PENDING]
+    is_open = not state.fan.stopping and run.stopping is None
+    return is_open and bool(waiting) and state.fan.running < for_each.max_concurrency
+
+
+def _slots(state: StepState) -> int:
+    if state.status is not StepStatus.RUNNING:
+        return 0
+    return 1 if state.fan is None else sum(item.status is StepStatus.RUNNING for item in state.fan.items)

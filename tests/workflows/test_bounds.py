@@ -1,0 +1,35 @@
+"""What would stop a run for ever, or have Temporal end it, ends in the run instead: as a failed step with a reason."""
+
+import pytest
+
+from dag.values import LONGEST_MESSAGE
+from tests.workflows.conftest import Bench, step
+
+LARGE = "x" * 250_000
+
+
+async def test_more_at_once_than_one_message_may_hold_is_begun_in_turns(bench: Bench) -> None:
+    steps = [step(f"s{number}", "echo", config={"value": "{{ inputs.text }}"}) for number in range(20)]
+    report = await bench.run(steps, inputs={"text": LARGE}, limits={"max_concurrency": 20})
+    assert (report.status, report.completed) == ("completed", 20)
+    assert report.step_outputs_omitted
+
+
+async def test_an_error_of_any_length_ends_the_run(bench: Bench) -> None:
+    steps = [step(f"s{number}", "bad", config={"message": "{{ inputs.text }}"}) for number in range(10)]
+    report = await bench.run(steps, inputs={"text": LARGE})
+    assert (report.status, report.failed) == ("failed", 10)
+    assert len(report.reason) == LONGEST_MESSAGE
+
+
+@pytest.mark.parametrize(
+    "value", ["{{ inputs.numbers | select('in', inputs.numbers) | length }}", "{{ inputs.numbers }}" * 2000]
+)
+async def test_an_expression_that_takes_too_long_fails_its_step(bench: Bench, value: str) -> None:
+    numbers = list(range(30_000))
+    report = await bench.run([step("a", "echo", config={"value": value})], inputs={"numbers": numbers})
+    assert report.status == "failed"
+    error = report.steps["a"].error
+    assert error is not None
+    assert error.type == "TemplateError"
+    assert "too much work" in error.message or "pass a reference" in error.message

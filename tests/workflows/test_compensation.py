@@ -1,0 +1,59 @@
+"""Steps that are undone when their run ends without success, on the real server; each run replayed after its end."""
+
+from dag.state import RunStatus, StepStatus
+from dag.values import Json
+from tests.workflows.conftest import Bench, step
+from workflows.contract import ABORT
+
+
+def undone(step_id: str, *parents: str, handler: str = "echo", **config: Json) -> dict[str, Json]:
+    return step(
+        step_id,
+        "echo",
+        depends_on=list(parents),
+        config={"id": step_id},
+        compensate={"handler": handler, "config": config or {"undo": "{{ " + step_id + ".id }}"}},
+        max_retries=0,
+    )
+
+
+async def test_a_failed_run_is_undone_newest_first(bench: Bench) -> None:
+    report = await bench.run(
+        [undone("a"), undone("b", "a"), step("c", "bad", depends_on=["b"], config={"message": "no"})]
+    )
+    assert report.status is RunStatus.FAILED
+    assert bench.gates.calls == ["a", "b", "b.compensate", "a.compensate"]
+    assert [report.steps[name].compensation for name in "abc"] == [StepStatus.COMPLETED, StepStatus.COMPLETED, None]
+
+
+async def test_a_completed_run_is_not_undone(bench: Bench) -> None:
+    report = await bench.run([undone("a")])
+    assert (report.status, bench.gates.calls) == (RunStatus.COMPLETED, ["a"])
+
+
+async def test_a_compensation_that_fails_keeps_no_other_from_being_tried(bench: Bench) -> None:
+    report = await bench.run(
+        [
+            undone("a"),
+            undone("b", "a", handler="bad", message="stuck"),
+            undone("c", "b", value="{{ inputs.missing }}"),
+            step("d", "bad", depends_on=["c"], config={"message": "no"}),
+        ]
+    )
+    told = {name: report.steps[name].compensation_error for name in "abc"}
+    assert report.status is RunStatus.FAILED
+    assert told["a"] is None
+    assert told["b"]
+    assert told["b"].message == "stuck"
+    assert told["c"]
+    assert told["c"].type == "TemplateError"
+    assert bench.gates.calls == ["a", "b", "c", "a.compensate"]
+
+
+async def test_an_aborted_run_is_undone(bench: Bench) -> None:
+    handle = await bench.start([undone("a"), step("slow", "gate", depends_on=["a"], heartbeat_seconds=1)])
+    await bench.gates.began["slow"].wait()
+    await handle.execute_update(ABORT, "enough")
+    report = await bench.finish(handle)
+    assert (report.status, report.reason) == (RunStatus.ABORTED, "enough")
+    assert report.steps["a"].compensation is StepStatus.COMPLETED

@@ -1,0 +1,233 @@
+"""How a step is begun, by its kind: an activity, a nested run, a question to a person, a wait."""
+
+import asyncio
+from collections.abc import Callable
+from datetime import timedelta
+
+from temporalio import workflow
+from temporalio.common import Priority, RetryPolicy, SearchAttributePair, TypedSearchAttributes
+from temporalio.exceptions import ApplicationError
+
+from dag.calls import Callback, DeadLetter, ReviewCall, ReviewEnd, StepCall, StepOutcome
+from dag.definition import Definition, RetryConfig
+from dag.inputs import MisfitError, complete_inputs
+from dag.kinds import Human
+from dag.plan import Step
+from dag.report import RunReport
+from dag.values import Json, canonical
+from workflows.contract import (
+    CLOSE_REVIEW,
+    DEFINITION,
+    DOCUMENT,
+    ESCALATE_REVIEW,
+    OPEN_REVIEW,
+    RECORD_DEAD_LETTER,
+    TENANT,
+    WORKFLOW_TYPE,
+    RunRequest,
+    child_run_id,
+    nested_key,
+    tag_queue,
+    workflow_id,
+)
+
+Handle = workflow.ActivityHandle[StepOutcome]
+
+LOCAL_RETRY_THRESHOLD = timedelta(seconds=1)
+"""A local step waits longer than this for its next attempt in a timer of the server's, not inside the workflow task:
+there it would keep pause and abort from being heard."""
+
+NEVER_RETRIED = "PayloadsTooLarge"
+"""Temporal's error for a result above its payload limit: the same result would be too large again."""
+
+RECORD_TIMEOUT = timedelta(seconds=30)
+"""One attempt at writing a row of ours; it is tried until it works: no question and no failure may get lost."""
+
+
+def run_handler(request: RunRequest, step: Step, config: Json, item_key: str | None) -> Handle:
+    """Start the activity of a step's handler, or of one of its items."""
+    assert step.definition.handler is not None, "only handler steps run handlers"
+    activity_id = step.id if item_key is None else child_run_id(step.id, item_key)
+    call = _call(request, step, step.id, config, item_key)
+    return _start(request, step, step.definition.handler, call, activity_id)
+
+
+def undo(request: RunRequest, step: Step, config: Json) -> Handle:
+    """Start the activity that undoes a step. Its identity is its own: a handler must not take it for the step's."""
+    assert step.definition.compensate is not None, "only such steps are undone"
+    name = f"{step.id}.compensate"
+    call = _call(request, step, name, config, None)
+    return _start(request, step, step.definition.compensate.handler, call, name)
+
+
+def _call(request: RunRequest, step: Step, step_id: str, config: Json, item_key: str | None) -> StepCall:
+    retry = step.definition.retry_config
+    return StepCall(
+        tenant_id=request.tenant_id,
+        run_id=request.run_id,
+        step_id=step_id,
+        item_key=item_key,
+        config=config,
+        jitter_seconds=retry.jitter * retry.initial_delay,
+        honor_retry_after=retry.honor_retry_after,
+        callbacks=_asked_for(request, config),
+    )
+
+
+def _asked_for(request: RunRequest, config: Json) -> tuple[Callback, ...]:
+    """Return the callback URLs that a config asks for: few runs have any, so few configs are searched."""
+    if not request.callbacks:
+        return ()
+    text = canonical(config)
+    return tuple(callback for callback in request.callbacks if callback.placeholder in text)
+
+
+def _start(request: RunRequest, step: Step, handler: str, call: StepCall, activity_id: str) -> Handle:
+    """Start an activity with the step's limits; a local one where the run's request says so."""
+    definition = step.definition
+    total, tag = definition.total_timeout_seconds, definition.resource_tag
+    retry_policy = _retry_policy(definition.retry_config, definition.max_retries)
+    start_to_close = timedelta(seconds=definition.timeout_seconds)
+    schedule_to_close = None if total is None else timedelta(seconds=total)
+    # A limited resource's turns are given out by its task queue, which a local step never meets.
+    if tag is None and handler in request.local_handlers:
+        return workflow.start_local_activity(
+            handler,
+            call,
+            result_type=StepOutcome,
+            activity_id=activity_id,
+            summary=_summary(step, call),
+            start_to_close_timeout=start_to_close,
+            schedule_to_close_timeout=schedule_to_close,
+            retry_policy=retry_policy,
+            local_retry_threshold=LOCAL_RETRY_THRESHOLD,
+        )
+    return workflow.start_activity(
+        handler,
+        call,
+        result_type=StepOutcome,
+        activity_id=activity_id,
+        summary=_summary(step, call),
+        start_to_close_timeout=start_to_close,
+        schedule_to_close_timeout=schedule_to_close,
+        heartbeat_timeout=timedelta(seconds=definition.heartbeat_seconds),
+        cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+        retry_policy=retry_policy,
+        task_queue=None if tag is None else tag_queue(workflow.info().task_queue, tag),
+        priority=Priority(priority_key=definition.priority),  # what it does not say is the run's
+    )
+
+
+def _summary(step: Step, call: StepCall) -> str | None:
+    title = step.definition.title
+    if call.step_id != step.id:
+        return f"undo {title or step.id}"
+    return title or None if call.item_key is None else f"{title or step.id}: {call.item_key[:100]}"
+
+
+def _retry_policy(retry: RetryConfig, max_retries: int) -> RetryPolicy:
+    """Return Temporal's policy. It carries the delays for crashes and timeouts; the wrapper adds jitter to errors."""
+    return RetryPolicy(
+        initial_interval=timedelta(seconds=retry.initial_delay),
+        backoff_coefficient=retry.exponential_base,
+        maximum_interval=None if retry.max_delay is None else timedelta(seconds=retry.max_delay),
+        maximum_attempts=max_retries + 1,
+        non_retryable_error_types=[*retry.non_retryable, NEVER_RETRIED],
+    )
+
+
+async def run_nested(request: RunRequest, step: Step, inputs: dict[str, Json], item_key: str | None) -> RunReport:
+    """Start a nested run and return its report once it completed or was aborted. Cancelling cancels it and waits."""
+    nested = step.definition.workflow
+    assert nested is not None, "only workflow steps have nested runs"
+    pinned = request.nested[nested_key(nested)]
+    definition = Definition.model_validate(pinned.definition)
+    try:
+        complete = complete_inputs(definition, inputs)
+    except MisfitError as error:
+        raise ApplicationError(f"{definition.id}: {error}", type="InvalidInput", non_retryable=True) from error
+    run_id = child_run_id(request.run_id, step.id, item_key)
+    left = request.resumed_inner.get(run_id)
+    resumed = left if left is not None and left["inputs"] == complete else None
+    inner = request.model_copy(update={"run_id": run_id, **dict(pinned), "inputs": complete, "resumed": resumed})
+    attributes = [SearchAttributePair(TENANT, request.tenant_id), SearchAttributePair(DEFINITION, definition.id)]
+    if request.document is not None:
+        attributes.append(SearchAttributePair(DOCUMENT, request.document["document_id"]))
+    report: RunReport = await workflow.execute_child_workflow(
+        WORKFLOW_TYPE,
+        inner,
+        id=workflow_id(request.tenant_id, run_id),
+        result_type=RunReport,
+        parent_close_policy=workflow.ParentClosePolicy.REQUEST_CANCEL,
+        cancellation_type=workflow.ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
+        memo={"definition": definition.id, "version": pinned.version, "digest": pinned.digest},
+        search_attributes=TypedSearchAttributes(attributes),
+        static_summary=definition.title or definition.id,
+    )
+    return report
+
+
+async def wait(seconds: float | None) -> None:
+    """Return when time is up; without a time, never: then only cancelling ends it."""
+    if seconds is None:
+        await asyncio.get_running_loop().create_future()
+    else:
+        await workflow.sleep(seconds)
+
+
+async def ask(request: RunRequest, step: Step, config: dict[str, Json], end_of: Callable[[], ReviewEnd]) -> None:
+    """Open a review item and return when its time is up. However this ends, the item is closed as `end_of` says."""
+    human = step.definition.human
+    assert human is not None, "only human steps ask people"
+    asked_at = workflow.time()
+    try:
+        await _review(OPEN_REVIEW, _question(request, step, config, human.queue, asked_at))
+        _heed_cancellation()
+        await wait(human.timeout_seconds)
+        if human.on_timeout and human.on_timeout.escalate_to:
+            await _review(ESCALATE_REVIEW, _question(request, step, config, human.on_timeout.escalate_to, asked_at))
+            _heed_cancellation()
+            await wait(human.timeout_seconds)
+    except (Exception, asyncio.CancelledError):  # not `finally`: a run that is only evicted from memory closes nothing
+        await _review(CLOSE_REVIEW, end_of().model_copy(update={"asked_at": asked_at}))
+        raise
+    await _review(CLOSE_REVIEW, end_of().model_copy(update={"asked_at": asked_at}))
+
+
+def _heed_cancellation() -> None:
+    """Stop if this task was told to: an activity that completes at that very moment returns, and swallows it."""
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
+
+
+def _question(request: RunRequest, step: Step, config: dict[str, Json], queue: str, asked_at: float) -> ReviewCall:
+    human: Human | None = step.definition.human
+    assert human is not None, "only human steps ask people"
+    seconds = human.timeout_seconds
+    return ReviewCall(
+        tenant_id=request.tenant_id,
+        run_id=request.run_id,
+        step_id=step.id,
+        document_id=None if request.document is None else request.document["document_id"],
+        queue=queue,
+        title=str(config["title"]) or step.definition.title or step.id,
+        form=human.form,
+        show=config["show"],
+        priority=human.priority,
+        due_at=None if seconds is None else workflow.time() + seconds,
+        asked_at=asked_at,
+    )
+
+
+async def record(letter: DeadLetter) -> None:
+    """Tell the dead-letter inbox; tried until it works, for the run must not end untold."""
+    await workflow.execute_activity(
+        RECORD_DEAD_LETTER, letter, start_to_close_timeout=RECORD_TIMEOUT, summary=f"{letter.step_id} {letter.status}"
+    )
+
+
+async def _review(activity: str, argument: ReviewCall | ReviewEnd) -> None:
+    await workflow.execute_activity(
+        activity, argument, start_to_close_timeout=RECORD_TIMEOUT, summary=f"{activity}: {argument.step_id}"
+    )
