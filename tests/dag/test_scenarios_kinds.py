@@ -3,6 +3,7 @@
 import pytest
 
 from dag.dispatch import LONGEST_WAIT_SECONDS
+from dag.kinds import SHORTEST_SECONDS
 from dag.messages import (
     AbortRequested,
     Cancel,
@@ -179,8 +180,9 @@ def test_a_timer_that_cannot_be_set_fails_and_says_what_it_found(seconds: Json, 
     assert error.message.startswith(f"`seconds` is {found}, expected a number")
 
 
-def test_a_timer_of_a_year_can_be_set() -> None:
-    assert told(begun(timer("t", seconds=LONGEST_WAIT_SECONDS))) == ["t"]
+@pytest.mark.parametrize("seconds", [LONGEST_WAIT_SECONDS, SHORTEST_SECONDS])
+def test_a_timer_of_a_year_or_a_millisecond_can_be_set(seconds: float) -> None:
+    assert told(begun(timer("t", seconds=seconds))) == ["t"]
 
 
 def test_nobody_can_answer_a_timer() -> None:

@@ -81,6 +81,7 @@ def test_each_item_has_its_own_config_and_the_output_tells_of_all_in_the_lists_o
             {"key": "item"},
             "for_each.key gave the same key for several items: a, b, c, d, e and 2 more",
         ),
+        ([*"aabbccddee"], {"key": "item"}, "for_each.key gave the same key for several items: a, b, c, d, e"),
         (["k" * 80] * 2, {"key": "item"}, "for_each.key gave the same key for several items: " + "k" * 64),
         ([{"n": 1}, {}], {"key": "item.n"}, "`item.n`: 'item' has no 'n'"),
     ],

@@ -204,17 +204,19 @@ class Watch:
                 ledger.asked |= {work}
             case Record(step):
                 was_resolved = isinstance(event, Resolved) and event.step == step
-                status = states[step].status
-                is_news = status in FALLEN and (step, status) not in ledger.recorded
-                assert is_news or was_resolved, f"{step} is {status}, which is no news"
-                if is_news:
-                    ledger.recorded = ledger.recorded - {(step, StepStatus.PARKED)} | {(step, status)}
+                self._record(ledger, step, states[step].status, was_resolved=was_resolved)
             case Finish(status):
                 assert not ledger.active, f"the run finishes while {set(ledger.active)} run"
                 assert ledger.stop is None or status is ledger.stop, f"{status} after a stop as {ledger.stop}"
                 ledger.finished = status
             case _:
                 assert_never(command)
+
+    def _record(self, ledger: Ledger, step: str, status: StepStatus, *, was_resolved: bool) -> None:
+        is_news = status in FALLEN and (step, status) not in ledger.recorded
+        assert is_news or was_resolved, f"{step} is {status}, which is no news"
+        if is_news:
+            ledger.recorded = ledger.recorded - {(step, StepStatus.PARKED)} | {(step, status)}
 
     def _assert_startable(self, ledger: Ledger, step: str, item: int | None) -> None:
         work = work_name(step, item)
