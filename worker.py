@@ -39,9 +39,11 @@ from workflows.run import Run
 
 PASSED_THROUGH = (
     "dag",
+    "workflows.context",
     "workflows.contract",
     "workflows.driver",
     "workflows.failures",
+    "workflows.launch",
     "jinja2",
     "markupsafe",
     "pydantic",

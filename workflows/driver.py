@@ -2,17 +2,17 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Iterator, Mapping
 from functools import partial
 
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError, FailureError, is_cancelled_exception
 
-from dag.calls import Callback, DeadLetter, ReviewEnd, StepOutcome
+from dag.calls import DeadLetter, ReviewEnd, StepOutcome
 from dag.inputs import MisfitError, check_answer
 from dag.kinds import StepKind, WaitFor
 from dag.messages import (
     COMPENSATION,
+    AbortRequested,
     Answered,
     Cancel,
     Event,
@@ -33,7 +33,8 @@ from dag.report import RunReport, markdown, report_of
 from dag.rewind import begin, load, save
 from dag.scheduler import advance
 from dag.state import Answer, RunStatus, StepError, StepStatus
-from dag.values import Json
+from dag.values import Json, size_of
+from workflows.context import context_of, own_callbacks, placeholders
 from workflows.contract import MISFIT, STATUS, UNKNOWN_STEP, WRONG_STATE, RunRequest
 from workflows.failures import attempts_of, error_of, may_pass
 from workflows.launch import ask, record, run_handler, run_nested, undo, wait
@@ -54,10 +55,11 @@ class Driver:
         self.state = (
             load(self.plan, request.resumed)
             if request.resumed
-            else begin(self.plan, request.inputs, _context(request, _callbacks(self.plan.steps)))
+            else begin(self.plan, request.inputs, context_of(request, placeholders(self.plan.steps)))
         )
         # The state knows what stands for the URLs: a retry goes on with the placeholders that its state has.
-        own = tuple(_own_callbacks(request.run_id, self.plan.steps, self.state.context.get("run", {})))
+        self.state.nested_bytes = sum(size_of(pinned.definition) for pinned in request.nested.values())
+        own = tuple(own_callbacks(request.run_id, self.plan.steps, self.state.context.get("run", {})))
         self._request = request.model_copy(update={"callbacks": (*request.callbacks, *own)})
         self._inbox: deque[Event | tuple[Step, int | None, Work]] = deque()
         self._work: dict[Key, Work] = {}
@@ -84,6 +86,10 @@ class Driver:
         if self._work or self._recording:  # questions that were answered are being closed, failures being told
             await workflow.wait_condition(lambda: not self._work and not self._recording)
         return self.state.outcome
+
+    def is_stopping(self) -> bool:
+        """Tell whether an abort has been told that is yet to be decided on."""
+        return any(isinstance(event, AbortRequested) for event in self._inbox)
 
     def is_idle(self) -> bool:
         """Tell whether every event told so far has been decided on; after the run's end nothing is."""
@@ -243,38 +249,6 @@ class Driver:
     def _ended(self, step: Step, item: int | None, work: Work, _: object) -> None:
         del self._work[step.id, item]
         self._inbox.append((step, item, work))  # its result is read in the main task, where a bug surfaces
-
-
-def _callbacks(steps: tuple[Step, ...]) -> dict[str, Json]:
-    """Return what stands for each webhook's URL: activities put the real one there, so that no history holds it.
-
-    The random part keeps a document's text from asking for one.
-    """
-    waiting = [step.id for step in steps if step.definition.wait and step.definition.wait.for_ is WaitFor.WEBHOOK]
-    if not waiting:
-        return {}
-    nonce = workflow.uuid4().hex
-    return {step_id: f"callback://{nonce}/{step_id}" for step_id in waiting}
-
-
-def _own_callbacks(run_id: str, steps: tuple[Step, ...], run: Mapping[str, Json]) -> Iterator[Callback]:
-    """Yield what each of the run's placeholders asks for; `run` is that word of its context."""
-    placeholders = run.get("callbacks", {})
-    for step in steps:
-        if step.definition.wait and step.id in placeholders:
-            yield Callback(
-                placeholder=placeholders[step.id],
-                run_id=run_id,
-                step_id=step.id,
-                timeout_seconds=step.definition.wait.timeout_seconds,
-            )
-
-
-def _context(request: RunRequest, callbacks: dict[str, Json]) -> dict[str, Json]:
-    """Return the words of the run's context, as expressions read them."""
-    run = {"id": request.run_id, "tenant_id": request.tenant_id, "callbacks": callbacks}
-    workflow_ = {"id": request.run_id, "definition": request.definition["id"], "version": request.version}
-    return {"run": run, "workflow": workflow_, "document": request.document}
 
 
 def _event_of(step: Step, item: int | None, work: Work) -> Event:

@@ -14,7 +14,7 @@ from dag.inputs import MisfitError, complete_inputs
 from dag.kinds import Human
 from dag.plan import Step
 from dag.report import RunReport
-from dag.values import Json, canonical
+from dag.values import Json, canonical, size_of
 from workflows.contract import (
     CLOSE_REVIEW,
     DEFINITION,
@@ -32,6 +32,9 @@ from workflows.contract import (
 )
 
 Handle = workflow.ActivityHandle[StepOutcome]
+
+MOST_LOCAL_BYTES = 4_096
+"""Largest config of a local step, as JSON: the results of one turn's local steps go to the server in one message."""
 
 LOCAL_RETRY_THRESHOLD = timedelta(seconds=1)
 """A local step waits longer than this for its next attempt in a timer of the server's, not inside the workflow task:
@@ -90,7 +93,7 @@ def _start(request: RunRequest, step: Step, handler: str, call: StepCall, activi
     start_to_close = timedelta(seconds=definition.timeout_seconds)
     schedule_to_close = None if total is None else timedelta(seconds=total)
     # A limited resource's turns are given out by its task queue, which a local step never meets.
-    if tag is None and handler in request.local_handlers:
+    if tag is None and handler in request.local_handlers and size_of(call.config) <= MOST_LOCAL_BYTES:
         return workflow.start_local_activity(
             handler,
             call,

@@ -170,6 +170,8 @@ class Run:
     def _require(self, *statuses: RunStatus) -> None:
         """Refuse an update in a wrong state; a run that is being stopped is in no state to take one."""
         status = self._driver.state.stopping or self._driver.state.status
+        if self._driver.is_stopping():
+            status = RunStatus.ABORTED
         if status not in statuses:
             raise ApplicationError(f"the run is {status}", status, type=WRONG_STATE, non_retryable=True)
 

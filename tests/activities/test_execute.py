@@ -139,10 +139,7 @@ async def test_without_a_wish_the_policy_decides() -> None:
 
 
 async def test_a_step_may_ignore_what_was_asked_for() -> None:
-    class Deaf(StepCall):
-        honor_retry_after: bool = False
-
-    call = Deaf(**CALL.model_dump())
+    call = CALL.model_copy(update={"honor_retry_after": False})
     delay = (await refusal(later(90), call=call, attempt=1)).next_retry_delay
     assert delay is not None
     assert 10 <= delay.total_seconds() <= 15

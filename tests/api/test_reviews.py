@@ -148,13 +148,15 @@ async def test_queues_and_kinds_are_listed_alone(service: Service) -> None:
 
 
 async def test_a_documents_item_is_shown_and_not_decided_here(service: Service) -> None:
-    document = await upload(service.app.db, tenant_id=TENANT)
+    tenant = "readers"
+    document = await upload(service.app.db, tenant_id=tenant)
     due = dt.datetime(2026, 11, 22, tzinfo=dt.UTC)
     question = Question(f"invoice.{document.document_id}", 10, {}, [], {"total": "1"}, due)
-    stored = await upsert_review(service.app.db, TENANT, document.document_id, question)
-    shown = (await service.http.get(f"/v1/reviews/{stored.review_id}", headers=HEADERS)).json()
+    stored = await upsert_review(service.app.db, tenant, document.document_id, question)
+    headers = {"X-Test-Tenant": tenant}
+    shown = (await service.http.get(f"/v1/reviews/{stored.review_id}", headers=headers)).json()
     assert (shown["kind"], shown["document_id"], shown["form"]) == ("document", document.document_id, {})
-    refused = await decide(service, shown, {"approved": True}, **HEADERS)
+    refused = await decide(service, shown, {"approved": True}, **headers)
     assert (refused.status_code, refused.json()["problems"][0]["path"]) == (422, "review_id")
 
 
