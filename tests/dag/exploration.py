@@ -119,14 +119,14 @@ class Exploration:
         return counts
 
     def _events(self, node: Node) -> Iterator[Event]:
-        """Yield what can happen; check on the way that what cannot change anything does not."""
+        """Return what can happen; check on the way that what cannot change anything does not."""
         before = node.key()
-        possible = [event for event, can_happen in self._all(node) if can_happen]
-        for event, can_happen in self._all(node):
+        events = list(self._all(node))
+        for event, can_happen in events:
             if not can_happen:
                 assert advance(self.watch.plan, node.run, event) == [], f"{event} is late or repeated"
         assert node.key() == before
-        yield from possible
+        return (event for event, can_happen in events if can_happen)
 
     def _all(self, node: Node) -> Iterator[tuple[Event, bool]]:
         """Yield every event there is, and whether it has a meaning now."""

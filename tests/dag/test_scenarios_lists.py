@@ -20,7 +20,7 @@ from dag.messages import (
 from dag.report import report_of
 from dag.rewind import load, rewind, save
 from dag.state import ItemState, RunStatus, SkipReason, StepError, StepStatus
-from dag.values import MAX_VALUE_BYTES, Json
+from dag.values import MAX_VALUE_BYTES, Json, size_of
 from tests.dag.definitions import definition, step
 from tests.dag.kinds import answer, begun, broke, done, error_of, mapped, started, statuses, told, wait
 from tests.dag.world import World
@@ -209,6 +209,14 @@ def test_outputs_that_are_too_large_together_fail_the_step() -> None:
     assert world.states["m"].output is None
 
 
+def test_outputs_may_be_as_large_as_is_allowed() -> None:
+    world = begun(mapped("m", ["x"]))
+    around = {"total": 1, "completed": 1, "failed": 0, "items": [{"key": "0", "status": "completed", "output": ""}]}
+    world.send(done("m", "x" * (MAX_VALUE_BYTES - size_of(around)), item=0))
+    assert world.ledger.finished is RunStatus.COMPLETED
+    assert size_of(world.states["m"].output) == MAX_VALUE_BYTES
+
+
 def test_a_failed_list_fails_a_fast_run_once_its_items_have_ended() -> None:
     world = begun(mapped("m", ["x", "y"], on_item_error="fail_fast"), step("a"), on_failure="fail_fast")
     assert world.send(broke("m", item=0)) == [Cancel("m", 1)]
@@ -306,6 +314,7 @@ def test_a_list_half_done_survives_json() -> None:
     fan = world.states["m"].fan
     assert fan is not None
     assert fan.items[0] == ItemState("0", {"n": 1}, StepStatus.COMPLETED, {"y": 1}, None, 1)
+    assert fan.items[2] == ItemState("2", {"n": 3}, StepStatus.RUNNING, None, None, 0)
     assert (fan.next, fan.running, fan.failed) == (3, 1, 1)
     assert world.send(done("m", {"y": 3}, item=2)) == [Finish(RunStatus.COMPLETED)]
 

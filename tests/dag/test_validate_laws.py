@@ -158,7 +158,8 @@ def test_the_same_document_has_the_same_problems(value: Json) -> None:
 def test_what_is_accepted_compiles_and_reads_the_same_again(listed: tuple[Json, ...]) -> None:
     document = {"id": "law", "inputs": {"n": {"type": "integer"}}, "steps": list(listed)}
     definition, problems = validate(document, None, CATALOGUE)
-    assert {problem.code for problem in problems} <= {"cycle", "self-dependency", "never-runs", "repeated-case"}
+    allowed = {"cycle", "self-dependency", "never-runs", "repeated-case", "too-many-events"}
+    assert {problem.code for problem in problems} <= allowed
     if definition is None:
         return
     assert len(compile_plan(definition).steps) == len(listed)
@@ -170,7 +171,7 @@ def test_what_is_accepted_compiles_and_reads_the_same_again(listed: tuple[Json, 
     assert canonical(json.loads(json.dumps(stored))) == canonical(stored)
 
 
-@given(st.lists(kinds, min_size=1, max_size=6))
+@given(st.lists(kinds, min_size=1, max_size=4))  # five long lists would be too many events
 def test_commands_in_order_are_a_definition_that_is_no_list_any_more(listed: list[Json]) -> None:
     document: Json = {"id": "law", "inputs": {"n": {"type": "integer"}}, "steps": listed}
     last: Json = {"handler": "anything", "config": {"before": "{{ previous }}"}}

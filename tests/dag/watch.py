@@ -128,6 +128,8 @@ class Watch:
     def follow(self, ledger: Ledger, event: Event, commands: Sequence[Command], run: RunState) -> None:
         """Bring the ledger up to date with what `event` led to, and assert that all of it was allowed."""
         answered = self._answered(ledger, event)
+        if isinstance(event, Resolved) and (event.step, StepStatus.PARKED) in ledger.recorded and not ledger.stop:
+            assert Record(event.step) in commands, f"the dead-letter inbox does not hear what became of {event.step}"
         if self._aborts(ledger, event):
             ledger.end_early(RunStatus.ABORTED)
         ledger.see(event)
@@ -281,7 +283,7 @@ class Watch:
             return
         parked = _parked(states)
         assert ledger.active or parked, "a deadlock: nothing runs, and nobody was asked to do anything"
-        assert self.parks or not parked
+        assert not parked or (self.parks and not ledger.stop), f"{parked} wait for a person, and nobody can help them"
         if ledger.stop:
             return
         unsettled = {step for step, state in states.items() if state.status not in SETTLED}
