@@ -49,7 +49,7 @@ check: venv  ## Run all that a commit must pass: style, types, imports, sizes, t
 	$(RUN)python -m pytest
 
 bench: venv  ## Measure, and print the numbers beside their baselines as JSON lines
-	@for name in scheduler validate interpreter pipeline limits; do $(RUN)python -m bench.$$name || exit 1; done
+	@for name in scheduler validate interpreter shapes pipeline limits; do $(RUN)python -m bench.$$name || exit 1; done
 
 docs: venv  ## Generate the reference pages that come from the code
 	@$(RUN)python -m docs.generate

@@ -23,14 +23,17 @@ from commands.diffs import diff
 from commands.explain import explain
 from commands.handlers import handlers
 from commands.limits import limits
+from commands.outputs import output
 from commands.registry import definitions, rollback
 from commands.retrying import retry
 from commands.reviews import reviews
 from commands.routing import routing
+from commands.run_lists import runs
 from commands.runs import run
 from commands.schema import schema
 from commands.speaking import addresses, complain, say
 from commands.stopping import INTERRUPTED, run_until_stopped
+from commands.trials import run_tests
 from embedded.processes import ProcessError
 from embedded.stack import StackOptions, run_stack
 from operations.errors import OperationError, Unavailable
@@ -59,9 +62,24 @@ def _port(told: str) -> Any:
     return typer.Option(min=0, max=LAST_PORT, help=told, metavar="N")
 
 
-for command in (demo, validate, plan, diff, schema, run, retry, explain, answer, rollback, handlers):
+for command in (
+    demo,
+    validate,
+    plan,
+    diff,
+    schema,
+    run,
+    runs,
+    retry,
+    explain,
+    output,
+    answer,
+    rollback,
+    handlers,
+):
     app.command()(command)
 
+app.command("test")(run_tests)
 
 for group in (definitions, routing, reviews, limits, dead_letters):
     app.add_typer(group)
@@ -157,9 +175,7 @@ def migrate() -> None:
     for name in applied:
         say(f"applied {name}")
     say("the database is up to date")
-    connection = _root("operations.connection").find_connection(
-        settings.temporal_address, settings.temporal_namespace, envconfig=settings.temporal_envconfig
-    )
+    connection = _connection(settings)
     try:
         prepared = asyncio.run(_root("operations.namespace").prepare_namespace(connection))
         limited = asyncio.run(_limit(connection, settings))
@@ -172,11 +188,50 @@ def migrate() -> None:
     say(f"Temporal's namespace {prepared.namespace!r} is up to date")
 
 
+@app.command()
+def deploy(
+    build: Annotated[
+        str | None, typer.Argument(help="The build that new runs go to; none: show the builds.", metavar="BUILD")
+    ] = None,
+    percentage: Annotated[
+        float | None, typer.Option(min=0, max=100, help="Send only this share of the new runs there.", metavar="N")
+    ] = None,
+    unversioned: Annotated[
+        bool, typer.Option("--unversioned", help="Send new runs to workers without DOCRAIL_BUILD_ID.")
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Do not wait for workers: runs wait for them instead.")
+    ] = False,
+    wait: Annotated[float, typer.Option(min=0, help="How long to wait for workers, in seconds.", metavar="N")] = 60,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Send new runs to the workers of one build, or show the builds.
+
+    Runs that are open stay on the build that they began on: keep its workers until it is told as drained. First it
+    waits until workers with DOCRAIL_BUILD_ID=BUILD poll the task queue, and that of every resource tag.
+
+    Exit codes: 0 done, 1 its workers did not come or Temporal is away, 2 wrong usage.
+
+    Example: docrail deploy 2026-11-21.1 --percentage 10
+    """
+    if unversioned and (build or percentage is not None):
+        raise typer.BadParameter("goes without a build and a percentage", param_hint="--unversioned")
+    if percentage is not None and build is None:
+        raise typer.BadParameter("needs a build", param_hint="--percentage")
+    settings, deploying = Settings(), _root("commands.deploying")
+    fleet = _root("operations.deployments").Fleet(
+        _connection(settings), settings.deployment, settings.task_queue, tuple(settings.resource_limits)
+    )
+    deploying.run_deploy(fleet, deploying.DeployOrder(build, percentage, unversioned, force, wait, as_json))
+
+
 async def _up(options: StackOptions, settings: Settings) -> None:
     async with run_stack(options, say) as stack:
         at, namespace = (stack.environment[f"DOCRAIL_TEMPORAL_{name}"] for name in ("ADDRESS", "NAMESPACE"))
         connection = _root("operations.connection").find_connection(at, namespace, envconfig=False)
-        for line in await _limit(connection, settings):
+        prepared = await _root("operations.namespace").prepare_namespace(connection)  # an older release made fewer
+        told = [f"registered the search attribute {name}" for name in prepared.registered]
+        for line in (*told, *await _limit(connection, settings)):
             say(line)
         say("\n".join(["", "Docrail is ready.", *addresses(stack, options.data_dir)]))
         await asyncio.get_running_loop().create_future()  # until the task is cancelled
@@ -187,6 +242,12 @@ async def _limit(connection: Any, settings: Settings) -> list[str]:
     rate_limits = _root("operations.rate_limits")
     applied = await rate_limits.apply_limits(connection, settings.task_queue, settings.resource_limits)
     return list(filter(None, map(rate_limits.told, applied)))
+
+
+def _connection(settings: Settings) -> Any:
+    return _root("operations.connection").find_connection(
+        settings.temporal_address, settings.temporal_namespace, envconfig=settings.temporal_envconfig
+    )
 
 
 def _root(module: str) -> Any:

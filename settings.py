@@ -1,5 +1,6 @@
 """The settings: one class, read from DOCRAIL_* environment variables by the roots and handed on as values."""
 
+import re
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlsplit
@@ -40,6 +41,10 @@ def _check_database_url(url: str) -> str:
     return url
 
 
+def _none_if_empty(value: Any) -> Any:
+    return value or None  # an empty variable counts as one that is not set
+
+
 def _check_keys(key: SecretStr | None) -> SecretStr | None:
     parse_keys("" if key is None else key.get_secret_value())
     return key
@@ -78,11 +83,25 @@ class Settings(BaseSettings):
         None,
         description="resource tags whose steps a worker runs: `gemini_api, database`; empty for none, unset for all",
     )
+    build_id: Annotated[str | None, BeforeValidator(_none_if_empty)] = Field(
+        None,
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]{0,99}$",
+        description="which build of the code a worker is, for instance `2026-11-21.1`: runs stay on the build that "
+        "they began on, new ones go to the build that `docrail deploy` made current. Unset: all workers are alike",
+    )
+    deployment_name: Annotated[str | None, BeforeValidator(_none_if_empty)] = Field(
+        None,
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$",
+        description="the fleet whose builds are told apart, the same for all its workers; by default the task queue's "
+        "name, with dashes for what cannot be in it",
+    )
     database_url: Annotated[str, AfterValidator(_check_database_url)] = Field(
         "postgresql://docrail@127.0.0.1:5432/docrail",
         description="PostgreSQL connection URL",
     )
-    data_dir: Path = Field(Path("var"), description="folder of the blob store, the lake and the embedded servers' data")
+    data_dir: Path = Field(
+        Path("var"), description="folder of the blob store, the value store, the lake and the embedded servers' data"
+    )
     api_host: str = Field("127.0.0.1", description="address the HTTP API listens on")
     api_port: int = Field(8000, ge=0, le=65535, description="port the HTTP API listens on")
     worker_metrics_port: int = Field(
@@ -152,6 +171,11 @@ class Settings(BaseSettings):
     def served_tags(self) -> tuple[str, ...]:
         """The resource tags whose steps a worker runs."""
         return tuple(self.resource_limits) if self.worker_resource_tags is None else self.worker_resource_tags
+
+    @property
+    def deployment(self) -> str:
+        """The name of this fleet among those whose builds are told apart."""
+        return self.deployment_name or re.sub(r"[^A-Za-z0-9_-]", "-", self.task_queue)
 
     @property
     def callback_keys(self) -> CallbackKeys:

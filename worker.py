@@ -11,13 +11,15 @@ from typing import Any
 
 from prometheus_client import start_http_server
 from temporalio.client import Client
+from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
 from temporalio.runtime import Runtime, TelemetryConfig
-from temporalio.worker import UnsandboxedWorkflowRunner, Worker, WorkflowRunner
+from temporalio.worker import UnsandboxedWorkflowRunner, Worker, WorkerDeploymentConfig, WorkflowRunner
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
 from activities.addresses import AllowedHosts
 from activities.callbacks import CallbackUrls
 from activities.dead_letters import dead_letter_activity
+from activities.deadlines import overdue_activity
 from activities.execute import activity_for
 from activities.metrics import Metrics
 from activities.outgoing import HttpClient
@@ -26,6 +28,7 @@ from activities.registry import load_catalogue
 from activities.reviews import review_activities
 from activities.secret_store import SecretStore
 from activities.tools import GeminiAccess, Outside, Tools
+from activities.values import value_activities
 from operations.connection import connect, find_connection
 from operations.engine import engine_errors
 from operations.errors import Unavailable
@@ -34,6 +37,8 @@ from storage.blobs import BlobStore
 from storage.db import open_pool
 from storage.files import remove_leftovers
 from storage.lake import Lake
+from storage.values import ValueStore
+from workflows.chunk import Chunk
 from workflows.contract import tag_queue
 from workflows.run import Run
 
@@ -41,6 +46,7 @@ PASSED_THROUGH = (
     "dag",
     "workflows.context",
     "workflows.contract",
+    "workflows.deadline",
     "workflows.driver",
     "workflows.failures",
     "workflows.launch",
@@ -59,13 +65,21 @@ def build_workers(client: Client, settings: Settings, tools: Tools) -> list[Work
     """Return a worker for every workflow and handler, and one for each resource tag that the settings let it serve."""
     activities = [activity_for(handler, tools) for handler in load_catalogue().values()]
     grace = settings.graceful_shutdown_seconds
+    deployment = deployment_of(settings)
     main = assemble_worker(
         client,
         settings.task_queue,
-        workflows=[Run],
-        activities=[*activities, *review_activities(tools), dead_letter_activity(tools)],
+        workflows=[Run, Chunk],
+        activities=[
+            *activities,
+            *review_activities(tools),
+            *value_activities(tools),
+            dead_letter_activity(tools),
+            overdue_activity(tools),
+        ],
         sandboxed=settings.sandboxed,
         graceful_shutdown_seconds=grace,
+        deployment=deployment,
     )
     tagged = [
         assemble_tag_worker(
@@ -74,10 +88,25 @@ def build_workers(client: Client, settings: Settings, tools: Tools) -> list[Work
             activities,
             per_second=settings.resource_limits[tag],
             graceful_shutdown_seconds=grace,
+            deployment=deployment,
         )
         for tag in settings.served_tags
     ]
     return [main, *tagged]
+
+
+def deployment_of(settings: Settings) -> WorkerDeploymentConfig | None:
+    """Return which build a worker says it is, on all its queues: a run's limited steps stay on its build too (ADR 15).
+
+    None: it says nothing, and takes whatever no build was chosen for.
+    """
+    if settings.build_id is None:
+        return None
+    return WorkerDeploymentConfig(
+        version=WorkerDeploymentVersion(settings.deployment, settings.build_id),
+        use_worker_versioning=True,
+        default_versioning_behavior=VersioningBehavior.PINNED,
+    )
 
 
 @asynccontextmanager
@@ -100,6 +129,7 @@ def assemble_worker(
     *,
     sandboxed: bool,
     graceful_shutdown_seconds: float = 0,
+    deployment: WorkerDeploymentConfig | None = None,
 ) -> Worker:
     """Return a worker with the settings measured best on two cores (ADR 4)."""
     return Worker(
@@ -116,6 +146,7 @@ def assemble_worker(
         # After a crash, the dead worker's runs wait this long before another worker gets them.
         sticky_queue_schedule_to_start_timeout=timedelta(seconds=5),
         graceful_shutdown_timeout=timedelta(seconds=graceful_shutdown_seconds),
+        deployment_config=deployment,
     )
 
 
@@ -126,6 +157,7 @@ def assemble_tag_worker(
     *,
     per_second: float,
     graceful_shutdown_seconds: float = 0,
+    deployment: WorkerDeploymentConfig | None = None,
 ) -> Worker:
     """Return a worker for the steps of one resource tag. It runs no workflows, so no step gets to it past the queue."""
     return Worker(
@@ -136,6 +168,7 @@ def assemble_tag_worker(
         # Counts only while the queue has no limit of its own, which `docrail migrate` and `up` give it (ADR 8).
         max_task_queue_activities_per_second=per_second,
         graceful_shutdown_timeout=timedelta(seconds=graceful_shutdown_seconds),
+        deployment_config=deployment,
     )
 
 
@@ -149,14 +182,14 @@ def workflow_runner(*, sandboxed: bool) -> WorkflowRunner:
 @asynccontextmanager
 async def open_tools(settings: Settings) -> AsyncIterator[Tools]:
     """Open what handlers work with; closed, in order, at the end."""
-    blobs, lake = settings.data_dir / "blobs", settings.data_dir / "lake"
-    for root in (blobs, lake):
+    blobs, values, lake = (settings.data_dir / name for name in ("blobs", "values", "lake"))
+    for root in (blobs, values, lake):
         await asyncio.to_thread(remove_leftovers, root)  # of workers that were killed while they wrote
     pool = await open_pool(settings.database_url)
     reader = DocumentReader()
     try:
         await reader.start()
-        yield Tools(pool, BlobStore(blobs), Lake(lake), reader, Metrics(), outside_of(settings))
+        yield Tools(pool, BlobStore(blobs), ValueStore(values), Lake(lake), reader, Metrics(), outside_of(settings))
     finally:
         await reader.close()
         await pool.close()

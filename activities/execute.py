@@ -8,15 +8,20 @@ from datetime import timedelta
 from typing import Any
 
 from pydantic import ValidationError
+from pydantic_core import to_json
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
 from activities.callbacks import replaced
 from activities.errors import TryAgainLaterError
 from activities.registry import Call, Handler
+from activities.step_cache import find_output, keep_output
 from activities.tools import Tools
 from dag.calls import StepCall, StepOutcome
-from dag.values import MAX_VALUE_BYTES, Json, shortened, size_of
+from dag.stored import STORED, part_of
+from dag.values import Json, canonical, shortened
+from storage.parts import filled, marks_in, worded
+from storage.values import MAX_STORED_BYTES, may_hold_marks
 
 NOT_RETRIED = (ValueError, TypeError, KeyError, AttributeError)
 """Errors that the same call would meet again: bad data and our own mistakes (the seeds' list; JSONDecodeError,
@@ -36,11 +41,17 @@ def activity_for(handler: Handler, tools: Tools) -> Callable[[StepCall], Corouti
         try:
             urls = _callback_urls(call, tools)
             hidden = {url: placeholder for placeholder, url in urls.items()}
-            config = handler.config.model_validate(replaced(call.config, urls))
-            step = Call(call.tenant_id, call.run_id, call.step_id, attempt, config, call.item_key, hidden)
             with _heartbeat():
-                output = await handler.run(step, tools)
-            return StepOutcome(output=_checked(replaced(output.model_dump(mode="json"), hidden)), attempt=attempt)
+                config = handler.config.model_validate(replaced(await _whole_config(call, tools), urls))
+                step = Call(
+                    call.tenant_id, call.run_id, call.step_id, attempt, config, call.item_key, hidden, call.secrets
+                )
+                if found := await find_output(call, handler.name, tools):
+                    return StepOutcome(output=await _found(found.output, call, tools), attempt=attempt, cached=True)
+                output = replaced((await handler.run(step, tools)).model_dump(mode="json"), hidden)
+                output = await _carried(output, call, tools)
+                await keep_output(call, handler.name, output, tools)
+                return StepOutcome(output=output, attempt=attempt)
         except Exception as error:  # noqa: BLE001 - whatever a handler raises, Temporal is told
             # With its traceback but not as its cause, which Temporal would tell with the whole message once more.
             raise _failure(error, call, hidden).with_traceback(error.__traceback__) from None
@@ -56,18 +67,52 @@ def _callback_urls(call: StepCall, tools: Tools) -> dict[str, str]:
 
 
 class OutputTooLargeError(ValueError):
-    """A handler returned more than a run can carry; the same call would return it again."""
+    """A handler returned more than the value store takes; the same call would return it again."""
 
     def __init__(self, size_bytes: int) -> None:
         super().__init__(
-            f"the output takes {size_bytes} bytes as JSON, more than {MAX_VALUE_BYTES}: return a reference"
+            f"the output takes {size_bytes} bytes as JSON, more than {MAX_STORED_BYTES}: let the step write it to a "
+            "document or a file, and return a reference"
         )
 
 
-def _checked(output: Json) -> Json:
-    if (size := size_of(output)) > MAX_VALUE_BYTES:
-        raise OutputTooLargeError(size)
-    return output
+class OutputHasMarkError(ValueError):
+    """A handler returned data that looks like what stands for a stored value; the same call would return it again.
+
+    Handlers are given the values themselves, so it came from outside. Passed on, it would become a stored value in the
+    next step's config: of another run, if who wrote it knows one, and an endless search if there is none.
+    """
+
+    def __init__(self, path: tuple[str | int, ...]) -> None:
+        super().__init__(
+            f"{worded(('output', *path))} is an object of '{STORED}' and 'bytes', as only Docrail may write it, where "
+            "it stands for a stored value: return it as a text, or under other keys"
+        )
+        self.path = path
+
+
+async def _whole_config(call: StepCall, tools: Tools) -> Json:
+    """Return the call's config with the stored values themselves. Most hold none, and are not searched."""
+    if not may_hold_marks(canonical(call.config)):
+        return call.config
+    return await filled(tools.values, call.tenant_id, call.config, most_bytes=MAX_STORED_BYTES, name="config")
+
+
+async def _found(output: Json, call: StepCall, tools: Tools) -> Json:
+    """Return what this run carries of a cached output: the run that made it may have carried more."""
+    return output if part_of(output) is not None else await _carried(output, call, tools)
+
+
+async def _carried(output: Json, call: StepCall, tools: Tools) -> Json:
+    """Return what the run carries of an output: all of it, or what stands for it in the value store."""
+    text = to_json(output, inf_nan_mode="constants")  # as size_of does
+    if len(text) > MAX_STORED_BYTES:
+        raise OutputTooLargeError(len(text))
+    if may_hold_marks(text) and (path := next(marks_in(output), None)) is not None:
+        raise OutputHasMarkError(path)
+    if len(text) <= call.inline_bytes:
+        return output
+    return (await tools.values.put(call.tenant_id, output)).to_json()
 
 
 @contextmanager

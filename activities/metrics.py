@@ -1,8 +1,13 @@
-"""What Prometheus is told about documents, on a registry of its own so that several can live in one process."""
+"""What Prometheus is told by a worker, on a registry of its own so that several can live in one process."""
+
+from typing import Literal
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from storage.document_counts import CONFIDENCE_BUCKETS, SECONDS_BUCKETS, Outcome
+
+CacheResult = Literal["hit", "miss", "error"]
+"""What a look into the cache of steps gave; `error`: nothing, for the database was away."""
 
 
 class Metrics:
@@ -28,6 +33,18 @@ class Metrics:
             buckets=CONFIDENCE_BUCKETS,
             registry=self.registry,
         )
+        self._cache = Counter(
+            "step_cache_lookups_total",
+            "Attempts of cached steps, by handler and by what the cache said: hit, miss or error",
+            ["handler", "result"],
+            registry=self.registry,
+        )
+        self._overdue = Counter(
+            "runs_overdue_total",
+            "Runs that had not ended within their definition's deadline_seconds",
+            ["definition"],
+            registry=self.registry,
+        )
         for status in ("success", "failed"):
             self._processed.labels(status)  # shown as 0 from the start: rates need a first point
 
@@ -37,3 +54,11 @@ class Metrics:
         self._duration.observe(seconds)
         if confidence is not None:
             self._confidence.observe(confidence)
+
+    def count_cache(self, handler: str, result: CacheResult) -> None:
+        """Count one look into the cache of steps."""
+        self._cache.labels(handler, result).inc()
+
+    def count_overdue(self, definition_id: str) -> None:
+        """Count one run that is overdue."""
+        self._overdue.labels(definition_id).inc()

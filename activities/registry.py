@@ -31,6 +31,8 @@ class Call(Generic[Config]):
     """Which item, where the step runs over a list."""
     hidden: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Callback URLs in the config, and what stands for each wherever it may be kept."""
+    secrets: tuple[str, ...] = ()
+    """Names of the secrets that the definition's author wrote into the config: a handler resolves no other."""
 
     @property
     def identity(self) -> str:

@@ -65,6 +65,8 @@ async def _ask(db: asyncpg.Pool, call: ReviewCall, band: int) -> None:
         priority=call.priority,
         due_at=None if call.due_at is None else dt.datetime.fromtimestamp(call.due_at, dt.UTC),
         asked_at=call.asked_at,
+        group=call.group,
+        may_not_decide=call.may_not_decide,
         document_id=call.document_id,
         band=band,
     )

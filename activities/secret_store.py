@@ -1,5 +1,8 @@
 """Secrets by reference: `secret://name` becomes its value here, inside an activity, and nowhere else.
 
+Only names that the definition's author wrote become values: a document whose text is `secret://bank` is not given the
+bank's key, even where a template puts that text into a header.
+
 A secret is the file `<tenant>/<name>` of one folder, as container platforms mount them; it is read at each use, so a
 new value needs no restart. A file `<tenant>/<name>.hosts` beside it lists the hosts that it may be sent to.
 """
@@ -7,10 +10,11 @@ new value needs no restart. A file `<tenant>/<name>.hosts` beside it lists the h
 import asyncio
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from dag.secret_names import SECRET_REFERENCE
 from dag.values import Json
 
 MAX_SECRET_BYTES = 65_536
@@ -18,8 +22,6 @@ REDACTED = "[secret]"
 SHORTEST_REDACTED = 6
 """What is shorter guards nothing, and may be a word of the text."""
 
-_NAME = r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}"
-_REFERENCE = re.compile(rf"secret://({_NAME})(?![A-Za-z0-9_-])")
 _TENANT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 
 
@@ -28,7 +30,7 @@ class MissingSecretError(ValueError):
 
 
 class RefusedSecretError(ValueError):
-    """The secret exists, and may not go to that host."""
+    """The definition does not name the secret there, or it may not go to that host."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +57,17 @@ class SecretStore:
 
     folder: Path | None = None
 
-    async def load(self, tenant_id: str, name: str) -> str:
-        """Return the tenant's secret, without the line break at its end. Raises: MissingSecretError."""
+    async def load(self, tenant_id: str, name: str, *, field: str, named: Collection[str]) -> str:
+        """Return the tenant's secret, which `field` refers to, without the line break at its end.
+
+        `named`: the secrets that the author wrote into the step's config. Raises: MissingSecretError,
+        RefusedSecretError.
+        """
+        if name not in named:
+            raise RefusedSecretError(
+                f"{field} refers to the secret {name!r}, and the step's config does not name it as its author wrote "
+                f"it: write secret://{name} there, without a template, if the step may use it"
+            )
         content = await self._read(tenant_id, name)
         if not content:
             raise MissingSecretError(
@@ -66,20 +77,23 @@ class SecretStore:
         return content
 
     async def find(self, tenant_id: str, name: str) -> str | None:
-        """Return the tenant's secret, None if there is none."""
+        """Return the tenant's secret, None if there is none. For names of our own: nothing else is checked."""
         return await self._read(tenant_id, name) or None
 
-    async def reveal(self, tenant_id: str, texts: Mapping[str, str], host: str) -> Revealed:
-        """Return `texts`, which go to `host`, with their secrets. Raises: MissingSecretError, RefusedSecretError."""
+    async def reveal(self, tenant_id: str, texts: Mapping[str, str], host: str, *, named: Collection[str]) -> Revealed:
+        """Return the headers `texts`, which go to `host`, with their secrets; `named` as for `load`.
+
+        Raises: MissingSecretError, RefusedSecretError.
+        """
         values: dict[str, str] = {}
         for field, text in texts.items():
-            names = _REFERENCE.findall(text)
+            names = SECRET_REFERENCE.findall(text)
             if len(names) != text.count("secret://"):
-                raise MissingSecretError(f"{field} refers to a secret by a name that none can have")
+                raise MissingSecretError(f"headers.{field} refers to a secret by a name that none can have")
             for name in names:
+                values[name] = await self.load(tenant_id, name, field=f"headers.{field}", named=named)
                 await self._check_host(tenant_id, name, host)
-                values[name] = await self.load(tenant_id, name)
-        revealed = {field: _REFERENCE.sub(lambda found: values[found[1]], text) for field, text in texts.items()}
+        revealed = {field: SECRET_REFERENCE.sub(lambda found: values[found[1]], text) for field, text in texts.items()}
         return Revealed(revealed, tuple(values.values()))
 
     async def _check_host(self, tenant_id: str, name: str, host: str) -> None:
@@ -97,7 +111,7 @@ class SecretStore:
 
 def name_of(reference: str) -> str:
     """Return the name in `secret://name`. Raises: ValueError."""
-    found = _REFERENCE.fullmatch(reference)
+    found = SECRET_REFERENCE.fullmatch(reference)
     if found is None:
         raise ValueError("expected secret:// and a name of letters, digits, _ and -")
     return found[1]
@@ -108,7 +122,7 @@ def refuse_references(value: Json) -> Json:
 
     Bodies carry what documents say; a document that says `secret://bank` must not be given the bank's key.
     """
-    if isinstance(value, str) and _REFERENCE.fullmatch(value.strip()):
+    if isinstance(value, str) and SECRET_REFERENCE.fullmatch(value.strip()):
         raise ValueError(f"{value.strip()} would be sent as it stands: secrets are resolved in headers only")
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     for part in parts:

@@ -11,6 +11,7 @@ from activities.reading import DocumentReader
 from activities.secret_store import SecretStore
 from storage.blobs import BlobStore
 from storage.lake import Lake
+from storage.values import ValueStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,7 @@ class Tools:
 
     db: asyncpg.Pool
     blobs: BlobStore
+    values: ValueStore
     lake: Lake
     reader: DocumentReader
     metrics: Metrics

@@ -23,7 +23,10 @@ MAX_ANSWER_BYTES = 16_384
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What is posted. `message_id` is the same for every attempt at it; `secret` names the key that signs."""
+    """What is posted. `message_id` is the same for every attempt at it; `secret` names the key that signs.
+
+    `named`: the secrets that the definition's author wrote: no other is used.
+    """
 
     tenant_id: str
     message_id: str
@@ -32,6 +35,7 @@ class Message:
     secret: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     timeout_seconds: float = 30.0
+    named: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +54,7 @@ async def deliver(message: Message, http: HttpClient, secrets: SecretStore) -> D
     retried); TryAgainLaterError, UnreachableError, OutgoingTimeoutError (retried).
     """
     payload = json.dumps(message.body, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    own = await secrets.reveal(message.tenant_id, message.headers, checked_url(message.url).host)
+    own = await secrets.reveal(message.tenant_id, message.headers, checked_url(message.url).host, named=message.named)
     signature = sign(message.message_id, payload, await _keys(message, secrets), at=dt.datetime.now(dt.UTC))
     outgoing = Outgoing(
         "POST",
@@ -97,5 +101,5 @@ async def _keys(message: Message, secrets: SecretStore) -> list[str]:
     if message.secret is None:
         found = await secrets.find(message.tenant_id, DEFAULT_SECRET) or ""
     else:
-        found = await secrets.load(message.tenant_id, message.secret)
+        found = await secrets.load(message.tenant_id, message.secret, field="secret", named=message.named)
     return [key for line in found.splitlines() if (key := line.strip())]

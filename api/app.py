@@ -39,6 +39,7 @@ from operations.engine import open_client
 from settings import Settings
 from storage.blobs import BlobStore
 from storage.db import open_pool
+from storage.values import ValueStore
 
 VERSION = "1"
 """Of the HTTP interface, as in `/v1`."""
@@ -118,6 +119,7 @@ async def open_app(settings: Settings, connection: Connection) -> AsyncIterator[
             db=pool,
             temporal=await open_client(connection),
             blobs=BlobStore(settings.data_dir / "blobs"),
+            values=ValueStore(settings.data_dir / "values"),
             catalogue=load_catalogue(),
             task_queue=settings.task_queue,
             resource_limits=settings.resource_limits,

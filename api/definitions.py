@@ -18,7 +18,7 @@ from dag.diff import ChangeKind
 from dag.problems import Problem
 from dag.values import Json
 from operations import definitions
-from operations.errors import Damaged, InvalidDefinition, NotFound
+from operations.errors import Damaged, FailedTests, InvalidDefinition, NotFound
 from storage.definitions import DefinitionLine, StoredDefinition
 
 router = APIRouter(prefix="/v1/definitions", tags=["definitions"])
@@ -166,10 +166,18 @@ class DiffOut(BaseModel):
     fields: list[ChangeOut]
 
 
-@router.post("", status_code=201, responses=problems(InvalidDefinition))
-async def submit_definition(wanted: PublishIn, who: MaySubmit, app: AppDep, response: Response) -> PublishedOut:
+@router.post("", status_code=201, responses=problems(InvalidDefinition, FailedTests))
+async def submit_definition(
+    wanted: PublishIn,
+    who: MaySubmit,
+    app: AppDep,
+    response: Response,
+    run_tests: Annotated[bool, Query(description="run its `tests` first: if one fails, nothing is published")] = False,
+) -> PublishedOut:
     """Publish a definition as its next version, and let new runs get it."""
-    published = await definitions.publish(app, who, wanted.definition, promoted=wanted.promote, reason=wanted.reason)
+    published = await definitions.publish(
+        app, who, wanted.definition, promoted=wanted.promote, reason=wanted.reason, run_tests=run_tests
+    )
     version = VersionOut.model_validate(published.stored)
     response.headers["Location"] = f"/v1/definitions/{version.definition_id}?version={version.version}"
     warnings = [ProblemLineOut(**asdict(warning)) for warning in published.warnings]

@@ -11,10 +11,10 @@ import asyncpg
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from api.misshapen import faults, unreadable_body
+from api.refusals import ProblemOut
 from dag.inputs import InputProblem
 from dag.values import Json
 from operations.errors import (
@@ -22,11 +22,13 @@ from operations.errors import (
     AlreadyDecided,
     CallbackOver,
     Damaged,
+    FailedTests,
     Forbidden,
     InvalidDefinition,
     InvalidInput,
     InvalidRouting,
     KeyConflict,
+    MayNotDecide,
     NotFound,
     NothingToUndo,
     OperationError,
@@ -49,27 +51,6 @@ class BodyTooLargeError(HTTPException):
     def __init__(self, limit_bytes: int) -> None:
         super().__init__(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
         self.limit_bytes = limit_bytes
-
-
-class ProblemOut(BaseModel):
-    """Why a request was refused (RFC 9457). `type` is stable: programs decide by it, people read `detail`."""
-
-    type: str = Field(examples=["/problems/not-found"])
-    title: str
-    status: int
-    detail: str
-    problems: list[dict[str, Json]] | None = Field(
-        default=None,
-        description="each thing that is wrong: path, message, suggestion; for definitions code, line, column",
-    )
-    state: str | None = Field(default=None, description="the state that refused")
-    differences: list[str] | None = Field(default=None, description="what differs from the first request with this key")
-    limit_bytes: int | None = None
-    current: int | None = Field(default=None, description="the revision that is in force")
-    decided_by: str | None = Field(default=None, description="who was first")
-    decision: Json = Field(default=None, description="what was decided first")
-    scope: str | None = Field(default=None, description="the scope that is missing")
-    service: str | None = Field(default=None, description="what does not answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +84,7 @@ KINDS: Mapping[type[OperationError], Kind] = {
         "ann decided this before: the first decision counts",
         ("decided_by", "decision"),
     ),
+    MayNotDecide: Kind(HTTPStatus.FORBIDDEN, "may-not-decide", "Not yours to decide", "ann started the run, and ..."),
     AlreadyAnswered: Kind(
         HTTPStatus.CONFLICT,
         "already-answered",
@@ -120,6 +102,13 @@ KINDS: Mapping[type[OperationError], Kind] = {
         "invalid-definition",
         "The definition is not valid",
         "the definition has 2 problems",
+        ("problems",),
+    ),
+    FailedTests: Kind(
+        HTTPStatus.UNPROCESSABLE_ENTITY,
+        "failed-tests",
+        "Tests of the definition failed",
+        "1 of the definition's 3 tests failed",
         ("problems",),
     ),
     InvalidRouting: Kind(

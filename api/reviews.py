@@ -13,7 +13,7 @@ from dag.kinds import ID_PATTERN
 from dag.state import RunStatus
 from dag.values import Json
 from operations import reviews
-from operations.errors import AlreadyDecided, NotFound, WrongState
+from operations.errors import AlreadyDecided, MayNotDecide, NotFound, WrongState
 from operations.reviews import ReviewFilter
 from storage.reviews import OPEN
 from storage.step_reviews import DECIDED
@@ -43,6 +43,8 @@ class ReviewOut(BaseModel):
     parts: dict[str, float]
     reasons: list[Json]
     summary: dict[str, Json]
+    group: str | None = Field(description="the people that it is for, where a human step says so")
+    may_not_decide: list[str] = Field(description="who may not decide it: `assignees.not_the_submitter`")
     decided_by: str | None
     due_at: dt.datetime | None
     created_at: dt.datetime
@@ -93,11 +95,14 @@ async def list_reviews(
     status: Annotated[str, Query(max_length=32, pattern="^[a-z_]+$")] = OPEN,
     queue: Annotated[str | None, Query(max_length=64, pattern=ID_PATTERN, description="one queue's items")] = None,
     kind: Annotated[Literal["document", "step"] | None, Query(description="what asks")] = None,
+    group: Annotated[
+        str | None, Query(max_length=64, pattern=ID_PATTERN, description="items for this group of people")
+    ] = None,
     limit: Limit = 100,
     after: After = None,
 ) -> ReviewListOut:
     """List review items, most urgent first."""
-    wanted = ReviewFilter(status, queue, kind)
+    wanted = ReviewFilter(status, queue, kind, group)
     return ReviewListOut.model_validate(await reviews.list_reviews(app, who, wanted, limit=limit, after=after))
 
 
@@ -109,7 +114,7 @@ async def show_review(review_id: str, who: MayReview, app: AppDep) -> ReviewCont
     return ReviewContentOut(**dict(line), form=content.form, show=content.show, decision=content.decision)
 
 
-@router.post("/{review_id}/decision", responses=problems(NotFound, AlreadyDecided, WrongState))
+@router.post("/{review_id}/decision", responses=problems(NotFound, AlreadyDecided, MayNotDecide, WrongState))
 async def decide_review(review_id: str, wanted: DecisionIn, who: MayReview, app: AppDep) -> DecidedOut:
     """Decide what a human step asks, at whatever depth its run is. The first decision counts."""
     decided = await reviews.decide_review(app, who, review_id, wanted.decision)

@@ -1,5 +1,6 @@
 """Runs: start, list, show, pause, resume, abort."""
 
+import asyncio
 import datetime as dt
 from typing import Annotated
 
@@ -14,9 +15,9 @@ from dag.explanation import RunExplanation
 from dag.report import RunReport
 from dag.state import RunStatus
 from dag.values import Json
-from operations import explain, run_control, run_lists, run_reports, runs
+from operations import explain, outputs, run_control, run_lists, run_reports, runs
 from operations.engine import history_url
-from operations.errors import InvalidDefinition, KeyConflict, NotFound, WrongState
+from operations.errors import InvalidDefinition, KeyConflict, MayNotDecide, NotFound, WrongState
 from operations.run_lists import RunFilter
 from operations.runs import RunOrder
 
@@ -78,6 +79,7 @@ class RunLineOut(BaseModel):
     status: RunStatus
     started_at: dt.datetime
     ended_at: dt.datetime | None
+    overdue: bool = Field(description="whether it had not ended within its definition's `deadline_seconds`")
 
 
 class RunListOut(BaseModel):
@@ -94,6 +96,21 @@ class RunStatusOut(BaseModel):
 
     run_id: str
     status: RunStatus
+
+
+class OutputOut(BaseModel):
+    """What a step gave, whole: where a report says `{"$stored": ...}`, with the stored value itself."""
+
+    run_id: str
+    step_id: str
+    output: Json
+
+
+class OutputsOut(BaseModel):
+    """What a run gave, whole: where its report says `{"$stored": ...}`, with the stored value itself."""
+
+    run_id: str
+    outputs: dict[str, Json]
 
 
 class AnswerIn(BaseModel):
@@ -142,11 +159,16 @@ async def list_runs(
     definition: Annotated[str | None, Query(description="a definition's id")] = None,
     document: Annotated[str | None, Query(description="a document's id")] = None,
     status: RunStatus | None = None,
+    overdue: Annotated[
+        bool | None,
+        Query(description="true: runs whose deadline has passed; without a `status`, those that have not ended"),
+    ] = None,
     limit: Limit = 100,
     after: After = None,
 ) -> RunListOut:
     """List runs, newest first."""
-    page = await run_lists.list_runs(app, who, RunFilter(definition, document, status), limit=limit, after=after)
+    wanted = RunFilter(definition, document, status, overdue)
+    page = await run_lists.list_runs(app, who, wanted, limit=limit, after=after)
     return RunListOut.model_validate(page)
 
 
@@ -155,6 +177,21 @@ async def show_run(run_id: str, who: MayRead, app: AppDep) -> RunOut:
     """Show a run with its steps."""
     report = await run_reports.show_run(app, who, run_id)
     return RunOut(**dict(report), history_url=history_url(app, who.tenant_id, run_id))
+
+
+@router.get("/{run_id}/outputs", response_model=OutputsOut, responses=problems(NotFound))
+async def show_outputs(run_id: str, who: MayRead, app: AppDep) -> Response:
+    """Show a run's whole outputs, however large; none before its end."""
+    told = OutputsOut(run_id=run_id, outputs=await outputs.show_outputs(app, who, run_id))
+    return Response(await asyncio.to_thread(told.model_dump_json), media_type="application/json")
+
+
+@router.get("/{run_id}/steps/{step_id}/output", response_model=OutputOut, responses=problems(NotFound))
+async def show_output(run_id: str, step_id: str, who: MayRead, app: AppDep) -> Response:
+    """Show a step's whole output, however large: a run's report only refers to outputs of more than 64 KiB."""
+    told = OutputOut(run_id=run_id, step_id=step_id, output=await outputs.show_output(app, who, run_id, step_id))
+    # Written once, and beside other requests: the framework would go through all of it three times before them.
+    return Response(await asyncio.to_thread(told.model_dump_json), media_type="application/json")
 
 
 @router.get("/{run_id}/explain", responses=problems(NotFound))
@@ -191,7 +228,7 @@ async def abort_run(run_id: str, who: MayOperateRuns, app: AppDep, wanted: Abort
     return RunStatusOut(run_id=run_id, status=status)
 
 
-@router.post("/{run_id}/waits/{step_id}", responses=problems(NotFound, WrongState))
+@router.post("/{run_id}/waits/{step_id}", responses=problems(NotFound, MayNotDecide, WrongState))
 async def answer_wait(run_id: str, step_id: str, wanted: AnswerIn, who: MayOperateRuns, app: AppDep) -> RunStatusOut:
     """Answer a step that waits for a signal, a webhook or a person. The first answer that it accepts counts."""
     status = await run_control.answer_wait(app, who, run_id, step_id, wanted.answer)

@@ -1,4 +1,4 @@
-"""The worker of bench/interpreter.py: the interpreter and the hand-written workflow, side by side, same settings."""
+"""The worker of bench/interpreter.py and bench/shapes.py: interpreter and hand-written workflows, same settings."""
 
 import asyncio
 import os
@@ -12,6 +12,7 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 from activities.execute import activity_for
 from activities.registry import load_catalogue
 from activities.tools import Tools
+from bench.graphs import HandwrittenGraph
 from bench.handwritten import Handwritten, noop
 from worker import assemble_worker
 from workflows.run import Run
@@ -21,7 +22,7 @@ async def main(address: str, task_queue: str) -> None:
     client = await Client.connect(address, data_converter=pydantic_data_converter)
     tools = cast(Tools, None)  # `noop` uses none
     activities: list[Callable[..., Any]] = [activity_for(load_catalogue()["noop"], tools), noop]
-    async with assemble_worker(client, task_queue, [Run, Handwritten], activities, sandboxed=False):
+    async with assemble_worker(client, task_queue, [Run, Handwritten, HandwrittenGraph], activities, sandboxed=False):
         print("ready", flush=True)
         await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
 

@@ -17,6 +17,8 @@ PATIENCE_SECONDS = 60.0
 """How long a followed run may go unheard of: time enough to start any of the servers again."""
 ENDED = frozenset({"completed", "failed", "aborted", "cancelled"})
 
+IS_IT_RUNNING = "is it running? `docrail up` starts it, --api says where it is"
+
 
 class ApiError(Exception):
     """The API refused; the message is its problem, in words."""

@@ -38,6 +38,9 @@ def publish(
     promote: Annotated[
         bool, typer.Option("--promote/--no-promote", help="Whether new runs get it at once: `stable` moves to it.")
     ] = True,
+    run_tests: Annotated[
+        bool, typer.Option("--run-tests", help="Run the tests in it first: if one fails, it is not published.")
+    ] = False,
     reason: Reason = "",
     as_json: AsJson = False,
     api: Api = HERE,
@@ -54,7 +57,8 @@ def publish(
         load(file)  # before anything is published: its problems then name the file
     for file in files:
         order = {"definition": read(file).decode(), "promote": promote, "reason": reason}
-        published = ask_api(api, "POST", DEFINITIONS, json=order)
+        params = {"run_tests": True} if run_tests else {}
+        published = ask_api(api, "POST", DEFINITIONS, json=order, params=params)
         if as_json:
             print_json(published)
         else:

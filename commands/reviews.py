@@ -30,6 +30,7 @@ def about() -> None:
 @reviews.command("list")
 def show_all(
     queue: Annotated[str | None, typer.Option(help="Of this queue only.", metavar="NAME")] = None,
+    group: Annotated[str | None, typer.Option(help="For this group of people only.", metavar="NAME")] = None,
     kind: Annotated[str | None, typer.Option(help="Of documents or of steps only: document, step.")] = None,
     status: Annotated[str, typer.Option(help="open, or how items ended: decided, closed.")] = "open",
     limit: Annotated[int, typer.Option(min=1, max=500, help="Most items to show.", metavar="N")] = 50,
@@ -42,7 +43,7 @@ def show_all(
 
     Example: docrail reviews list --kind step
     """
-    wanted = {"queue": queue, "kind": kind, "status": status, "limit": str(limit)}
+    wanted = {"queue": queue, "group": group, "kind": kind, "status": status, "limit": str(limit)}
     page = ask_api(api, "GET", REVIEWS, params={name: text for name, text in wanted.items() if text is not None})
     if as_json:
         print_json(page)
@@ -107,6 +108,10 @@ def _lines(item: dict[str, Json]) -> Iterator[str]:
     yield f"  run {item['run_id']}" + (f", step {item['step_id']}" if item["step_id"] else "")
     if item["document_id"]:
         yield f"  document {item['document_id']}"
+    if item["group"]:
+        yield f"  for the group {item['group']}"
+    if item["may_not_decide"]:
+        yield f"  may not be decided by {', '.join(item['may_not_decide'])}"
     yield from (f"  {name}: {_text(part)}" for name, part in (item["show"] or item["summary"]).items())
     if item["status"] == "decided":
         yield f"decided by {item['decided_by'] or 'somebody'}: {_text(item['decision'])}"

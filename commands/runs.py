@@ -1,30 +1,29 @@
-"""`docrail run`: start a definition's file as a run through the API, and follow it to its end."""
+"""`docrail run`: start a run of a file's or a published definition through the API, and follow it to its end."""
 
 import asyncio
 import json
-import uuid
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Annotated
 
 import httpx
 import typer
 from rich.table import Table
 
-from commands.client import ENDED, ApiError, NoAnswerError, ask, connect, follow
-from commands.definitions import File, load
-from commands.inputs import parse_inputs
+from commands.client import ENDED, IS_IT_RUNNING, ApiError, NoAnswerError, ask, connect, follow
+from commands.orders import order_of
 from commands.speaking import complain, console, table
 from commands.stopping import INTERRUPTED, run_until_stopped
-from dag.definition import to_json
 from dag.values import Json
 
 EXIT_CODES = {"completed": 0, "failed": 1, "aborted": 3, "cancelled": 4}
 """By the run's end. 2 is what wrong usage has."""
 
+_WHAT = "A definition's file, as YAML or JSON; or a published definition: ID, ID@VERSION or ID@ALIAS."
+What = Annotated[str, typer.Argument(help=_WHAT, metavar="FILE|ID")]
+
 
 def run(
-    file: File,
+    what: What,
     given: Annotated[
         list[str] | None,
         typer.Option("--input", "-i", help="An input, as NAME=VALUE; may be repeated.", metavar="NAME=VALUE"),
@@ -44,7 +43,10 @@ def run(
     ] = False,
     api: Annotated[str, typer.Option(help="Address of the API.", envvar="DOCRAIL_API_URL")] = "http://127.0.0.1:8000",
 ) -> None:
-    """Start a run of a definition's file and follow it to its end.
+    """Start a run of a definition and follow it to its end.
+
+    A definition is a file, which is published with the run, or one that is published: an ID alone is the version that
+    new runs get, ID@VERSION and ID@ALIAS choose another. If there is a file of that name, the file is meant.
 
     An input that the definition declares a string is taken as it is, any other is read as JSON: 5, true, [1, 2].
     Results go to stdout, progress to stderr. Ctrl-C stops the waiting, not the run.
@@ -54,19 +56,9 @@ def run(
 
     Example: docrail run definitions/invoice.yaml -i document_id=doc_1 --wait
     """
-    order = _order(file, given or [], key) | ({} if priority is None else {"priority": priority})
+    order = order_of(api, what, given or [], key) | ({} if priority is None else {"priority": priority})
     code = run_until_stopped(lambda: _run(api, order, wait=wait, as_json=as_json))
     raise typer.Exit(INTERRUPTED if code is None else code)
-
-
-def _order(file: Path, given: list[str], key: str | None) -> dict[str, Json]:
-    definition = load(file)
-    return {
-        "definition": to_json(definition),
-        "inputs": parse_inputs(definition, given),
-        # A key of our own: if the answer gets lost, asking again finds the run instead of starting another.
-        "key": uuid.uuid4().hex if key is None else key,
-    }
 
 
 async def _run(api: str, order: dict[str, Json], *, wait: bool, as_json: bool) -> int:
@@ -88,7 +80,7 @@ async def _start(client: httpx.AsyncClient, order: dict[str, Json]) -> dict[str,
     try:
         started: dict[str, Json] = await ask(client, "POST", "/v1/runs", json=order)
     except NoAnswerError as error:
-        hint = "is it running? `docrail up` starts it, --api says where it is"
+        hint = IS_IT_RUNNING
         if not isinstance(error.__cause__, httpx.ConnectError):  # it may have heard us
             hint += f"; {again} never starts a second run"
         raise ApiError(f"{error}: {hint}") from error
@@ -148,7 +140,7 @@ def _table(report: dict[str, Json]) -> Table:
     for heading in ("attempts", "seconds"):
         shown.add_column(heading, justify="right")
     for name, step in report["steps"].items():
-        why = (step["error"] or {}).get("message") or step["reason"] or ""
+        why = (step["error"] or {}).get("message") or step["reason"] or ("cached" if step["cached"] else "")
         seconds = "" if step["duration_seconds"] is None else f"{step['duration_seconds']:.2f}"
         shown.add_row(name, step["status"], why, str(step["attempts"] or ""), seconds)
     return shown

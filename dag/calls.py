@@ -1,8 +1,9 @@
 """What crosses between the interpreter and a handler: one call in, one outcome back."""
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from dag.state import StepStatus
+from dag.stored import MAX_INLINE_BYTES
 from dag.values import Json
 
 
@@ -19,6 +20,16 @@ class Callback(BaseModel):
     """How long the step waits; None: until it is answered."""
 
 
+class CacheUse(BaseModel):
+    """What a cached step's attempt looks for before it runs its handler, and keeps its output under."""
+
+    model_config = ConfigDict(frozen=True)
+
+    key: str
+    """Of a tenant, equal work has an equal key (dag.caching)."""
+    ttl_seconds: float
+
+
 class StepCall(BaseModel):
     """One attempt's argument. `(run_id, step_id, item_key)` is the identity under which a handler is idempotent."""
 
@@ -33,8 +44,15 @@ class StepCall(BaseModel):
     jitter_seconds: float
     """Most that is added, at random, to the delay before a retry."""
     honor_retry_after: bool = True
+    secrets: tuple[str, ...] = ()
+    """Names of the secrets that the definition's author wrote into the config: no other may be resolved, whatever
+    values were filled in."""
     callbacks: tuple[Callback, ...] = ()
     """The URLs that `config` asks for. Only the attempt itself makes them, so that no history holds one."""
+    inline_bytes: int = MAX_INLINE_BYTES
+    """Largest output, as JSON, that comes back as it is; a larger one is stored, and what stands for it comes back."""
+    cache: CacheUse | None = None
+    """None: the handler runs, and its output is not kept for others."""
 
 
 class StepOutcome(BaseModel):
@@ -44,6 +62,36 @@ class StepOutcome(BaseModel):
 
     output: Json
     attempt: int
+    cached: bool = False
+    """Whether it is the output of earlier equal work, and no handler ran."""
+
+
+class StoreCall(BaseModel):
+    """A value to be kept in the value store; what stands for it (dag.stored) comes back."""
+
+    model_config = ConfigDict(frozen=True)
+
+    tenant_id: str
+    value: Json
+
+
+class LoadCall(BaseModel):
+    """Stored values, or parts of them, that expressions want to read: what stands for them (dag.stored), as JSON."""
+
+    model_config = ConfigDict(frozen=True)
+
+    tenant_id: str
+    parts: tuple[dict[str, Json], ...]
+
+
+class Loaded(BaseModel):
+    """The values of a LoadCall's parts, in its order; none in them is stored any more."""
+
+    model_config = ConfigDict(frozen=True)
+
+    values: tuple[Json, ...]
+    missing: dict[int, int] = Field(default_factory=dict)
+    """For a part that is not there, by its number: how many keys of its path lead somewhere. Its value is None."""
 
 
 class ReviewCall(BaseModel):
@@ -63,6 +111,10 @@ class ReviewCall(BaseModel):
     priority: float
     due_at: float | None
     """When the step's time is up, in seconds since the epoch; None: never."""
+    group: str | None = None
+    """The people that it is for."""
+    may_not_decide: tuple[str, ...] = ()
+    """Names of principals whose decision the step does not take."""
     asked_at: float = 0.0
     """When the step began to wait, in seconds since the epoch: a step that is tried again asks anew."""
 
@@ -104,3 +156,20 @@ class DeadLetter(BaseModel):
     failed_at: float | None = None
     """Seconds since the epoch."""
     resolved_by: str = ""
+
+
+class OverdueRun(BaseModel):
+    """A run that has not ended within its definition's deadline. `(run_id, started_at)` is its identity.
+
+    Times are seconds since the epoch. A run that was retried is another one: it began anew, and so did its deadline.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    tenant_id: str
+    run_id: str
+    definition_id: str
+    version: int
+    document_id: str | None
+    started_at: float
+    deadline_seconds: float

@@ -2,6 +2,7 @@
 
 from dag.fate import resolve
 from dag.messages import COMPENSATION, Command, Start
+from dag.moving import must_load
 from dag.plan import Plan, Step
 from dag.progress import Ending
 from dag.scope import RunScope
@@ -16,8 +17,10 @@ def compensate(plan: Plan, run: RunState, commands: list[Command]) -> bool:
     while (step := _next(plan, run)) is not None and not run.paused:
         state = run.steps[step.index]
         assert step.compensation is not None, "only such steps are in `compensated`"
+        if must_load(plan, run, step.index, step.compensation.computed):
+            return True
         try:
-            config = resolve(step.compensation, RunScope(plan, run))
+            config = resolve(step.compensation, RunScope(plan, run, by_reference=True))
         except ExpressionError as error:
             state.compensation, state.compensation_error = StepStatus.FAILED, StepError("TemplateError", error.message)
             continue

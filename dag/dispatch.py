@@ -3,16 +3,20 @@
 from heapq import heappop
 from typing import assert_never
 
+from dag.caching import cache_key_of
+from dag.chunks import next_chunk, window_of
 from dag.definition import Dispatch
+from dag.endings import end, stop
 from dag.fan import has_work, item_scope, open_fan
 from dag.fate import choose, refuse, resolve
 from dag.kinds import SHORTEST_SECONDS, StepKind
-from dag.messages import Command, Start
+from dag.lists import conclude, note_failure
+from dag.messages import Command, Start, StartChunk
 from dag.plan import Plan, Step
-from dag.progress import Ending, conclude, end, enter, note_failure, offer, settle, stop, withdraw
+from dag.progress import Ending, enter, offer, settle, withdraw
 from dag.sandbox import show
 from dag.scope import RunScope
-from dag.state import RunState, RunStatus, StepError, StepStatus
+from dag.state import FanState, RunState, RunStatus, StepError, StepStatus
 from dag.values import Json, size_of
 from dag.work import ExpressionError
 
@@ -51,10 +55,11 @@ def dispatch(plan: Plan, run: RunState, at: float, commands: list[Command]) -> b
 
 
 def _size_of(plan: Plan, run: RunState, command: Command) -> int:
-    if not isinstance(command, Start):
+    if not isinstance(command, Start | StartChunk):
         return 0
+    configs = [command.config] if isinstance(command, Start) else [item.config for item in command.items]
     is_nested = bool(run.nested_bytes) and plan.step(command.step).kind is StepKind.WORKFLOW
-    return size_of(command.config) + is_nested * run.nested_bytes
+    return sum(map(size_of, configs)) + len(configs) * is_nested * run.nested_bytes
 
 
 def _next(plan: Plan, run: RunState) -> Step | None:
@@ -78,19 +83,21 @@ def _begin(plan: Plan, run: RunState, step: Step, at: float, commands: list[Comm
     """Begin `step`, or its next item. Raises ExpressionError; the step is then off the heap and not begun."""
     state = run.steps[step.index]
     if state.status is StepStatus.RUNNING:
-        _begin_item(plan, run, step, at, commands)
+        _begin_items(plan, run, step, at, commands)
         return
     heappop(run.ready if step.takes_slot else run.ready_free)
     state.started_at = at
     if step.items is not None:
-        _open(plan, run, step, at)
+        _open(plan, run, step, at, commands)
         return
     if step.kind is StepKind.SWITCH:
         state.branch = choose(plan, run, step)
         state.output = {"branch": state.branch}
         settle(plan, run, step, StepStatus.COMPLETED, at)
         return
-    config = resolve(step.config, RunScope(plan, run)) if state.edited is None else state.edited
+    scope = RunScope(plan, run, by_reference=step.kind is StepKind.HANDLER)
+    config = resolve(step.config, scope) if state.edited is None else state.edited
+    cache_key = cache_key_of(step, scope, config, state.edited)
     match step.kind:
         case StepKind.ABORT:
             enter(run, step, StepStatus.RUNNING)
@@ -101,7 +108,7 @@ def _begin(plan: Plan, run: RunState, step: Step, at: float, commands: list[Comm
         case StepKind.HANDLER | StepKind.WORKFLOW:
             run.slots_used += step.takes_slot
             enter(run, step, StepStatus.RUNNING)
-            commands.append(Start(step.id, config))
+            commands.append(Start(step.id, config, cache_key=cache_key))
         case _:
             assert_never(step.kind)
 
@@ -126,35 +133,48 @@ def _is_duration(seconds: Json) -> bool:
     return is_number and SHORTEST_SECONDS <= seconds <= LONGEST_WAIT_SECONDS
 
 
-def _open(plan: Plan, run: RunState, step: Step, at: float) -> None:
+def _open(plan: Plan, run: RunState, step: Step, at: float, commands: list[Command]) -> None:
     """Lay out the items of a step; without any it is over at once."""
-    state = run.steps[step.index]
-    state.fan = state.fan or open_fan(plan, run, step)  # a retry brings the items that completed
+    state, for_each = run.steps[step.index], step.definition.for_each
+    assert for_each is not None, "only a step with for_each has items"
+    state.fan = fan = state.fan or open_fan(plan, run, step)  # a retry brings the items that completed
+    pending = sum(item.status is StepStatus.PENDING for item in fan.items)
+    fan.window = window_of(plan, step, for_each, pending)
     enter(run, step, StepStatus.RUNNING)
-    if state.fan.next < len(state.fan.items):
+    if fan.next < len(fan.items):
         offer(run, step)
-    conclude(plan, run, step, at)
+    conclude(plan, run, step, at, commands)
 
 
-def _begin_item(plan: Plan, run: RunState, step: Step, at: float, commands: list[Command]) -> None:
+def _begin_items(plan: Plan, run: RunState, step: Step, at: float, commands: list[Command]) -> None:
+    """Begin the next item of a list, or the next chunk of a long one."""
     fan, for_each = run.steps[step.index].fan, step.definition.for_each
     assert fan is not None
     assert for_each is not None, "only a step with for_each has items"
+    if fan.window:
+        chunk = next_chunk(plan, run, step, fan)
+        commands.extend([chunk] if chunk else [])
+        note_failure(run, step, commands, failed=0)
+    else:
+        _begin_item(plan, run, step, fan, commands)
+    if not has_work(fan, for_each):
+        withdraw(run, step)  # unless its failure has done so already
+    conclude(plan, run, step, at, commands)
+
+
+def _begin_item(plan: Plan, run: RunState, step: Step, fan: FanState, commands: list[Command]) -> None:
     place = fan.next
     item = fan.items[place]
-    fan.next += 1
-    while fan.next < len(fan.items) and fan.items[fan.next].status is not StepStatus.PENDING:
-        fan.next += 1  # a retry keeps the items that completed
+    fan.advance()
     try:
-        config = resolve(step.config, item_scope(plan, run, place, item.value))
+        scope = item_scope(plan, run, place, item.value, by_reference=step.kind is StepKind.HANDLER)
+        config = resolve(step.config, scope)
+        cache_key = cache_key_of(step, scope, config)
     except ExpressionError as error:
         item.status, item.error = StepStatus.FAILED, StepError("TemplateError", error.message)
-        note_failure(run, step, commands, failed=True)
+        note_failure(run, step, commands, failed=1)
     else:
         item.status = StepStatus.RUNNING
         fan.running += 1
         run.slots_used += step.takes_slot
-        commands.append(Start(step.id, config, place))
-    if not has_work(fan, for_each):
-        withdraw(run, step)  # unless its failure has done so already
-    conclude(plan, run, step, at)
+        commands.append(Start(step.id, config, place, cache_key))

@@ -66,7 +66,8 @@ def explain_run(
     last = next(reversed(steps), None)
     more = step_id is None and last is not None and plan.index[last] + 1 < len(plan.steps)
     words = tuple(run_words(plan, run))
-    return RunExplanation(run_id=run_id, status=run.status, words=words, steps=steps, after=last if more else None)
+    told = RunExplanation(run_id=run_id, status=run.status, overdue=run.overdue, words=words, steps=steps)
+    return told.model_copy(update={"after": last}) if more else told
 
 
 def explain_step(plan: Plan, run: RunState, step: Step) -> StepExplanation:
@@ -91,6 +92,7 @@ def explain_step(plan: Plan, run: RunState, step: Step) -> StepExplanation:
         answer=None if state.answer is None else AnswerPart(by=state.answer.by, value=brief(state.answer.value)),
         items=None if state.fan is None else _items(step, state.fan),
         attempts=_attempts(step, state),
+        cached=state.cached,
         error=state.error,
         compensation=state.compensation,
         compensation_error=state.compensation_error,
@@ -187,7 +189,7 @@ def _test(plan: Plan, run: RunState, condition: Expression | None, branch: str |
 def _reads(scope: RunScope, condition: Expression) -> Iterator[ReadPart]:
     for path in condition.references[:MOST_NAMED]:
         try:
-            value = brief(read_path(path, values_of([path], scope)))
+            value = brief(read_path(path, scope.loaded(values_of([path], scope), [path], alone=False)))
         except ExpressionError:
             yield ReadPart(path=".".join(path), value=None)
         else:
@@ -279,6 +281,7 @@ def _items(step: Step, fan: FanState) -> ItemsPart:
         failed=len(failed),
         running=statuses.count(StepStatus.RUNNING),
         not_started=statuses.count(StepStatus.PENDING),
+        cached=sum(item.cached for item in fan.items),
         window=step.definition.for_each.max_concurrency if step.definition.for_each else 1,
         failed_items=tuple(
             FailedItem(key=item.key[:MOST_CHARACTERS], error=item.error) for item in failed[:MOST_NAMED]

@@ -34,6 +34,9 @@ def run_words(plan: Plan, run: RunState) -> Iterator[str]:
         yield f"it was {_STOPPED.get(run.stopping or RunStatus.ABORTED, 'stopped')}: {run.stop_reason}"
     elif run.outcome is RunStatus.FAILED and run.stop_reason:
         yield run.stop_reason
+    if run.overdue:
+        told = "it is overdue, and goes on: it" if run.outcome is None else "it was overdue: it"
+        yield f"{told} had not ended {plan.deadline_seconds:g} s after its start"
     if run.ending is not None and run.outcome is None:
         yield f"what it did is being undone; then it ends as {run.ending}"
     for status, does in (
@@ -149,6 +152,8 @@ def _end_words(of: StepExplanation) -> Iterator[str]:
         yield _items_words(of)
     if of.error is not None and of.error.type != "DependencyFailed":
         yield f"its error: {_error_words(of.error)}"
+    if of.cached:
+        yield "its output is that of earlier equal work (cache): the handler did not run"
     if of.attempts is not None and of.attempts.made:
         retries = f"of at most {of.attempts.most}" + (" for each item" if of.items else "")
         yield f"attempts made: {of.attempts.made}, {retries}"
@@ -166,6 +171,7 @@ def _items_words(of: StepExplanation) -> str:
     assert items is not None, "asked only of a step over a list"
     counts = (f"{getattr(items, name)} {name.replace('_', ' ')}" for name in ("completed", "failed", "running"))
     left = f", {items.not_started} not started" if items.not_started else ""
+    left += f", {items.cached} out of the cache" if items.cached else ""
     keys = [item.key for item in items.failed_items]
     failed = f"; failed: {_named(keys, SAID_KEYS, of=items.failed)}" if keys else ""
     return f"of {items.total} items {', '.join(counts)}{left}{failed}"

@@ -41,6 +41,7 @@ class HoldKind(StrEnum):
     LAYER = "layer"
     SLOTS = "slots"
     WINDOW = "window"
+    VALUES = "values"
 
 
 class ParentPart(Part):
@@ -126,6 +127,8 @@ class ItemsPart(Part):
     failed: int
     running: int
     not_started: int
+    cached: int = 0
+    """Completed ones whose output is that of earlier equal work."""
     window: int
     """Most that run at once: `for_each.max_concurrency`."""
     failed_items: tuple[FailedItem, ...] = ()
@@ -178,6 +181,8 @@ class StepExplanation(Part):
     nested_run_id: str | None = None
     """The nested run that goes on now: it has an explanation of its own."""
     attempts: AttemptsPart | None = None
+    cached: bool = False
+    """Whether the output is that of earlier equal work, and no handler ran."""
     error: StepError | None = None
     compensation: StepStatus | None = None
     """How far undoing the step has come, where its run ended without success."""
@@ -192,6 +197,7 @@ class RunExplanation(Part):
 
     run_id: str
     status: RunStatus
+    overdue: bool = False
     words: tuple[str, ...]
     steps: dict[str, StepExplanation] = Field(default_factory=dict)
     after: str | None = None

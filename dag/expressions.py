@@ -7,7 +7,7 @@ replays the same on every worker.
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import count
 from typing import Protocol
@@ -18,6 +18,7 @@ from jinja2.visitor import NodeTransformer
 
 from dag.language import check_tree, constant_of
 from dag.sandbox import COMPARE, ENVIRONMENT, MAX_ITEMS, NOTHING, WORK, bounded, lookup, show
+from dag.stored import Path, part_of
 from dag.values import Json
 from dag.work import ExpressionError, Work
 
@@ -48,7 +49,7 @@ FAULTS = (TemplateError, ArithmeticError, LookupError, TypeError, ValueError, At
 
 
 class Scope(Protocol):
-    """The values an expression may read. Both methods raise KeyError for what is not there."""
+    """The values an expression may read. `name` and `step` raise KeyError for what is not there."""
 
     def name(self, name: str) -> Json:
         """Return the value of a plain name: a step's output, `inputs`, `document`, ..."""
@@ -58,34 +59,44 @@ class Scope(Protocol):
         """Return what `steps.<id>` shows: status, error, attempts, reason, decided_by, output."""
         ...
 
-
-Path = tuple[str | int, ...]
+    def loaded(self, values: dict[str, Json], paths: Sequence[Path], *, alone: bool) -> dict[str, Json]:
+        """Return `values` with the stored parts in place that `paths` read; `alone`: nothing is made of them."""
+        del paths, alone
+        return values
 
 
 class Expression:
-    """A compiled expression. `references` are the paths it reads, as far as they are constant names."""
+    """A compiled expression. `paths` are what it reads, as far as they are constant; `references` the same as texts.
 
-    __slots__ = ("_tree", "_value_of", "references", "text")
+    `path` is the one that it is and nothing else, None for an expression that computes.
+    """
+
+    __slots__ = ("_tree", "_value_of", "path", "paths", "references", "text")
 
     def __init__(self, text: str, tree: nodes.Expr) -> None:
         """Check `tree`, as Jinja's parser read it from `text`, against the whitelist. Raises ExpressionError."""
         check_tree(tree)
         self.text = text
-        self.references = tuple(dict.fromkeys(_references(tree)))
+        self.paths = tuple(dict.fromkeys(_paths(tree)))
+        self.references = tuple(dict.fromkeys(tuple(map(str, path)) for path in self.paths))
         self._tree = tree
         self._value_of: Callable[[dict[str, Json]], Json] | None = None
-        path = _path_of(tree)
-        if path is not None:  # most expressions are nothing else: reading them directly skips Jinja
-            self._value_of = partial(read_path, path)
+        self.path = _path_of(tree)
+        if self.path is not None:  # most expressions are nothing else: reading them directly skips Jinja
+            self._value_of = partial(read_path, self.path)
 
-    def evaluate(self, scope: Scope, work: Work | None = None) -> Json:
-        """Return the expression's value, a JSON value, for `work`, by default its own. Raises ExpressionError."""
+    def evaluate(self, scope: Scope, work: Work | None = None, *, alone: bool = False) -> Json:
+        """Return the expression's value, a JSON value, for `work`, by default its own. Raises ExpressionError.
+
+        `alone`: nothing is made of the value, so what a path leads to may be what stands for it.
+        """
         work = work or Work()
         try:
             work.spend(STEPS)
             if self._value_of is None:  # code is made when first needed: a validator never runs what it checks
                 self._value_of = _code_of(self._tree)
-            value = self._value_of({**values_of(self.references, scope), WORK: work})
+            values = scope.loaded(values_of(self.references, scope), self.paths, alone=alone and self.path is not None)
+            value = self._value_of({**values, WORK: work})
             work.make(value)
         except ExpressionError as error:
             raise ExpressionError(f"`{self.text}`: {error.message}") from error
@@ -197,9 +208,14 @@ def values_of(references: Iterable[tuple[str, ...]], scope: Scope) -> dict[str, 
 
 
 def read_path(path: Path, values: Mapping[str, Json]) -> Json:
-    """Return what `path` leads to; digits given as text index a list. Raises ExpressionError."""
+    """Return what `path` leads to; digits given as text index a list. Raises ExpressionError.
+
+    Into a stored value, it leads to what stands for the part.
+    """
     value: Json = values
     for depth, key in enumerate(path):
+        if (part := part_of(value)) is not None:
+            return part.at(path[depth:]).to_json()
         found = lookup(value, key)
         if found is NOTHING and isinstance(value, list) and isinstance(key, str) and _INDEX.fullmatch(key):
             found = lookup(value, int(key))
@@ -246,13 +262,12 @@ def _path_of(node: nodes.Node) -> Path | None:
     return (node.name, *reversed(keys)) if isinstance(node, nodes.Name) else None
 
 
-def _references(node: nodes.Node) -> Iterator[tuple[str, ...]]:
+def _paths(node: nodes.Node) -> Iterator[Path]:
     path = _path_of(node)
     if path is None:
         for child in node.iter_child_nodes():
-            yield from _references(child)
+            yield from _paths(child)
         return
-    names = tuple(map(str, path))
-    if names == ("steps",):
+    if path == ("steps",):
         raise ExpressionError("`steps` must be followed by a step's id, as in steps.extract.status")
-    yield names
+    yield path

@@ -9,20 +9,33 @@ from dag.plan import Plan, Step
 from dag.sandbox import show
 from dag.scope import RunScope
 from dag.state import FanState, ItemState, RunState, StepError, StepStatus
+from dag.stored import MAX_INLINE_BYTES
 from dag.values import Json, canonical
 from dag.work import ExpressionError
 
-MAX_ITEMS = 1_000
-"""Most items of one step: each costs about six of the 51,200 events that Temporal's history may have."""
+MAX_ITEMS = 10_000
+"""Most items of one step. All of them are in the run's state, and what they give travels in one payload of 2 MiB."""
+
+MAX_LIST_BYTES = 1_500_000
+"""Largest list, as JSON: as much as can be loaded of a stored one (activities/values.py)."""
 
 MOST_NAMED = 5
 """Keys that an error names."""
 
 
+LEAST_INLINE_BYTES = 100
+"""What stands for a stored output takes nearly as much."""
+
+
+def inline_bytes(items: int) -> int:
+    """Return how large an item's output may be to be carried by the run, so that all of them together can be stored."""
+    return max(LEAST_INLINE_BYTES, min(MAX_INLINE_BYTES, MAX_LIST_BYTES // max(items, 1) - LEAST_INLINE_BYTES))
+
+
 def open_fan(plan: Plan, run: RunState, step: Step) -> FanState:
     """Return the step's items, none started. Raises ExpressionError for what is no list and for equal keys."""
     assert step.items is not None, "only a step with for_each is opened"
-    values = resolve(step.items, RunScope(plan, run))
+    values = resolve(step.items, RunScope(plan, run), MAX_LIST_BYTES)
     if not isinstance(values, list):
         raise ExpressionError(f"for_each.items gave {show(values)}, expected a list")
     if len(values) > MAX_ITEMS:
@@ -34,9 +47,9 @@ def open_fan(plan: Plan, run: RunState, step: Step) -> FanState:
     return FanState([ItemState(key, value) for key, value in zip(keys, values, strict=True)])
 
 
-def item_scope(plan: Plan, run: RunState, index: int, value: Json) -> RunScope:
+def item_scope(plan: Plan, run: RunState, index: int, value: Json, *, by_reference: bool = False) -> RunScope:
     """Return what an item's config reads: all that the step could, `item` and `index`."""
-    return RunScope(plan, run, {"item": value, "index": index})
+    return RunScope(plan, run, {"item": value, "index": index}, by_reference=by_reference)
 
 
 def _key_of(plan: Plan, run: RunState, step: Step, index: int, value: Json) -> str:
@@ -48,7 +61,8 @@ def _key_of(plan: Plan, run: RunState, step: Step, index: int, value: Json) -> s
 
 def has_work(fan: FanState, for_each: ForEach) -> bool:
     """Tell whether one more item may start."""
-    return not fan.stopping and fan.next < len(fan.items) and fan.running < for_each.max_concurrency
+    is_free = fan.width < fan.window if fan.window else fan.running < for_each.max_concurrency
+    return is_free and not fan.stopping and fan.next < len(fan.items)
 
 
 def is_over(fan: FanState) -> bool:
@@ -62,7 +76,9 @@ def must_stop(fan: FanState, for_each: ForEach) -> bool:
 
 
 def running(fan: FanState) -> Iterator[int]:
-    """Yield the places of the items that run."""
+    """Yield the places of the items that run; of those in chunks, each chunk's first."""
+    if fan.window:
+        return iter(fan.chunks)
     return (index for index, item in enumerate(fan.items) if item.status is StepStatus.RUNNING)
 
 

@@ -1,10 +1,14 @@
 """Whether a step runs: judged once, when its last parent settles. Trigger rule first, then condition."""
 
-from dag.expressions import Scope
+from collections.abc import Iterable
+
+from dag.expressions import Expression, Scope
+from dag.loading import reads_of, wanted
 from dag.plan import RULES, Outcomes, Plan, Step
 from dag.sandbox import show
 from dag.scope import RunScope
 from dag.state import RunState, SkipReason, StepError, StepState, StepStatus
+from dag.stored import Path
 from dag.templates import Template
 from dag.values import MAX_VALUE_BYTES, Json, size_of
 from dag.work import ExpressionError
@@ -14,7 +18,10 @@ DEPENDENCY_FAILED = StepError("DependencyFailed", "Dependency failed")
 
 
 def judge(plan: Plan, run: RunState, step: Step) -> StepStatus:
-    """Decide whether a step runs (QUEUED), is SKIPPED, or cannot be decided (FAILED). Writes why into its state."""
+    """Decide whether a step runs (QUEUED), is SKIPPED, or cannot be decided (FAILED). Writes why into its state.
+
+    PENDING: stored values must be loaded first; then it is judged again.
+    """
     state = run.steps[step.index]
     state.decided_by = str(step.definition.trigger_rule)
     state.reason = RULES[step.definition.trigger_rule](_outcomes(run, step))
@@ -22,18 +29,34 @@ def judge(plan: Plan, run: RunState, step: Step) -> StepStatus:
         state.error = DEPENDENCY_FAILED if state.reason is SkipReason.UPSTREAM_FAILED else None
         return StepStatus.SKIPPED
     if step.condition is None:
-        return StepStatus.QUEUED
+        return _with_reads(plan, run, step, reads_of(step))
+    if _with_reads(plan, run, step, step.condition.paths) is StepStatus.PENDING:
+        return StepStatus.PENDING
+    return _by_condition(plan, run, step, step.condition)
+
+
+def _by_condition(plan: Plan, run: RunState, step: Step, condition: Expression) -> StepStatus:
+    state = run.steps[step.index]
     state.decided_by = "condition"
     try:
-        answer = step.condition.evaluate(RunScope(plan, run))
+        answer = condition.evaluate(RunScope(plan, run))
     except ExpressionError as error:
         return refuse(state, "ConditionError", error.message)
     if not isinstance(answer, bool):
-        return refuse(state, "ConditionError", f"`{step.condition.text}` gave {show(answer)}, expected true or false")
+        return refuse(state, "ConditionError", f"`{condition.text}` gave {show(answer)}, expected true or false")
     if not answer:
         state.reason = SkipReason.CONDITION_FALSE
         return StepStatus.SKIPPED
-    return StepStatus.QUEUED
+    return _with_reads(plan, run, step, reads_of(step))
+
+
+def _with_reads(plan: Plan, run: RunState, step: Step, reads: Iterable[Path]) -> StepStatus:
+    """Return QUEUED if all that is to be read is at hand; else PENDING, and what to load is noted."""
+    if not run.has_stored or not (parts := wanted(plan.index, run, reads)):
+        return StepStatus.QUEUED
+    run.loading[step.index] = parts
+    run.unread.append(step.index)
+    return StepStatus.PENDING
 
 
 def refuse(state: StepState, error_type: str, message: str) -> StepStatus:
@@ -42,11 +65,11 @@ def refuse(state: StepState, error_type: str, message: str) -> StepStatus:
     return StepStatus.FAILED
 
 
-def resolve(template: Template, scope: Scope) -> Json:
+def resolve(template: Template, scope: Scope, most_bytes: int = MAX_VALUE_BYTES) -> Json:
     """Return the template's value. Raises ExpressionError, also for what Temporal could not carry."""
     value = template.resolve(scope)
-    if template.references and (size := size_of(value)) > MAX_VALUE_BYTES:
-        raise ExpressionError(f"takes {size} bytes as JSON, more than {MAX_VALUE_BYTES}; pass a reference instead")
+    if template.references and (size := size_of(value)) > most_bytes:
+        raise ExpressionError(f"takes {size} bytes as JSON, more than {most_bytes}; pass a reference instead")
     return value
 
 

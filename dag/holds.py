@@ -5,6 +5,7 @@ from itertools import islice
 
 from dag.definition import Dispatch
 from dag.explanation import HoldKind, HoldPart
+from dag.fan import has_work
 from dag.plan import Plan, Step
 from dag.state import SETTLED, RunState, StepStatus
 
@@ -18,16 +19,21 @@ def hold_of(plan: Plan, run: RunState, step: Step) -> HoldPart | None:
     if run.outcome is not None or run.stopping is not None:
         return None
     if state.status is StepStatus.PENDING:
-        return _parents(plan, run, step)
+        return _loading() if step.index in run.loading else _parents(plan, run, step)
     fan, for_each = state.fan, step.definition.for_each
     if state.status is StepStatus.RUNNING and fan is not None and for_each is not None:
         if fan.stopping or fan.next >= len(fan.items):
             return None
-        if fan.running >= for_each.max_concurrency and not run.paused:
-            says = f"{fan.running} items run, as many as for_each.max_concurrency ({for_each.max_concurrency}) lets"
+        if not has_work(fan, for_each) and not run.paused:
+            many = f"{fan.width} of {fan.running} items that are in chunks" if fan.window else f"{fan.running} items"
+            says = f"{many} run, as many as for_each.max_concurrency ({for_each.max_concurrency}) lets"
             return HoldPart(by=HoldKind.WINDOW, says=says)
         return _held_by_run(plan, run, step)
     return _held_by_run(plan, run, step) if state.status is StepStatus.QUEUED else None
+
+
+def _loading() -> HoldPart:
+    return HoldPart(by=HoldKind.VALUES, says="stored values that it reads are being loaded")
 
 
 def _parents(plan: Plan, run: RunState, step: Step) -> HoldPart:

@@ -8,7 +8,10 @@ from dag.checks.findings import Findings
 from dag.checks.values import check_json
 from dag.definition import Definition
 from dag.json_schema import TooMuchWorkError, misfits
+from dag.stored import has_parts, parts_in
 from dag.values import MAX_VALUE_BYTES, Json, size_of
+
+STANDS_FOR = "stands for a stored value, which only what steps give may"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +54,17 @@ def check_answer(schema: Mapping[str, Json], answer: Json) -> None:
 
 
 def _not_json(name: str, given: Json) -> Iterator[InputProblem]:
-    """Yield the parts that JSON text can say but nothing behind us can carry: NaN, NUL, half a surrogate pair."""
+    """Yield the parts that JSON text can say but nothing behind us can carry: NaN, NUL, half a surrogate pair.
+
+    What looks like a stored value is refused too: it would be put in its place.
+    """
     findings = Findings()
     check_json(given, findings)
     for problem in findings.problems():
         yield InputProblem(f"{name}.{problem.path}".removesuffix(".$"), problem.message)
+    if not findings.problems() and has_parts(given):
+        for path, _ in parts_in(given):
+            yield InputProblem(".".join([name, *map(str, path)]), STANDS_FOR)
 
 
 def _unknown(definition: Definition, given: Mapping[str, Json]) -> Iterator[InputProblem]:

@@ -1,9 +1,11 @@
 """The scheduler's whole protocol: events in, commands out. `at` is seconds since the epoch, told by the shell."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
-from dag.state import Answer, RunStatus, StepError
+from dag.state import Answer, RunStatus, StepError, StepStatus
+from dag.stored import Part
 from dag.values import Json
 
 
@@ -16,13 +18,17 @@ class RunStarted:
 
 @dataclass(frozen=True, slots=True)
 class StepCompleted:
-    """A started step, or one item of it, ended well. `attempts` counts tries, the successful one included."""
+    """A started step, or one item of it, ended well. `attempts` counts tries, the successful one included.
+
+    `cached`: the output is that of earlier equal work, and no handler ran.
+    """
 
     step: str
     output: Json
     attempts: int
     at: float
     item: int | None = None
+    cached: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +65,60 @@ class TimedOut:
     """A waiting step's time is up."""
 
     step: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """The parts that a Load asked for, in its order; `missing`: of those that are not there, how many keys lead on.
+
+    `step` is as in the command.
+    """
+
+    step: str
+    values: tuple[Json, ...]
+    at: float
+    missing: Mapping[int, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What a Store gave is kept; `mark` stands for it."""
+
+    step: str
+    mark: Json
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class NotMoved:
+    """A Load or a Store has failed for good, or was cancelled with the run."""
+
+    step: str
+    error: StepError
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class ItemEnd:
+    """How an item of a chunk ended; PENDING: the chunk was stopped before it began."""
+
+    status: StepStatus
+    output: Json = None
+    error: StepError | None = None
+    attempts: int = 0
+    cached: bool = False
+    may_pass: bool = False
+    """Whether the error was of a kind that is tried again."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkEnded:
+    """A started chunk is over: how its items ended, in its order. `item` is the place of its first."""
+
+    step: str
+    item: int
+    ends: tuple[ItemEnd, ...]
     at: float
 
 
@@ -117,6 +177,15 @@ class CancelRequested:
     at: float
 
 
+@dataclass(frozen=True, slots=True)
+class DeadlinePassed:
+    """The run has not ended within its definition's `deadline_seconds`."""
+
+    at: float
+
+
+Request = PauseRequested | ResumeRequested | AbortRequested | CancelRequested | DeadlinePassed
+
 Event = (
     RunStarted
     | StepCompleted
@@ -125,10 +194,11 @@ Event = (
     | Answered
     | TimedOut
     | Resolved
-    | PauseRequested
-    | ResumeRequested
-    | AbortRequested
-    | CancelRequested
+    | Request
+    | ChunkEnded
+    | Loaded
+    | Stored
+    | NotMoved
 )
 
 
@@ -148,14 +218,60 @@ class Start:
     config: Json
     item: int | None = None
     """For a step that runs over a list: which element, by its place. COMPENSATION: what undoes the step."""
+    cache_key: str | None = None
+    """Under which equal work's output may be used in place of the handler's, and is kept; None: the handler runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkItem:
+    """One item of a chunk: its place in the list, its key, and what its handler or nested run takes."""
+
+    place: int
+    key: str
+    config: Json
+    cache_key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StartChunk:
+    """Begin many items of a long list, `width` at a time. Answer with ChunkEnded, StepFailed or StepCancelled.
+
+    All of the answers name the place of the first item.
+    """
+
+    step: str
+    items: tuple[ChunkItem, ...]
+    width: int
+    stop_after: int | None
+    """So many failed items are allowed, and the next one stops the rest; None: every item runs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cancel:
-    """Ask a started step to stop, or to wait no longer because it was answered; asked once. It still answers."""
+    """Ask a started step to stop, or to wait no longer because it was answered; asked once. It still answers.
+
+    `item`: as in what started it; for a chunk, the place of its first item.
+    """
 
     step: str
     item: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Bring stored parts, which expressions of the step read. Answer with Loaded or NotMoved."""
+
+    step: str
+    """Empty: the run's outputs read them."""
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """Keep the step's output, which is too large to travel. Answer with Stored or NotMoved."""
+
+    step: str
+    value: Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,10 +282,17 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
+class RecordOverdue:
+    """Tell people that the run is overdue; given once. Nothing is answered, and the run goes on."""
+
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
 class Finish:
     """The run is over; nothing follows."""
 
     status: RunStatus
 
 
-Command = Start | Cancel | Record | Finish
+Command = Start | StartChunk | Cancel | Load | Store | Record | RecordOverdue | Finish

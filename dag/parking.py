@@ -4,8 +4,9 @@ from dag.fan import unfinished
 from dag.kinds import StepKind
 from dag.messages import Resolution, ResolutionKind
 from dag.plan import Plan, Step
-from dag.progress import admit, settle
+from dag.progress import admit, note_stored, settle
 from dag.state import RunState, SkipReason, StepState, StepStatus
+from dag.stored import has_parts, parts_in
 from dag.values import MAX_VALUE_BYTES, Json, size_of
 
 
@@ -27,6 +28,7 @@ def resolve_parked(plan: Plan, run: RunState, step: Step, resolution: Resolution
             settle(plan, run, step, StepStatus.SKIPPED, at)
         case ResolutionKind.OUTPUT:
             state.resolved_by, state.decided_by, state.output, state.error = by, "operator", resolution.value, None
+            note_stored(run, state)
             settle(plan, run, step, StepStatus.COMPLETED, at)
 
 
@@ -36,6 +38,12 @@ def resolution_problem(step: Step, kind: str, value: Json) -> str | None:
         return f"a parked step takes {', '.join(ResolutionKind)}, not {kind[:64]!r}"
     if (size := size_of(value)) > MAX_VALUE_BYTES:
         return f"takes {size} bytes as JSON, more than {MAX_VALUE_BYTES}"
+    if has_parts(value) and any(parts_in(value)):
+        return "holds what stands for a stored value, which only what steps give may"
+    return _value_problem(step, kind, value)
+
+
+def _value_problem(step: Step, kind: str, value: Json) -> str | None:
     if kind == ResolutionKind.RETRY and value is not None:
         if step.kind not in (StepKind.HANDLER, StepKind.WORKFLOW) or step.items is not None:
             return "only a step that runs one handler or one nested run takes another config"

@@ -9,12 +9,25 @@ from dag.definition import Definition, Dispatch, OnFailure, TriggerRule, edge_of
 from dag.definition import Step as StepDefinition
 from dag.expressions import Expression, compile_expression
 from dag.kinds import Abort, Human, Nested, StepKind, Wait, WaitFor
+from dag.secret_names import secrets_in
 from dag.state import SkipReason
 from dag.templates import Template, compile_template
 from dag.values import Json
 
 SEMANTICS = 1
-"""Bumped when the scheduler decides something differently: open runs keep the number they began with."""
+"""How we decide now. Whoever makes the scheduler decide something differently bumps it, and lets the code ask for
+`plan.semantics`: a run keeps the number it began with, and every number from 1 on is kept (ADR 15)."""
+
+
+class UnknownSemanticsError(Exception):
+    """A run that was started by newer code than this, which decides in ways that this code does not know."""
+
+    def __init__(self, semantics: int) -> None:
+        super().__init__(
+            f"the run was started with semantics {semantics}, and this build knows 1 to {SEMANTICS}: "
+            "it goes on as soon as a worker of the newer build takes it"
+        )
+        self.semantics = semantics
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +91,8 @@ class Step:
     condition: Expression | None
     config: Template
     """What its kind takes when it begins (dag.messages.Start)."""
+    secrets: tuple[str, ...]
+    """Those that `config` names as it was written: the only ones that it may be given."""
     cases: tuple[tuple[Expression | None, str], ...]
     """A switch's conditions and branches, in order; None is `else`."""
     items: Template | None
@@ -85,6 +100,10 @@ class Step:
     item_key: Expression | None
     compensation: Template | None
     """The config of what undoes the step."""
+    compensation_secrets: tuple[str, ...]
+    """Those that the config of what undoes the step names as it was written."""
+    cache_key: Template | None
+    """What tells equal work, where its author says so; else the config does (dag.caching)."""
 
     @property
     def id(self) -> str:
@@ -116,7 +135,10 @@ class Plan:
     outputs: Template
     compensated: tuple[Step, ...]
     """The steps that can be undone."""
+    deadline_seconds: float | None = None
+    """After so long the run is overdue; None: never."""
     semantics: int = SEMANTICS
+    """In which way its runs are decided."""
 
     def step(self, step_id: str) -> Step:
         """Return the step with that id. Raises KeyError."""
@@ -144,8 +166,13 @@ def layers_of(depends_on: Sequence[Sequence[int]]) -> list[int]:
     return layer
 
 
-def compile_plan(definition: Definition) -> Plan:
-    """Compile a valid definition. Raises ExpressionError or KeyError for one that `validate` would refuse."""
+def compile_plan(definition: Definition, semantics: int = SEMANTICS) -> Plan:
+    """Compile a valid definition. Raises ExpressionError or KeyError for one that `validate` would refuse.
+
+    Raises UnknownSemanticsError for `semantics` of code to come.
+    """
+    if not 1 <= semantics <= SEMANTICS:
+        raise UnknownSemanticsError(semantics)
     place = {step.id: number for number, step in enumerate(definition.steps)}
     depends_on = [[place[parent] for parent in step.parents] for step in definition.steps]
     layer = layers_of(depends_on)
@@ -171,6 +198,8 @@ def compile_plan(definition: Definition) -> Plan:
         on_failure=definition.on_failure,
         outputs=compile_template(definition.outputs),
         compensated=tuple(step for step in steps if step.compensation is not None),
+        semantics=semantics,
+        deadline_seconds=definition.deadline_seconds,
     )
 
 
@@ -185,7 +214,7 @@ class _Place:
 
 
 def _compile_step(definition: StepDefinition, place: _Place, index_of: Mapping[str, int]) -> Step:
-    for_each = definition.for_each
+    for_each, compensate = definition.for_each, definition.compensate
     return Step(
         index=place.index,
         definition=definition,
@@ -196,11 +225,19 @@ def _compile_step(definition: StepDefinition, place: _Place, index_of: Mapping[s
         branches=_branches(definition, index_of),
         condition=_optional(definition.condition),
         config=compile_template(_config_of(definition)),
+        secrets=secrets_in(definition.config),
         cases=tuple((_optional(case.when), case.name) for case in definition.switch or ()),
         items=None if for_each is None else compile_template(for_each.items),
-        compensation=None if definition.compensate is None else compile_template(definition.compensate.config),
+        compensation=None if compensate is None else compile_template(compensate.config),
+        compensation_secrets=() if compensate is None else secrets_in(compensate.config),
         item_key=None if for_each is None else _optional(for_each.key),
+        cache_key=_cache_key(definition),
     )
+
+
+def _cache_key(definition: StepDefinition) -> Template | None:
+    cache = definition.cache
+    return None if cache is None or cache.key is None else compile_template(cache.key)
 
 
 def _optional(text: str | None) -> Expression | None:
@@ -242,11 +279,14 @@ def _group(steps: Sequence[Step]) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(layer) for layer in grouped)
 
 
-def plan_of(definition: dict[str, Json]) -> Plan:
-    """Return the plan of a definition in JSON. Compiled once for equal content: a worker runs it many times."""
-    return _plan_of(json.dumps(definition))  # in the author's order, which outputs keep
+def plan_of(definition: dict[str, Json], semantics: int = SEMANTICS) -> Plan:
+    """Return the plan of a definition in JSON. Compiled once for equal content: a worker runs it many times.
+
+    Raises: as compile_plan.
+    """
+    return _plan_of(json.dumps(definition), semantics)  # in the author's order, which outputs keep
 
 
 @lru_cache(maxsize=256)
-def _plan_of(text: str) -> Plan:
-    return compile_plan(Definition.model_validate_json(text))
+def _plan_of(text: str, semantics: int) -> Plan:
+    return compile_plan(Definition.model_validate_json(text), semantics)

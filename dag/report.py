@@ -20,6 +20,8 @@ class ItemCounts(BaseModel):
     completed: int
     failed: int
     running: int
+    cached: int = 0
+    """Completed ones whose output is that of earlier equal work."""
 
 
 class StepReport(BaseModel):
@@ -40,6 +42,8 @@ class StepReport(BaseModel):
     compensation: StepStatus | None = None
     compensation_error: StepError | None = None
     items: ItemCounts | None = None
+    cached: bool = False
+    """Whether the output is that of earlier equal work, and no handler ran; of a list, `items.cached` tells."""
     attempts: int = 0
     started_at: float | None = None
     ended_at: float | None = None
@@ -70,6 +74,8 @@ class RunReport(BaseModel):
     started_at: float | None = None
     ended_at: float | None = None
     duration_seconds: float | None = None
+    overdue: bool = False
+    """True from the moment at which the definition's `deadline_seconds` were over and the run was not."""
     outputs: dict[str, Json] = Field(default_factory=dict)
     step_outputs_omitted: bool = False
     """True if the steps' outputs are left out of `steps`, because together they are too large to be told at once."""
@@ -77,6 +83,9 @@ class RunReport(BaseModel):
 
 MAX_REPORT_BYTES = 1_900_000
 """Largest report, as JSON: Temporal takes 2 MiB as a workflow's result, and would refuse a larger one for ever."""
+
+MAX_INNER_BYTES = 65_536
+"""The same for a run inside another, whose history keeps it beside those of all its other runs."""
 
 SHORT_MESSAGE = 60
 """Characters of each step's error where even without outputs a report would be larger: so many steps have failed."""
@@ -105,6 +114,7 @@ def report_of(plan: Plan, run: RunState, *, run_id: str, tenant_id: str, version
         started_at=run.started_at,
         ended_at=run.ended_at,
         duration_seconds=_duration(run.started_at, run.ended_at),
+        overdue=run.overdue,
         outputs=run.outputs,
     )
     for lighten in (_without_output, _with_short_error, _least):
@@ -112,6 +122,14 @@ def report_of(plan: Plan, run: RunState, *, run_id: str, tenant_id: str, version
             steps = {step_id: lighten(step) for step_id, step in report.steps.items()}
             report = report.model_copy(update={"steps": steps, "step_outputs_omitted": True})
     return report
+
+
+def for_outer(report: RunReport) -> RunReport:
+    """Return what a run tells the run around it: of a large report all but the outputs of its steps."""
+    if len(to_json(report)) <= MAX_INNER_BYTES:
+        return report
+    steps = {step_id: _without_output(step) for step_id, step in report.steps.items()}
+    return report.model_copy(update={"steps": steps, "step_outputs_omitted": True})
 
 
 def _without_output(step: StepReport) -> StepReport:
@@ -144,6 +162,7 @@ def _step_report(step: Step, state: StepState) -> StepReport:
         compensation_error=state.compensation_error,
         resolved_by=state.resolved_by or None,
         items=None if state.fan is None else _counts(state.fan),
+        cached=state.cached,
         attempts=state.attempts,
         started_at=state.started_at,
         ended_at=state.ended_at,
@@ -154,7 +173,8 @@ def _step_report(step: Step, state: StepState) -> StepReport:
 
 def _counts(fan: FanState) -> ItemCounts:
     completed = sum(item.status is StepStatus.COMPLETED for item in fan.items)
-    return ItemCounts(total=len(fan.items), completed=completed, failed=fan.failed, running=fan.running)
+    cached = sum(item.cached for item in fan.items)
+    return ItemCounts(total=len(fan.items), completed=completed, failed=fan.failed, running=fan.running, cached=cached)
 
 
 def _duration(started_at: float | None, ended_at: float | None) -> float | None:
@@ -181,7 +201,8 @@ MOST_LINES = 50
 def markdown(plan: Plan, run: RunState) -> str:
     """Return the plan with its states, as Temporal's UI shows it beside a run."""
     settled = len(run.steps) - run.unsettled
-    head = f"**{run.status}** · {settled} of {len(run.steps)} steps settled · {run.running} running"
+    late = " · **overdue**" if run.overdue else ""
+    head = f"**{run.status}**{late} · {settled} of {len(run.steps)} steps settled · {run.running} running"
     if len(run.steps) > MOST_LINES:
         return head
     rows = (f"| {step.id} | {_cell(run.steps[step.index])} |" for step in plan.steps)

@@ -23,6 +23,7 @@ _DERIVED = (
         "carried_bytes",
         "begun_at",
         "begun_bytes",
+        *("has_stored", "loaded", "loading", "to_store", "unread"),
     ),
 )
 _REDO = frozenset({StepStatus.FAILED, StepStatus.CANCELLED})
@@ -90,6 +91,7 @@ def derive(plan: Plan, run: RunState) -> RunState:
     run.waiting = sum(state.status is StepStatus.WAITING for state in run.steps)
     run.parked = sum(state.status is StepStatus.PARKED for state in run.steps)
     run.unsettled = settled.count(False)
+    run.has_stored = any(state.is_stored for state in run.steps)
     run.failures = sum(
         state.status is StepStatus.FAILED and not step.definition.optional
         for step, state in zip(plan.steps, run.steps, strict=True)

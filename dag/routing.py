@@ -12,7 +12,7 @@ from dag.checks.fields import report_validation_error
 from dag.checks.findings import Findings
 from dag.checks.values import check_json
 from dag.checks.wording import describe, known_names, quote
-from dag.expressions import Expression, compile_expression
+from dag.expressions import Expression, Scope, compile_expression
 from dag.kinds import Model
 from dag.problems import Path, Places, Problem
 from dag.sandbox import show
@@ -41,8 +41,8 @@ class Routing(Model):
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
-    """What a rule may read of a document (dag.expressions.Scope). Type and file name are the uploader's claims."""
+class Facts(Scope):
+    """What a rule may read of a document (a scope). Type and file name are the uploader's claims."""
 
     tenant: str
     type: str

@@ -9,32 +9,43 @@ from typing import assert_never
 from dag.compensation import compensate, end_compensation
 from dag.definition import OnFailure
 from dag.dispatch import MAX_CARRIED_BYTES, dispatch
+from dag.endings import end, stop
 from dag.fate import resolve
 from dag.kinds import StepKind, Then
+from dag.lists import end_chunk
 from dag.messages import (
     COMPENSATION,
     AbortRequested,
     Answered,
     Cancel,
     CancelRequested,
+    ChunkEnded,
     Command,
+    DeadlinePassed,
     Event,
     Finish,
+    Loaded,
+    NotMoved,
     PauseRequested,
     Record,
+    RecordOverdue,
+    Request,
     Resolved,
     ResumeRequested,
     RunStarted,
     StepCancelled,
     StepCompleted,
     StepFailed,
+    Store,
+    Stored,
     TimedOut,
 )
+from dag.moving import begin_loading, end_moving, must_load
 from dag.parking import resolve_parked
 from dag.plan import Plan, Step
-from dag.progress import Ending, admit, end, stop, stopped_by
+from dag.progress import Ending, admit, stopped_by
 from dag.scope import RunScope
-from dag.state import Answer, RunState, RunStatus, StepError, StepStatus
+from dag.state import OUTPUTS, Answer, RunState, RunStatus, StepError, StepStatus
 from dag.values import shortened, size_of
 from dag.work import ExpressionError
 
@@ -56,6 +67,8 @@ def advance(plan: Plan, run: RunState, event: Event) -> list[Command]:
     commands.extend(Record(plan.steps[index].id) for index in run.fallen)
     run.fallen.clear()
     _finish(plan, run, event.at, commands)
+    begin_loading(plan, run, commands)
+    run.carried_bytes += sum(size_of(command.value) for command in commands if isinstance(command, Store))
     return commands
 
 
@@ -75,8 +88,9 @@ def _record(  # noqa: C901, PLR0912 - a case an event
             end_compensation(run, plan.step(step), Ending(StepStatus.FAILED, at, error=error))
         case StepCancelled(step, at=at, item=item) if item == COMPENSATION:
             end_compensation(run, plan.step(step), Ending(StepStatus.CANCELLED, at))
-        case StepCompleted(step, output, attempts, at, item):
-            end(plan, run, plan.step(step), item, Ending(StepStatus.COMPLETED, at, output, attempts=attempts), commands)
+        case StepCompleted(step, output, attempts, at, item, cached):
+            completed = Ending(StepStatus.COMPLETED, at, output, attempts=attempts, cached=cached)
+            end(plan, run, plan.step(step), item, completed, commands)
         case StepFailed(step, error, attempts, at, item):
             failed = Ending(StepStatus.FAILED, at, error=error, attempts=attempts)
             end(plan, run, plan.step(step), item, failed, commands)
@@ -88,6 +102,17 @@ def _record(  # noqa: C901, PLR0912 - a case an event
             _time_out(plan, run, plan.step(step), at, commands)
         case Resolved(step, resolution, at):
             resolve_parked(plan, run, plan.step(step), resolution, at)
+        case ChunkEnded():
+            end_chunk(plan, run, event, commands)
+        case Loaded() | Stored() | NotMoved():
+            end_moving(plan, run, event, commands)
+        case _:
+            _obey(plan, run, event, commands)
+
+
+def _obey(plan: Plan, run: RunState, event: Request, commands: list[Command]) -> None:
+    """Apply what somebody asks of the run, or the clock says."""
+    match event:
         case PauseRequested():
             run.paused = run.stopping is None
         case ResumeRequested():
@@ -96,6 +121,10 @@ def _record(  # noqa: C901, PLR0912 - a case an event
             stop(plan, run, RunStatus.ABORTED, reason, at, commands)
         case CancelRequested(at):
             stop(plan, run, RunStatus.CANCELLED, "cancelled", at, commands)
+        case DeadlinePassed(at):
+            if not run.overdue:
+                run.overdue = True
+                commands.append(RecordOverdue(at))
         case _:
             assert_never(event)
 
@@ -165,6 +194,10 @@ def _bytes_of(event: Event) -> int:
     match event:
         case StepCompleted(output=carried) | Answered(answer=Answer(value=carried)):
             return size_of(carried)
+        case Loaded(values=carried):
+            return size_of(carried)
+        case ChunkEnded(ends=ends):
+            return sum(size_of(ended.output) for ended in ends)
         case StepFailed(error=StepError(message=carried)):
             return len(carried)
         case _:
@@ -177,10 +210,13 @@ def _finish(plan: Plan, run: RunState, at: float, commands: list[Command]) -> No
     run.ending = run.ending or run.stopping or (RunStatus.FAILED if run.failures else RunStatus.COMPLETED)
     if run.ending is not RunStatus.COMPLETED and compensate(plan, run, commands):
         return
+    is_complete = run.ending is RunStatus.COMPLETED
+    if is_complete and must_load(plan, run, OUTPUTS, plan.outputs.computed):
+        return
     run.outcome, run.ended_at = run.ending, at
-    if run.outcome is RunStatus.COMPLETED:
+    if is_complete:
         try:
-            run.outputs = resolve(plan.outputs, RunScope(plan, run))
+            run.outputs = resolve(plan.outputs, RunScope(plan, run, by_reference=True))
         except ExpressionError as error:
             run.outcome, run.stop_reason = RunStatus.FAILED, shortened(f"outputs: {error.message}")
     commands.append(Finish(run.outcome))

@@ -11,15 +11,23 @@ from dag.checks.kinds import REPEATABLE
 from dag.definition import DEFAULTABLE, HANDLER_FIELDS, RESERVED_WORDS, STEP_ALIASES, Definition, Input, Step
 from dag.kinds import Abort, Case, Human, Model, OnTimeout, StepKind, Wait, WaitFor
 from dag.templates import PATH_KEY
+from dag.trials import ExpectedStep, Failure, ItemMock, Mock
 from dag.values import Json
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-TEXT_FORMS: Mapping[type[BaseModel], str] = {Abort: "reason", OnTimeout: "then"}
+TEXT_FORMS: Mapping[type[BaseModel], str] = {
+    Abort: "reason",
+    OnTimeout: "then",
+    Failure: "type",
+    ExpectedStep: "status",
+}
 """Models that may be written as a text, and the field it stands for: pydantic's schema does not tell of validators."""
 
 _BOTH_OR_NONE: dict[str, Json] = {
     "dependentRequired": {"timeout_seconds": ["on_timeout"], "on_timeout": ["timeout_seconds"]}
 }
+_ONE_ENDING: dict[str, Json] = {"minProperties": 1, "not": {"required": ["output", "failure"]}}
+_NO_ANSWER: dict[str, Json] = {"properties": {"answer": False, "times_out": False}}
 _RULES: Mapping[type[Model], dict[str, Json]] = {
     Case: {
         "oneOf": [
@@ -28,6 +36,14 @@ _RULES: Mapping[type[Model], dict[str, Json]] = {
         ]
     },
     Human: _BOTH_OR_NONE,
+    ItemMock: _ONE_ENDING,
+    Mock: {
+        **_ONE_ENDING,
+        "dependentSchemas": {
+            **dict.fromkeys(("output", "failure", "items"), _NO_ANSWER),
+            "answer": {"properties": {"times_out": {"const": False}}},
+        },
+    },
     Wait: {
         **_BOTH_OR_NONE,
         "if": {"properties": {"for": {"const": WaitFor.TIMER.value}}, "required": ["for"]},
@@ -46,7 +62,14 @@ _TEMPLATE: dict[str, Json] = {
         {"type": "string", "pattern": r"\{\{"},
         {
             "type": "object",
-            "properties": {PATH_KEY: {"type": "array", "items": {"type": "string"}, "minItems": 1}},
+            "properties": {
+                PATH_KEY: {
+                    "description": "The way to a value: a step or `inputs`, then the keys below it.",
+                    "type": "array",
+                    "items": {"type": "string"},
+                    "minItems": 1,
+                }
+            },
             "required": [PATH_KEY],
             "additionalProperties": False,
         },
@@ -104,7 +127,8 @@ def _add_text_forms(parts: Schema) -> None:
     for model, name in TEXT_FORMS.items():
         if model.__name__ in parts:
             written_out = parts[model.__name__]
-            parts[model.__name__] = {"anyOf": [written_out, written_out["properties"][name]]}
+            told = {"description": written_out.pop("description")}
+            parts[model.__name__] = {**told, "anyOf": [written_out, written_out["properties"][name]]}
 
 
 def _add_handlers(part: Schema, catalogue: Catalogue) -> None:
@@ -171,6 +195,7 @@ def _finish_step(step: Schema) -> None:
         {"oneOf": [{"required": [kind.value]} for kind in StepKind]},
         {"if": _has("handler"), "else": {"properties": dict.fromkeys(of_handlers, False)}},
         {"if": _has("for_each"), "then": {"anyOf": [_has(kind.value) for kind in REPEATABLE]}},
+        {"not": {"required": ["cache", "compensate"]}},
         *({"not": {"required": [word, name]}} for word, name in STEP_ALIASES.items()),
         *step["allOf"],
     ]
@@ -197,7 +222,8 @@ _NAMED_IF_LINKED: Schema = {
 
 def _finish_input(part: Schema) -> None:
     """Name the keywords of JSON Schema that an input may use: the model takes any, the validator does not."""
-    part["properties"] = {**dict.fromkeys(KEYWORDS, True), **part["properties"]}
+    told = {name: {"description": f"JSON Schema's `{name}`: {shape}."} for name, (_, shape) in KEYWORDS.items()}
+    part["properties"] = told | part["properties"]
     part["additionalProperties"] = False
 
 

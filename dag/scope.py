@@ -1,21 +1,26 @@
 """What an expression sees of a run: step outputs by id, `steps.<id>`, the inputs and the run's context."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from dag.expressions import Scope
+from dag.loading import filled
 from dag.plan import Plan
 from dag.state import RunState, StepStatus
+from dag.stored import Path
 from dag.values import Json
 
 
 @dataclass(frozen=True, slots=True)
-class RunScope:
-    """The scope of one run (dag.expressions.Scope). Reads, never copies."""
+class RunScope(Scope):
+    """The scope of one run. Reads, never copies, but where stored values were loaded."""
 
     plan: Plan
     run: RunState
     item: Mapping[str, Json] = field(default_factory=dict)
     """`item` and `index`, where a step runs over a list."""
+    by_reference: bool = False
+    """Whether what a path alone reads of a stored value is what stands for it: handlers are given the value itself."""
 
     def name(self, name: str) -> Json:
         """Return `inputs`, a word of the run's context, or a completed step's output. Raises KeyError."""
@@ -43,3 +48,9 @@ class RunScope:
             "branch": state.branch,
             "answered_by": None if state.answer is None else state.answer.by,
         }
+
+    def loaded(self, values: dict[str, Json], paths: Sequence[Path], *, alone: bool) -> dict[str, Json]:
+        """Return `values` with the stored parts in place that `paths` read."""
+        if not self.run.loaded or (alone and self.by_reference):
+            return values
+        return filled(self.run.loaded, values, paths)

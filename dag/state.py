@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from dag.stored import Part, Path
 from dag.values import Json, shortened
 
 
@@ -84,6 +85,16 @@ class ItemState:
     output: Json = None
     error: StepError | None = None
     attempts: int = 0
+    cached: bool = False
+    """Its output is that of earlier equal work."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkState:
+    """Items of a long list that run in a workflow of their own: their places, and how many of them at once."""
+
+    places: tuple[int, ...]
+    width: int
 
 
 @dataclass(slots=True)
@@ -96,6 +107,23 @@ class FanState:
     failed: int = 0
     stopping: bool = False
     """Too many items failed: what runs is being stopped, and nothing starts any more."""
+    is_storing: bool = False
+    """All items have ended, and what they gave is being stored."""
+    window: int = 0
+    """How many items run at once where the list is so long that it runs in chunks; 0: it does not."""
+    chunks: dict[int, ChunkState] = field(default_factory=dict)
+    """The chunks that run, by the place of their first item."""
+
+    @property
+    def width(self) -> int:
+        """How many items the running chunks run at once."""
+        return sum(chunk.width for chunk in self.chunks.values())
+
+    def advance(self) -> None:
+        """Go on to the next item that is to be started: a retry keeps those that completed."""
+        self.next += 1
+        while self.next < len(self.items) and self.items[self.next].status is not StepStatus.PENDING:
+            self.next += 1
 
 
 @dataclass(slots=True)
@@ -121,6 +149,10 @@ class StepState:
     resolved_by: str = ""
     """Who said what becomes of the failed step."""
     attempts: int = 0
+    cached: bool = False
+    """Its output is that of earlier equal work: no handler ran."""
+    is_stored: bool = False
+    """Its output, or parts of it, are kept elsewhere (dag.stored)."""
     started_at: float | None = None
     ended_at: float | None = None
 
@@ -138,6 +170,8 @@ class RunState:
     stop_reason: str = ""
     ending: RunStatus | None = None
     """How the run ends, once what it did has been undone."""
+    overdue: bool = False
+    """It has not ended within its deadline. Decides nothing: people are told, and it goes on."""
     nested_bytes: int = 0
     """What the start of a nested run carries beside its inputs: definitions, which only the shell knows."""
     outcome: RunStatus | None = None
@@ -166,6 +200,16 @@ class RunState:
     begun_at: float | None = None
     begun_bytes: int = 0
     """The configs of what was begun at that moment: they travel in one message."""
+    has_stored: bool = False
+    """Some step's output is stored."""
+    loaded: dict[Path, Json] = field(default_factory=dict)
+    """What expressions read of stored outputs, by place (dag.loading)."""
+    loading: dict[int, list[tuple[Path, Part]]] = field(default_factory=dict)
+    """Parts that are being loaded, with their places, by the step that reads them; OUTPUTS: for the run's outputs."""
+    to_store: list[int] = field(default_factory=list)
+    """Steps over lists whose outputs are to be stored; the first one's is being."""
+    unread: list[int] = field(default_factory=list)
+    """Steps that must read stored values before they can be judged; empty between events."""
 
     @property
     def status(self) -> RunStatus:
@@ -178,5 +222,8 @@ class RunState:
         is_waiting = (self.waiting or self.parked) and not (self.running or self.stopping)
         return RunStatus.WAITING if is_waiting else RunStatus.RUNNING
 
+
+OUTPUTS = -1
+"""Stands in the place of a step's number for the run's own outputs."""
 
 SETTLED = frozenset({StepStatus.COMPLETED, StepStatus.FAILED, StepStatus.SKIPPED, StepStatus.CANCELLED})

@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from dag.expressions import STEPS, Expression, Scope, expression_spans, parse_text, read_path, values_of
+from dag.stored import Path
 from dag.values import Json, canonical
 from dag.work import ExpressionError, Work
 
@@ -16,9 +18,15 @@ _Resolve = Callable[[Scope, Work], Json]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Template:
-    """A compiled JSON value. `references` are the paths its expressions read, in document order."""
+    """A compiled JSON value. `references` are the paths its expressions read, in document order.
+
+    `alone` are those that are a value by themselves, which need not be loaded to be passed on; `computed`, those that
+    stand in a text or an expression that makes something of them.
+    """
 
     references: tuple[tuple[str, ...], ...]
+    alone: tuple[Path, ...]
+    computed: tuple[Path, ...]
     _resolve: _Resolve
 
     def resolve(self, scope: Scope) -> Json:
@@ -49,21 +57,31 @@ def is_one_expression(value: Json) -> bool:
 
 def compile_template(value: Json) -> Template:
     """Compile `value`. Raises ExpressionError with what is wrong in it."""
-    references: list[tuple[str, ...]] = []
-    resolve = _compile(value, references, depth=0)
-    return Template(tuple(dict.fromkeys(references)), resolve or (lambda *_: value))
+    read = _Read([], [], [])
+    resolve = _compile(value, read, depth=0)
+    references, alone = tuple(dict.fromkeys(read.references)), tuple(dict.fromkeys(read.alone))
+    return Template(references, alone, tuple(dict.fromkeys(read.computed)), resolve or (lambda *_: value))
 
 
-def _compile(value: Json, references: list[tuple[str, ...]], *, depth: int) -> _Resolve | None:
-    """Return how to resolve `value`, None if it is constant; add what it reads to `references`."""
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What a template reads, while it is being compiled (Template)."""
+
+    references: list[tuple[str, ...]]
+    alone: list[Path]
+    computed: list[Path]
+
+
+def _compile(value: Json, read: _Read, *, depth: int) -> _Resolve | None:
+    """Return how to resolve `value`, None if it is constant; add what it reads to `read`."""
     if depth > MAX_DEPTH:
         raise ExpressionError(f"nested deeper than {MAX_DEPTH} levels")
     if has_template(value):
-        return _compile_leaf(value, references)
+        return _compile_leaf(value, read)
     if isinstance(value, dict):
-        return _compile_dict({key: (item, _compile(item, references, depth=depth + 1)) for key, item in value.items()})
+        return _compile_dict({key: (item, _compile(item, read, depth=depth + 1)) for key, item in value.items()})
     if isinstance(value, list):
-        return _compile_list([(item, _compile(item, references, depth=depth + 1)) for item in value])
+        return _compile_list([(item, _compile(item, read, depth=depth + 1)) for item in value])
     return None
 
 
@@ -81,31 +99,33 @@ def _compile_list(items: list[tuple[Json, _Resolve | None]]) -> _Resolve | None:
     return lambda scope, work: [resolve(scope, work) if resolve else item for item, resolve in items]
 
 
-def _compile_leaf(value: Json, references: list[tuple[str, ...]]) -> _Resolve:
+def _compile_leaf(value: Json, read: _Read) -> _Resolve:
     if isinstance(value, dict):
-        return _compile_path(value, references)
+        return _compile_path(value, read)
     pieces = parse_text(value)
+    only = pieces[0] if len(pieces) == 1 else None
     for piece in pieces:
         if isinstance(piece, Expression):
-            references.extend(piece.references)
-    only = pieces[0] if len(pieces) == 1 else None
+            read.references.extend(piece.references)
+            (read.alone if piece is only and piece.path else read.computed).extend(piece.paths)
     if isinstance(only, Expression):
-        return only.evaluate  # alone, an expression keeps its type
+        return partial(only.evaluate, alone=True)  # and it keeps its type
     return lambda scope, work: "".join(_texts(pieces, scope, work))
 
 
-def _compile_path(value: dict[str, Json], references: list[tuple[str, ...]]) -> _Resolve:
+def _compile_path(value: dict[str, Json], read: _Read) -> _Resolve:
     keys = value[PATH_KEY]
     if len(value) > 1 or not isinstance(keys, list) or not keys or not all(isinstance(key, str) for key in keys):
         raise ExpressionError(f"{{{PATH_KEY}: ...}} takes a list of texts and nothing beside it")
     if keys == ["steps"]:
         raise ExpressionError("`steps` must be followed by a step's id")
     path = tuple(keys)
-    references.append(path)
+    read.references.append(path)
+    read.alone.append(path)
 
     def resolve(scope: Scope, work: Work) -> Json:
         try:
-            value = read_path(path, values_of([path], scope))
+            value = read_path(path, scope.loaded(values_of([path], scope), [path], alone=True))
             work.spend(STEPS)
             work.make(value)
         except ExpressionError as error:

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 
+from dag.checks.beginning import give_inputs
 from dag.checks.budget import check_size, check_steps
 from dag.checks.chain import is_list_of_steps, name_list
 from dag.checks.delays import check_delays
@@ -15,6 +16,8 @@ from dag.checks.normalise import normalise, repair
 from dag.checks.outline import read_outline
 from dag.checks.references import check_references
 from dag.checks.resources import check_fairness_key, check_resource_tags
+from dag.checks.secrecy import check_secrets
+from dag.checks.trials import check_trials
 from dag.checks.values import check_json
 from dag.checks.wording import describe
 from dag.definition import Definition
@@ -62,9 +65,11 @@ def _read(
     check_handlers(outline, catalogue, findings)
     check_references(outline, above, catalogue, findings)
     check_resource_tags(value.get("defaults"), outline, resource_tags, findings)
+    check_secrets(outline, findings)
     check_delays(value.get("defaults"), outline, findings)
     check_fairness_key(repaired.get("priority"), outline, findings)
+    check_trials(repaired.get("tests"), outline, catalogue, findings)
     if definition is None:
         return None
     check_size(definition, findings)
-    return with_own_names(definition, catalogue)
+    return give_inputs(with_own_names(definition, catalogue))

@@ -139,6 +139,8 @@ def _environment(
         "DOCRAIL_API_PORT": str(options.api_port),
         "DOCRAIL_PUBLIC_URL": options.public_url or api_url,
         "DOCRAIL_CALLBACK_KEY": options.callback_key or keep_key(options.data_dir),
+        # One folder of code is one build: there is no other one that older runs could stay on.
+        "DOCRAIL_BUILD_ID": "",
         "DOCRAIL_GRACEFUL_SHUTDOWN_SECONDS": str(options.graceful_shutdown_seconds),
     }
 

@@ -14,13 +14,16 @@ from embedded.processes import ProcessError, Program, Report, Supervised
 NAMESPACE = "default"
 RETENTION = "30d"
 """How long closed runs are kept; the dev server's own default is one day."""
-SEARCH_ATTRIBUTES = ("DocrailTenant", "DocrailDefinition", "DocrailDocument", "DocrailStatus")
+SEARCH_ATTRIBUTES = ("DocrailTenant", "DocrailDefinition", "DocrailDocument", "DocrailStatus", "DocrailOverdue")
 """Those of workflows/contract.py, whose import would cost every command a third of a second; a test compares them."""
 DYNAMIC_CONFIG = (
     # The dev server has one shard, whose queues are read 20 times a second: 50 ms for every hop of a run.
     "history.transferProcessorMaxPollRPS=2000",
     "history.timerProcessorMaxPollRPS=2000",
     "history.visibilityProcessorMaxPollRPS=2000",
+    # Events that come while a workflow task is worked on wait for its end. With more than 100, the default, the task is
+    # thrown away, and the run replayed from its beginning. A run may have 500 steps under way, of two events each.
+    "history.maximumBufferedEventsBatch=2000",
     'history.timerProcessorMaxTimeShift="10ms"',  # else timers and backoffs under 1 s are rounded up to 1 s
     "matching.enableFairness=true",
     # One partition: rate limits and fairness are exact, and p95 under load is a quarter of that with four.

@@ -9,6 +9,7 @@ from temporalio.client import Client
 from activities.callbacks import CallbackKeys
 from activities.registry import Handler
 from storage.blobs import BlobStore
+from storage.values import ValueStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +19,7 @@ class App:
     db: asyncpg.Pool
     temporal: Client
     blobs: BlobStore
+    values: ValueStore
     catalogue: Mapping[str, Handler]
     task_queue: str
     resource_limits: Mapping[str, float]

@@ -21,6 +21,7 @@ from operations.app import App
 from operations.errors import Damaged, InvalidDefinition, InvalidInput, NotFound
 from operations.principal import DEFAULT_TENANT, Principal, system_principal
 from operations.source import check_definition
+from operations.trials import require_passed
 from storage import aliases as stored_aliases
 from storage import definitions as stored_definitions
 from storage.definitions import DamagedDefinition, DefinitionLine, StoredDefinition
@@ -90,14 +91,22 @@ async def check(app: App, body: DefinitionBody) -> tuple[Definition, tuple[Probl
 
 
 async def publish(
-    app: App, principal: Principal, body: DefinitionBody, *, promoted: bool = True, reason: str = ""
+    app: App,
+    principal: Principal,
+    body: DefinitionBody,
+    *,
+    promoted: bool = True,
+    reason: str = "",
+    run_tests: bool = False,
 ) -> Published:
     """Store a valid definition as its next version; content that was published before keeps its version.
 
     `promoted` lets `stable` name it, so that new runs get it; the first version of a definition always is.
-    Raises: InvalidDefinition, Damaged.
+    `run_tests` lets its own tests decide first. Raises: InvalidDefinition, FailedTests, Damaged.
     """
     definition, warnings = await check(app, body)
+    if run_tests:
+        await asyncio.to_thread(require_passed, definition, app.catalogue)
     normal = to_json(definition)
     source = body if isinstance(body, str) else json.dumps(body, indent=2)
     with _intact():

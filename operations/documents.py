@@ -170,6 +170,7 @@ async def _keep(
             run_id=f"{choice.stored.definition_id}.{document_id}",
             definition=choice.ref,
             source=facts.source,
+            uploaded_by=principal.name,
         )
     except DocumentConflict:
         raise KeyConflict(upload.key or document_id, ["file"]) from None
@@ -211,7 +212,10 @@ async def _start_run(app: App, principal: Principal, document: Document, choice:
     brought = {"document_id": document.document_id, "sla_hours": int(document.sla_hours)}
     inputs = {name: brought[name] for name in BROUGHT if name in definition.body.get("inputs", {})}
     run = await begin_run(
-        app, principal, definition, inputs, document.document_id, pinned=False, document=_context(document)
+        *(app, principal, definition, inputs, document.document_id),
+        pinned=False,
+        document=_context(document),
+        started_by=document.uploaded_by,
     )
     await mark_run_started(app.db, document.tenant_id, document.document_id, run.run_id)
     return await show_document(app, principal, document.document_id)

@@ -2,6 +2,7 @@
 """Why an operation was refused: one class for each reason, carrying fields. `api/errors.py` gives them status codes."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from dag.inputs import InputProblem
 from dag.problems import Problem
@@ -60,6 +61,13 @@ class AlreadyDecided(OperationError):
         self.decision = decision
 
 
+class MayNotDecide(OperationError):
+    """A human step does not take this person's decision, whatever their scopes."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
+
+
 class AlreadyAnswered(OperationError):
     """A callback URL was used before, with another answer. Says nothing of it: whoever holds the URL may ask."""
 
@@ -79,6 +87,25 @@ class InvalidDefinition(OperationError):
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         super().__init__(f"the definition has {len(problems)} problem{'s' if len(problems) != 1 else ''}")
+        self.problems = tuple(problems)
+
+
+@dataclass(frozen=True, slots=True)
+class FailedTest:
+    """One thing that was not as a definition's test expects it; `path` is where in the definition that is said."""
+
+    test: str
+    path: str
+    message: str
+    expected: Json
+    found: Json
+
+
+class FailedTests(OperationError):
+    """A definition of which some tests fail, with everything that was not as expected."""
+
+    def __init__(self, failed: int, count: int, problems: Sequence[FailedTest]) -> None:
+        super().__init__(f"{failed} of the definition's {count} tests failed")
         self.problems = tuple(problems)
 
 

@@ -7,10 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import asyncpg
-from temporalio.api.enums.v1 import TaskQueueType, WorkerStatus
-from temporalio.api.taskqueue.v1 import PollerInfo, TaskQueue
+from temporalio.api.deployment.v1 import WorkerDeploymentVersion
+from temporalio.api.enums.v1 import TaskQueueType, WorkerStatus, WorkerVersioningMode
+from temporalio.api.taskqueue.v1 import PollerInfo, TaskQueue, TaskQueueVersioningInfo
 from temporalio.api.worker.v1 import WorkerHeartbeat
-from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest, ListWorkersRequest
+from temporalio.api.workflowservice.v1 import (
+    DescribeTaskQueueRequest,
+    DescribeTaskQueueResponse,
+    ListWorkersRequest,
+)
+from temporalio.client import Client
 from temporalio.service import RPCError
 
 from operations.app import App
@@ -62,30 +68,61 @@ async def _check_temporal(app: App) -> tuple[str, str]:
     try:
         with engine_errors("task queue", app.task_queue):
             async with asyncio.timeout(CHECK_SECONDS):
-                pollers, heartbeats = await _load_pollers(app), await _load_heartbeats(app)
+                queue = await describe_queue(app.temporal, app.task_queue, TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW)
+                heartbeats = await load_heartbeats(app.temporal, app.task_queue)
     except Unavailable as error:
         return str(error), "unknown: Temporal tells which workers poll"
-    return OK, check_workers(app.task_queue, pollers, heartbeats, dt.datetime.now(dt.UTC))
+    takers = [poller for poller in queue.pollers if gets_new_runs(poller, queue.versioning_info)]
+    if queue.pollers and not takers:
+        return OK, _told_of_builds(app.task_queue, queue.pollers, queue.versioning_info)
+    return OK, check_workers(app.task_queue, takers, heartbeats, dt.datetime.now(dt.UTC))
 
 
-async def _load_pollers(app: App) -> Sequence[PollerInfo]:
+async def describe_queue(client: Client, task_queue: str, kind: TaskQueueType.ValueType) -> DescribeTaskQueueResponse:
+    """Return who polls a task queue, and which build its new runs go to. Raises: RPCError."""
     request = DescribeTaskQueueRequest(
-        namespace=app.temporal.namespace,
-        task_queue=TaskQueue(name=app.task_queue),
-        task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
+        namespace=client.namespace, task_queue=TaskQueue(name=task_queue), task_queue_type=kind
     )
-    return (await app.temporal.workflow_service.describe_task_queue(request, timeout=RPC_TIMEOUT)).pollers
+    return await client.workflow_service.describe_task_queue(request, timeout=RPC_TIMEOUT)
 
 
-async def _load_heartbeats(app: App) -> Sequence[WorkerHeartbeat]:
+async def load_heartbeats(client: Client, task_queue: str) -> Sequence[WorkerHeartbeat]:
     """Return what workers say of themselves; nothing if this Temporal does not tell: an older one, or by its rules."""
-    query = f"TaskQueue = {json.dumps(app.task_queue, ensure_ascii=False)}"
-    request = ListWorkersRequest(namespace=app.temporal.namespace, query=query, page_size=MOST_HEARTBEATS)
+    query = f"TaskQueue = {json.dumps(task_queue, ensure_ascii=False)}"
+    request = ListWorkersRequest(namespace=client.namespace, query=query, page_size=MOST_HEARTBEATS)
     try:
-        answer = await app.temporal.workflow_service.list_workers(request, timeout=RPC_TIMEOUT)
+        answer = await client.workflow_service.list_workers(request, timeout=RPC_TIMEOUT)
     except RPCError:
         return []
     return [worker.worker_heartbeat for worker in answer.workers_info]
+
+
+def is_of_build(poller: PollerInfo, deployment: str, build_id: str) -> bool:
+    """Tell whether a worker said that it is of this build."""
+    told = poller.deployment_options
+    versioned = told.worker_versioning_mode == WorkerVersioningMode.WORKER_VERSIONING_MODE_VERSIONED
+    return versioned and (told.deployment_name, told.build_id) == (deployment, build_id)
+
+
+def gets_new_runs(poller: PollerInfo, routing: TaskQueueVersioningInfo) -> bool:
+    """Tell whether new runs are sent to a worker: to one of a chosen build, else to one that says no build."""
+    told = poller.deployment_options
+    if told.worker_versioning_mode != WorkerVersioningMode.WORKER_VERSIONING_MODE_VERSIONED:
+        return not routing.current_deployment_version.build_id
+    chosen: list[WorkerDeploymentVersion] = [routing.current_deployment_version]
+    if routing.ramping_version_percentage:
+        chosen.append(routing.ramping_deployment_version)
+    return any((told.deployment_name, told.build_id) == (build.deployment_name, build.build_id) for build in chosen)
+
+
+def _told_of_builds(task_queue: str, pollers: Sequence[PollerInfo], routing: TaskQueueVersioningInfo) -> str:
+    """Return why none of the workers that poll gets new runs, and what to do."""
+    polling = sorted({poller.deployment_options.build_id or "none" for poller in pollers})
+    current = routing.current_deployment_version.build_id or "none"
+    return (
+        f"no worker that polls the task queue {task_queue!r} gets new runs: the current build is {current}, and those "
+        f"that poll are of {', '.join(polling)}. Run `docrail deploy BUILD`"
+    )
 
 
 def check_workers(

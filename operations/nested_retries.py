@@ -32,7 +32,7 @@ async def inner_states(
     Raises: InvalidInput if there are more than MOST_INNER, Unavailable, TooLarge.
     """
     states: dict[str, dict[str, Json]] = {}
-    pending = list(_to_redo(request, plan_of(request.definition), retry.state))
+    pending = list(_to_redo(request, plan_of(request.definition, request.semantics), retry.state))
     while pending:
         if len(states) >= MOST_INNER:
             message = f"more than {MOST_INNER} runs inside it are to be retried: give their step an output, or skip it"
@@ -45,7 +45,7 @@ async def inner_states(
         inner = await request_of(app, description)
         if description.status not in _ENDED_BADLY or inner.digest != digest:
             continue
-        plan = plan_of(inner.definition)
+        plan = plan_of(inner.definition, inner.semantics)
         kept = plan_retry(plan, plan, await saved_state(app, description), {}, who)
         states[run_id] = save(plan, kept.state)
         pending += _to_redo(inner, plan, kept.state)

@@ -8,6 +8,7 @@ from temporalio.common import Priority
 
 from dag.checks.wording import describe
 from dag.definition import Definition, RunPriority
+from dag.expressions import Scope
 from dag.inputs import InputProblem
 from dag.templates import compile_template
 from dag.values import Json
@@ -20,7 +21,7 @@ PATH = "priority.fairness_key"
 
 
 @dataclass(frozen=True, slots=True)
-class _Inputs:
+class _Inputs(Scope):
     """What a fairness key may read (dag.expressions.Scope)."""
 
     inputs: Mapping[str, Json]

@@ -96,7 +96,7 @@ async def _tell_run(app: App, principal: Principal, run_id: str, step_id: str, e
 
 async def _step_of(app: App, principal: Principal, run_id: str, step_id: str) -> Step:
     request = await request_of(app, await describe(app, principal.tenant_id, checked_run_id(run_id)))
-    plan = plan_of(request.definition)
+    plan = plan_of(request.definition, request.semantics)
     if step_id not in plan.index:
         raise NotFound("step", step_id)
     return plan.step(step_id)

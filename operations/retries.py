@@ -142,10 +142,10 @@ async def _prepare(app: App, principal: Principal, run_id: str, order: RetryOrde
     retry = _plan(app, who, asked, request, saved, order)
     retry.state.inputs = request.inputs
     if request.version != asked.version:
-        new_plan = plan_of(request.definition)
+        new_plan = plan_of(request.definition, request.semantics)
         retry.state.context = renew_context(retry.state.context, new_plan, request.version, uuid.uuid4().hex)
     inner = await inner_states(app, principal, request, retry, who)
-    resumed = save(plan_of(request.definition), retry.state)
+    resumed = save(plan_of(request.definition, request.semantics), retry.state)
     request = request.model_copy(update={"resumed": resumed, "resumed_inner": inner})
     if len(to_json(request)) > MAX_REQUEST_BYTES:
         raise TooLarge(MAX_REQUEST_BYTES)
@@ -155,14 +155,14 @@ async def _prepare(app: App, principal: Principal, run_id: str, order: RetryOrde
 def _plan(
     app: App, who: Who, asked: RunRequest, request: RunRequest, saved: dict[str, Json], order: RetryOrder
 ) -> Retry:
-    plan = plan_of(request.definition)
+    plan = plan_of(request.definition, request.semantics)
     problems = list(edit_problems(plan, order.edits))
     if not problems:
         for step_id, edit in order.edits.items():
             problems += value_problems(app, plan.step(step_id), edit, f"steps.{step_id}.")
     if problems:
         raise InvalidInput(problems)
-    return plan_retry(plan_of(asked.definition), plan, saved, order.edits, who)
+    return plan_retry(plan_of(asked.definition, asked.semantics), plan, saved, order.edits, who)
 
 
 async def _request_for(

@@ -25,6 +25,7 @@ class ReviewFilter:
     status: str | None = OPEN
     queue: str | None = None
     kind: str | None = None
+    group: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,7 @@ async def list_reviews(
         status=wanted.status,
         queue=wanted.queue,
         kind=wanted.kind,
+        group=wanted.group,
         limit=limit + 1,
         after=after,
     )
@@ -75,8 +77,8 @@ async def show_review(app: App, principal: Principal, review_id: str) -> tuple[R
 async def decide_review(app: App, principal: Principal, review_id: str, decision: Json) -> Decided:
     """Decide what a human step asks. The first decision counts; the same person's same decision again is taken again.
 
-    Raises: NotFound, AlreadyDecided, WrongState (nobody asks any more), InvalidInput (the decision does not fit the
-    form, or the item is a document's, which no run waits for), Unavailable.
+    Raises: NotFound, AlreadyDecided, MayNotDecide (the step wants somebody else's), WrongState (nobody asks any more),
+    InvalidInput (the decision does not fit the form, or the item is a document's, which no run waits for), Unavailable.
     """
     review, _ = await show_review(app, principal, review_id)
     if review.step_id is None:

@@ -19,10 +19,10 @@ from operations.engine import (
     status_of,
     worker_errors,
 )
-from operations.errors import InvalidInput, NotFound, Unavailable, WrongState
+from operations.errors import InvalidInput, MayNotDecide, NotFound, Unavailable, WrongState
 from operations.principal import Principal
 from operations.runs import checked_run_id
-from workflows.contract import ABORT, ANSWER, MISFIT, PAUSE, RESUME, UNKNOWN_STEP, WRONG_STATE, workflow_id
+from workflows.contract import ABORT, ANSWER, MISFIT, NOT_ALLOWED, PAUSE, RESUME, UNKNOWN_STEP, WRONG_STATE, workflow_id
 
 
 async def pause_run(app: App, principal: Principal, run_id: str) -> RunStatus:
@@ -57,7 +57,7 @@ async def answer_wait(
     """Answer a step that waits for a signal, a webhook or a person; the first answer that it accepts counts.
 
     An `update_id` that was accepted before is accepted again and does nothing. Raises: NotFound (the run, or a step of
-    it that takes answers), WrongState, InvalidInput, Unavailable.
+    it that takes answers), WrongState, MayNotDecide, InvalidInput, Unavailable.
     """
     try:
         check_answer({}, answer)  # what Temporal cannot carry never comes to the run, which checks the rest
@@ -69,6 +69,8 @@ async def answer_wait(
         match cause:
             case ApplicationError(type=type_) if type_ == UNKNOWN_STEP:
                 raise NotFound("waiting step", step_id) from None
+            case ApplicationError(type=type_, message=why) if type_ == NOT_ALLOWED:
+                raise MayNotDecide(why) from None
             case ApplicationError(type=type_, details=[list(problems), *_]) if type_ == MISFIT:
                 raise InvalidInput([InputProblem(path, message) for path, message in problems]) from None
         raise

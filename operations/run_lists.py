@@ -15,7 +15,7 @@ from operations.app import App
 from operations.engine import RPC_TIMEOUT, engine_errors, status_of
 from operations.errors import InvalidInput
 from operations.principal import Principal
-from workflows.contract import DEFINITION, DOCUMENT, STATUS, TENANT, WORKFLOW_TYPE, run_id_of
+from workflows.contract import DEFINITION, DOCUMENT, OVERDUE, STATUS, TENANT, WORKFLOW_TYPE, run_id_of
 
 _SAFE_VALUE = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
 """What needs no quoting in a visibility query; no id of ours holds anything else."""
@@ -41,6 +41,8 @@ class RunFilter:
     definition_id: str | None = None
     document_id: str | None = None
     status: RunStatus | None = None
+    overdue: bool | None = None
+    """True: whose deadline has passed; unless a status is given too, of those that have not ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,7 @@ class RunSummary:
     status: RunStatus
     started_at: dt.datetime
     ended_at: dt.datetime | None
+    overdue: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +88,10 @@ def _query(tenant_id: str, wanted: RunFilter) -> str:
         conditions.append(f'{DOCUMENT.name} = "{_safe("document", wanted.document_id)}"')
     if wanted.status is not None:
         conditions.append(f"({_status_filter(wanted.status)})")
+    if wanted.overdue is not None:
+        conditions.append(f'{OVERDUE.name} = "true"' if wanted.overdue else f"{OVERDUE.name} IS NULL")
+    if wanted.overdue and wanted.status is None:
+        conditions.append('ExecutionStatus = "Running"')
     return " AND ".join(conditions)
 
 
@@ -132,4 +139,5 @@ async def _summary(execution: WorkflowExecution) -> RunSummary:
         status=status_of(execution),
         started_at=execution.start_time,
         ended_at=execution.close_time,
+        overdue=execution.typed_search_attributes.get(OVERDUE) is not None,
     )

@@ -16,7 +16,7 @@ from operations.engine import RPC_TIMEOUT, WORKER_TIMEOUT, blocked, describe, en
 from operations.errors import Unavailable
 from operations.principal import Principal
 from operations.runs import checked_run_id
-from workflows.contract import RUN_FAILED, STATE, run_id_of
+from workflows.contract import OVERDUE, RUN_FAILED, STATE, run_id_of
 
 Handle = WorkflowHandle[object, RunReport]
 
@@ -27,7 +27,9 @@ async def show_run(app: App, principal: Principal, run_id: str) -> RunReport:
     handle = app.temporal.get_workflow_handle(description.id, run_id=description.run_id, result_type=RunReport)
     match description.status:
         case WorkflowExecutionStatus.COMPLETED | WorkflowExecutionStatus.FAILED:
-            return await _result(handle, description)
+            report = await _result(handle, description)
+            is_inner = description.parent_id is not None
+            return await _in_full(handle, report) if is_inner and report.step_outputs_omitted else report
         case WorkflowExecutionStatus.RUNNING:
             return await _current(app, handle, description, run_id)
         case _:
@@ -56,6 +58,14 @@ async def _result(handle: Handle, description: WorkflowExecutionDescription) -> 
         if isinstance(error.cause, ApplicationError) and error.cause.type == RUN_FAILED:
             return RunReport.model_validate(error.cause.details[0])
         return await _bare(description, str(error.cause))
+
+
+async def _in_full(handle: Handle, told: RunReport) -> RunReport:
+    """Return the report of a run inside another, which tells that one less (dag.report), if a worker can replay it."""
+    try:
+        return await _ask(handle, told.run_id)
+    except Unavailable:
+        return told
 
 
 async def _last_known(handle: Handle, description: WorkflowExecutionDescription) -> RunReport:
@@ -99,6 +109,7 @@ async def _bare(description: WorkflowExecutionDescription, reason: str) -> RunRe
         started_at=description.start_time.timestamp(),
         ended_at=None if ended is None else ended.timestamp(),
         duration_seconds=None if ended is None else (ended - description.start_time).total_seconds(),
+        overdue=description.typed_search_attributes.get(OVERDUE) is not None,
     )
 
 

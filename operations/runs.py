@@ -12,6 +12,7 @@ from temporalio.exceptions import WorkflowAlreadyStartedError
 
 from dag.definition import Definition
 from dag.inputs import InputProblem, MisfitError, complete_inputs
+from dag.plan import SEMANTICS
 from dag.values import Json, digest
 from operations.app import App
 from operations.definitions import DefinitionRef, check, names_version, resolve
@@ -85,9 +86,11 @@ async def begin_run(
     pinned: bool = True,
     document: dict[str, Json] | None = None,
     priority: int | None = None,
+    started_by: str | None = None,
 ) -> StartedRun:
     """Start the run `key` of one stored version, or find it, running or ended.
 
+    `started_by` is who wanted it, if that is not who calls; empty if nobody knows.
     `pinned` tells whether the caller chose the version: one who asks for what an alias names gets the run of an
     earlier call even if the alias was moved since. Raises: InvalidInput, KeyConflict, Unavailable.
     """
@@ -103,15 +106,16 @@ async def begin_run(
         document=document,
         local_handlers=local_handlers(app, definition, nested),
         nested=nested,
+        semantics=SEMANTICS,
+        started_by=principal.name if started_by is None else started_by,
     )
     _check_size(request)
     memo = _memo(stored, inputs, pinned=pinned, priority=priority)
     check_tags(app, [stored.body, *(inner.definition for inner in nested.values())])
     order = priority_of(definition, principal.tenant_id, request.inputs, priority)
-    if await _start(app, request, memo, definition.title or definition.id, order):
-        return StartedRun(request.run_id, stored.definition_id, stored.version, stored.digest, created=True)
-    existing = await _compare(app, request.tenant_id, request.run_id, memo)
-    return StartedRun(request.run_id, stored.definition_id, existing["version"], existing["digest"], created=False)
+    created = await _start(app, request, memo, definition.title or definition.id, order)
+    told = memo if created else await _compare(app, request.tenant_id, request.run_id, memo)
+    return StartedRun(request.run_id, stored.definition_id, told["version"], told["digest"], created=created)
 
 
 async def confirm_run(

@@ -9,13 +9,13 @@ from storage.db import Database, StorageError
 
 _COLUMNS = """
 tenant_id, document_id, sha256, size_bytes, media_type, file_name, sla_hours, received_at, run_id, run_started_at,
-metrics_recorded_at, duplicate_of, definition, source,
+metrics_recorded_at, duplicate_of, definition, source, uploaded_by,
 extract(epoch FROM clock_timestamp() - received_at)::float8 AS age_seconds"""
 
 INSERT_DOCUMENT = f"""
 INSERT INTO documents (tenant_id, document_id, sha256, size_bytes, media_type, file_name, sla_hours, run_id,
-                       definition, source, duplicate_of)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
+                       definition, source, uploaded_by, duplicate_of)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
         (SELECT document_id FROM documents WHERE tenant_id = $1 AND sha256 = $3 AND duplicate_of IS NULL))
 ON CONFLICT DO NOTHING
 RETURNING {_COLUMNS}"""
@@ -54,8 +54,9 @@ class Document:
     """One upload. `duplicate_of` is the tenant's first document with the same bytes, None for that first one.
 
     `run_id` before `run_started_at` is the run that is meant to be started; `definition` names what it runs, None in
-    rows of releases without a choice. `source` is where the uploader says it comes from. `age_seconds` is the time
-    since `received_at` by the database's clock when the row was read.
+    rows of releases without a choice. `source` is where the uploader says it comes from; `uploaded_by` is the
+    uploader's name, empty in rows of releases that did not keep it. `age_seconds` is the time since `received_at` by
+    the database's clock when the row was read.
     """
 
     tenant_id: str
@@ -72,6 +73,7 @@ class Document:
     duplicate_of: str | None
     definition: str | None
     source: str
+    uploaded_by: str
     age_seconds: float
 
 
@@ -87,6 +89,7 @@ async def insert_document(
     run_id: str | None = None,
     definition: str | None = None,
     source: str = "",
+    uploaded_by: str = "",
 ) -> Document:
     """Store the upload and return its row. Storing it again returns the first row unchanged.
 
@@ -94,7 +97,7 @@ async def insert_document(
     """
     values = (
         *(tenant_id, document_id, blob.sha256, blob.size, media_type, file_name, sla_hours, run_id),
-        *(definition, source),
+        *(definition, source, uploaded_by),
     )
     for _ in range(INSERT_ATTEMPTS):
         row = await db.fetchrow(INSERT_DOCUMENT, *values)

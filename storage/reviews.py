@@ -16,8 +16,8 @@ DOCUMENT, STEP = "document", "step"
 
 COLUMNS = """
 tenant_id, review_id, coalesce(document_id, run_document_id) AS document_id, run_id, step_id, queue, title, status,
-band, priority::float8 AS priority, parts, reasons, summary, decided_by, due_at, created_at, updated_at,
-closed_at"""
+band, priority::float8 AS priority, parts, reasons, summary, assignee_group AS "group", may_not_decide, decided_by,
+due_at, created_at, updated_at, closed_at"""
 """All but what may be long: form, show and decision."""
 
 UPSERT_REVIEW = f"""
@@ -36,6 +36,7 @@ SELECT {COLUMNS} FROM reviews
    AND ($2::text IS NULL OR status = $2)
    AND ($5::text IS NULL OR queue = $5)
    AND ($6::text IS NULL OR (step_id IS NOT NULL) = ($6 = 'step'))
+   AND ($7::text IS NULL OR assignee_group = $7)
    AND ($4::text IS NULL OR (-band, -priority, created_at, review_id) >
         (SELECT -band, -priority, created_at, review_id FROM reviews WHERE tenant_id = $1 AND review_id = $4))
  ORDER BY -band, -priority, created_at, review_id
@@ -74,6 +75,10 @@ class Review:
     parts: dict[str, float]
     reasons: list[Json]
     summary: dict[str, Json]
+    group: str | None
+    """The people that it is for; None: no people in particular."""
+    may_not_decide: list[str]
+    """Names of principals whose decision the run does not take."""
     decided_by: str | None
     due_at: dt.datetime | None
     created_at: dt.datetime
@@ -137,12 +142,13 @@ async def list_reviews(
     status: str | None = OPEN,
     queue: str | None = None,
     kind: str | None = None,
+    group: str | None = None,
     limit: int = 100,
     after: str | None = None,
 ) -> list[Review]:
     """Return the tenant's review items, most urgent first; `after` is the last review id of the page before.
 
-    `status`, `queue` and `kind` None list all.
+    `status`, `queue`, `kind` and `group` None list all.
     """
-    found = await db.fetch(LIST_REVIEWS, tenant_id, status, limit, after, queue, kind)
+    found = await db.fetch(LIST_REVIEWS, tenant_id, status, limit, after, queue, kind, group)
     return [Review(**row) for row in found]

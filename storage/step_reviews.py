@@ -17,12 +17,13 @@ FIRST, ESCALATED = 0, 1
 # stays the end, or if it hands the open item on. A repetition, and one that comes late, changes nothing.
 ASK = """
 INSERT INTO reviews AS r (tenant_id, review_id, run_id, step_id, run_document_id, queue, title, form, show, band,
-                          priority, due_at, asked_at, parts, reasons, summary)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11::float8, $12, $13, '{}', '[]', '{}')
+                          priority, due_at, asked_at, assignee_group, may_not_decide, parts, reasons, summary)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11::float8, $12, $13, $14, $15, '{}', '[]', '{}')
 ON CONFLICT (tenant_id, run_id, step_id) WHERE step_id IS NOT NULL DO UPDATE
    SET run_document_id = EXCLUDED.run_document_id, queue = EXCLUDED.queue, title = EXCLUDED.title,
        form = EXCLUDED.form, show = EXCLUDED.show, band = EXCLUDED.band, priority = EXCLUDED.priority,
        due_at = EXCLUDED.due_at, asked_at = EXCLUDED.asked_at, updated_at = now(),
+       assignee_group = EXCLUDED.assignee_group, may_not_decide = EXCLUDED.may_not_decide,
        status = CASE WHEN r.asked_at < EXCLUDED.asked_at THEN 'open' ELSE r.status END,
        decision = CASE WHEN r.asked_at < EXCLUDED.asked_at THEN NULL ELSE r.decision END,
        decided_by = CASE WHEN r.asked_at < EXCLUDED.asked_at THEN NULL ELSE r.decided_by END,
@@ -50,6 +51,10 @@ class StepQuestion:
     priority: float
     due_at: dt.datetime | None
     asked_at: float
+    group: str | None = None
+    """The people that it is for."""
+    may_not_decide: tuple[str, ...] = ()
+    """Names of principals whose decision the run does not take."""
     document_id: str | None = None
     band: int = FIRST
 
@@ -75,7 +80,7 @@ async def ask_question(db: Database, tenant_id: str, run_id: str, step_id: str, 
         ASK,
         *(tenant_id, step_review_id(tenant_id, run_id, step_id), run_id, step_id, question.document_id),
         *(question.queue, question.title, question.form, question.show, question.band, question.priority),
-        *(question.due_at, question.asked_at),
+        *(question.due_at, question.asked_at, question.group, question.may_not_decide),
     )
 
 

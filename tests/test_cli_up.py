@@ -15,7 +15,9 @@ from socket import socket
 import httpx
 import pytest
 
+from embedded import temporal
 from tests.stack import descendants, survivors
+from workflows.contract import SEARCH_ATTRIBUTES
 
 CLI = (sys.executable, "-m", "cli")
 FREE_PORTS = ("--port", "0", "--temporal-port", "0", "--ui-port", "0")
@@ -164,3 +166,16 @@ def test_ctrl_c_while_it_starts_ends_it_cleanly(up: Up) -> None:
     assert up.end(signal.SIGINT) == 0
     assert ended(children)
     assert not any("Traceback" in line for line in up.lines)
+
+
+async def test_the_data_of_an_older_release_gets_what_it_lacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Temporal's dev server registers search attributes for a new database only; runs would hang for lack of one."""
+    monkeypatch.setattr(temporal, "SEARCH_ATTRIBUTES", temporal.SEARCH_ATTRIBUTES[:-1])
+    older = await temporal.start_temporal(tmp_path, 0, 0, report=print)
+    await older.process.stop()
+    up = Up(tmp_path)
+    try:
+        up.wait_for(READY)
+        assert f"registered the search attribute {SEARCH_ATTRIBUTES[-1].name}\n" in up.lines
+    finally:
+        assert up.end(signal.SIGINT) == 0

@@ -28,7 +28,9 @@ OURS = {name: service for name, service in SERVICES.items() if service["image"] 
 
 
 def settings_of(service: str) -> Settings:
-    values = {name: value for name, value in OURS[service]["environment"].items() if name.startswith("DOCRAIL_")}
+    """Return what the file itself sets; a name without a value is handed on from wherever it is used."""
+    variables = OURS[service]["environment"].items()
+    values = {name: value for name, value in variables if name.startswith("DOCRAIL_") and value is not None}
     return Settings.model_validate({name.removeprefix("DOCRAIL_").lower(): value for name, value in values.items()})
 
 
@@ -47,6 +49,31 @@ def test_the_schema_would_notice_a_mistake() -> None:
 def test_every_variable_is_a_setting_that_accepts_its_value(service: str) -> None:
     """Settings forbids names it does not know, so this fails for a misspelt one."""
     assert settings_of(service).temporal_address == "temporal:7233"
+
+
+@pytest.mark.parametrize("service", OURS)
+def test_every_variable_that_is_handed_on_is_a_setting(service: str) -> None:
+    handed_on = [name for name, value in OURS[service]["environment"].items() if value is None]
+    assert handed_on
+    assert [name for name in handed_on if name.removeprefix("DOCRAIL_").lower() not in Settings.model_fields] == []
+
+
+def test_who_makes_callback_urls_and_who_takes_them_have_the_same_key() -> None:
+    for name in ("DOCRAIL_CALLBACK_KEY", "DOCRAIL_PUBLIC_URL"):
+        assert {OURS[service]["environment"].get(name, "missing") for service in ("api", "worker")} == {None}
+
+
+def test_what_steps_may_reach_is_for_the_operator_to_say() -> None:
+    names = {"DOCRAIL_ALLOWED_HOSTS", "DOCRAIL_NOTIFY_URL", "DOCRAIL_GEMINI_API_KEY", "DOCRAIL_SECRETS_DIR"}
+    assert names <= OURS["worker"]["environment"].keys()
+    assert not names & OURS["api"]["environment"].keys()  # which calls nobody
+
+
+def test_secrets_are_mounted_for_reading_where_the_worker_looks_and_are_in_no_image_or_commit() -> None:
+    folder = settings_of("worker").secrets_folder
+    assert f"${{SECRETS_FOLDER:-./secrets}}:{folder}:ro" in SERVICES["worker"]["volumes"]
+    for name in (".dockerignore", ".gitignore"):
+        assert {"secrets", ".env"} <= {line.strip("/") for line in (ROOT / name).read_text().splitlines()}
 
 
 def test_there_are_two_workers() -> None:

@@ -10,6 +10,8 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from activities.values import MAX_LOADED_BYTES
+from dag import lists
 from dag.checks.budget import MAX_BYTES, MAX_STEPS
 from dag.definition import (
     DEFAULTABLE,
@@ -24,16 +26,19 @@ from dag.definition import (
     TriggerRule,
 )
 from dag.dispatch import MAX_CARRIED_BYTES
-from dag.expressions import MAX_LENGTH, compile_expression
+from dag.expressions import MAX_LENGTH, Scope, compile_expression
+from dag.fan import MAX_ITEMS, MAX_LIST_BYTES
 from dag.formats import FORMATS
-from dag.kinds import ForEach, StepKind
+from dag.kinds import Cache, ForEach, StepKind
 from dag.plan import RULES, Outcomes
-from dag.report import MAX_REPORT_BYTES
+from dag.report import MAX_INNER_BYTES, MAX_REPORT_BYTES
 from dag.sandbox import FILTERS, TESTS
 from dag.state import RunStatus, SkipReason, StepStatus
+from dag.stored import MAX_INLINE_BYTES
 from dag.values import LONGEST_MESSAGE, MAX_INTEGER, MAX_VALUE_BYTES, Json
 from dag.work import MAX_WORK
 from docs.generate import REFERENCE, pages
+from storage.values import MAX_STORED_BYTES
 
 LANGUAGE = REFERENCE / "definitions.md"
 TEXT = LANGUAGE.read_text("utf-8")
@@ -116,6 +121,10 @@ def test_the_fields_of_for_each_are_told_with_their_defaults() -> None:
     assert told_defaults("Once for each element") == expected
 
 
+def test_the_fields_of_cache_are_told_with_their_defaults() -> None:
+    assert told_defaults("Cached outputs") == defaults_of(Cache) | {"key": "the config, resolved"}
+
+
 def test_the_fields_of_retry_config_are_told_with_their_defaults() -> None:
     assert told_defaults("Retries") == defaults_of(RetryConfig)
 
@@ -169,8 +178,9 @@ def test_the_filters_tests_and_reserved_words_are_told() -> None:
 def test_the_limits_are_told() -> None:
     told = [int(row[1].replace(",", "")) for row in table("Limits")[1:]]
     assert told == [
-        *(MAX_STEPS, MAX_BYTES, MAX_LENGTH, MAX_VALUE_BYTES, MAX_CARRIED_BYTES, MAX_REPORT_BYTES),
-        *(MAX_WORK, LONGEST_MESSAGE, MAX_INTEGER),
+        *(MAX_STEPS, MAX_BYTES, MAX_LENGTH, MAX_VALUE_BYTES, MAX_INLINE_BYTES, MAX_STORED_BYTES, MAX_LOADED_BYTES),
+        *(MAX_CARRIED_BYTES, MAX_INNER_BYTES, MAX_REPORT_BYTES),
+        *(MAX_WORK, LONGEST_MESSAGE, MAX_ITEMS, MAX_LIST_BYTES, lists.MAX_STORED_BYTES, MAX_INTEGER),
     ]
 
 
@@ -178,7 +188,7 @@ def test_the_formats_are_told() -> None:
     assert words_after("Formats") == list(FORMATS)
 
 
-class Given:
+class Given(Scope):
     """The scope that the examples are told with."""
 
     def __init__(self, inputs: Json) -> None:

@@ -8,9 +8,12 @@ from temporalio.common import SearchAttributeKey
 
 from dag.calls import Callback
 from dag.kinds import Nested
+from dag.messages import ChunkItem, ItemEnd
 from dag.values import Json
 
 WORKFLOW_TYPE = "Run"
+CHUNK_TYPE = "Chunk"
+"""The workflow that does part of a long list for a run."""
 PAUSE, RESUME, ABORT = "pause", "resume", "abort"
 """Names of the updates (they answer, and refuse in a wrong state) and of the signals (they wait for a worker)."""
 ANSWER = "answer"
@@ -19,6 +22,8 @@ RESOLVE = "resolve"
 """Name of the update that says what becomes of a parked step: step id, `retry` | `skip` | `output`, value, who."""
 STATE = "state"
 """Name of the query; it answers a RunReport."""
+OUTPUT = "output"
+"""Name of the query that answers one step's output, also where a report leaves the outputs out."""
 EXPLAIN = "explain"
 """Name of the query that tells why: a step id or None for a page, the step before the page or None, and its size."""
 SAVED = "saved"
@@ -30,12 +35,20 @@ OPEN_REVIEW, ESCALATE_REVIEW, CLOSE_REVIEW = "open_review", "escalate_review", "
 RECORD_DEAD_LETTER = "record_dead_letter"
 """Activity that tells the dead-letter inbox of a failed step, and of what became of it."""
 
+RECORD_OVERDUE = "record_overdue"
+"""Activity that tells people of a run that has not ended within its deadline."""
+
+STORE_VALUE, LOAD_VALUES = "store_value", "load_values"
+"""Activities that keep what is too large to travel inside a run, and bring back what expressions read of it."""
+
 WRONG_STATE = "WrongState"
 """ApplicationError type of a refused update; details[0] is the run's status."""
 UNKNOWN_STEP = "UnknownStep"
 """ApplicationError type of an answer to a step that the run does not have, or that takes no answers."""
 MISFIT = "Misfit"
 """ApplicationError type of an answer that its step does not accept; details[0] lists what is wrong with it."""
+NOT_ALLOWED = "NotAllowed"
+"""ApplicationError type of a decision by somebody whose decision the step does not take; the message says why."""
 RUN_FAILED = "RunFailed"
 """ApplicationError type of a failed run; details[0] is its RunReport."""
 
@@ -44,10 +57,12 @@ DEFINITION = SearchAttributeKey.for_keyword("DocrailDefinition")
 DOCUMENT = SearchAttributeKey.for_keyword("DocrailDocument")
 STATUS = SearchAttributeKey.for_keyword("DocrailStatus")
 """Set only where Temporal's own status does not tell: `paused` while paused (else `running`), `aborted` at the end."""
+OVERDUE = SearchAttributeKey.for_keyword("DocrailOverdue")
+"""`true` once the run's deadline has passed and it had not ended; never set otherwise."""
 _PLAIN_KEY = r"[A-Za-z0-9_.:-]{1,31}"
 """Item keys that can stand in an id as they are; longer than the rest, a digest can never be mistaken for one."""
 
-SEARCH_ATTRIBUTES = (TENANT, DEFINITION, DOCUMENT, STATUS)
+SEARCH_ATTRIBUTES = (TENANT, DEFINITION, DOCUMENT, STATUS, OVERDUE)
 """What a namespace must know before runs can be started in it."""
 
 
@@ -83,8 +98,33 @@ class RunRequest(BaseModel):
     """A rewound state to go on from (dag.rewind), instead of a beginning."""
     resumed_inner: dict[str, dict[str, Json]] = Field(default_factory=dict)
     """The same of runs inside this one, by run id: they go on from there if their inputs are as they were."""
+    started_by: str = ""
+    """The principal who started the run, or the outermost of the runs around it; empty: not known."""
     callbacks: tuple[Callback, ...] = ()
     """The callback URLs of the runs around this one, which its inputs may ask for."""
+    semantics: int = 1
+    """In which way its scheduler decides (dag.plan.SEMANTICS when it was started); where it is absent, the first."""
+
+
+class ChunkRequest(BaseModel):
+    """What a chunk of a long list needs: its run's request, but of the definition only the step."""
+
+    model_config = ConfigDict(frozen=True)
+
+    run: RunRequest
+    step_id: str
+    items: tuple[ChunkItem, ...]
+    width: int
+    stop_after: int | None
+    inline_bytes: int
+
+
+class ChunkReport(BaseModel):
+    """How a chunk's items ended, in its order."""
+
+    model_config = ConfigDict(frozen=True)
+
+    ends: tuple[ItemEnd, ...]
 
 
 def tag_queue(task_queue: str, tag: str) -> str:

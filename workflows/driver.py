@@ -2,12 +2,15 @@
 
 import asyncio
 from collections import deque
+from collections.abc import Coroutine
+from dataclasses import replace
 from functools import partial
 
 from temporalio import workflow
-from temporalio.exceptions import ApplicationError, FailureError, is_cancelled_exception
+from temporalio.exceptions import ApplicationError
 
-from dag.calls import DeadLetter, ReviewEnd, StepOutcome
+from dag.assignees import refusal
+from dag.fan import inline_bytes
 from dag.inputs import MisfitError, check_answer
 from dag.kinds import StepKind, WaitFor
 from dag.messages import (
@@ -15,17 +18,20 @@ from dag.messages import (
     AbortRequested,
     Answered,
     Cancel,
+    ChunkEnded,
+    Command,
     Event,
     Finish,
+    Load,
     Record,
+    RecordOverdue,
     Resolution,
     Resolved,
     RunStarted,
     Start,
-    StepCancelled,
-    StepCompleted,
+    StartChunk,
     StepFailed,
-    TimedOut,
+    Store,
 )
 from dag.parking import resolution_problem
 from dag.plan import Step, plan_of
@@ -34,13 +40,15 @@ from dag.rewind import begin, load, save
 from dag.scheduler import advance
 from dag.state import Answer, RunStatus, StepError, StepStatus
 from dag.values import Json, size_of
+from workflows.chunks import run_chunk
 from workflows.context import context_of, own_callbacks, placeholders
-from workflows.contract import MISFIT, STATUS, UNKNOWN_STEP, WRONG_STATE, RunRequest
-from workflows.failures import attempts_of, error_of, may_pass
-from workflows.launch import ask, record, run_handler, run_nested, undo, wait
-
-Work = asyncio.Task[StepOutcome | RunReport | None]
-"""What runs for a step or an item: an activity, a nested run, a wait (None: time is up)."""
+from workflows.contract import MISFIT, NOT_ALLOWED, STATUS, UNKNOWN_STEP, WRONG_STATE, ChunkReport, RunRequest
+from workflows.deadline import deadline, record_overdue
+from workflows.endings import Work, event_of
+from workflows.failures import may_pass
+from workflows.launch import Piece, ask, record, run_handler, run_nested, undo, wait
+from workflows.moving import moved
+from workflows.telling import letter_of, review_end
 
 Key = tuple[str, int | None]
 """A step's id, and which item of it."""
@@ -51,7 +59,7 @@ class Driver:
 
     def __init__(self, request: RunRequest) -> None:
         """Compile the plan and lay out the state; nothing starts before `drive`."""
-        self.plan = plan_of(request.definition)
+        self.plan = plan_of(request.definition, request.semantics)
         self.state = (
             load(self.plan, request.resumed)
             if request.resumed
@@ -78,11 +86,12 @@ class Driver:
     async def drive(self) -> RunStatus:
         """Run the plan to its end and return how it ended."""
         self._inbox.appendleft(RunStarted(workflow.time()))  # messages may have come before
-        while self.state.outcome is None:
-            await workflow.wait_condition(lambda: bool(self._inbox))
-            while self._inbox:
-                self._turn(self._inbox.popleft())
-            self._show()
+        with deadline(self.plan.deadline_seconds, self.tell):
+            while self.state.outcome is None:
+                await workflow.wait_condition(lambda: bool(self._inbox))
+                while self._inbox:
+                    self._turn(self._inbox.popleft())
+                self._show()
         if self._work or self._recording:  # questions that were answered are being closed, failures being told
             await workflow.wait_condition(lambda: not self._work and not self._recording)
         return self.state.outcome
@@ -111,8 +120,11 @@ class Driver:
         """Return the whole state as it is now, for a retry to go on from."""
         return save(self.plan, self.state)
 
-    def check_answer(self, step_id: str, answer: Json) -> None:
-        """Check that a step takes this answer now. Raises: ApplicationError (UnknownStep, WrongState, Misfit)."""
+    def check_answer(self, step_id: str, answer: Json, by: str) -> None:
+        """Check that a step takes this answer now, from `by`.
+
+        Raises: ApplicationError (UnknownStep, WrongState, NotAllowed, Misfit).
+        """
         step = self.plan.steps[self.plan.index[step_id]] if step_id in self.plan.index else None
         definition = step.definition if step else None
         wait_, human = (definition.wait, definition.human) if definition else (None, None)
@@ -125,6 +137,8 @@ class Driver:
         if state.answer or step_id in self._answered:
             told = "answered"
         if told in (StepStatus.PENDING, StepStatus.QUEUED, StepStatus.WAITING):
+            if human and (why := refusal(human, by, self._request.started_by)):
+                raise ApplicationError(why, type=NOT_ALLOWED, non_retryable=True)
             try:
                 check_answer((human.form if human else wait_ and wait_.accept) or {}, answer)
             except MisfitError as error:
@@ -164,108 +178,75 @@ class Driver:
             workflow.upsert_search_attributes([STATUS.value_set(status)])
 
     def _turn(self, arrival: Event | tuple[Step, int | None, Work]) -> None:
-        event = _event_of(*arrival) if isinstance(arrival, tuple) else arrival
+        event = event_of(*arrival) if isinstance(arrival, tuple) else arrival
         if isinstance(event, StepFailed) and isinstance(arrival, tuple) and may_pass(arrival[2].exception()):
             self._passing.add(event.error)
+        if isinstance(event, ChunkEnded):
+            self._passing.update(ended.error for ended in event.ends if ended.error and ended.may_pass)
         if isinstance(event, Resolved):
             self._resolving.remove(event.step)
         for command in advance(self.plan, self.state, event):
-            match command:
-                case Start(step_id, config, item):
-                    self._start(self.plan.step(step_id), config, item)
-                case Cancel(step_id, item):
-                    if work := self._work.get((step_id, item)):  # else its end is in the inbox already
-                        work.cancel()
-                case Record(step_id):
-                    self._record(self.plan.step(step_id))
-                case Finish():
-                    pass  # the state says so
+            self._obey(command)
 
-    def _record(self, step: Step) -> None:
-        recording = asyncio.create_task(record(self._letter(step)))
+    def _obey(self, command: Command) -> None:
+        match command:
+            case Start(step_id, config, item, cache_key):
+                step = self.plan.step(step_id)
+                self._follow(step, item, self._launch(step, config, item, cache_key))
+            case StartChunk(step_id, items):
+                step = self.plan.step(step_id)
+                self._follow(step, items[0].place, asyncio.create_task(self._run_chunk(step, command)))
+            case Cancel(step_id, item):
+                if work := self._work.get((step_id, item)):  # else its end is in the inbox already
+                    work.cancel()
+            case Record(step_id):
+                self._record(record(letter_of(self._request, self.plan, self.state, step_id, self._passing)))
+            case Load() | Store():
+                self._record(self._move(command))
+            case RecordOverdue():
+                self._record(record_overdue(self._request, self.plan))
+            case Finish():
+                pass  # the state says so
+
+    def _record(self, telling: Coroutine[None, None, None]) -> None:
+        recording = asyncio.create_task(telling)
         self._recording.append(recording)
         recording.add_done_callback(self._recorded)
+
+    async def _move(self, command: Load | Store) -> None:
+        self.tell(await moved(self._request.tenant_id, command))
 
     def _recorded(self, recording: asyncio.Task[None]) -> None:
         self._recording.remove(recording)
         recording.result()
 
-    def _letter(self, step: Step) -> DeadLetter:
-        request, state = self._request, self.state.steps[step.index]
-        error = state.error or StepError("", "")
-        errors = [item.error for item in state.fan.items if item.error] if state.fan else [error]
-        is_aborted = self.state.stopping is RunStatus.ABORTED  # nothing is left to be done about its steps
-        return DeadLetter(
-            tenant_id=request.tenant_id,
-            run_id=request.run_id,
-            step_id=step.id,
-            definition_id=self.plan.id,
-            version=request.version,
-            handler=step.definition.handler,
-            document_id=None if request.document is None else request.document["document_id"],
-            status=StepStatus.CANCELLED if is_aborted else state.status,
-            error_type=error.type,
-            error_message=error.message,
-            retryable=bool(errors) and self._passing.issuperset(errors),
-            attempts=state.attempts,
-            failed_at=workflow.time(),
-            resolved_by=state.resolved_by,
-        )
+    def _run_chunk(self, step: Step, command: StartChunk) -> Coroutine[None, None, ChunkReport]:
+        fan = self.state.steps[step.index].fan
+        assert fan is not None, "only lists run in chunks"
+        return run_chunk(self._request, step, command, inline_bytes(len(fan.items)), lambda: self.state.paused)
 
-    def _start(self, step: Step, config: Json, item: int | None) -> None:
-        work = self._launch(step, config, item)
+    def _follow(self, step: Step, item: int | None, work: Work) -> None:
         self._work[step.id, item] = work
         work.add_done_callback(partial(self._ended, step, item, work))
 
-    def _launch(self, step: Step, config: Json, item: int | None) -> Work:
+    def _launch(self, step: Step, config: Json, item: int | None, cache_key: str | None) -> Work:
         if item == COMPENSATION:
             return undo(self._request, step, config)
-        fan = self.state.steps[step.index].fan
-        item_key = None if item is None or fan is None else fan.items[item].key
+        piece = Piece(config, cache_key=cache_key)
+        if item is not None and (fan := self.state.steps[step.index].fan) is not None:
+            piece = replace(piece, item_key=fan.items[item].key, inline_bytes=inline_bytes(len(fan.items)))
         match step.kind:
             case StepKind.HANDLER:
-                return run_handler(self._request, step, config, item_key)
+                return run_handler(self._request, step, piece)
             case StepKind.WORKFLOW:
-                return asyncio.create_task(run_nested(self._request, step, config, item_key))
+                return asyncio.create_task(run_nested(self._request, step, piece))
             case StepKind.HUMAN:
-                return asyncio.create_task(ask(self._request, step, config, partial(self._end_of, step)))
+                return asyncio.create_task(
+                    ask(self._request, step, config, partial(review_end, self._request, self.state, step))
+                )
             case _:
                 return asyncio.create_task(wait(config["seconds"]))
-
-    def _end_of(self, step: Step) -> ReviewEnd:
-        """Return how a human step ended; one that is still waiting has run out of time."""
-        state = self.state.steps[step.index]
-        answer = state.answer or Answer(None)
-        status = state.status if state.status is not StepStatus.WAITING else StepStatus.CANCELLED
-        return ReviewEnd(
-            tenant_id=self._request.tenant_id,
-            run_id=self._request.run_id,
-            step_id=step.id,
-            status=status,
-            decision=answer.value,
-            decided_by=answer.by,
-        )
 
     def _ended(self, step: Step, item: int | None, work: Work, _: object) -> None:
         del self._work[step.id, item]
         self._inbox.append((step, item, work))  # its result is read in the main task, where a bug surfaces
-
-
-def _event_of(step: Step, item: int | None, work: Work) -> Event:
-    """Return the event that ended work is. Only Temporal's failures are outcomes: anything else is a bug."""
-    at = workflow.time()
-    try:
-        result = work.result()
-    except (FailureError, asyncio.CancelledError) as error:
-        if is_cancelled_exception(error):
-            return StepCancelled(step.id, at, item)
-        return StepFailed(step.id, error_of(step.definition, error), attempts_of(step.definition, error), at, item)
-    match result:
-        case StepOutcome(output=output, attempt=attempt):
-            return StepCompleted(step.id, output, attempt, at, item)
-        case RunReport(status=RunStatus.COMPLETED, outputs=outputs):
-            return StepCompleted(step.id, outputs, 1, at, item)
-        case RunReport(run_id=run_id, reason=reason):
-            return StepFailed(step.id, StepError("RunAborted", f"{run_id} was aborted: {reason}"), 1, at, item)
-        case None:
-            return TimedOut(step.id, at)

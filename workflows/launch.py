@@ -2,18 +2,21 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import timedelta
 
 from temporalio import workflow
 from temporalio.common import Priority, RetryPolicy, SearchAttributePair, TypedSearchAttributes
 from temporalio.exceptions import ApplicationError
 
-from dag.calls import Callback, DeadLetter, ReviewCall, ReviewEnd, StepCall, StepOutcome
+from dag.assignees import barred
+from dag.calls import CacheUse, Callback, DeadLetter, ReviewCall, ReviewEnd, StepCall, StepOutcome
 from dag.definition import Definition, RetryConfig
 from dag.inputs import MisfitError, complete_inputs
 from dag.kinds import Human
 from dag.plan import Step
 from dag.report import RunReport
+from dag.stored import MAX_INLINE_BYTES
 from dag.values import Json, canonical, size_of
 from workflows.contract import (
     CLOSE_REVIEW,
@@ -30,6 +33,7 @@ from workflows.contract import (
     tag_queue,
     workflow_id,
 )
+from workflows.moving import stored
 
 Handle = workflow.ActivityHandle[StepOutcome]
 
@@ -47,33 +51,58 @@ RECORD_TIMEOUT = timedelta(seconds=30)
 """One attempt at writing a row of ours; it is tried until it works: no question and no failure may get lost."""
 
 
-def run_handler(request: RunRequest, step: Step, config: Json, item_key: str | None) -> Handle:
-    """Start the activity of a step's handler, or of one of its items."""
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """What is begun of a step: all of it, or one item where it runs over a list."""
+
+    config: Json
+    item_key: str | None = None
+    cache_key: str | None = None
+    inline_bytes: int = MAX_INLINE_BYTES
+    """Largest output that comes back as it is."""
+
+
+def run_handler(request: RunRequest, step: Step, piece: Piece) -> Handle:
+    """Start the activity of a step's handler."""
     assert step.definition.handler is not None, "only handler steps run handlers"
-    activity_id = step.id if item_key is None else child_run_id(step.id, item_key)
-    call = _call(request, step, step.id, config, item_key)
+    activity_id = step.id if piece.item_key is None else child_run_id(step.id, piece.item_key)
+    call = _call(request, step, step.id, piece)
+    call = call.model_copy(update={"cache": _cache_use(step, call, piece.cache_key)})
     return _start(request, step, step.definition.handler, call, activity_id)
+
+
+def _cache_use(step: Step, call: StepCall, key: str | None) -> CacheUse | None:
+    """Return how a step uses the cache. One that asks for a callback does not: no other run's output has called for it.
+
+    The config has but what stands for the URL, and that is this run's alone.
+    """
+    cache = step.definition.cache
+    if cache is None or key is None or call.callbacks:
+        return None
+    return CacheUse(key=key, ttl_seconds=cache.ttl_seconds)
 
 
 def undo(request: RunRequest, step: Step, config: Json) -> Handle:
     """Start the activity that undoes a step. Its identity is its own: a handler must not take it for the step's."""
     assert step.definition.compensate is not None, "only such steps are undone"
     name = f"{step.id}.compensate"
-    call = _call(request, step, name, config, None)
+    call = _call(request, step, name, Piece(config))
     return _start(request, step, step.definition.compensate.handler, call, name)
 
 
-def _call(request: RunRequest, step: Step, step_id: str, config: Json, item_key: str | None) -> StepCall:
+def _call(request: RunRequest, step: Step, step_id: str, piece: Piece) -> StepCall:
     retry = step.definition.retry_config
     return StepCall(
         tenant_id=request.tenant_id,
         run_id=request.run_id,
         step_id=step_id,
-        item_key=item_key,
-        config=config,
+        item_key=piece.item_key,
+        config=piece.config,
         jitter_seconds=retry.jitter * retry.initial_delay,
         honor_retry_after=retry.honor_retry_after,
-        callbacks=_asked_for(request, config),
+        secrets=step.secrets if step_id == step.id else step.compensation_secrets,
+        callbacks=_asked_for(request, piece.config),
+        inline_bytes=piece.inline_bytes,
     )
 
 
@@ -139,17 +168,20 @@ def _retry_policy(retry: RetryConfig, max_retries: int) -> RetryPolicy:
     )
 
 
-async def run_nested(request: RunRequest, step: Step, inputs: dict[str, Json], item_key: str | None) -> RunReport:
-    """Start a nested run and return its report once it completed or was aborted. Cancelling cancels it and waits."""
+async def run_nested(request: RunRequest, step: Step, piece: Piece) -> RunReport:
+    """Start a nested run and return its report once it completed or was aborted. Cancelling cancels it and waits.
+
+    Outputs that are too large to travel on are stored.
+    """
     nested = step.definition.workflow
     assert nested is not None, "only workflow steps have nested runs"
     pinned = request.nested[nested_key(nested)]
     definition = Definition.model_validate(pinned.definition)
     try:
-        complete = complete_inputs(definition, inputs)
+        complete = complete_inputs(definition, piece.config)
     except MisfitError as error:
         raise ApplicationError(f"{definition.id}: {error}", type="InvalidInput", non_retryable=True) from error
-    run_id = child_run_id(request.run_id, step.id, item_key)
+    run_id = child_run_id(request.run_id, step.id, piece.item_key)
     left = request.resumed_inner.get(run_id)
     resumed = left if left is not None and left["inputs"] == complete else None
     inner = request.model_copy(update={"run_id": run_id, **dict(pinned), "inputs": complete, "resumed": resumed})
@@ -167,6 +199,8 @@ async def run_nested(request: RunRequest, step: Step, inputs: dict[str, Json], i
         search_attributes=TypedSearchAttributes(attributes),
         static_summary=definition.title or definition.id,
     )
+    if size_of(report.outputs) > piece.inline_bytes:
+        return report.model_copy(update={"outputs": await stored(request.tenant_id, step.id, report.outputs)})
     return report
 
 
@@ -218,6 +252,8 @@ def _question(request: RunRequest, step: Step, config: dict[str, Json], queue: s
         form=human.form,
         show=config["show"],
         priority=human.priority,
+        group=human.assignees.group if human.assignees else None,
+        may_not_decide=barred(human, request.started_by),
         due_at=None if seconds is None else workflow.time() + seconds,
         asked_at=asked_at,
     )

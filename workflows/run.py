@@ -16,13 +16,14 @@ with workflow.unsafe.imports_passed_through():
         ResolutionKind,
         ResumeRequested,
     )
-    from dag.report import RunReport
+    from dag.report import RunReport, for_outer
     from dag.state import Answer, RunStatus
     from dag.values import Json
     from workflows.contract import (
         ABORT,
         ANSWER,
         EXPLAIN,
+        OUTPUT,
         PAUSE,
         RESOLVE,
         RESUME,
@@ -57,7 +58,7 @@ class Run:
             self._driver.tell(CancelRequested(workflow.time()))
             status = await driving
         await workflow.wait_condition(workflow.all_handlers_finished)
-        report = self._driver.report()
+        report = self._driver.report() if workflow.info().parent is None else for_outer(self._driver.report())
         match status:
             case RunStatus.FAILED:
                 raise ApplicationError(report.reason, report, type=RUN_FAILED, non_retryable=True)
@@ -71,6 +72,12 @@ class Run:
     def state(self) -> RunReport:
         """Tell each step's status, reason, attempts and duration, and the totals."""
         return self._driver.report()
+
+    @workflow.query(name=OUTPUT)
+    def output(self, step_id: str) -> Json:
+        """Tell what a step gave, null if it gave nothing."""
+        plan, state = self._driver.plan, self._driver.state
+        return state.steps[plan.index[step_id]].output if step_id in plan.index else None
 
     @workflow.query(name=SAVED)
     def saved(self) -> dict[str, Json]:
@@ -132,7 +139,7 @@ class Run:
     def signal_answer(self, step_id: str, answer: Json, by: str = "") -> None:
         """Answer as soon as a worker is there. A signal cannot be refused, so a wrong one changes nothing."""
         try:
-            self._driver.check_answer(step_id, answer)
+            self._driver.check_answer(step_id, answer, by)
         except ApplicationError as error:
             workflow.logger.warning("an answer was dropped: %s", error.message)
         else:
@@ -145,8 +152,8 @@ class Run:
         return await self._settled()
 
     @answer.validator
-    def _may_answer(self, step_id: str, answer: Json, by: str = "") -> None:  # noqa: ARG002 - as the update
-        self._driver.check_answer(step_id, answer)
+    def _may_answer(self, step_id: str, answer: Json, by: str = "") -> None:
+        self._driver.check_answer(step_id, answer, by)
 
     @workflow.update(name=RESOLVE, description="Say what becomes of a parked step: retry, skip or output")
     async def resolve(self, step_id: str, kind: str, value: Json = None, by: str = "") -> RunStatus:

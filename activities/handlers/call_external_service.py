@@ -70,7 +70,8 @@ async def run(call: Call[Config], tools: Tools) -> Output:
     url = checked_url(config.url)
     if config.query:
         url = url.copy_merge_params(config.query)
-    revealed = await tools.outside.secrets.reveal(call.tenant_id, config.headers, url.host)
+    secrets = tools.outside.secrets
+    revealed = await secrets.reveal(call.tenant_id, config.headers, url.host, named=call.secrets)
     body = None if config.body is None else json.dumps(config.body, ensure_ascii=False, allow_nan=False).encode()
     outgoing = Outgoing(
         method=config.method or ("GET" if body is None else "POST"),

@@ -8,9 +8,9 @@ from dag.values import Json
 
 
 class Config(RootModel[dict[str, Json]], frozen=True):
-    """Any fields: `{customer: "{{ inputs.customer }}"}`."""
+    """Any fields: `{customer: "{{ inputs.customer }}"}`. Without any, all inputs that the definition declares."""
 
-    root: dict[str, Json] = Field(description="what the step gives, by name")
+    root: dict[str, Json] = Field(description="what the step gives, by name; by default every declared input")
 
 
 class Output(RootModel[dict[str, Json]]):

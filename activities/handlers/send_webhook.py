@@ -71,6 +71,7 @@ async def run(call: Call[Config], tools: Tools) -> Output:
         None if config.secret is None else name_of(config.secret),
         config.headers,
         config.timeout_seconds,
+        call.secrets,
     )
     delivery = await deliver(message, tools.outside.http, tools.outside.secrets)
     return Output(webhook_id=message_id, status=delivery.status, signed=delivery.signed, result=delivery.result)

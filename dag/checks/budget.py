@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 
 from dag.checks.findings import Findings
 from dag.checks.outline import Outline, StepOutline
+from dag.chunks import CHUNK_ITEMS
 from dag.definition import Definition, to_json
-from dag.fan import MAX_ITEMS
 from dag.kinds import StepKind
 
 MAX_STEPS = 5_000
@@ -57,11 +57,11 @@ def _events_of(step: StepOutline) -> int:
 
 
 def _items_of(step: StepOutline) -> int:
-    """Return how often the step may run: a list that is known only at run time may have any length that is allowed."""
+    """Return how many items the run itself may have to do: those of longer lists go to chunks, which cost it less."""
     if step.fields.get("for_each") is None:
         return 1
     items = step.part("for_each").get("items")
-    return len(items) if isinstance(items, list) else MAX_ITEMS
+    return min(len(items), CHUNK_ITEMS) if isinstance(items, list) else CHUNK_ITEMS
 
 
 def _lists(outline: Outline, costs: Sequence[int]) -> str:
@@ -70,9 +70,11 @@ def _lists(outline: Outline, costs: Sequence[int]) -> str:
     if not repeated:
         return ""
     dearest = sorted(repeated, key=lambda entry: entry[0])[:MOST_NAMED]
-    names = ", ".join(f"{step.name} up to {_items_of(step)} times ({-cost})" for cost, step in dearest)
+    names = ", ".join(f"{step.name} {-cost}" for cost, step in dearest)
     rest = ", …" if len(repeated) > MOST_NAMED else ""
-    return f": {names}{rest}; put some of them into definitions of their own and run those with 'workflow'"
+    return (
+        f": for their lists {names}{rest}; put some of them into definitions of their own and run those with 'workflow'"
+    )
 
 
 def check_size(definition: Definition, findings: Findings) -> None:

@@ -10,6 +10,8 @@ from itertools import islice
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from dag.aliases import parse_ref
+from dag.checks.advice import meant_choice, meant_end, note_on
 from dag.checks.findings import MAX_PROBLEMS, Findings
 from dag.checks.hints import homes_of, meant_value, translate
 from dag.checks.shapes import fixed_fields, model_at
@@ -20,6 +22,7 @@ from dag.problems import Path
 from dag.values import Json
 
 _ID_RULE = "must begin with a letter and hold only letters, digits and _"
+_NO_TEMPLATE = "; it takes no template, for it is read before there is a run"
 
 MOST_ERRORS = 10 * MAX_PROBLEMS
 """Errors translated at most: more are never shown."""
@@ -73,11 +76,13 @@ def report_unknown(
 ) -> str | None:
     """Report the field at `path`, which `owner`, read by `model`, does not have; return the field that is meant."""
     names, word = list(known), str(path[-1])
-    homes = homes_of(model, word)
-    meant = None if homes else translate(model, word) or findings.suggestions.closest(word, names)
+    homes, note = homes_of(model, word), note_on(model, word)
+    meant = None if homes or note else translate(model, word) or findings.suggestions.closest(word, names)
     message = f"{owner} has no field '{quote(word)}'"
     if homes:
         message += f"; it belongs in {' or '.join(homes)}"
+    elif note:
+        message += f": {note}"
     elif meant is None:
         message += known_names(name for name in names if name not in STEP_ALIASES)
     findings.error("unknown-field", path, message, meant, at_key=True)
@@ -131,22 +136,36 @@ class _Report:
         found = _at(self.value, loc)
         is_key = _real(fault["loc"]) != fault["loc"]
         if fault["type"] == "string_pattern_mismatch" and fault.get("ctx", {}).get("pattern") == ID_PATTERN:
-            self._bad_id(path, loc[-1] if is_key else found, at_key=is_key)
+            self._bad_id(path, str(loc[-1] if is_key else found), at_key=is_key)
             return
         context = fault.get("ctx", {})
         code, rule = wording(fault["type"], context, fault["msg"])
         model = model_at(self.model, loc)
         name = field_name(self.findings.author_path(path))
         subject = f"'{name}'" if path else name
-        message = f"{subject} {_with_form(rule, path[-1] if path else '', model)}, found {describe(found)}"
-        meant = meant_value(rule, found, model)
+        message = f"{subject} {_with_form(rule, path, model)}, found {describe(found)}"
+        meant, remark = meant_value(rule, found, model, path), ""
         if meant is None and isinstance(found, str):
-            meant = self.findings.suggestions.closest(found, choices_of(context))
-        self.findings.error(code, path, message, meant, at_key=is_key)
+            choices = choices_of(context)
+            meant = meant_choice(found, choices) or self.findings.suggestions.closest(found, choices)
+            if self._is_template(found):
+                remark = _NO_TEMPLATE
+            elif model is OnTimeout:
+                remark, meant = meant_end(found, is_name=is_id(found))
+        self.findings.error(code, path, message + remark, meant, at_key=is_key)
 
-    def _bad_id(self, path: Path, text: Json, *, at_key: bool) -> None:
-        fixed = re.sub(r"\W+", "_", str(text), flags=re.ASCII).strip("_")
-        message = f"'{quote(str(text))}' cannot be an id: it {_ID_RULE}"
+    def _is_template(self, found: str) -> bool:
+        """Tell whether a template stands where the definition itself takes none."""
+        return "{{" in found and self.model in (Definition, Step)
+
+    def _bad_id(self, path: Path, text: str, *, at_key: bool) -> None:
+        fixed = re.sub(r"\W+", "_", text, flags=re.ASCII).strip("_")
+        message, ref = f"'{quote(text)}' cannot be an id: it {_ID_RULE}", parse_ref(text)
+        if self._is_template(text):
+            message, fixed = message + _NO_TEMPLATE, ""
+        elif ref is not None:  # as `docrail run` takes it
+            message += "" if ref.version is None else f"; the version stands beside it, as 'version: {ref.version}'"
+            fixed = ref.definition_id
         self.findings.error("bad-id", path, message, fixed if is_id(fixed) else None, at_key=at_key)
 
     def _known(self, loc: Path) -> Iterator[str]:
@@ -180,17 +199,20 @@ _LISTS = {
     "steps": " of steps, each beginning with `- id: NAME`",
     "switch": " of cases, as in [{when: EXPRESSION, branch: NAME}, {else: NAME}]",
     "depends_on": " of ids, as in [extract, save]",
+    "tests": " of tests, each beginning with `- name: WHAT IT SHOWS`",
 }
 """How the entries of a list look, by its field."""
 
 
-def _with_form(rule: str, field: str | int, model: type[BaseModel] | None) -> str:
+def _with_form(rule: str, path: Path, model: type[BaseModel] | None) -> str:
     """Return `rule` with what to write there; some parts may be a text in place of an object."""
     if rule == "must be a list":
-        return rule + _LISTS.get(str(field), "")
+        return rule + _LISTS.get(str(path[-1]), "")
     if model is OnTimeout:
         return "must be 'abort', 'fail', 'continue' or {branch: NAME}"
-    return "must be a text" if model is Abort and rule == "must be an object" else rule
+    if path[-2:] == ("workflow", "version") and rule == "must be a whole number":
+        return rule + ", or left out for what new runs get"
+    return "must be a text: why the run ends" if model is Abort and rule == "must be an object" else rule
 
 
 def _real(loc: Path) -> Path:

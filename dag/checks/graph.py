@@ -101,9 +101,10 @@ def _check_edge(step: StepOutline, edge: Edge, outline: Outline, findings: Findi
     """Report an edge to a step or a branch that is not there; tell whether the step is."""
     parent = outline.step(edge.step)
     if parent is None:
-        meant = findings.suggestions.closest(edge.step, outline.ids)
+        near = findings.suggestions.closest(edge.step, outline.ids)
+        meant = outline.branches.get(edge.text) or (near and near + edge.text[len(edge.step) :])
         message = f"{step.name} depends on '{quote(edge.text)}', which is not a step"
-        findings.error("unknown-step", edge.path, message, meant and meant + edge.text[len(edge.step) :])
+        findings.error("unknown-step", edge.path, message, meant)
         return False
     if edge.text == edge.step or parent.branches is None or edge.branch in parent.branches:
         return True

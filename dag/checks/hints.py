@@ -5,12 +5,29 @@ from collections.abc import Iterator, Mapping
 
 from pydantic import BaseModel
 
+from dag.aliases import parse_ref
 from dag.checks.inputs import TYPES
 from dag.checks.outline import is_edge
 from dag.checks.shapes import fixed_fields, model_at
-from dag.definition import DEFAULTABLE, Definition, Input, Step, is_id
-from dag.kinds import Abort, Case, Compensate, ForEach, Human, Model, Nested, OnTimeout, StepKind, Wait, WaitFor
-from dag.values import Json
+from dag.definition import DEFAULTABLE, Definition, Input, RunPriority, Step, is_id
+from dag.kinds import (
+    Abort,
+    Assignees,
+    Cache,
+    Case,
+    Compensate,
+    ForEach,
+    Human,
+    Model,
+    Nested,
+    OnTimeout,
+    StepKind,
+    Wait,
+    WaitFor,
+)
+from dag.problems import Path
+from dag.trials import Expectation, ExpectedStep, Failure, Mock, Trial
+from dag.values import Json, canonical
 
 _FOREIGN: Mapping[type[BaseModel], Mapping[str, str]] = {
     Definition: {
@@ -18,6 +35,7 @@ _FOREIGN: Mapping[type[BaseModel], Mapping[str, str]] = {
         **dict.fromkeys(("nodes", "tasks", "jobs", "commands", "activities"), "steps"),
         **dict.fromkeys(("parameters", "params", "variables", "vars", "input"), "inputs"),
         **dict.fromkeys(("result", "results", "returns", "output"), "outputs"),
+        **dict.fromkeys(("deadline", "due", "sla", "sla_seconds"), "deadline_seconds"),
         "description": "title",
     },
     Step: {
@@ -37,6 +55,9 @@ _FOREIGN: Mapping[type[BaseModel], Mapping[str, str]] = {
         **dict.fromkeys(("undo", "rollback", "revert", "compensation"), "compensate"),
         **dict.fromkeys(("allow_failure", "continue_on_error", "ignore_errors"), "optional"),
         **dict.fromkeys(("retry", "retries", "retry_policy"), "max_retries"),
+        **dict.fromkeys(("deadline", "deadline_seconds"), "total_timeout_seconds"),
+        **dict.fromkeys(("memoize", "memo", "cached", "cache_policy"), "cache"),
+        **dict.fromkeys(("rate_limit", "rate", "throttle", "resource", "pool"), "resource_tag"),
         "description": "title",
         "timeout": "timeout_seconds",
         "type": "handler",
@@ -50,8 +71,12 @@ _FOREIGN: Mapping[type[BaseModel], Mapping[str, str]] = {
     Human: {
         **dict.fromkeys(("schema", "fields", "accept", "inputs"), "form"),
         **dict.fromkeys(("question", "text", "message", "prompt"), "title"),
-        **dict.fromkeys(("assignee", "role", "team", "group"), "queue"),
+        **dict.fromkeys(("assignee", "assigned_to", "role", "team", "owner"), "assignees"),
         "timeout": "timeout_seconds",
+    },
+    Assignees: {
+        **dict.fromkeys(("role", "team", "groups", "queue", "name"), "group"),
+        **dict.fromkeys(("four_eyes", "exclude_submitter", "not_submitter", "not_me"), "not_the_submitter"),
     },
     Nested: {
         **dict.fromkeys(("name", "definition", "workflow"), "id"),
@@ -67,11 +92,42 @@ _FOREIGN: Mapping[type[BaseModel], Mapping[str, str]] = {
         **dict.fromkeys(("then", "goto", "next", "name", "to"), "branch"),
         **dict.fromkeys(("default", "otherwise"), "else"),
     },
-    OnTimeout: {**dict.fromkeys(("do", "action", "on_timeout"), "then")},
+    Cache: {
+        **dict.fromkeys(("ttl", "seconds", "max_age", "expires_in", "expires_after", "timeout_seconds"), "ttl_seconds"),
+        **dict.fromkeys(("keys", "key_by", "id", "name"), "key"),
+    },
+    OnTimeout: {
+        **dict.fromkeys(("do", "action", "on_timeout"), "then"),
+        **dict.fromkeys(("goto", "next", "step", "to"), "branch"),
+        **dict.fromkeys(("escalate", "escalation", "queue", "notify"), "escalate_to"),
+    },
     ForEach: {
         **dict.fromkeys(("in", "list", "over", "values", "elements"), "items"),
         **dict.fromkeys(("id", "name", "key_by"), "key"),
-        **dict.fromkeys(("max_parallel", "parallel", "concurrency"), "max_concurrency"),
+        **dict.fromkeys(("max_parallel", "parallel", "parallelism", "concurrency", "workers"), "max_concurrency"),
+    },
+    Trial: {
+        **dict.fromkeys(("mocks", "mock", "stubs", "given_steps"), "steps"),
+        **dict.fromkeys(("expected", "then", "want", "assert", "asserts"), "expect"),
+        **dict.fromkeys(("title", "id", "description", "case"), "name"),
+        **dict.fromkeys(("input", "params", "parameters", "given"), "inputs"),
+    },
+    Mock: {
+        **dict.fromkeys(("result", "returns", "gives", "value", "outputs"), "output"),
+        **dict.fromkeys(("error", "fails", "raises", "fail"), "failure"),
+        **dict.fromkeys(("decision", "reply", "response", "answered"), "answer"),
+        **dict.fromkeys(("timeout", "timed_out", "times-out"), "times_out"),
+    },
+    Failure: {**dict.fromkeys(("class", "error", "kind", "name"), "type"), "retriable": "retryable"},
+    Expectation: {
+        **dict.fromkeys(("state", "result", "ends"), "status"),
+        **dict.fromkeys(("compensated", "compensations", "rolled_back"), "undone"),
+        "output": "outputs",
+    },
+    ExpectedStep: {
+        **dict.fromkeys(("input", "inputs", "given", "called_with"), "config"),
+        **dict.fromkeys(("outputs", "result"), "output"),
+        "state": "status",
     },
 }
 """Words that people bring from elsewhere, and ours for the same thing."""
@@ -106,6 +162,19 @@ _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(s|sec|seconds?|m|min|minutes?|h|hours?|d|days?)?", re.ASCII)
 _TRUTHS = {"yes": "true", "on": "true", "no": "false", "off": "false"}
 
+_COUNTS: Mapping[type[BaseModel], str] = {Wait: "for: timer, seconds", Cache: "ttl_seconds", RunPriority: "key"}
+"""What a number in the place of a part is, by the part."""
+
+_SWITCHED_ON: Mapping[type[BaseModel], str] = {
+    Human: "{title: QUESTION}",
+    Wait: "{for: signal}",
+    Cache: "{ttl_seconds: SECONDS}",
+}
+"""What `true` in the place of a part can only mean, by the part."""
+
+_LONGEST_LIST = 40
+"""Characters of a list that a suggestion repeats."""
+
 
 def translate(model: type[BaseModel] | None, word: str) -> str | None:
     """Return our word for another engine's `word` as a field of `model`."""
@@ -127,10 +196,13 @@ def _fields_below(model: type[BaseModel], name: str) -> Iterator[str]:
     yield from (below and fixed_fields(below)) or ()
 
 
-def meant_value(rule: str, found: Json, model: type[BaseModel] | None) -> str | None:
-    """Return what `found`, which breaks `rule` (`must be a number`), was probably meant to be; `model` reads it."""
-    if rule == "must be an object" and model is not None:
-        return _written_out(model, found)
+def meant_value(rule: str, found: Json, model: type[BaseModel] | None, path: Path) -> str | None:
+    """Return what `found` at `path`, which breaks `rule` (`must be a number`), was probably meant to be.
+
+    `model` reads it, if one does.
+    """
+    if rule == "must be an object":
+        return _as_schema(found, path) if model is None else _written_out(model, found)
     if not isinstance(found, str):
         return None
     match rule:
@@ -140,20 +212,49 @@ def meant_value(rule: str, found: Json, model: type[BaseModel] | None) -> str | 
         case "must be true or false":
             return _TRUTHS.get(found.lower())
         case "must be a number" | "must be a whole number":
-            return _seconds(found)
+            is_version = path[-1:] == ("version",) and re.fullmatch("v[1-9][0-9]*", found)
+            return found[1:] if is_version else seconds_in(found)
+        case _:
+            return None
+
+
+def _as_schema(found: Json, path: Path) -> str | None:
+    """Return the JSON Schema that a list of names, or of what may be answered, stands for."""
+    if not isinstance(found, list) or not found or not all(isinstance(name, str) and is_id(name) for name in found):
+        return None
+    match path[-1:]:
+        case ("accept",):
+            return f"{{enum: [{', '.join(found)}]}}"
+        case ("form",):
+            return f"{{type: object, properties: {{{', '.join(f'{name}: {{type: …}}' for name in found)}}}}}"
         case _:
             return None
 
 
 def _written_out(model: type[BaseModel], found: Json) -> str | None:
-    """Return the object that a scalar in its place stands for."""
-    if isinstance(found, int | float) and not isinstance(found, bool):
-        return f"{{for: timer, seconds: {found}}}" if model is Wait else None
-    if not isinstance(found, str):
-        return None
+    """Return the object that something shorter in its place stands for."""
+    match found:
+        case bool():
+            return _SWITCHED_ON.get(model) if found else None
+        case int() | float():
+            return f"{{{_COUNTS[model]}: {found}}}" if model in _COUNTS else None
+        case list() if model is ForEach:
+            return f"{{items: {canonical(found)}}}" if len(canonical(found)) <= _LONGEST_LIST else "{items: [...]}"
+        case str():
+            return _for_text(model, found)
+        case _:
+            return None
+
+
+def _for_text(model: type[BaseModel], found: str) -> str | None:
+    ref = parse_ref(found) if model is Nested else None
+    if ref is not None and ref.version is not None:
+        return f"{{id: {ref.definition_id}, version: {ref.version}}}"
     fitting: Mapping[type[BaseModel], tuple[str, bool]] = {
         Wait: ("for", found in set(WaitFor)),
         Nested: ("id", is_id(found)),
+        Human: ("queue", is_id(found)),
+        Assignees: ("group", is_id(found)),
         Compensate: ("handler", is_id(found)),
         Input: ("type", found in TYPES and found != "null"),
     }
@@ -163,7 +264,7 @@ def _written_out(model: type[BaseModel], found: Json) -> str | None:
     return f"{{{name}: {found}}}" if fits else None
 
 
-def _seconds(text: str) -> str | None:
+def seconds_in(text: str) -> str | None:
     """Return the number in `text`; a duration such as `5m` in seconds."""
     match = _DURATION.fullmatch(text.strip().lower())
     if match is None:

@@ -1,6 +1,9 @@
 """Checks `for_each`: a list to run over, and a key that tells its elements apart."""
 
+import re
+
 from dag.checks.findings import Findings
+from dag.checks.inputs import TYPES
 from dag.checks.outline import OWN_WORDS, Outline, StepOutline
 from dag.checks.wording import describe
 from dag.definition import is_id
@@ -10,6 +13,9 @@ from dag.templates import has_template, is_one_expression
 from dag.values import Json
 from dag.work import ExpressionError
 
+_INPUT = re.compile(r"\{\{\s*inputs\.([A-Za-z][A-Za-z0-9_]*)\s*\}\}")
+"""A template that is one input and nothing else."""
+
 
 def check_for_each(step: StepOutline, outline: Outline, findings: Findings) -> None:
     """Report items that can be no list, or too long a one, and a key that is the same for all of them."""
@@ -18,6 +24,10 @@ def check_for_each(step: StepOutline, outline: Outline, findings: Findings) -> N
     if "items" in for_each and (fault := _fault_of(items)):
         message = f"'items' must be {fault}, found {describe(items)}"
         findings.error("wrong-type", (*path, "items"), message, _as_template(items))
+    elif declared := _other_type(items, outline):
+        name, type_ = declared
+        message = f"'items' must be a list, and the input '{name}' is declared as {type_}"
+        findings.error("wrong-type", (*path, "items"), message)
     elif isinstance(items, list) and len(items) > MAX_ITEMS:
         message = f"'items' has {len(items)} entries, more than {MAX_ITEMS}: pass parts of the list to several steps"
         findings.error("too-many-items", (*path, "items"), message)
@@ -32,6 +42,14 @@ def _fault_of(items: Json) -> str | None:
     if has_template(items):
         return None if is_one_expression(items) else "one {{ expression }} with nothing around it, or a list"
     return None if isinstance(items, list) else "a list, or an {{ expression }} that gives one"
+
+
+def _other_type(items: Json, outline: Outline) -> tuple[str, str] | None:
+    """Return the input that `items` is and its type, if that is declared and no list."""
+    found = _INPUT.fullmatch(items) if isinstance(items, str) else None
+    declared = (outline.inputs or {}).get(found[1]) if found else None
+    type_ = declared.get("type") if isinstance(declared, dict) else None
+    return (found[1], type_) if found and isinstance(type_, str) and type_ in TYPES and type_ != "array" else None
 
 
 def _as_template(items: Json) -> str | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from dag.checks.caching import check_cache
 from dag.checks.cases import check_switch
 from dag.checks.findings import Findings
 from dag.checks.hints import EXAMPLES
@@ -83,6 +84,8 @@ def _check_fields(step: StepOutline, findings: Findings) -> None:
 def _check_within(step: StepOutline, outline: Outline, findings: Findings) -> None:
     check_for_each(step, outline, findings)
     match step.kind:
+        case StepKind.HANDLER:
+            check_cache(step, findings)
         case StepKind.WAIT:
             check_wait(step, findings)
         case StepKind.HUMAN:

@@ -6,6 +6,7 @@ from copy import copy
 from pydantic import ValidationError
 
 from dag.checks.chain import link
+from dag.checks.commands import read_commands
 from dag.checks.fields import read_step, report_unknown, report_validation_error
 from dag.checks.findings import Findings
 from dag.checks.wording import describe
@@ -28,6 +29,7 @@ def normalise(document: dict[str, Json], findings: Findings, *, is_bare: bool = 
             _without_aliases(number, step, findings) if isinstance(step, dict) else step
             for number, step in enumerate(steps)
         ]
+        normalised["steps"] = read_commands(normalised["steps"], findings)
         normalised = link(normalised, findings, is_bare=is_bare)
         normalised["steps"] = [_merge(defaults, step) for step in normalised["steps"]]
     return normalised

@@ -1,18 +1,22 @@
 """What can be read of a document even where parts of it are wrong, so that one mistake hides no other."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from dag.definition import edge_of, is_id
-from dag.kinds import StepKind
+from dag.kinds import StepKind, Then
 from dag.problems import Path
 from dag.values import Json
 
-CONTEXT_WORDS = ("document", "workflow", "run")
-"""Words whose content the run brings; what is below them is not known here."""
+CONTEXT: Mapping[str, tuple[str, ...] | None] = {
+    "document": None,
+    "workflow": ("id", "definition", "version"),
+    "run": ("id", "tenant_id", "callbacks"),
+}
+"""Words whose content the run brings, and what each holds (workflows.context); what a document has is not known."""
 
-OWN_WORDS = frozenset({"inputs", "steps", *CONTEXT_WORDS})
+OWN_WORDS = frozenset({"inputs", "steps", *CONTEXT})
 """What an expression anywhere may begin with, beside the steps' ids."""
 
 
@@ -78,7 +82,7 @@ class StepOutline:
         return part if isinstance(part, dict) else {}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Outline:
     """A document's readable parts. `index` is the first step of each id; `inputs` None if they cannot be read."""
 
@@ -93,6 +97,12 @@ class Outline:
         """Return the first step with that id."""
         number = self.index.get(step_id)
         return None if number is None else self.steps[number]
+
+    @cached_property
+    def branches(self) -> dict[str, str]:
+        """Return `STEP.BRANCH` of the first branch of each name."""
+        named = [(name, step.id) for step in self.steps if step.id is not None for name in step.branches or ()]
+        return {name: f"{step_id}.{name}" for name, step_id in reversed(named)}
 
 
 def read_outline(document: dict[str, Json]) -> Outline:
@@ -151,5 +161,7 @@ def _branches_on_timeout(waiting: Json) -> frozenset[str] | None:
     if not isinstance(waiting, dict):
         return None
     rule = waiting.get("on_timeout")
+    if isinstance(rule, str) and rule not in tuple(Then):
+        return None  # perhaps a branch's name
     branch = rule.get("branch") if isinstance(rule, dict) else None
     return frozenset([branch]) if isinstance(branch, str) else frozenset()

@@ -19,6 +19,11 @@ _OF_ERROR = ("type", "message")
 _TIMED_OUT = "timed_out"
 """The one field of the output of a step that nobody answered in time."""
 
+_OPENING = frozenset(
+    {"additionalProperties", "allOf", "anyOf", "oneOf", "if", "then", "else", "dependentSchemas", "propertyNames"}
+)
+"""Keywords of a schema by which more fields may be described than stand in its `properties`."""
+
 Keys = tuple[str, ...]
 
 
@@ -43,6 +48,8 @@ class UnknownOutput:
     note: str = ""
     """What may have been meant."""
     what: str = "output"
+    is_certain: bool = True
+    """False if the definition does not forbid it, and only does not mention it."""
 
 
 def find_unknown_output(  # noqa: PLR0911 - a case a kind
@@ -79,6 +86,8 @@ def _in_handler(step: StepOutline, handlers: Handlers, path: Keys) -> UnknownOut
 
 def _in_items(step: StepOutline, handlers: Handlers, path: Keys) -> UnknownOutput | None:
     match path:
+        case ["items", key, *_] if not _is_index(key):
+            return UnknownOutput(1, (), "of for_each", ": it is a list, so write items[0] for its first element")
         case ["items", _, "output", *rest]:
             unknown = _in_handler(step, handlers, tuple(rest))
             return unknown and UnknownOutput(unknown.depth + 3, unknown.known, unknown.whose)
@@ -95,7 +104,7 @@ def _in_items(step: StepOutline, handlers: Handlers, path: Keys) -> UnknownOutpu
 
 
 def _in_answer(waiting: dict[str, Json], schema: str, path: Keys) -> UnknownOutput | None:
-    unknown = _in_schema(waiting.get(schema), path)
+    unknown, is_certain = _in_schema(waiting.get(schema), path)
     if unknown is None:
         return None
     known = unknown.known
@@ -103,7 +112,8 @@ def _in_answer(waiting: dict[str, Json], schema: str, path: Keys) -> UnknownOutp
         known = (*known, _TIMED_OUT)
     if path[unknown.depth] in known:
         return None
-    return UnknownOutput(unknown.depth, known, f"that '{schema}' allows", what="answer")
+    whose = f"that '{schema}' allows" if is_certain else f"as '{schema}' describes it"
+    return UnknownOutput(unknown.depth, known, whose, what="answer", is_certain=is_certain)
 
 
 def _may_time_out(rule: Json) -> bool:
@@ -113,18 +123,33 @@ def _may_time_out(rule: Json) -> bool:
     return bool(rule == Then.CONTINUE)
 
 
-def _in_schema(schema: Json, path: Keys) -> UnknownField | None:
-    """Follow `path` into what `schema` allows; return where it asks for a field that is never allowed."""
+def _in_schema(schema: Json, path: Keys) -> tuple[UnknownField | None, bool]:
+    """Follow `path` into what `schema` allows; return where it asks for a field that is not there, and if for sure."""
     for depth, key in enumerate(path):
         match schema:
-            case {"additionalProperties": False, "properties": dict() as fields} if "patternProperties" not in schema:
-                if key not in fields:
-                    return UnknownField(depth, tuple(fields))
-                schema = fields[key]
             case {"properties": dict() as fields} if key in fields:
                 schema = fields[key]
-            case {"items": dict() as items} if key.lstrip("-").isdecimal():
+            case {"properties": dict() as fields} if (is_certain := _lacks(schema, key)) is not None:
+                return UnknownField(depth, tuple(fields)), is_certain
+            case {"items": dict() as items} if _is_index(key):
                 schema = items
             case _:
-                return None
-    return None
+                break
+    return None, True
+
+
+def _lacks(schema: dict[str, Json], key: str) -> bool | None:
+    """Tell whether an object of `schema` never has the field `key`; False if the field is only not mentioned.
+
+    A schema that describes some fields allows others, but hardly anybody counts on that. None: it may well have it.
+    """
+    if "patternProperties" in schema:
+        return None
+    if schema.get("additionalProperties") is False:
+        return True
+    is_open = bool(_OPENING & schema.keys()) or not schema["properties"]
+    return None if is_open or key in (schema.get("required") or ()) else False
+
+
+def _is_index(key: str) -> bool:
+    return key.lstrip("-").isdecimal()

@@ -31,6 +31,7 @@ def parts_of(step: dict[str, Json]) -> Iterator[Part]:
     repeats = step.get("for_each") is not None
     if "config" in step:
         yield Part(("config",), step["config"], sees_item=repeats)
+    yield from _below(step, ("cache", "key"), sees_item=repeats)
     yield from _below(step, ("workflow", "inputs"), sees_item=repeats)
     yield from _below(step, ("compensate", "config"), sees_itself=True)
     for path in _TEMPLATES:
@@ -60,6 +61,16 @@ def _conditions(cases: Json) -> Iterator[Part]:
 
 def templates_in(path: Path, value: Json) -> Iterator[tuple[Path, Json]]:
     """Yield each template within `value` and where it stands, in the text's order."""
+    return ((where, part) for where, part in _leaves(path, value) if has_template(part))
+
+
+def texts_in(path: Path, value: Json) -> Iterator[tuple[Path, str]]:
+    """Yield each text within `value` and where it stands, in the text's order."""
+    return ((where, part) for where, part in _leaves(path, value) if isinstance(part, str))
+
+
+def _leaves(path: Path, value: Json) -> Iterator[tuple[Path, Json]]:
+    """Yield each value without parts, and each template as one."""
     pending = [(path, value)]
     while pending:
         where, part = pending.pop()
@@ -69,3 +80,5 @@ def templates_in(path: Path, value: Json) -> Iterator[tuple[Path, Json]]:
             pending.extend(((*where, key), item) for key, item in reversed(part.items()))
         elif isinstance(part, list):
             pending.extend(((*where, index), part[index]) for index in reversed(range(len(part))))
+        else:
+            yield where, part

@@ -6,7 +6,7 @@ from dag.checks.findings import Findings
 from dag.checks.graph import Ancestors
 from dag.checks.handlers import Catalogue
 from dag.checks.hints import NAMES, SECRETS
-from dag.checks.outline import CONTEXT_WORDS, OWN_WORDS, Outline, StepOutline
+from dag.checks.outline import CONTEXT, OWN_WORDS, Outline, StepOutline
 from dag.checks.outputs import find_unknown_output
 from dag.checks.parts import Part, parts_of, templates_in
 from dag.checks.syntax import explain
@@ -156,7 +156,9 @@ class _Check:
         elif root in self.outline.index:
             self._check_step(reader, root)
             self._check_output(reader, root, rest)
-        elif root not in CONTEXT_WORDS:
+        elif root in CONTEXT:
+            self._check_context(reader, root, rest)
+        else:
             self._report_name(reader, reference)
 
     def _check_item_word(self, reader: _Reader, word: str) -> None:
@@ -166,6 +168,13 @@ class _Check:
         if reader.step is not None and reader.step.fields.get("for_each") is not None:
             message = f"'{word}' has no value here: this is read once for the whole step, before its items"
         self._report("unknown-name", reader, message)
+
+    def _check_context(self, reader: _Reader, root: str, rest: list[str]) -> None:
+        known = CONTEXT[root]
+        if known is not None and rest and rest[0] not in known:
+            meant = self.findings.suggestions.closest(rest[0], known)
+            message = f"'{root}' has no '{quote(rest[0])}'" + ("" if meant else known_names(known))
+            self._report("unknown-name", reader, message, meant)
 
     def _check_callback(self, reader: _Reader, rest: list[str]) -> None:
         if not rest or rest[0] in self.webhooks:
@@ -255,7 +264,8 @@ class _Check:
         message = f"the {unknown.what} '{owner}' {unknown.whose} has no field '{quote(name)}'"
         if meant is None:
             message += known_names(unknown.known) + unknown.note
-        self._report("unknown-output", reader, message, meant)
+        tell = self.findings.error if unknown.is_certain else self.findings.warning
+        tell("unknown-output", reader.path, message, meant)
 
     def _report(self, code: str, reader: _Reader, message: str, meant: str | None = None) -> None:
         self.findings.error(code, reader.path, message, meant)

@@ -1,6 +1,7 @@
 """Checks what waits: timers, answers and what they must look like, and what happens when nobody answers in time."""
 
 from dag.checks.findings import Findings
+from dag.checks.hints import seconds_in
 from dag.checks.inputs import check_answer_schema
 from dag.checks.outline import StepOutline
 from dag.checks.wording import describe
@@ -54,7 +55,9 @@ def _check_timer(step: StepOutline, wait: dict[str, Json], path: Path, findings:
             message = f"{step.name} is a timer, so it needs the field 'seconds': how long it waits"
             findings.error("missing-field", (*path, "seconds"), message)
     elif fault := _fault_of(seconds):
-        findings.error("wrong-value", (*path, "seconds"), f"'seconds' must be {fault}, found {describe(seconds)}")
+        message = f"'seconds' must be {fault}, found {describe(seconds)}"
+        meant = seconds_in(seconds) if isinstance(seconds, str) else None
+        findings.error("wrong-value", (*path, "seconds"), message, meant)
 
 
 def _fault_of(seconds: Json) -> str | None:

@@ -8,6 +8,7 @@ from activities.outgoing import HttpClient
 from activities.registry import Call, Handler
 from activities.secret_store import SecretStore
 from activities.tools import GeminiAccess, Outside, Tools
+from dag.secret_names import secrets_in
 from dag.values import Json
 
 
@@ -27,7 +28,16 @@ def tools_with(
     return cast("Tools", OnlyOutside(outside))
 
 
-async def run(handler: Handler, config: Json, tools: Tools, *, attempt: int = 1, step_id: str = "step") -> Json:
-    """Run the handler and return its output as JSON."""
-    call = Call("acme", "invoice.1", step_id, attempt, handler.config.model_validate(config))
+async def run(
+    handler: Handler,
+    config: Json,
+    tools: Tools,
+    *,
+    attempt: int = 1,
+    step_id: str = "step",
+    named: tuple[str, ...] | None = None,
+) -> Json:
+    """Run the handler and return its output as JSON. `named`: the secrets of the config as written; None: as given."""
+    secrets = secrets_in(config) if named is None else named
+    call = Call("acme", "invoice.1", step_id, attempt, handler.config.model_validate(config), secrets=secrets)
     return (await handler.run(call, tools)).model_dump(mode="json")

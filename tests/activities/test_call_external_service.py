@@ -73,6 +73,16 @@ async def test_a_header_carries_a_secret_and_what_is_echoed_does_not(tmp_path: P
     assert len(service.asked) == 1
 
 
+async def test_a_name_that_a_template_filled_in_calls_nobody(tmp_path: Path) -> None:
+    (tmp_path / "acme").mkdir()
+    (tmp_path / "acme" / "bank").write_text("hush-hush")
+    async with loopback() as service:
+        config = {"url": service.url, "headers": {"X-Note": "paid, see secret://bank"}}
+        with pytest.raises(RefusedSecretError, match=r"headers\.X-Note refers to the secret 'bank'"):
+            await run(HANDLER, config, tools_with(tmp_path), named=())
+    assert service.asked == []
+
+
 async def test_the_guard_stands_before_every_call() -> None:
     with pytest.raises(RefusedAddressError, match="a cloud's metadata service"):
         await run(HANDLER, {"url": "http://169.254.169.254/latest/meta-data"}, tools_with())

@@ -20,8 +20,9 @@ from activities.execute import activity_for
 from activities.registry import Call, Handler
 from activities.tools import Tools
 from dag.calls import StepCall, StepOutcome
-from dag.values import LONGEST_MESSAGE, MAX_VALUE_BYTES
+from dag.values import LONGEST_MESSAGE
 from invoices.problems import Unreadable, UnreadableDocument
+from storage.values import MAX_STORED_BYTES
 
 POLICY = RetryPolicy(initial_interval=timedelta(seconds=10), backoff_coefficient=2.0, maximum_attempts=4)
 CALL = StepCall(tenant_id="t", run_id="r.1", step_id="s", config={"text": "x"}, jitter_seconds=5.0)
@@ -151,9 +152,9 @@ async def test_a_config_that_does_not_fit_names_the_field_and_is_not_retried() -
     assert told.value.non_retryable
 
 
-async def test_an_output_that_a_run_cannot_carry_is_refused_with_its_size() -> None:
-    with pytest.raises(ApplicationError, match=rf"takes {MAX_VALUE_BYTES + 11} bytes as JSON") as told:
-        await execute(times=MAX_VALUE_BYTES)
+async def test_an_output_that_no_run_can_carry_is_refused_with_its_size() -> None:
+    with pytest.raises(ApplicationError, match=rf"takes {MAX_STORED_BYTES + 11} bytes as JSON") as told:
+        await execute(times=MAX_STORED_BYTES)
     assert told.value.non_retryable
 
 

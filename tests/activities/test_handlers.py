@@ -25,6 +25,7 @@ from storage.documents import Document
 from storage.extractions import CURRENT_READER, load_extraction
 from storage.lake import Lake
 from storage.reviews import Review, list_reviews, load_review
+from storage.values import ValueStore
 from tests.activities.ubl import ubl_invoice
 from tests.postgres import OTHER_TENANT, TENANT, new_document_id, upload
 
@@ -40,7 +41,9 @@ async def reader() -> AsyncIterator[DocumentReader]:
 
 @pytest.fixture
 def tools(pool: asyncpg.Pool, reader: DocumentReader, tmp_path: Path) -> Tools:
-    return Tools(pool, BlobStore(tmp_path / "blobs"), Lake(tmp_path / "lake"), reader, Metrics())
+    return Tools(
+        pool, BlobStore(tmp_path / "blobs"), ValueStore(tmp_path / "values"), Lake(tmp_path / "lake"), reader, Metrics()
+    )
 
 
 async def call(handler: Handler, tools: Tools, *, tenant_id: str = TENANT, **config: Json) -> Json:

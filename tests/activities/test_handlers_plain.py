@@ -19,6 +19,7 @@ from dag.values import Json
 from storage.blobs import BlobStore
 from storage.db import open_pool
 from storage.lake import Lake
+from storage.values import ValueStore
 
 HEAVY = ("google.genai", "httpx2", "lxml", "pikepdf", "pyarrow", "pypdfium2")
 
@@ -26,7 +27,7 @@ HEAVY = ("google.genai", "httpx2", "lxml", "pikepdf", "pyarrow", "pypdfium2")
 @pytest.fixture
 async def tools(dsn: str, tmp_path: Path) -> AsyncIterator[Tools]:
     pool = await open_pool(dsn, min_size=0)
-    yield Tools(pool, BlobStore(tmp_path), Lake(tmp_path), DocumentReader(), Metrics())
+    yield Tools(pool, BlobStore(tmp_path), ValueStore(tmp_path), Lake(tmp_path), DocumentReader(), Metrics())
     await pool.close()
 
 

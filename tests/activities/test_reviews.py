@@ -16,13 +16,14 @@ from storage.blobs import BlobStore
 from storage.lake import Lake
 from storage.reviews import Review, load_content, load_review
 from storage.step_reviews import step_review_id
+from storage.values import ValueStore
 from tests.postgres import COMMITTING
 from workflows.contract import CLOSE_REVIEW, ESCALATE_REVIEW, OPEN_REVIEW
 
 
 @pytest.fixture
 def tools(pool: asyncpg.Pool, tmp_path: Path) -> Tools:
-    return Tools(pool, BlobStore(tmp_path), Lake(tmp_path), DocumentReader(), Metrics())
+    return Tools(pool, BlobStore(tmp_path), ValueStore(tmp_path), Lake(tmp_path), DocumentReader(), Metrics())
 
 
 def question(run_id: str, **fields: object) -> ReviewCall:

@@ -15,6 +15,11 @@ from activities.secret_store import (
 from dag.values import Json
 
 
+async def load(store: SecretStore, tenant: str, name: str) -> str:
+    """Load a secret that the author named."""
+    return await store.load(tenant, name, field="secret", named=(name,))
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     for path, content in {"acme/erp": "hush-hush\n", "acme/two_lines": "a\nb\n", "globex/bank": "other-word"}.items():
@@ -26,33 +31,33 @@ def folder(tmp_path: Path) -> Path:
 
 async def test_a_secret_is_the_content_of_its_file(folder: Path) -> None:
     store = SecretStore(folder)
-    assert await store.load("acme", "erp") == "hush-hush"
-    assert await store.load("acme", "two_lines") == "a\nb"
+    assert await load(store, "acme", "erp") == "hush-hush"
+    assert await load(store, "acme", "two_lines") == "a\nb"
 
 
 async def test_a_new_content_needs_no_restart(folder: Path) -> None:
     store = SecretStore(folder)
-    await store.load("acme", "erp")
+    await load(store, "acme", "erp")
     (folder / "acme" / "erp").write_text("new-word")
-    assert await store.load("acme", "erp") == "new-word"
+    assert await load(store, "acme", "erp") == "new-word"
 
 
 async def test_a_tenant_has_only_its_own(folder: Path) -> None:
     store = SecretStore(folder)
     with pytest.raises(MissingSecretError, match="tenant 'acme' has no secret 'bank': expected the file acme/bank"):
-        await store.load("acme", "bank")
+        await load(store, "acme", "bank")
     assert await store.find("acme", "bank") is None
 
 
 @pytest.mark.parametrize("tenant", ["..", "../globex", "", "/etc", ".", "a/../globex"])
 async def test_a_tenant_is_no_path(folder: Path, tenant: str) -> None:
     with pytest.raises(MissingSecretError):
-        await SecretStore(folder / "acme").load(tenant, "bank")
+        await load(SecretStore(folder / "acme"), tenant, "bank")
 
 
 async def test_without_a_folder_there_are_no_secrets() -> None:
     with pytest.raises(MissingSecretError, match="DOCRAIL_SECRETS_DIR"):
-        await SecretStore().load("acme", "erp")
+        await load(SecretStore(), "acme", "erp")
 
 
 async def test_an_empty_file_a_folder_and_bytes_that_are_no_text_are_no_secrets(folder: Path) -> None:
@@ -61,12 +66,12 @@ async def test_an_empty_file_a_folder_and_bytes_that_are_no_text_are_no_secrets(
     (folder / "acme" / "bytes").write_bytes(b"\xff\xfe")
     for name in ("empty", "folder", "bytes"):
         with pytest.raises(MissingSecretError):
-            await SecretStore(folder).load("acme", name)
+            await load(SecretStore(folder), "acme", name)
 
 
 async def test_references_are_replaced_and_the_rest_stays(folder: Path) -> None:
     texts = {"Authorization": "Bearer secret://erp", "X-Both": "secret://erp:secret://erp", "Accept": "*/*"}
-    revealed = await SecretStore(folder).reveal("acme", texts, "erp.internal")
+    revealed = await SecretStore(folder).reveal("acme", texts, "erp.internal", named=("erp",))
     assert revealed.texts == {"Authorization": "Bearer hush-hush", "X-Both": "hush-hush:hush-hush", "Accept": "*/*"}
     assert "hush" not in repr(revealed)
 
@@ -77,16 +82,38 @@ async def test_references_are_replaced_and_the_rest_stays(folder: Path) -> None:
 async def test_a_reference_is_a_name_and_never_a_path(folder: Path, text: str) -> None:
     (folder / "acme" / "erp.hosts").write_text("a.example")
     with pytest.raises((MissingSecretError, RefusedSecretError)):
-        await SecretStore(folder).reveal("acme", {"X": text}, "evil.example")
+        await SecretStore(folder).reveal("acme", {"X": text}, "evil.example", named=("erp", "globex"))
 
 
 async def test_a_secret_goes_only_to_the_hosts_that_are_listed_for_it(folder: Path) -> None:
     (folder / "acme" / "erp.hosts").write_text("erp.internal\nERP2.internal\n")
     store = SecretStore(folder)
     for host in ("erp.internal", "erp2.internal"):
-        assert (await store.reveal("acme", {"X": "secret://erp"}, host)).texts == {"X": "hush-hush"}
+        revealed = await store.reveal("acme", {"X": "secret://erp"}, host, named=("erp",))
+        assert revealed.texts == {"X": "hush-hush"}
     with pytest.raises(RefusedSecretError, match=r"'erp' may not go to evil\.example: the file erp\.hosts"):
-        await store.reveal("acme", {"X": "secret://erp"}, "evil.example")
+        await store.reveal("acme", {"X": "secret://erp"}, "evil.example", named=("erp",))
+
+
+async def test_only_what_the_author_named_is_revealed_whatever_a_value_says(folder: Path) -> None:
+    store, texts = SecretStore(folder), {"Authorization": "secret://two_lines", "X-Note": "see secret://erp"}
+    with pytest.raises(RefusedSecretError) as refused:
+        await store.reveal("acme", texts, "erp.internal", named=("two_lines",))
+    assert str(refused.value) == (
+        "headers.X-Note refers to the secret 'erp', and the step's config does not name it as its author wrote it: "
+        "write secret://erp there, without a template, if the step may use it"
+    )
+
+
+async def test_a_key_that_signs_is_one_that_the_author_named(folder: Path) -> None:
+    with pytest.raises(RefusedSecretError, match="secret refers to the secret 'erp'"):
+        await SecretStore(folder).load("acme", "erp", field="secret", named=("other",))
+
+
+async def test_a_secret_that_nobody_may_have_is_not_told_from_one_that_is_not_there(folder: Path) -> None:
+    for name in ("erp", "nothing"):
+        with pytest.raises(RefusedSecretError, match=f"the secret '{name}', and the step's config"):
+            await SecretStore(folder).reveal("acme", {"X": f"secret://{name}"}, "erp.internal", named=())
 
 
 def test_what_comes_back_is_told_without_the_secret() -> None:

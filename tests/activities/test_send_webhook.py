@@ -11,7 +11,7 @@ from standardwebhooks import Webhook, WebhookVerificationError
 
 from activities.errors import RequestRefusedError, TryAgainLaterError
 from activities.handlers import notify, send_webhook
-from activities.secret_store import MissingSecretError
+from activities.secret_store import MissingSecretError, RefusedSecretError
 from activities.webhooks import sign
 from dag.values import Json
 from tests.activities.outside import run, tools_with
@@ -93,6 +93,14 @@ async def test_a_secret_that_is_not_there_sends_nothing(secrets: Path) -> None:
         config = {"url": receiver.url, "secret": "secret://nobody"}
         with pytest.raises(MissingSecretError):
             await run(send_webhook.HANDLER, config, tools_with(secrets))
+    assert receiver.asked == []
+
+
+@pytest.mark.parametrize("filled", [{"headers": {"X-Note": "secret://token"}}, {"secret": "secret://token"}])
+async def test_a_name_that_a_template_filled_in_sends_nothing(secrets: Path, filled: dict[str, Json]) -> None:
+    async with loopback() as receiver:
+        with pytest.raises(RefusedSecretError, match="refers to the secret 'token'"):
+            await run(send_webhook.HANDLER, {"url": receiver.url, **filled}, tools_with(secrets), named=("customer",))
     assert receiver.asked == []
 
 

@@ -74,7 +74,7 @@ def settings_for(temporal_address: str, dsn: str, data_dir: Path) -> Settings:
 
 @asynccontextmanager
 async def serve(settings: Settings) -> AsyncIterator[Service]:
-    """Serve the API on a free port. The headers X-Test-Tenant and X-Test-Scopes say who calls."""
+    """Serve the API on a free port. The headers X-Test-Tenant, X-Test-Name and X-Test-Scopes say who calls."""
     api = create_app(settings)
     api.dependency_overrides[current_principal] = _principal_of_headers
     server = uvicorn.Server(uvicorn.Config(api, host="127.0.0.1", port=0, log_level="warning"))
@@ -98,6 +98,8 @@ async def work(settings: Settings) -> AsyncIterator[None]:
 
 
 async def _principal_of_headers(
-    x_test_tenant: Annotated[str, Header()] = "default", x_test_scopes: Annotated[str, Header()] = ALL_SCOPES
+    x_test_tenant: Annotated[str, Header()] = "default",
+    x_test_name: Annotated[str, Header()] = "tester",
+    x_test_scopes: Annotated[str, Header()] = ALL_SCOPES,
 ) -> Principal:
-    return Principal(x_test_tenant, "tester", frozenset(Scope(scope) for scope in x_test_scopes.split()))
+    return Principal(x_test_tenant, x_test_name, frozenset(Scope(scope) for scope in x_test_scopes.split()))

@@ -17,6 +17,7 @@ async def calling(embedded: Servers, dsn: str, tmp_path_factory: pytest.TempPath
     folder = tmp_path_factory.mktemp("calling")
     (folder / "secrets" / "default").mkdir(parents=True)
     (folder / "secrets" / "default" / "erp").write_text("hush-hush")
+    (folder / "secrets" / "default" / "bank").write_text("gold-bars")
     settings = settings_for(embedded.temporal_address, dsn, folder)
     settings = settings.model_copy(update={"allowed_hosts": ("127.0.0.1",)})
     async with serve(settings) as served, work(settings):
@@ -63,6 +64,54 @@ async def test_a_run_never_tells_a_secret(calling: Service) -> None:
     assert "RequestRefusedError" in history
     assert "hush-hush" not in history
     assert "hush-hush" not in str(ended)
+
+
+def noting_step(server: Loopback, **fields: Json) -> dict[str, Json]:
+    """Return a step that has a key of its own and puts the run's note into another header."""
+    headers = {"Authorization": "Bearer secret://erp", "X-Note": "{{ inputs.note }}"}
+    return {"id": "tell", "handler": "send_webhook", "config": {"url": server.url, "headers": headers}, **fields}
+
+
+async def noted(service: Service, note: str, *steps: Json) -> Json:
+    return await run(service, *steps, inputs={"note": {"type": "string", "default": note}})
+
+
+async def test_a_value_that_reads_like_a_reference_is_given_no_secret(calling: Service) -> None:
+    async with loopback() as server:
+        ended = await noted(calling, "please see secret://bank", noting_step(server))
+        assert server.asked == []
+        assert ended["steps"]["tell"]["error"]["type"] == "RefusedSecretError"
+        assert "headers.X-Note refers to the secret 'bank'" in ended["steps"]["tell"]["error"]["message"]
+        ended = await noted(calling, "nothing special", noting_step(server))
+    assert ended["status"] == "completed"
+    assert server.asked[0].headers["authorization"] == "Bearer hush-hush"
+
+
+async def test_what_undoes_a_step_is_given_its_own_secrets_only(calling: Service) -> None:
+    """The step's key is not the undoing's, and the other way round."""
+    async with loopback() as server:
+        undo = noting_step(server)["config"]
+        first = {"id": "first", "handler": "noop", "compensate": {"handler": "send_webhook", "config": undo}}
+        last = {"id": "last", "handler": "fail", "depends_on": ["first"], "config": {"times": 9, "error": "ValueError"}}
+        await noted(calling, "secret://bank", first, last)
+        assert server.asked == []
+        await noted(calling, "nothing special", first, last)
+    assert server.asked[0].headers["authorization"] == "Bearer hush-hush"
+
+
+async def test_who_edits_a_config_names_no_other_secret_than_its_author(calling: Service) -> None:
+    """The operator's text may be copied from what the document said."""
+    async with loopback(Reply(403), Reply(403), Reply(200)) as server:
+        failed = await noted(calling, "a note", noting_step(server))
+        retry = f"/v1/runs/{failed['run_id']}/retry"
+        other = {"url": server.url, "headers": {"Authorization": "Bearer secret://bank"}}
+        await calling.http.post(retry, json={"steps": {"tell": {"config": other}}})
+        refused = await calling.ended(failed["run_id"])
+        assert refused["steps"]["tell"]["error"]["type"] == "RefusedSecretError"
+        same = {"url": f"{server.url}/again", "headers": {"Authorization": "Bearer secret://erp"}}
+        await calling.http.post(retry, json={"steps": {"tell": {"config": same}}})
+        await calling.ended(failed["run_id"])
+    assert [asked.headers["authorization"] for asked in server.asked] == ["Bearer hush-hush"] * 2
 
 
 async def test_what_is_not_allowed_is_not_called_and_not_retried(calling: Service) -> None:

@@ -88,6 +88,66 @@ async def test_it_shows_a_person_each_step_the_outputs_and_the_history(service: 
     assert f"history {service.stack.temporal.ui_url}/" in ended.out
 
 
+async def publish(service: Service, definition_id: str, amount: str, *, promote: bool) -> None:
+    """Publish the next version of a definition whose input `amount` has that type."""
+    steps = [{"id": "told", "handler": "echo", "config": {"value": "{{ inputs.amount }}"}}]
+    definition = {"id": definition_id, "inputs": {"amount": {"type": amount}}, "steps": steps}
+    definition["outputs"] = {"amount": "{{ told.value }}"}
+    order = {"definition": definition, "promote": promote}
+    assert (await service.stack.http.post("/v1/definitions", json=order)).status_code == 201
+
+
+async def test_a_published_definition_is_run_by_name_version_or_alias(service: Service) -> None:
+    await publish(service, "published", "string", promote=True)
+    await publish(service, "published", "integer", promote=False)
+    alias = await service.stack.http.put("/v1/definitions/published/aliases/pilot", json={"version": 2})
+    assert alias.is_success, alias.text
+    told = {}
+    for ref in ("published", "published@1", "published@v2", "published@pilot", "published@stable"):
+        arguments = ("run", ref, "-i", "amount=12", "--wait", "--json")
+        ended = await docrail(*arguments, DOCRAIL_API_URL=service.stack.api_url)
+        assert ended.code == 0, ended
+        told[ref] = json.loads(ended.out)["outputs"]["amount"]
+    assert told == {
+        "published": "12",
+        "published@1": "12",
+        "published@v2": 12,
+        "published@pilot": 12,
+        "published@stable": "12",
+    }
+
+
+async def test_an_id_alone_has_the_inputs_of_the_version_that_the_run_gets(service: Service) -> None:
+    await publish(service, "tried", "string", promote=True)
+    await publish(service, "tried", "integer", promote=False)
+    await service.stack.http.put("/v1/definitions/tried/aliases/canary", json={"version": 2, "percent": 100})
+    ended = await docrail("run", "tried", "-i", "amount=x", DOCRAIL_API_URL=service.stack.api_url)
+    assert ended == Ended(1, "", "docrail: --input amount: expected an integer such as 5, found 'x'\n")
+
+
+async def test_what_is_neither_published_nor_a_file_is_told_as_both(service: Service) -> None:
+    api = ("--api", service.stack.api_url)
+    unknown, older, file, away = await asyncio.gather(
+        docrail("run", "invoices", *api),
+        docrail("run", "invoice@99", *api),
+        docrail("run", "invoice.yml", *api),
+        docrail("run", "invoice", "--api", NOWHERE),
+    )
+    assert [ended.code for ended in (unknown, older, file, away)] == [1] * 4
+    assert re.fullmatch(
+        r"docrail: Not found: there is no definition 'invoices'.* \(nor is there a file .*\)\n", unknown.err
+    )
+    assert "'invoice@99'" in older.err
+    assert file.err == "docrail: there is no file invoice.yml: expected a file with a definition, as YAML or JSON\n"
+    assert "is it running? `docrail up` starts it" in away.err
+
+
+async def test_a_file_wins_over_a_definition_of_its_name(service: Service, tmp_path: Path) -> None:
+    (tmp_path / "invoice").write_text("id: other\nsteps: [{id: a, handler: noop}]\n")
+    ended = await docrail("run", "invoice", "--key", "file", cwd=tmp_path, DOCRAIL_API_URL=service.stack.api_url)
+    assert ended == Ended(0, "started other.file\n", "")
+
+
 async def test_a_failed_run_has_code_1_and_says_why(service: Service) -> None:
     ended = await service.docrail_run("--input", "document_id=doc_of_nobody", "--key", "failing", "--wait")
     assert ended.code == 1

@@ -10,8 +10,10 @@ from dag.messages import (
     AbortRequested,
     Answered,
     CancelRequested,
+    DeadlinePassed,
     Event,
     PauseRequested,
+    RecordOverdue,
     Resolution,
     ResolutionKind,
     Resolved,
@@ -27,7 +29,7 @@ from dag.scheduler import advance
 from dag.state import Answer, FanState, ItemState, RunState, StepError, StepState, StepStatus
 from dag.values import Json
 from tests.dag.specification import Fate, specify, work_name
-from tests.dag.watch import Ledger, Watch, is_timer
+from tests.dag.watch import Ledger, Watch, counters, is_timer
 
 State = TypeVar("State", RunState, StepState, FanState, ItemState, Ledger)
 
@@ -126,6 +128,7 @@ class Exploration:
             if not can_happen:
                 assert advance(self.watch.plan, node.run, event) == [], f"{event} is late or repeated"
         assert node.key() == before
+        self._assert_a_deadline_decides_nothing(node)
         return (event for event, can_happen in events if can_happen)
 
     def _all(self, node: Node) -> Iterator[tuple[Event, bool]]:
@@ -145,6 +148,16 @@ class Exploration:
                 yield event, states[step].status is StepStatus.PARKED
         for event in CONTROLS:
             yield event, not ledger.finished and not (ledger.begun and isinstance(event, RunStarted))
+
+    def _assert_a_deadline_decides_nothing(self, node: Node) -> None:
+        """A deadline that passes is told, and changes nothing else: so no state has to be visited twice for it."""
+        if not node.ledger.begun:
+            return
+        after, plan = node.copy(), self.watch.plan
+        told = advance(plan, after.run, DeadlinePassed(0.0))
+        assert told == ([] if node.ledger.finished else [RecordOverdue(0.0)])
+        assert after.key() == node.key()
+        assert counters(plan, after.run) == counters(plan, node.run)
 
     def _assert_ended_as_specified(self, node: Node) -> None:
         """A run that nobody stopped ends as the specification says of what failed in it."""

@@ -6,7 +6,16 @@ from dag.checks.budget import MAX_BYTES
 from dag.definition import Definition, Limits
 from dag.messages import AbortRequested, RunStarted, StepCancelled, StepCompleted, StepFailed
 from dag.plan import Plan, compile_plan, plan_of
-from dag.report import MAX_REPORT_BYTES, MOST_LINES, SHORT_MESSAGE, RunReport, markdown, report_of
+from dag.report import (
+    MAX_INNER_BYTES,
+    MAX_REPORT_BYTES,
+    MOST_LINES,
+    SHORT_MESSAGE,
+    RunReport,
+    for_outer,
+    markdown,
+    report_of,
+)
 from dag.rewind import begin
 from dag.scheduler import advance
 from dag.state import RunState, RunStatus, StepError
@@ -60,6 +69,21 @@ def test_outputs_that_are_too_large_together_are_left_out_and_that_is_said() -> 
     assert report.step_outputs_omitted
     assert all(step.output is None for step in report.steps.values())
     assert len(report.model_dump_json()) < 10_000
+
+
+def test_the_run_around_a_run_is_told_its_outputs_and_of_large_ones_not_those_of_its_steps() -> None:
+    plan, run = begun({"id": "a"}, {"id": "b"}, outputs={"text": "{{ a.text }}"})
+    advance(plan, run, StepCompleted("a", {"text": "small"}, 1, 11.0))
+    assert for_outer(told(plan, run)) == told(plan, run)
+    advance(plan, run, StepCompleted("b", {"text": "x" * MAX_INNER_BYTES}, 1, 12.0))
+    report = for_outer(told(plan, run))
+    assert (report.status, report.outputs, report.step_outputs_omitted) == (
+        RunStatus.COMPLETED,
+        {"text": "small"},
+        True,
+    )
+    assert [step.output for step in report.steps.values()] == [None, None]
+    assert len(to_json(report)) < 2_000
 
 
 def test_a_message_of_any_length_is_cut_where_it_enters() -> None:

@@ -4,8 +4,10 @@ import json
 
 import pytest
 
+from dag.chunks import CHUNK_ITEMS
 from dag.definition import Definition
 from dag.fan import MAX_ITEMS
+from dag.lists import MAX_STORED_BYTES
 from dag.messages import (
     AbortRequested,
     Cancel,
@@ -20,7 +22,8 @@ from dag.messages import (
 from dag.report import report_of
 from dag.rewind import load, rewind, save
 from dag.state import ItemState, RunStatus, SkipReason, StepError, StepStatus
-from dag.values import MAX_VALUE_BYTES, Json, size_of
+from dag.stored import MAX_INLINE_BYTES
+from dag.values import Json, size_of
 from tests.dag.definitions import definition, step
 from tests.dag.kinds import answer, begun, broke, done, error_of, mapped, started, statuses, told, wait
 from tests.dag.world import World
@@ -92,9 +95,9 @@ def test_a_list_that_cannot_be_laid_out_fails_the_step(items: Json, fields: Json
     assert world.states["m"].error == StepError("TemplateError", message)
 
 
-def test_a_list_may_have_as_many_items_as_are_allowed() -> None:
-    world = begun(mapped("m", [0] * MAX_ITEMS, max_concurrency=500), max_concurrency=500)
-    assert len(told(world)) == 500
+def test_a_list_may_be_so_long_without_chunks() -> None:
+    world = begun(mapped("m", [0] * CHUNK_ITEMS, max_concurrency=500), max_concurrency=500)
+    assert len(told(world)) == CHUNK_ITEMS
 
 
 def test_keys_name_the_items_and_by_default_their_places_do() -> None:
@@ -204,7 +207,7 @@ def test_an_item_cancelled_behind_our_back_has_failed() -> None:
 def test_outputs_that_are_too_large_together_fail_the_step() -> None:
     world = begun(mapped("m", ["x", "y"]))
     for place in (0, 1):
-        world.send(done("m", "x" * (MAX_VALUE_BYTES // 2), item=place))
+        world.send(done("m", "x" * (MAX_STORED_BYTES // 2), item=place))
     assert error_of(world.states["m"]).type == "OutputTooLargeError"
     assert world.states["m"].output is None
 
@@ -212,9 +215,8 @@ def test_outputs_that_are_too_large_together_fail_the_step() -> None:
 def test_outputs_may_be_as_large_as_is_allowed() -> None:
     world = begun(mapped("m", ["x"]))
     around = {"total": 1, "completed": 1, "failed": 0, "items": [{"key": "0", "status": "completed", "output": ""}]}
-    world.send(done("m", "x" * (MAX_VALUE_BYTES - size_of(around)), item=0))
-    assert world.ledger.finished is RunStatus.COMPLETED
-    assert size_of(world.states["m"].output) == MAX_VALUE_BYTES
+    assert world.send(done("m", "x" * (MAX_INLINE_BYTES - size_of(around)), item=0)) == [Finish(RunStatus.COMPLETED)]
+    assert size_of(world.states["m"].output) == MAX_INLINE_BYTES
 
 
 def test_a_failed_list_fails_a_fast_run_once_its_items_have_ended() -> None:

@@ -24,7 +24,7 @@ from dag.messages import (
 from dag.rewind import load, rewind, save
 from dag.state import SETTLED, Answer, RunState, RunStatus, SkipReason, StepError, StepState, StepStatus
 from dag.values import Json
-from tests.dag.definitions import LAW, Case, cases, picks
+from tests.dag.definitions import LAW, MOST_ITEMS, Case, cases, picks
 from tests.dag.specification import specify, work_name
 from tests.dag.watch import counters, is_timer, place_of
 from tests.dag.world import Picker, World
@@ -212,7 +212,7 @@ def test_late_and_repeated_events_change_nothing(
     world, pick, choose = world_of(case), Picker(order), Picker(others)
     _assert_ignored(world, list(world.watch.order))
     world.start()
-    for turn in range(2 * len(world.watch.order)):
+    for turn in range((MOST_ITEMS + 1) * len(world.watch.order)):
         if turn == stopped_at:
             world.send(AbortRequested("enough", world.tick()))
             _assert_repeats_are_ignored(world, [AbortRequested("again", 99.0), CancelRequested(99.0)])

@@ -95,6 +95,7 @@ def test_most_definitions_that_pages_show_are_valid() -> None:
         with_steps({"id": "a", "handler": "sleep", "config": {"seconds": "{{ inputs.n }}"}}, inputs={}),
         with_steps({"id": "a", "handler": "sleep", "config": {"seconds": {"$path": ["inputs", "n"]}}}),
         with_steps({"id": "a", "handler": "save_json", "config": {"invoice": "{{ b.invoice_ref }}"}}),
+        with_steps({"id": "a", "handler": "input", "config": {"$path": ["inputs"]}}),
         with_steps(step(), inputs={"n": {"type": "string", "required": True, "minLength": 1, "pattern": "^a"}}),
         [{"handler": "echo", "config": {"value": 1}}, {"handler": "echo", "params": {"value": "{{ previous.value }}"}}],
         with_steps({"handler": "noop"}, {"handler": "echo", "config": {"value": "{{ previous }}"}}),
@@ -204,6 +205,29 @@ def test_whatever_may_be_written_as_a_text_is_known() -> None:
         if any(found.info.mode == "before" for found in model.__pydantic_decorators__.model_validators.values())
     }
     assert takes_text == set(TEXT_FORMS)
+
+
+def objects() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield every object that an author may write, by name; one that may be a text instead, too."""
+    for name, part in schema()["$defs"].items():
+        for form in (part, *part.get("anyOf", ())):
+            if isinstance(form, dict) and "properties" in form:
+                yield name, form
+
+
+def test_editors_have_something_to_say_of_every_field() -> None:
+    silent = [
+        f"{name}.{field}"
+        for name, form in objects()
+        for field, told in form["properties"].items()
+        if isinstance(told, bool) or not told.get("description")
+    ]
+    assert silent == []
+
+
+def test_what_is_said_of_a_field_is_its_docstring() -> None:
+    told = schema()["$defs"]["Step"]["properties"]["max_retries"]["description"]
+    assert told == "Retries after the first attempt: 3 means up to four attempts."
 
 
 def test_editors_show_descriptions_and_no_made_up_titles() -> None:

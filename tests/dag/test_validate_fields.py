@@ -70,6 +70,7 @@ from tests.dag.catalogue import EXTRACT, SAVE, Told, change, told
                 (
                     "1:13 wrong-value on_failure",
                     "'on_failure' must be 'continue', 'fail_fast' or 'park', found the text 'stop'",
+                    "fail_fast",
                 ),
             ],
             id="on-failure-that-is-unknown",
@@ -228,7 +229,7 @@ from tests.dag.catalogue import EXTRACT, SAVE, Told, change, told
                 (
                     "6:5 unknown-field steps[0].colour",
                     (
-                        "step 'extract' has no field 'colour'; there are abort, compensate, condition, config, "
+                        "step 'extract' has no field 'colour'; there are abort, cache, compensate, condition, config, "
                         "depends_on, for_each, handler, heartbeat_seconds, human, id, max_retries, optional, priority, "
                         "resource_tag, retry_config, switch, timeout_seconds, title, total_timeout_seconds, "
                         "trigger_rule, wait, workflow"

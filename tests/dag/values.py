@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
-from dag.expressions import compile_expression
+from dag.expressions import Scope, compile_expression
 from dag.templates import compile_template
 from dag.values import Json
 
@@ -17,7 +17,7 @@ json_values: st.SearchStrategy[Json] = st.recursive(
 
 
 @dataclass(frozen=True)
-class Known:
+class Known(Scope):
     """A scope (dag.expressions.Scope) with these values."""
 
     values: Mapping[str, Json] = field(default_factory=dict)

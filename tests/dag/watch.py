@@ -16,18 +16,27 @@ from dag.messages import (
     Answered,
     Cancel,
     CancelRequested,
+    ChunkEnded,
     Command,
+    DeadlinePassed,
     Event,
     Finish,
+    Load,
+    Loaded,
+    NotMoved,
     PauseRequested,
     Record,
+    RecordOverdue,
     Resolved,
     ResumeRequested,
     RunStarted,
     Start,
+    StartChunk,
     StepCancelled,
     StepCompleted,
     StepFailed,
+    Store,
+    Stored,
     TimedOut,
 )
 from dag.plan import Plan, compile_plan
@@ -58,6 +67,9 @@ class Ledger:
     recorded: frozenset[tuple[str, StepStatus]] = frozenset()
     """What the dead-letter inbox knows: steps that failed, or are parked."""
     paused: bool = False
+    overdue: bool = False
+    moving: frozenset[str] = frozenset()
+    """Steps whose values are being loaded or stored."""
     stop: RunStatus | None = None
     finished: RunStatus | None = None
 
@@ -69,14 +81,14 @@ class Ledger:
     def copy(self) -> "Ledger":
         return replace(self)
 
-    def see(self, event: Event) -> None:
+    def see(self, event: Event) -> None:  # noqa: C901 - a case an event
         match event:
             case RunStarted():
                 self.begun = True
             case StepCompleted() | StepFailed() | StepCancelled() | TimedOut():
                 self.close(event.step if isinstance(event, TimedOut) else work_name(event.step, event.item))
-            case Answered():
-                pass  # what waits is closed by the command that asks it to wait no longer
+            case Answered() | DeadlinePassed():
+                pass  # the command counts: the one that asks a wait to end, or that tells people
             case Resolved(step=step):
                 if not self.stop and (step, StepStatus.PARKED) in self.recorded:
                     self.recorded -= {(step, StepStatus.PARKED)}
@@ -89,6 +101,10 @@ class Ledger:
                 self.end_early(RunStatus.ABORTED)
             case CancelRequested():
                 self.end_early(RunStatus.CANCELLED)
+            case ChunkEnded():
+                raise AssertionError("a watched list is too short for chunks")
+            case Loaded(step) | Stored(step) | NotMoved(step):
+                self.moving -= {step}
             case _:
                 assert_never(event)
 
@@ -195,24 +211,38 @@ class Watch:
                 else:
                     ledger.running |= {work}
             case Cancel(step, item):
-                work = work_name(step, item)
-                assert work in ledger.active, f"{work} is asked to stop, and does not run"
-                assert work not in ledger.asked, f"{work} is asked to stop twice"
-                if work == answered:
-                    ledger.waiting -= {work}  # what it says to that is late
-                    return
-                called_for = ledger.stop is not None or self._is_overfull(step, states[step])
-                assert called_for, f"{work} is asked to stop, and nothing called for it"
-                ledger.asked |= {work}
+                self._stop(ledger, work_name(step, item), states[step], is_answered=step == answered)
             case Record(step):
                 was_resolved = isinstance(event, Resolved) and event.step == step
                 self._record(ledger, step, states[step].status, was_resolved=was_resolved)
+            case Load(step) | Store(step):
+                assert step not in ledger.moving, f"{step or 'outputs'}: values are moved twice at once"
+                ledger.moving |= {step}
+            case StartChunk():
+                raise AssertionError("a watched list is too short for chunks")
+            case RecordOverdue():
+                self._tell_late(ledger, event)
             case Finish(status):
                 assert not ledger.active, f"the run finishes while {set(ledger.active)} run"
                 assert ledger.stop is None or status is ledger.stop, f"{status} after a stop as {ledger.stop}"
                 ledger.finished = status
             case _:
                 assert_never(command)
+
+    def _stop(self, ledger: Ledger, work: str, state: StepState, *, is_answered: bool) -> None:
+        assert work in ledger.active, f"{work} is asked to stop, and does not run"
+        assert work not in ledger.asked, f"{work} is asked to stop twice"
+        if is_answered:
+            ledger.waiting -= {work}  # what it says to that is late
+            return
+        called_for = ledger.stop is not None or self._is_overfull(place_of(work)[0], state)
+        assert called_for, f"{work} is asked to stop, and nothing called for it"
+        ledger.asked |= {work}
+
+    def _tell_late(self, ledger: Ledger, event: Event) -> None:
+        assert isinstance(event, DeadlinePassed), "overdue before its deadline"
+        assert not ledger.overdue, "people are told twice that the run is overdue"
+        ledger.overdue = True
 
     def _record(self, ledger: Ledger, step: str, status: StepStatus, *, was_resolved: bool) -> None:
         is_news = status in FALLEN and (step, status) not in ledger.recorded
@@ -269,8 +299,10 @@ class Watch:
         for step in self.fans:
             if self._is_overfull(step, states[step]):
                 assert ledger.asked.issuperset(items_of(ledger.running, step)), f"{step}'s items have not been stopped"
-        assert (ledger.finished is not None) == (not unsettled), "the run is over exactly when every step is settled"
+        is_over = not unsettled and (ledger.finished or not ledger.moving)
+        assert bool(ledger.finished) == bool(is_over), "the run is over exactly when every step is settled"
         assert run.outcome is ledger.finished
+        assert run.overdue is ledger.overdue
         assert run.status is _status(ledger, states)
         assert counters(self.plan, run) == recount(self.plan, run)
         if ledger.finished is RunStatus.COMPLETED:
@@ -282,13 +314,13 @@ class Watch:
         if not ledger.begun or ledger.paused or ledger.finished:
             return
         parked = _parked(states)
-        assert ledger.active or parked, "a deadlock: nothing runs, and nobody was asked to do anything"
+        assert ledger.active or parked or ledger.moving, "a deadlock: nothing runs, and nobody was asked to do anything"
         assert not parked or (self.parks and not ledger.stop), f"{parked} wait for a person, and nobody can help them"
         if ledger.stop:
             return
         unsettled = {step for step, state in states.items() if state.status not in SETTLED}
         is_full = self.slots_used(ledger) >= self.limit
-        for step in unsettled - ledger.active - parked:
+        for step in unsettled - ledger.active - ledger.moving - parked:
             state = states[step]
             if is_full and step in self.handlers:
                 continue

@@ -90,7 +90,7 @@ async def test_a_server_without_them_gets_the_search_attributes_once(foreign: st
 
 async def test_only_what_is_missing_is_registered(foreign: str, namespace: str) -> None:
     await add(foreign, namespace, NAMES[1:3])
-    assert (await prepare_namespace(Connection(foreign, namespace))).registered == (NAMES[0], NAMES[3])
+    assert (await prepare_namespace(Connection(foreign, namespace))).registered == (NAMES[0], *NAMES[3:])
 
 
 async def test_several_may_prepare_at_once(foreign: str, namespace: str) -> None:
@@ -118,7 +118,7 @@ async def test_a_missing_namespace_is_named_with_the_command_that_makes_it(forei
 
 async def test_without_permission_the_error_is_the_command_to_ask_for() -> None:
     known = None
-    async with grpc_server(CONNECTED, DENIED, known, UNKNOWN, known, UNKNOWN) as address:
+    async with grpc_server(CONNECTED, DENIED, known, UNKNOWN, known, UNKNOWN, known) as address:
         with pytest.raises(NamespaceUnfit) as refused:
             await prepare_namespace(Connection(address, "theirs"))
     assert str(refused.value) == (

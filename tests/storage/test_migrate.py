@@ -43,7 +43,8 @@ async def test_migrations_apply_from_nothing_once(empty: str) -> None:
     ours = {"documents", "document_counts", "processed_documents", "reviews", "definitions", "executions"}
     registry = {"definition_aliases", "alias_moves", "routing_rules"}
     inbox = {"dead_letters", "operator_actions"}
-    assert await tables(empty) == {*ours, *registry, *inbox, "migrations"}
+    of_runs = {"step_cache", "overdue_runs"}
+    assert await tables(empty) == {*ours, *registry, *inbox, *of_runs, "migrations"}
 
 
 async def test_every_table_carries_its_tenant(dsn: str) -> None:

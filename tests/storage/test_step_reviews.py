@@ -115,6 +115,15 @@ async def test_one_queue_lists_both_kinds_most_urgent_first(db: PoolConnectionPr
     assert [item.kind for item in await list_reviews(db, TENANT)] == ["document"]
 
 
+async def test_a_question_for_a_group_is_listed_by_it(db: PoolConnectionProxy) -> None:
+    item = await do(db, replace(ASKED, group="cashiers", may_not_decide=("ann", "bob")))
+    assert (item.group, item.may_not_decide) == ("cashiers", ["ann", "bob"])
+    assert await list_reviews(db, TENANT, group="cashiers") == [item]
+    assert await list_reviews(db, TENANT, group="managers") == []
+    again = await do(db, replace(ASKED, asked_at=200.0))
+    assert (again.group, again.may_not_decide) == (None, [])
+
+
 async def test_questions_are_seen_by_their_tenant_alone(db: PoolConnectionProxy) -> None:
     item = await do(db, ASKED)
     assert await load_review(db, OTHER_TENANT, item.review_id) is None

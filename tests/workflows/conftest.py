@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
+import asyncpg
 import pytest
 from pydantic import BaseModel
 from temporalio import activity
@@ -20,20 +21,28 @@ from temporalio.exceptions import ApplicationError
 from temporalio.worker import Replayer, Worker
 
 from activities.execute import activity_for
+from activities.metrics import Metrics
+from activities.reading import DocumentReader
 from activities.registry import Call, Handler
 from activities.tools import Tools
-from dag.calls import DeadLetter, ReviewCall, ReviewEnd
+from activities.values import value_activities
+from dag.calls import DeadLetter, OverdueRun, ReviewCall, ReviewEnd
 from dag.definition import Definition, to_json
 from dag.report import RunReport
 from dag.values import Json, digest
+from storage.blobs import BlobStore
+from storage.lake import Lake
+from storage.values import ValueStore
 from tests.stack import Servers
 from worker import workflow_runner
+from workflows.chunk import Chunk
 from workflows.contract import (
     ANSWER,
     CLOSE_REVIEW,
     ESCALATE_REVIEW,
     OPEN_REVIEW,
     RECORD_DEAD_LETTER,
+    RECORD_OVERDUE,
     STATE,
     WORKFLOW_TYPE,
     Pinned,
@@ -63,6 +72,8 @@ class Gates:
     """What human steps asked of the reviewers' queue."""
     letters: list[DeadLetter] = field(default_factory=list)
     """What the dead-letter inbox was told."""
+    overdue: list[OverdueRun] = field(default_factory=list)
+    """The runs of which people were told that they are overdue."""
 
     def handlers(self) -> list[Handler]:
         codes: list[Callable[[Call[Any], Tools], Awaitable[BaseModel]]] = [
@@ -72,6 +83,7 @@ class Gates:
             self.flaky,
             self.bad,
             self.work,
+            self.rows,
         ]
         return [Handler(code.__name__, Values, Values, code) for code in codes]
 
@@ -92,7 +104,14 @@ class Gates:
         async def record_dead_letter(letter: DeadLetter) -> None:
             self.letters.append(letter)
 
-        return [open_review, escalate_review, close_review, record_dead_letter]
+        @activity.defn(name=RECORD_OVERDUE)
+        async def record_overdue(run: OverdueRun) -> None:
+            if RECORD_OVERDUE in self.failing:
+                self.failing.remove(RECORD_OVERDUE)
+                raise ConnectionError("drawn to fail once")
+            self.overdue.append(run)
+
+        return [open_review, escalate_review, close_review, record_dead_letter, record_overdue]
 
     async def noop(self, call: Call[Any], _: Tools) -> Values:
         self.calls.append(call.step_id)
@@ -120,6 +139,11 @@ class Gates:
             raise ValueError("drawn to fail")
         return Values()
 
+    async def rows(self, call: Call[Any], _: Tools) -> Values:
+        """Return as many rows as asked for, about 100 bytes each, and their sum."""
+        rows = [{"n": n, "text": "x" * 80} for n in range(call.config.count)]
+        return Values(rows=rows, sum=sum(row["n"] for row in rows))
+
     async def bad(self, call: Call[Any], _: Tools) -> Values:
         raise ValueError(call.config.message)
 
@@ -142,6 +166,7 @@ class Bench:
         local: Sequence[str] = (),
         resumed: dict[str, Json] | None = None,
         nested: Sequence[dict[str, Json]] = (),
+        started_by: str = "",
         **more: Json,
     ) -> WorkflowHandle[Run, RunReport]:
         document = to_json(Definition.model_validate({"id": "test", "steps": steps, **more}))
@@ -155,6 +180,7 @@ class Bench:
             local_handlers=tuple(local),
             resumed=resumed,
             nested={inner["id"]: pinned(inner) for inner in nested},
+            started_by=started_by,
         )
         handle = await self.client.start_workflow(
             WORKFLOW_TYPE,
@@ -202,7 +228,9 @@ def _without_stack_traces(value: Json) -> Json:
 
 def replayer(*, sandboxed: bool) -> Replayer:
     return Replayer(
-        workflows=[Run], data_converter=pydantic_data_converter, workflow_runner=workflow_runner(sandboxed=sandboxed)
+        workflows=[Run, Chunk],
+        data_converter=pydantic_data_converter,
+        workflow_runner=workflow_runner(sandboxed=sandboxed),
     )
 
 
@@ -211,26 +239,38 @@ def step(step_id: str, handler: str = "noop", **fields: Json) -> dict[str, Json]
 
 
 @pytest.fixture
-async def bench(embedded: Servers, request: pytest.FixtureRequest) -> AsyncIterator[Bench]:
+async def bench(embedded: Servers, request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Bench]:
     client = await Client.connect(
         embedded.temporal_address, data_converter=pydantic_data_converter, identity="recorded"
     )
     gates, queue = Gates(), f"test-{uuid.uuid4().hex}"
     name = re.sub(r"\W+", "_", cast(str, request.node.name).removeprefix("test_")).strip("_")
     recording = name if request.config.getoption("--record-histories") else None
-    async with work(client, queue, gates):
+    async with work(client, queue, gates, tools_in(tmp_path)):
         yield Bench(client, queue, gates, recording)
 
 
+def tools_in(folder: Path) -> Tools:
+    """Return tools without a database, which the wrapper asks only of cached steps. The test handlers use none."""
+    no_database = cast("asyncpg.Pool", None)
+    values = ValueStore(folder / "values")
+    return Tools(no_database, BlobStore(folder / "blobs"), values, Lake(folder / "lake"), DocumentReader(), Metrics())
+
+
 @asynccontextmanager
-async def work(client: Client, task_queue: str, gates: Gates) -> AsyncIterator[None]:
-    """Run a worker, in the sandbox that production turns off for speed."""
-    no_tools = cast(Tools, None)  # the test handlers use none
+async def work(
+    client: Client, task_queue: str, gates: Gates, tools: Tools, *, sandboxed: bool = True
+) -> AsyncIterator[None]:
+    """Run a worker, in the sandbox that production turns off for speed: making one takes 0.1 s for each run."""
     async with Worker(
         client,
         task_queue=task_queue,
-        workflows=[Run],
-        activities=[*(activity_for(handler, no_tools) for handler in gates.handlers()), *gates.inbox_activities()],
-        workflow_runner=workflow_runner(sandboxed=True),
+        workflows=[Run, Chunk],
+        activities=[
+            *(activity_for(handler, tools) for handler in gates.handlers()),
+            *gates.inbox_activities(),
+            *value_activities(tools),
+        ],
+        workflow_runner=workflow_runner(sandboxed=sandboxed),
     ):
         yield

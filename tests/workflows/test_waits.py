@@ -18,6 +18,7 @@ from workflows.contract import (
     CLOSE_REVIEW,
     ESCALATE_REVIEW,
     MISFIT,
+    NOT_ALLOWED,
     OPEN_REVIEW,
     STATE,
     UNKNOWN_STEP,
@@ -167,6 +168,21 @@ async def test_a_person_decides(bench: Bench) -> None:
         DECISION,
     )
     assert (end.status, end.decision, end.decided_by) == (StepStatus.COMPLETED, {"decision": "yes"}, "ann")
+
+
+async def test_whoever_started_the_run_does_not_decide_it(bench: Bench) -> None:
+    others_only = human("ask", assignees={"group": "cashiers", "not_the_submitter": True})
+    handle = await bench.start([others_only], started_by="ann")
+    await until_waiting(handle)
+    assert await refused(bench, handle, "ask", {"decision": "yes"}) == NOT_ALLOWED  # `refused` answers as ann
+    for by in ("ann", ""):
+        await handle.signal(ANSWER, args=["ask", {"decision": "yes"}, by])  # dropped
+    await handle.signal(ANSWER, args=["ask", {"decision": "no"}, "bob"])
+    report = await bench.finish(handle)
+    assert (report.steps["ask"].output, report.steps["ask"].answered_by) == ({"decision": "no"}, "bob")
+    question = bench.gates.questions[0][1]
+    assert isinstance(question, ReviewCall)
+    assert (question.group, question.may_not_decide) == ("cashiers", ("ann",))
 
 
 async def test_a_question_is_escalated_before_its_time_is_up(bench: Bench) -> None:

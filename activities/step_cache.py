@@ -1,0 +1,56 @@
+"""Looks for the output of earlier equal work before a cached step's handler runs, and keeps its own for others.
+
+The cache saves work, and decides nothing: where it cannot be asked or written, the step works as if it had none. So an
+outage of PostgreSQL fails no step that needs it for nothing else, and no handler that has just run is run again
+because its output could not be kept.
+"""
+
+import asyncio
+import logging
+
+from activities.tools import Tools
+from dag.calls import StepCall
+from dag.values import Json
+from storage.db import DATABASE_ERRORS, StorageError
+from storage.step_cache import CachedOutput, load_cached, save_cached
+
+LONGEST_SECONDS = 5.0
+"""Most that a step waits for its cache. It answers in milliseconds, or it is away."""
+
+_AWAY = (OSError, StorageError, *DATABASE_ERRORS)
+"""OSError: TimeoutError is one, too."""
+
+log = logging.getLogger(__name__)
+
+
+async def find_output(call: StepCall, handler: str, tools: Tools) -> CachedOutput | None:
+    """Return the output to use in place of the handler's; None if the handler has to run."""
+    if call.cache is None:
+        return None
+    try:
+        async with asyncio.timeout(LONGEST_SECONDS):
+            found = await load_cached(tools.db, call.tenant_id, call.cache.key, call.cache.ttl_seconds)
+    except _AWAY as error:
+        _complain("asked", call, handler, error)
+        tools.metrics.count_cache(handler, "error")
+        return None
+    tools.metrics.count_cache(handler, "miss" if found is None else "hit")
+    return found
+
+
+async def keep_output(call: StepCall, handler: str, output: Json, tools: Tools) -> None:
+    """Keep what a successful attempt gave, as the run carries it: a large one is kept by what stands for it."""
+    if call.cache is None:
+        return
+    try:
+        async with asyncio.timeout(LONGEST_SECONDS):
+            await save_cached(
+                tools.db, call.tenant_id, call.cache.key, handler, output, ttl_seconds=call.cache.ttl_seconds
+            )
+    except (*_AWAY, ValueError) as error:  # ValueError: NaN is no JSON, and travels all the same
+        _complain("written", call, handler, error)
+
+
+def _complain(done: str, call: StepCall, handler: str, error: Exception) -> None:
+    told = f"{type(error).__name__}: {error}"
+    log.warning("the cache of %s could not be %s for step %s of %s: %s", handler, done, call.step_id, call.run_id, told)

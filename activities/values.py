@@ -1,0 +1,69 @@
+"""The activities that keep what is too large to travel inside a run, and bring back what expressions read of it.
+
+They are not in the catalogue: no definition names them.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from temporalio import activity
+from temporalio.exceptions import ApplicationError
+
+from activities.tools import Tools
+from dag.calls import LoadCall, Loaded, StoreCall
+from dag.stored import part_of
+from dag.values import Json, canonical, shortened, size_of
+from storage.parts import MissingValue, ValueTooLarge, filled
+from storage.values import ValueStore
+
+MAX_LOADED_BYTES = 1_500_000
+"""Most that all values of one call take together, as JSON: they come back in one payload, and Temporal takes 2 MiB."""
+
+
+def value_activities(tools: Tools) -> list[Callable[..., Any]]:
+    """Return the activities. Both are safe to repeat."""
+
+    @activity.defn
+    async def store_value(call: StoreCall) -> dict[str, Json]:
+        return (await tools.values.put(call.tenant_id, call.value)).to_json()
+
+    @activity.defn
+    async def load_values(call: LoadCall) -> Loaded:
+        try:
+            _check(call.parts)
+            return await _load(tools.values, call)
+        except ValueTooLarge as error:
+            raise _final(error, f"{error}: pass it whole to a handler, or use a smaller part") from None
+        except ValueError as error:
+            raise _final(error, str(error)) from None
+
+    return [store_value, load_values]
+
+
+async def _load(kept: ValueStore, call: LoadCall) -> Loaded:
+    """Return all parts. An expression may ask whether one is there, so one that is missing is told and no error."""
+    values: list[Json] = []
+    missing: dict[int, int] = {}
+    left = MAX_LOADED_BYTES
+    for number, mark in enumerate(call.parts):
+        try:
+            value = await filled(kept, call.tenant_id, mark, most_bytes=left)
+        except MissingValue as error:
+            if error.part != part_of(mark):  # something inside it is gone
+                raise
+            value, missing[number] = None, error.depth
+        except ValueTooLarge as error:
+            raise ValueTooLarge(MAX_LOADED_BYTES - left + error.size, MAX_LOADED_BYTES) from None
+        left -= size_of(value)
+        values.append(value)
+    return Loaded(values=tuple(values), missing=missing)
+
+
+def _check(parts: Sequence[Json]) -> None:
+    if strange := [part for part in parts if part_of(part) is None]:
+        raise ValueError(f"{shortened(canonical(strange[0]))} does not stand for a stored value")
+
+
+def _final(error: ValueError, message: str) -> ApplicationError:
+    """Return what Temporal is told of an error that the same call would meet again."""
+    return ApplicationError(message, type=type(error).__name__, non_retryable=True)

@@ -1,0 +1,90 @@
+"""Graphs of the size that real definitions reach, each also as a workflow written by hand."""
+
+import asyncio
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import cache
+from random import Random
+
+from temporalio import workflow
+
+with workflow.unsafe.imports_passed_through():
+    from bench.handwritten import RETRY, Done, Work, noop
+
+MOST_AT_ONCE = 500
+"""Most that a definition may set as its `max_concurrency`."""
+
+Parents = tuple[tuple[int, ...], ...]
+"""The steps that each step waits for, by their numbers; all of them smaller than its own."""
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Which graph to run, and whether its activities are local."""
+
+    name: str
+    local: bool
+
+
+def layered(layers: int, width: int, edges: int) -> Parents:
+    """Return `layers` of `width` steps; each behind the first waits for some of the layer before, drawn at random."""
+    random, behind = Random(layers), (layers - 1) * width
+    drawn: list[tuple[int, ...]] = [()] * width
+    for number in range(behind):
+        above = range(number // width * width, (number // width + 1) * width)
+        count = edges // behind + (number < edges % behind)
+        drawn.append(tuple(sorted(random.sample(above, count))))
+    return tuple(drawn)
+
+
+def wide(roots: int, width: int, fan_in: int, tails: int, edges: int) -> Parents:
+    """Return `roots`, `width` steps behind two of them each, a join of `fan_in` of those, and `tails` for the rest."""
+    random, middle = Random(width), range(roots, roots + width)
+    drawn: list[tuple[int, ...]] = [()] * roots
+    drawn += [tuple(sorted(random.sample(range(roots), 2))) for _ in middle]
+    drawn.append(tuple(middle[:fan_in]))
+    left = edges - 2 * width - fan_in
+    drawn += [tuple(sorted(random.sample(middle, left // tails + (number < left % tails)))) for number in range(tails)]
+    return tuple(drawn)
+
+
+@cache
+def parents_of(name: str) -> Parents:
+    """Return a graph of 2,000 steps and 6,000 edges. Drawn from fixed seeds: the same on every machine."""
+    if name == "layered":
+        return layered(layers=20, width=100, edges=6_000)
+    return wide(roots=50, width=1_900, fan_in=1_100, tails=49, edges=6_000)
+
+
+@workflow.defn(name="HandwrittenGraph")
+class HandwrittenGraph:
+    """The same steps, each a task that awaits those before it, as one would write it."""
+
+    @workflow.run
+    async def run(self, graph: Graph) -> list[str]:
+        """Run the graph's steps and return their names."""
+        self._local, self._slots = graph.local, asyncio.Semaphore(MOST_AT_ONCE)
+        tasks: list[asyncio.Task[str]] = []
+        for number, parents in enumerate(parents_of(graph.name)):
+            tasks.append(asyncio.create_task(self._step(f"s{number}", [tasks[parent] for parent in parents])))
+        return [await task for task in tasks]
+
+    async def _step(self, name: str, above: list[asyncio.Task[str]]) -> str:
+        for parent in above:
+            await parent
+        async with self._slots:
+            work = Work(workflow.info().workflow_id, name)
+            timeout = timedelta(seconds=300)
+            if self._local:
+                done: Done = await workflow.execute_local_activity(
+                    noop, work, start_to_close_timeout=timeout, retry_policy=RETRY
+                )
+            else:
+                done = await workflow.execute_activity(
+                    noop,
+                    work,
+                    start_to_close_timeout=timeout,
+                    heartbeat_timeout=timedelta(seconds=10),
+                    retry_policy=RETRY,
+                )
+        return done.step

@@ -1,0 +1,57 @@
+"""One chunk of a long list, on its way: which of its items begin, which are stopped, and how each ended."""
+
+from collections.abc import Iterator
+
+from dag.messages import ItemEnd
+from dag.state import StepStatus
+
+NEVER_BEGAN = ItemEnd(StepStatus.PENDING)
+
+
+class ChunkRun:
+    """Items by their number in the chunk, `width` of them at once, in order.
+
+    `stop_after`: so many failures are allowed, and the next one stops the rest; None: every item runs.
+    """
+
+    def __init__(self, count: int, width: int, stop_after: int | None) -> None:
+        self.ends = [NEVER_BEGAN] * count
+        self.is_paused = False
+        """Nothing begins; what runs goes on."""
+        self._width = width
+        self._stop_after = stop_after
+        self._next = 0
+        self._running: dict[int, None] = {}
+        self._failed = 0
+        self._is_stopping = False
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing runs and nothing will."""
+        return not self._running and (self._is_stopping or self._next >= len(self.ends))
+
+    @property
+    def may_begin(self) -> bool:
+        """Whether one more item may begin now."""
+        is_held = self.is_paused or self._is_stopping
+        return not is_held and self._next < len(self.ends) and len(self._running) < self._width
+
+    def begin(self) -> Iterator[int]:
+        """Yield the items that begin now."""
+        while self.may_begin:
+            number, self._next = self._next, self._next + 1
+            self._running[number] = None
+            yield number
+
+    def end(self, number: int, ended: ItemEnd) -> list[int]:
+        """Note how an item ended; return those to be stopped because of that."""
+        del self._running[number]
+        self.ends[number] = ended
+        self._failed += ended.status is StepStatus.FAILED
+        is_too_much = self._stop_after is not None and self._failed > self._stop_after
+        return self.stop() if is_too_much and not self._is_stopping else []
+
+    def stop(self) -> list[int]:
+        """Begin nothing more; return the items that run, which are to be stopped."""
+        self._is_stopping = True
+        return list(self._running)

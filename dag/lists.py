@@ -1,0 +1,139 @@
+"""Steps that run once for each element of a list: how items end, and with the last of them the step."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from dag.fan import failure_of, has_work, is_over, must_stop, output_of, running
+from dag.messages import Cancel, ChunkEnded, Command, ItemEnd, Store
+from dag.plan import Plan, Step
+from dag.progress import Ending, leave, offer, stopped_by, withdraw
+from dag.state import ChunkState, FanState, RunState, StepError, StepStatus
+from dag.stored import MAX_INLINE_BYTES
+from dag.values import Json, size_of
+
+MAX_STORED_BYTES = 1_900_000
+"""Largest output of a step over a list, as JSON: it travels to the value store in one payload, which may have 2 MiB."""
+
+
+def end_item(plan: Plan, run: RunState, step: Step, place: int, ending: Ending, commands: list[Command]) -> None:
+    """Close a running item, or each of a running chunk's; what is late or repeated changes nothing."""
+    state = run.steps[step.index]
+    assert state.fan is not None
+    if place in state.fan.chunks:
+        chunk = state.fan.chunks[place]
+        ended = ItemEnd(ending.status, ending.output, ending.error, ending.attempts)
+        end_items(plan, run, step, place, (ended,) * len(chunk.places), ending.at, commands)
+    elif not state.fan.window and state.fan.items[place].status is StepStatus.RUNNING:
+        ended = ItemEnd(ending.status, ending.output, ending.error, ending.attempts, ending.cached)
+        end_items(plan, run, step, place, (ended,), ending.at, commands)
+
+
+def end_items(
+    plan: Plan, run: RunState, step: Step, place: int, ends: Sequence[ItemEnd], at: float, commands: list[Command]
+) -> None:
+    """Close a running item, or the items of a running chunk; `place` is the first one's."""
+    state, for_each = run.steps[step.index], step.definition.for_each
+    fan = state.fan
+    assert fan is not None
+    assert for_each is not None, "only a step with for_each has items"
+    was_offered = has_work(fan, for_each)
+    chunk = fan.chunks.pop(place, ChunkState((place,), 1))
+    for item, ended in zip((fan.items[place] for place in chunk.places), ends, strict=True):
+        item.status, item.output, item.error, item.attempts = ended.status, ended.output, ended.error, ended.attempts
+        item.cached = ended.cached
+        state.attempts += ended.attempts
+    fan.running -= len(ends)
+    run.slots_used -= step.takes_slot * chunk.width
+    note_failure(run, step, commands, failed=sum(ended.status is StepStatus.FAILED for ended in ends))
+    if not was_offered and not run.stopping and has_work(fan, for_each):
+        offer(run, step)
+    conclude(plan, run, step, at, commands)
+
+
+def end_chunk(plan: Plan, run: RunState, event: ChunkEnded, commands: list[Command]) -> None:
+    """Close the items of a running chunk. What is late or repeated changes nothing."""
+    step = plan.step(event.step)
+    state = run.steps[step.index]
+    if state.status is StepStatus.RUNNING and state.fan is not None and event.item in state.fan.chunks:
+        end_items(plan, run, step, event.item, event.ends, event.at, commands)
+
+
+def note_failure(run: RunState, step: Step, commands: list[Command], *, failed: int) -> None:
+    """Count failed items; where that makes too many, ask those that run to stop."""
+    fan, for_each = run.steps[step.index].fan, step.definition.for_each
+    assert fan is not None
+    assert for_each is not None, "only a step with for_each has items"
+    fan.failed += failed
+    if must_stop(fan, for_each) and not fan.stopping and not run.stopping:
+        fan.stopping = True
+        commands.extend(Cancel(step.id, place) for place in running(fan))
+        withdraw(run, step)
+
+
+def conclude(plan: Plan, run: RunState, step: Step, at: float, commands: list[Command]) -> None:
+    """Settle a step that runs over a list once its last item has ended, and its output is where it can stay."""
+    fan = run.steps[step.index].fan
+    assert fan is not None
+    if fan.running or fan.is_storing or not (run.stopping or is_over(fan)):
+        return
+    ending = _ending_of(run, step, fan, at)
+    if size_of(ending.output) <= MAX_INLINE_BYTES:
+        leave(plan, run, step, ending)
+    else:
+        fan.is_storing = True
+        run.to_store.append(step.index)
+        if len(run.to_store) == 1:  # one at a time: all of a turn travels in one message
+            commands.append(Store(step.id, ending.output))
+
+
+def _store_next(plan: Plan, run: RunState, at: float, commands: list[Command]) -> None:
+    for index in run.to_store[:1]:
+        step, fan = plan.steps[index], run.steps[index].fan
+        assert fan is not None, "only what lists give is stored from here"
+        commands.append(Store(step.id, _ending_of(run, step, fan, at).output))
+
+
+def end_storing(
+    plan: Plan, run: RunState, step: Step, at: float, mark: Json, error: StepError | None, commands: list[Command]
+) -> None:
+    """Settle a step over a list whose output was stored, or could not be."""
+    state = run.steps[step.index]
+    if state.fan is None or run.to_store[:1] != [step.index]:
+        return
+    state.fan.is_storing = False
+    run.to_store.pop(0)
+    ending = replace(_ending_of(run, step, state.fan, at), output=mark)
+    if error is not None and ending.status is StepStatus.COMPLETED:
+        ending = replace(ending, status=StepStatus.FAILED, error=error)
+    leave(plan, run, step, ending)
+    if ending.status is StepStatus.COMPLETED:
+        for item in state.fan.items:  # nobody does them again, and the state need not carry what is stored
+            item.value = item.output = None
+    _store_next(plan, run, at, commands)
+
+
+def _ending_of(run: RunState, step: Step, fan: FanState, at: float) -> Ending:
+    """Return how a step ends whose items have ended."""
+    for_each = step.definition.for_each
+    assert for_each is not None, "only a step with for_each has items"
+    output = output_of(fan)
+    if run.stopping and not _ran_to_its_end(fan):
+        kept = None if _too_large(output) else output
+        return Ending(StepStatus.CANCELLED, at, kept, decided_by=stopped_by(run, run.stopping))
+    if error := _too_large(output):
+        return Ending(StepStatus.FAILED, at, None, failure_of(fan, for_each) or error)
+    if error := failure_of(fan, for_each):
+        return Ending(StepStatus.FAILED, at, output, error)
+    return Ending(StepStatus.COMPLETED, at, output)
+
+
+def _ran_to_its_end(fan: FanState) -> bool:
+    return all(item.status in (StepStatus.COMPLETED, StepStatus.FAILED) for item in fan.items)
+
+
+def _too_large(output: Json) -> StepError | None:
+    size = size_of(output)
+    if size <= MAX_STORED_BYTES:
+        return None
+    message = f"the items' outputs take {size} bytes as JSON, more than {MAX_STORED_BYTES}: return less, or references"
+    return StepError("OutputTooLargeError", message)

@@ -1,0 +1,41 @@
+"""A value store in memory, for runs that nothing outlives: those of a definition's tests."""
+
+from dag.sandbox import NOTHING, lookup
+from dag.stored import Part, part_of
+from dag.values import Json, digest, size_of
+
+
+class Memory:
+    """Keeps values by their digest, and puts them back into the place of what stands for them."""
+
+    def __init__(self) -> None:
+        """Nothing is kept yet."""
+        self._kept: dict[str, Json] = {}
+
+    def put(self, value: Json) -> dict[str, Json]:
+        """Keep a value, in full, and return what stands for it."""
+        whole = self.filled(value)
+        sha256 = digest(whole)
+        self._kept[sha256] = whole
+        return Part(sha256, size_of(whole)).to_json()
+
+    def find(self, part: Part) -> tuple[Json, int | None]:
+        """Return a part, and None; of one that is not there null, and how many keys of its path lead somewhere."""
+        value = self._kept[part.sha256]
+        for depth, key in enumerate(part.path):
+            found = lookup(value, key)
+            if found is NOTHING and isinstance(value, list) and isinstance(key, str) and key.isdecimal():
+                found = lookup(value, int(key))
+            if found is NOTHING:
+                return None, depth
+            value = found
+        return value, None
+
+    def filled(self, value: Json) -> Json:
+        """Return `value` with every part that is kept here in the place of what stands for it."""
+        part = part_of(value)
+        if part is not None:
+            return self.find(part)[0] if part.sha256 in self._kept else value
+        if isinstance(value, dict):
+            return {key: self.filled(inner) for key, inner in value.items()}
+        return [self.filled(inner) for inner in value] if isinstance(value, list) else value

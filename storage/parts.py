@@ -1,0 +1,137 @@
+"""Puts stored values, or parts of them, back into the place of what stands for them."""
+
+import re
+from collections.abc import Iterator
+
+from dag.sandbox import NOTHING, lookup, show
+from dag.stored import Part, part_of
+from dag.values import Json, size_of
+from storage.values import Kept, ValueStore
+
+_INDEX = re.compile("[0-9]{1,9}")
+"""Digits that index a list, as in expressions."""
+
+Path = tuple[str | int, ...]
+
+
+class MissingValue(ValueError):  # noqa: N818  # a statement about the part
+    """A stored value has no such part: `path` leads nowhere. A ValueError: it never will have."""
+
+    def __init__(self, part: Part, found: Json, depth: int, where: str) -> None:
+        inner = f"'{worded(part.path[:depth])}'" if depth else "the stored value"
+        what = f"`{worded(part.path)}`: {inner} has no '{part.path[depth]}', it is {show(found)}"
+        super().__init__(f"{where}: {what}" if where else what)
+        self.part = part
+        self.depth = depth
+
+
+class ValueTooLarge(ValueError):  # noqa: N818  # a statement about the value
+    """With its stored parts in their places a value takes more bytes than whoever asked can take."""
+
+    def __init__(self, size: int, most_bytes: int) -> None:
+        super().__init__(f"with its stored parts it takes at least {size} bytes as JSON, more than {most_bytes}")
+        self.size = size
+        self.most_bytes = most_bytes
+
+
+async def filled(values: ValueStore, tenant_id: str, value: Json, *, most_bytes: int, name: str = "") -> Json:
+    """Return `value` with the tenant's stored parts in their places, theirs too: nothing in it stands for another.
+
+    Only what `part_of` recognises stands for a part. `name` is what a message calls `value`; without one it tells no
+    place in it.
+
+    Raises: MissingValue, ValueTooLarge (trying again does not help); BlobMissing, BlobDamaged, OSError (it may).
+    """
+    filling = _Filling(values, tenant_id, most_bytes)
+    filling.spend(size_of(value))
+    return await filling.fill(value, name)
+
+
+def marks_in(value: Json, path: Path = ()) -> Iterator[Path]:
+    """Yield where in `value` something stands for a stored part."""
+    if part_of(value) is not None:
+        yield path
+        return
+    for key, inner in _inside(value):
+        yield from marks_in(inner, (*path, key))
+
+
+def worded(path: Path) -> str:
+    """Return `path` as expressions write it: `lines.3.total`."""
+    return ".".join(map(str, path))
+
+
+def _inside(value: Json) -> Iterator[tuple[str | int, Json]]:
+    if isinstance(value, dict):
+        yield from value.items()
+    elif isinstance(value, list):
+        yield from enumerate(value)
+
+
+class _Filling:
+    """One value being filled. What it takes is counted as it grows: marks may name one large value many times."""
+
+    def __init__(self, values: ValueStore, tenant_id: str, most_bytes: int) -> None:
+        self._values = values
+        self._tenant_id = tenant_id
+        self._most_bytes = most_bytes
+        self._size = 0
+
+    def spend(self, size: int) -> None:
+        self._size += size
+        if self._size > self._most_bytes:
+            raise ValueTooLarge(self._size, self._most_bytes)
+
+    async def fill(self, value: Json, where: str) -> Json:
+        part = part_of(value)
+        if part is not None:
+            return await self._load(part, where)
+        if isinstance(value, dict):
+            return {key: await self.fill(inner, _joined(where, key)) for key, inner in value.items()}
+        if isinstance(value, list):
+            return [await self.fill(inner, _joined(where, place)) for place, inner in enumerate(value)]
+        return value
+
+    async def _load(self, part: Part, where: str) -> Json:
+        if part.path:
+            kept = await self._find(part, where)
+            value = _copy(kept.value)
+        else:
+            kept = await self._values.get(self._tenant_id, part.sha256)
+            value = kept.value
+        self.spend(kept.size - size_of(part.to_json()))  # it comes into the mark's place
+        return await self.fill(value, where) if kept.may_hold_marks else value
+
+    async def _find(self, part: Part, where: str) -> Kept:
+        """Return the part, which may not be changed. The way to it may lead through values that are stored, too."""
+        kept = await self._values.look(self._tenant_id, part.sha256)
+        for depth, key in enumerate(part.path):
+            if kept.may_hold_marks and (inner := part_of(kept.value)):
+                kept = await self._find(inner, where)
+            found = _at(kept.value, key)
+            if found is NOTHING:
+                raise MissingValue(part, kept.value, depth, where)
+            kept = Kept(found, kept.size, kept.may_hold_marks)
+        return Kept(kept.value, size_of(kept.value), kept.may_hold_marks)
+
+
+def _at(value: Json, key: str | int) -> Json:
+    found = lookup(value, key)
+    if found is NOTHING and isinstance(value, list) and isinstance(key, str) and _INDEX.fullmatch(key):
+        return lookup(value, int(key))
+    return found
+
+
+def _joined(where: str, key: str | int) -> str:
+    return f"{where}.{key}" if where else ""
+
+
+def _copy(value: Json) -> Json:
+    """Return a copy of what others look at. Handlers may change what they are given."""
+    match value:
+        case dict():
+            return {key: _copy(inner) for key, inner in value.items()}
+        case list():
+            return [_copy(inner) for inner in value]
+        case _:
+            return value

@@ -1,0 +1,93 @@
+"""Overdue runs as people find them: in lists, reports and explanations; a retry has its own time."""
+
+import uuid
+
+import httpx
+
+from dag.values import Json
+from tests.api.service import Service
+from tests.stack import eventually
+
+SECONDS = 2.0
+
+
+def late(**more: Json) -> dict[str, Json]:
+    """Return a definition that waits for an answer and then fails."""
+    return {
+        "id": f"late_{uuid.uuid4().hex}",
+        "deadline_seconds": SECONDS,
+        "steps": [
+            {"id": "reply", "wait": {"for": "signal"}},
+            {"id": "check", "handler": "fail", "depends_on": ["reply"], "config": {"times": 9}, "max_retries": 0},
+        ],
+        **more,
+    }
+
+
+async def start(http: httpx.AsyncClient, definition: Json) -> str:
+    response = await http.post("/v1/runs", json={"definition": definition})
+    assert response.status_code == 202, response.text
+    run_id: str = response.json()["run_id"]
+    return run_id
+
+
+async def listed(http: httpx.AsyncClient, **asked: str) -> list[dict[str, Json]]:
+    response = await http.get("/v1/runs", params=asked)
+    assert response.status_code == 200, response.text
+    runs: list[dict[str, Json]] = response.json()["runs"]
+    return runs
+
+
+async def test_an_overdue_run_is_found_until_it_ends_and_its_retry_begins_anew(service: Service) -> None:
+    http, definition = service.http, late()
+    run_id = await start(http, definition)
+    of: dict[str, str] = {"definition": definition["id"]}
+
+    async def is_overdue() -> bool:
+        return bool(await listed(http, **of, overdue="true"))
+
+    assert not await is_overdue()
+    await eventually(is_overdue, "the run is in the list of overdue ones")
+    [line] = await listed(http, **of, overdue="true")
+    assert (line["run_id"], line["overdue"], line["ended_at"]) == (run_id, True, None)
+    assert await listed(http, **of, overdue="false") == []
+    assert (await http.get(f"/v1/runs/{run_id}")).json()["overdue"] is True
+    explained = (await http.get(f"/v1/runs/{run_id}/explain")).json()
+    assert explained["overdue"] is True
+    assert "it is overdue, and goes on: it had not ended 2 s after its start" in explained["words"]
+    rows = await service.app.db.fetch("SELECT * FROM overdue_runs WHERE run_id = $1", run_id)
+    assert [(row["tenant_id"], row["definition_id"], row["version"]) for row in rows] == [
+        ("default", definition["id"], 1)
+    ]
+
+    assert (await http.post(f"/v1/runs/{run_id}/waits/reply", json={"answer": {}})).status_code == 200
+    assert (await service.ended(run_id))["status"] == "failed"
+    await eventually(lambda: _none(http, of), "it has left the list of open ones")
+    [ended] = await listed(http, **of, overdue="true", status="failed")
+    assert (ended["run_id"], ended["overdue"]) == (run_id, True)
+
+    again = await http.post(f"/v1/runs/{run_id}/retry", json={"steps": {"check": {"config": {"times": 0}}}})
+    assert again.status_code == 200, again.text
+    done = await service.ended(run_id)
+    assert (done["status"], done["overdue"]) == ("completed", False)
+
+
+async def _none(http: httpx.AsyncClient, of: dict[str, str]) -> bool:
+    return await listed(http, **of, overdue="true") == []
+
+
+async def test_what_is_no_truth_is_refused(service: Service) -> None:
+    refused = await service.http.get("/v1/runs", params={"overdue": "soon"})
+    assert refused.status_code == 422
+    assert refused.json()["problems"][0]["path"] == "query.overdue"
+
+
+async def test_a_cached_step_says_so(service: Service) -> None:
+    config = {"value": uuid.uuid4().hex}
+    steps = [{"id": "ask", "handler": "echo", "config": config, "cache": {"ttl_seconds": 60}}]
+    first, second = [
+        await service.ended(await start(service.http, {"id": f"cached_{uuid.uuid4().hex}", "steps": steps}))
+        for _ in range(2)
+    ]
+    assert (first["steps"]["ask"]["cached"], second["steps"]["ask"]["cached"]) == (False, True)
+    assert second["steps"]["ask"]["output"] == config, "though another definition asked for it"

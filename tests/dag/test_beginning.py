@@ -1,0 +1,53 @@
+"""A step of the handler `input` without a config gives the run's declared inputs."""
+
+import pytest
+
+from activities.registry import load_catalogue
+from dag.definition import Definition, to_json
+from dag.plan import compile_plan
+from dag.rewind import begin
+from dag.scope import RunScope
+from dag.templates import PATH_KEY
+from dag.validate import validate
+from dag.values import Json
+
+INPUTS: Json = {"amount": {"type": "number", "required": True}, "note": {"type": "string"}}
+
+
+def read(*steps: Json, inputs: Json = None) -> Definition:
+    document = {"id": "begins", "inputs": INPUTS if inputs is None else inputs, "steps": list(steps)}
+    definition, problems = validate(document, None, load_catalogue())
+    assert definition, problems
+    return definition
+
+
+def config_in_run(definition: Definition, given: dict[str, Json]) -> Json:
+    """Return the config that the first step gets in a run with these inputs."""
+    plan = compile_plan(definition)
+    return plan.steps[0].config.resolve(RunScope(plan, begin(plan, given, {})))
+
+
+@pytest.mark.parametrize("more", [{}, {"config": {}}, {"params": {}}])
+def test_without_a_config_it_gives_every_declared_input(more: dict[str, Json]) -> None:
+    definition = read({"node_id": "start", "handler": "input", **more})
+    assert config_in_run(definition, {"amount": 12, "note": None}) == {"amount": 12, "note": None}
+
+
+def test_with_a_config_it_gives_that() -> None:
+    config = {"total": "{{ inputs.amount }}"}
+    assert config_in_run(read({"id": "start", "handler": "input", "config": config}), {"amount": 12}) == {"total": 12}
+
+
+def test_without_declared_inputs_it_gives_nothing() -> None:
+    assert read({"id": "start", "handler": "input"}, inputs={}).steps[0].config == {}
+
+
+def test_other_handlers_without_a_config_have_none() -> None:
+    assert read({"id": "end", "handler": "output"}).steps[0].config == {}
+
+
+def test_what_was_filled_in_is_the_same_definition_when_it_is_submitted_again() -> None:
+    definition = read({"id": "start", "handler": "input"})
+    assert definition.steps[0].config == {PATH_KEY: ["inputs"]}
+    again, problems = validate(to_json(definition), None, load_catalogue())
+    assert (again, problems) == (definition, [])

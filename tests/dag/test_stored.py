@@ -1,0 +1,308 @@
+"""Outputs kept outside the run: which parts are loaded before a step is judged, and what if they cannot be."""
+
+import pytest
+
+from dag.explain import explain_run
+from dag.explanation import HoldKind
+from dag.fan import inline_bytes
+from dag.loading import LAST_PLACE
+from dag.messages import (
+    AbortRequested,
+    Command,
+    Finish,
+    Load,
+    Loaded,
+    NotMoved,
+    Record,
+    Resolution,
+    ResolutionKind,
+    Resolved,
+    Start,
+    Store,
+    Stored,
+)
+from dag.rewind import load, rewind, save
+from dag.scheduler import advance
+from dag.state import RunStatus, StepError, StepStatus
+from dag.stored import MAX_INLINE_BYTES, Part, has_parts, part_of, parts_in
+from dag.values import Json
+from tests.dag.definitions import definition, step
+from tests.dag.kinds import begun, broke, done, error_of, mapped
+from tests.dag.world import World
+
+SHA = "ab" * 32
+WHOLE = Part(SHA, 100_000)
+MARK = WHOLE.to_json()
+SUM = {"x": "{{ a.x + 1 }}"}
+AWAY = StepError("BlobMissing", "no blob")
+
+
+def reading(*, on_failure: str = "continue", outputs: Json = None, **fields: Json) -> World:
+    """Return a run whose step `a` gave something large, and whose step `b` follows it."""
+    steps = (step("a"), step("b", "a", **fields))
+    world = World(definition(*steps, on_failure=on_failure).model_copy(update={"outputs": outputs or {}}))
+    world.start()
+    world.send(done("a", MARK))
+    return world
+
+
+def asked(world: World) -> tuple[Part, ...]:
+    """Return the parts that the last event made the run ask for."""
+    return tuple(part for command in world.trace[-1][1] if isinstance(command, Load) for part in command.parts)
+
+
+def loaded(world: World, *values: Json, missing: dict[int, int] | None = None, step: str = "b") -> list[Command]:
+    return world.send(Loaded(step, values, 9.0, missing or {}))
+
+
+def at(*path: str | int) -> Part:
+    return WHOLE.at(path)
+
+
+def test_a_mark_is_exactly_that() -> None:
+    assert part_of(MARK) == WHOLE
+    assert part_of(at("x", 3).to_json()) == at("x", 3)
+    for other in (None, {}, "text", {**MARK, "more": 1}, {**MARK, "$stored": "../x"}, {**MARK, "bytes": -1}):
+        assert part_of(other) is None
+    for path in ("x", [1.5], [True], [None]):
+        assert part_of({**MARK, "path": path}) is None
+    assert list(parts_in({"x": [1, MARK]})) == [(("x", 1), WHOLE)]
+    assert has_parts({"x": MARK})
+    assert not has_parts("$stored")
+
+
+def test_what_a_handler_is_only_given_is_not_loaded() -> None:
+    world = reading(config={"all": "{{ a }}", "some": "{{ a.lines[3] }}", "path": {"$path": ["a", "x", "0"]}})
+    given = {"all": MARK, "some": at("lines", 3).to_json(), "path": at("x", "0").to_json()}
+    assert world.trace[-1][1] == [Start("b", given)]
+
+
+@pytest.mark.parametrize(
+    ("expression", "parts"),
+    [
+        ("{{ a.total + 1 }}", [at("total")]),
+        ("{{ a.x + a.y }}", [at("x"), at("y")]),
+        ("{{ a.lines | length + a.lines[3].n }}", [at("lines")]),
+        ("{{ a.lines[3].n + 1 }}", [at("lines", 3, "n")]),
+        ("{{ a.lines[-1].n + 1 }}", [at("lines")]),
+        (f"{{{{ a.lines[{LAST_PLACE + 1}].n + 1 }}}}", [at("lines")]),
+        ("total: {{ a.total }}", [at("total")]),
+        ("{{ steps.a.output.total + 1 }}", [at("total")]),
+        ("{{ steps.a.status + '' }}", []),
+        ("{{ [a.total, inputs] }}", [at("total")]),
+        ("{{ a | length }}", [WHOLE]),
+    ],
+)
+def test_an_expression_has_only_what_it_names_loaded(expression: str, parts: list[Part]) -> None:
+    assert asked(reading(config={"x": expression})) == tuple(parts)
+
+
+def test_a_step_is_judged_once_it_can_read() -> None:
+    world = reading(condition="a.total > 10", config={"x": "{{ a.lines[1].n * 2 }}"})
+    assert (asked(world), world.states["b"].status) == ((at("total"),), StepStatus.PENDING)
+    assert loaded(world, 11) == [Load("b", (at("lines", 1, "n"),))]
+    assert loaded(world, 21) == [Start("b", {"x": 42})]
+
+
+def test_what_a_skipped_step_would_have_read_stays_away() -> None:
+    world = reading(condition="a.total > 10", config={"x": "{{ a.lines | length }}"})
+    assert loaded(world, 5) == [Finish(RunStatus.COMPLETED)]
+
+
+def test_what_was_loaded_is_not_loaded_again() -> None:
+    world = World(
+        definition(
+            step("a"), *(step(name, "a", config={"x": "{{ a.x ~ '' }}".replace(" ~ ''", " + 1")}) for name in "bc")
+        )
+    )
+    world.start()
+    world.send(done("a", MARK))
+    assert [command for command in world.trace[-1][1] if isinstance(command, Load)] == [
+        Load("b", (at("x"),)),
+        Load("c", (at("x"),)),
+    ]
+    loaded(world, 1)
+    loaded(world, 1, step="c")
+    later = World(definition(step("a"), step("b", "a", config=SUM), step("c", "b", config={"x": "{{ a.x + 2 }}"})))
+    later.start()
+    later.send(done("a", MARK))
+    loaded(later, 1)
+    assert later.send(done("b")) == [Start("c", {"x": 3})]
+
+
+def test_a_part_that_is_not_there_is_undefined() -> None:
+    config = {"x": "{{ a.x.y | default(7) }}", "z": "{{ a.x.z }} and", "is": "{{ a.lines[4] is defined }}"}
+    world = reading(config=config)
+    assert asked(world) == (at("x", "y"), at("x", "z"), at("lines", 4))
+    assert loaded(world, None, "here", None, missing={0: 1, 2: 1}) == [
+        Start("b", {"x": 7, "z": "here and", "is": False})
+    ]
+
+
+def test_what_needs_a_part_that_is_not_there_fails() -> None:
+    world = reading(config=SUM)
+    loaded(world, None, missing={0: 0})
+    assert error_of(world.states["b"]).type == "TemplateError"
+
+
+def test_a_value_that_cannot_be_loaded_fails_the_step() -> None:
+    world = reading(config=SUM)
+    assert world.send(NotMoved("b", AWAY, 9.0)) == [Record("b"), Finish(RunStatus.FAILED)]
+    assert world.states["b"].error == AWAY
+
+
+def test_a_step_that_could_not_read_can_be_tried_again() -> None:
+    world = reading(config=SUM, on_failure="park")
+    world.send(NotMoved("b", AWAY, 9.0))
+    assert world.states["b"].status is StepStatus.PARKED
+    assert world.send(Resolved("b", Resolution(ResolutionKind.RETRY), 10.0)) == [Record("b"), Load("b", (at("x"),))]
+    assert loaded(world, 1) == [Start("b", {"x": 2})]
+
+
+def test_what_comes_late_changes_nothing() -> None:
+    world = reading(config=SUM)
+    assert world.send(AbortRequested("enough", 9.0)) == [Finish(RunStatus.ABORTED)]
+    assert loaded(world, 1) == []
+    world = reading(config=SUM)
+    loaded(world, 1)
+    assert loaded(world, 1) == []
+    assert world.send(Stored("b", MARK, 9.0)) == []
+
+
+def test_all_kinds_but_handlers_are_given_values() -> None:
+    nested = reading(workflow={"id": "other", "inputs": {"x": "{{ a.x }}"}})
+    assert asked(nested) == (at("x"),)
+    assert loaded(nested, [1, 2]) == [Start("b", {"x": [1, 2]})]
+    human = reading(human={"title": "?", "show": {"x": "{{ a.x }}"}})
+    assert loaded(human, 5)[-1] == Start("b", {"title": "?", "show": {"x": 5}})
+    route = reading(switch=[{"when": "a.x > 1", "branch": "much"}, {"else": "little"}])
+    assert loaded(route, 5) == [Finish(RunStatus.COMPLETED)]
+    assert route.states["b"].output == {"branch": "much"}
+
+
+def test_a_stored_list_is_loaded_for_its_items() -> None:
+    world = World(
+        definition(step("a"), mapped("m", "{{ a.rows }}", "a", config={"n": "{{ item.n }}", "all": "{{ a.rows }}"}))
+    )
+    world.start()
+    world.send(done("a", MARK))
+    assert asked(world) == (at("rows"),)
+    rows = at("rows").to_json()
+    assert loaded(world, [{"n": 1}, {"n": 2}], step="m") == [
+        Start("m", {"n": 1, "all": rows}, 0),
+        Start("m", {"n": 2, "all": rows}, 1),
+    ]
+
+
+def test_marks_inside_an_output_are_loaded_with_it() -> None:
+    reads = step(
+        "b",
+        "m",
+        config={"x": "{{ m['items'] | map(attribute='output') | sum }}", "one": "{{ m['items'][1].output + 1 }}"},
+    )
+    world = World(definition(mapped("m", [1, 2]), reads))
+    world.start()
+    world.send(done("m", 5, item=0))
+    world.send(done("m", MARK, item=1))
+    assert asked(world) == (WHOLE,)
+    assert loaded(world, 6) == [Start("b", {"x": 11, "one": 7})]
+
+
+LARGE = "x" * MAX_INLINE_BYTES
+
+
+def test_the_large_output_of_a_list_is_stored_before_anything_reads_it() -> None:
+    world = World(definition(mapped("m", [1]), step("b", "m", config={"n": "{{ m.completed }}"})))
+    world.start()
+    (store,) = world.send(done("m", LARGE, item=0))
+    assert isinstance(store, Store)
+    assert (store.value["completed"], world.states["m"].status) == (1, StepStatus.RUNNING)
+    assert world.send(Stored("m", MARK, 10.0)) == [Start("b", {"n": at("completed").to_json()})]
+
+
+def test_outputs_are_stored_one_after_the_other() -> None:
+    world = begun(mapped("m", [1]), mapped("n", [1]))
+    assert [type(command) for command in world.send(done("m", LARGE, item=0))] == [Store]
+    assert world.send(done("n", LARGE, item=0)) == []
+    (second,) = world.send(Stored("m", MARK, 10.0))
+    assert isinstance(second, Store)
+    assert second.step == "n"
+    assert world.send(Stored("n", MARK, 10.0)) == [Finish(RunStatus.COMPLETED)]
+
+
+def test_an_output_that_cannot_be_stored_fails_the_step_and_its_items_are_kept() -> None:
+    world = begun(mapped("m", [1]), on_failure="park")
+    world.send(done("m", LARGE, item=0))
+    world.send(NotMoved("m", AWAY, 10.0))
+    assert (world.states["m"].status, world.states["m"].error) == (StepStatus.PARKED, AWAY)
+    (store,) = (
+        each for each in world.send(Resolved("m", Resolution(ResolutionKind.RETRY), 11.0)) if isinstance(each, Store)
+    )
+    assert store.value["completed"] == 1
+    assert world.send(Stored("m", MARK, 12.0)) == [Finish(RunStatus.COMPLETED)]
+
+
+def test_what_a_failed_list_gave_is_stored_too() -> None:
+    world = begun(mapped("m", [1, 2]))
+    world.send(done("m", LARGE, item=0))
+    assert isinstance(world.send(broke("m", item=1))[0], Store)
+    world.send(Stored("m", MARK, 10.0))
+    assert (world.states["m"].status, world.states["m"].output) == (StepStatus.FAILED, MARK)
+
+
+def test_the_run_s_outputs_are_loaded_where_something_is_made_of_them() -> None:
+    world = reading(outputs={"all": "{{ a.rows }}", "many": "{{ a.rows | length }}"})
+    assert world.send(done("b")) == [Load("", (at("rows"),))]
+    assert loaded(world, [1, 2, 3], step="") == [Finish(RunStatus.COMPLETED)]
+    assert world.run.outputs == {"all": at("rows").to_json(), "many": 3}
+
+
+def test_outputs_that_cannot_be_loaded_fail_the_run() -> None:
+    world = reading(outputs={"many": "{{ a.rows | length }}"})
+    world.send(done("b"))
+    assert world.send(NotMoved("", AWAY, 9.0)) == [Finish(RunStatus.FAILED)]
+    assert world.run.stop_reason == "outputs: no blob"
+
+
+UNDO = {"handler": "undo", "config": {"all": "{{ a.rows }}", "many": "{{ a.rows | length }}"}}
+
+
+def undoing() -> World:
+    world = World(definition(step("a", compensate=UNDO), step("b", "a")))
+    world.start()
+    world.send(done("a", MARK))
+    assert world.send(broke("b")) == [Record("b"), Load("a", (at("rows"),))]
+    return world
+
+
+def test_what_undoes_a_step_reads_first() -> None:
+    world = undoing()
+    (start,) = advance(world.plan, world.run, Loaded("a", ([1, 2],), 9.0))
+    assert isinstance(start, Start)
+    assert start.config == {"all": at("rows").to_json(), "many": 2}
+
+
+def test_what_cannot_read_undoes_nothing_and_says_so() -> None:
+    world = undoing()
+    assert world.send(NotMoved("a", AWAY, 9.0)) == [Finish(RunStatus.FAILED)]
+    assert (world.states["a"].compensation, world.states["a"].compensation_error) == (StepStatus.FAILED, AWAY)
+
+
+def test_a_retry_reads_again_what_it_needs() -> None:
+    world = reading(config=SUM)
+    loaded(world, 1)
+    world.send(broke("b"))
+    again = World(world.definition)
+    again.run = rewind(again.plan, load(again.plan, save(world.plan, world.run)))
+    assert again.start() == [Load("b", (at("x"),))]
+
+
+def test_a_step_that_reads_is_explained() -> None:
+    world = reading(config=SUM)
+    told = explain_run(world.plan, world.run, "r", step_id="b").steps["b"]
+    assert told.hold is not None
+    assert told.hold.by is HoldKind.VALUES
+
+
+def test_the_share_of_an_item_shrinks_with_the_list() -> None:
+    assert [inline_bytes(count) for count in (0, 1, 20, 300, 10_000)] == [MAX_INLINE_BYTES] * 3 + [4_900, 100]

@@ -1,0 +1,133 @@
+"""Long lists on the real server: thousands of items in chunks that fail, stop and pause as one list."""
+
+import uuid
+from dataclasses import replace
+from pathlib import Path
+
+from temporalio.client import WorkflowHandle
+
+from dag.chunks import CHUNK_ITEMS
+from dag.fan import MAX_ITEMS
+from dag.report import RunReport
+from dag.state import RunStatus, StepStatus
+from dag.values import Json
+from tests.stack import eventually
+from tests.workflows.conftest import Bench, step, tools_in, work
+from workflows.contract import ABORT, PAUSE, RESOLVE, RESUME, STATE
+from workflows.run import Run
+
+SOME = CHUNK_ITEMS + 50
+SUM = "{{ m['items'] | map(attribute='output.n') | sum }}"
+LAST_KEY = "{{ m['items'][9999].key }}"
+LIMITS = {"max_concurrency": 100}
+
+
+def mapped(count: int, handler: str = "echo", **fields: Json) -> dict[str, Json]:
+    for_each = {"items": "{{ inputs.items }}", "max_concurrency": 100} | fields.pop("for_each", {})
+    config = {"n": "{{ item }}"} if handler == "echo" else {}
+    return step("m", handler, for_each=for_each, config=config, **fields)
+
+
+async def test_ten_thousand_items(bench: Bench) -> None:
+    handle = await bench.start(
+        [
+            mapped(MAX_ITEMS, for_each={"items": "{{ inputs.items }}"}),
+            step(
+                "sum",
+                "echo",
+                depends_on=["m"],
+                config={"of": "{{ m.completed }}", "last": "{{ m['items'][9999].key }}"},
+            ),
+        ],
+        inputs={"items": list(range(MAX_ITEMS))},
+        local=["echo"],
+        limits=LIMITS,
+    )
+    report = await bench.finish(handle)
+    assert report.status is RunStatus.COMPLETED, report.reason
+    assert report.steps["sum"].output == {"of": MAX_ITEMS, "last": "9999"}
+    history = await handle.fetch_history()
+    assert len(history.events) < 2_000
+
+
+async def test_the_items_of_a_long_list_give_what_those_of_a_short_one_do(bench: Bench) -> None:
+    report = await bench.run(
+        [
+            mapped(SOME),
+            step("sum", "echo", depends_on=["m"], config={"of": "{{ m['items'] | map(attribute='output.n') | sum }}"}),
+        ],
+        inputs={"items": list(range(SOME))},
+        limits=LIMITS,
+    )
+    assert report.steps["sum"].output == {"of": sum(range(SOME))}
+    assert sorted(bench.gates.calls) == ["m"] * SOME + ["sum"]
+
+
+async def test_the_failed_items_of_a_parked_long_list_run_again(bench: Bench) -> None:
+    bench.gates.failing.extend(["m[7]", f"m[{SOME - 1}]"])
+    handle = await bench.start(
+        [mapped(SOME, "work", max_retries=0)], inputs={"items": list(range(SOME))}, limits=LIMITS, on_failure="park"
+    )
+
+    async def is_parked() -> bool:
+        report: RunReport = await handle.query(STATE, result_type=RunReport)
+        return report.steps["m"].status is StepStatus.PARKED
+
+    await eventually(is_parked, "the list is parked", timeout_seconds=60)
+    await eventually(lambda: bool(bench.gates.letters), "the inbox hears of it")
+    assert [letter.error_message for letter in bench.gates.letters] == [
+        f"2 of {SOME} items failed: 7, {SOME - 1}; 7: drawn to fail"
+    ]
+    bench.gates.failing.clear()
+    await handle.execute_update(RESOLVE, args=["m", "retry", None, "ann"])
+    report = await bench.finish(handle)
+    assert (report.status, report.steps["m"].attempts) == (RunStatus.COMPLETED, 2)
+
+
+async def _running(handle: WorkflowHandle[Run, RunReport], bench: Bench) -> None:
+    await eventually(bench.gates.began["m"].is_set, "items run", timeout_seconds=60)
+
+
+async def test_an_abort_stops_the_items_of_chunks(bench: Bench) -> None:
+    handle = await bench.start(
+        [mapped(SOME, "gate", heartbeat_seconds=1)], inputs={"items": list(range(SOME))}, limits=LIMITS
+    )
+    await _running(handle, bench)
+    await handle.execute_update(ABORT, args=["enough"])
+    report = await bench.finish(handle)
+    assert (report.status, report.steps["m"].status) == (RunStatus.ABORTED, StepStatus.CANCELLED)
+
+
+async def test_a_pause_reaches_the_chunks(bench: Bench) -> None:
+    handle = await bench.start(
+        [mapped(SOME, "gate")], inputs={"items": list(range(SOME))}, limits={"max_concurrency": 4}
+    )
+    await _running(handle, bench)
+    await handle.execute_update(PAUSE)
+    report: RunReport = await handle.query(STATE, result_type=RunReport)
+    assert report.status is RunStatus.PAUSED
+    bench.gates.opened["m"].set()
+    await handle.execute_update(RESUME)
+    report = await bench.finish(handle)
+    assert report.status is RunStatus.COMPLETED
+
+
+async def test_nested_runs_in_chunks(bench: Bench, tmp_path: Path) -> None:
+    inner = {
+        "id": "inner",
+        "inputs": {"x": {"type": "integer"}},
+        "steps": [step("a", "noop")],
+        "outputs": {"y": "{{ inputs.x }}"},
+    }
+    each = {"items": "{{ inputs.items }}", "key": "item", "max_concurrency": 50}
+    steps = [{"id": "m", "for_each": each, "workflow": {"id": "inner", "inputs": {"x": "{{ item }}"}}}]
+    fast = replace(bench, task_queue=f"test-{uuid.uuid4().hex}")
+    async with work(bench.client, fast.task_queue, bench.gates, tools_in(tmp_path), sandboxed=False):
+        handle = await fast.start(
+            steps,
+            inputs={"items": list(range(SOME))},
+            nested=[inner],
+            outputs={"sum": "{{ m['items'] | map(attribute='output.y') | sum }}"},
+        )
+        report = await handle.result()
+    assert report.outputs == {"sum": sum(range(SOME))}

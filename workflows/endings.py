@@ -1,0 +1,40 @@
+"""What the end of work means: the event that tells the scheduler of it."""
+
+import asyncio
+
+from temporalio import workflow
+from temporalio.exceptions import FailureError, is_cancelled_exception
+
+from dag.calls import StepOutcome
+from dag.messages import ChunkEnded, Event, StepCancelled, StepCompleted, StepFailed, TimedOut
+from dag.plan import Step
+from dag.report import RunReport
+from dag.state import RunStatus, StepError
+from workflows.contract import ChunkReport
+from workflows.failures import attempts_of, error_of
+
+Work = asyncio.Task[StepOutcome | RunReport | ChunkReport | None]
+"""What runs for a step, an item or a chunk: an activity, a nested run, a chunk, a wait (None: time is up)."""
+
+
+def event_of(step: Step, item: int | None, work: Work) -> Event:  # noqa: PLR0911 - a case a kind of end
+    """Return the event that ended work is. Only Temporal's failures are outcomes: anything else is a bug."""
+    at = workflow.time()
+    try:
+        result = work.result()
+    except (FailureError, asyncio.CancelledError) as error:
+        if is_cancelled_exception(error):
+            return StepCancelled(step.id, at, item)
+        return StepFailed(step.id, error_of(step.definition, error), attempts_of(step.definition, error), at, item)
+    match result:
+        case StepOutcome(output=output, attempt=attempt, cached=cached):
+            return StepCompleted(step.id, output, attempt, at, item, cached)
+        case RunReport(status=RunStatus.COMPLETED, outputs=outputs):
+            return StepCompleted(step.id, outputs, 1, at, item)
+        case RunReport(run_id=run_id, reason=reason):
+            return StepFailed(step.id, StepError("RunAborted", f"{run_id} was aborted: {reason}"), 1, at, item)
+        case ChunkReport(ends=ends):
+            assert item is not None, "a chunk is named by the place of its first item"
+            return ChunkEnded(step.id, item, ends, at)
+        case None:
+            return TimedOut(step.id, at)
