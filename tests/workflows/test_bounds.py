@@ -2,6 +2,7 @@
 
 import pytest
 
+from dag.stored import part_of
 from dag.values import LONGEST_MESSAGE
 from tests.workflows.conftest import Bench, step
 
