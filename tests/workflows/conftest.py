@@ -199,12 +199,16 @@ class Bench:
             cause = error.cause
             assert not isinstance(cause, ApplicationError) or cause.type == "RunFailed", cause
         report: RunReport = await handle.query(STATE, result_type=RunReport)
+        await self.replay(handle)
+        return report
+
+    async def replay(self, handle: WorkflowHandle[Any, Any], suffix: str = "") -> None:
+        """Replay a history; in a recording session, keep it under the test's name."""
         history = await handle.fetch_history()
         await replayer(sandboxed=True).replay_workflow(history)
         if self.recording:
             text = json.dumps(_without_stack_traces(json.loads(history.to_json())), indent=1, sort_keys=True)
-            (HISTORIES / f"{self.recording}.json").write_text(text + "\n")
-        return report
+            (HISTORIES / f"{self.recording}{suffix}.json").write_text(text + "\n")
 
     async def answer(self, handle: WorkflowHandle[Run, RunReport], step_id: str, answer: Json) -> str:
         """Answer a waiting step as the API does; return the run's status."""
