@@ -3,6 +3,10 @@
 `layered` is 20 layers of 100 steps; `wide` has a layer of 1,900 steps and a join of 1,100 of them. Prints a JSON line a
 graph: seconds to validate its definition, steps/s of a run that has the machine for itself, the hand-written one's,
 and the median over the rounds of their ratios. The steps do nothing, and at most 500 run at once.
+
+Last numbers (2 cores shared with others, load 1 to 3, 6 rounds): steps/s, as a part of the hand-written one's, CPU as a
+multiple of its: layered 738, 0.87, 1.12; its local steps 1051, 0.83, 1.18; wide 655, 0.87, 1.15; its local steps 1108,
+0.85, 1.17. A run's own beginning and end take 0.1 s; the rest is under 0.2 ms a step, of which no part stands out.
 """
 
 import argparse

@@ -67,7 +67,8 @@ def run_handler(request: RunRequest, step: Step, piece: Piece) -> Handle:
     assert step.definition.handler is not None, "only handler steps run handlers"
     activity_id = step.id if piece.item_key is None else child_run_id(step.id, piece.item_key)
     call = _call(request, step, step.id, piece)
-    call = call.model_copy(update={"cache": _cache_use(step, call, piece.cache_key)})
+    if cache := _cache_use(step, call, piece.cache_key):
+        call = call.model_copy(update={"cache": cache})
     return _start(request, step, step.definition.handler, call, activity_id)
 
 

@@ -1,4 +1,5 @@
 import asyncio
+import logging
 import uuid
 from functools import partial
 
@@ -244,7 +245,8 @@ async def test_runs_are_listed_by_definition_and_status(service: Service) -> Non
     await service.ended(aborted)
     expected = {"completed": set(ended), "paused": {paused}, "aborted": {aborted}, "running": {running}}
     for status, run_ids in (*expected.items(), ("failed", set()), ("cancelled", set())):
-        await eventually(partial(_lists, http, run_ids, status=status), f"exactly the {status} runs")
+        listed = partial(_lists, http, run_ids, status=status)
+        await eventually(listed, f"exactly the {status} runs", timeout_seconds=60)
     await eventually(partial(_lists, http, set().union(*expected.values())), "all runs")
 
 
@@ -259,6 +261,7 @@ async def _lists(http: httpx.AsyncClient, run_ids: set[str], **filters: str) -> 
             break
         after = {"after": page["after"]}
     statuses = {run["status"] for run in found} if filters else set()
+    logging.getLogger(__name__).warning("%s lists %s", filters, found)  # told if the test fails
     return sorted(run["run_id"] for run in found) == sorted(run_ids) and statuses <= set(filters.values())
 
 

@@ -59,6 +59,22 @@ def owner(stack: Stack, tmp_path: Path) -> Owner:
     return Owner(stack, tmp_path, f"p_{uuid.uuid4().hex}")
 
 
+async def test_what_its_own_tests_refuse_is_not_published(owner: Owner) -> None:
+    test = "tests:\n  - {{name: it greets, steps: {{greet: {{output: {{value: hi}}}}}}, expect: {{status: STATUS}}}}\n"
+    refused = await owner.types(
+        "definitions", "publish", owner.write("a", TEXT + test.replace("STATUS", "failed")), "--run-tests"
+    )
+    assert (refused.code, refused.out) == (1, "")
+    assert refused.err == (
+        "docrail: Tests of the definition failed: tests[0].expect.status: "
+        "it greets: expected the run to be failed, found completed\n"
+    )
+    owner.write("a", TEXT + test.replace("STATUS", "completed"))
+    assert await owner.says("definitions", "publish", "process.yaml", "--run-tests") == [
+        "ID version 1: new runs get it"
+    ]
+
+
 async def test_publishing_says_what_new_runs_get(owner: Owner) -> None:
     assert await owner.publish("one", "--no-promote") == ["ID version 1: new runs get it"]
     assert await owner.publish("two") == ["ID version 2: new runs get it"]

@@ -58,6 +58,10 @@ def step(**fields: Json) -> dict[str, Json]:
     return {"id": "a", "handler": "noop", **fields}
 
 
+EXPECTING: dict[str, Json] = {"name": "it", "expect": {"status": "completed"}}
+"""A test that says what it expects."""
+
+
 def with_steps(*steps: Json, **fields: Json) -> dict[str, Json]:
     return {"id": "x", "steps": list(steps), **fields}
 
@@ -165,6 +169,14 @@ def test_what_authors_may_write_fits(document: Json) -> None:
             with_steps({"id": "a", "switch": [{"when": "1 == 1", "branch": "b", "else": "c"}]}),
             "$.steps[0].switch[0]",
         ),
+        (with_steps(step(), tests=[{"name": "it"}]), "$.tests[0]"),
+        (with_steps(step(), tests=[{"name": "it", "expect": {"status": "done"}}]), "$.tests[0].expect.status"),
+        (with_steps(step(), tests=[{**EXPECTING, "steps": {"a": {}}}]), "$.tests[0].steps.a"),
+        (
+            with_steps(step(), tests=[{**EXPECTING, "steps": {"a": {"output": {}, "failure": "X"}}}]),
+            "$.tests[0].steps.a",
+        ),
+        (with_steps(step(), tests=[{**EXPECTING, "steps": {"a": {"output": {}, "answer": 1}}}]), "$.tests[0].steps.a"),
         (with_steps(step(handler="sleep")), "$.steps[0]"),
         (with_steps(step(handler="sleep", config={})), "$.steps[0].config"),
         (with_steps(step(handler="sleep", params={"second": 1})), "$.steps[0].params"),

@@ -21,6 +21,46 @@ DEMO: list[dict[str, Json]] = [
     {"module": "ParseDocument", "params": {}},
     {"module": "SendWebhookEvent", "params": {"url": "https://client.example/pay", "payload": CONTENT}},
 ]
+OURS: dict[str, dict[str, Json]] = {
+    "send_webhook_event": {
+        "handler": "send_webhook",
+        "config": {
+            "url": "https://client.example/review",
+            "payload": {
+                "workflow_id": {"$path": ["workflow", "id"]},
+                "filename": {"$path": ["document", "file_name"]},
+                "words": ["a", "b"],
+            },
+        },
+    },
+    "wait": {"depends_on": ["send_webhook_event"], "wait": {"for": "signal"}},
+    "parse_http_request": {
+        "depends_on": ["wait"],
+        "handler": "parse_http_request",
+        "config": {"body": {"$path": ["wait"]}, "take_params": ["decision"]},
+    },
+    "abort": {
+        "depends_on": ["parse_http_request"],
+        "condition": 'not (parse_http_request.decision == "process")',
+        "abort": {"reason": 'previous.decision == "process" does not hold'},
+    },
+    "parse_document": {
+        "depends_on": ["parse_http_request", "abort"],
+        "handler": "extract_invoice",
+        "config": {"document_id": {"$path": ["document", "document_id"]}},
+    },
+    "send_webhook_event_2": {
+        "depends_on": ["parse_document"],
+        "handler": "send_webhook",
+        "config": {
+            "url": "https://client.example/pay",
+            "payload": {
+                "amount": {"$path": ["parse_document", "total"]},
+                "iban": {"$path": ["parse_document", "iban"]},
+            },
+        },
+    },
+}
 
 
 def read(document: Json) -> tuple[Definition | None, list[str]]:
@@ -36,46 +76,7 @@ def steps_of(document: Json) -> dict[str, dict[str, Json]]:
 
 
 def test_the_demo_is_a_chain_of_our_steps() -> None:
-    assert steps_of(DEMO) == {
-        "send_webhook_event": {
-            "handler": "send_webhook",
-            "config": {
-                "url": "https://client.example/review",
-                "payload": {
-                    "workflow_id": {"$path": ["workflow", "id"]},
-                    "filename": {"$path": ["document", "file_name"]},
-                    "words": ["a", "b"],
-                },
-            },
-        },
-        "wait": {"depends_on": ["send_webhook_event"], "wait": {"for": "signal"}},
-        "parse_http_request": {
-            "depends_on": ["wait"],
-            "handler": "parse_http_request",
-            "config": {"body": {"$path": ["wait"]}, "take_params": ["decision"]},
-        },
-        "abort": {
-            "depends_on": ["parse_http_request"],
-            "condition": 'not (parse_http_request.decision == "process")',
-            "abort": {"reason": 'previous.decision == "process" does not hold'},
-        },
-        "parse_document": {
-            "depends_on": ["parse_http_request", "abort"],
-            "handler": "extract_invoice",
-            "config": {"document_id": {"$path": ["document", "document_id"]}},
-        },
-        "send_webhook_event_2": {
-            "depends_on": ["parse_document"],
-            "handler": "send_webhook",
-            "config": {
-                "url": "https://client.example/pay",
-                "payload": {
-                    "amount": {"$path": ["parse_document", "total"]},
-                    "iban": {"$path": ["parse_document", "iban"]},
-                },
-            },
-        },
-    }
+    assert steps_of(DEMO) == OURS
 
 
 def test_the_stored_names_of_the_modules_mean_the_same() -> None:

@@ -95,7 +95,7 @@ def trial_of(case: Case) -> Trial:
     for step in case.definition.steps:
         if step.kind in (StepKind.HANDLER, StepKind.WORKFLOW):
             failing = {str(place) for place in range(MOST_ITEMS + 2) if work_name(step.id, place) in case.lost}
-            items = {"items": dict.fromkeys(failing, {"failure": "Broken"})} if step.for_each else {}
+            items = {"items": {key: {"failure": "Broken"} for key in failing}} if step.for_each else {}
             fails = step.id in case.lost and not step.for_each
             mocks[step.id] = {"failure": "Broken"} if fails else {"output": {"made_by": step.id}, **items}
         elif step.kind in (StepKind.WAIT, StepKind.HUMAN) and not is_timer(step):
