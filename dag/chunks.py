@@ -29,6 +29,10 @@ MAX_CHUNK_BYTES = 700_000
 """Of the configs of a chunk. They travel in one payload, of at most 2 MiB, beside the definitions of nested runs."""
 
 
+MAX_REQUEST_BYTES = 1_500_000
+"""Of a chunk's configs and the definitions of nested runs together; the rest of the payload is for the step's own."""
+
+
 def window_of(plan: Plan, step: Step, for_each: ForEach, pending: int) -> int:
     """Return how many items of a list with so many left run at once in chunks; 0: it is too short for chunks."""
     if pending <= CHUNK_ITEMS:
@@ -56,7 +60,8 @@ def next_chunk(plan: Plan, run: RunState, step: Step, fan: FanState) -> StartChu
 
 def _begin_items(plan: Plan, run: RunState, step: Step, fan: FanState) -> Iterator[ChunkItem]:
     left, size = _length_of_next(fan), 0
-    while left and size < MAX_CHUNK_BYTES and fan.next < len(fan.items):
+    most = max(min(MAX_CHUNK_BYTES, MAX_REQUEST_BYTES - run.nested_bytes), 1)
+    while left and size < most and fan.next < len(fan.items):
         place, left = fan.next, left - 1
         fan.advance()
         item = fan.items[place]

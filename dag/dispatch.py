@@ -36,8 +36,6 @@ that is larger would end the run. The rest begins with the next event, and what 
 
 def dispatch(plan: Plan, run: RunState, at: float, commands: list[Command]) -> bool:
     """Begin ready steps until one fails at once (True: the run may have to be stopped) or nothing more can begin."""
-    if run.begun_at != at:
-        run.begun_at, run.begun_bytes = at, 0
     while not run.paused and not run.stopping and run.begun_bytes < MAX_BEGUN_BYTES:
         step = _next(plan, run)
         if step is None:
@@ -88,7 +86,7 @@ def _begin(plan: Plan, run: RunState, step: Step, at: float, commands: list[Comm
     heappop(run.ready if step.takes_slot else run.ready_free)
     state.started_at = at
     if step.items is not None:
-        _open(plan, run, step, at, commands)
+        _open(plan, run, step, at)
         return
     if step.kind is StepKind.SWITCH:
         state.branch = choose(plan, run, step)
@@ -133,7 +131,7 @@ def _is_duration(seconds: Json) -> bool:
     return is_number and SHORTEST_SECONDS <= seconds <= LONGEST_WAIT_SECONDS
 
 
-def _open(plan: Plan, run: RunState, step: Step, at: float, commands: list[Command]) -> None:
+def _open(plan: Plan, run: RunState, step: Step, at: float) -> None:
     """Lay out the items of a step; without any it is over at once."""
     state, for_each = run.steps[step.index], step.definition.for_each
     assert for_each is not None, "only a step with for_each has items"
@@ -143,7 +141,7 @@ def _open(plan: Plan, run: RunState, step: Step, at: float, commands: list[Comma
     enter(run, step, StepStatus.RUNNING)
     if fan.next < len(fan.items):
         offer(run, step)
-    conclude(plan, run, step, at, commands)
+    conclude(plan, run, step, at)
 
 
 def _begin_items(plan: Plan, run: RunState, step: Step, at: float, commands: list[Command]) -> None:
@@ -159,7 +157,7 @@ def _begin_items(plan: Plan, run: RunState, step: Step, at: float, commands: lis
         _begin_item(plan, run, step, fan, commands)
     if not has_work(fan, for_each):
         withdraw(run, step)  # unless its failure has done so already
-    conclude(plan, run, step, at, commands)
+    conclude(plan, run, step, at)
 
 
 def _begin_item(plan: Plan, run: RunState, step: Step, fan: FanState, commands: list[Command]) -> None:

@@ -57,6 +57,6 @@ def stop(
         if state.fan is not None and state.status is StepStatus.RUNNING:
             if not state.fan.stopping:  # else they have been asked already
                 commands.extend(Cancel(step.id, place) for place in running(state.fan))
-            conclude(plan, run, step, at, commands)  # between two items, it may have none that runs
+            conclude(plan, run, step, at)  # between two items, it may have none that runs
         elif state.status in ACTIVE and step is not by:
             commands.append(Cancel(step.id))

@@ -72,7 +72,12 @@ def is_over(fan: FanState) -> bool:
 
 def must_stop(fan: FanState, for_each: ForEach) -> bool:
     """Tell whether the failures so far stop the items that are left."""
-    return for_each.on_item_error == "fail_fast" and fan.failed > for_each.max_failures
+    return is_too_much(fan.failed, for_each)
+
+
+def is_too_much(failed: int, for_each: ForEach) -> bool:
+    """Tell whether so many failures stop the items that are left."""
+    return for_each.on_item_error == "fail_fast" and failed > for_each.max_failures
 
 
 def running(fan: FanState) -> Iterator[int]:

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from dag.fan import failure_of, has_work, is_over, must_stop, output_of, running
+from dag.fan import failure_of, has_work, is_over, is_too_much, must_stop, output_of, running
+from dag.kinds import ForEach
 from dag.messages import Cancel, ChunkEnded, Command, ItemEnd, Store
 from dag.plan import Plan, Step
 from dag.progress import Ending, leave, offer, stopped_by, withdraw
@@ -13,6 +14,10 @@ from dag.values import Json, size_of
 
 MAX_STORED_BYTES = 1_900_000
 """Largest output of a step over a list, as JSON: it travels to the value store in one payload, which may have 2 MiB."""
+
+
+MAX_SENT_BYTES = 3_900_000
+"""Of all that begins in one turn, with an output that is to be stored: a message to Temporal may have 4 MiB."""
 
 
 def end_item(plan: Plan, run: RunState, step: Step, place: int, ending: Ending, commands: list[Command]) -> None:
@@ -38,6 +43,7 @@ def end_items(
     assert for_each is not None, "only a step with for_each has items"
     was_offered = has_work(fan, for_each)
     chunk = fan.chunks.pop(place, ChunkState((place,), 1))
+    ends = _without_losses(run, fan, for_each, ends)
     for item, ended in zip((fan.items[place] for place in chunk.places), ends, strict=True):
         item.status, item.output, item.error, item.attempts = ended.status, ended.output, ended.error, ended.attempts
         item.cached = ended.cached
@@ -47,7 +53,18 @@ def end_items(
     note_failure(run, step, commands, failed=sum(ended.status is StepStatus.FAILED for ended in ends))
     if not was_offered and not run.stopping and has_work(fan, for_each):
         offer(run, step)
-    conclude(plan, run, step, at, commands)
+    conclude(plan, run, step, at)
+
+
+def _without_losses(run: RunState, fan: FanState, for_each: ForEach, ends: Sequence[ItemEnd]) -> Sequence[ItemEnd]:
+    """Return the ends with what nobody asked to be stopped as failed: anything else would be a lie."""
+    failed = fan.failed + sum(ended.status is StepStatus.FAILED for ended in ends)
+    was_asked = run.stopping or fan.stopping or is_too_much(failed, for_each)
+    if was_asked or all(ended.status in (StepStatus.COMPLETED, StepStatus.FAILED) for ended in ends):
+        return ends
+    lost = (StepStatus.CANCELLED, StepStatus.PENDING)
+    error = StepError("Cancelled", "cancelled from outside the run")
+    return [replace(ended, status=StepStatus.FAILED, error=error) if ended.status in lost else ended for ended in ends]
 
 
 def end_chunk(plan: Plan, run: RunState, event: ChunkEnded, commands: list[Command]) -> None:
@@ -70,7 +87,7 @@ def note_failure(run: RunState, step: Step, commands: list[Command], *, failed: 
         withdraw(run, step)
 
 
-def conclude(plan: Plan, run: RunState, step: Step, at: float, commands: list[Command]) -> None:
+def conclude(plan: Plan, run: RunState, step: Step, at: float) -> None:
     """Settle a step that runs over a list once its last item has ended, and its output is where it can stay."""
     fan = run.steps[step.index].fan
     assert fan is not None
@@ -80,27 +97,35 @@ def conclude(plan: Plan, run: RunState, step: Step, at: float, commands: list[Co
     if size_of(ending.output) <= MAX_INLINE_BYTES:
         leave(plan, run, step, ending)
     else:
-        fan.is_storing = True
+        fan.is_storing = True  # from now on nothing of it changes
         run.to_store.append(step.index)
-        if len(run.to_store) == 1:  # one at a time: all of a turn travels in one message
-            commands.append(Store(step.id, ending.output))
 
 
-def _store_next(plan: Plan, run: RunState, at: float, commands: list[Command]) -> None:
-    for index in run.to_store[:1]:
-        step, fan = plan.steps[index], run.steps[index].fan
-        assert fan is not None, "only what lists give is stored from here"
-        commands.append(Store(step.id, _ending_of(run, step, fan, at).output))
+def begin_storing(plan: Plan, run: RunState, at: float, commands: list[Command]) -> None:
+    """Store the next output that is to be, one at a time: all that begins in one turn travels in one message.
+
+    Where much has begun in this turn already, its end brings the next chance.
+    """
+    if run.is_storing or not run.to_store:
+        return
+    step = plan.steps[run.to_store[0]]
+    fan = run.steps[step.index].fan
+    assert fan is not None, "only what lists give is stored from here"
+    output = _ending_of(run, step, fan, at).output
+    size = size_of(output)
+    if run.begun_bytes + size > MAX_SENT_BYTES:
+        return
+    run.is_storing = True
+    run.begun_bytes, run.carried_bytes = run.begun_bytes + size, run.carried_bytes + size
+    commands.append(Store(step.id, output))
 
 
-def end_storing(
-    plan: Plan, run: RunState, step: Step, at: float, mark: Json, error: StepError | None, commands: list[Command]
-) -> None:
+def end_storing(plan: Plan, run: RunState, step: Step, at: float, mark: Json, error: StepError | None) -> None:
     """Settle a step over a list whose output was stored, or could not be."""
     state = run.steps[step.index]
-    if state.fan is None or run.to_store[:1] != [step.index]:
+    if state.fan is None or run.to_store[:1] != [step.index] or not run.is_storing:
         return
-    state.fan.is_storing = False
+    run.is_storing = state.fan.is_storing = False
     run.to_store.pop(0)
     ending = replace(_ending_of(run, step, state.fan, at), output=mark)
     if error is not None and ending.status is StepStatus.COMPLETED:
@@ -109,7 +134,6 @@ def end_storing(
     if ending.status is StepStatus.COMPLETED:
         for item in state.fan.items:  # nobody does them again, and the state need not carry what is stored
             item.value = item.output = None
-    _store_next(plan, run, at, commands)
 
 
 def _ending_of(run: RunState, step: Step, fan: FanState, at: float) -> Ending:

@@ -30,14 +30,14 @@ def begin_loading(plan: Plan, run: RunState, commands: list[Command]) -> None:
     run.unread.clear()
 
 
-def end_moving(plan: Plan, run: RunState, event: Loaded | Stored | NotMoved, commands: list[Command]) -> None:
+def end_moving(plan: Plan, run: RunState, event: Loaded | Stored | NotMoved) -> None:
     """Fold in that values were loaded or stored, or could not be. What is late or repeated changes nothing."""
     reader = plan.index[event.step] if event.step else OUTPUTS
     match event:
         case Stored(mark=mark, at=at):
-            end_storing(plan, run, plan.steps[reader], at, mark, None, commands)
+            end_storing(plan, run, plan.steps[reader], at, mark, None)
         case NotMoved() if reader not in run.loading:
-            end_storing(plan, run, plan.steps[reader], event.at, None, event.error, commands)
+            end_storing(plan, run, plan.steps[reader], event.at, None, event.error)
         case Loaded() | NotMoved():
             _end_loading(plan, run, reader, event)
 

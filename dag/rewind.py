@@ -23,7 +23,7 @@ _DERIVED = (
         "carried_bytes",
         "begun_at",
         "begun_bytes",
-        *("has_stored", "loaded", "loading", "to_store", "unread"),
+        *("has_stored", "loaded", "loading", "to_store", "is_storing", "unread"),
     ),
 )
 _REDO = frozenset({StepStatus.FAILED, StepStatus.CANCELLED})

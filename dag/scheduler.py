@@ -12,7 +12,7 @@ from dag.dispatch import MAX_CARRIED_BYTES, dispatch
 from dag.endings import end, stop
 from dag.fate import resolve
 from dag.kinds import StepKind, Then
-from dag.lists import end_chunk
+from dag.lists import begin_storing, end_chunk
 from dag.messages import (
     COMPENSATION,
     AbortRequested,
@@ -36,7 +36,6 @@ from dag.messages import (
     StepCancelled,
     StepCompleted,
     StepFailed,
-    Store,
     Stored,
     TimedOut,
 )
@@ -60,6 +59,8 @@ def advance(plan: Plan, run: RunState, event: Event) -> list[Command]:
         return []
     commands: list[Command] = []
     run.carried_bytes += _bytes_of(event)
+    if run.begun_at != event.at:
+        run.begun_at, run.begun_bytes = event.at, 0
     _record(plan, run, event, commands)
     _stop_early(plan, run, event.at, commands)
     while dispatch(plan, run, event.at, commands):
@@ -68,7 +69,7 @@ def advance(plan: Plan, run: RunState, event: Event) -> list[Command]:
     run.fallen.clear()
     _finish(plan, run, event.at, commands)
     begin_loading(plan, run, commands)
-    run.carried_bytes += sum(size_of(command.value) for command in commands if isinstance(command, Store))
+    begin_storing(plan, run, event.at, commands)
     return commands
 
 
@@ -105,7 +106,7 @@ def _record(  # noqa: C901, PLR0912 - a case an event
         case ChunkEnded():
             end_chunk(plan, run, event, commands)
         case Loaded() | Stored() | NotMoved():
-            end_moving(plan, run, event, commands)
+            end_moving(plan, run, event)
         case _:
             _obey(plan, run, event, commands)
 

@@ -207,7 +207,9 @@ class RunState:
     loading: dict[int, list[tuple[Path, Part]]] = field(default_factory=dict)
     """Parts that are being loaded, with their places, by the step that reads them; OUTPUTS: for the run's outputs."""
     to_store: list[int] = field(default_factory=list)
-    """Steps over lists whose outputs are to be stored; the first one's is being."""
+    """Steps over lists whose outputs are to be stored."""
+    is_storing: bool = False
+    """The first of them is being stored."""
     unread: list[int] = field(default_factory=list)
     """Steps that must read stored values before they can be judged; empty between events."""
 

@@ -24,6 +24,7 @@ from workflows.contract import (
     child_run_id,
     workflow_id,
 )
+from workflows.launch import check_travels
 
 
 async def run_chunk(
@@ -38,6 +39,7 @@ async def run_chunk(
         stop_after=command.stop_after,
         inline_bytes=inline_bytes,
     )
+    check_travels(chunk, "a chunk's definitions and configs")
     attributes = [
         SearchAttributePair(TENANT, request.tenant_id),
         SearchAttributePair(DEFINITION, request.definition["id"]),

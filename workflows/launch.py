@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
+from pydantic import BaseModel
 from temporalio import workflow
 from temporalio.common import Priority, RetryPolicy, SearchAttributePair, TypedSearchAttributes
 from temporalio.exceptions import ApplicationError
@@ -169,6 +170,17 @@ def _retry_policy(retry: RetryConfig, max_retries: int) -> RetryPolicy:
     )
 
 
+MAX_PAYLOAD_BYTES = 2_000_000
+"""Temporal takes 2 MiB. Above it, it fails the workflow's task again and again, and the run would stand still."""
+
+
+def check_travels(argument: BaseModel, what: str) -> None:
+    """Check that a workflow can be started with `argument`. Raises: ApplicationError (TooLarge)."""
+    if (size := len(argument.model_dump_json())) > MAX_PAYLOAD_BYTES:
+        message = f"{what} take {size} bytes as JSON together, more than {MAX_PAYLOAD_BYTES}"
+        raise ApplicationError(message, type="TooLarge", non_retryable=True)
+
+
 async def run_nested(request: RunRequest, step: Step, piece: Piece) -> RunReport:
     """Start a nested run and return its report once it completed or was aborted. Cancelling cancels it and waits.
 
@@ -186,6 +198,7 @@ async def run_nested(request: RunRequest, step: Step, piece: Piece) -> RunReport
     left = request.resumed_inner.get(run_id)
     resumed = left if left is not None and left["inputs"] == complete else None
     inner = request.model_copy(update={"run_id": run_id, **dict(pinned), "inputs": complete, "resumed": resumed})
+    check_travels(inner, "a nested run's definitions and inputs")
     attributes = [SearchAttributePair(TENANT, request.tenant_id), SearchAttributePair(DEFINITION, definition.id)]
     if request.document is not None:
         attributes.append(SearchAttributePair(DOCUMENT, request.document["document_id"]))

@@ -13,8 +13,9 @@ from dag.values import Json
 from workflows.contract import LOAD_VALUES, STORE_VALUE
 
 ATTEMPT_TIMEOUT = timedelta(seconds=60)
-TOTAL_TIMEOUT = timedelta(hours=1)
-"""A value store that has been away for so long needs a person, and a step that failed finds one."""
+TOTAL_TIMEOUT = timedelta(minutes=15)
+"""A value store that has been away for so long needs a person, and a step that failed finds one. A run that is aborted
+meanwhile ends no sooner."""
 
 
 async def moved(tenant_id: str, command: Load | Store) -> Loaded | Stored | NotMoved:

@@ -318,3 +318,22 @@ def test_a_chunk_begins_every_item_once_until_it_is_stopped(
     assert began == list(range(len(began)))
     assert [ended.status for ended in chunk.ends[len(began) :]] == [StepStatus.PENDING] * (count - len(began))
     assert stopped or len(began) == count
+
+
+@pytest.mark.parametrize("status", [StepStatus.CANCELLED, StepStatus.PENDING])
+def test_items_that_a_chunk_lost_have_failed(status: StepStatus) -> None:
+    """Somebody cancelled the chunk in Temporal: the list must not look complete."""
+    ended = fleet(300).go({7: ItemEnd(status)})
+    assert ended.finished is RunStatus.FAILED
+    assert ended.state().error == StepError(
+        "ItemsFailed", "1 of 300 items failed: 7; 7: cancelled from outside the run"
+    )
+
+
+def test_definitions_of_nested_runs_leave_less_room_in_a_chunk() -> None:
+    items: Json = [0] * 300
+    began = Fleet((mapped("m", items, workflow={"id": "other", "inputs": {"x": "y" * 10_000}}, max_concurrency=1),))
+    began.run.nested_bytes = 1_400_000
+    assert len(began.chunks.popitem()[1].items) > 10
+    began.send(ChunkEnded("m", 0, (DONE,) * len(began.commands[0].items), 2.0))  # type: ignore[union-attr]
+    assert len(began.chunks.popitem()[1].items) == 10

@@ -18,6 +18,7 @@ from dag.messages import (
     ResolutionKind,
     Resolved,
     Start,
+    StepCompleted,
     Store,
     Stored,
 )
@@ -228,6 +229,24 @@ def test_outputs_are_stored_one_after_the_other() -> None:
     assert isinstance(second, Store)
     assert second.step == "n"
     assert world.send(Stored("n", MARK, 10.0)) == [Finish(RunStatus.COMPLETED)]
+
+
+def test_an_output_is_stored_later_where_much_has_begun_at_once() -> None:
+    """All of a turn travels in one message of at most 4 MiB."""
+    large = "y" * 250_000
+    lists = [mapped(name, [1], config={"text": large} if name != "m" else {}) for name in "mabcdefgh"]
+    world = World(definition(*lists, max_concurrency=20))
+    world.start()
+    world.now = 1.0
+    world.send(done("m", "z" * 1_800_000, item=0))
+    assert [type(command) for command in world.trace[-1][1]] == [Store]
+    world = World(definition(*lists, max_concurrency=20))
+    world.run.begun_at, world.run.begun_bytes = 9.0, 2_500_000  # as if much had begun in this very turn
+    world.start()
+    world.run.begun_at, world.run.begun_bytes = 9.0, 2_500_000
+    assert world.send(done("m", "z" * 1_800_000, item=0)) == []
+    (store,) = world.send(StepCompleted("a", None, 1, 10.0, 0))
+    assert isinstance(store, Store)
 
 
 def test_an_output_that_cannot_be_stored_fails_the_step_and_its_items_are_kept() -> None:

@@ -34,3 +34,16 @@ async def test_an_expression_that_takes_too_long_fails_its_step(bench: Bench, va
     assert error is not None
     assert error.type == "TemplateError"
     assert "too much work" in error.message or "pass a reference" in error.message
+
+
+async def test_a_nested_run_that_would_not_travel_fails_its_step(bench: Bench) -> None:
+    """Its definition goes along twice, and the server would refuse it again and again."""
+    inner = {
+        "id": "inner",
+        "title": "",
+        "steps": [step(f"s{n}", "echo", config={"value": "x" * 1_000}) for n in range(800)],
+    }
+    report = await bench.run([{"id": "n", "workflow": {"id": "inner"}}], nested=[inner])
+    error = report.steps["n"].error
+    assert error is not None
+    assert (error.type, "bytes as JSON together, more than 2000000" in error.message) == ("TooLarge", True)
