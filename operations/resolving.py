@@ -23,7 +23,7 @@ from storage import dead_letters
 from storage.db import transaction
 from storage.dead_letters import Resolved
 from storage.operator_actions import record_action
-from workflows.contract import MISFIT, RESOLVE, UNKNOWN_STEP, run_id_of
+from workflows.contract import MISFIT, RESOLVE, UNKNOWN_STEP, outer_run_id
 
 _FIELDS = {ResolutionKind.RETRY: "config", ResolutionKind.SKIP: "skip", ResolutionKind.OUTPUT: "output"}
 
@@ -50,7 +50,7 @@ async def settle_step(
         return Settled(run_id, step_id, status)
     is_plain = edit == Edit(ResolutionKind.RETRY)
     if description.parent_id is not None and is_plain:
-        outer = run_id_of(description.parent_id)
+        outer = outer_run_id(description.parent_id)
         outer_step = run_id.removeprefix(f"{outer}~").partition("~")[0]
         return await settle_step(app, principal, outer, outer_step, edit, reason=reason)
     order = RetryOrder({} if is_plain else {step_id: edit}, reason=reason)

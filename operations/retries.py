@@ -43,7 +43,7 @@ from storage import dead_letters
 from storage.db import transaction
 from storage.dead_letters import Resolved
 from storage.operator_actions import lock_run, record_action
-from workflows.contract import RunRequest, run_id_of
+from workflows.contract import RunRequest, outer_run_id
 
 RETRYABLE = frozenset({RunStatus.FAILED, RunStatus.CANCELLED})
 """What has completed has nothing to retry; who aborts a run has decided that it ends there."""
@@ -131,7 +131,7 @@ async def _prepare(app: App, principal: Principal, run_id: str, order: RetryOrde
     if (status := status_of(description)) not in RETRYABLE:
         raise WrongState("retry", status)
     if description.parent_id is not None:
-        outer = run_id_of(description.parent_id)
+        outer = outer_run_id(description.parent_id)
         message = f"is a run inside {outer!r}, which answers for it: retry that one"
         raise InvalidInput([InputProblem("run_id", message)])
     asked = await request_of(app, description)

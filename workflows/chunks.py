@@ -22,7 +22,7 @@ from workflows.contract import (
     ChunkRequest,
     RunRequest,
     child_run_id,
-    workflow_id,
+    chunk_workflow_id,
 )
 from workflows.launch import check_travels
 
@@ -48,7 +48,7 @@ async def run_chunk(
     handle = await workflow.start_child_workflow(
         CHUNK_TYPE,
         chunk,
-        id=f"{workflow_id(request.tenant_id, child_run_id(request.run_id, step.id))}~~{first}",
+        id=chunk_workflow_id(request.tenant_id, request.run_id, step.id, first),
         result_type=ChunkReport,
         parent_close_policy=workflow.ParentClosePolicy.REQUEST_CANCEL,
         cancellation_type=workflow.ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,

@@ -155,3 +155,14 @@ def run_id_of(workflow_id: str) -> str:
     """Return the public run id, `definition.key`, of a Temporal workflow id."""
     _, definition_id, key = workflow_id.split("/", 2)
     return f"{definition_id}.{key}"
+
+
+def chunk_workflow_id(tenant_id: str, run_id: str, step_id: str, first: int) -> str:
+    """Return the Temporal workflow id of a chunk of a step's list; `first` is the place of its first item."""
+    return f"{workflow_id(tenant_id, child_run_id(run_id, step_id))}~~{first}"
+
+
+def outer_run_id(parent_workflow_id: str) -> str:
+    """Return the id of the run that an inner run belongs to: its parent in Temporal, or that of its chunk."""
+    around, mark, _ = run_id_of(parent_workflow_id).rpartition("~~")
+    return around.rpartition("~")[0] if mark else run_id_of(parent_workflow_id)
