@@ -3,7 +3,7 @@
 They are not in the catalogue: no definition names them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from temporalio import activity
@@ -11,9 +11,9 @@ from temporalio.exceptions import ApplicationError
 
 from activities.tools import Tools
 from dag.calls import LoadCall, Loaded, StoreCall
-from dag.stored import part_of
-from dag.values import Json, canonical, shortened, size_of
-from storage.parts import MissingValue, ValueTooLarge, filled
+from dag.stored import Piece
+from dag.values import Json, size_of
+from storage.parts import ValueTooLarge, find_piece
 from storage.values import ValueStore
 
 MAX_LOADED_BYTES = 1_500_000
@@ -30,7 +30,6 @@ def value_activities(tools: Tools) -> list[Callable[..., Any]]:
     @activity.defn
     async def load_values(call: LoadCall) -> Loaded:
         try:
-            _check(call.parts)
             return await _load(tools.values, call)
         except ValueTooLarge as error:
             raise _final(error, f"{error}: pass it whole to a handler, or use a smaller part") from None
@@ -42,26 +41,16 @@ def value_activities(tools: Tools) -> list[Callable[..., Any]]:
 
 async def _load(kept: ValueStore, call: LoadCall) -> Loaded:
     """Return all parts. An expression may ask whether one is there, so one that is missing is told and no error."""
-    values: list[Json] = []
-    missing: dict[int, int] = {}
+    pieces: list[Piece] = []
     left = MAX_LOADED_BYTES
     for number, mark in enumerate(call.parts):
         try:
-            value = await filled(kept, call.tenant_id, mark, most_bytes=left)
-        except MissingValue as error:
-            if error.part != part_of(mark):  # something inside it is gone
-                raise
-            value, missing[number] = None, error.depth
+            piece = await find_piece(kept, call.tenant_id, mark, most_bytes=left, may_stay=number in call.may_stay)
         except ValueTooLarge as error:
             raise ValueTooLarge(MAX_LOADED_BYTES - left + error.size, MAX_LOADED_BYTES) from None
-        left -= size_of(value)
-        values.append(value)
-    return Loaded(values=tuple(values), missing=missing)
-
-
-def _check(parts: Sequence[Json]) -> None:
-    if strange := [part for part in parts if part_of(part) is None]:
-        raise ValueError(f"{shortened(canonical(strange[0]))} does not stand for a stored value")
+        left -= size_of(piece.value)
+        pieces.append(piece)
+    return Loaded(parts=tuple(pieces))
 
 
 def _final(error: ValueError, message: str) -> ApplicationError:

@@ -5,6 +5,8 @@ resolved key is the same. So a config that was changed never meets an old output
 of several definitions that say the same share what they found.
 """
 
+from dataclasses import replace
+
 from dag.fate import resolve
 from dag.plan import Step
 from dag.scope import RunScope
@@ -23,7 +25,7 @@ def cache_key_of(step: Step, scope: RunScope, config: Json, edited: Json = None)
         return None
     says = definition.config if edited is None else edited
     try:
-        key = config if step.cache_key is None else resolve(step.cache_key, scope)
+        key = config if step.cache_key is None else resolve(step.cache_key, replace(scope, by_reference=False))
         return digest([definition.handler, says, key])
     except ExpressionError as error:
         raise ExpressionError(f"cache.key: {error.message}") from error

@@ -1,9 +1,9 @@
 """What crosses between the interpreter and a handler: one call in, one outcome back."""
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
 from dag.state import StepStatus
-from dag.stored import MAX_INLINE_BYTES
+from dag.stored import MAX_INLINE_BYTES, Piece
 from dag.values import Json
 
 
@@ -82,16 +82,16 @@ class LoadCall(BaseModel):
 
     tenant_id: str
     parts: tuple[dict[str, Json], ...]
+    may_stay: tuple[int, ...] = ()
+    """Of which parts, by number, what stands for them is brought where they are larger than MAX_INLINE_BYTES."""
 
 
 class Loaded(BaseModel):
-    """The values of a LoadCall's parts, in its order; none in them is stored any more."""
+    """What became of a LoadCall's parts, in its order; none in their values is stored any more."""
 
     model_config = ConfigDict(frozen=True)
 
-    values: tuple[Json, ...]
-    missing: dict[int, int] = Field(default_factory=dict)
-    """For a part that is not there, by its number: how many keys of its path lead somewhere. Its value is None."""
+    parts: tuple[Piece, ...]
 
 
 class ReviewCall(BaseModel):

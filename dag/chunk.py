@@ -1,11 +1,15 @@
 """One chunk of a long list, on its way: which of its items begin, which are stopped, and how each ended."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from dag.messages import ItemEnd
-from dag.state import StepStatus
+from dag.state import ItemEnd, StepError, StepStatus
+from dag.values import LONGEST_MESSAGE, shortened, size_of
 
 NEVER_BEGAN = ItemEnd(StepStatus.PENDING)
+
+MAX_ENDS_BYTES = 1_900_000
+"""Of how all items of a chunk ended, as JSON: Temporal takes 2 MiB as a workflow's result. Outputs leave much room."""
 
 
 class ChunkRun:
@@ -55,3 +59,17 @@ class ChunkRun:
         """Begin nothing more; return the items that run, which are to be stopped."""
         self._is_stopping = True
         return list(self._running)
+
+
+def with_short_errors(ends: Sequence[ItemEnd]) -> tuple[ItemEnd, ...]:
+    """Return `ends` with so much of each error's message that all of them can travel together."""
+    told, most = tuple(ends), LONGEST_MESSAGE
+    while most > 1 and size_of(told) > MAX_ENDS_BYTES:
+        told, most = tuple(_with_short_error(ended, most) for ended in ends), most // 2
+    return told
+
+
+def _with_short_error(ended: ItemEnd, most: int) -> ItemEnd:
+    if ended.error is None:
+        return ended
+    return replace(ended, error=StepError(ended.error.type, shortened(ended.error.message, most)))

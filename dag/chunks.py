@@ -7,8 +7,8 @@ get smaller towards the end of the list, so that the window slides over the list
 from collections.abc import Iterator
 
 from dag.caching import cache_key_of
-from dag.fan import item_scope
-from dag.fate import resolve
+from dag.fan import LANES, item_scope
+from dag.fate import MAX_TURN_WORK, resolve
 from dag.kinds import ForEach, StepKind
 from dag.messages import ChunkItem, StartChunk
 from dag.plan import Plan, Step
@@ -21,9 +21,6 @@ CHUNK_ITEMS = 250
 
 LEAST_CHUNK_ITEMS = 10
 """Fewer are not worth a workflow, which costs as much as three of them."""
-
-LANES = 4
-"""Chunks of one step that run at once."""
 
 MAX_CHUNK_BYTES = 700_000
 """Of the configs of a chunk. They travel in one payload, of at most 2 MiB, beside the definitions of nested runs."""
@@ -61,7 +58,7 @@ def next_chunk(plan: Plan, run: RunState, step: Step, fan: FanState) -> StartChu
 def _begin_items(plan: Plan, run: RunState, step: Step, fan: FanState) -> Iterator[ChunkItem]:
     left, size = _length_of_next(fan), 0
     most = max(min(MAX_CHUNK_BYTES, MAX_REQUEST_BYTES - run.nested_bytes), 1)
-    while left and size < most and fan.next < len(fan.items):
+    while left and size < most and run.spent < MAX_TURN_WORK and fan.next < len(fan.items):
         place, left = fan.next, left - 1
         fan.advance()
         item = fan.items[place]

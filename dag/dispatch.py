@@ -8,7 +8,7 @@ from dag.chunks import next_chunk, window_of
 from dag.definition import Dispatch
 from dag.endings import end, stop
 from dag.fan import has_work, item_scope, open_fan
-from dag.fate import choose, refuse, resolve
+from dag.fate import MAX_TURN_WORK, choose, refuse, resolve
 from dag.kinds import SHORTEST_SECONDS, StepKind
 from dag.lists import conclude, note_failure
 from dag.messages import Command, Start, StartChunk
@@ -31,12 +31,12 @@ around them, a few hundred bytes each, and for the run's own beginning and end."
 
 MAX_BEGUN_BYTES = 2_000_000
 """Of the configs of what begins at one moment. All of it travels to Temporal in one message, which may have 4 MB; one
-that is larger would end the run. The rest begins with the next event, and what has begun will bring one."""
+that is larger would end the run. The rest begins in the next turn."""
 
 
 def dispatch(plan: Plan, run: RunState, at: float, commands: list[Command]) -> bool:
     """Begin ready steps until one fails at once (True: the run may have to be stopped) or nothing more can begin."""
-    while not run.paused and not run.stopping and run.begun_bytes < MAX_BEGUN_BYTES:
+    while not run.paused and not run.stopping and run.begun_bytes < MAX_BEGUN_BYTES and run.spent < MAX_TURN_WORK:
         step = _next(plan, run)
         if step is None:
             return False
@@ -52,12 +52,17 @@ def dispatch(plan: Plan, run: RunState, at: float, commands: list[Command]) -> b
     return False
 
 
+def may_dispatch(plan: Plan, run: RunState) -> bool:
+    """Tell whether something is ready, and nobody keeps it from beginning."""
+    return not run.paused and not run.stopping and _next(plan, run) is not None
+
+
 def _size_of(plan: Plan, run: RunState, command: Command) -> int:
     if not isinstance(command, Start | StartChunk):
         return 0
     configs = [command.config] if isinstance(command, Start) else [item.config for item in command.items]
     is_nested = bool(run.nested_bytes) and plan.step(command.step).kind is StepKind.WORKFLOW
-    return sum(map(size_of, configs)) + len(configs) * is_nested * run.nested_bytes
+    return sum(map(size_of, configs)) + is_nested * run.nested_bytes
 
 
 def _next(plan: Plan, run: RunState) -> Step | None:

@@ -64,6 +64,10 @@ class Scope(Protocol):
         del paths, alone
         return values
 
+    def charge(self, steps: int) -> None:
+        """Count what an evaluation took (dag.work), where somebody counts."""
+        del steps
+
 
 class Expression:
     """A compiled expression. `paths` are what it reads, as far as they are constant; `references` the same as texts.
@@ -90,7 +94,7 @@ class Expression:
 
         `alone`: nothing is made of the value, so what a path leads to may be what stands for it.
         """
-        work = work or Work()
+        own, work = work is None, work or Work()
         try:
             work.spend(STEPS)
             if self._value_of is None:  # code is made when first needed: a validator never runs what it checks
@@ -102,6 +106,9 @@ class Expression:
             raise ExpressionError(f"`{self.text}`: {error.message}") from error
         except FAULTS as error:
             raise ExpressionError(f"`{self.text}`: {error}") from error
+        finally:
+            if own:
+                scope.charge(work.spent)
         return value
 
 

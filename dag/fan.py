@@ -10,8 +10,8 @@ from dag.sandbox import show
 from dag.scope import RunScope
 from dag.state import FanState, ItemState, RunState, StepError, StepStatus
 from dag.stored import MAX_INLINE_BYTES
-from dag.values import Json, canonical
-from dag.work import ExpressionError
+from dag.values import Json, canonical, fitted, size_of
+from dag.work import ExpressionError, Work
 
 MAX_ITEMS = 10_000
 """Most items of one step. All of them are in the run's state, and what they give travels in one payload of 2 MiB."""
@@ -19,12 +19,30 @@ MAX_ITEMS = 10_000
 MAX_LIST_BYTES = 1_500_000
 """Largest list, as JSON: as much as can be loaded of a stored one (activities/values.py)."""
 
+LANES = 4
+"""Chunks of one step that run at once."""
+
+MAX_STORED_BYTES = 1_900_000
+"""Largest output of a step over a list, as JSON: it travels to the value store in one payload, which may have 2 MiB."""
+
+MAX_KEY_CHARACTERS = 200
+"""Of an item's key: it names the item in reports and errors, and tells it from the others. A sha256 has 64."""
+
 MOST_NAMED = 5
 """Keys that an error names."""
 
 
 LEAST_INLINE_BYTES = 100
 """What stands for a stored output takes nearly as much."""
+
+FRAME_BYTES = 40
+"""Of what a step's output says of an item beside its key and its output or error: names, the status, braces."""
+
+COUNTS_BYTES = 100
+"""Of a step's output without its items."""
+
+ERROR_BYTES = len('{"type":,"message":}')
+"""Of an error in a step's output without the texts of its type and message."""
 
 
 def inline_bytes(items: int) -> int:
@@ -40,10 +58,11 @@ def open_fan(plan: Plan, run: RunState, step: Step) -> FanState:
         raise ExpressionError(f"for_each.items gave {show(values)}, expected a list")
     if len(values) > MAX_ITEMS:
         raise ExpressionError(f"for_each.items gave {len(values)} items, more than {MAX_ITEMS}")
-    keys = [_key_of(plan, run, step, index, value) for index, value in enumerate(values)]
+    keys = _keys_of(plan, run, step, values)
     twice = [key for key, count in Counter(keys).items() if count > 1]
     if twice:
         raise ExpressionError(f"for_each.key gave the same key for several items: {_named(twice)}")
+    _check_lengths(keys)
     return FanState([ItemState(key, value) for key, value in zip(keys, values, strict=True)])
 
 
@@ -52,16 +71,41 @@ def item_scope(plan: Plan, run: RunState, index: int, value: Json, *, by_referen
     return RunScope(plan, run, {"item": value, "index": index}, by_reference=by_reference)
 
 
-def _key_of(plan: Plan, run: RunState, step: Step, index: int, value: Json) -> str:
+def _keys_of(plan: Plan, run: RunState, step: Step, values: list[Json]) -> list[str]:
+    """Return the items' keys. All of them are told in one turn, so they are one template's work."""
     if step.item_key is None:
-        return str(index)
-    key = step.item_key.evaluate(item_scope(plan, run, index, value))
-    return key if isinstance(key, str) else canonical(key)
+        return [str(index) for index in range(len(values))]
+    work = Work()
+    try:
+        keys = [step.item_key.evaluate(item_scope(plan, run, index, value), work) for index, value in enumerate(values)]
+    finally:
+        run.spent += work.spent
+    return [key if isinstance(key, str) else canonical(key) for key in keys]
+
+
+def _check_lengths(keys: list[str]) -> None:
+    """Refuse keys beside which the items' outputs could not be stored, before any work is done for nothing."""
+    longest = max(keys, key=len, default="")
+    if len(longest) > MAX_KEY_CHARACTERS:
+        found = f"a key of {len(longest)} characters, more than {MAX_KEY_CHARACTERS}: {longest[:64]}…"
+        raise ExpressionError(f"for_each.key gave {found}; take something shorter that tells items apart")
+    most = MAX_STORED_BYTES - COUNTS_BYTES - len(keys) * (inline_bytes(len(keys)) + FRAME_BYTES)
+    if (size := size_of(keys)) > most:
+        found = f"{len(keys)} keys of {size} bytes together as JSON, more than {most}"
+        why = "what the items give could not be stored beside them; take shorter keys or fewer items"
+        raise ExpressionError(f"for_each.key gave {found}: {why}")
+
+
+def _room_beside(keys: list[str]) -> int:
+    """Return how many bytes each item's output or error may take, so that all can be stored with their keys."""
+    return (MAX_STORED_BYTES - COUNTS_BYTES - size_of(keys)) // max(len(keys), 1) - FRAME_BYTES
 
 
 def has_work(fan: FanState, for_each: ForEach) -> bool:
     """Tell whether one more item may start."""
-    is_free = fan.width < fan.window if fan.window else fan.running < for_each.max_concurrency
+    is_free = fan.running < for_each.max_concurrency
+    if fan.window:
+        is_free = fan.width < fan.window and len(fan.chunks) < LANES
     return is_free and not fan.stopping and fan.next < len(fan.items)
 
 
@@ -88,13 +132,17 @@ def running(fan: FanState) -> Iterator[int]:
 
 
 def output_of(fan: FanState) -> Json:
-    """Return what the step gives: counts, and each item's key, status and output or error, in the list's order."""
+    """Return what the step gives: counts, and each item's key, status and output or error, in the list's order.
+
+    Errors are cut so that all of it can be stored, however many items failed.
+    """
     counts = Counter(item.status for item in fan.items)
+    room = max(_room_beside([item.key for item in fan.items]), LEAST_INLINE_BYTES)
     return {
         "total": len(fan.items),
         "completed": counts[StepStatus.COMPLETED],
         "failed": counts[StepStatus.FAILED],
-        "items": [_item_output(item) for item in fan.items],
+        "items": [_item_output(item, room) for item in fan.items],
     }
 
 
@@ -110,14 +158,21 @@ def failure_of(fan: FanState, for_each: ForEach) -> StepError | None:
     return StepError("ItemsFailed", f"{len(failed)} of {len(fan.items)} items failed{tolerated}: {names}{why}")
 
 
-def _item_output(item: ItemState) -> Json:
+def _item_output(item: ItemState, room: int) -> Json:
     status = StepStatus.SKIPPED if item.status is StepStatus.PENDING else item.status
     told: dict[str, Json] = {"key": item.key, "status": str(status)}
     if item.status is StepStatus.COMPLETED:
         told["output"] = item.output
     elif item.error is not None:
-        told["error"] = {"type": item.error.type, "message": item.error.message}
+        told["error"] = _short(item.error, room)
     return told
+
+
+def _short(error: StepError, room: int) -> Json:
+    """Return what the output says of an error, in so many bytes: its class may take half of them."""
+    left = room - ERROR_BYTES
+    told = fitted(error.type, left // 2)
+    return {"type": told, "message": fitted(error.message, left - size_of(told))}
 
 
 def _named(keys: list[str]) -> str:

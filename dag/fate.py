@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from dag.expressions import Expression, Scope
-from dag.loading import reads_of, wanted
+from dag.loading import note_wants, reads_of, wanted
 from dag.plan import RULES, Outcomes, Plan, Step
 from dag.sandbox import show
 from dag.scope import RunScope
@@ -17,6 +17,11 @@ DEPENDENCY_FAILED = StepError("DependencyFailed", "Dependency failed")
 """The error of a step that is skipped because something upstream failed (the seeds' words)."""
 
 
+MAX_TURN_WORK = 200_000
+"""Steps of work (dag.work) that the expressions of a turn may take before the rest waits for the next: about 0.2 s.
+Temporal gives a turn two seconds, also on a busy machine, and one more template may come on top of it (dag.work)."""
+
+
 def judge(plan: Plan, run: RunState, step: Step) -> StepStatus:
     """Decide whether a step runs (QUEUED), is SKIPPED, or cannot be decided (FAILED). Writes why into its state.
 
@@ -28,8 +33,11 @@ def judge(plan: Plan, run: RunState, step: Step) -> StepStatus:
     if state.reason is not None:
         state.error = DEPENDENCY_FAILED if state.reason is SkipReason.UPSTREAM_FAILED else None
         return StepStatus.SKIPPED
+    if run.spent >= MAX_TURN_WORK:
+        run.deferred.append(step.index)
+        return StepStatus.PENDING
     if step.condition is None:
-        return _with_reads(plan, run, step, reads_of(step))
+        return _with_reads(plan, run, step, reads_of(step, is_edited=state.edited is not None))
     if _with_reads(plan, run, step, step.condition.paths) is StepStatus.PENDING:
         return StepStatus.PENDING
     return _by_condition(plan, run, step, step.condition)
@@ -47,16 +55,14 @@ def _by_condition(plan: Plan, run: RunState, step: Step, condition: Expression) 
     if not answer:
         state.reason = SkipReason.CONDITION_FALSE
         return StepStatus.SKIPPED
-    return _with_reads(plan, run, step, reads_of(step))
+    return _with_reads(plan, run, step, reads_of(step, is_edited=state.edited is not None))
 
 
 def _with_reads(plan: Plan, run: RunState, step: Step, reads: Iterable[Path]) -> StepStatus:
     """Return QUEUED if all that is to be read is at hand; else PENDING, and what to load is noted."""
-    if not run.has_stored or not (parts := wanted(plan.index, run, reads)):
-        return StepStatus.QUEUED
-    run.loading[step.index] = parts
-    run.unread.append(step.index)
-    return StepStatus.PENDING
+    if run.has_stored and note_wants(run, step.index, wanted(plan.index, run, reads)):
+        return StepStatus.PENDING
+    return StepStatus.QUEUED
 
 
 def refuse(state: StepState, error_type: str, message: str) -> StepStatus:

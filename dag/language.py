@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from jinja2 import nodes
 
 from dag.sandbox import FILTERS, TESTS
+from dag.stored import STORED
 from dag.values import Json
 from dag.work import ExpressionError
 
@@ -56,6 +57,8 @@ def _check_node(node: nodes.Node) -> None:
             refusal = _refusal_of_naming(name, args, [str(keyword.key) for keyword in kwargs])
         case nodes.Const(value=float(value)) if not math.isfinite(value):
             refusal = "the number is too large"
+        case nodes.Pair(key=nodes.Const(value=key)) if key == STORED:
+            refusal = f"the key '{STORED}' is kept for what stands for a large value in a run"
         case nodes.Name(name="self"):
             refusal = "'self' is a word of Jinja's own and has no value here"
         case nodes.Getattr(attr=name) | nodes.Name(name=name) if name.startswith("__"):

@@ -3,18 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from dag.fan import failure_of, has_work, is_over, is_too_much, must_stop, output_of, running
+from dag.fan import MAX_STORED_BYTES, failure_of, has_work, is_over, is_too_much, must_stop, output_of, running
 from dag.kinds import ForEach
-from dag.messages import Cancel, ChunkEnded, Command, ItemEnd, Store
+from dag.messages import Cancel, ChunkEnded, Command, Store
 from dag.plan import Plan, Step
 from dag.progress import Ending, leave, offer, stopped_by, withdraw
-from dag.state import ChunkState, FanState, RunState, StepError, StepStatus
+from dag.state import ChunkState, FanState, ItemEnd, RunState, StepError, StepStatus
 from dag.stored import MAX_INLINE_BYTES
 from dag.values import Json, size_of
-
-MAX_STORED_BYTES = 1_900_000
-"""Largest output of a step over a list, as JSON: it travels to the value store in one payload, which may have 2 MiB."""
-
 
 MAX_SENT_BYTES = 3_900_000
 """Of all that begins in one turn, with an output that is to be stored: a message to Temporal may have 4 MiB."""
@@ -104,7 +100,7 @@ def conclude(plan: Plan, run: RunState, step: Step, at: float) -> None:
 def begin_storing(plan: Plan, run: RunState, at: float, commands: list[Command]) -> None:
     """Store the next output that is to be, one at a time: all that begins in one turn travels in one message.
 
-    Where much has begun in this turn already, its end brings the next chance.
+    Where much has begun in this turn already, it is the next one's.
     """
     if run.is_storing or not run.to_store:
         return

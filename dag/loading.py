@@ -1,7 +1,7 @@
 """Stored values that expressions read: only the parts they name are loaded, before the step is judged that reads them.
 
-A run's state keeps what was loaded by place: the path by which expressions read it, from a step's id on. Where there is
-nothing, it keeps NOTHING: an expression may well ask whether something is there.
+A run's state keeps what was found by the place that was read: a path as expressions write it, from a step's id on.
+Where there is nothing, it keeps what there is instead: an expression may well ask whether something is there.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -9,25 +9,32 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dag.kinds import StepKind
 from dag.plan import Step
 from dag.sandbox import NOTHING, lookup
-from dag.state import RunState
-from dag.stored import Part, Path, part_of, parts_in
+from dag.state import Found, Loading, RunState, StepStatus, Want
+from dag.stored import Lack, Path, Piece, part_of, parts_in
 from dag.templates import Template
-from dag.values import Json
+from dag.values import Json, size_of
 
 LAST_PLACE = 1_000
 """Of a list, an element up to here is loaded by itself; for one that is further back, or counted from the end, the list
 is: what is loaded by itself stands in a list of as many places."""
 
+STAND_INS: Mapping[Lack, Json] = {Lack.OBJECT: {}, Lack.LIST: [], Lack.TEXT: "", Lack.OTHER: 0}
+"""What an expression sees in the place of what has not the key that it asks for: it fails, or is told so, as ever."""
 
-def reads_of(step: Step) -> Iterator[Path]:
-    """Yield what the step reads before it begins. What a handler's config only passes on is not among it."""
+
+def reads_of(step: Step, *, is_edited: bool = False) -> Iterator[Path]:
+    """Yield what the step reads before it begins. What a handler's config only passes on is not among it.
+
+    `is_edited`: a person gave another config in the place of the definition's.
+    """
     for expression in (step.condition, step.item_key, *(condition for condition, _ in step.cases)):
         if expression is not None:
             yield from expression.paths
     for template in (step.items, step.cache_key):
         if template is not None:
             yield from (*template.alone, *template.computed)
-    yield from config_reads(step.config, by_reference=step.kind is StepKind.HANDLER)
+    if not is_edited:
+        yield from config_reads(step.config, by_reference=step.kind is StepKind.HANDLER)
 
 
 def config_reads(config: Template, *, by_reference: bool) -> tuple[Path, ...]:
@@ -35,22 +42,33 @@ def config_reads(config: Template, *, by_reference: bool) -> tuple[Path, ...]:
     return config.computed if by_reference else (*config.alone, *config.computed)
 
 
-def wanted(index: Mapping[str, int], run: RunState, paths: Iterable[Path]) -> list[tuple[Path, Part]]:
-    """Return the stored parts that `paths` read and that are not loaded yet, each with its place."""
-    found: dict[Path, Part] = {}
+def wanted(index: Mapping[str, int], run: RunState, paths: Iterable[Path], *, may_stay: bool = False) -> list[Want]:
+    """Return the stored parts that `paths` read and that are not loaded yet."""
+    found: dict[Path, Want] = {}
     for path in paths if run.has_stored else ():
         place = _place_of(path)
         if not place or str(place[0]) not in index:
             continue
         state = run.steps[index[str(place[0])]]
-        if not state.is_stored:
-            continue
-        for inner, part in _parts_at(state.output, place[1:]):
-            whole = (place[0], *inner)
-            if not _is_loaded(run.loaded, whole):
-                found[whole] = part
+        is_hidden = path[0] != "steps" and state.status is not StepStatus.COMPLETED
+        for want in _wants(state.output, place) if state.is_stored and not is_hidden else ():
+            if not _is_loaded(run.loaded, want.place):
+                found[want.place] = Want(want.place, want.part, want.depth, may_stay)
     # What lies inside another part comes with it.
-    return [(place, part) for place, part in found.items() if not _is_loaded(found, place[:-1])]
+    return [want for place, want in found.items() if not _is_loaded(found, place[:-1])]
+
+
+def note_wants(run: RunState, reader: int, wants: list[Want]) -> bool:
+    """Note what must be loaded for a reader; tell whether there is anything. Equal wants are loaded once."""
+    if not wants:
+        return False
+    first = next((other for other, loading in run.loading.items() if loading.wants == tuple(wants)), None)
+    if first is None:
+        run.loading[reader] = Loading(tuple(wants))
+        run.unread.append(reader)
+    else:
+        run.loading[first].followers.append(reader)
+    return True
 
 
 def _place_of(path: Path) -> Path:
@@ -60,20 +78,20 @@ def _place_of(path: Path) -> Path:
     return (path[1], *path[3:]) if path[2:3] in ((), ("output",)) else ()
 
 
-def _parts_at(output: Json, path: Path) -> list[tuple[Path, Part]]:
-    """Return the stored parts that reading `path` takes, with their places: one that it leads into, or those inside."""
+def _wants(output: Json, place: Path) -> list[Want]:
+    """Return the stored parts that reading `place` takes: one that it leads into, or those inside what it leads to."""
     value = output
-    for depth, key in enumerate(path):
+    for depth, key in enumerate(place[1:], start=1):
         if (part := part_of(value)) is not None:
-            rest = _loadable(path[depth:])
-            return [(path[:depth] + rest, part.at(rest))]
+            rest = _loadable(place[depth:])
+            return [Want(place[:depth] + rest, part.at(rest), depth)]
         found = lookup(value, key)
         if found is NOTHING and isinstance(value, list) and isinstance(key, str) and key.isdecimal():
             found = lookup(value, int(key))
         if found is NOTHING:  # the expression will tell
             return []
         value = found
-    return [(path + inner, part) for inner, part in parts_in(value)]
+    return [Want(place + inner, part, len(place) + len(inner)) for inner, part in parts_in(value)]
 
 
 def _loadable(path: Path) -> Path:
@@ -84,43 +102,48 @@ def _loadable(path: Path) -> Path:
     return path
 
 
-def missing_at(place: Path, part: Part, depth: int) -> Path:
-    """Return the place of the first key on the way to `part` that leads nowhere: `depth` keys of it were found."""
-    return place[: len(place) - len(part.path) + depth + 1]
-
-
-def _is_loaded(loaded: Mapping[Path, Json], place: Path) -> bool:
+def _is_loaded(loaded: Mapping[Path, object], place: Path) -> bool:
     """Tell whether the part at `place`, or one around it, is there."""
     return any(place[: depth + 1] in loaded for depth in range(len(place)))
 
 
-def filled(loaded: Mapping[Path, Json], values: dict[str, Json], paths: Sequence[Path]) -> dict[str, Json]:
-    """Return `values`, names with what they mean, with the loaded parts in place that `paths` read."""
+def found_of(want: Want, piece: Piece) -> Found:
+    """Return what was found for `want`, in the place where it is."""
+    own = len(want.part.path) - (len(want.place) - want.depth)  # of the keys, those by which the mark itself was made
+    if piece.lack is None or len(piece.keys) >= own:
+        return Found(want.place[: want.depth] + piece.keys[own:], piece.value, piece.lack)
+    return Found(want.place[: want.depth], None, Lack.OBJECT)  # the mark stands for nothing
+
+
+def filled(
+    loaded: Mapping[Path, Found], values: dict[str, Json], paths: Sequence[Path], most_bytes: int | None = None
+) -> dict[str, Json]:
+    """Return `values`, names with what they mean, with the loaded parts in place that `paths` read.
+
+    What takes more than `most_bytes` is left out: what stands for it stays.
+    """
     for path in paths:
         place = _place_of(path)
-        head: Path = () if place == path else ("steps", place[0], "output") if place else ()
-        for loaded_place, value in loaded.items():
-            if place and (loaded_place[: len(place)] == place or place[: len(loaded_place)] == loaded_place):
-                values = _put(values, (*head, *loaded_place[1:]) if head else loaded_place, value)
+        if not place or path[0] not in values:
+            continue
+        head: Path = () if place == path else ("steps", place[0], "output")
+        for read, found in loaded.items():
+            is_read = read[: len(place)] == place or place[: len(read)] == read
+            if is_read and (most_bytes is None or size_of(found.value) <= most_bytes):
+                values = _put(values, (*head, *found.place[1:]) if head else found.place, found)
     return values
 
 
-def _put(around: Json, path: Path, value: Json) -> Json:
-    """Return a copy of `around` with `value` at `path`. What stands for a stored value gives way to what is in it."""
+def _put(around: Json, path: Path, found: Found) -> Json:
+    """Return a copy of `around` with what was found at `path`. What stands for a stored value gives way to it."""
     if not path:
-        return value
+        is_there = isinstance(around, dict | list) and part_of(around) is None
+        return found.value if found.lack is None else around if is_there else STAND_INS[found.lack]
     key, rest = path[0], path[1:]
     if isinstance(key, int):
         items = list(around) if isinstance(around, list) else []
-        if value is NOTHING and not rest:
-            return items[:key]
         items += [None] * (key + 1 - len(items))
-        items[key] = _put(items[key], rest, value)
+        items[key] = _put(items[key], rest, found)
         return items
-    if isinstance(around, list) and key.isdecimal():
-        return _put(around, (int(key), *rest), value)
     fields = dict(around) if isinstance(around, Mapping) and part_of(around) is None else {}
-    if value is NOTHING and not rest:
-        fields.pop(key, None)
-        return fields
-    return {**fields, key: _put(fields.get(key), rest, value)}
+    return {**fields, key: _put(fields.get(key), rest, found)}

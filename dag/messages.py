@@ -1,11 +1,10 @@
 """The scheduler's whole protocol: events in, commands out. `at` is seconds since the epoch, told by the shell."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
-from dag.state import Answer, RunStatus, StepError, StepStatus
-from dag.stored import Part
+from dag.state import Answer, ItemEnd, RunStatus, StepError
+from dag.stored import Part, Piece
 from dag.values import Json
 
 
@@ -70,15 +69,11 @@ class TimedOut:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The parts that a Load asked for, in its order; `missing`: of those that are not there, how many keys lead on.
-
-    `step` is as in the command.
-    """
+    """The parts that a Load asked for, in its order. `step` is as in the command."""
 
     step: str
-    values: tuple[Json, ...]
+    parts: tuple[Piece, ...]
     at: float
-    missing: Mapping[int, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,16 +95,10 @@ class NotMoved:
 
 
 @dataclass(frozen=True, slots=True)
-class ItemEnd:
-    """How an item of a chunk ended; PENDING: the chunk was stopped before it began."""
+class WentOn:
+    """A new turn has begun, which a GoOn asked for."""
 
-    status: StepStatus
-    output: Json = None
-    error: StepError | None = None
-    attempts: int = 0
-    cached: bool = False
-    may_pass: bool = False
-    """Whether the error was of a kind that is tried again."""
+    at: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +184,7 @@ Event = (
     | TimedOut
     | Resolved
     | Request
+    | WentOn
     | ChunkEnded
     | Loaded
     | Stored
@@ -264,6 +254,8 @@ class Load:
     step: str
     """Empty: the run's outputs read them."""
     parts: tuple[Part, ...]
+    may_stay: tuple[int, ...] = ()
+    """Of which parts, by number, what stands for them will do where they are large: nothing is made of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,6 +264,11 @@ class Store:
 
     step: str
     value: Json
+
+
+@dataclass(frozen=True, slots=True)
+class GoOn:
+    """Come back in a new turn: more is to be done than one may take. Answer with WentOn, a moment later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,4 +292,4 @@ class Finish:
     status: RunStatus
 
 
-Command = Start | StartChunk | Cancel | Load | Store | Record | RecordOverdue | Finish
+Command = Start | StartChunk | Cancel | Load | Store | GoOn | Record | RecordOverdue | Finish

@@ -174,7 +174,8 @@ def _step_report(step: Step, state: StepState) -> StepReport:
 def _counts(fan: FanState) -> ItemCounts:
     completed = sum(item.status is StepStatus.COMPLETED for item in fan.items)
     cached = sum(item.cached for item in fan.items)
-    return ItemCounts(total=len(fan.items), completed=completed, failed=fan.failed, running=fan.running, cached=cached)
+    running = fan.width if fan.window else fan.running
+    return ItemCounts(total=len(fan.items), completed=completed, failed=fan.failed, running=running, cached=cached)
 
 
 def _duration(started_at: float | None, ended_at: float | None) -> float | None:

@@ -23,6 +23,7 @@ _DERIVED = (
         "carried_bytes",
         "begun_at",
         "begun_bytes",
+        *("spent", "deferred", "is_going_on"),
         *("has_stored", "loaded", "loading", "to_store", "is_storing", "unread"),
     ),
 )

@@ -8,9 +8,9 @@ from typing import assert_never
 
 from dag.compensation import compensate, end_compensation
 from dag.definition import OnFailure
-from dag.dispatch import MAX_CARRIED_BYTES, dispatch
+from dag.dispatch import MAX_BEGUN_BYTES, MAX_CARRIED_BYTES, dispatch, may_dispatch
 from dag.endings import end, stop
-from dag.fate import resolve
+from dag.fate import MAX_TURN_WORK, resolve
 from dag.kinds import StepKind, Then
 from dag.lists import begin_storing, end_chunk
 from dag.messages import (
@@ -24,6 +24,7 @@ from dag.messages import (
     DeadlinePassed,
     Event,
     Finish,
+    GoOn,
     Loaded,
     NotMoved,
     PauseRequested,
@@ -38,13 +39,14 @@ from dag.messages import (
     StepFailed,
     Stored,
     TimedOut,
+    WentOn,
 )
-from dag.moving import begin_loading, end_moving, must_load
+from dag.moving import begin_loading, end_moving, must_load_outputs
 from dag.parking import resolve_parked
 from dag.plan import Plan, Step
 from dag.progress import Ending, admit, stopped_by
 from dag.scope import RunScope
-from dag.state import OUTPUTS, Answer, RunState, RunStatus, StepError, StepStatus
+from dag.state import Answer, RunState, RunStatus, StepError, StepStatus
 from dag.values import shortened, size_of
 from dag.work import ExpressionError
 
@@ -60,7 +62,7 @@ def advance(plan: Plan, run: RunState, event: Event) -> list[Command]:
     commands: list[Command] = []
     run.carried_bytes += _bytes_of(event)
     if run.begun_at != event.at:
-        run.begun_at, run.begun_bytes = event.at, 0
+        run.begun_at, run.begun_bytes, run.spent = event.at, 0, 0
     _record(plan, run, event, commands)
     _stop_early(plan, run, event.at, commands)
     while dispatch(plan, run, event.at, commands):
@@ -70,7 +72,17 @@ def advance(plan: Plan, run: RunState, event: Event) -> list[Command]:
     _finish(plan, run, event.at, commands)
     begin_loading(plan, run, commands)
     begin_storing(plan, run, event.at, commands)
+    if run.outcome is None and not run.is_going_on and _is_held_up(plan, run):
+        run.is_going_on = True
+        commands.append(GoOn())
     return commands
+
+
+def _is_held_up(plan: Plan, run: RunState) -> bool:
+    """Tell whether something is left for a new turn. What has begun may take weeks to bring one."""
+    if run.deferred or run.spent >= MAX_TURN_WORK or (run.to_store and not run.is_storing):
+        return True
+    return run.begun_bytes >= MAX_BEGUN_BYTES and may_dispatch(plan, run)
 
 
 def _record(  # noqa: C901, PLR0912 - a case an event
@@ -107,8 +119,19 @@ def _record(  # noqa: C901, PLR0912 - a case an event
             end_chunk(plan, run, event, commands)
         case Loaded() | Stored() | NotMoved():
             end_moving(plan, run, event)
+        case WentOn(at):
+            _go_on(plan, run, at)
         case _:
             _obey(plan, run, event, commands)
+
+
+def _go_on(plan: Plan, run: RunState, at: float) -> None:
+    """Judge what the turn before left."""
+    run.is_going_on = False
+    deferred, run.deferred = run.deferred, []
+    for index in deferred:
+        if run.steps[index].status is StepStatus.PENDING:
+            admit(plan, run, plan.steps[index], at)
 
 
 def _obey(plan: Plan, run: RunState, event: Request, commands: list[Command]) -> None:
@@ -195,8 +218,8 @@ def _bytes_of(event: Event) -> int:
     match event:
         case StepCompleted(output=carried) | Answered(answer=Answer(value=carried)):
             return size_of(carried)
-        case Loaded(values=carried):
-            return size_of(carried)
+        case Loaded(parts=pieces):
+            return sum(size_of(piece.value) for piece in pieces)
         case ChunkEnded(ends=ends):
             return sum(size_of(ended.output) for ended in ends)
         case StepFailed(error=StepError(message=carried)):
@@ -212,12 +235,12 @@ def _finish(plan: Plan, run: RunState, at: float, commands: list[Command]) -> No
     if run.ending is not RunStatus.COMPLETED and compensate(plan, run, commands):
         return
     is_complete = run.ending is RunStatus.COMPLETED
-    if is_complete and must_load(plan, run, OUTPUTS, plan.outputs.computed):
+    if is_complete and must_load_outputs(plan, run, plan.outputs):
         return
     run.outcome, run.ended_at = run.ending, at
     if is_complete:
         try:
-            run.outputs = resolve(plan.outputs, RunScope(plan, run, by_reference=True))
+            run.outputs = resolve(plan.outputs, RunScope(plan, run, keeps_large=True))
         except ExpressionError as error:
             run.outcome, run.stop_reason = RunStatus.FAILED, shortened(f"outputs: {error.message}")
     commands.append(Finish(run.outcome))

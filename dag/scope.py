@@ -7,7 +7,7 @@ from dag.expressions import Scope
 from dag.loading import filled
 from dag.plan import Plan
 from dag.state import RunState, StepStatus
-from dag.stored import Path
+from dag.stored import MAX_INLINE_BYTES, Path
 from dag.values import Json
 
 
@@ -21,6 +21,9 @@ class RunScope(Scope):
     """`item` and `index`, where a step runs over a list."""
     by_reference: bool = False
     """Whether what a path alone reads of a stored value is what stands for it: handlers are given the value itself."""
+
+    keeps_large: bool = False
+    """Whether a path alone reads of a stored value that is large what stands for it, though it is at hand."""
 
     def name(self, name: str) -> Json:
         """Return `inputs`, a word of the run's context, or a completed step's output. Raises KeyError."""
@@ -49,8 +52,12 @@ class RunScope(Scope):
             "answered_by": None if state.answer is None else state.answer.by,
         }
 
+    def charge(self, steps: int) -> None:
+        """Count what an evaluation took towards what the run's turn may take."""
+        self.run.spent += steps
+
     def loaded(self, values: dict[str, Json], paths: Sequence[Path], *, alone: bool) -> dict[str, Json]:
         """Return `values` with the stored parts in place that `paths` read."""
         if not self.run.loaded or (alone and self.by_reference):
             return values
-        return filled(self.run.loaded, values, paths)
+        return filled(self.run.loaded, values, paths, MAX_INLINE_BYTES if alone and self.keeps_large else None)

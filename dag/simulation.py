@@ -26,7 +26,7 @@ from dag.messages import (
     Command,
     Event,
     Finish,
-    ItemEnd,
+    GoOn,
     Load,
     Loaded,
     Record,
@@ -40,13 +40,14 @@ from dag.messages import (
     Store,
     Stored,
     TimedOut,
+    WentOn,
 )
 from dag.mocking import end_of_undoing, end_of_work, patience, question
 from dag.plan import Step, compile_plan
 from dag.report import report_of
 from dag.rewind import begin
 from dag.scheduler import advance
-from dag.state import Answer, StepError, StepStatus
+from dag.state import Answer, ItemEnd, StepError, StepStatus
 from dag.stored import MAX_INLINE_BYTES
 from dag.trials import Mock, Trial
 from dag.values import Json, size_of
@@ -147,10 +148,11 @@ class Simulation:
                     self._put((step_id, item), stop, at_once=True)
             case Store(step_id, value):
                 self._moved.append(Stored(step_id, self._memory.put(value), self._tick()))
-            case Load(step_id, parts):
-                found = [self._memory.find(part) for part in parts]
-                missing = {number: depth for number, (_, depth) in enumerate(found) if depth is not None}
-                self._moved.append(Loaded(step_id, tuple(value for value, _ in found), self._tick(), missing))
+            case Load(step_id, parts, may_stay):
+                found = (self._memory.find(part, may_stay=number in may_stay) for number, part in enumerate(parts))
+                self._moved.append(Loaded(step_id, tuple(found), self._tick()))
+            case GoOn():
+                self._moved.append(WentOn(self._tick()))
             case Record() | RecordOverdue() | Finish():
                 pass  # people are told, or the state says so
             case _:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from dag.stored import Part, Path
+from dag.stored import Lack, Part, Path
 from dag.values import Json, shortened
 
 
@@ -90,6 +90,19 @@ class ItemState:
 
 
 @dataclass(frozen=True, slots=True)
+class ItemEnd:
+    """How an item of a chunk ended; PENDING: the chunk was stopped before it began."""
+
+    status: StepStatus
+    output: Json = None
+    error: StepError | None = None
+    attempts: int = 0
+    cached: bool = False
+    may_pass: bool = False
+    """Whether the error was of a kind that is tried again."""
+
+
+@dataclass(frozen=True, slots=True)
 class ChunkState:
     """Items of a long list that run in a workflow of their own: their places, and how many of them at once."""
 
@@ -157,6 +170,34 @@ class StepState:
     ended_at: float | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Want:
+    """A stored part that an expression reads at `place`; what stands for its value stands at the first `depth` keys."""
+
+    place: Path
+    part: Part
+    depth: int
+    may_stay: bool = False
+    """What stands for it will do, where it is large."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What was found for a place that was read: a value at `place`, or nothing, and there what `lack` says."""
+
+    place: Path
+    value: Json = None
+    lack: Lack | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Loading:
+    """Parts on their way, and the steps beside the first that wait for just these."""
+
+    wants: tuple[Want, ...]
+    followers: list[int] = field(default_factory=list)
+
+
 @dataclass(slots=True)
 class RunState:
     """One run. `steps` is in plan order; everything below the line is derived from it and from the plan."""
@@ -200,12 +241,18 @@ class RunState:
     begun_at: float | None = None
     begun_bytes: int = 0
     """The configs of what was begun at that moment: they travel in one message."""
+    spent: int = 0
+    """The work of all expressions that were evaluated at that moment (dag.work)."""
+    deferred: list[int] = field(default_factory=list)
+    """Steps that are to be judged in a later turn: this one has taken enough."""
+    is_going_on: bool = False
+    """A new turn has been asked for, and has not begun."""
     has_stored: bool = False
     """Some step's output is stored."""
-    loaded: dict[Path, Json] = field(default_factory=dict)
-    """What expressions read of stored outputs, by place (dag.loading)."""
-    loading: dict[int, list[tuple[Path, Part]]] = field(default_factory=dict)
-    """Parts that are being loaded, with their places, by the step that reads them; OUTPUTS: for the run's outputs."""
+    loaded: dict[Path, Found] = field(default_factory=dict)
+    """What expressions read of stored outputs, by the place they read (dag.loading)."""
+    loading: dict[int, Loading] = field(default_factory=dict)
+    """What is being loaded, by the step that reads it; OUTPUTS: for the run's outputs."""
     to_store: list[int] = field(default_factory=list)
     """Steps over lists whose outputs are to be stored."""
     is_storing: bool = False
@@ -221,7 +268,7 @@ class RunState:
         if self.paused:
             return RunStatus.PAUSED
         # what is ready while nothing runs waits for a layer
-        is_waiting = (self.waiting or self.parked) and not (self.running or self.stopping)
+        is_waiting = (self.waiting or self.parked) and not (self.running or self.stopping or self.loading)
         return RunStatus.WAITING if is_waiting else RunStatus.RUNNING
 
 

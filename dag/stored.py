@@ -7,6 +7,7 @@ its place. Only the same tenant's runs can get at it, and only who knows its dig
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 
 from pydantic_core import to_json
 
@@ -43,6 +44,27 @@ class Part:
         return {**marker, "path": list(self.path)} if self.path else marker
 
 
+class Lack(StrEnum):
+    """What is where the next key of a path leads nowhere."""
+
+    OBJECT = "object"
+    LIST = "list"
+    TEXT = "text"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part that was looked for: its value, or what there was where the way to it ended.
+
+    `keys` are those of the part's path that lead somewhere, as they do: a place in a list is a number.
+    """
+
+    keys: Path
+    value: Json = None
+    lack: Lack | None = None
+
+
 def part_of(value: Json) -> Part | None:
     """Return what `value` stands for; None for all that is not exactly such a marker: it is plain data."""
     if not isinstance(value, dict) or STORED not in value or not value.keys() <= _FIELDS:
@@ -53,6 +75,19 @@ def part_of(value: Json) -> Part | None:
     if not isinstance(path, list) or not all(type(key) in (str, int) for key in path):
         return None
     return Part(sha256, size, tuple(path))
+
+
+def lack_of(value: Json) -> Lack:
+    """Return what kind of value it is that has not the key that was asked for."""
+    match value:
+        case dict():
+            return Lack.OBJECT
+        case list():
+            return Lack.LIST
+        case str():
+            return Lack.TEXT
+        case _:
+            return Lack.OTHER
 
 
 def parts_in(value: Json, path: Path = ()) -> Iterator[tuple[Path, Part]]:

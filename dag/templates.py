@@ -31,7 +31,11 @@ class Template:
 
     def resolve(self, scope: Scope) -> Json:
         """Return the value with every expression replaced. Raises ExpressionError; nothing is left as text."""
-        return self._resolve(scope, Work())
+        work = Work()
+        try:
+            return self._resolve(scope, work)
+        finally:
+            scope.charge(work.spent)
 
 
 def has_template(value: Json) -> bool:

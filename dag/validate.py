@@ -15,6 +15,7 @@ from dag.checks.kinds import check_kinds
 from dag.checks.normalise import normalise, repair
 from dag.checks.outline import read_outline
 from dag.checks.references import check_references
+from dag.checks.reserved import check_reserved_keys
 from dag.checks.resources import check_fairness_key, check_resource_tags
 from dag.checks.secrecy import check_secrets
 from dag.checks.trials import check_trials
@@ -43,6 +44,7 @@ def _read(
 ) -> Definition | None:
     if not check_json(value, findings):
         return None
+    check_reserved_keys(value, findings)
     is_bare = is_list_of_steps(value)
     if is_bare:
         value = name_list(value, findings)

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from bisect import bisect
 from typing import Any
 
 from pydantic_core import to_json
@@ -38,3 +39,15 @@ def digest(value: Json) -> str:
 def size_of(value: Json) -> int:
     """Return how many bytes `value` takes as JSON, as Temporal is given it. Fast: runs ask it of all they carry."""
     return len(to_json(value, inf_nan_mode="constants"))
+
+
+def fitted(text: str, most_bytes: int) -> str:
+    """Return `text`, cut if need be, so that it takes at most `most_bytes` bytes (5 or more) as JSON with its quotes.
+
+    What JSON escapes takes up to six bytes a character.
+    """
+    if len(text) + 2 <= most_bytes and size_of(text) <= most_bytes:
+        return text
+    lengths = range(1, min(len(text), most_bytes) + 1)
+    kept = bisect(lengths, most_bytes - len("…".encode()), key=lambda length: size_of(text[:length]))
+    return text[:kept] + "…"

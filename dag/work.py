@@ -9,8 +9,9 @@ gives a worker two seconds for a turn of a run, in which several steps may begin
 BYTES_PER_STEP = 64
 """Of values that are compared, or texts that are made, in the time of one step (measured on lists of numbers)."""
 
-MAX_MADE_BYTES = 4 * MAX_VALUE_BYTES
-"""Of all that one template puts together. Far more than a config may have, but so that its size can still be told."""
+MAX_MADE_BYTES = 6 * MAX_VALUE_BYTES
+"""Of all that one template puts together. As much as the largest list takes (dag.fan), and far more than a config may
+have, but so that its size can still be told."""
 
 
 class ExpressionError(Exception):
@@ -28,6 +29,11 @@ class Work:
         self._steps = MAX_WORK
         self._bytes = MAX_MADE_BYTES
         self._sizes: dict[int, tuple[Json, int]] = {}
+
+    @property
+    def spent(self) -> int:
+        """Steps that were taken so far, or asked for in vain."""
+        return MAX_WORK - self._steps
 
     def spend(self, steps: int) -> None:
         """Count work that is about to be done. Raises: ExpressionError."""

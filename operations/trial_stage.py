@@ -163,10 +163,9 @@ def _values(stages: dict[str, Stage]) -> list[Callable[..., Any]]:
 
     @activity.defn(name=LOAD_VALUES)
     async def load_values(call: LoadCall) -> Loaded:
-        parts = [part for part in map(part_of, call.parts) if part is not None]
-        found = [_asking(stages).memory.find(part) for part in parts]
-        missing = {number: depth for number, (_, depth) in enumerate(found) if depth is not None}
-        return Loaded(values=tuple(value for value, _ in found), missing=missing)
+        memory, parts = _asking(stages).memory, [part for part in map(part_of, call.parts) if part is not None]
+        found = (memory.find(part, may_stay=number in call.may_stay) for number, part in enumerate(parts))
+        return Loaded(parts=tuple(found))
 
     return [store_value, load_values]
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from dag.sandbox import NOTHING, lookup, show
-from dag.stored import Part, part_of
+from dag.stored import MAX_INLINE_BYTES, Part, Piece, lack_of, part_of
 from dag.values import Json, size_of
 from storage.values import Kept, ValueStore
 
@@ -22,7 +22,6 @@ class MissingValue(ValueError):  # noqa: N818  # a statement about the part
         what = f"`{worded(part.path)}`: {inner} has no '{part.path[depth]}', it is {show(found)}"
         super().__init__(f"{where}: {what}" if where else what)
         self.part = part
-        self.depth = depth
 
 
 class ValueTooLarge(ValueError):  # noqa: N818  # a statement about the value
@@ -45,6 +44,35 @@ async def filled(values: ValueStore, tenant_id: str, value: Json, *, most_bytes:
     filling = _Filling(values, tenant_id, most_bytes)
     filling.spend(size_of(value))
     return await filling.fill(value, name)
+
+
+async def find_piece(
+    values: ValueStore, tenant_id: str, mark: Json, *, most_bytes: int, may_stay: bool = False
+) -> Piece:
+    """Return the part that `mark` stands for, filled, or how far the way to it leads and what is there.
+
+    `may_stay`: where it takes more than MAX_INLINE_BYTES, the mark is its value. Raises: as `filled`, and ValueError
+    for what is no mark; MissingValue only for what is missing inside the part.
+    """
+    part = part_of(mark)
+    if part is None:
+        raise ValueError(f"{show(mark)} does not stand for a stored value")
+    filling = _Filling(values, tenant_id, most_bytes)
+    keys: list[str | int] = []
+    kept = await values.look(tenant_id, part.sha256)
+    for key in part.path:
+        kept = await filling.entered(kept)
+        if (found := _at(kept.value, key)) is NOTHING:
+            return Piece(tuple(keys), None, lack_of(kept.value))
+        keys.append(int(key) if isinstance(kept.value, list) else key)
+        kept = Kept(found, kept.size, kept.may_hold_marks)
+    try:
+        value = await filled(values, tenant_id, mark, most_bytes=MAX_INLINE_BYTES if may_stay else most_bytes)
+    except ValueTooLarge:
+        if not may_stay:
+            raise
+        return Piece(tuple(keys), mark)
+    return Piece(tuple(keys), value)
 
 
 def marks_in(value: Json, path: Path = ()) -> Iterator[Path]:
@@ -102,12 +130,16 @@ class _Filling:
         self.spend(kept.size - size_of(part.to_json()))  # it comes into the mark's place
         return await self.fill(value, where) if kept.may_hold_marks else value
 
+    async def entered(self, kept: Kept, where: str = "") -> Kept:
+        """Return what `kept` stands for, where it is itself a mark."""
+        inner = part_of(kept.value) if kept.may_hold_marks else None
+        return kept if inner is None else await self._find(inner, where)
+
     async def _find(self, part: Part, where: str) -> Kept:
         """Return the part, which may not be changed. The way to it may lead through values that are stored, too."""
         kept = await self._values.look(self._tenant_id, part.sha256)
         for depth, key in enumerate(part.path):
-            if kept.may_hold_marks and (inner := part_of(kept.value)):
-                kept = await self._find(inner, where)
+            kept = await self.entered(kept, where)
             found = _at(kept.value, key)
             if found is NOTHING:
                 raise MissingValue(part, kept.value, depth, where)

@@ -11,7 +11,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from activities.values import MAX_LOADED_BYTES
-from dag import lists
+from dag import fan
 from dag.checks.budget import MAX_BYTES, MAX_STEPS
 from dag.definition import (
     DEFAULTABLE,
@@ -27,7 +27,7 @@ from dag.definition import (
 )
 from dag.dispatch import MAX_CARRIED_BYTES
 from dag.expressions import MAX_LENGTH, Scope, compile_expression
-from dag.fan import MAX_ITEMS, MAX_LIST_BYTES
+from dag.fan import MAX_ITEMS, MAX_KEY_CHARACTERS, MAX_LIST_BYTES
 from dag.formats import FORMATS
 from dag.kinds import Cache, ForEach, StepKind
 from dag.plan import RULES, Outcomes
@@ -180,7 +180,7 @@ def test_the_limits_are_told() -> None:
     assert told == [
         *(MAX_STEPS, MAX_BYTES, MAX_LENGTH, MAX_VALUE_BYTES, MAX_INLINE_BYTES, MAX_STORED_BYTES, MAX_LOADED_BYTES),
         *(MAX_CARRIED_BYTES, MAX_INNER_BYTES, MAX_REPORT_BYTES),
-        *(MAX_WORK, LONGEST_MESSAGE, MAX_ITEMS, MAX_LIST_BYTES, lists.MAX_STORED_BYTES, MAX_INTEGER),
+        *(MAX_WORK, LONGEST_MESSAGE, MAX_ITEMS, MAX_LIST_BYTES, MAX_KEY_CHARACTERS, fan.MAX_STORED_BYTES, MAX_INTEGER),
     ]
 
 

@@ -7,11 +7,11 @@ from functools import partial
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
-    from dag.chunk import ChunkRun
+    from dag.chunk import ChunkRun, with_short_errors
     from dag.kinds import StepKind
-    from dag.messages import ItemEnd, StepCompleted, StepFailed
+    from dag.messages import StepCompleted, StepFailed
     from dag.plan import plan_of
-    from dag.state import StepStatus
+    from dag.state import ItemEnd, StepStatus
     from workflows.contract import CHUNK_TYPE, PAUSE, RESUME, ChunkReport, ChunkRequest
     from workflows.endings import Work, event_of
     from workflows.failures import may_pass
@@ -40,7 +40,7 @@ class Chunk:
         except asyncio.CancelledError:
             self._cancel(self._chunk.stop())
             await driving
-        return ChunkReport(ends=tuple(self._chunk.ends))
+        return ChunkReport(ends=with_short_errors(self._chunk.ends))
 
     @workflow.signal(name=PAUSE, description="Begin no more items until resumed")
     def pause(self) -> None:

@@ -24,22 +24,29 @@ from workflows.contract import (
     child_run_id,
     chunk_workflow_id,
 )
-from workflows.launch import check_travels
+from workflows.travel import KEPT, check_travels
 
 
 async def run_chunk(
-    request: RunRequest, step: Step, command: StartChunk, inline_bytes: int, is_paused: Callable[[], bool]
+    request: RunRequest,
+    step: Step,
+    command: StartChunk,
+    inline_bytes: int,
+    is_paused: Callable[[], bool],
 ) -> ChunkReport:
     """Start a chunk and return how its items ended. Cancelling stops the items, and tells how far they came."""
+    run = of_items(request, step, command)
     chunk = ChunkRequest(
-        run=_of_step(request, step),
+        run=run,
         step_id=step.id,
         items=command.items,
         width=command.width,
         stop_after=command.stop_after,
         inline_bytes=inline_bytes,
     )
-    check_travels(chunk, "a chunk's definitions and configs")
+    definitions = [run.definition, *(each.definition for each in run.nested.values())]
+    configs = [item.config for item in command.items]
+    check_travels(chunk, "a chunk", {"definitions": definitions, "configs": configs, KEPT: run.resumed_inner})
     attributes = [
         SearchAttributePair(TENANT, request.tenant_id),
         SearchAttributePair(DEFINITION, request.definition["id"]),
@@ -75,12 +82,11 @@ async def _keep_told(handle: workflow.ChildWorkflowHandle[Any, ChunkReport], is_
             pass  # it has ended at that very moment
 
 
-def _of_step(request: RunRequest, step: Step) -> RunRequest:
-    """Return as much of the run's request as one of its steps needs: a chunk carries it along."""
+def of_items(request: RunRequest, step: Step, command: StartChunk) -> RunRequest:
+    """Return as much of the run's request as these items of one of its steps need: a chunk carries it along."""
     own: dict[str, Json] = next(each for each in request.definition["steps"] if each["id"] == step.id)
     alone = {name: value for name, value in own.items() if name not in ("condition", "compensate")}
     definition = {"id": request.definition["id"], "steps": [{**alone, "depends_on": []}]}
-    inner = f"{child_run_id(request.run_id, step.id)}~"
     is_nested = step.kind is StepKind.WORKFLOW
     return request.model_copy(
         update={
@@ -88,6 +94,13 @@ def _of_step(request: RunRequest, step: Step) -> RunRequest:
             "inputs": {},
             "resumed": None,
             "nested": request.nested if is_nested else {},
-            "resumed_inner": {name: left for name, left in request.resumed_inner.items() if name.startswith(inner)},
+            "resumed_inner": _left_of(request, step, command) if request.resumed_inner else {},
         }
     )
+
+
+def _left_of(request: RunRequest, step: Step, command: StartChunk) -> dict[str, dict[str, Json]]:
+    """Return what is kept of the items' runs, and of those inside them."""
+    own = {child_run_id(request.run_id, step.id, item.key) for item in command.items}
+    depth = next(iter(own)).count("~")
+    return {name: left for name, left in request.resumed_inner.items() if "~".join(name.split("~")[: depth + 1]) in own}

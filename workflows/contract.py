@@ -8,7 +8,8 @@ from temporalio.common import SearchAttributeKey
 
 from dag.calls import Callback
 from dag.kinds import Nested
-from dag.messages import ChunkItem, ItemEnd
+from dag.messages import ChunkItem
+from dag.state import ItemEnd
 from dag.values import Json
 
 WORKFLOW_TYPE = "Run"
@@ -104,6 +105,8 @@ class RunRequest(BaseModel):
     """The callback URLs of the runs around this one, which its inputs may ask for."""
     semantics: int = 1
     """In which way its scheduler decides (dag.plan.SEMANTICS when it was started); where it is absent, the first."""
+    inline_bytes: int | None = None
+    """Largest outputs, as JSON, that the run around it takes as they are; None: there is none around it."""
 
 
 class ChunkRequest(BaseModel):

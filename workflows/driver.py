@@ -4,6 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import Coroutine
 from dataclasses import replace
+from datetime import timedelta
 from functools import partial
 
 from temporalio import workflow
@@ -22,6 +23,7 @@ from dag.messages import (
     Command,
     Event,
     Finish,
+    GoOn,
     Load,
     Record,
     RecordOverdue,
@@ -32,6 +34,7 @@ from dag.messages import (
     StartChunk,
     StepFailed,
     Store,
+    WentOn,
 )
 from dag.parking import resolution_problem
 from dag.plan import Step, plan_of
@@ -49,6 +52,9 @@ from workflows.failures import may_pass
 from workflows.launch import Piece, ask, record, run_handler, run_nested, undo, wait
 from workflows.moving import moved
 from workflows.telling import letter_of, review_end
+
+TURN_PAUSE = timedelta(milliseconds=1)
+"""A timer ends a turn: what has begun goes to the server, and the time that a turn may take is counted anew."""
 
 Key = tuple[str, int | None]
 """A step's id, and which item of it."""
@@ -72,6 +78,7 @@ class Driver:
         self._inbox: deque[Event | tuple[Step, int | None, Work]] = deque()
         self._work: dict[Key, Work] = {}
         self._recording: list[asyncio.Task[None]] = []
+        self._moving: list[asyncio.Task[None]] = []
         self._answered: dict[str, Answer] = {}
         self._resolving: list[str] = []
         """Parked steps whose resolution is in the inbox."""
@@ -92,9 +99,14 @@ class Driver:
                 while self._inbox:
                     self._turn(self._inbox.popleft())
                 self._show()
-        if self._work or self._recording:  # questions that were answered are being closed, failures being told
-            await workflow.wait_condition(lambda: not self._work and not self._recording)
+        for moving in self._moving:  # nobody reads any more what a value store that is away would keep back
+            moving.cancel()
+        if self._is_busy():  # questions that were answered are being closed, failures being told
+            await workflow.wait_condition(lambda: not self._is_busy())
         return self.state.outcome
+
+    def _is_busy(self) -> bool:
+        return bool(self._work or self._recording or self._moving)
 
     def is_stopping(self) -> bool:
         """Tell whether an abort has been told that is yet to be decided on."""
@@ -200,25 +212,33 @@ class Driver:
                 if work := self._work.get((step_id, item)):  # else its end is in the inbox already
                     work.cancel()
             case Record(step_id):
-                self._record(record(letter_of(self._request, self.plan, self.state, step_id, self._passing)))
+                letter = letter_of(self._request, self.plan, self.state, step_id, self._passing)
+                self._aside(record(letter), self._recording)
             case Load() | Store():
-                self._record(self._move(command))
+                self._aside(self._move(command), self._moving)
+            case GoOn():
+                self._aside(self._go_on(), self._moving)
             case RecordOverdue():
-                self._record(record_overdue(self._request, self.plan))
+                self._aside(record_overdue(self._request, self.plan), self._recording)
             case Finish():
                 pass  # the state says so
 
-    def _record(self, telling: Coroutine[None, None, None]) -> None:
-        recording = asyncio.create_task(telling)
-        self._recording.append(recording)
-        recording.add_done_callback(self._recorded)
+    def _aside(self, telling: Coroutine[None, None, None], among: list[asyncio.Task[None]]) -> None:
+        task = asyncio.create_task(telling)
+        among.append(task)
+        task.add_done_callback(partial(self._ended_aside, among))
+
+    def _ended_aside(self, among: list[asyncio.Task[None]], task: asyncio.Task[None]) -> None:
+        among.remove(task)
+        if not task.cancelled():
+            task.result()
 
     async def _move(self, command: Load | Store) -> None:
         self.tell(await moved(self._request.tenant_id, command))
 
-    def _recorded(self, recording: asyncio.Task[None]) -> None:
-        self._recording.remove(recording)
-        recording.result()
+    async def _go_on(self) -> None:
+        await workflow.sleep(TURN_PAUSE)
+        self.tell(WentOn(workflow.time()))
 
     def _run_chunk(self, step: Step, command: StartChunk) -> Coroutine[None, None, ChunkReport]:
         fan = self.state.steps[step.index].fan

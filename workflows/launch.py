@@ -5,7 +5,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
-from pydantic import BaseModel
 from temporalio import workflow
 from temporalio.common import Priority, RetryPolicy, SearchAttributePair, TypedSearchAttributes
 from temporalio.exceptions import ApplicationError
@@ -17,7 +16,7 @@ from dag.inputs import MisfitError, complete_inputs
 from dag.kinds import Human
 from dag.plan import Step
 from dag.report import RunReport
-from dag.stored import MAX_INLINE_BYTES
+from dag.stored import MAX_INLINE_BYTES, has_parts, part_of
 from dag.values import Json, canonical, size_of
 from workflows.contract import (
     CLOSE_REVIEW,
@@ -28,18 +27,21 @@ from workflows.contract import (
     RECORD_DEAD_LETTER,
     TENANT,
     WORKFLOW_TYPE,
+    Pinned,
     RunRequest,
     child_run_id,
     nested_key,
     tag_queue,
     workflow_id,
 )
-from workflows.moving import stored
+from workflows.travel import KEPT, check_travels
 
 Handle = workflow.ActivityHandle[StepOutcome]
 
 MOST_LOCAL_BYTES = 4_096
-"""Largest config of a local step, as JSON: the results of one turn's local steps go to the server in one message."""
+"""Largest config of a local step, as JSON: the results of one turn's local steps go to the server in one message.
+
+What stands for a stored value is small, and what is made of it may not be: with one in its config, no step is local."""
 
 LOCAL_RETRY_THRESHOLD = timedelta(seconds=1)
 """A local step waits longer than this for its next attempt in a timer of the server's, not inside the workflow task:
@@ -124,7 +126,8 @@ def _start(request: RunRequest, step: Step, handler: str, call: StepCall, activi
     start_to_close = timedelta(seconds=definition.timeout_seconds)
     schedule_to_close = None if total is None else timedelta(seconds=total)
     # A limited resource's turns are given out by its task queue, which a local step never meets.
-    if tag is None and handler in request.local_handlers and size_of(call.config) <= MOST_LOCAL_BYTES:
+    is_small = size_of(call.config) <= MOST_LOCAL_BYTES and not has_parts(call.config)
+    if tag is None and handler in request.local_handlers and is_small:
         return workflow.start_local_activity(
             handler,
             call,
@@ -170,42 +173,23 @@ def _retry_policy(retry: RetryConfig, max_retries: int) -> RetryPolicy:
     )
 
 
-MAX_PAYLOAD_BYTES = 2_000_000
-"""Temporal takes 2 MiB. Above it, it fails the workflow's task again and again, and the run would stand still."""
-
-
-def check_travels(argument: BaseModel, what: str) -> None:
-    """Check that a workflow can be started with `argument`. Raises: ApplicationError (TooLarge)."""
-    if (size := len(argument.model_dump_json())) > MAX_PAYLOAD_BYTES:
-        message = f"{what} take {size} bytes as JSON together, more than {MAX_PAYLOAD_BYTES}"
-        raise ApplicationError(message, type="TooLarge", non_retryable=True)
-
-
 async def run_nested(request: RunRequest, step: Step, piece: Piece) -> RunReport:
     """Start a nested run and return its report once it completed or was aborted. Cancelling cancels it and waits.
 
-    Outputs that are too large to travel on are stored.
+    Outputs that are too large to travel on are stored, by the nested run itself.
     """
     nested = step.definition.workflow
     assert nested is not None, "only workflow steps have nested runs"
     pinned = request.nested[nested_key(nested)]
     definition = Definition.model_validate(pinned.definition)
-    try:
-        complete = complete_inputs(definition, piece.config)
-    except MisfitError as error:
-        raise ApplicationError(f"{definition.id}: {error}", type="InvalidInput", non_retryable=True) from error
-    run_id = child_run_id(request.run_id, step.id, piece.item_key)
-    left = request.resumed_inner.get(run_id)
-    resumed = left if left is not None and left["inputs"] == complete else None
-    inner = request.model_copy(update={"run_id": run_id, **dict(pinned), "inputs": complete, "resumed": resumed})
-    check_travels(inner, "a nested run's definitions and inputs")
+    inner = _inner(request, step, piece, pinned, definition)
     attributes = [SearchAttributePair(TENANT, request.tenant_id), SearchAttributePair(DEFINITION, definition.id)]
     if request.document is not None:
         attributes.append(SearchAttributePair(DOCUMENT, request.document["document_id"]))
     report: RunReport = await workflow.execute_child_workflow(
         WORKFLOW_TYPE,
         inner,
-        id=workflow_id(request.tenant_id, run_id),
+        id=workflow_id(request.tenant_id, inner.run_id),
         result_type=RunReport,
         parent_close_policy=workflow.ParentClosePolicy.REQUEST_CANCEL,
         cancellation_type=workflow.ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
@@ -213,9 +197,36 @@ async def run_nested(request: RunRequest, step: Step, piece: Piece) -> RunReport
         search_attributes=TypedSearchAttributes(attributes),
         static_summary=definition.title or definition.id,
     )
-    if size_of(report.outputs) > piece.inline_bytes:
-        return report.model_copy(update={"outputs": await stored(request.tenant_id, step.id, report.outputs)})
+    is_stored = part_of(report.outputs) is not None
+    if piece.item_key is not None and not is_stored and (size := size_of(report.outputs)) > piece.inline_bytes:
+        message = f"the outputs of {inner.run_id} take {size} bytes as JSON, and the value store did not take them"
+        raise ApplicationError(message, type="NotStored", non_retryable=True)
     return report
+
+
+def _inner(request: RunRequest, step: Step, piece: Piece, pinned: Pinned, definition: Definition) -> RunRequest:
+    """Return the request of a nested run. Raises: ApplicationError (InvalidInput, TooLarge)."""
+    try:
+        complete = complete_inputs(definition, piece.config)
+    except MisfitError as error:
+        raise ApplicationError(f"{definition.id}: {error}", type="InvalidInput", non_retryable=True) from error
+    run_id = child_run_id(request.run_id, step.id, piece.item_key)
+    left = request.resumed_inner.get(run_id)
+    inside = {name: state for name, state in request.resumed_inner.items() if name.startswith(f"{run_id}~")}
+    inner = request.model_copy(
+        update={
+            "run_id": run_id,
+            **dict(pinned),
+            "inputs": complete,
+            "resumed": left if left is not None and left["inputs"] == complete else None,
+            "resumed_inner": inside,
+            "inline_bytes": piece.inline_bytes,
+        }
+    )
+    definitions = [inner.definition, *(each.definition for each in request.nested.values())]
+    kept = [inner.resumed, inner.resumed_inner]
+    check_travels(inner, "a nested run", {"definitions": definitions, "inputs": complete, KEPT: kept})
+    return inner
 
 
 async def wait(seconds: float | None) -> None:

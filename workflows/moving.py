@@ -3,19 +3,19 @@
 from datetime import timedelta
 
 from temporalio import workflow
-from temporalio.exceptions import ActivityError, ApplicationError
+from temporalio.exceptions import ActivityError, ApplicationError, is_cancelled_exception
 
 from dag import calls
 from dag.calls import LoadCall, StoreCall
 from dag.messages import Load, Loaded, NotMoved, Store, Stored
 from dag.state import StepError
-from dag.values import Json
-from workflows.contract import LOAD_VALUES, STORE_VALUE
+from dag.values import Json, size_of
+from workflows.contract import LOAD_VALUES, STORE_VALUE, RunRequest
 
 ATTEMPT_TIMEOUT = timedelta(seconds=60)
 TOTAL_TIMEOUT = timedelta(minutes=15)
-"""A value store that has been away for so long needs a person, and a step that failed finds one. A run that is aborted
-meanwhile ends no sooner."""
+"""A value store that has been away for so long needs a person, and a step that failed finds one. An aborted
+run waits for what its lists gave to be stored, and for nothing that is only to be read."""
 
 
 async def moved(tenant_id: str, command: Load | Store) -> Loaded | Stored | NotMoved:
@@ -30,22 +30,39 @@ async def moved(tenant_id: str, command: Load | Store) -> Loaded | Stored | NotM
 
 async def _moved(tenant_id: str, command: Load | Store) -> Loaded | Stored:
     match command:
-        case Load(step, parts):
+        case Load(step, parts, may_stay):
+            marks = tuple(part.to_json() for part in parts)
             found: calls.Loaded = await workflow.execute_activity(
                 LOAD_VALUES,
-                LoadCall(tenant_id=tenant_id, parts=tuple(part.to_json() for part in parts)),
+                LoadCall(tenant_id=tenant_id, parts=marks, may_stay=may_stay),
                 result_type=calls.Loaded,
                 start_to_close_timeout=ATTEMPT_TIMEOUT,
                 schedule_to_close_timeout=TOTAL_TIMEOUT,
                 summary=f"{LOAD_VALUES}: {step or 'outputs'}",
             )
-            return Loaded(step, found.values, workflow.time(), found.missing)
+            return Loaded(step, found.parts, workflow.time())
         case Store(step, value):
-            return Stored(step, await stored(tenant_id, step, value), workflow.time())
+            return Stored(step, await _stored(tenant_id, step, value), workflow.time())
 
 
-async def stored(tenant_id: str, step_id: str, value: Json) -> dict[str, Json]:
-    """Keep a value of a step, and return what stands for it. Raises: ActivityError."""
+async def outputs_for_outer(request: RunRequest, outputs: dict[str, Json]) -> dict[str, Json]:
+    """Return a run's outputs as it gives them to the run around it: what stands for them, if they are too large.
+
+    So what many runs give never passes through the one around them. Outputs that cannot be stored are given as they
+    are, and the run around says what that means for it. Raises: ActivityError if the run is cancelled meanwhile.
+    """
+    if request.inline_bytes is None or size_of(outputs) <= request.inline_bytes:
+        return outputs
+    try:
+        return await _stored(request.tenant_id, "outputs", outputs)
+    except ActivityError as error:
+        if is_cancelled_exception(error):
+            raise
+        workflow.logger.warning("the outputs of %s could not be stored: %s", request.run_id, error.cause)
+        return outputs
+
+
+async def _stored(tenant_id: str, step_id: str, value: Json) -> dict[str, Json]:
     mark: dict[str, Json] = await workflow.execute_activity(
         STORE_VALUE,
         StoreCall(tenant_id=tenant_id, value=value),

@@ -37,6 +37,7 @@ with workflow.unsafe.imports_passed_through():
         run_id_of,
     )
     from workflows.driver import Driver
+    from workflows.moving import outputs_for_outer
 
 
 @workflow.defn(name=WORKFLOW_TYPE)
@@ -49,7 +50,7 @@ class Run:
         self._driver = Driver(request)
 
     @workflow.run
-    async def run(self, request: RunRequest) -> RunReport:  # noqa: ARG002 - Temporal hands run() what it gave __init__
+    async def run(self, request: RunRequest) -> RunReport:
         """Run the plan to its end. A failed run raises RunFailed with the report, so that Temporal calls it failed."""
         driving = asyncio.create_task(self._driver.drive())
         try:
@@ -58,7 +59,7 @@ class Run:
             self._driver.tell(CancelRequested(workflow.time()))
             status = await driving
         await workflow.wait_condition(workflow.all_handlers_finished)
-        report = self._driver.report() if workflow.info().parent is None else for_outer(self._driver.report())
+        report = await self._last_report(request)
         match status:
             case RunStatus.FAILED:
                 raise ApplicationError(report.reason, report, type=RUN_FAILED, non_retryable=True)
@@ -67,6 +68,14 @@ class Run:
             case RunStatus.ABORTED:
                 workflow.upsert_search_attributes([STATUS.value_set(status)])
         return report
+
+    async def _last_report(self, request: RunRequest) -> RunReport:
+        """Return what is told of the run for good, as light as the run around it needs it."""
+        report = self._driver.report()
+        if workflow.info().parent is None:
+            return report
+        outputs = await outputs_for_outer(request, report.outputs)
+        return for_outer(report.model_copy(update={"outputs": outputs}))
 
     @workflow.query(name=STATE)
     def state(self) -> RunReport:

@@ -18,7 +18,7 @@ from activities.registry import Call, Handler
 from activities.tools import Outside, Tools
 from activities.values import MAX_LOADED_BYTES, value_activities
 from dag.calls import Callback, LoadCall, Loaded, StepCall, StepOutcome, StoreCall
-from dag.stored import MAX_INLINE_BYTES, part_of
+from dag.stored import MAX_INLINE_BYTES, Lack, Piece, part_of
 from dag.values import Json, size_of
 from storage.blobs import BlobStore
 from storage.lake import Lake
@@ -89,7 +89,7 @@ async def refusal(tools: Tools, call: StepCall) -> ApplicationError:
 async def load(tools: Tools, *marks: dict[str, Json], tenant_id: str = TENANT) -> tuple[Json, ...]:
     _, load_values = value_activities(tools)
     loaded: Loaded = await ActivityEnvironment().run(load_values, LoadCall(tenant_id=tenant_id, parts=marks))
-    return loaded.values
+    return tuple(piece.value for piece in loaded.parts)
 
 
 async def store(tools: Tools, value: Json) -> dict[str, Json]:
@@ -238,7 +238,20 @@ async def test_a_part_to_load_that_is_not_there_is_told_beside_the_others(tools:
     marks = [part.at(path).to_json() for path in (("lines", 1000, "total"), ("lines", 0), ("nothing",))]
     call = LoadCall(tenant_id=TENANT, parts=tuple(marks))
     loaded: Loaded = await ActivityEnvironment().run(value_activities(tools)[1], call)
-    assert loaded == Loaded(values=(None, LARGE["lines"][0], None), missing={0: 1, 2: 0})
+    assert loaded.parts == (
+        Piece(("lines",), None, Lack.LIST),
+        Piece(("lines", 0), LARGE["lines"][0]),
+        Piece((), None, Lack.OBJECT),
+    )
+
+
+async def test_a_part_that_may_stay_is_brought_where_it_is_small(tools: Tools) -> None:
+    part = part_of(await store(tools, LARGE))
+    assert part is not None
+    marks = (part.to_json(), part.at(("lines", "0")).to_json())
+    call = LoadCall(tenant_id=TENANT, parts=marks, may_stay=(0, 1))
+    loaded: Loaded = await ActivityEnvironment().run(value_activities(tools)[1], call)
+    assert loaded.parts == (Piece((), marks[0]), Piece(("lines", 0), LARGE["lines"][0]))
 
 
 async def test_a_value_that_stands_for_something_that_is_gone_cannot_be_loaded(tools: Tools) -> None:

@@ -179,3 +179,18 @@ async def test_what_stands_for_a_stored_value_is_no_input(service: Service) -> N
     (problem,) = refused.json()["problems"]
     said = "stands for a stored value, which only what steps give may"
     assert (problem["path"], problem["message"]) == ("inputs.x.in.0", said)
+
+
+async def test_the_large_outputs_of_an_inner_run_are_told_whole_too(service: Service) -> None:
+    inner: dict[str, Json] = {"id": "outputs_given", "inputs": {"text": {"type": "string"}}}
+    inner |= {"steps": [{"id": "a", "handler": "noop"}], "outputs": {"text": "{{ inputs.text }}"}}
+    assert (await service.http.post("/v1/definitions", json={"definition": inner})).status_code == 201
+    nested = {"id": "nested", "workflow": {"id": inner["id"], "inputs": {"text": "{{ inputs.text }}"}}}
+    outer = {"id": "outputs_taken", "inputs": {"text": {"type": "string"}}, "steps": [nested]}
+    order = {"definition": outer, "inputs": {"text": TEXT}}
+    run_id = (await service.http.post("/v1/runs", json=order)).json()["run_id"]
+    report = await service.ended(run_id)
+    assert part_of(report["steps"]["nested"]["output"]) is not None
+    assert (await service.ended(f"{run_id}~nested"))["outputs"] == report["steps"]["nested"]["output"]
+    whole = (await service.http.get(f"/v1/runs/{run_id}~nested/outputs")).json()
+    assert whole["outputs"] == {"text": TEXT}

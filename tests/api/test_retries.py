@@ -250,6 +250,27 @@ async def test_a_retry_keeps_what_completed_in_the_runs_inside(service: Service)
     assert await started_again(service, f"{run_id}~all~0~call") == ["load", "sum"]  # its one and only time
 
 
+async def test_a_run_inside_is_started_again_with_what_is_kept_of_it_alone(service: Service) -> None:
+    """What is kept of all nine together would be too large for each of them."""
+    inner: dict[str, Json] = {
+        "id": f"inner_{uuid.uuid4().hex}",
+        "inputs": {"text": {"type": "string"}, "n": {"type": "integer"}},
+    }
+    inner["steps"] = [
+        {"id": "load", "handler": "echo", "config": {"value": "{{ inputs.text }}"}},
+        {"id": "more", "handler": "echo", "depends_on": ["load"], "config": {"value": "{{ inputs.text }}"}},
+        {"id": "sum", "handler": "fail", "depends_on": ["more"], "config": {"times": 9}, **NO_RETRY},
+    ]
+    assert (await service.http.post("/v1/definitions", json={"definition": inner})).status_code == 201
+    call: dict[str, Json] = {"id": "all", "for_each": {"items": list(range(9)), "max_concurrency": 9}}
+    call["workflow"] = {"id": inner["id"], "inputs": {"n": "{{ item }}", "text": "{{ inputs.text }}"}}
+    outer = {"id": f"outer_{uuid.uuid4().hex}", "inputs": {"text": {"type": "string"}}, "steps": [call]}
+    run_id = await failed(service, outer, inputs={"text": "q" * 58_000})
+    assert (await retry(service.http, run_id)).status_code == 200
+    assert (await service.ended(run_id))["status"] == "failed"
+    assert [await started_again(service, f"{run_id}~all~{n}") for n in range(9)] == [["sum"]] * 9
+
+
 async def test_a_retried_document_has_one_review_and_one_parquet(service: Service) -> None:
     uploaded = await service.http.post(
         "/v1/documents", files={"file": ("i.xml", e_invoice(uuid.uuid4().hex[:8]), "application/xml")}

@@ -7,11 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dag.chunk import ChunkRun
-from dag.chunks import CHUNK_ITEMS, LANES, MAX_CHUNK_BYTES
+from dag.chunk import MAX_ENDS_BYTES, ChunkRun, with_short_errors
+from dag.chunks import CHUNK_ITEMS, MAX_CHUNK_BYTES
 from dag.definition import Step
-from dag.fan import MAX_ITEMS
-from dag.lists import MAX_STORED_BYTES
+from dag.fan import LANES, MAX_ITEMS, MAX_STORED_BYTES
 from dag.messages import (
     AbortRequested,
     Cancel,
@@ -19,7 +18,6 @@ from dag.messages import (
     Command,
     Event,
     Finish,
-    ItemEnd,
     PauseRequested,
     Record,
     Resolution,
@@ -39,9 +37,9 @@ from dag.plan import compile_plan
 from dag.report import report_of
 from dag.rewind import begin
 from dag.scheduler import advance
-from dag.state import RunStatus, StepError, StepState, StepStatus
+from dag.state import ItemEnd, RunStatus, StepError, StepState, StepStatus
 from dag.stored import part_of
-from dag.values import Json, size_of
+from dag.values import LONGEST_MESSAGE, Json, size_of
 from tests.dag.definitions import definition, step
 from tests.dag.kinds import BROKEN, mapped
 
@@ -275,7 +273,7 @@ def test_a_report_counts_the_items_of_chunks() -> None:
     counts = report.steps["m"].items
     assert counts is not None
     assert (counts.total, counts.completed, counts.failed) == (3_000, CHUNK_ITEMS - 1, 1)
-    assert counts.running == CHUNK_ITEMS * LANES
+    assert counts.running == 20
 
 
 def test_outputs_that_are_too_large_to_be_stored_fail_the_step() -> None:
@@ -318,6 +316,15 @@ def test_a_chunk_begins_every_item_once_until_it_is_stopped(
     assert began == list(range(len(began)))
     assert [ended.status for ended in chunk.ends[len(began) :]] == [StepStatus.PENDING] * (count - len(began))
     assert stopped or len(began) == count
+
+
+def test_errors_of_a_chunk_are_cut_until_all_of_them_travel() -> None:
+    """A control character takes six bytes as JSON."""
+    failed = ItemEnd(StepStatus.FAILED, None, StepError("ValueError", "\x01" * LONGEST_MESSAGE), 1)
+    ends = with_short_errors([failed] * 250)
+    assert 1_000_000 < size_of(ends) <= MAX_ENDS_BYTES
+    assert {ended.error and len(ended.error.message) for ended in ends} == {LONGEST_MESSAGE // 2}
+    assert with_short_errors([failed, DONE]) == (failed, DONE)
 
 
 @pytest.mark.parametrize("status", [StepStatus.CANCELLED, StepStatus.PENDING])

@@ -6,8 +6,7 @@ import pytest
 
 from dag.chunks import CHUNK_ITEMS
 from dag.definition import Definition
-from dag.fan import MAX_ITEMS
-from dag.lists import MAX_STORED_BYTES
+from dag.fan import MAX_ITEMS, MAX_STORED_BYTES
 from dag.messages import (
     AbortRequested,
     Cancel,

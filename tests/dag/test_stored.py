@@ -10,6 +10,7 @@ from dag.messages import (
     AbortRequested,
     Command,
     Finish,
+    GoOn,
     Load,
     Loaded,
     NotMoved,
@@ -18,17 +19,18 @@ from dag.messages import (
     ResolutionKind,
     Resolved,
     Start,
-    StepCompleted,
     Store,
     Stored,
+    WentOn,
 )
+from dag.moving import MOST_LOADS
 from dag.rewind import load, rewind, save
 from dag.scheduler import advance
 from dag.state import RunStatus, StepError, StepStatus
-from dag.stored import MAX_INLINE_BYTES, Part, has_parts, part_of, parts_in
+from dag.stored import MAX_INLINE_BYTES, Lack, Part, Path, Piece, has_parts, part_of, parts_in
 from dag.values import Json
 from tests.dag.definitions import definition, step
-from tests.dag.kinds import begun, broke, done, error_of, mapped
+from tests.dag.kinds import begun, broke, done, error_of, mapped, wait
 from tests.dag.world import World
 
 SHA = "ab" * 32
@@ -52,8 +54,23 @@ def asked(world: World) -> tuple[Part, ...]:
     return tuple(part for command in world.trace[-1][1] if isinstance(command, Load) for part in command.parts)
 
 
-def loaded(world: World, *values: Json, missing: dict[int, int] | None = None, step: str = "b") -> list[Command]:
-    return world.send(Loaded(step, values, 9.0, missing or {}))
+def loaded(world: World, *found: Json, step: str = "b") -> list[Command]:
+    """Bring what the last Load of the step asked for: values, or a Piece that says what is there instead."""
+    asked_for = next(
+        command
+        for _, commands in reversed(world.trace)
+        for command in commands
+        if isinstance(command, Load) and command.step == step
+    )
+    pieces = (
+        value if isinstance(value, Piece) else Piece(_as_they_lead(part), value)
+        for part, value in zip(asked_for.parts, found, strict=True)
+    )
+    return world.send(Loaded(step, tuple(pieces), 9.0))
+
+
+def _as_they_lead(part: Part) -> Path:
+    return tuple(int(key) if isinstance(key, str) and key.isdecimal() else key for key in part.path)
 
 
 def at(*path: str | int) -> Part:
@@ -118,12 +135,8 @@ def test_what_was_loaded_is_not_loaded_again() -> None:
     )
     world.start()
     world.send(done("a", MARK))
-    assert [command for command in world.trace[-1][1] if isinstance(command, Load)] == [
-        Load("b", (at("x"),)),
-        Load("c", (at("x"),)),
-    ]
-    loaded(world, 1)
-    loaded(world, 1, step="c")
+    assert world.trace[-1][1] == [Load("b", (at("x"),))]
+    assert loaded(world, 1) == [Start("b", {"x": 2}), Start("c", {"x": 2})]
     later = World(definition(step("a"), step("b", "a", config=SUM), step("c", "b", config={"x": "{{ a.x + 2 }}"})))
     later.start()
     later.send(done("a", MARK))
@@ -135,14 +148,13 @@ def test_a_part_that_is_not_there_is_undefined() -> None:
     config = {"x": "{{ a.x.y | default(7) }}", "z": "{{ a.x.z }} and", "is": "{{ a.lines[4] is defined }}"}
     world = reading(config=config)
     assert asked(world) == (at("x", "y"), at("x", "z"), at("lines", 4))
-    assert loaded(world, None, "here", None, missing={0: 1, 2: 1}) == [
-        Start("b", {"x": 7, "z": "here and", "is": False})
-    ]
+    no_key, no_place = Piece(("x",), None, Lack.OBJECT), Piece(("lines",), None, Lack.LIST)
+    assert loaded(world, no_key, "here", no_place) == [Start("b", {"x": 7, "z": "here and", "is": False})]
 
 
 def test_what_needs_a_part_that_is_not_there_fails() -> None:
     world = reading(config=SUM)
-    loaded(world, None, missing={0: 0})
+    loaded(world, Piece((), None, Lack.OBJECT))
     assert error_of(world.states["b"]).type == "TemplateError"
 
 
@@ -244,8 +256,8 @@ def test_an_output_is_stored_later_where_much_has_begun_at_once() -> None:
     world.run.begun_at, world.run.begun_bytes = 9.0, 2_500_000  # as if much had begun in this very turn
     world.start()
     world.run.begun_at, world.run.begun_bytes = 9.0, 2_500_000
-    assert world.send(done("m", "z" * 1_800_000, item=0)) == []
-    (store,) = world.send(StepCompleted("a", None, 1, 10.0, 0))
+    assert world.send(done("m", "z" * 1_800_000, item=0)) == [GoOn()]
+    (store,) = world.send(WentOn(10.0))
     assert isinstance(store, Store)
 
 
@@ -269,11 +281,14 @@ def test_what_a_failed_list_gave_is_stored_too() -> None:
     assert (world.states["m"].status, world.states["m"].output) == (StepStatus.FAILED, MARK)
 
 
+GIVEN = {"all": "{{ a.rows }}", "many": "{{ a.rows | length }}", "total": "{{ a.total }}", "text": "{{ a.text }}"}
+
+
 def test_the_run_s_outputs_are_loaded_where_something_is_made_of_them() -> None:
-    world = reading(outputs={"all": "{{ a.rows }}", "many": "{{ a.rows | length }}"})
-    assert world.send(done("b")) == [Load("", (at("rows"),))]
-    assert loaded(world, [1, 2, 3], step="") == [Finish(RunStatus.COMPLETED)]
-    assert world.run.outputs == {"all": at("rows").to_json(), "many": 3}
+    world = reading(outputs=GIVEN)
+    assert world.send(done("b")) == [Load("", (at("rows"), at("total"), at("text")), (1, 2))]
+    assert loaded(world, [1, 2, 3], 5, at("text").to_json(), step="") == [Finish(RunStatus.COMPLETED)]
+    assert world.run.outputs == {"all": [1, 2, 3], "many": 3, "total": 5, "text": at("text").to_json()}
 
 
 def test_outputs_that_cannot_be_loaded_fail_the_run() -> None:
@@ -296,7 +311,7 @@ def undoing() -> World:
 
 def test_what_undoes_a_step_reads_first() -> None:
     world = undoing()
-    (start,) = advance(world.plan, world.run, Loaded("a", ([1, 2],), 9.0))
+    (start,) = advance(world.plan, world.run, Loaded("a", (Piece(("rows",), [1, 2]),), 9.0))
     assert isinstance(start, Start)
     assert start.config == {"all": at("rows").to_json(), "many": 2}
 
@@ -325,3 +340,70 @@ def test_a_step_that_reads_is_explained() -> None:
 
 def test_the_share_of_an_item_shrinks_with_the_list() -> None:
     assert [inline_bytes(count) for count in (0, 1, 20, 300, 10_000)] == [MAX_INLINE_BYTES] * 3 + [4_900, 100]
+
+
+def test_a_failed_step_is_hidden_however_large_its_output_is() -> None:
+    config = {
+        "is": "{{ m is defined }}",
+        "total": "{{ m.total | default(-1) }}",
+        "told": "{{ steps.m.output.total + 0 }}",
+    }
+    after = step("b", "m", trigger_rule="all_done", config=config)
+    world = World(definition(mapped("m", [1, 2]), after))
+    world.start()
+    world.send(done("m", LARGE, item=0))
+    world.send(broke("m", item=1))
+    world.send(Stored("m", MARK, 10.0))
+    assert asked(world) == (at("total"),)
+    assert loaded(world, 2) == [Start("b", {"is": False, "total": -1, "told": 2})]
+
+
+def test_a_config_given_by_hand_reads_nothing() -> None:
+    world = reading(config=SUM, on_failure="park")
+    world.send(NotMoved("b", AWAY, 9.0))
+    commands = world.send(Resolved("b", Resolution(ResolutionKind.RETRY, {"x": 5}), 10.0))
+    assert commands == [Start("b", {"x": 5}), Record("b")]
+
+
+def test_a_cache_key_is_the_value_and_not_what_stands_for_it() -> None:
+    keys: list[str | None] = []
+    for sha256 in (SHA, "cd" * 32):
+        world = World(definition(step("a"), step("b", "a", cache={"key": "{{ a.id }}", "ttl_seconds": 60})))
+        world.start()
+        world.send(done("a", Part(sha256, 100_000).to_json()))
+        (start,) = loaded(world, 5)
+        assert isinstance(start, Start)
+        keys.append(start.cache_key)
+    assert keys[0] == keys[1]
+
+
+def test_a_mark_that_leads_nowhere_is_asked_for_once() -> None:
+    world = World(definition(step("n"), step("b", "n", config={"x": "{{ n.v | default(1) }} {{ n.ok }}"})))
+    world.start()
+    world.send(done("n", {"v": at("p", "q", "r").to_json(), "ok": 7}))
+    assert asked(world) == (at("p", "q", "r"),)
+    assert loaded(world, Piece((), None, Lack.OBJECT)) == [Start("b", {"x": "{} 7"})]
+
+
+def test_only_so_much_is_loaded_at_once() -> None:
+    readers = (step(f"s{n}", "a", config={"x": f"{{{{ a.x{n} + 1 }}}}"}) for n in range(MOST_LOADS + 5))
+    world = World(definition(step("a"), *readers, max_concurrency=500))
+    world.start()
+    assert len(world.send(done("a", MARK))) == MOST_LOADS
+    assert loaded(world, 1, step="s0") == [Start("s0", {"x": 2}), Load(f"s{MOST_LOADS}", (at(f"x{MOST_LOADS}"),))]
+
+
+def test_a_run_that_loads_is_not_waiting() -> None:
+    world = World(definition(step("a"), wait("w"), step("b", "a", config=SUM)))
+    world.start()
+    world.send(done("a", MARK))
+    assert world.run.status is RunStatus.RUNNING
+
+
+def test_a_skipped_step_that_could_not_read_was_not_undone_badly() -> None:
+    world = World(definition(step("a"), step("b", "a", config=SUM, compensate={"handler": "undo"})))
+    world.start()
+    world.send(done("a", MARK))
+    advance(world.plan, world.run, AbortRequested("enough", 9.0))
+    advance(world.plan, world.run, NotMoved("b", AWAY, 9.0))
+    assert world.run.steps[world.plan.index["b"]].compensation is None

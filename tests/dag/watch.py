@@ -21,6 +21,7 @@ from dag.messages import (
     DeadlinePassed,
     Event,
     Finish,
+    GoOn,
     Load,
     Loaded,
     NotMoved,
@@ -38,6 +39,7 @@ from dag.messages import (
     Store,
     Stored,
     TimedOut,
+    WentOn,
 )
 from dag.plan import Plan, compile_plan
 from dag.state import SETTLED, RunState, RunStatus, StepState, StepStatus
@@ -68,6 +70,8 @@ class Ledger:
     """What the dead-letter inbox knows: steps that failed, or are parked."""
     paused: bool = False
     overdue: bool = False
+    goes_on: bool = False
+    """A new turn was asked for, and has not begun."""
     moving: frozenset[str] = frozenset()
     """Steps whose values are being loaded or stored."""
     stop: RunStatus | None = None
@@ -81,7 +85,7 @@ class Ledger:
     def copy(self) -> "Ledger":
         return replace(self)
 
-    def see(self, event: Event) -> None:  # noqa: C901 - a case an event
+    def see(self, event: Event) -> None:  # noqa: C901, PLR0912 - a case an event
         match event:
             case RunStarted():
                 self.begun = True
@@ -103,6 +107,8 @@ class Ledger:
                 self.end_early(RunStatus.CANCELLED)
             case ChunkEnded():
                 raise AssertionError("a watched list is too short for chunks")
+            case WentOn():
+                self.goes_on = False
             case Loaded(step) | Stored(step) | NotMoved(step):
                 self.moving -= {step}
             case _:
@@ -215,6 +221,9 @@ class Watch:
             case Record(step):
                 was_resolved = isinstance(event, Resolved) and event.step == step
                 self._record(ledger, step, states[step].status, was_resolved=was_resolved)
+            case GoOn():
+                assert not ledger.goes_on, "a new turn is asked for twice"
+                ledger.goes_on = True
             case Load(step) | Store(step):
                 assert step not in ledger.moving, f"{step or 'outputs'}: values are moved twice at once"
                 ledger.moving |= {step}
@@ -322,7 +331,7 @@ class Watch:
         is_full = self.slots_used(ledger) >= self.limit
         for step in unsettled - ledger.active - ledger.moving - parked:
             state = states[step]
-            if is_full and step in self.handlers:
+            if (is_full and step in self.handlers) or (ledger.moving and state.status is StepStatus.PENDING):
                 continue
             if state.fan is not None and state.status is StepStatus.RUNNING:
                 left = [item for item in state.fan.items if item.status is StepStatus.PENDING]
@@ -359,7 +368,7 @@ def _parked(states: Mapping[str, StepState]) -> set[str]:
 def _status(ledger: Ledger, states: Mapping[str, StepState]) -> RunStatus:
     if ledger.finished or ledger.paused:
         return ledger.finished or RunStatus.PAUSED
-    is_waiting = (ledger.waiting or _parked(states)) and not ledger.running and not ledger.stop
+    is_waiting = (ledger.waiting or _parked(states)) and not (ledger.running or ledger.stop or ledger.moving)
     return RunStatus.WAITING if is_waiting else RunStatus.RUNNING
 
 

@@ -157,6 +157,8 @@ class Bench:
     gates: Gates
     recording: str | None
     """Name under which finished runs are written to tests/histories, if this is a recording session."""
+    sandboxed: bool = True
+    """Whether finished runs are replayed in the sandbox, where expressions take several times as long."""
 
     async def start(
         self,
@@ -205,7 +207,7 @@ class Bench:
     async def replay(self, handle: WorkflowHandle[Any, Any], suffix: str = "") -> None:
         """Replay a history; in a recording session, keep it under the test's name."""
         history = await handle.fetch_history()
-        await replayer(sandboxed=True).replay_workflow(history)
+        await replayer(sandboxed=self.sandboxed).replay_workflow(history)
         if self.recording:
             text = json.dumps(_without_stack_traces(json.loads(history.to_json())), indent=1, sort_keys=True)
             (HISTORIES / f"{self.recording}{suffix}.json").write_text(text + "\n")

@@ -47,3 +47,4 @@ async def test_a_nested_run_that_would_not_travel_fails_its_step(bench: Bench) -
     error = report.steps["n"].error
     assert error is not None
     assert (error.type, "bytes as JSON together, more than 2000000" in error.message) == ("TooLarge", True)
+    assert "inputs: 2, states kept of an earlier attempt: " in error.message

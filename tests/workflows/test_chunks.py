@@ -7,13 +7,17 @@ from pathlib import Path
 from temporalio.client import WorkflowHandle
 
 from dag.chunks import CHUNK_ITEMS
+from dag.definition import Definition, to_json
 from dag.fan import MAX_ITEMS
+from dag.messages import ChunkItem, StartChunk
+from dag.plan import plan_of
 from dag.report import RunReport
 from dag.state import RunStatus, StepStatus
-from dag.values import Json
+from dag.values import LONGEST_MESSAGE, Json
 from tests.stack import eventually
 from tests.workflows.conftest import Bench, step, tools_in, work
-from workflows.contract import ABORT, PAUSE, RESOLVE, RESUME, STATE
+from workflows.chunks import of_items
+from workflows.contract import ABORT, PAUSE, RESOLVE, RESUME, STATE, RunRequest
 from workflows.run import Run
 
 SOME = CHUNK_ITEMS + 50
@@ -81,6 +85,33 @@ async def test_the_failed_items_of_a_parked_long_list_run_again(bench: Bench) ->
     await handle.execute_update(RESOLVE, args=["m", "retry", None, "ann"])
     report = await bench.finish(handle)
     assert (report.status, report.steps["m"].attempts) == (RunStatus.COMPLETED, 2)
+
+
+async def test_errors_of_any_content_travel(bench: Bench) -> None:
+    """A control character takes six bytes as JSON, and a chunk's report may have two million."""
+    text = "\x01" * (LONGEST_MESSAGE - 10)
+    each = {"items": list(range(SOME)), "max_concurrency": 100}
+    failing = step("m", "bad", for_each=each, config={"message": "{{ inputs.text }}"}, max_retries=0)
+    report = await bench.run([failing], inputs={"text": text}, limits=LIMITS)
+    assert report.steps["m"].error is not None
+    assert f"{SOME} of {SOME} items failed" in report.steps["m"].error.message
+
+
+def test_a_chunk_carries_what_is_kept_of_its_own_items() -> None:
+    inner: dict[str, Json] = {"id": "m", "for_each": {"items": "{{ inputs.items }}"}, "workflow": {"id": "inner"}}
+    document = to_json(Definition.model_validate({"id": "test", "steps": [inner]}))
+    names = ["test.k~m~1", "test.k~m~1~call", "test.k~m~10", "test.k~m~10~call", "test.k~n~1"]
+    request = RunRequest(
+        tenant_id="default",
+        run_id="test.k",
+        definition=document,
+        version=1,
+        digest="",
+        inputs={},
+        resumed_inner={name: {} for name in names},
+    )
+    command = StartChunk("m", (ChunkItem(0, "0", {}), ChunkItem(1, "1", {})), 1, None)
+    assert list(of_items(request, plan_of(document).step("m"), command).resumed_inner) == names[:2]
 
 
 async def _running(handle: WorkflowHandle[Run, RunReport], bench: Bench) -> None:

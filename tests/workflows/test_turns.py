@@ -1,0 +1,82 @@
+"""Runs that would take too much of one turn take several: Temporal gives a turn two seconds, and a message 4 MiB."""
+
+import uuid
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from dag.report import RunReport
+from dag.state import RunStatus, StepStatus
+from dag.values import Json
+from tests.stack import eventually
+from tests.workflows.conftest import Bench, step, tools_in, work
+from workflows.contract import STATE
+
+
+@pytest.fixture
+async def fast(bench: Bench, tmp_path: Path) -> AsyncIterator[Bench]:
+    """A bench whose worker has no sandbox, as in production."""
+    queue = f"test-{uuid.uuid4().hex}"
+    async with work(bench.client, queue, bench.gates, tools_in(tmp_path / "fast"), sandboxed=False):
+        yield replace(bench, task_queue=queue, sandboxed=False)
+
+
+ROWS: Json = [{"n": n, "amount": 1.5} for n in range(1_500)]
+SHARE = "{{ item.amount / (inputs.rows | sum(attribute='amount')) }}"
+
+
+async def test_a_long_list_whose_configs_take_much_work(fast: Bench) -> None:
+    each = {"items": "{{ inputs.rows }}", "key": "item.n", "max_concurrency": 100}
+    steps = [step("m", "noop", for_each=each, config={"share": SHARE})]
+    report = await fast.run(steps, inputs={"rows": ROWS}, limits={"max_concurrency": 100})
+    assert (report.status, report.reason) == (RunStatus.COMPLETED, "")
+
+
+async def test_conditions_that_take_much_work_together(fast: Bench) -> None:
+    """Hundreds of them, and each reads all rows."""
+    condition = "(inputs.rows | map(attribute='n') | sum) > 0"
+    steps = [step("a"), *(step(f"s{n}", depends_on=["a"], condition=condition) for n in range(300))]
+    report = await fast.run(steps, inputs={"rows": ROWS}, limits={"max_concurrency": 100})
+    assert (report.status, report.completed) == (RunStatus.COMPLETED, 301)
+
+
+async def test_keys_that_take_too_much_work_fail_their_step(bench: Bench) -> None:
+    each = {
+        "items": "{{ inputs.rows }}",
+        "key": "item.n + (inputs.rows | length) + (inputs.rows | map(attribute='n') | sum)",
+    }
+    report = await bench.run([step("m", "noop", for_each=each)], inputs={"rows": ROWS})
+    error = report.steps["m"].error
+    assert error is not None
+    assert "too much work" in error.message
+
+
+async def test_many_steps_read_one_stored_value(bench: Bench) -> None:
+    """Temporal lets a run have 2,000 activities at once."""
+    readers = [step(f"s{n}", depends_on=["a"], condition="a.sum < 0") for n in range(2_100)]
+    report = await bench.run([step("a", "rows", config={"count": 1_000}), *readers])
+    assert (report.status, report.skipped) == (RunStatus.COMPLETED, 2_100)
+
+
+async def test_many_steps_read_many_stored_values(bench: Bench) -> None:
+    readers = [step(f"s{n}", depends_on=["a"], condition=f"a.rows[{n}].n < 0") for n in range(300)]
+    report = await bench.run([step("a", "rows", config={"count": 1_000}), *readers])
+    assert (report.status, report.skipped) == (RunStatus.COMPLETED, 300)
+
+
+async def test_what_is_held_back_begins_while_only_people_are_waited_for(bench: Bench) -> None:
+    asks: list[dict[str, Json]] = [
+        {"id": f"h{n}", "human": {"title": "?", "show": {"text": "{{ inputs.text }}"}}} for n in range(12)
+    ]
+    handle = await bench.start([*asks, step("a", "noop")], inputs={"text": "x" * 250_000})
+
+    async def has_run() -> bool:
+        report: RunReport = await handle.query(STATE, result_type=RunReport)
+        return report.steps["a"].status is StepStatus.COMPLETED and report.status is RunStatus.WAITING
+
+    await eventually(has_run, "the step beside the questions")
+    for ask in asks:
+        await bench.answer(handle, ask["id"], "yes")
+    assert (await bench.finish(handle)).status is RunStatus.COMPLETED
