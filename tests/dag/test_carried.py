@@ -2,7 +2,7 @@
 
 from dag.definition import Definition
 from dag.dispatch import MAX_BEGUN_BYTES, MAX_CARRIED_BYTES
-from dag.messages import Answered, Command, RunStarted, Start, StepCancelled, StepCompleted, StepFailed
+from dag.messages import Answered, Command, GoOn, RunStarted, Start, StepCancelled, StepCompleted, StepFailed, WentOn
 from dag.plan import Plan, compile_plan
 from dag.report import RunReport, report_of
 from dag.rewind import begin, load, rewind, save
@@ -63,8 +63,10 @@ def test_what_begins_at_one_moment_fits_into_one_message_and_the_rest_follows() 
 
 def test_items_that_begin_at_one_moment_fit_into_one_message_too() -> None:
     spread = echo(1, LARGE) | {"for_each": {"items": list(range(40)), "max_concurrency": 40}}
-    _, _, commands = begun(spread, limits={"max_concurrency": 40})
-    assert len(commands) == MAX_BEGUN_BYTES // 250_012 + 1
+    plan, run, commands = begun(spread, limits={"max_concurrency": 40})
+    at_once = MAX_BEGUN_BYTES // 250_012 + 1
+    assert [type(command) for command in commands] == [Start] * at_once + [GoOn]
+    assert [type(command) for command in advance(plan, run, WentOn(11.0))] == [Start] * at_once + [GoOn]
 
 
 def test_the_definitions_of_nested_runs_are_counted() -> None:
