@@ -1,6 +1,7 @@
 """Root: connects, registers, runs, drains on SIGTERM. No logic."""
 
 import asyncio
+import gc
 import os
 import signal
 import sys
@@ -179,6 +180,15 @@ def workflow_runner(*, sandboxed: bool) -> WorkflowRunner:
     return SandboxedWorkflowRunner(restrictions=SandboxRestrictions.default.with_passthrough_modules(*PASSED_THROUGH))
 
 
+def settle_memory() -> None:
+    """Take what is loaded by now out of the garbage collector's rounds: it stays for ever, and is most of the heap.
+
+    A round took 90 ms, several times in a run of 2,000 steps (ADR 4).
+    """
+    gc.collect()
+    gc.freeze()
+
+
 @asynccontextmanager
 async def open_tools(settings: Settings) -> AsyncIterator[Tools]:
     """Open what handlers work with; closed, in order, at the end."""
@@ -231,6 +241,7 @@ async def serve(settings: Settings) -> None:
             registry = tools.metrics.registry
             start_http_server(settings.worker_metrics_port, settings.worker_metrics_host, registry)
         async with working(build_workers(client, settings, tools)):
+            settle_memory()
             await stop.wait()
 
 
