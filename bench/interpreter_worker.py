@@ -23,8 +23,7 @@ async def main(address: str, task_queue: str) -> None:
     tools = cast(Tools, None)  # `noop` uses none
     activities: list[Callable[..., Any]] = [activity_for(load_catalogue()["noop"], tools), noop]
     async with assemble_worker(client, task_queue, [Run, Handwritten, HandwrittenGraph], activities, sandboxed=False):
-        if not os.environ.get("NOFREEZE"):
-            settle_memory()
+        settle_memory()
         print("ready", flush=True)
         await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
 
