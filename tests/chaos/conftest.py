@@ -85,7 +85,7 @@ class Rig:
         for kind in ("parquet", "json"):
             files = [path for path in (self.data_dir / "lake").rglob(f"*.{kind}") if path.stem in ids]
             assert sorted(path.stem for path in files) == ids
-        # What a killed writer leaves behind, the next worker to start removes once it is old enough; nothing else is left.
+        # What a killed writer leaves behind, a worker that starts later removes; nothing else is left.
         remove_leftovers(self.data_dir / "lake", older_than_seconds=-1)
         assert not list((self.data_dir / "lake").rglob("*.tmp*"))
         assert await self._reviews(ids) == dict.fromkeys(ids, 1)
