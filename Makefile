@@ -55,7 +55,7 @@ docs: venv  ## Generate the reference pages that come from the code
 	@$(RUN)python -m docs.generate
 
 lock: venv  ## Pin the newest versions that pyproject.toml allows (needs uv)
-	uv pip compile pyproject.toml --universal --generate-hashes --no-emit-index-url --no-header --extra dev \
+	uv pip compile pyproject.toml --universal --generate-hashes --no-emit-index-url --no-header --extra dev --extra ocr \
 	  --python-version 3.11 --upgrade -o requirements.lock
 
 clean:  ## Remove .venv and caches; data in ./var stays

@@ -18,7 +18,17 @@ from invoices.model import (
     Source,
 )
 
-PRIORS = {Source.XML: 0.995, Source.TEXT_LABEL: 0.88, Source.TEXT_PATTERN: 0.60}
+PRIORS = {
+    Source.XML: 0.995,
+    Source.QR: 0.99,
+    Source.GEMINI: 0.90,
+    Source.TEXT_LABEL: 0.88,
+    Source.TEXT_PATTERN: 0.60,
+    Source.OCR_LABEL: 0.85,
+    Source.OCR_PATTERN: 0.50,
+    Source.VENDOR: 0.60,
+    Source.HUMAN: 0.9999,
+}
 """Probability that a value of this source is right, before any evidence."""
 EVIDENCE = {
     Evidence.ON_PAGE: 1.5,
@@ -34,6 +44,10 @@ EVIDENCE = {
     Evidence.AMBIGUOUS_DATE: -1.5,
     Evidence.NAMED_AGAIN: 1.5,
     Evidence.SEVERAL_CANDIDATES: -1.0,
+    Evidence.SECOND_SOURCE_AGREES: 1.5,
+    Evidence.SECOND_SOURCE_DIFFERS: -2.0,
+    Evidence.AS_VENDOR_HISTORY: 1.5,
+    Evidence.IBAN_CHANGED: -3.0,
 }
 """Weights in log-odds."""
 FIELD_WEIGHTS = {"total": 5.0, "iban": 4.0, "invoice_number": 4.0, "vendor_name": 4.0, "date": 3.0}

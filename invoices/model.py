@@ -7,9 +7,9 @@ from typing import Annotated, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Of InvoiceData as JSON and Parquet. Raise it when a field changes its meaning."""
-READER_VERSION = "1"
+READER_VERSION = "2"
 """Raise it whenever the readers may answer differently: stored extractions are kept by it."""
 
 FIELD_NAMES = (
@@ -55,8 +55,15 @@ class Source(StrEnum):
 
     NOWHERE = ""
     XML = "xml"
+    QR = "qr"
+    GEMINI = "gemini"
     TEXT_LABEL = "text_label"
     TEXT_PATTERN = "text_pattern"
+    OCR_LABEL = "ocr_label"
+    OCR_PATTERN = "ocr_pattern"
+    VENDOR = "vendor"
+    """What people corrected or approved on this vendor's documents before."""
+    HUMAN = "human"
 
 
 class Evidence(StrEnum):
@@ -75,10 +82,32 @@ class Evidence(StrEnum):
     AMBIGUOUS_DATE = "ambiguous_date"
     NAMED_AGAIN = "named_again"
     SEVERAL_CANDIDATES = "several_candidates"
+    SECOND_SOURCE_AGREES = "second_source_agrees"
+    SECOND_SOURCE_DIFFERS = "second_source_differs"
+    AS_VENDOR_HISTORY = "as_vendor_history"
+    IBAN_CHANGED = "iban_changed"
 
 
 class _Model(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Candidate(_Model, Generic[T]):
+    """What one source says of a field, kept as evidence whether it won or not."""
+
+    value: T
+    source: Source
+    page: int | None = None
+    box: Box | None = None
+    word_score: Probability | None = None
+
+
+class Lock(_Model):
+    """A person said what is right: no reading may change the value any more."""
+
+    by: str
+    at: dt.datetime
+    why: str = ""
 
 
 class FieldValue(_Model, Generic[T]):
@@ -90,7 +119,12 @@ class FieldValue(_Model, Generic[T]):
     page: int | None = None
     """Counted from 1; None where there is no page (bare XML)."""
     box: Box | None = None
+    word_score: Probability | None = None
+    """Mean score of the words it was read from, where an OCR read them."""
     evidence: tuple[Evidence, ...] = ()
+    candidates: tuple[Candidate[T], ...] = ()
+    """Every source's value, the chosen one's too, surest first."""
+    lock: Lock | None = None
 
 
 class LineItem(_Model):
@@ -103,6 +137,7 @@ class LineItem(_Model):
     tax_rate: Decimal | None = None
     """Percent: 19 means 19 %."""
     page: int | None = None
+    box: Box | None = None
 
 
 class TaxPart(_Model):
@@ -150,7 +185,15 @@ class InvoiceData(_Model):
     problems: tuple[Problem, ...] = ()
     confidence: Probability = 0.0
     reader: str = ""
+    """The reader whose values won: xml, gemini, text or ocr."""
     reader_version: str = READER_VERSION
+    readers: tuple[str, ...] = ()
+    """Every reader that found something, `reader` first."""
+    model: str = ""
+    """What answered, where a model did: its own name and version."""
+    prompt_version: str = ""
+    calibration: str = ""
+    """Name of the calibration that made the confidences; empty: none, they are as computed."""
     page_count: int = 0
     flags: tuple[str, ...] = ()
     """Facts about the file: has_active_content, encrypted, no_text_layer, data_before_header, repaired."""
