@@ -47,7 +47,7 @@ async def test_the_json_is_the_invoice(lake: Lake) -> None:
     file = await lake.write_json("acme", invoice("doc_1"))
     text = (lake.root / file.path).read_text("utf-8")
     assert InvoiceData.model_validate_json(text) == invoice("doc_1")
-    assert json.loads(text)["schema_version"] == 1
+    assert json.loads(text)["schema_version"] == 2
     assert "Müller & Söhne" in text
 
 
