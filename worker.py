@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any
 
@@ -31,6 +31,7 @@ from activities.secret_store import SecretStore
 from activities.tools import GeminiAccess, Outside, Tools
 from activities.values import value_activities
 from operations.connection import connect, find_connection
+from operations.draining import working
 from operations.engine import engine_errors
 from operations.errors import Unavailable
 from settings import Settings
@@ -108,18 +109,6 @@ def deployment_of(settings: Settings) -> WorkerDeploymentConfig | None:
         use_worker_versioning=True,
         default_versioning_behavior=VersioningBehavior.PINNED,
     )
-
-
-@asynccontextmanager
-async def working(workers: Sequence[Worker]) -> AsyncIterator[None]:
-    """Run the workers while the body runs; at its end all of them drain at once, in one grace time."""
-    async with AsyncExitStack() as running:
-        for worker in workers:
-            await running.enter_async_context(worker)
-        try:
-            yield
-        finally:
-            await asyncio.gather(*(worker.shutdown() for worker in workers))
 
 
 def assemble_worker(

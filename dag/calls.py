@@ -1,6 +1,8 @@
 """What crosses between the interpreter and a handler: one call in, one outcome back."""
 
-from pydantic import BaseModel, ConfigDict
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from dag.state import StepStatus
 from dag.stored import MAX_INLINE_BYTES, Piece
@@ -30,6 +32,11 @@ class CacheUse(BaseModel):
     ttl_seconds: float
 
 
+def _unless(default: Any) -> Any:
+    """Return a field that is left out of the JSON where it says nothing new: a run's history has one call a step."""
+    return Field(default, exclude_if=lambda value: value == default)
+
+
 class StepCall(BaseModel):
     """One attempt's argument. `(run_id, step_id, item_key)` is the identity under which a handler is idempotent."""
 
@@ -38,20 +45,20 @@ class StepCall(BaseModel):
     tenant_id: str
     run_id: str
     step_id: str
-    item_key: str | None = None
+    item_key: str | None = _unless(None)
     """Which item, where the step runs over a list."""
     config: dict[str, Json]
     jitter_seconds: float
     """Most that is added, at random, to the delay before a retry."""
-    honor_retry_after: bool = True
-    secrets: tuple[str, ...] = ()
+    honor_retry_after: bool = _unless(True)
+    secrets: tuple[str, ...] = _unless(())
     """Names of the secrets that the definition's author wrote into the config: no other may be resolved, whatever
     values were filled in."""
-    callbacks: tuple[Callback, ...] = ()
+    callbacks: tuple[Callback, ...] = _unless(())
     """The URLs that `config` asks for. Only the attempt itself makes them, so that no history holds one."""
-    inline_bytes: int = MAX_INLINE_BYTES
+    inline_bytes: int = _unless(MAX_INLINE_BYTES)
     """Largest output, as JSON, that comes back as it is; a larger one is stored, and what stands for it comes back."""
-    cache: CacheUse | None = None
+    cache: CacheUse | None = _unless(None)
     """None: the handler runs, and its output is not kept for others."""
 
 
@@ -62,7 +69,7 @@ class StepOutcome(BaseModel):
 
     output: Json
     attempt: int
-    cached: bool = False
+    cached: bool = _unless(False)
     """Whether it is the output of earlier equal work, and no handler ran."""
 
 

@@ -29,6 +29,7 @@ from dag.report import RunReport, StepReport
 from dag.state import StepStatus
 from dag.trials import Trial
 from dag.values import digest
+from operations.draining import working
 from operations.trial_stage import Stage, place_of, stage_activities, with_test_callbacks
 from workflows.chunk import Chunk
 from workflows.contract import ANSWER, STATE, WORKFLOW_TYPE, RunRequest, nested_key, workflow_id
@@ -89,7 +90,7 @@ class TrialServer:
 async def trial_server(client: Client, handlers: Mapping[str, object]) -> AsyncIterator[TrialServer]:
     """Give what plays tests on `client`'s server, which was started with DYNAMIC_CONFIG; `handlers` by name."""
     server = TrialServer(client, f"tests-{uuid.uuid4().hex}")
-    async with Worker(
+    worker = Worker(
         client,
         task_queue=server.task_queue,
         workflows=[Run, Chunk, StandIn],
@@ -98,7 +99,8 @@ async def trial_server(client: Client, handlers: Mapping[str, object]) -> AsyncI
         interceptors=[StandIns()],
         max_concurrent_activities=1_000,
         max_heartbeat_throttle_interval=timedelta(milliseconds=20),
-    ):
+    )
+    async with working([worker]):
         yield server
 
 

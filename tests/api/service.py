@@ -17,10 +17,11 @@ from api.auth import current_principal
 from dag.values import Json
 from operations.app import App
 from operations.connection import connect, find_connection
+from operations.draining import working
 from operations.principal import Principal, Scope
 from settings import Settings
 from tests.stack import eventually
-from worker import build_workers, open_tools, working
+from worker import build_workers, open_tools
 
 ALL_SCOPES = " ".join(Scope)
 HELLO = {"id": "hello", "steps": [{"id": "greet", "handler": "echo", "config": {"value": "hi"}}]}

@@ -20,9 +20,10 @@ from activities.execute import activity_for
 from activities.registry import Call, Handler
 from activities.tools import Tools
 from dag.values import Json
+from operations.draining import working
 from tests.api.service import Service, serve, settings_for
 from tests.stack import Servers, eventually
-from worker import assemble_tag_worker, assemble_worker, working
+from worker import assemble_tag_worker, assemble_worker
 from workflows.contract import tag_queue
 from workflows.run import Run
 

@@ -14,6 +14,7 @@ from dag.values import Json
 from embedded.temporal import start_temporal
 from operations.connection import Connection
 from operations.deployments import BuildUnfit, Deployment, Fleet, deploy, load_deployment, withdraw
+from operations.draining import working
 from operations.errors import Unavailable
 from operations.rate_limits import apply_limits
 from settings import Settings
@@ -21,7 +22,7 @@ from storage.migrate import migrate
 from tests.api.service import Service, serve, settings_for
 from tests.postgres import empty_database
 from tests.stack import Servers, eventually
-from worker import build_workers, open_tools, working
+from worker import build_workers, open_tools
 from workflows.contract import workflow_id
 
 TAGGED = {"handler": "noop", "resource_tag": "gemini_api"}

@@ -30,6 +30,7 @@ from dag.calls import DeadLetter, OverdueRun, ReviewCall, ReviewEnd
 from dag.definition import Definition, to_json
 from dag.report import RunReport
 from dag.values import Json, digest
+from operations.draining import working
 from storage.blobs import BlobStore
 from storage.lake import Lake
 from storage.values import ValueStore
@@ -268,7 +269,7 @@ async def work(
     client: Client, task_queue: str, gates: Gates, tools: Tools, *, sandboxed: bool = True
 ) -> AsyncIterator[None]:
     """Run a worker, in the sandbox that production turns off for speed: making one takes 0.1 s for each run."""
-    async with Worker(
+    worker = Worker(
         client,
         task_queue=task_queue,
         workflows=[Run, Chunk],
@@ -278,5 +279,6 @@ async def work(
             *value_activities(tools),
         ],
         workflow_runner=workflow_runner(sandboxed=sandboxed),
-    ):
+    )
+    async with working([worker]):
         yield

@@ -20,7 +20,8 @@ from dag.report import RunReport
 from dag.state import RunStatus
 from settings import Settings
 from tests.workflows.conftest import Bench, Values, step
-from worker import assemble_tag_worker, assemble_worker, build_workers, working
+from operations.draining import working
+from worker import assemble_tag_worker, assemble_worker, build_workers
 from workflows.contract import tag_queue
 from workflows.run import Run
 
