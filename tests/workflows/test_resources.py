@@ -18,9 +18,9 @@ from activities.registry import Call, Handler
 from activities.tools import Tools
 from dag.report import RunReport
 from dag.state import RunStatus
+from operations.draining import working
 from settings import Settings
 from tests.workflows.conftest import Bench, Values, step
-from operations.draining import working
 from worker import assemble_tag_worker, assemble_worker, build_workers
 from workflows.contract import tag_queue
 from workflows.run import Run
