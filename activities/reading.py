@@ -7,27 +7,35 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from activities.reading_server import HEADER, RESULT, STATUS, ReadingLimits, ReadingRequest
+from activities.reading_server import HEADER, RESULT, STATUS, ReadingLimits, ReadingRequest, Wanted
 from invoices.model import InvoiceData
 from invoices.problems import Unreadable, UnreadableDocument
+from invoices.readers.geometry import Page
 
 MAX_ANSWER_BYTES = 16 * 1024 * 1024
 """A child that was taken over must not fill the worker's memory."""
 HANG_UP_GRACE_SECONDS = 5.0
 """The child's own timer ends it first; this is for a child that does not die of its timer (stopped, in the kernel)."""
 SERVER_EXIT_SECONDS = 5.0
+_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+"""No library starts threads in the server: a forked child would not have them."""
 _LIMIT_SIGNALS = frozenset({signal.SIGALRM, signal.SIGXCPU})
 _MEMORY_HINT = "An invoice of a few pages needs a small part of that. Print the document into a new PDF and send that."
 _SERVER_PROGRAM = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
     "from activities.reading_server import serve; serve(int(sys.argv[2]))"
 )
+
+
+Record = Callable[[str, float], None]
 
 
 class ReaderDiedError(OSError):
@@ -40,10 +48,13 @@ class _Answer(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     invoice: InvoiceData | None = None
+    pages: list[Page] | None = None
     unreadable: tuple[Unreadable, str] | None = None
     os_error: tuple[int, str] | None = None
     out_of_memory: bool = False
     bug: str | None = None
+    cpu_seconds: float = 0.0
+    """What the child used until then, with its answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +70,11 @@ class _Server:
         with theirs:
             arguments = [sys.executable, "-c", _SERVER_PROGRAM, json.dumps(sys.path), str(theirs.fileno())]
             process = subprocess.Popen(  # noqa: S603  # our own interpreter and program
-                arguments, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+                arguments,
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                env=os.environ | _ONE_THREAD,
             )
         ours.setblocking(False)
         return cls(process, ours)
@@ -74,10 +89,15 @@ class _Server:
 
 
 class DocumentReader:
-    """Reads documents, at most `workers` at once. Safe to use from many tasks of one event loop."""
+    """Reads documents, at most `workers` at once. Safe to use from many tasks of one event loop.
 
-    def __init__(self, workers: int = 2, limits: ReadingLimits | None = None) -> None:
+    `record` is told of each reading that came to an end: the reader whose values won, or `unreadable`, and the CPU
+    seconds that it took.
+    """
+
+    def __init__(self, workers: int = 2, limits: ReadingLimits | None = None, record: Record | None = None) -> None:
         self.limits = limits or ReadingLimits()
+        self._record = record or (lambda _reader, _cpu_seconds: None)
         self._slots = asyncio.Semaphore(workers)
         self._starting = asyncio.Lock()
         self._server: _Server | None = None
@@ -97,12 +117,22 @@ class DocumentReader:
 
         Raises: UnreadableDocument (never worth a retry); OSError if the file or the reading server is gone (worth one).
         """
+        answer = await self._opened(path, "invoice")
+        if answer.invoice or answer.unreadable:
+            self._record(answer.invoice.reader if answer.invoice else "unreadable", answer.cpu_seconds)
+        return answer.invoice or self._fail(answer, path)
+
+    async def pages(self, path: Path) -> list[Page]:
+        """Return the words of the pages of the PDF at `path`; none of other kinds. Raises: as `read`."""
+        answer = await self._opened(path, "pages")
+        return answer.pages if answer.pages is not None else self._fail(answer, path)
+
+    async def _opened(self, path: Path, wants: Wanted) -> _Answer:
         size = (await asyncio.to_thread(path.stat)).st_size
         if size > self.limits.max_bytes:
             raise _too_large(size, self.limits.max_bytes)
         async with self._slots:
-            answer = await self._ask(ReadingRequest(str(path), self.limits))
-        return self._conclude(answer, path)
+            return await self._ask(ReadingRequest(str(path), self.limits, wants))
 
     async def close(self) -> None:
         """End the server and every child. Reads that are still going fail."""
@@ -168,9 +198,8 @@ class DocumentReader:
         how = signal.Signals(-exit_code).name if exit_code < 0 else f"exit code {exit_code}"
         return _crashed(f"ended without an answer ({how})")
 
-    def _conclude(self, answer: _Answer, path: Path) -> InvoiceData:
-        if answer.invoice:
-            return answer.invoice
+    def _fail(self, answer: _Answer, path: Path) -> NoReturn:
+        """Raise what an answer without a result says."""
         if answer.unreadable:
             raise UnreadableDocument(*answer.unreadable)
         if answer.os_error:
@@ -221,7 +250,7 @@ def _timed_out(limits: ReadingLimits) -> UnreadableDocument:
     return UnreadableDocument(
         Unreadable.TIMED_OUT,
         f"Reading was stopped after {limits.cpu_seconds} seconds of work or {limits.wall_seconds:.0f} seconds in all; "
-        "an invoice takes less than one. Print the document into a new PDF and send that.",
+        "a page takes at most two. Print the document into a new PDF and send that.",
     )
 
 

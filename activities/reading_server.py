@@ -17,15 +17,20 @@ import signal
 import socket
 import struct
 import sys
+import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import NoReturn
+from typing import Literal, NoReturn
 
 HEADER = struct.Struct("!cI")
 """A frame: its kind, then the length of its payload."""
 RESULT, STATUS = b"R", b"S"
 """From the child: a JSON answer. From the server, after the child's end: its wait status as decimal text."""
 PR_SET_PDEATHSIG = 1
+SAW_A_PICTURE = 3
+"""Exit code of a child that has the OCR's models: if it had to load them, its server does so for all that follow."""
+Wanted = Literal["invoice", "pages"]
+"""What a document is opened for: its reading, or the words of its pages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +50,18 @@ class ReadingRequest:
 
     path: str
     limits: ReadingLimits
+    wants: Wanted = "invoice"
 
     def to_line(self) -> bytes:
         """Return the request as the line the server reads."""
-        return json.dumps({"path": self.path, "limits": asdict(self.limits)}).encode() + b"\n"
+        request = {"path": self.path, "limits": asdict(self.limits), "wants": self.wants}
+        return json.dumps(request).encode() + b"\n"
 
     @classmethod
     def of_line(cls, line: bytes) -> "ReadingRequest":
         """Return the request written by `to_line`."""
         request = json.loads(line)
-        return cls(request["path"], ReadingLimits(**request["limits"]))
+        return cls(request["path"], ReadingLimits(**request["limits"]), request["wants"])
 
 
 @dataclass(slots=True)
@@ -97,9 +104,9 @@ def serve(control_fd: int) -> None:
 
 def _preload() -> None:
     """Load what children need, once. Local imports: the worker imports this module for its names only."""
-    from invoices.readers import read  # noqa: PLC0415  # heavy: see above
+    from invoices.readers.warming import warm_up  # noqa: PLC0415  # heavy: see above
 
-    read.warm_up()
+    warm_up()
     gc.collect()
     gc.freeze()  # shared pages stay shared: a child's collector does not touch them
 
@@ -155,11 +162,25 @@ def _reap(children: _Children, selector: selectors.BaseSelector) -> None:
             pass  # it stopped listening: nothing is lost
         finally:
             request_socket.close()
+        if os.waitstatus_to_exitcode(status) == SAW_A_PICTURE:
+            _load_models()
+
+
+def _load_models() -> None:
+    """Load the OCR's models once a document has needed them: most workers see pictures soon, some never (ADR 0017)."""
+    from invoices.readers import ocr  # noqa: PLC0415  # see _preload
+
+    if not ocr.loaded():
+        ocr.warm_up()
+        gc.collect()
+        gc.freeze()
 
 
 def _run_child(
     request_socket: socket.socket, request: ReadingRequest, inherited: list[socket.socket], server_pid: int
 ) -> NoReturn:
+    from invoices.readers import ocr  # noqa: PLC0415  # loaded by _preload
+
     code = 1
     try:
         for other in inherited:
@@ -167,7 +188,7 @@ def _run_child(
         _limit(request.limits, server_pid)
         answer = _answer(request)
         request_socket.sendall(HEADER.pack(RESULT, len(answer)) + answer)
-        code = 0
+        code = SAW_A_PICTURE if ocr.loaded() else 0
     finally:
         os._exit(code)
 
@@ -188,8 +209,9 @@ def _limit(limits: ReadingLimits, server_pid: int) -> None:
 
 
 def _answer(request: ReadingRequest) -> bytes:
-    """Return the reading, or why there is none, as JSON bytes: exactly one of the keys reading.py expects."""
+    """Return the reading, or why there is none, as JSON bytes: one of the keys that reading.py expects."""
     from invoices.problems import UnreadableDocument  # noqa: PLC0415  # loaded by _preload
+    from invoices.readers.printed import printed_pages  # noqa: PLC0415
     from invoices.readers.read import read_document  # noqa: PLC0415
 
     try:
@@ -197,12 +219,15 @@ def _answer(request: ReadingRequest) -> bytes:
     except OSError as error:
         return json.dumps({"os_error": [error.errno, error.strerror]}).encode()
     try:
+        if request.wants == "pages":
+            pages = printed_pages(data, max_pages=request.limits.max_pages)
+            return json.dumps({"pages": [asdict(page) for page in pages]}).encode()
         today = dt.datetime.now(dt.UTC).date()
         invoice = read_document(data, today=today, max_pages=request.limits.max_pages)
     except UnreadableDocument as error:
-        return json.dumps({"unreadable": [error.code, error.message]}).encode()
+        return json.dumps({"unreadable": [error.code, error.message], "cpu_seconds": time.process_time()}).encode()
     except MemoryError:
         return json.dumps({"out_of_memory": True}).encode()
     except Exception as error:  # noqa: BLE001  # a parser's bug must not look like a dead child
         return json.dumps({"bug": f"{type(error).__name__}: {error}"[:500]}).encode()
-    return b'{"invoice":' + invoice.model_dump_json().encode() + b"}"
+    return b'{"cpu_seconds":%.4f,"invoice":%s}' % (time.process_time(), invoice.model_dump_json().encode())

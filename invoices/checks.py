@@ -35,6 +35,25 @@ FLAG_WARNINGS = {
     "has_active_content": "The file contains scripts or actions that run when it is opened. Do not open the original.",
     "encrypted": "The file is encrypted, with an empty password. It could be read.",
 }
+RULES = frozenset(
+    {
+        "required_missing",
+        "unknown_currency",
+        "totals_disagree",
+        "total_not_positive",
+        "lines_disagree",
+        "tax_disagrees",
+        "date_in_future",
+        "date_old",
+        "due_before_issue",
+        "iban_checksum",
+        "vat_checksum",
+        "countries_differ",
+        *FLAG_WARNINGS,
+        *("duplicate", "near_duplicate", "iban_changed", "vat_id_changed", "amount_unusual"),
+    }
+)
+"""Codes of what is checked anew at each assessment, the last row with history (duplicates.py, vendors.py)."""
 
 
 def check(invoice: InvoiceData, today: dt.date) -> list[Problem]:

@@ -180,6 +180,8 @@ class InvoiceData(_Model):
     """What is added to net + tax to give `total`: untaxed shipping, deposits, rounding; negative for deductions."""
     vendor_country: str | None = None
     """ISO 3166 code, if the document names it."""
+    payment_reference: str | None = None
+    """What the payer is asked to quote, where a payment code or an e-invoice says it."""
     line_items: tuple[LineItem, ...] = ()
     tax_parts: tuple[TaxPart, ...] = ()
     problems: tuple[Problem, ...] = ()

@@ -49,17 +49,40 @@ VAT_FORMATS = (
     r"ATU\d{8}|BE[01]\d{9}|BG\d{9,10}|CY\d{8}[A-Z]|CZ\d{8,10}|DE\d{9}|DK\d{8}|EE\d{9}|EL\d{9}|ES[A-Z0-9]\d{7}[A-Z0-9]|"
     r"FI\d{8}|FR[A-Z0-9]{2}\d{9}|GB\d{9}(?:\d{3})?|HR\d{11}|HU\d{8}|IE\d[A-Z0-9+*]\d{5}[A-Z]{1,2}|IT\d{11}|"
     r"LT(?:\d{9}|\d{12})|LU\d{8}|LV\d{11}|MT\d{8}|NL\d{9}B\d{2}|PL\d{10}|PT\d{9}|RO\d{6,10}|SE\d{12}|SI\d{8}|SK\d{10}|"
-    r"CHE\d{9}|NO\d{9}MVA|XI\d{9}"
+    r"CHE\d{9}(?:MWST|TVA|IVA)?|NO\d{9}MVA|XI\d{9}"
 )
 VAT = re.compile(rf"(?:{VAT_FORMATS})$")
 VAT_START = re.compile(
     r"(?<![A-Z0-9])(?:AT|BE|BG|CHE|CY|CZ|DE|DK|EE|EL|ES|FI|FR|GB|HR|HU|IE|IT|LT|LU|LV|MT|NL|NO|PL|PT|"
     r"RO|SE|SI|SK|XI)[ .\-]?[A-Z0-9]"
 )
+NATIONAL = {
+    "IT": (re.compile(r"p\.? ?iva|partita iva"), re.compile(r"(?<!\w)\d{11}(?!\w)")),
+    "ES": (
+        re.compile(r"\bc\.?i\.?f\b|\bn\.?i\.?f\b"),
+        re.compile(r"(?<!\w)(?:[A-Z]-?\d{7}-?[A-Z0-9]|\d{8}-?[A-Z])(?!\w)"),
+    ),
+    "NL": (re.compile(r"\bbtw\b"), re.compile(r"(?<!\w)\d{4}\.?\d{2}\.?\d{3}\.?B\.?\d{2}(?!\w)")),
+}
+"""VAT ids as they are written at home, without the country: by label and form. Their check digits must be right."""
+AT_HOME = 0.5
+"""What such an id loses against the same one with its country."""
 NEAR = 40
 """Characters before an identifier that say whose it is."""
 LONGEST_VAT = 22
 """With spaces and dots between its groups."""
+
+
+IN_SELLERS_BLOCK = 1.6
+"""More than a valid checksum: invented numbers are the seller's too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parties:
+    """The cells that belong to each side, as far as they could be told apart."""
+
+    buyers: Sequence[Cell] = ()
+    sellers: Sequence[Cell] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +94,14 @@ class _Candidate:
     labelled: bool
 
 
-def find_iban(layout: Layout, buyers: Sequence[Cell]) -> FieldValue[str]:
+def find_iban(layout: Layout, parties: Parties) -> FieldValue[str]:
     """Return the IBAN to pay to: a valid one before others, one that is not called the reader's own."""
-    return _best(layout, list(_ibans(layout, buyers)))
+    return _best(layout, list(_ibans(layout, parties)))
 
 
-def find_vat_id(layout: Layout, buyers: Sequence[Cell]) -> FieldValue[str]:
+def find_vat_id(layout: Layout, parties: Parties) -> FieldValue[str]:
     """Return the seller's VAT id."""
-    return _best(layout, list(_vat_ids(layout, buyers)))
+    return _best(layout, [*_vat_ids(layout, parties), *_national_ids(layout, parties)])
 
 
 def _best(layout: Layout, candidates: list[_Candidate]) -> FieldValue[str]:
@@ -92,7 +115,7 @@ def _best(layout: Layout, candidates: list[_Candidate]) -> FieldValue[str]:
     return found(layout, best.value, best.cell, source, evidence)
 
 
-def _ibans(layout: Layout, buyers: Sequence[Cell]) -> Iterator[_Candidate]:
+def _ibans(layout: Layout, parties: Parties) -> Iterator[_Candidate]:
     for row in layout.rows:
         for index, cell in enumerate(row.cells):
             before = row.cells[index - 1].folded if index else ""
@@ -102,13 +125,40 @@ def _ibans(layout: Layout, buyers: Sequence[Cell]) -> Iterator[_Candidate]:
                     continue
                 context = f"{before} {cell.folded[: match.start()]}"
                 above = layout.rows[row.number - 1].text.lower() if row.number else ""
+                iban = _continued(layout, cell, iban) if match.end() == len(cell.text) else iban
                 labelled = bool(IBAN_LABEL.search(context) or (match.start() == 0 and BANK.search(above)))
                 evidence = iban_evidence(iban)
                 if not labelled and Evidence.CHECKSUM_INVALID in evidence:
                     continue  # any long code looks like an IBAN; the check digits or the word must say so
                 yield _Candidate(
-                    iban, cell, _score(context, cell, buyers, evidence, labelled=labelled), evidence, labelled
+                    iban, cell, _score(context, cell, parties, evidence, labelled=labelled), evidence, labelled
                 )
+
+
+def _continued(layout: Layout, cell: Cell, iban: str) -> str:
+    """Return an IBAN that is too short for its country with the digits that stand under it, if they complete it."""
+    missing = IBAN_LENGTHS.get(iban[:2], 0) - len(iban)
+    for under in _under(layout, cell):
+        rest = compact(under.text) or ""
+        if missing > 0 and len(rest) == missing and rest.isalnum():
+            return iban + rest
+    return iban
+
+
+def _under(layout: Layout, cell: Cell) -> list[Cell]:
+    """Return the cells of the next row that stand under the cell."""
+    following = layout.rows[cell.row + 1].cells if cell.row + 1 < len(layout.rows) else ()
+    return [other for other in following if other.page == cell.page and _overlap(cell, other)]
+
+
+def _heading(layout: Layout, cell: Cell) -> str:
+    """Return what stands right above the cell: the head of its column."""
+    above = layout.rows[cell.row - 1].cells if cell.row else ()
+    return " ".join(other.folded for other in above if other.page == cell.page and _overlap(cell, other))
+
+
+def _overlap(one: Cell, other: Cell) -> bool:
+    return min(one.right, other.right) > max(one.left, other.left)
 
 
 def _cut_iban(iban: str) -> str | None:
@@ -119,7 +169,7 @@ def _cut_iban(iban: str) -> str | None:
     return iban[:length] if len(iban) >= SHORTEST_IBAN else None
 
 
-def _vat_ids(layout: Layout, buyers: Sequence[Cell]) -> Iterator[_Candidate]:
+def _vat_ids(layout: Layout, parties: Parties) -> Iterator[_Candidate]:
     for row in layout.rows:
         for index, cell in enumerate(row.cells):
             before = row.cells[index - 1].folded if index else ""
@@ -128,13 +178,29 @@ def _vat_ids(layout: Layout, buyers: Sequence[Cell]) -> Iterator[_Candidate]:
                 if vat_id is None:
                     continue
                 context = f"{before} {cell.folded[: match.start()]}"
+                if match.start() == 0 and not VAT_LABEL.search(context):
+                    context = _heading(layout, cell)
                 labelled = bool(VAT_LABEL.search(context))
                 evidence = vat_evidence(vat_id)
                 if not labelled and Evidence.CHECKSUM_VALID not in evidence:
                     continue
                 yield _Candidate(
-                    vat_id, cell, _score(context, cell, buyers, evidence, labelled=labelled), evidence, labelled
+                    vat_id, cell, _score(context, cell, parties, evidence, labelled=labelled), evidence, labelled
                 )
+
+
+def _national_ids(layout: Layout, parties: Parties) -> Iterator[_Candidate]:
+    for row in layout.rows:
+        for index, cell in enumerate(row.cells):
+            before = row.cells[index - 1].folded if index else ""
+            for country, (label, form) in NATIONAL.items():
+                for match in form.finditer(cell.text):
+                    context = f"{before} {cell.folded[: match.start()]}"
+                    vat_id = compact(match.group()) or ""
+                    evidence = vat_evidence(country + vat_id)
+                    if label.search(context[-NEAR:]) and Evidence.CHECKSUM_VALID in evidence:
+                        score = _score(context, cell, parties, evidence, labelled=True) - AT_HOME
+                        yield _Candidate(vat_id, cell, score, evidence, labelled=True)
 
 
 def _longest_vat(text: str) -> str | None:
@@ -144,10 +210,10 @@ def _longest_vat(text: str) -> str | None:
     return next((vat_id for vat_id in beginnings if VAT.match(vat_id)), None)
 
 
-def _score(
-    context: str, cell: Cell, buyers: Sequence[Cell], evidence: tuple[Evidence, ...], *, labelled: bool
-) -> float:
+def _score(context: str, cell: Cell, parties: Parties, evidence: tuple[Evidence, ...], *, labelled: bool) -> float:
     score = 1.0 + labelled + 1.5 * (Evidence.CHECKSUM_VALID in evidence)
     if YOURS.search(context[-NEAR:]):
         return score - 5
-    return score - 4 if cell in buyers else score
+    if cell in parties.buyers:
+        return score - 4
+    return score + IN_SELLERS_BLOCK * (cell in parties.sellers)

@@ -1,23 +1,42 @@
 """Reads UN/CEFACT Cross Industry Invoices: ZUGFeRD 1.0, Factur-X, ZUGFeRD 2.x and XRechnung CII."""
 
-from invoices.model import DocumentType, InvoiceData, LineItem, TaxPart
-from invoices.readers.xml_tree import Element, find, find_all, text
-from invoices.readers.xml_values import as_amount, as_date, as_field, as_iban_field, as_vat_field
+from decimal import Decimal
+
+from invoices.model import InvoiceData, LineItem, TaxPart
+from invoices.readers.xml_tree import Element, find, find_all, text, words_of
+from invoices.readers.xml_values import (
+    as_amount,
+    as_date,
+    as_document_type,
+    as_field,
+    as_iban_field,
+    as_unit_price,
+    as_vat_field,
+    own_amount,
+    sum_of,
+)
 
 ROOTS = frozenset({"CrossIndustryInvoice", "CrossIndustryDocument"})
 """Versions 2 and 1; their element names differ, so every path below names both."""
-CREDIT_NOTE_CODES = frozenset({"81", "83", "261", "262", "296", "308", "381", "396", "420", "458", "532"})
-"""UNTDID 1001 as EN 16931 sorts it. 389, self-billed (German: Gutschrift), asks for money as an invoice does."""
 HEADER = "ExchangedDocument|HeaderExchangedDocument"
 TRADE = "SupplyChainTradeTransaction|SpecifiedSupplyChainTradeTransaction"
 AGREEMENT = "ApplicableHeaderTradeAgreement|ApplicableSupplyChainTradeAgreement"
 SETTLEMENT = "ApplicableHeaderTradeSettlement|ApplicableSupplyChainTradeSettlement"
 SUMS = "SpecifiedTradeSettlementHeaderMonetarySummation|SpecifiedTradeSettlementMonetarySummation"
-PAYMENT = "SpecifiedTradeSettlementPaymentMeans/PayeePartyCreditorFinancialAccount"
+ACCOUNTS = "SpecifiedTradeSettlementPaymentMeans/PayeePartyCreditorFinancialAccount/IBANID|ProprietaryID"
+"""The second is for national account numbers, but senders write IBANs there too."""
+PAYER = "SpecifiedTradeSettlementPaymentMeans/PayerPartyDebtorFinancialAccount/IBANID"
+ISSUED = "IssueDateTime/DateTimeString|DateTime"
+DUE = "SpecifiedTradePaymentTerms/DueDateDateTime/DateTimeString|DateTime"
 LINE_SETTLEMENT = "SpecifiedLineTradeSettlement|SpecifiedSupplyChainTradeSettlement"
 LINE_SUMS = "SpecifiedTradeSettlementLineMonetarySummation|SpecifiedTradeSettlementMonetarySummation"
 LINE_AGREEMENT = "SpecifiedLineTradeAgreement|SpecifiedSupplyChainTradeAgreement"
 LINE_DELIVERY = "SpecifiedLineTradeDelivery|SpecifiedSupplyChainTradeDelivery"
+SUMMARY_LINES = frozenset({"GROUP", "INFORMATION"})
+"""Of the EXTENDED profile: a group repeats the sum of the lines below it, which are charged themselves."""
+PRICE = "NetPriceProductTradePrice/ChargeAmount"
+PRICE_BASE = "NetPriceProductTradePrice/BasisQuantity"
+ZERO = Decimal(0)
 RATE = "RateApplicablePercent|ApplicablePercent"
 
 
@@ -26,54 +45,74 @@ def read_cii(root: Element) -> InvoiceData:
     header, trade = find(root, HEADER), find(root, TRADE)
     agreement, settlement = find(trade, AGREEMENT), find(trade, SETTLEMENT)
     seller, sums = find(agreement, "SellerTradeParty"), find(settlement, SUMS)
-    currency = text(settlement, "InvoiceCurrencyCode")
-    due = text(settlement, "SpecifiedTradePaymentTerms/DueDateDateTime/DateTimeString")
-    is_credit_note = text(header, "TypeCode") in CREDIT_NOTE_CODES
+    currency = _currency(settlement, sums)
+    total = as_amount(text(sums, "GrandTotalAmount"))
+    adjustment = (_amount(sums, "ChargeTotalAmount") or ZERO) - (_amount(sums, "AllowanceTotalAmount") or ZERO)
+    tax_parts = tuple(part for row in find_all(settlement, "ApplicableTradeTax") if (part := _tax_part(row)))
     return InvoiceData(
-        document_type=DocumentType.CREDIT_NOTE if is_credit_note else DocumentType.INVOICE,
+        document_type=as_document_type(text(header, "TypeCode"), total),
         invoice_number=as_field(text(header, "ID")),
-        date=as_field(as_date(text(header, "IssueDateTime/DateTimeString"))),
-        due_date=as_field(as_date(due)),
+        date=as_field(as_date(text(header, ISSUED))),
+        due_date=as_field(as_date(text(settlement, DUE))),
         vendor_name=as_field(text(seller, "Name")),
         vendor_vat_id=as_vat_field(_vat_id(seller)),
         vendor_country=text(seller, "PostalTradeAddress/CountryID"),
         buyer_name=as_field(text(agreement, "BuyerTradeParty/Name")),
-        iban=as_iban_field(text(settlement, f"{PAYMENT}/IBANID")),
+        iban=as_iban_field(map(words_of, find_all(settlement, ACCOUNTS)), direct_debit=bool(text(settlement, PAYER))),
         currency=as_field(currency),
-        net=as_field(as_amount(text(sums, "TaxBasisTotalAmount"))),
-        tax=as_field(as_amount(_tax_total(sums, currency))),
-        total=as_field(as_amount(text(sums, "GrandTotalAmount"))),
-        net_adjustment=(as_amount(text(sums, "ChargeTotalAmount")) or 0)
-        - (as_amount(text(sums, "AllowanceTotalAmount")) or 0),
+        net=as_field(_net(sums, adjustment)),
+        tax=as_field(_tax(sums, currency, tax_parts)),
+        total=as_field(total),
+        net_adjustment=adjustment,
+        payment_reference=text(settlement, "PaymentReference"),
         line_items=tuple(_line(line) for line in _charged_lines(trade)),
-        tax_parts=tuple(part for row in find_all(settlement, "ApplicableTradeTax") if (part := _tax_part(row))),
+        tax_parts=tax_parts,
         reader="cii",
     )
 
 
+def _amount(sums: Element | None, name: str) -> Decimal | None:
+    return as_amount(text(sums, name))
+
+
+def _currency(settlement: Element | None, sums: Element | None) -> str | None:
+    """Some senders leave the code empty and name the currency at the amounts only."""
+    total = find(sums, "GrandTotalAmount")
+    return text(settlement, "InvoiceCurrencyCode") or (None if total is None else total.get("currencyID"))
+
+
+def _net(sums: Element | None, adjustment: Decimal) -> Decimal | None:
+    """Return the amount before tax; ZUGFeRD 1.0 BASIC may leave it to be added up, which EN 16931 says how to do."""
+    net, lines = _amount(sums, "TaxBasisTotalAmount"), _amount(sums, "LineTotalAmount")
+    return net if net is not None or lines is None else lines + adjustment
+
+
+def _tax(sums: Element | None, currency: str | None, parts: tuple[TaxPart, ...]) -> Decimal | None:
+    stated = own_amount(find_all(sums, "TaxTotalAmount"), currency)
+    return sum_of(part.tax for part in parts) if stated is None else as_amount(words_of(stated))
+
+
 def _vat_id(party: Element | None) -> str | None:
     ids = find_all(party, "SpecifiedTaxRegistration/ID")
-    return next((element.text for element in ids if element.get("schemeID") == "VA"), None)
-
-
-def _tax_total(sums: Element | None, currency: str | None) -> str | None:
-    """The tax may be stated in a second, accounting currency: the invoice's own counts."""
-    amounts = list(find_all(sums, "TaxTotalAmount"))
-    own = [amount for amount in amounts if amount.get("currencyID") in (currency, None)]
-    return next((amount.text for amount in own or amounts), None)
+    return next((words_of(element) for element in ids if element.get("schemeID") == "VA"), None)
 
 
 def _charged_lines(trade: Element | None) -> list[Element]:
     """ZUGFeRD 1.0 puts notes among the lines: a line without an amount charges nothing."""
     lines = find_all(trade, "IncludedSupplyChainTradeLineItem")
-    return [line for line in lines if text(line, f"{LINE_SETTLEMENT}/{LINE_SUMS}/LineTotalAmount")]
+    return [
+        line
+        for line in lines
+        if text(line, f"{LINE_SETTLEMENT}/{LINE_SUMS}/LineTotalAmount")
+        and text(line, "AssociatedDocumentLineDocument/LineStatusReasonCode") not in SUMMARY_LINES
+    ]
 
 
 def _line(line: Element) -> LineItem:
     return LineItem(
         description=text(line, "SpecifiedTradeProduct/Name") or "",
         quantity=as_amount(text(line, f"{LINE_DELIVERY}/BilledQuantity")),
-        unit_price=as_amount(text(line, f"{LINE_AGREEMENT}/NetPriceProductTradePrice/ChargeAmount")),
+        unit_price=as_unit_price(text(line, f"{LINE_AGREEMENT}/{PRICE}"), text(line, f"{LINE_AGREEMENT}/{PRICE_BASE}")),
         amount=as_amount(text(line, f"{LINE_SETTLEMENT}/{LINE_SUMS}/LineTotalAmount")),
         tax_rate=as_amount(text(line, f"{LINE_SETTLEMENT}/ApplicableTradeTax/{RATE}")),
     )

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from statistics import median
+from typing import NamedTuple
 
 from invoices.readers.folding import fold
 
@@ -22,6 +23,8 @@ class Word:
     top: float
     right: float
     bottom: float
+    score: float | None = None
+    """How sure an OCR is of the characters, 0 to 1; None: they came as text."""
 
     @property
     def height(self) -> float:
@@ -75,6 +78,21 @@ class Row:
         return self.cells[0].top
 
 
+class Affine(NamedTuple):
+    """Maps x, y to (xx * x + xy * y + x0, yx * x + yy * y + y0)."""
+
+    xx: float
+    xy: float
+    x0: float
+    yx: float
+    yy: float
+    y0: float
+
+    def map(self, x: float, y: float) -> tuple[float, float]:
+        """Return where a point comes to lie."""
+        return self.xx * x + self.xy * y + self.x0, self.yx * x + self.yy * y + self.y0
+
+
 @dataclass(frozen=True, slots=True)
 class Page:
     """One page's words and its size in points."""
@@ -83,6 +101,16 @@ class Page:
     width: float
     height: float
     words: tuple[Word, ...]
+    turned: Affine | None = None
+    """Where the upright page lies on the page as sent, both in fractions; None: it was sent upright."""
+
+    def as_sent(self, left: float, top: float, right: float, bottom: float) -> tuple[float, float, float, float]:
+        """Return a box in points as fractions of the page as sent, which viewers show."""
+        corners = [(x / self.width, y / self.height) for x in (left, right) for y in (top, bottom)]
+        if self.turned:
+            corners = [self.turned.map(x, y) for x, y in corners]
+        xs, ys = zip(*corners, strict=True)
+        return min(xs), min(ys), max(xs), max(ys)
 
 
 @dataclass(frozen=True, slots=True)

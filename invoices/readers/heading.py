@@ -7,16 +7,19 @@ from dataclasses import dataclass
 
 from invoices.model import DocumentType, Evidence, FieldValue, Source
 from invoices.readers.dates import FoundDate, find_dates
-from invoices.readers.folding import squeeze
+from invoices.readers.folding import fold, squeeze
 from invoices.readers.found import found
 from invoices.readers.geometry import Cell, Layout
-from invoices.readers.labels import Finder, Labelled
+from invoices.readers.labels import Finder, Labelled, Place
 from invoices.readers.vocabulary import (
+    BARE_NUMBER,
     DATE_AFTER_NUMBER,
     DUE_DATE,
     INVOICE_NUMBER,
     INVOICE_TITLE,
     ISSUE_DATE,
+    ORDER,
+    OTHER_DOCUMENT,
     PLAIN_DATE,
 )
 
@@ -27,6 +30,21 @@ CREDIT_WORDS = re.compile(
 )
 HEAD = 0.45
 """Share of the first page in which an unlabelled date can be the issue date."""
+FOOT = 0.75
+"""Below this share of a page, a date without a kind is that of the printing."""
+TITLE_WORDS, TITLE_LINE_WORDS, SENTENCE_WORDS = 6, 12, 8
+"""Longest title; longest line that begins with one; from here on it is a sentence."""
+SURE_LABEL = 3.0
+"""Of labels that say number or date, and of what."""
+ROWS_BELOW_TITLE = 3
+BARE_WORDS = 2
+"""`N° :`; with more it is the number of something."""
+SAID_OF_ANOTHER, SAID_IN_A_SENTENCE = 2.5, 0.6
+"""What a label loses that names an earlier document, or stands inside a sentence."""
+CALLED_DATE = re.compile(r"(?:^\W*(?:date|datum|fecha|data|dato)(?![a-z])|\d\W*\s(?:date|datum|fecha|data|dato)\s*:)")
+"""At the beginning, or after another value: before it, a word would say of what the date is."""
+PLACE_BEFORE_DATE = re.compile(r"[a-z]{3}\W*,\s*(?:den|le|li|il|a)?\s*$")
+"""Of a letter's head: `Hamburg, den 1. Mai 2024`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +81,22 @@ def find_invoice_number(finder: Finder) -> FieldValue[str]:
 
 def _number_candidates(finder: Finder) -> Iterator[_Candidate]:
     for labelled in finder.at(INVOICE_NUMBER):
-        yield from _number_at(labelled, 3.0)
+        yield from _number_at(labelled, SURE_LABEL)
     for labelled in finder.at(INVOICE_TITLE):
-        if len(labelled.label_cell.words) <= 6:  # noqa: PLR2004  # a title with its number, not a sentence
+        if len(labelled.label_cell.words) <= TITLE_WORDS:  # a title with its number, not a sentence
             yield from _number_at(labelled, 1.5)
+    for labelled in finder.at(BARE_NUMBER):
+        alone = labelled.place is Place.SAME_CELL or len(labelled.label_cell.words) <= BARE_WORDS
+        if alone and _beside_title(finder.layout, labelled.label_cell):
+            yield from _number_at(labelled, 2.0)
+
+
+def _beside_title(layout: Layout, cell: Cell) -> bool:
+    """Tell whether the document's title stands before the cell in its row, or in the rows right above."""
+    before = [other for other in layout.rows[cell.row].cells if other.left < cell.left]
+    above = [other for row in layout.rows[max(0, cell.row - ROWS_BELOW_TITLE) : cell.row] for other in row.cells]
+    titles = (other for other in (*before, *above) if other.page == cell.page and len(other.words) <= TITLE_WORDS)
+    return any(INVOICE_TITLE.search(other.folded) for other in titles)
 
 
 def _number_at(labelled: Labelled, strength: float) -> Iterator[_Candidate]:
@@ -74,11 +104,19 @@ def _number_at(labelled: Labelled, strength: float) -> Iterator[_Candidate]:
     if not match:
         return
     value = match.group().rstrip(".-/")
-    if not _is_number(value) or any(date.start < match.end() for date in find_dates(labelled.text)):
+    lone = value.isdigit() and strength >= SURE_LABEL and labelled.text.strip() == value  # the first invoice of all
+    if not (lone or _is_number(value)) or any(date.start < match.end() for date in find_dates(labelled.text)):
         return
     digits = sum(character.isdigit() for character in value)
-    score = strength - 0.4 * labelled.place + 0.3 * labelled.leads + 0.05 * min(digits, 8)
+    score = strength - 0.4 * labelled.place + 0.3 * labelled.leads + 0.05 * min(digits, 8) - _doubt(labelled)
     yield _Candidate(value, labelled.cell, score)
+
+
+def _doubt(labelled: Labelled) -> float:
+    """Return what a label loses by what else its cell says."""
+    another = bool(OTHER_DOCUMENT.search(labelled.label_cell.folded))
+    sentence = not labelled.leads and len(labelled.label_cell.words) > SENTENCE_WORDS
+    return SAID_OF_ANOTHER * another + SAID_IN_A_SENTENCE * sentence
 
 
 def _is_number(value: str) -> bool:
@@ -89,7 +127,7 @@ def _is_number(value: str) -> bool:
 def find_issue_date(finder: Finder, *, month_first: bool) -> FieldValue[dt.date]:
     """Return the date at the surest label, the date after the invoice's number, or a lone date in the head."""
     candidates = [
-        *_dates_at(finder, ISSUE_DATE, 3.0, month_first=month_first),
+        *_dates_at(finder, ISSUE_DATE, SURE_LABEL, month_first=month_first),
         *_dates_after_number(finder, month_first=month_first),
         *_plain_dates(finder, month_first=month_first),
     ]
@@ -98,7 +136,7 @@ def find_issue_date(finder: Finder, *, month_first: bool) -> FieldValue[dt.date]
 
 def find_due_date(finder: Finder, *, month_first: bool) -> FieldValue[dt.date]:
     """Return the date at the surest label for when the money is due."""
-    return _best_date(finder.layout, list(_dates_at(finder, DUE_DATE, 3.0, month_first=month_first)))
+    return _best_date(finder.layout, list(_dates_at(finder, DUE_DATE, SURE_LABEL, month_first=month_first)))
 
 
 def _best_date(layout: Layout, candidates: list[_DateCandidate]) -> FieldValue[dt.date]:
@@ -116,37 +154,52 @@ def _dates_at(
         date = next(find_dates(labelled.text, month_first=month_first), None)
         if date is None or date.start > 12:  # noqa: PLR2004  # "(dd/mm/yyyy)", "on or before": not half a sentence
             continue
-        score = strength - 0.4 * labelled.place + 0.3 * labelled.leads - 0.02 * date.start
+        score = strength - 0.4 * labelled.place + 0.3 * labelled.leads - 0.02 * date.start - _doubt(labelled)
         yield _DateCandidate(date, labelled.cell, score, Source.TEXT_LABEL)
 
 
 def _dates_after_number(finder: Finder, *, month_first: bool) -> Iterator[_DateCandidate]:
-    """Yield the dates of "Rechnung Nr. 471102 vom 05.06.2018"."""
+    """Yield the dates of "Rechnung Nr. 471102 vom 05.06.2018", also where the line breaks before or after "vom"."""
     for cell in finder.layout.cells:
         title = INVOICE_TITLE.search(cell.folded)
-        if not title or len(cell.words) > 12:  # noqa: PLR2004  # a title line, not a sentence
+        if not title or len(cell.words) > TITLE_LINE_WORDS:
             continue
-        for date in find_dates(cell.text, month_first=month_first):
-            if date.start >= title.end() and DATE_AFTER_NUMBER.search(cell.folded[: date.start]):
-                yield _DateCandidate(date, cell, 2.8, Source.TEXT_LABEL)
+        below = [under for under in finder.below(cell)[:1] if under.row == cell.row + 1]
+        for other in (cell, *below):
+            text = other.text if other is cell else f"{cell.text} {other.text}"
+            shift = len(text) - len(other.text)
+            for date in find_dates(text, month_first=month_first):
+                between = fold(text)[title.end() : date.start]
+                if date.start >= max(title.end(), shift) and DATE_AFTER_NUMBER.search(between):
+                    doubt = SAID_OF_ANOTHER * bool(ORDER.search(between) or OTHER_DOCUMENT.search(cell.folded))
+                    yield _DateCandidate(date, other, 2.8 - doubt, Source.TEXT_LABEL)
 
 
 def _plain_dates(finder: Finder, *, month_first: bool) -> Iterator[_DateCandidate]:
+    yield from _dates_called_date(finder, month_first=month_first)
     layout = finder.layout
-    for labelled in finder.at(re.compile(r"^\W*(?:date|datum|fecha|data|dato)(?![a-z])")):
+    for row in layout.rows:
+        for index, cell in enumerate(row.cells):
+            height = layout.pages[cell.page - 1].height
+            if cell.page > 1 or cell.top > HEAD * height:
+                return
+            for date in find_dates(cell.text, month_first=month_first):
+                before = cell.folded[: date.start]
+                if _names_another_date(before):
+                    continue
+                left = row.cells[index - 1].folded if index and not before.strip() else before
+                if PLACE_BEFORE_DATE.search(left):
+                    yield _DateCandidate(date, cell, 2.0, Source.TEXT_LABEL)
+                score = 1.0 - 0.5 * bool(re.search(r"[a-z]", before)) - 0.5 * (cell.top / height)
+                yield _DateCandidate(date, cell, score, Source.TEXT_PATTERN)
+
+
+def _dates_called_date(finder: Finder, *, month_first: bool) -> Iterator[_DateCandidate]:
+    for labelled in finder.at(CALLED_DATE):
         date = next(find_dates(labelled.text, month_first=month_first), None)
         if date is not None and date.start == 0:
-            yield _DateCandidate(date, labelled.cell, 2.2 - 0.4 * labelled.place, Source.TEXT_LABEL)
-    for cell in layout.cells:
-        page = layout.pages[cell.page - 1]
-        if cell.page > 1 or cell.top > HEAD * page.height:
-            break
-        for date in find_dates(cell.text, month_first=month_first):
-            before = cell.folded[: date.start]
-            if _names_another_date(before):
-                continue
-            score = 1.0 - 0.5 * bool(re.search(r"[a-z]", before)) - 0.5 * (cell.top / page.height)
-            yield _DateCandidate(date, cell, score, Source.TEXT_PATTERN)
+            low = labelled.cell.top > FOOT * finder.layout.pages[labelled.cell.page - 1].height
+            yield _DateCandidate(date, labelled.cell, 2.2 - 0.4 * labelled.place - 1.0 * low, Source.TEXT_LABEL)
 
 
 def _names_another_date(before: str) -> bool:

@@ -1,148 +1,240 @@
 """Finds the table of charged lines: from its header to the first sum, page after page."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import pairwise, takewhile
+from itertools import chain, islice, pairwise
 
 from invoices.model import LineItem
+from invoices.readers.found import box_around
 from invoices.readers.geometry import Cell, Layout, Row
-from invoices.readers.money import Role, role_of
+from invoices.readers.line_numbers import (
+    QUANTITY,
+    Columns,
+    Numbers,
+    apart,
+    before_rate,
+    columns_of,
+    rate_of,
+    tell_apart,
+)
+from invoices.readers.money import Money, Role, role_of
 from invoices.readers.numbers import Amount, find_amounts
-from invoices.readers.vocabulary import LINE_COLUMNS
+from invoices.readers.vocabulary import LINE_COLUMNS, TABLE_END
 
 MIN_COLUMNS, MIN_NUMBER_COLUMNS = 3, 2
 """Fewer column names do not make a header."""
+MAX_HEAD_WORDS, MAX_SUM_WORDS, MAX_SUM_CELLS = 5, 4, 5
+"""Of a column's name, of a sum's name, and of a row that is a sum."""
 ALIGNED = 14.0
 """Points by which an amount's right edge may miss its column."""
-QUANTITY = re.compile(r"^(?:x\s?)?(\d{1,6}(?:[.,]\d{1,4})?)(?:\s?[A-Za-z²³.]{1,6})?$")
-TIMES = re.compile(r"\bx\s?(\d{1,5})\b")
-SUMS = (Role.TOTAL, Role.PLAIN_TOTAL, Role.TAX, Role.NET)
-NUMBERED = re.compile(r"^\(?\d{1,3}[.)]?\s+\S")
+UNDER_HEAD = 3
+"""An edge under the amount column's head counts so many times: discounts and prices make columns too."""
+MAX_CHOICES = 12
+"""Ways to leave lines out that are tried."""
+SUMS = (Role.TOTAL, Role.PLAIN_TOTAL, Role.NET)
+NUMBERED = re.compile(r"^\(?\d{1,3}[.)]?(?:\s+\S|$)")
 
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    rows: list[Row]
-    edge: float | None
-    """Right edge of the amount column, None while unknown."""
+    rows: Sequence[Row]
+    columns: Columns
+    headed: bool
 
 
-def find_line_items(layout: Layout) -> tuple[LineItem, ...]:
-    """Return the charged lines; none if there is no table that ends in a sum."""
-    items: list[LineItem] = []
-    for table in _tables(layout):
-        items.extend(_items(table))
-    return tuple(items)
+@dataclass(frozen=True, slots=True)
+class _Charge:
+    """A row with an amount in the table's amount column."""
+
+    row: Row
+    cell: Cell
+    amount: Amount
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    item: LineItem
+    sure: bool
+    """It is numbered, or its quantity and price make its amount."""
+
+
+def find_line_items(layout: Layout, amounts: Sequence[Money] = ()) -> tuple[LineItem, ...]:
+    """Return the charged lines; none if there is no table. `amounts` holds the sums that they should add up to."""
+    lines = [line for table in _tables(layout) for line in _lines(layout, table)]
+    sums = {abs(money.value) for money in amounts if money.role in SUMS}
+    return tuple(line.item for line in _adding_up(lines, sums))
+
+
+def sum_of_lines(lines: Sequence[LineItem]) -> Decimal | None:
+    """Return what the lines add up to; None if there are none or one has no amount."""
+    amounts = [line.amount for line in lines if line.amount is not None]
+    return sum(amounts, Decimal(0)) if amounts and len(amounts) == len(lines) else None
+
+
+def _adding_up(lines: Sequence[_Line], sums: Collection[Decimal]) -> Sequence[_Line]:
+    """Leave out unsure lines, all or the last ones, where the others add up to a sum on the page."""
+    last_sure = max((index for index, line in enumerate(lines) if line.sure), default=0)
+    choices = chain(
+        (lines, [line for line in lines if line.sure]),
+        (lines[:end] for end in range(len(lines) - 1, last_sure, -1)),
+    )
+    for choice in islice(choices, MAX_CHOICES):
+        total = sum_of_lines([line.item for line in choice])
+        if total is not None and abs(total) in sums:
+            return choice
+    return lines
 
 
 def _tables(layout: Layout) -> Iterator[_Table]:
-    """Yield the rows between each header and the sum that ends it; without any header, numbered rows with amounts.
+    """Yield the rows between each header and the sum that ends it; without any header, all rows.
 
-    A table may go on over pages: only a new header or a sum ends it.
+    A table may go on over pages: only a new header or its end ends it.
     """
     headers = [row for row in layout.rows if _is_header(row)]
     if not headers:
-        yield _Table([row for row in layout.rows if _last_amount(row)], None)
+        yield _Table(layout.rows, Columns(), headed=False)
         return
     for header, following in pairwise([*headers, None]):
         assert header is not None
         rows = layout.rows[header.number + 1 : following.number if following else None]
-        yield _Table(list(takewhile(lambda row: not _is_sum(row), rows)), _edge(header))
+        yield _Table(list(_until_end(rows)), columns_of(header), headed=True)
+
+
+def _until_end(rows: Sequence[Row]) -> Iterator[Row]:
+    begun = False
+    for row in rows:
+        if _is_sum(row) or TABLE_END.fullmatch(row.cells[0].folded.strip(" :")) or (begun and _is_other_header(row)):
+            return
+        begun = begun or _has_money(row)
+        yield row
 
 
 def _is_header(row: Row) -> bool:
     """Tell whether the row names columns of a table of lines: what, and how many or at what price or amount."""
-    if any(amount.exact for amount in find_amounts(row.text)) or len(row.cells) < MIN_COLUMNS:
+    if _has_money(row) or len(row.cells) < MIN_COLUMNS:
         return False
-    words = " | ".join(cell.folded for cell in row.cells if len(cell.words) <= 5)  # noqa: PLR2004  # no sentences
+    words = " | ".join(cell.folded for cell in row.cells if len(cell.words) <= MAX_HEAD_WORDS)
     what, how_many, price, amount = (bool(column.search(words)) for column in LINE_COLUMNS)
     return (what or (how_many and price)) and how_many + price + amount >= MIN_NUMBER_COLUMNS
 
 
-def _edge(header: Row) -> float | None:
-    named = [
-        cell
-        for cell in header.cells
-        if re.search(r"amount|total|betrag|entgelt|wert|montant|bedrag|totaal|import|prijs incl", cell.folded)
-    ]
-    return named[-1].right if named else None
+def _is_other_header(row: Row) -> bool:
+    """Tell whether the row names columns of another table, of taxes or discounts; a first sum may stand beside it."""
+    heads = (cell for cell in row.cells if len(cell.words) <= MAX_HEAD_WORDS and not any(find_amounts(cell.text)))
+    roles = [role_of(cell.folded) for cell in heads]
+    told = [role for role in roles if role is not Role.OTHER]
+    return len(told) > 1 + _has_money(row) and bool({Role.TAX, Role.NET, Role.NOT_A_SUM} & {*told})
+
+
+def _has_money(row: Row) -> bool:
+    return any(amount.exact for amount in find_amounts(row.text))
 
 
 def _is_sum(row: Row) -> bool:
     """Tell whether the row is a sum rather than a line: it is called one and has nothing else to say."""
     label = next((cell.folded for cell in row.cells if re.search(r"[a-z]{2}", cell.folded)), "")
-    if len(label.split()) > 4 or not any(amount.exact for amount in find_amounts(row.text)):  # noqa: PLR2004
+    if len(label.split()) > MAX_SUM_WORDS or not any(find_amounts(row.text)):
         return False
-    return role_of(label) in (Role.TOTAL, Role.PLAIN_TOTAL, Role.NET) and len(row.cells) <= 5  # noqa: PLR2004
+    return role_of(label) in SUMS and len(row.cells) <= MAX_SUM_CELLS
 
 
-def _items(table: _Table) -> Iterator[LineItem]:
-    amounts = [(row, cell, amount) for row in table.rows if (last := _last_amount(row)) for cell, amount in [last]]
-    edge = _common_edge([cell.right for _, cell, _ in amounts], table.edge)
-    held: LineItem | None = None
-    for row, cell, amount in amounts:
-        if edge is not None and abs(cell.right - edge) > ALIGNED:
+def _lines(layout: Layout, table: _Table) -> Iterator[_Line]:
+    held: _Line | None = None
+    charges = _charges(table)
+    taken = {charge.row.number for charge in charges}
+    for charge in charges:
+        before = [cell for cell in charge.row.cells if cell.left < charge.cell.left] or apart(charge.cell)
+        if held is not None and _is_discount(charge, before):
+            amount = (held.item.amount or Decimal(0)) + charge.amount.value
+            held = _Line(held.item.model_copy(update={"amount": amount}), held.sure)
             continue
-        if held is not None and held.amount is not None and amount.value <= 0 and _is_discount(row):
-            held = held.model_copy(update={"amount": held.amount + amount.value})
-            continue
-        item = _item(row, cell, amount, table)
-        if item and (table.edge is not None or _is_numbered(row) or item.quantity is not None):
+        line = _line(layout, table, charge, _with_words(table, charge, before, taken))
+        if line:
             if held is not None:
                 yield held
-            held = item
+            held = line
     if held is not None:
         yield held
 
 
-def _is_discount(row: Row) -> bool:
-    return role_of(row.text.lower()) is Role.ADJUSTMENT
+def _charges(table: _Table) -> list[_Charge]:
+    """Return the rows with an amount in the amount column: where most amounts end, first under the column's head."""
+    found = [charge for row in table.rows if (charge := _last_amount(row))]
+    head = table.columns.amount or (None if found else table.columns.price)
+    if head is not None and not any(head.over(charge.cell) > 0 for charge in found):
+        found = [charge for row in table.rows if (charge := _last_amount(row, loose=True))] or found
+        found = [charge for charge in found if charge.amount.exact or head.over(charge.cell) > 0]
+    if not found:
+        return []
+    weights: Counter[int] = Counter()
+    for charge in found:
+        weights[round(charge.cell.right)] += UNDER_HEAD if head is not None and head.over(charge.cell) > 0 else 1
+    edge = max(weights, key=lambda edge: sum(weights[other] for other in weights if abs(other - edge) <= ALIGNED))
+    return [charge for charge in found if abs(charge.cell.right - edge) <= ALIGNED]
 
 
-def _last_amount(row: Row) -> tuple[Cell, Amount] | None:
-    """Return the row's rightmost amount of money."""
+def _last_amount(row: Row, *, loose: bool = False) -> _Charge | None:
+    """Return the row's rightmost amount of money. `loose`: any number will do, as where no line has cents."""
     for cell in reversed(row.cells):
-        exact = [amount for amount in find_amounts(cell.text) if amount.exact]
-        if exact:
-            return cell, exact[-1]
+        amounts = [amount for amount in find_amounts(cell.text) if amount.exact or loose]
+        if amounts:
+            return _Charge(row, cell, amounts[-1])
     return None
 
 
-def _common_edge(edges: Sequence[float], header: float | None) -> float | None:
-    """Return where most amounts end: a header may stand left of, over or right of its amounts."""
-    if not edges:
-        return header
-    return max(edges, key=lambda edge: sum(abs(other - edge) <= ALIGNED for other in edges))
+def _is_discount(charge: _Charge, before: Sequence[Cell]) -> bool:
+    """Tell whether the row takes something off the line before it: it says so, and counts nothing itself."""
+    counts = any(QUANTITY.match(cell.text) for cell in before)
+    return charge.amount.value <= 0 and role_of(charge.row.text.lower()) is Role.ADJUSTMENT and not counts
 
 
-def _item(row: Row, amount_cell: Cell, amount: Amount, table: _Table) -> LineItem | None:
-    before = [cell for cell in row.cells if cell.left < amount_cell.left]
-    described = _descriptions(before)
-    if not described and table.edge is not None and row is not table.rows[0]:
-        before = list(table.rows[table.rows.index(row) - 1].cells)  # the amount is set a little lower than the words
-        described = _descriptions(before)
-    if not described or role_of(described[0].lower()) in SUMS:
+def _line(layout: Layout, table: _Table, charge: _Charge, cells: Sequence[Cell]) -> _Line | None:
+    described = _descriptions(cells)
+    if not described:
         return None
-    quantities = [match[1] for cell in before if (match := QUANTITY.match(cell.text))]
-    if not quantities and _is_discount(row):
-        return None  # a charge or discount on the whole invoice
-    times = TIMES.search(described[0])
-    quantity = times[1] if times else next(iter(quantities[-2:]), None)
-    prices = [money.value for cell in before for money in find_amounts(cell.text) if money.exact]
-    return LineItem(
-        description=max(described, key=len),
-        quantity=Decimal(quantity.replace(",", ".")) if quantity else None,
-        unit_price=prices[-1] if prices else None,
-        amount=amount.value,
-        page=row.page,
+    description = max(described, key=len)
+    numbers = tell_apart(cells, charge.amount.value, table.columns, description)
+    numbered = bool(NUMBERED.match(cells[0].text))
+    if not _is_charged(table, description, numbers, numbered=numbered):
+        return None
+    item = LineItem(
+        description=description,
+        quantity=numbers.quantity,
+        unit_price=numbers.price,
+        amount=charge.amount.value,
+        tax_rate=rate_of(charge.row.cells),
+        page=charge.row.page,
+        box=box_around(layout, [*cells, charge.cell]),
     )
+    return _Line(item, sure=numbers.agree or numbered)
+
+
+def _with_words(table: _Table, charge: _Charge, before: Sequence[Cell], taken: Collection[int]) -> Sequence[Cell]:
+    """Add the row above to a row that says nothing: some amounts are set a little lower than their words."""
+    index = charge.row.number - table.rows[0].number
+    if _descriptions(before) or not table.headed or index == 0 or charge.row.number - 1 in taken:
+        return before
+    return [*table.rows[index - 1].cells, *before]
+
+
+def _is_charged(table: _Table, description: str, numbers: Numbers, *, numbered: bool) -> bool:
+    """Tell a line from a sum, a discount on the whole invoice and a remark, by what it counts or is called."""
+    if numbers.agree or numbered:
+        return True
+    if role_of(description.lower()) in (*SUMS, Role.TAX, Role.ADJUSTMENT):
+        return numbers.quantity is not None and numbers.price is not None
+    return table.headed or numbers.quantity is not None
 
 
 def _descriptions(cells: Sequence[Cell]) -> list[str]:
-    return [cell.text for cell in cells if re.search(r"[^\W\d_]{2}", cell.text)]
+    """Return what says what is charged: no quantities with their units, no tax rates.
 
-
-def _is_numbered(row: Row) -> bool:
-    return bool(NUMBERED.match(row.text))
+    Where nothing else does, a first `4 Kingfisher` before other numbers is a position with its goods, not a quantity.
+    """
+    texts = [text for cell in cells if re.search(r"[^\W\d_]{2}", text := before_rate(cell.text))]
+    described = [text for text in texts if not QUANTITY.match(text)]
+    numbered = len(cells) > 1 and NUMBERED.match(cells[0].text)
+    return described or (texts[:1] if numbered and cells[0].text in texts else [])

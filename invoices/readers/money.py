@@ -7,11 +7,15 @@ from decimal import Decimal
 from enum import Enum
 
 from invoices.checks import CURRENCIES
+from invoices.readers.dates import find_dates
 from invoices.readers.geometry import Cell, Layout, Row
 from invoices.readers.numbers import Amount, find_amounts
 from invoices.readers.vocabulary import ADJUSTMENT, GROSS_WORDS, NET, NET_WORDS, NOT_A_SUM, PLAIN_TOTAL, TAX, TOTAL
 
 RATE = re.compile(r"\d{1,2}(?:[.,]\d{1,3})?\s?%")
+CODE_LABEL = re.compile(r"(?:[\s-]|^)(?:nr|no|nummer|number|n[o°º]|num|numero|id|idnr|code)\W*$")
+"""What follows is a tax or customer number, however much it looks like an amount."""
+YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 MAX_LABEL_WORDS = 9
 """A longer text before an amount is a sentence."""
 HEADER_DROP = 90.0
@@ -55,6 +59,8 @@ def find_money(layout: Layout) -> list[Money]:
 
 def role_of(label: str) -> Role:
     """Return what a folded label calls its amount; the more telling words are asked first."""
+    if CODE_LABEL.search(label):
+        return Role.NOT_A_SUM
     gross, total = bool(GROSS_WORDS.search(label)), bool(TOTAL.search(label))
     if NOT_A_SUM.search(label) and not total:
         return Role.NOT_A_SUM
@@ -72,7 +78,7 @@ def role_of(label: str) -> Role:
 def _row_money(layout: Layout, row: Row) -> Iterator[Money]:
     first, label, order = "", "", 0
     for cell in row.cells:
-        amounts = list(find_amounts(cell.text))
+        amounts = [amount for amount in find_amounts(cell.text) if not _in_date(amount, cell)]
         if not amounts:
             if _is_label(cell):
                 label = cell.folded
@@ -87,6 +93,13 @@ def _row_money(layout: Layout, row: Row) -> Iterator[Money]:
             discounted = role_of(first) is Role.ADJUSTMENT
             yield _money(amount, cell, first if discounted else label, column, order)
             order += 1
+
+
+def _in_date(amount: Amount, cell: Cell) -> bool:
+    """Tell whether the number is a part of a date."""
+    if amount.exact or not YEAR.search(cell.text):
+        return False
+    return any(date.start < amount.end and amount.start < date.end for date in find_dates(cell.text))
 
 
 def _is_label(cell: Cell) -> bool:

@@ -6,20 +6,22 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 SYMBOLS = {"€": "EUR", "$": "USD", "£": "GBP", "¥": "JPY", "₹": "INR", "Rs.": "INR", "Rs": "INR", "zł": "PLN"}
+WORDS = {"euros": "EUR", "euro": "EUR", "Euro": "EUR"}
 """Signs with the currency each most often means."""
 PREFIXED_DOLLARS = {"US$": "USD", "C$": "CAD", "CA$": "CAD", "A$": "AUD", "AU$": "AUD", "NZ$": "NZD", "HK$": "HKD"}
 CODES = "EUR|USD|GBP|CHF|JPY|INR|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|CNY|HKD|SGD|ZAR|BRL|MXN|AED|RON|BGN|TRY"
-_CURRENCY = "|".join([*map(re.escape, PREFIXED_DOLLARS), *map(re.escape, SYMBOLS), CODES])
+_CURRENCY = "|".join([*map(re.escape, PREFIXED_DOLLARS), *map(re.escape, SYMBOLS), *WORDS, CODES])
 _DIGITS = (
     r"\d{1,3}(?:[.,'\u2019 \u00a0\u202f]\d{2,3})*[.,'\u2019 \u00a0\u202f]\d{3}(?:[.,]\d{1,4})?|\d+(?:[.,]\d{1,4})?"
 )
 AMOUNT = re.compile(
-    rf"(?<![\w.,/:#°*@])(?<!\w-)(?P<minus>[(\-\u2212\u2013]\s?)?(?P<before>{_CURRENCY})?\s?"
+    rf"(?<![\w.,/#°*@])(?<!§ )(?<!\d:)(?<!\w-)(?P<minus>[(\-\u2212\u2013]\s?)?(?P<before>{_CURRENCY})?\s?"
     rf"(?P<inner>[\-\u2212\u2013]\s?)?"
-    rf"(?P<digits>{_DIGITS})(?P<dash>[.,][-\u2013\u2014]{{1,2}})?\s?(?P<after>{_CURRENCY})?(?P<trailing>-|\))?"
+    rf"(?P<digits>{_DIGITS})(?P<dash>[.,][-\u2013\u2014]{{1,2}})?\s?(?P<after>{_CURRENCY})?(?P<trailing>(?<=\d)-(?!-)|\))?"
     r"(?![\w%/:]|[.,]\d|\s?%|-\d)"
 )
-MAX_DIGITS = 15
+MAX_DIGITS = 14
+"""Before the point: what decimal128(18, 4) in Parquet holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +39,18 @@ def find_amounts(text: str) -> Iterator[Amount]:
     """Yield the amounts in `text`, from left to right. Percentages, dates and longer codes are none."""
     for match in AMOUNT.finditer(text):
         value = parse_number(match["digits"])
-        if value is None:
+        if value is None or _is_day(match):
             continue
         sign = match["before"] or match["after"]
         negative = bool(match["inner"] or match["trailing"] == "-" or _opens_negative(match))
         exact = bool(sign or match["dash"] or re.search(r"[.,]\d\d$", match["digits"]))
         amount = -value if negative else value
         yield Amount(amount, currency_of(sign) if sign else None, exact, match.start(), match.end())
+
+
+def _is_day(match: re.Match[str]) -> bool:
+    """Tell whether it is a date without its year: `until 23.12.`."""
+    return bool(re.fullmatch(r"[0-3]?\d\.[01]?\d", match.group().strip())) and match.string[match.end() :][:1] == "."
 
 
 def parse_number(digits: str) -> Decimal | None:
@@ -62,7 +69,7 @@ def parse_number(digits: str) -> Decimal | None:
 
 def currency_of(sign: str) -> str:
     """Return the ISO code for a sign or code next to an amount."""
-    return PREFIXED_DOLLARS.get(sign) or SYMBOLS.get(sign) or sign
+    return PREFIXED_DOLLARS.get(sign) or SYMBOLS.get(sign) or WORDS.get(sign) or sign
 
 
 def _split_decimals(plain: str) -> tuple[str, str, str]:

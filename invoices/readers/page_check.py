@@ -1,68 +1,89 @@
-"""Checks an embedded e-invoice against the page people see: some real files contradict themselves."""
+"""Checks what was told exactly, by an embedded e-invoice or a payment code, against the page that people see."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
 from invoices.confidence import PAGE_MISMATCH
 from invoices.model import FIELD_NAMES, Evidence, FieldValue, InvoiceData, Problem, Severity, Source
-from invoices.readers.dates import find_dates
-from invoices.readers.folding import squeeze
-from invoices.readers.geometry import Page
-from invoices.readers.numbers import find_amounts
+from invoices.readers.agreement import agree
+from invoices.readers.places import Places
 
 MUST_AGREE = {"total": "total", "iban": "IBAN", "invoice_number": "invoice number"}
 """Fields where a contradiction moves money to the wrong place."""
+LABELLED = frozenset({Source.TEXT_LABEL, Source.OCR_LABEL})
+"""Only what a label names can contradict: a guess is worth less than what was told."""
+TELLERS = {"cii": "embedded e-invoice", "ubl": "embedded e-invoice", "qr": "payment code"}
 
 
-def check_against_page(embedded: InvoiceData, printed: InvoiceData, pages: Sequence[Page]) -> InvoiceData:
-    """Return `embedded` with what the page says for or against each field."""
-    text = " ".join(word.text for page in pages for word in page.words)
-    squeezed = squeeze(text)
-    amounts = {abs(amount.value) for amount in find_amounts(text)}
-    dates = {date.value for order in (True, False) for date in find_dates(text, month_first=order)}
+def check_code_against_einvoice(code: InvoiceData, einvoice: InvoiceData) -> InvoiceData:
+    """Return `code` with the problem that it names another account than the e-invoice.
+
+    Its amount may differ: it is what is left to pay.
+    """
+    iban, told = code.iban.value, einvoice.iban
+    accounts = {told.value, *(candidate.value for candidate in told.candidates)}
+    if iban is None or told.value is None or iban in accounts:
+        return code
+    message = (
+        f"The IBAN in the payment code is {iban}, but the embedded e-invoice says {told.value}. "
+        "Ask the sender which one is right before paying."
+    )
+    problem = Problem(code=PAGE_MISMATCH, severity=Severity.ERROR, field="iban", message=message)
+    return code.model_copy(update={"problems": (*code.problems, problem)})
+
+
+def without_part_payment(code: InvoiceData, totals: Sequence[Decimal], places: Places) -> InvoiceData:
+    """Return `code` without its amount where that is not the total but printed as well: a rest, or an instalment."""
+    amount = code.total.value
+    if amount is None or not totals or amount in totals or not places.mention(amount):
+        return code
+    return code.model_copy(update={"total": FieldValue[Decimal]()})
+
+
+def check_against_page(told: InvoiceData, printed: InvoiceData, places: Places) -> InvoiceData:
+    """Return `told` with what the page says for or against each field, and where on the page it stands."""
     fields: dict[str, FieldValue[Any]] = {}
     problems: list[Problem] = []
     for name in FIELD_NAMES:
-        field, other = getattr(embedded, name), getattr(printed, name)
+        field, other = getattr(told, name), getattr(printed, name)
         if field.value is None:
             continue
-        if _is_printed(field.value, squeezed, amounts, dates):
-            fields[name] = _with(field, Evidence.ON_PAGE, other)
-        elif name in MUST_AGREE and _contradicts(field.value, other):
-            fields[name] = _with(field, Evidence.PAGE_CONTRADICTS, other)
-            problems.append(_mismatch(name, field.value, other.value))
-        elif name in MUST_AGREE:
-            fields[name] = _with(field, Evidence.NOT_ON_PAGE, FieldValue())
-    return embedded.model_copy(update={**fields, "problems": (*embedded.problems, *problems)})
+        if places.mention(field.value):
+            fields[name] = _placed(name, field, other, places)
+        elif name in MUST_AGREE and _contradicts(name, field.value, other):
+            fields[name] = _with(field, Evidence.PAGE_CONTRADICTS)
+            problems.append(_mismatch(name, field.value, other.value, TELLERS[told.reader]))
+        elif name in MUST_AGREE and not places.doubtful:
+            fields[name] = _with(field, Evidence.NOT_ON_PAGE)
+    return told.model_copy(update={**fields, "problems": (*told.problems, *problems)})
 
 
-def _is_printed(value: object, squeezed: str, amounts: Iterable[Decimal], dates: Iterable[object]) -> bool:
-    if isinstance(value, Decimal):
-        return abs(value) in amounts
-    if isinstance(value, str):
-        return squeeze(value) in squeezed
-    return value in dates
+def _contradicts(name: str, value: object, other: FieldValue[Any]) -> bool:
+    """A part of a number is the same one, read shorter: no contradiction. Nor is an IBAN that an OCR misread."""
+    speaks = Evidence.CHECKSUM_VALID in other.evidence if name == "iban" else False
+    labelled = other.source is Source.TEXT_LABEL or (other.source in LABELLED and name != "iban")
+    return other.value is not None and (speaks or labelled) and agree(name, value, other.value) is False
 
 
-def _contradicts(value: object, other: FieldValue[Any]) -> bool:
-    """Only what a label names can contradict: a guess is worth less than the XML, and a part is the same, shorter."""
-    if other.value is None or other.source is not Source.TEXT_LABEL:
-        return False
-    return not isinstance(value, str) or squeeze(str(other.value)) not in squeeze(value)
+def _placed(name: str, field: FieldValue[Any], other: FieldValue[Any], places: Places) -> FieldValue[Any]:
+    """Add that the page shows the value, and where: where a reader found it, else where it first stands."""
+    found = _with(field, Evidence.ON_PAGE)
+    if other.box is not None and agree(name, field.value, other.value):
+        return found.model_copy(update={"page": other.page, "box": other.box})
+    place = next(places.of(field.value), None) if field.value is not None else None
+    return found.model_copy(update={"page": place.page, "box": place.box}) if place else found
 
 
-def _with(field: FieldValue[Any], fact: Evidence, other: FieldValue[Any]) -> FieldValue[Any]:
-    """Add the fact, and where on the page the field is, if both readings agree on it."""
-    place = {"page": other.page, "box": other.box} if other.value == field.value else {}
-    return field.model_copy(update={"evidence": (*field.evidence, fact), **place})
+def _with(field: FieldValue[Any], fact: Evidence) -> FieldValue[Any]:
+    return field.model_copy(update={"evidence": (*field.evidence, fact)})
 
 
-def _mismatch(name: str, embedded: object, printed: object) -> Problem:
+def _mismatch(name: str, told: object, printed: object, what: str) -> Problem:
     return Problem(
         code=PAGE_MISMATCH,
         severity=Severity.ERROR,
         field=name,
-        message=f"The {MUST_AGREE[name]} in the embedded e-invoice is {embedded}, but the page shows {printed}. "
+        message=f"The {MUST_AGREE[name]} in the {what} is {told}, but the page shows {printed}. "
         "Ask the sender which one is right before paying.",
     )

@@ -2,19 +2,22 @@
 
 import io
 import re
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import pikepdf
 
 from invoices.problems import Unreadable, UnreadableDocument
+from invoices.readers.pdf_bombs import refuse_bombs
+from invoices.readers.pdf_streams import plainly_packed, unpack
 
-MAX_CONTENT_BYTES = 32 * 1024 * 1024
-"""Unpacked drawing instructions of a page. A dense page has well under 1 MB; a bomb of 1.2 kB unpacks to 300."""
 MAX_ATTACHMENT_BYTES = 10 * 1024 * 1024
+"""Of one that may be an e-invoice, unpacked. The largest known ones carry other files and have some MB."""
+MAX_ATTACHMENTS = 50
+MAX_ACTIONS = 100
+"""That follow one another. A successor may be its own, and then nothing ends."""
 ACTIVE_ACTIONS = frozenset({"/JavaScript", "/Launch", "/SubmitForm", "/ImportData"})
-PRINT_AGAIN = "Print the document into a new PDF and send that."
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,7 @@ def open_pdf(data: bytes, max_pages: int) -> PdfFile:
     with pdf:
         try:
             return _facts(pdf, data, max_pages)
-        except (pikepdf.PdfError, ValueError, TypeError, AttributeError, KeyError) as error:
+        except (pikepdf.PdfError, ValueError, TypeError, AttributeError, LookupError, RuntimeError) as error:
             if isinstance(error, UnreadableDocument):
                 raise
             raise _damaged(str(error)) from error
@@ -57,8 +60,7 @@ def _facts(pdf: pikepdf.Pdf, data: bytes, max_pages: int) -> PdfFile:
             f"The PDF has {page_count} pages; at most {max_pages} are read. "
             "Send the invoice alone, without its attachments.",
         )
-    for page in pdf.pages:
-        _refuse_bomb(page)
+    refuse_bombs(pdf)
     facts = {
         "has_active_content": _has_active_content(pdf),
         "encrypted": pdf.is_encrypted,
@@ -68,49 +70,32 @@ def _facts(pdf: pikepdf.Pdf, data: bytes, max_pages: int) -> PdfFile:
     return PdfFile(page_count, tuple(name for name, holds in facts.items() if holds), tuple(_attachments(pdf)))
 
 
-def _refuse_bomb(page: pikepdf.Page) -> None:
-    contents = page.obj.get("/Contents")
-    streams = contents if isinstance(contents, pikepdf.Array) else [contents]
-    size = 0
-    for stream in streams:
-        if isinstance(stream, pikepdf.Stream):
-            size += _unpacked_size(stream, MAX_CONTENT_BYTES - size)
-        if size > MAX_CONTENT_BYTES:
-            raise UnreadableDocument(
-                Unreadable.UNSAFE,
-                f"A page of the PDF unpacks to more than {MAX_CONTENT_BYTES >> 20} MB of drawing instructions, "
-                f"as files made to break a reader do. {PRINT_AGAIN}",
-            )
-
-
-def _unpacked_size(stream: pikepdf.Stream, limit: int) -> int:
-    """Return the stream's unpacked size, or something above `limit`, never unpacking more than that."""
-    raw = stream.read_raw_bytes()
-    filters = stream.get("/Filter")
-    names = [filters] if isinstance(filters, pikepdf.Name) else list(filters or [])
-    for name in names:
-        if name != "/FlateDecode":
-            return len(raw)
-        try:
-            raw = zlib.decompressobj().decompress(raw, limit + 1)
-        except zlib.error:
-            return len(raw)
-    return len(raw)
-
-
 def _has_active_content(pdf: pikepdf.Pdf) -> bool:
     """Look where actions start: the document's opening, its named scripts, its pages and what is clicked on them."""
     root = pdf.Root
-    if "/JavaScript" in (root.get("/Names") or {}) or "/AA" in root:
+    names = root.get("/Names")
+    if (isinstance(names, pikepdf.Dictionary) and "/JavaScript" in names) or "/AA" in root:
         return True
-    holders = [root.get("/OpenAction"), *(annotation.get("/A") for annotation in _annotations(pdf))]
-    return any("/AA" in page.obj for page in pdf.pages) or any(_is_active(holder) for holder in holders)
+    if any("/AA" in page.obj for page in pdf.pages):
+        return True
+    return _is_active(root.get("/OpenAction")) or any(
+        "/AA" in annotation or _is_active(annotation.get("/A")) for annotation in _annotations(pdf)
+    )
 
 
 def _is_active(action: object) -> bool:
-    if not isinstance(action, pikepdf.Dictionary):
-        return False
-    return str(action.get("/S", "")) in ACTIVE_ACTIONS or "/JS" in action or _is_active(action.get("/Next"))
+    """Tell whether an action, or one that follows it, does more than to show something."""
+    actions, looked_at = [action], 0
+    while actions and looked_at < MAX_ACTIONS:
+        looked_at += 1
+        current = actions.pop()
+        if isinstance(current, pikepdf.Array):
+            actions.extend(islice(current, MAX_ACTIONS))
+        elif isinstance(current, pikepdf.Dictionary):
+            if str(current.get("/S", "")) in ACTIVE_ACTIONS or "/JS" in current:
+                return True
+            actions.append(current.get("/Next"))
+    return bool(actions)  # more than anybody needs: as good as a script
 
 
 def _annotations(pdf: pikepdf.Pdf) -> Iterator[pikepdf.Dictionary]:
@@ -122,18 +107,42 @@ def _annotations(pdf: pikepdf.Pdf) -> Iterator[pikepdf.Dictionary]:
 
 def _attachments(pdf: pikepdf.Pdf) -> Iterator[bytes]:
     """Yield embedded files that begin like XML, whatever their names: senders write them in every way."""
-    for name in sorted(pdf.attachments, key=str.lower):
-        try:
-            data = pdf.attachments[name].get_file().read_bytes()
-        except (pikepdf.PdfError, ValueError, KeyError):
-            continue  # a broken attachment is as good as none: the page is still there
+    seen: set[tuple[int, int]] = set()
+    for specification in islice(_specifications(pdf), MAX_ATTACHMENTS):
+        stream = _embedded_file(specification)
+        if stream is None or stream.objgen in seen or not plainly_packed(stream):
+            continue
+        seen.add(stream.objgen)
+        data = unpack(stream, MAX_ATTACHMENT_BYTES)
         head = data[:64].replace(b"\x00", b"").lstrip(b"\xef\xbb\xbf\xff\xfe \r\n\t")
         if head.startswith(b"<") and len(data) <= MAX_ATTACHMENT_BYTES:
             yield data
 
 
+def _specifications(pdf: pikepdf.Pdf) -> Iterator[object]:
+    """Yield the file specifications among the document's names, then those that only its AF array lists."""
+    names = pdf.Root.get("/Names")
+    tree = names.get("/EmbeddedFiles") if isinstance(names, pikepdf.Dictionary) else None
+    if isinstance(tree, pikepdf.Dictionary):
+        try:
+            named = sorted(pikepdf.NameTree(tree).items(), key=lambda item: item[0].lower())
+        except (pikepdf.PdfError, ValueError, RuntimeError):
+            named = []  # a broken tree of names is as good as none: the page is still there
+        yield from (specification for _, specification in named)
+    associated = pdf.Root.get("/AF")
+    yield from associated if isinstance(associated, pikepdf.Array) else (associated,)
+
+
+def _embedded_file(specification: object) -> pikepdf.Stream | None:
+    files = specification.get("/EF") if isinstance(specification, pikepdf.Dictionary) else None
+    if not isinstance(files, pikepdf.Dictionary):
+        return None
+    streams = (files.get(key) for key in ("/UF", "/F"))
+    return next((stream for stream in streams if isinstance(stream, pikepdf.Stream)), None)
+
+
 def _damaged(detail: str) -> UnreadableDocument:
-    detail = re.sub(r"^stream <[^>]*>: ", "", detail)
+    detail = re.sub(r"^stream <[^>]*>(?: \([^)]*\))?: ", "", detail)  # where the bytes lay in our memory
     return UnreadableDocument(
         Unreadable.DAMAGED,
         f"The file begins like a PDF but is damaged ({detail[:200]}). Send it again; if it opens on your screen, "

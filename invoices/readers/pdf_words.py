@@ -16,10 +16,14 @@ from invoices.readers.geometry import Page, Word
 QUARTER_TURN = math.pi / 2
 WORD_GAP = 0.28
 """Characters further apart than this share of their height are different words, whatever the file says."""
+GUESSED_GAP = 0.15
+"""The same inside a word where pdfium guesses a space that the file does not have: letters may be set widely."""
 MAX_CHARACTERS = 50_000
 """Of a page. A page of fine print has 10,000."""
 INVISIBLE = "\u00ad\u200b\ufeff\ufffe\x02"
 """Soft hyphens, zero-width spaces, and pdfium's marks for a broken-off hyphen."""
+SURROGATES = range(0xD800, 0xE000)
+"""Halves of a character beyond the first plane, as pictures in icon fonts are: no text, and no valid Unicode alone."""
 
 
 @dataclass(slots=True)
@@ -31,6 +35,8 @@ class _Character:
     bottom: float
     quarter: int
     """Turns by 90 degrees, 0 to 3, before the page's own rotation."""
+    after_guess: bool = False
+    """Pdfium guesses a space before it."""
 
 
 def read_pages(data: bytes) -> list[Page]:
@@ -81,19 +87,23 @@ class _View:
 
 
 def _characters(text_page: pypdfium2.PdfTextPage, view: _View, count: int) -> Iterator[_Character | None]:
-    """Yield each printed character; None for white space."""
+    """Yield each printed character; None for white space that the file has."""
     box = raw.FS_RECTF()
     reference = ctypes.byref(box)
+    after_guess = False
     for index in range(count):
         code = raw.FPDFText_GetUnicode(text_page, index)
         text = chr(code) if code else ""
-        if not text or text in INVISIBLE:
+        if not text or text in INVISIBLE or code in SURROGATES:
             continue
-        if text.isspace() or not raw.FPDFText_GetLooseCharBox(text_page, index, reference):
+        if text.isspace() and raw.FPDFText_IsGenerated(text_page, index) == 1:
+            after_guess = True
+        elif text.isspace() or not raw.FPDFText_GetLooseCharBox(text_page, index, reference):
             yield None
         else:
             quarter = round(raw.FPDFText_GetCharAngle(text_page, index) / QUARTER_TURN) % 4
-            yield _Character(text, *view.seen(box), quarter)
+            yield _Character(text, *view.seen(box), quarter, after_guess)
+            after_guess = False
 
 
 def _upright(characters: list[_Character | None]) -> list[_Character | None]:
@@ -119,6 +129,10 @@ def _group(characters: Sequence[_Character | None]) -> list[list[_Character]]:
 def _apart(before: _Character, character: _Character) -> bool:
     height = max(before.bottom - before.top, 1.0)
     gap = character.left - before.right
+    if character.after_guess:
+        inside = before.text.isalpha() and character.text.islower()
+        if not inside or gap > GUESSED_GAP * height:
+            return True
     return gap > WORD_GAP * height or gap < -2 * height or abs(character.bottom - before.bottom) > height / 2
 
 

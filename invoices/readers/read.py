@@ -1,15 +1,20 @@
-"""Turns a document's bytes into an InvoiceData: the first sure reader wins, the others become evidence."""
+"""Turns a document's bytes into an InvoiceData: every reader is asked, the surest wins, the others become evidence."""
 
 import datetime as dt
+from collections.abc import Sequence
 
 from invoices.confidence import assess
 from invoices.model import InvoiceData, Problem, Severity
-from invoices.problems import Unreadable, UnreadableDocument
-from invoices.readers import identifiers
+from invoices.problems import UnreadableDocument
+from invoices.readers import ocr, qr
 from invoices.readers.einvoice_xml import is_einvoice, read_einvoice_xml
-from invoices.readers.page_check import check_against_page
+from invoices.readers.geometry import Page
+from invoices.readers.images import open_pictures
+from invoices.readers.page_check import check_against_page, check_code_against_einvoice, without_part_payment
 from invoices.readers.pdf_file import PdfFile, open_pdf
 from invoices.readers.pdf_words import read_pages
+from invoices.readers.places import Places
+from invoices.readers.reconcile import reconcile
 from invoices.readers.sniff import Kind, sniff
 from invoices.readers.text import read_text
 from invoices.readers.xml_tree import parse_xml
@@ -20,6 +25,7 @@ NO_TEXT = Problem(
     severity=Severity.WARNING,
     message="Nothing is printed here as text: the page is blank, or it is a picture of one. Please type it in.",
 )
+BROKEN_EINVOICE = "einvoice_unreadable"
 
 
 def read_document(data: bytes, *, today: dt.date, max_pages: int = MAX_PAGES) -> InvoiceData:
@@ -30,42 +36,64 @@ def read_document(data: bytes, *, today: dt.date, max_pages: int = MAX_PAGES) ->
     """
     match sniff(data):
         case Kind.XML:
-            invoice = read_einvoice_xml(data)
+            invoice = reconcile([read_einvoice_xml(data)])
         case Kind.PDF:
             invoice = _read_pdf(data, open_pdf(data, max_pages))
         case Kind.IMAGE:
-            raise UnreadableDocument(
-                Unreadable.NEEDS_OCR,
-                "The file is an image, and images cannot be read yet. "
-                "Send the invoice as a PDF with text, or as an e-invoice.",
-            )
+            invoice = _read_picture(data, max_pages)
     return assess(invoice, today)
 
 
-def warm_up() -> None:
-    """Make the libraries do what they put off until their first document, so that forked children need not."""
-    parse_xml(b"<Invoice/>")
-    identifiers.warm_up()
+def _read_picture(data: bytes, max_pages: int) -> InvoiceData:
+    pages = ocr.read_pictures(data, max_pages)
+    code, broken = qr.read_codes(qr.codes_of_pictures(open_pictures(data, max_pages)))
+    invoice = _reconciled(None, code, pages, reader="ocr")
+    problems = (*invoice.problems, *broken, *ocr.left_out(len(pages)))
+    return invoice.model_copy(update={"page_count": len(pages), "problems": problems})
 
 
 def _read_pdf(data: bytes, pdf: PdfFile) -> InvoiceData:
     pages = read_pages(data)
-    printed = read_text(pages) if any(page.words for page in pages) else None
-    embedded = _embedded_einvoice(pdf)
-    if embedded is not None:
-        invoice = check_against_page(embedded, printed, pages) if printed else embedded
-    else:
-        invoice = printed or InvoiceData(reader="text", problems=(NO_TEXT,))
-    flags = pdf.flags if printed else (*pdf.flags, NO_TEXT.code)
-    return invoice.model_copy(update={"page_count": pdf.page_count, "flags": flags})
+    embedded, unreadable = _embedded_einvoice(pdf)
+    code, broken = qr.read_codes(qr.codes_of_pdf(data, pdf.page_count))
+    scans = [] if embedded else ocr.scanned_pages(data, pages)
+    pages = ocr.read_scans(data, pages, scans)
+    invoice = _reconciled(embedded, code, pages, reader="text")
+    printed = any(page.words for page in pages)
+    return invoice.model_copy(
+        update={
+            "page_count": pdf.page_count,
+            "flags": pdf.flags if printed else (*pdf.flags, NO_TEXT.code),
+            "problems": (*invoice.problems, *unreadable, *broken, *ocr.left_out(len(scans))),
+        }
+    )
 
 
-def _embedded_einvoice(pdf: PdfFile) -> InvoiceData | None:
+def _reconciled(
+    embedded: InvoiceData | None, code: InvoiceData | None, pages: Sequence[Page], reader: str
+) -> InvoiceData:
+    """Return what is told exactly, by an e-invoice or a payment code, and what is printed, as one reading."""
+    if embedded and code:
+        code = check_code_against_einvoice(code, embedded)
+    if not any(page.words for page in pages):
+        told = [reading for reading in (embedded, code) if reading]
+        return reconcile(told or [InvoiceData(reader=reader, problems=(NO_TEXT,))])
+    printed, places = read_text(pages), Places(pages)
+    if code:
+        totals = [reading.total.value for reading in (embedded, printed) if reading and reading.total.value is not None]
+        code = without_part_payment(code, totals, places)
+    told = [check_against_page(reading, printed, places) for reading in (embedded, code) if reading]
+    return reconcile([*told, printed])
+
+
+def _embedded_einvoice(pdf: PdfFile) -> tuple[InvoiceData | None, tuple[Problem, ...]]:
     """Return the first attachment that is an e-invoice. Others, even unsafe ones, are not opened further."""
+    broken: list[Problem] = []
     for attachment in pdf.attachments:
         try:
             if is_einvoice(parse_xml(attachment)):
-                return read_einvoice_xml(attachment)
-        except UnreadableDocument:
-            continue
-    return None
+                return read_einvoice_xml(attachment), ()
+        except UnreadableDocument as error:
+            message = f"An XML file inside the PDF cannot be read, so the page alone was. {error.message}"
+            broken.append(Problem(code=BROKEN_EINVOICE, severity=Severity.WARNING, message=message))
+    return None, tuple(broken[:1])

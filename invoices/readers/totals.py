@@ -1,6 +1,6 @@
 """Solves net + tax = total over the amounts on the page: labels propose, arithmetic decides."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import chain, combinations
@@ -8,17 +8,30 @@ from itertools import chain, combinations
 from invoices.model import Source
 from invoices.readers.geometry import Cell
 from invoices.readers.money import RATE, Money, Role
+from invoices.readers.vocabulary import PAID
 
 TOLERANCE = Decimal("0.02")
 LOWEST_RATE, HIGHEST_RATE = Decimal("0.012"), Decimal("0.35")
 """No country taxes less or more of a whole invoice."""
 LABEL_SCORE = {Role.TOTAL: 3.0, Role.PLAIN_TOTAL: 2.2, Role.NET: 3.0, Role.TAX: 3.0}
+UNNAMED, UNNAMED_TAX = 0.4, 2.0
+"""Of amounts that only fit the others; the latter fit a net and a rate."""
 COLUMN_SCORE = 1.2
 """A header above says less than a label beside."""
+ROW_SCORE, NAMED_ROW_SCORE = 1.6, 2.6
+"""Of each of net, tax and total side by side; the latter under headers that call them so."""
 AGREEMENT = 3.0
 """What arithmetic adds: more than the difference between any two labels."""
+ADJUSTED = 1.5
+"""What a shipping cost or discount between net and total takes away: some sum of those on a page fits by chance."""
+CENTS_ARE_USUAL = 3
+"""So many amounts with cents or a currency: the document writes them."""
 MAX_CANDIDATES = 14
+LARGEST = 1.0
+"""What being the largest of several totals says; half as large, half as much."""
 MAX_ADJUSTMENTS = 3
+MAX_LEFT = 4
+"""Totals, taxes and nets that are tried where the net has no name."""
 ZERO = Decimal(0)
 
 
@@ -42,24 +55,60 @@ class Totals:
     adjustment: Decimal = ZERO
 
 
-def solve_totals(amounts: Sequence[Money]) -> Totals:
-    """Return the amounts that fit their labels and each other best; without arithmetic, the best labels alone."""
-    totals, nets, taxes = _totals(amounts), _parts(amounts, Role.NET), _taxes(amounts)
-    solutions = [*_by_row(amounts), *_by_label(totals, nets, taxes, _adjustments(amounts)), *_untaxed(totals, nets)]
+def solve_totals(amounts: Sequence[Money], lines_total: Decimal | None = None) -> Totals:
+    """Return the amounts that fit their labels and each other best; without arithmetic, the best labels alone.
+
+    Where no tax is told, the total is the net as well, if the tax is zero or the lines add up to it.
+    """
+    totals = _solve(amounts)
+    if totals.total is None or totals.net is not None:
+        return totals
+    untold = totals.tax is None and not any(money.value for money in amounts if money.role is Role.TAX)
+    free = totals.tax is not None and totals.tax.value == 0
+    if free or (untold and lines_total == totals.total.value):
+        net = Part(totals.total.value, totals.total.score, totals.total.cell, Source.TEXT_PATTERN)
+        return Totals(net, totals.tax, totals.total, totals.adjustment)
+    return totals
+
+
+def _solve(amounts: Sequence[Money]) -> Totals:
+    nets = _parts(amounts, Role.NET)
+    taxes = [*_taxes(amounts), *_taxes_by_rate(amounts, nets)]
+    totals = _totals(amounts, {net.value + tax.value for net in nets for tax in taxes})
+    nets = [*nets, *_nets_left(amounts, totals, taxes)]
+    taxed = [*_by_row(amounts), *_by_label(totals, nets, taxes, _adjustments(amounts))]
+    printed = {money.value for money in amounts if money.exact}
+    taxed = [solution for solution in taxed if not (solution.adjustment and _before_adjustment(solution) in printed)]
+    refuted = {solution.net.value for solution in taxed if solution.net and solution.tax and solution.tax.value}
+    solutions = [*taxed, *(untaxed for untaxed in _untaxed(totals, nets) if _value(untaxed.net) not in refuted)]
     if solutions:
         return max(solutions, key=_score)
-    total = totals[0] if totals else None
+    total = next((total for total in totals if total.source is Source.TEXT_LABEL), None)
     return Totals(_plausible_net(nets, total), _plausible_tax(taxes, total), total)
+
+
+def _value(part: Part | None) -> Decimal | None:
+    return part.value if part else None
+
+
+def _before_adjustment(totals: Totals) -> Decimal | None:
+    """Return net + tax. If that is printed, it is the total, and what follows is a matter of paying it."""
+    return totals.net.value + totals.tax.value if totals.net and totals.tax else None
 
 
 def _score(totals: Totals) -> float:
     parts = [part for part in (totals.net, totals.tax, totals.total) if part]
-    return sum(part.score for part in parts) - (0.5 if totals.adjustment else 0.0)
+    return sum(part.score for part in parts) - (ADJUSTED if totals.adjustment else 0.0)
 
 
 def _parts(amounts: Sequence[Money], role: Role) -> list[Part]:
-    """Return the amounts called `role`, best first. Lower on the page is surer: sums stand under what they sum."""
-    parts = [_part(money, index, len(amounts), role) for index, money in enumerate(amounts)]
+    """Return the amounts called `role`, best first. Lower on the page is surer: sums stand under what they sum.
+
+    Where amounts have cents, a number without them is a count.
+    """
+    with_cents = sum(money.exact for money in amounts) >= CENTS_ARE_USUAL
+    likely = [money for money in amounts if money.exact or not with_cents]
+    parts = [_part(money, index, len(likely), role) for index, money in enumerate(likely)]
     return sorted((part for part in parts if part), key=lambda part: -part.score)[:MAX_CANDIDATES]
 
 
@@ -72,21 +121,31 @@ def _part(money: Money, index: int, count: int, role: Role) -> Part | None:
     return None
 
 
-def _totals(amounts: Sequence[Money]) -> list[Part]:
-    named = [*_parts(amounts, Role.TOTAL), *_parts(amounts, Role.PLAIN_TOTAL)]
-    largest = max((money.value for money in amounts if money.exact), default=None)
+def _totals(amounts: Sequence[Money], sums: Collection[Decimal]) -> list[Part]:
+    """Return the amounts called total; also, whatever they are called, the largest and those that are net + tax."""
+    exact = {money.value for money in amounts if money.exact}
+    named = [*_larger_first([*_parts(amounts, Role.TOTAL), *_parts(amounts, Role.PLAIN_TOTAL)], exact)]
+    likely = {max((money.value for money in amounts if money.exact), default=None), *sums}
     unnamed = [
-        Part(money.value, 0.4, money.cell, Source.TEXT_PATTERN)
+        Part(money.value, UNNAMED, money.cell, Source.TEXT_PATTERN)
         for money in amounts
-        if money.exact and money.value == largest and money.role not in (Role.NOT_A_SUM, Role.NET)
+        if money.exact and money.value in likely and money.role not in (Role.NOT_A_SUM, Role.NET)
     ]
     return sorted([*named, *unnamed], key=lambda part: -part.score)[: 2 * MAX_CANDIDATES]
+
+
+def _larger_first(parts: Sequence[Part], exact: Collection[Decimal]) -> Iterator[Part]:
+    """Raise the score of the larger ones: of several called total, the smaller are of parts, or of what is left."""
+    largest = max((abs(part.value) for part in parts if part.value in exact), default=ZERO)
+    for part in parts:
+        bonus = LARGEST * float(abs(part.value) / largest) if largest and part.value in exact else 0.0
+        yield Part(part.value, part.score + bonus, part.cell, part.source)
 
 
 def _taxes(amounts: Sequence[Money]) -> list[Part]:
     """Return the amounts called tax, and the sum of the rows of several rates."""
     named = _parts(amounts, Role.TAX)
-    rows = {money.cell.row: money for money in amounts if money.role is Role.TAX and RATE.search(money.label)}
+    rows = {money.cell.row: money for money in amounts if _is_tax_row(money)}
     sums = [
         Part(sum((money.value for money in chosen), ZERO), 2.5, None, Source.TEXT_PATTERN)
         for size in (2, 3)
@@ -95,8 +154,32 @@ def _taxes(amounts: Sequence[Money]) -> list[Part]:
     return [*named, *sums]
 
 
+def _is_tax_row(money: Money) -> bool:
+    """Tell whether the amount is the tax at one of several rates: called so with the rate, or under such a header."""
+    called = money.role is Role.TAX and bool(RATE.search(money.label))
+    return called or (money.exact and money.column is Role.TAX and money.role in (Role.TAX, Role.OTHER))
+
+
+def _taxes_by_rate(amounts: Sequence[Money], nets: Sequence[Part]) -> Iterator[Part]:
+    """Yield amounts that are a net at the rate beside them, whatever that tax is called."""
+    for money in amounts:
+        rate = RATE.search(money.label) if money.exact and money.role is Role.OTHER else None
+        share = Decimal(rate.group().rstrip("% ").replace(",", ".")) / 100 if rate else ZERO
+        if share and any(abs(net.value * share - money.value) <= TOLERANCE for net in nets):
+            yield Part(money.value, UNNAMED_TAX, money.cell, Source.TEXT_PATTERN)
+
+
+def _nets_left(amounts: Sequence[Money], totals: Sequence[Part], taxes: Sequence[Part]) -> list[Part]:
+    """Return amounts that are what a total leaves without its tax, by whatever name."""
+    named = [part for part in taxes if part.source is Source.TEXT_LABEL and part.value][:MAX_LEFT]
+    left = {total.value - tax.value for total in totals[:MAX_LEFT] for tax in named}
+    fitting = (m for m in amounts if m.exact and any(abs(m.value - value) <= TOLERANCE for value in left))
+    return [Part(money.value, UNNAMED, money.cell, Source.TEXT_PATTERN) for money in fitting][-MAX_LEFT:]
+
+
 def _adjustments(amounts: Sequence[Money]) -> list[Decimal]:
     values = [money.value for money in amounts if money.role is Role.ADJUSTMENT and money.value][-MAX_ADJUSTMENTS:]
+    values += [-money.value for money in amounts if money.exact and PAID.search(money.label) and money.value][-1:]
     sizes = range(1, len(values) + 1)
     sums = {sum(chosen, ZERO) for chosen in chain.from_iterable(combinations(values, size) for size in sizes)}
     return sorted(chain.from_iterable((value, -value) for value in sums), key=abs)
@@ -115,7 +198,7 @@ def _by_label(
                     continue
                 fitting = next((value for value in (ZERO, *adjustments) if abs(rest - value) <= TOLERANCE), None)
                 if fitting is not None:
-                    yield Totals(net, tax, _agreed(total), fitting)
+                    yield Totals(net, tax, _agreed(total, AGREEMENT if tax.value else AGREEMENT / 2), fitting)
 
 
 def _by_row(amounts: Sequence[Money]) -> Iterator[Totals]:
@@ -125,7 +208,9 @@ def _by_row(amounts: Sequence[Money]) -> Iterator[Totals]:
         fits = abs(one.value + two.value - three.value) <= TOLERANCE and _plausible_rate(one.value, two.value)
         if same_row and fits:
             bonus = 0.5 * (one.role in (Role.TOTAL, Role.PLAIN_TOTAL)) + 0.0005 * three.cell.row
-            row = [Part(money.value, 1.6 + bonus, money.cell, Source.TEXT_LABEL) for money in (one, two, three)]
+            named = (one.column, two.column) == (Role.NET, Role.TAX) and three.column in (Role.TOTAL, Role.PLAIN_TOTAL)
+            score = (NAMED_ROW_SCORE if named else ROW_SCORE) + bonus
+            row = [Part(money.value, score, money.cell, Source.TEXT_LABEL) for money in (one, two, three)]
             yield Totals(row[0], row[1], _agreed(row[2]))
 
 

@@ -1,26 +1,42 @@
 """Reads OASIS UBL 2.1 Invoices and CreditNotes: Peppol BIS and XRechnung UBL."""
 
-from invoices.model import DocumentType, InvoiceData, LineItem, TaxPart
-from invoices.readers.cii import CREDIT_NOTE_CODES
-from invoices.readers.xml_tree import Element, find, find_all, local_name, text
-from invoices.readers.xml_values import as_amount, as_date, as_field, as_iban_field, as_vat_field
+from decimal import Decimal
+
+from invoices.model import InvoiceData, LineItem, TaxPart
+from invoices.readers.xml_tree import Element, find, find_all, local_name, text, words_of
+from invoices.readers.xml_values import (
+    as_amount,
+    as_date,
+    as_document_type,
+    as_field,
+    as_iban_field,
+    as_unit_price,
+    as_vat_field,
+    own_amount,
+)
 
 ROOTS = frozenset({"Invoice", "CreditNote"})
 PARTY_NAME = ("PartyLegalEntity/RegistrationName", "PartyName/Name")
 """The registered name is the one that is paid; a trading name is second best."""
+ACCOUNTS = "PaymentMeans/PayeeFinancialAccount/ID"
+PAYER = "PaymentMeans/PaymentMandate/PayerFinancialAccount/ID"
+ZERO = Decimal(0)
 
 
 def read_ubl(root: Element) -> InvoiceData:
     """Return what a UBL invoice or credit note says, exactly."""
     seller, buyer = find(root, "AccountingSupplierParty/Party"), find(root, "AccountingCustomerParty/Party")
-    sums, currency = find(root, "LegalMonetaryTotal"), text(root, "DocumentCurrencyCode")
-    tax_total = _tax_total(root, currency)
+    sums = find(root, "LegalMonetaryTotal")
+    total = _total(sums)
+    currency = _currency(root, sums)
+    tax_total = own_amount(find_all(root, "TaxTotal/TaxAmount"), currency)
+    tax_rows = find_all(None if tax_total is None else tax_total.getparent(), "TaxSubtotal")
+    tax_parts = tuple(part for row in tax_rows if (part := _tax_part(row)))
     due = text(root, "DueDate") or text(root, "PaymentMeans/PaymentDueDate")
-    is_credit_note = (
-        local_name(root) == "CreditNote" or text(root, "InvoiceTypeCode|CreditNoteTypeCode") in CREDIT_NOTE_CODES
-    )
+    code, is_credit_note = text(root, "InvoiceTypeCode|CreditNoteTypeCode"), local_name(root) == "CreditNote"
+    adjustment = (_amount(sums, "ChargeTotalAmount") or ZERO) - (_amount(sums, "AllowanceTotalAmount") or ZERO)
     return InvoiceData(
-        document_type=DocumentType.CREDIT_NOTE if is_credit_note else DocumentType.INVOICE,
+        document_type=as_document_type(code, total, is_credit_note=is_credit_note),
         invoice_number=as_field(text(root, "ID")),
         date=as_field(as_date(text(root, "IssueDate"))),
         due_date=as_field(as_date(due)),
@@ -28,17 +44,41 @@ def read_ubl(root: Element) -> InvoiceData:
         vendor_vat_id=as_vat_field(_vat_id(seller)),
         vendor_country=text(seller, "PostalAddress/Country/IdentificationCode"),
         buyer_name=as_field(_name(buyer)),
-        iban=as_iban_field(text(root, "PaymentMeans/PayeeFinancialAccount/ID")),
+        iban=as_iban_field(map(words_of, find_all(root, ACCOUNTS)), direct_debit=bool(text(root, PAYER))),
         currency=as_field(currency),
-        net=as_field(as_amount(text(sums, "TaxExclusiveAmount"))),
-        tax=as_field(as_amount(text(tax_total, "TaxAmount"))),
-        total=as_field(as_amount(text(sums, "TaxInclusiveAmount"))),
-        net_adjustment=(as_amount(text(sums, "ChargeTotalAmount")) or 0)
-        - (as_amount(text(sums, "AllowanceTotalAmount")) or 0),
+        net=as_field(_net(sums, adjustment)),
+        tax=as_field(None if tax_total is None else as_amount(words_of(tax_total))),
+        total=as_field(total),
+        net_adjustment=adjustment,
+        payment_reference=text(root, "PaymentMeans/PaymentID"),
         line_items=tuple(_line(line) for line in find_all(root, "InvoiceLine|CreditNoteLine")),
-        tax_parts=tuple(part for row in find_all(tax_total, "TaxSubtotal") if (part := _tax_part(row))),
+        tax_parts=tax_parts,
         reader="ubl",
     )
+
+
+def _amount(sums: Element | None, name: str) -> Decimal | None:
+    return as_amount(text(sums, name))
+
+
+def _currency(root: Element, sums: Element | None) -> str | None:
+    """Some senders leave the code out and name the currency at the amounts only."""
+    payable = find(sums, "PayableAmount")
+    return text(root, "DocumentCurrencyCode") or (None if payable is None else payable.get("currencyID"))
+
+
+def _net(sums: Element | None, adjustment: Decimal) -> Decimal | None:
+    """Return the amount before tax; plain UBL may leave it to be added up, which EN 16931 says how to do."""
+    net, lines = _amount(sums, "TaxExclusiveAmount"), _amount(sums, "LineExtensionAmount")
+    return net if net is not None or lines is None else lines + adjustment
+
+
+def _total(sums: Element | None) -> Decimal | None:
+    """Return the amount with tax; where only what is left to pay is stated, what was paid before is added."""
+    total, payable = _amount(sums, "TaxInclusiveAmount"), _amount(sums, "PayableAmount")
+    if total is not None or payable is None:
+        return total
+    return payable + (_amount(sums, "PrepaidAmount") or ZERO) - (_amount(sums, "PayableRoundingAmount") or ZERO)
 
 
 def _name(party: Element | None) -> str | None:
@@ -50,23 +90,11 @@ def _vat_id(party: Element | None) -> str | None:
     return next((text(scheme, "CompanyID") for scheme in schemes if text(scheme, "TaxScheme/ID") == "VAT"), None)
 
 
-def _tax_total(root: Element, currency: str | None) -> Element | None:
-    """The tax may be stated in a second, accounting currency: the document's own counts."""
-    totals = list(find_all(root, "TaxTotal"))
-    own = [total for total in totals if _currency(total) in (currency, None)]
-    return next(iter(own or totals), None)
-
-
-def _currency(total: Element) -> str | None:
-    amount = find(total, "TaxAmount")
-    return None if amount is None else amount.get("currencyID")
-
-
 def _line(line: Element) -> LineItem:
     return LineItem(
         description=text(line, "Item/Name") or "",
         quantity=as_amount(text(line, "InvoicedQuantity|CreditedQuantity")),
-        unit_price=as_amount(text(line, "Price/PriceAmount")),
+        unit_price=as_unit_price(text(line, "Price/PriceAmount"), text(line, "Price/BaseQuantity")),
         amount=as_amount(text(line, "LineExtensionAmount")),
         tax_rate=as_amount(text(line, "Item/ClassifiedTaxCategory/Percent")),
     )

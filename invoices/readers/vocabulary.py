@@ -13,16 +13,27 @@ def _any(*alternatives: str) -> re.Pattern[str]:
     return re.compile(r"(?<![a-z0-9])(?:" + "|".join(alternatives) + r")(?![a-z])")
 
 
+def _party(*alternatives: str) -> re.Pattern[str]:
+    """Match as `_any` does, but not the first half of a compound: a `Seller-IBAN` is no seller."""
+    return re.compile(r"(?<![a-z0-9])(?:" + "|".join(alternatives) + r")(?![a-z]|-[a-z])")
+
+
 INVOICE_WORDS = (
-    r"\w*rechnung|(?:tax |sales |commercial |credit )?invoice|facture|factuur|factura|fattura|avoir|gutschrift|"
-    r"credit ?(?:note|memo)|creditnota|nota de credito|nota di credito"
+    r"\w*rechnung(?:skorrektur)?|(?:tax |sales |commercial |credit )?invoice|facture|factuur|factura|fattura|avoir|"
+    r"gutschrift|credit ?(?:note|memo)|creditnota|creditfactuur|nota de credito|nota di credito"
 )
+INVOICES = re.compile(r"(?:rechnung(?:en)?|invoices?|factu(?:re|ra|ur)s?|facturen|fattur[ae])(?![a-z])")
+"""Any word for the document itself, in compounds too: what is called so is no name of a company."""
+BARE_NUMBER = re.compile(rf"^\W*{_NUMBER}(?![a-z])")
+"""A number that does not say of what: the title beside or above it does."""
 INVOICE_NUMBER = _any(
-    rf"(?:{INVOICE_WORDS}|inv|bill|receipt|beleg|dokument|document)\.?[\s-]*{_NUMBER}",
-    rf"(?:\w*rechnungs?|gutschrift|invoice|facture|factuur|factura|fattura)(?:\s*\([^)]*\)){{1,3}}[\s-]*{_NUMBER}",
+    rf"(?:{INVOICE_WORDS}|inv|bill|receipt|voucher|beleg|dokument|documento?|nota|abono|r[eg])\.?[\s-]*{_NUMBER}",
+    rf"(?:\w*rechnung(?:s|skorrektur)?|gutschrift|invoice|facture|factuur|factura|fattura)"
+    rf"(?:\s*\([^)]*\)){{1,3}}[\s-]*{_NUMBER}",
     rf"\w*rechnungs?[\s-]*{_NUMBER}",
-    rf"{_NUMBER}\.?\s*(?:de |d'|della |di |der |van )?(?:la |l')?(?:{INVOICE_WORDS})",
-    rf"\w*rechnung (?:zur?|zum|fur|uber) (?:\w+ ){{1,3}}?{_NUMBER}",
+    r"(?:invoice|facture|factuur) ref(?:erence)?",
+    rf"{_NUMBER}\.?\s*(?:de |d'|della |di |der |van )?(?:la |l')?(?:{INVOICE_WORDS}|documento)",
+    rf"\w*rechnung (?:zur?|zum|fur|uber|des|der) (?:\w+ ){{1,3}}?(?:\([^)]*\) )?{_NUMBER}",
 )
 INVOICE_TITLE = _any(INVOICE_WORDS)
 
@@ -37,37 +48,56 @@ ISSUE_DATE = _any(
     r"fecha\s*(?:de\s*)?(?:la\s*)?(?:factura|emision|expedicion)",
     r"data\s*(?:della\s*)?(?:fattura|emissione|documento)",
     r"(?:issued|dated)(?: on)?",
+    r"(?:editee?|emise?|etablie?|faite?) le",
 )
+OTHER_DOCUMENT = _any(
+    r"previous|preceding|referred|refers|related|original(?:e|es)?",
+    r"ursprung\w*|bezug\w*|zugrunde\w*|korrigierte[nr]?",
+    r"associee?s?|liee?s?|precedente?|d'origine|oorspronkelijke|anterior|rectificada|rettificata|collegata",
+)
+"""Of a label: it names an earlier document, not this one."""
+ORDER = _any(
+    r"order|purchase|contract|delivery|quote|(?:\w*bestell|auftrag|vertrag|liefer|angebot)\w*|commande|contrat|devis|"
+    r"livraison|\w*bestelling|opdracht|offerte|levering|pedido|contrato|entrega|ordine|contratto|consegna"
+)
+"""What invoices are written for; each has a number and a date of its own."""
 PLAIN_DATE = re.compile(r"^\W*(?:date|datum|fecha|data|dato)\W*(?:$|\d|[a-z]+,? )")
-DATE_AFTER_NUMBER = re.compile(r"\b(?:vom|du|dated|of|del|van|d\.d\.|date)\s*$")
+DATE_AFTER_NUMBER = re.compile(r"\b(?:vom|von|du|dated|of|del|van|d\.d\.|date)\s*$")
 DUE_DATE = _any(
     r"(?:payment\s*)?due\s*(?:date|by|on)?",
     r"pay(?:ment|able)?\s*(?:by|before|until|deadline)",
+    r"to reach us by",
+    r"(?:remit|transfer|settle|pay)(?:ment)?\b[^.]{0,40}?\b(?:until|before|no later than|by)",
     r"fallig(?:keit|keitsdatum|keitstag)?(?:\s*(?:am|bis|zum))?",
     r"zahlbar[^.]{0,40}?\bbis(?:\s*zum)?",
-    r"zahlungsziel",
-    r"zu zahlen bis",
+    r"zahlungsziel|zahlungsfrist",
+    r"(?:zahlbar|fallig)\s*(?:zum|am)",
+    r"(?:zahlen|uberweisen|begleichen)\b[^.]{0,60}?\bbis(?: spatestens)?(?: zum| am)?",
+    r"betrag\b[^.]{0,40}?\bwird (?:am|zum)",
     r"verval(?:datum|dag)",
-    r"(?:uiterlijk|te)\s*betalen\s*(?:voor|op|uiterlijk)",
-    r"(?:date\s*(?:d'|de\s*)?)?(?:limite de paiement|echeance)",
-    r"a payer avant",
-    r"(?:fecha\s*(?:de\s*)?)?vencimiento",
-    r"(?:data\s*(?:di\s*)?)?scadenza",
+    r"(?:uiterlijk|te)\s*(?:betalen|voldoen)\s*(?:voor|op|uiterlijk)",
+    r"(?:uiterste\s*)?betaal(?:datum|termijn)|betalen voor|voldoen voor",
+    r"(?:date\s*(?:d'|de\s*)?)?(?:limite de (?:paiement|reglement)|echeance)",
+    r"(?:a payer|payable|a regler)[^.]{0,20}?(?:avant|au plus tard|le)(?: le)?",
+    r"(?:fecha\s*(?:de\s*)?)?(?:vencimiento|vence(?: el)?)|fecha limite(?: de pago)?|pagar antes del?",
+    r"(?:data\s*(?:di\s*)?)?scadenza|(?:da )?pagare entro(?: il)?|(?:pagamento )?entro(?: il)?",
 )
 
 GROSS_WORDS = _any(
-    r"brutto\w*|inkl\w*|incl\w*|including|ttc|gross|ivato|con iva|te betalen|due|payable|a payer|a pagar\w*"
+    r"brutto\w*|bruta?|inkl\w*|incl\w*|including|ttc|gross|ivato|con iva|iva incluid[oa]|te betalen",
+    r"due|payable|a payer|a pagar\w*",
 )
 """With one of these, an amount has its tax in it, whatever else it is called."""
 NET_WORDS = _any(
-    r"netto\w*|exkl\w*|excl\w*|excluding|before (?:tax|vat)|ohne (?:ust|mwst)|zzgl|h\.?t|hors taxes?|sin iva|"
-    r"sub[\s-]?tot(?:al|aal|ale)?|sous-total|zwischensumme"
+    r"netto\w*|exkl\w*|excl\w*|excluding|before (?:tax|vat)|ohne (?:ust|mwst)",
+    r"(?:betrag|summe|gesamt|preise?|wert) zzgl|h\.?t|hors taxes?|sin iva",
+    r"sub[\s-]?tot(?:al|aal|ale)?|sous-total|zwischensumme",
 )
 TOTAL = _any(
-    r"(?:grand|invoice|final|overall)\s*total",
+    r"(?:grand|invoice|final|overall|bill)\s*(?:total|amount)",
     r"total\s*(?:amount)?\s*(?:due|payable|to pay)",
     r"total\s*(?:for )?(?:this )?(?:invoice|facture|factura)",
-    r"(?:amount|balance)\s*(?:due|payable)",
+    r"(?:amount|balance)?\s*(?:due|payable)",
     r"(?:total|amount|price)?\s*inc(?:l|luding|lusive)?\.?\s*(?:of\s*)?(?:vat|tax|gst)",
     r"(?:rechnungs|gesamt|brutto|end|zahl|gesamtrechnungs)\s*(?:betrag|summe)(?: brutto)?",
     r"rechnungssumme brutto",
@@ -76,6 +106,8 @@ TOTAL = _any(
     r"(?:total|montant|prix)\s*(?:eur\s*|general\s*)?ttc",
     r"(?:net|somme|total|montant|reste) a payer",
     r"total (?:facture|general)",
+    r"(?:montant|total) (?:total )?brut|(?:montant|total|solde|reste) du",
+    r"eindtotaal|(?:total |importe )?iva incluid[oa]",
     r"(?:factuur\s*)?totaal\s*(?:te betalen|incl\w*\.?(?: btw)?)",
     r"factuur\s*(?:totaal|bedrag)",
     r"(?:te betalen|totaalbedrag)(?: bedrag)?",
@@ -92,19 +124,19 @@ NET = _any(
     r"(?:zwischen|netto|positions)\s*summe",
     r"(?:gesamt|waren|steuerbasis)\s*(?:betrag|wert)?\s*netto",
     r"(?:summe|gesamt|rechnungssumme|gesamtbetrag|betrag)\s*(?:netto|ohne|exkl|excl|zzgl)\w*\.?(?: ust| mwst)?",
-    r"nettobetrag|bemessungsgrundlage",
-    r"(?:total|montant|sous-total)?\s*(?:eur\s*)?h\.?t\b\.?",
+    r"nettobetrag|bemessungsgrundlage|warenwert",
+    r"(?:total|montant|sous-total)?\s*(?:eur\s*)?h\.?t\b\.?|(?:montant|total) (?:total )?net",
     r"(?:totaal\s*)?ex(?:cl|clusief)\w*\.?\s*(?:btw)?",
     r"grondslag",
     r"base\s*imponible|importe neto|imponibile|totale netto|sous-total",
 )
 TAX = _any(
-    r"(?:sales\s*)?(?:tax|taxes|vat|gst|hst|pst|cst|sgst|cgst|igst)",
+    r"(?:sales\s*)?(?:tax|taxes|vat|gst|hst|pst|tps|tvq|tvh|cst|sgst|cgst|igst)",
     r"(?:mwst|ust|umsatzsteuer|mehrwertsteuer|steuer)(?:[\s.-]*(?:betrag|summe))?",
     r"\w*steuer(?:betrag)?",
-    r"(?:montant\s*)?t\.?v\.?a\.?",
+    r"(?:montant\s*)?t\.?v\.?a\.?|taxes? sur la valeur ajoutee",
     r"btw(?:[\s-]*bedrag)?",
-    r"(?:cuota\s*)?i\.?v\.?a\.?|imposta|impuesto",
+    r"(?:cuota\s*)?i\.?v\.?a\.?|impost[ae]|impuestos?",
 )
 ADJUSTMENT = _any(
     r"shipping|freight|delivery|postage|handling|carriage|insurance|surcharge|deposit|tip|service charge",
@@ -114,33 +146,56 @@ ADJUSTMENT = _any(
     r"discount|rebate|\w*rabatt\w*|\w*nachlass|abschlag\w*|skonto|remise|korting|descuento|sconto|credits?",
     r"rounding|rundung\w*|arrondi|afronding|redondeo|arrotondamento",
 )
-NOT_A_SUM = _any(
+_PAID = (
     r"(?:amount |already |total )?(?:paid|prepaid|received)|payments?(?: received)?|advance",
     r"(?:bereits )?(?:bezahlt|gezahlt)|anzahlung\w*|erhaltene\w*|offener? betrag|offene",
     r"acompte|deja (?:paye|regle)|voldaan|betaald|ontvangen|anticipo|pagado|acconto|pagato|balance",
-    r"basis(?:betrag)?|per\w*|rate|ratio",
 )
+PAID = _any(*_PAID)
+"""What was paid before."""
+NOT_A_SUM = _any(*_PAID, r"basis(?:betrag)?|per\w*|rate|ratio")
 
-SELLER = _any(
-    r"sold by|seller|vendor|supplier|from|issued by|service provider|payable to|payee|remit to|account (?:name|holder)",
-    r"in favou?r of|beneficiary",
-    r"verkaufer|lieferant|rechnungs(?:steller|ersteller|aussteller)|leistungserbringer|kontoinhaber|zahlungsempfanger",
-    r"fournisseur|vendeur|emetteur|titulaire du compte|prestataire",
-    r"leverancier|verkoper|ten name van|t\.?n\.?v\.?",
-    r"proveedor|vendedor|emisor|fornitore|cedente|mittente|intestatario",
+SELLER = _party(
+    r"sold by|seller|vendor|supplier|from|issued by|service provider",
+    r"verkaufer|lieferant|rechnungs(?:steller|ersteller|aussteller)|aussteller|leistungserbringer|venduto da",
+    r"fournisseur|vendeur|emetteur|prestataire",
+    r"leverancier|verkoper",
+    r"(?:datos del )?(?:proveedor|vendedor|emisor)|fornitore|cedente|mittente",
 )
-BUYER = _any(
-    r"bill(?:ed|ing)?\s*(?:to|address)(?:\s*address)?|invoice(?:d)?\s*to|sold to|ship(?:ped|ping)?\s*(?:to|address)",
-    r"deliver(?:y|ed)?\s*(?:to|address)|customer|client|buyer|purchaser|consignee|recipient|attn",
-    r"(?:rechnungs|waren|leistungs)\s*(?:empfanger|adresse|anschrift)|rechnung an|kunde|kaufer|auftraggeber",
+PAYEE = _party(
+    r"payable to|payee|remit to|account (?:name|holder)|in favou?r of|beneficiary|kontoinhaber|zahlungsempfanger",
+    r"titulaire du compte|beneficiaire|ten name van|t\.?n\.?v\.?|titular(?: de la cuenta)?|beneficiario|intestatario",
+)
+"""Who is paid: mostly the seller, but also its owner, its bank or a factor."""
+BUYER = _party(
+    r"bill(?:ed|ing)?[\s-]*(?:to|address)(?:\s*address)?|invoice(?:d)?[\s-]*to|sold[\s-]*to",
+    r"ship(?:ped|ping)?[\s-]*(?:to|address)|deliver(?:y|ed)?[\s-]*(?:to|address)|customer",
+    r"client|buyer|purchaser|consignee|recipient|attn",
+    r"(?:rechnungs|waren|leistungs)\s*(?:empfanger|adresse|anschrift)|rechnung an|an(?=\s*:)|kunde|kaufer|auftraggeber",
     r"liefer(?:adresse|anschrift)|versand an",
-    r"(?:facture|livre)e? a|(?:adresse de )?(?:facturation|livraison)|destinataire|acheteur|client(?:e)?|abonne",
-    r"klant|factuur\s*adres|aflever\s*adres|koper|bestemd voor|aan",
-    r"cliente|facturar a|datos del cliente|destinatario|cessionario|committente|spett(?:\.le|abile)?|comprador|to",
+    r"(?:votre )?adresse (?:du |de )?client|contact acheteur|(?:facture|livre|adresse)e? a|a l'attention de",
+    r"(?:adresse de )?(?:facturation|livraison)|destinataire|acheteur|client(?:e)?|abonne",
+    r"klant|factuur\s*adres|aflever\s*adres|koper|bestemd voor|(?:gefactureerd )?aan|t\.?a\.?v\.?",
+    r"cliente|factura(?:r|do) a|fatturato a|intestato a|datos del cliente|destinatario",
+    r"cessionario(?:\s*/\s*committente)?|committente|spett(?:\.le|abile)?|comprador|to",
 )
-YOURS = _any(r"your|ihre?[nrms]?|uw|votre|vos|su|vuestro|vostr[oa]|customer'?s?|client|kunden|klant|buyer'?s?|debit\w*")
+THIRD_PARTY = _party(
+    r"represent[ae]nte? fiscal|(?:fiscal|tax) representative|(?:steuer|fiskal)vertreter|fiscaal vertegenwoordiger",
+    r"rappresentante fiscale",
+)
+YOURS = _any(
+    r"your|ihre?[nrms]?|uw|votre|vos|su|vuestro|vostr[oa]|customer'?s?|client|cliente|acheteur",
+    r"kunden?|empfangers?|klant|buyer'?s?|debit\w*",
+)
 """Before an identifier: it belongs to the reader of the invoice, not to its sender."""
 
+REGISTRATION = _any(
+    r"registered|company (?:no|number|reg\w*)|vat (?:reg\w*|no|id|number)|gstin",
+    r"hrb|hra|amtsgericht|handelsregister|geschaftsfuhr\w*|ust\W{0,3}id\w*|kvk|k\.v\.k",
+    r"siren|siret|rcs|capital|registro mercantil|rea|cap\. ?soc\w*|capitale sociale",
+    r"(?:n[o°º]\.? ?)?tva(?: intra\w*)?|btw(?: ?-?nr)?|p\.? ?iva|partita iva|cif|nif|steuer\W?n(?:r|ummer)",
+)
+"""What a company says of itself beside its name and address."""
 VAT_LABEL = _any(
     r"vat(?:\s*(?:reg\w*|id\w*|no|nr|number|#))*",
     r"u\.?\s?st\.?[\s.-]*id\w*(?:[\s.-]*(?:nr|nummer|no|ident\w*))*",
@@ -149,19 +204,33 @@ VAT_LABEL = _any(
     r"btw(?:[\s.-]*(?:nr|nummer|id))?",
     r"p(?:artita|\.)?\s*i\.?v\.?a\.?|(?:c\.?i\.?f|n\.?i\.?f)\.?",
 )
+CURRENCY_LABEL = _any(
+    r"(?:invoice |document )?currency|(?:rechnungs|beleg)?wahrung(?! der)|devise|valuta|munt(?:eenheid)?|moneda|divisa"
+)
 IBAN_LABEL = _any(r"iban(?:[\s.-]*(?:nr|no|number|nummer))?")
 
 LINE_DESCRIPTION = _any(
-    r"desc\w*|items?|product|service|article|artikel\w*|bezeichnung|beschreibung|leistung|designation|libelle|"
-    r"omschrijving|concepto|descripcion|descrizione|title|details?|particulars|prestation|denominazione|articulo"
+    r"desc\w*|items?|produ[ck]ts?|produits?|productos?|prodott[oi]|servic(?:e|io)s?|servizio",
+    r"article|artikel\w*|bezeichnung|beschreibung|leistung|designation|libelle",
+    r"omschrijving|dienst|concepto|descripcion|descrizione|title|details?|particulars|prestation|denominazione|articulo",
 )
 LINE_QUANTITY = _any(
-    r"qty|quantity|hours|menge|anzahl|stk|std|quantite|qte|nombre|aantal|hoeveelheid|cantidad|cant|quantita|qta|units?"
+    r"qty|quantity|hours|stunden|uren|ore|menge|anzahl|stk|std|quantite|qte|nombre|aantal",
+    r"hoeveelheid|cantidad|cant|quantita|q\.?ta|units?|unidades",
 )
 LINE_PRICE = _any(
-    r"(?:unit\s*)?(?:price|cost|rate)|(?:einzel|netto|vk|e|stuck)?-?\s*preis|p\.?u\.?|prix|(?:stuk)?prijs|precio|prezzo"
+    r"(?:unit\s*)?(?:price|cost|rate)|(?:einzel|netto|vk|e|stuck)?-?\s*preis|satz|p\.?u\.?|prix|tarif",
+    r"(?:stuk)?prijs|tarief|precio|prezzo|tariffa",
 )
 LINE_AMOUNT = _any(
-    r"(?:line\s*)?(?:amount|total)|betrag|gesamt\w*|\w*betrag|entgelt|nettowert|summe|montant|bedrag|totaal|importe|importo"
+    r"(?:line\s*)?(?:amount|total)|betrag|gesamt\w*|\w*betrag|entgelt|nettowert|summe|montant|bedrag|totaal",
+    r"importe|importo",
 )
+TABLE_END = _any(
+    r"zahlungsbedingungen|zahlungsart|zu- und abschlage|(?:umsatz)?steuer\w*aufschlusselung|belegsummen",
+    r"(?:payment|tax|vat) (?:terms|information|details|breakdown|summary|method)|total(?:s| summary)|notes?|remarks",
+    r"(?:conditions|modalites|mode) de (?:paiement|reglement)|detail (?:de la )?tva|betalingsvoorwaarden|btw-overzicht",
+    r"(?:condiciones|forma) de pago|desglose (?:de |del )?iva|(?:condizioni|modalita) di pagamento|riepilogo iva",
+)
+"""What stands over the part of an invoice that follows its lines."""
 LINE_COLUMNS = (LINE_DESCRIPTION, LINE_QUANTITY, LINE_PRICE, LINE_AMOUNT)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from invoices.confidence import ERROR_CAP, EVIDENCE, PRIORS, assess, field_confidence
+from invoices.confidence import ERROR_CAP, EVIDENCE, MODELS_OWN_WORD, PRIORS, assess, field_confidence, prior_of
 from invoices.model import Evidence, FieldValue, InvoiceData, LineItem, Problem, Severity, Source
 from invoices.priority import WEIGHTS, Band, review_priority
 
@@ -51,6 +51,24 @@ def test_evidence_moves_confidence_its_own_way(source: Source, facts: list[Evide
 @given(SOURCES, st.lists(st.sampled_from(sorted(Evidence)), max_size=3))
 def test_the_order_of_evidence_does_not_matter(source: Source, facts: list[Evidence]) -> None:
     assert len({field_confidence(source, order) for order in permutations(facts)}) == 1
+
+
+@given(st.floats(0, 1), st.floats(0, 1))
+def test_words_that_an_ocr_read_badly_are_worth_less(one: float, other: float) -> None:
+    low, high = sorted((one, other))
+    for source in (Source.OCR_LABEL, Source.OCR_PATTERN):
+        assert prior_of(source, low) <= prior_of(source, high) <= prior_of(source)
+    assert prior_of(Source.OCR_LABEL, 0.9) == pytest.approx(PRIORS[Source.OCR_LABEL] * 0.9)
+
+
+def test_a_models_own_word_counts_only_so_far() -> None:
+    assert prior_of(Source.GEMINI) == PRIORS[Source.GEMINI]
+    assert prior_of(Source.GEMINI, 1.0) == MODELS_OWN_WORD
+    assert prior_of(Source.GEMINI, 0.3) == 0.3
+
+
+def test_other_sources_have_no_word_scores() -> None:
+    assert prior_of(Source.TEXT_LABEL, 0.1) == PRIORS[Source.TEXT_LABEL]
 
 
 def test_agreeing_totals_raise_all_three() -> None:

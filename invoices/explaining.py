@@ -1,0 +1,50 @@
+"""Explains a confidence as the terms that it is the sum of, to whoever asks why it is 0.62."""
+
+import math
+from typing import Any, NamedTuple
+
+from invoices.confidence import EVIDENCE, log_odds, overall_cap, overall_parts, prior_of, probability_of
+from invoices.model import FieldValue, InvoiceData, Source
+
+
+class Part(NamedTuple):
+    """One term: `weight` is in log-odds for a field, and in logarithms for the whole document."""
+
+    what: str
+    weight: float
+
+
+def explain(field: FieldValue[Any], name: str) -> list[Part]:
+    """Return the terms of a field's confidence: the source's prior, each fact, and what the calibration changed.
+
+    Empty for a field without a value: nothing is claimed there. `sum_of_field` makes the confidence of them again.
+    """
+    if field.value is None:
+        return []
+    prior = Part(f"prior:{field.source.value}", log_odds(prior_of(field.source, field.word_score)))
+    if field.source is Source.HUMAN:  # evidence speaks about readers
+        return [prior]
+    facts = [Part(fact.value, EVIDENCE[fact]) for fact in field.evidence]
+    computed = [prior, *facts]
+    change = log_odds(field.confidence) - math.fsum(part.weight for part in computed)
+    return computed if sum_of_field(computed) == field.confidence else [*computed, Part(f"calibration:{name}", change)]
+
+
+def sum_of_field(parts: list[Part]) -> float:
+    """Return the confidence that a field's terms add up to."""
+    return probability_of(math.fsum(part.weight for part in parts))
+
+
+def explain_overall(invoice: InvoiceData) -> list[Part]:
+    """Return the terms of the document's confidence: each field's share of the mean, and what a cap took away.
+
+    A field at certainty adds 0, a doubtful one takes away. `sum_of_overall` makes the confidence of them again.
+    """
+    parts = [Part(name, share * math.log(p)) for name, share, p in overall_parts(invoice)]
+    mean, cap = math.fsum(part.weight for part in parts), overall_cap(invoice.problems)
+    return [*parts, Part("cap", math.log(cap) - mean)] if math.exp(mean) > cap else parts
+
+
+def sum_of_overall(parts: list[Part]) -> float:
+    """Return the confidence that a document's terms add up to."""
+    return round(math.exp(math.fsum(part.weight for part in parts)), 4)

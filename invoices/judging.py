@@ -1,0 +1,47 @@
+"""Judges a reading by all that is known besides the document itself: other documents, the vendor, the calibration."""
+
+import datetime as dt
+from dataclasses import dataclass
+
+from invoices.calibration import Calibration
+from invoices.confidence import assess
+from invoices.duplicates import Seen, find_duplicates, seen_of
+from invoices.model import Evidence, InvoiceData
+from invoices.vendors import VendorMemory, recall, vendor_facts, vendor_problems
+
+VENDOR_FIELDS = ("vendor_vat_id", "iban", "vendor_name")
+"""Fields by which a vendor is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known besides the document. `calibration` None is the shipped one."""
+
+    sha256: str = ""
+    """Of the document's bytes."""
+    vendor: VendorMemory | None = None
+    others: tuple[Seen, ...] = ()
+    """Documents that may be this one again."""
+    calibration: Calibration | None = None
+
+
+def judge(invoice: InvoiceData, known: Known, today: dt.date) -> InvoiceData:
+    """Return `invoice` with the vendor's memory applied, all rules checked and every confidence computed.
+
+    Judging again by the same knowledge changes nothing.
+    """
+    vendor = known.vendor
+    recalled = recall(invoice, vendor) if vendor else invoice
+    duplicates = find_duplicates(seen_of(recalled, known.sha256), known.others)
+    return assess(
+        recalled,
+        today,
+        history=[*duplicates, *(vendor_problems(recalled, vendor) if vendor else ())],
+        facts=vendor_facts(recalled, vendor) if vendor else None,
+        calibration=known.calibration,
+    )
+
+
+def vendor_is_known(judged: InvoiceData) -> bool:
+    """Tell whether people approved something of this vendor before, by a judged reading alone."""
+    return any(Evidence.AS_VENDOR_HISTORY in getattr(judged, name).evidence for name in VENDOR_FIELDS)

@@ -1,0 +1,88 @@
+"""Compares readings with what a document really says, as people labelled it or corrected it."""
+
+import datetime as dt
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from invoices.calibration import Observation
+from invoices.confidence import field_confidence
+from invoices.model import FIELD_NAMES, DocumentType, FieldValue, InvoiceData, Source
+from invoices.readers.agreement import agree
+from invoices.readers.folding import squeeze
+
+NAMES = frozenset({"vendor_name", "buyer_name"})
+SHORTEST_PART = 5
+"""Letters and digits of a name that may stand for a longer one."""
+UNJUDGED = frozenset({Source.NOWHERE, Source.HUMAN, Source.VENDOR})
+"""Sources that say nothing about how well documents are read."""
+
+
+class LabelledFile(BaseModel):
+    """One file of a labelled folder's MANIFEST.json: what it says, and where that can be read."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    file: str
+    expected: dict[str, Any] = {}
+    visible: tuple[str, ...] | None = None
+    """The fields that are printed; None: all that are expected."""
+    family: str = ""
+    """Documents of one layout; empty: the file is one of its own."""
+    document_type: DocumentType = DocumentType.INVOICE
+
+    def truths(self) -> dict[str, Any]:
+        """Return the true values of the fields that can be read, by field."""
+        names = self.expected if self.visible is None else self.visible
+        known = {name: self.expected.get(name) for name in names if name in FIELD_NAMES}
+        return {name: value for name, value in known.items() if value is not None}
+
+
+class Manifest(BaseModel):
+    """The MANIFEST.json of a labelled folder."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    files: tuple[LabelledFile, ...]
+
+
+def observe(reading: InvoiceData, labelled: LabelledFile) -> Iterator[Observation]:
+    """Give how every value fared that was read and is labelled."""
+    credit_note = labelled.document_type is DocumentType.CREDIT_NOTE
+    for name, truth in labelled.truths().items():
+        field: FieldValue[Any] = getattr(reading, name)
+        if field.value is not None and field.source not in UNJUDGED:
+            right = is_right(name, field.value, truth, credit_note=credit_note)
+            yield Observation(name, raw_confidence(field), right, labelled.family or labelled.file)
+
+
+def observe_decision(reading: InvoiceData, approved: InvoiceData, family: str) -> Iterator[Observation]:
+    """Give how every value fared that was read, given what a person approved."""
+    for name in FIELD_NAMES:
+        field, final = getattr(reading, name), getattr(approved, name)
+        if field.value is not None and field.source not in UNJUDGED and final.value is not None:
+            yield Observation(name, raw_confidence(field), agree(name, field.value, final.value) is True, family)
+
+
+def raw_confidence(field: FieldValue[Any]) -> float:
+    """Return a value's confidence before calibration, out of its source and evidence."""
+    return field_confidence(field.source, field.evidence, field.word_score)
+
+
+def is_right(name: str, value: object, truth: object, *, credit_note: bool = False) -> bool:
+    """Tell whether a value that was read is the labelled one, however it is written.
+
+    The amounts of credit notes may have either sign: the page prints a minus where the XML has none.
+    """
+    if isinstance(value, Decimal):
+        labelled = Decimal(str(truth))
+        return value == labelled or (credit_note and abs(value) == abs(labelled))
+    if isinstance(value, dt.date):
+        return value.isoformat() == str(truth)
+    one, other = squeeze(str(value)), squeeze(str(truth))
+    if one == other:
+        return True
+    short, long = sorted((one, other), key=len)
+    return name in NAMES and len(short) >= SHORTEST_PART and short in long and len(long) < 2 * len(short)

@@ -1,0 +1,125 @@
+"""Tells which lines of the page belong to whom: the seller's, the buyer's, those of others."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from invoices.model import FieldValue, Source
+from invoices.readers.folding import fold, squeeze
+from invoices.readers.found import found
+from invoices.readers.geometry import Cell, Layout
+from invoices.readers.labels import MAX_DROP, Finder, Labelled, Place
+from invoices.readers.names import MAX_NAME_WORDS, POSTAL_CODE, clean, is_name
+from invoices.readers.vocabulary import BUYER, THIRD_PARTY
+
+MAX_BLOCK_CELLS = 16
+"""Seven lines of an address, some with labels beside them."""
+MAX_MENTIONS, MAX_BLOCK_LINES = 6, 8
+"""Of the vendor's name that are looked at, and lines under each."""
+COLUMN = 0.42
+"""Share of the page's width that a block has where nothing stands to its right."""
+GAP = 1.4
+"""A block ends at a gap of more than this many line heights."""
+FAR = 12
+"""Heights of a label with a colon: a value stands nearer to it, what is further off is another block."""
+TOP = 0.33
+"""Share of the page where letterheads and address windows are."""
+MAX_SENDER_ROWS, SENDER_PARTS = 25, 3
+"""Rows in which a sender's line can stand; its parts are name, street and city."""
+BETWEEN_PARTS = re.compile(r"\s+[-\u2013|]\s+|\s*[\u2022\u25cf|\u00b7]\s*")
+NARROW = 0.6
+"""Share of the page's width: a sender above an address window is shorter, a letterhead across the page is longer."""
+NO_ADDRESS = re.compile(r"@|www\.|\b(?:tel|fax|fon|phone|mail|iban|ust|tva|vat|btw|siret|hrb)\b")
+
+
+def buyer_cells(finder: Finder) -> list[Cell]:
+    """Return the cells of every block that a label gives to the buyer, a recipient, or some other than the seller."""
+    cells: list[Cell] = []
+    for labelled in finder.at(BUYER):
+        if labelled.leads and len(labelled.label_cell.words) <= MAX_NAME_WORDS:
+            start = labelled.label_cell if labelled.place is not Place.RIGHT else labelled.cell
+            if labelled.place is Place.RIGHT and (heads_a_block(finder, labelled) or not is_name(labelled.text)):
+                continue
+            cells.extend([start, *_block(finder, start)])
+    for _, sender in sender_lines(finder.layout):
+        cells.extend(_addressed(finder, sender))
+    for labelled in finder.at(THIRD_PARTY):
+        cells.extend([labelled.label_cell, *_block(finder, labelled.label_cell)])
+    return cells
+
+
+def find_buyer_name(finder: Finder) -> FieldValue[str]:
+    """Return the name at the first buyer label that has one."""
+    for labelled in finder.at(BUYER):
+        if labelled.leads and is_name(labelled.text) and not heads_a_block(finder, labelled):
+            return found(finder.layout, clean(labelled.text), labelled.cell, Source.TEXT_LABEL)
+    addressed = (cell for _, sender in sender_lines(finder.layout) for cell in _addressed(finder, sender))
+    name = next((cell for cell in addressed if is_name(cell.text)), None)
+    return FieldValue() if name is None else found(finder.layout, clean(name.text), name, Source.TEXT_PATTERN)
+
+
+def seller_cells(finder: Finder, vendor: FieldValue[str], buyers: Sequence[Cell]) -> list[Cell]:
+    """Return the cells that name the vendor, and the lines right under them."""
+    name = squeeze(vendor.value or "")
+    named = [cell for cell in finder.layout.cells if name and name in squeeze(cell.text) and cell not in buyers]
+    columns = ((start, *finder.below(start)[:MAX_BLOCK_LINES]) for start in named[:MAX_MENTIONS])
+    return [cell for column in columns for cell in column if cell not in buyers]
+
+
+def sender_lines(layout: Layout) -> Iterator[tuple[str, Cell]]:
+    """Yield the one-line senders of the first page, with their names: `Name - Street 1 - 12345 City`."""
+    for row in layout.rows[:MAX_SENDER_ROWS]:
+        if row.page > 1:
+            return
+        cells = [(cell.text, cell) for cell in row.cells]
+        if len(BETWEEN_PARTS.split(row.cells[0].text)) < SENDER_PARTS:
+            cells = [(row.text, row.cells[0])]  # wide signs between the parts make cells of them
+        for text, cell in cells:
+            parts = BETWEEN_PARTS.split(text)
+            if (
+                len(parts) >= SENDER_PARTS
+                and is_name(parts[0])
+                and any(POSTAL_CODE.search(fold(part)) for part in parts[1:])
+            ):
+                yield clean(parts[0]), cell
+
+
+def heads_a_block(finder: Finder, labelled: Labelled) -> bool:
+    """Tell whether what stands to the right of a label is not its value: an address begins right under the label."""
+    cell = labelled.label_cell
+    under = next(iter(finder.below(cell)), None)
+    if labelled.place is not Place.RIGHT or under is None:
+        return False
+    if ":" in cell.text and labelled.cell.left - cell.right < FAR * cell.height:
+        return False
+    close = max(abs(under.left - cell.left), under.top - cell.bottom) < cell.height
+    return close and is_name(under.text)
+
+
+def _addressed(finder: Finder, sender: Cell) -> list[Cell]:
+    """Return the address under a sender's line, as it shows in an envelope's window; nothing if it is none."""
+    page = finder.layout.pages[sender.page - 1]
+    if sender.right - sender.left > NARROW * page.width or sender.top > TOP * page.height:
+        return []
+    block = _block(finder, sender)
+    plain = not any(NO_ADDRESS.search(cell.folded) for cell in block)
+    return block if plain and any(POSTAL_CODE.search(cell.folded) for cell in block) else []
+
+
+def _block(finder: Finder, start: Cell) -> list[Cell]:
+    """Return the lines under `start` in its column, down to a gap: an address, with labels and values or without."""
+    layout = finder.layout
+    cells = layout.rows[start.row].cells
+    after = cells[cells.index(start) + 1 :]
+    limit = after[0].left if after else start.left + COLUMN * layout.pages[start.page - 1].width
+    lines: list[Cell] = []
+    bottom = start.bottom
+    for row in layout.rows[start.row + 1 :]:
+        inside = [cell for cell in row.cells if start.left - start.height <= cell.left < limit - 1]
+        if row.page != start.page or row.top - bottom > (GAP if lines else MAX_DROP) * start.height:
+            break
+        if inside:
+            lines.extend(inside)
+            bottom = max(cell.bottom for cell in inside)
+        if len(lines) > MAX_BLOCK_CELLS:
+            break
+    return lines

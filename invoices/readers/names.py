@@ -1,0 +1,109 @@
+"""Tells what can be the name of a company or a person, and what about it looks like one."""
+
+import re
+from collections.abc import Sequence
+
+from invoices.checks import CURRENCIES
+from invoices.readers.dates import find_dates
+from invoices.readers.folding import fold, squeeze
+from invoices.readers.geometry import Layout
+from invoices.readers.numbers import find_amounts
+from invoices.readers.vocabulary import (
+    BUYER,
+    CURRENCY_LABEL,
+    DUE_DATE,
+    INVOICE_NUMBER,
+    INVOICE_TITLE,
+    INVOICES,
+    ISSUE_DATE,
+    LINE_COLUMNS,
+    REGISTRATION,
+    SELLER,
+    VAT_LABEL,
+)
+
+LEGAL_FORM = re.compile(
+    r"\b(?:gmbh(?: & co\.? kg)?|ag|kg|ohg|ug|e\.?k\.?|gbr|mbh|se|ltd|limited|inc|llc|llp|plc|corp|corporation|co|"
+    r"b\.?v\.?|n\.?v\.?|v\.?o\.?f\.?|s\.?a\.?r\.?l\.?|s\.?a\.?s\.?u?|s\.?a\.?|eurl|s\.?l\.?u?|s\.?r\.?l\.?s?|s\.?p\.?a\.?|"
+    r"company|a/?s|aps|ab|oy|a\.?g\.?|sp\. z o\.?o\.?|s\.r\.o|kft|pvt|pty|a\.g|e\.v|gmbh & co)(?![a-z])\.?"
+)
+FREE_MAIL = frozenset({"gmail", "gmx", "web", "yahoo", "hotmail", "outlook", "icloud", "aol", "t-online", "example"})
+DOMAIN = re.compile(r"(?:@|www\.|https?://(?:www\.)?)([a-z0-9-]+(?:\.[a-z0-9-]+)*)\.[a-z]{2,6}\b")
+CONTACT = re.compile(r"\s+(?:\S*@|www\.|https?:).*")
+"""Behind a name in its line."""
+NO_NAME = re.compile(
+    r"^\W*(?:page|seite|pagina|tel|fax|phone|e-?mail|date|datum|gln|nummer|number|no(?=\W*(?:\d|$)|[.:])|nr|iban|bic|"
+    r"vat|ust|btw|tva|tax|www|http|logo|original|copy|kopie|copie|duplicate|herrn?|frau|mr|mrs|to|from|bill|bank|swift|"
+    r"kvk|siret|invoice|receipt|payment|globale|summary|total|amount|account|email|dear|terms|po|p\.o|order|your|ihre?|"
+    r"uw|votre)\b"
+)
+NUMBER_OF = re.compile(r"\b(?:no|nr|n[o°º]|nummer|number)$")
+LABELS = (INVOICE_NUMBER, ISSUE_DATE, DUE_DATE, VAT_LABEL, REGISTRATION, CURRENCY_LABEL)
+COUNTRY = re.compile(
+    r"deutschland|germany|austria|osterreich|schweiz|switzerland|suisse|france|frankreich|nederland|netherlands|"
+    r"belgie|belgique|belgium|luxembourg|italia|italy|espana|spain|portugal|united kingdom|united states|usa|uk|india"
+)
+STREET = re.compile(r"^\d|\d{4,}|\b\d{1,4}[a-z]?$")
+POSTAL_CODE = re.compile(r"\b\d{4,6}\b|\b[a-z]{1,2}\d[a-z\d]? ?\d[a-z]{2}\b|\b[a-z]\d[\dw] [a-z\d]{4}\b")
+"""Of most of Europe; British; Irish. On folded text."""
+MAX_NAME_WORDS, MAX_NAME_LENGTH = 8, 70
+MAX_LEGAL_WORDS, MAX_LEGAL_LENGTH = 16, 120
+"""Of a name with its legal form, which a sentence does not have."""
+ON_THE_NET, MENTIONED, MAX_MENTIONS = 1.5, 0.3, 3
+"""What an address on the net says for a name like it, and what each more mention on the pages says."""
+
+
+def is_name(text: str) -> bool:
+    """Tell whether a line can be a name: no label, address, date, amount or sentence."""
+    folded = fold(clean(text))
+    if not folded or text in CURRENCIES or text.startswith("(") or not re.search(r"[^\W\d_]{2}", text):
+        return False
+    legal, words = bool(LEGAL_FORM.search(folded)), text.split()
+    longest, most = (MAX_LEGAL_LENGTH, MAX_LEGAL_WORDS) if legal else (MAX_NAME_LENGTH, MAX_NAME_WORDS)
+    if len(words) > most or len(text) > longest or (not legal and INVOICES.search(folded)):
+        return False
+    if ":" in text or "@" in text or all(len(word) == 1 for word in words):
+        return False
+    return not (_is_label(folded, legal=legal) or _is_address(folded) or _has_figures(text))
+
+
+def _is_label(folded: str, *, legal: bool) -> bool:
+    bare = folded.rstrip(". ")
+    if (
+        (NO_NAME.match(folded) and not legal)
+        or BUYER.match(folded)
+        or SELLER.fullmatch(folded)
+        or NUMBER_OF.search(bare)
+    ):
+        return True
+    return any(label.fullmatch(bare) for label in (*LABELS, INVOICE_TITLE, *LINE_COLUMNS))
+
+
+def _is_address(folded: str) -> bool:
+    return bool(STREET.search(folded) or POSTAL_CODE.search(folded) or COUNTRY.fullmatch(folded))
+
+
+def _has_figures(text: str) -> bool:
+    return next(find_dates(text), None) is not None or any(amount.exact for amount in find_amounts(text))
+
+
+def clean(text: str) -> str:
+    """Return a name without the signs around it."""
+    return re.sub(r"^[\s:;#*\-\u2013]+|[\s:;,*\-\u2013]+$", "", text)
+
+
+def domains(layout: Layout) -> list[str]:
+    """Return the squeezed parts of the addresses on the net, without those of mail providers."""
+    names = DOMAIN.findall(layout.text.lower())
+    return [squeeze(part) for name in names for part in name.split(".") if part not in FREE_MAIL]
+
+
+def support(name: str, everything: str, on_the_net: Sequence[str]) -> float:
+    """Return what the rest of the pages says for a name: an address on the net like it, other mentions of it.
+
+    `everything` is the squeezed text of the document.
+    """
+    squeezed = squeeze(name)
+    stem = squeeze(LEGAL_FORM.sub("", name.lower())) or squeezed
+    like = any(stem and (domain.startswith(stem) or (len(domain) > 3 and domain in stem)) for domain in on_the_net)  # noqa: PLR2004
+    return ON_THE_NET * like + MENTIONED * min(MAX_MENTIONS, everything.count(squeezed) - 1)

@@ -1,0 +1,150 @@
+"""Corrects what an OCR confuses, where more than looks decides: the characters around, or a checksum.
+
+No code is made up: it is changed only if its check digits are wrong as read and right as changed.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from statistics import fmean
+
+from stdnum.eu import vat as stdnum_vat
+
+from invoices.readers.accounts import IBAN_LENGTHS
+from invoices.readers.folding import fold
+from invoices.readers.geometry import Page, Word, lay_out
+from invoices.readers.identifiers import compact, iban_valid
+
+DIGITS = str.maketrans("ODQIL|SBZG", "0001115826")
+"""Digits by the capitals that they are taken for."""
+LETTERS = str.maketrans("01|58", "OIISB")
+ZERO_BETWEEN = re.compile(r"(?<=\d)[Oo](?=[\d.,])|(?<=\d[.,])[Oo](?=\d)")
+ONE_BETWEEN = re.compile(r"(?<=\d)[Il|](?=[\d.,])|(?<=\d[.,])[Il|](?=\d)")
+WORD = re.compile(r"[^\W_]{5,}")
+SMALL_L = re.compile(r"(?<=[A-Z])l(?=[A-Z\d/-])|(?<![A-Za-z])l(?=[A-Z]{2})")
+"""A small L beside capitals is a capital I, where no other letter is small: "Sl-2024"."""
+OTHER_SMALL = re.compile(r"[a-km-z]")
+LABELS = frozenset(
+    re.findall(
+        r"\w+",
+        "account amount balance betrag brutto conto datum facture factura factuur fattura fecha gesamtbetrag "
+        "importe imponibile invoice konto montant netto nummer number payment rechnung rechnungsdatum "
+        "rechnungsnummer steuer subtotal summe totaal total totale zahlbar zahlungsziel",
+    )
+)
+"""Words that name what is asked for; one wrong letter in them would hide a value."""
+NUMBER = re.compile(r"^[Nn][acdesACDGQSU069]\.$")
+"""What small print of "No." is taken for."""
+SURE = 0.99
+"""A word that was read with this score has no letter that was guessed."""
+IBAN_START = re.compile(r"^(?:[^\W\d_]*[.:])?([A-Z]{2}[\dODQIlL|SBZG]{2})")
+VAT_START = re.compile(r"^(?:[^\W\d_]*[.:])?((?:AT|BE|BG|CZ|DE|DK|EE|EL|FI|HR|HU|IT|LT|LU|LV|MT|PL|PT|RO|SE|SI|SK)\S)")
+"""VAT ids that are digits alone after their country, in Austria after a U."""
+BANK_LETTERS = {"GB": 4, "NL": 4, "IE": 4, "BG": 4, "RO": 4, "LV": 4, "MT": 4, "IT": 1, "SM": 1}
+"""How many letters name the bank in a country's IBANs; elsewhere, nearly all are digits alone."""
+MOST_WORDS, MOST_LOST = 9, 4
+"""Groups of an IBAN, and how many equal digits in a row may be lost: the model takes long runs for shorter ones."""
+SHORTEST_VAT, LONGEST_VAT = 10, 14
+
+
+def repair(page: Page) -> Page:
+    """Return the page with its words corrected; a corrected code is one word."""
+    words = tuple(replace(word, text=_label(_by_neighbours(word.text), word.score)) for word in page.words)
+    rows = lay_out([replace(page, words=words)]).rows
+    return replace(page, words=tuple(w for row in rows for w in _codes([w for cell in row.cells for w in cell.words])))
+
+
+def _by_neighbours(text: str) -> str:
+    text = ONE_BETWEEN.sub("1", ZERO_BETWEEN.sub("0", text))
+    return text if OTHER_SMALL.search(text) else SMALL_L.sub("I", text)
+
+
+def _label(text: str, score: float | None) -> str:
+    """Put right the one letter in which an unsure word differs from a label."""
+    match = WORD.search(text)
+    if score is None or score >= SURE:
+        return text
+    if match is None:
+        return NUMBER.sub("No.", text)
+    seen, folded = match.group(), fold(match.group())
+    like = [label for label in LABELS if _wrong_letters(label, folded) <= 1]
+    if len(like) != 1 or like[0] == folded:
+        return text
+    right = "".join(old if same == new else new for old, same, new in zip(seen, folded, like[0], strict=True))
+    if seen.isupper():
+        right = right.upper()
+    elif folded[0] != like[0][0]:
+        right = right.capitalize()
+    return text[: match.start()] + right + text[match.end() :]
+
+
+def _wrong_letters(one: str, other: str) -> int:
+    """Return in how many places two words of one length differ; a large number for others."""
+    return sum(a != b for a, b in zip(one, other, strict=True)) if len(one) == len(other) else len(one)
+
+
+def _codes(words: Sequence[Word]) -> Iterator[Word]:
+    """Yield the row's words, with each code that can be corrected as one."""
+    index = 0
+    while index < len(words):
+        count, text = _iban(words[index:]) or _vat_id(words[index:]) or (1, words[index].text)
+        yield replace(words[index], text=text) if count == 1 else _joined(words[index : index + count], text)
+        index += count
+
+
+def _iban(words: Sequence[Word]) -> tuple[int, str] | None:
+    start = IBAN_START.match(words[0].text)
+    length = IBAN_LENGTHS.get(start.group(1)[:2]) if start else None
+    if start is None or length is None:
+        return None
+    head = words[0].text[: start.start(1)]
+    for count, read in _beginnings(words, start.start(1)):
+        if iban_valid(read) or len(read) > length:
+            return None
+        if len(read) >= length - MOST_LOST and (right := _right_iban(read, length)):
+            return count, head + right
+    return None
+
+
+def _right_iban(read: str, length: int) -> str | None:
+    """Return the IBAN that `read` must be, if its check digits say that there is just one."""
+    bank = 4 + BANK_LETTERS.get(read[:2], 0)
+    code = read[:2] + read[2:4].translate(DIGITS) + read[4:bank].translate(LETTERS) + read[bank:].translate(DIGITS)
+    lost = length - len(code)
+    runs = [match.end() for match in re.finditer(r"(\d)\1", code[bank:])] if lost else [0]
+    tries = {code[: bank + end] + code[bank + end - 1] * lost + code[bank + end :] for end in runs}
+    right = [attempt for attempt in sorted(tries) if iban_valid(attempt)]
+    return right[0] if len(right) == 1 else None
+
+
+def _vat_id(words: Sequence[Word]) -> tuple[int, str] | None:
+    start = VAT_START.match(words[0].text)
+    if start is None:
+        return None
+    head = words[0].text[: start.start(1)]
+    for count, read in _beginnings(words, start.start(1)):
+        if stdnum_vat.is_valid(read) or len(read) > LONGEST_VAT:
+            return None
+        digits = 3 if read.startswith("ATU") else 2
+        right = read[:digits] + read[digits:].translate(DIGITS)
+        if len(read) >= SHORTEST_VAT and stdnum_vat.is_valid(right):
+            return count, head + right
+    return None
+
+
+def _beginnings(words: Sequence[Word], start: int) -> Iterator[tuple[int, str]]:
+    """Yield how many words were taken, and what they say together from `start` on, without spaces."""
+    for count in range(1, min(len(words), MOST_WORDS) + 1):
+        text = " ".join(word.text for word in words[:count])[start:].rstrip(".,;")
+        yield count, compact(text) or ""
+
+
+def _joined(words: Sequence[Word], text: str) -> Word:
+    return Word(
+        text=text,
+        left=words[0].left,
+        top=min(word.top for word in words),
+        right=words[-1].right,
+        bottom=max(word.bottom for word in words),
+        score=round(fmean(word.score or 0.0 for word in words), 4),
+    )

@@ -1,0 +1,147 @@
+"""Finds payment QR codes on PDF pages and pictures, and tells what they say, each with its page and place."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+
+import pypdfium2
+import zxingcpp
+from PIL import Image
+from pypdfium2 import raw
+
+from invoices.model import FIELD_NAMES, Box, InvoiceData, Problem, Severity
+from invoices.readers.payment_codes import BrokenCode, read_payment_code
+
+DOTS_PER_POINT = 150 / 72
+"""Measured: the densest Swiss code, 101 modules in 46 mm, is read at 120 dots per inch already."""
+QR_CODES = zxingcpp.BarcodeFormats([zxingcpp.BarcodeFormat.QRCode])
+MAX_PIXELS = 8_000_000
+MAX_PICTURE_PIXELS = 40_000_000
+"""Of a picture on a page. Larger ones are not unpacked to look for a code in them."""
+FIRST_PAGES, LAST_PAGES = 4, 2
+"""Where a payment code stands in a long document."""
+LEAST_SIDE = 36
+"""Points: half an inch. A smaller picture is no payment code (EPC069-12: 20 mm at least)."""
+LEAST_SEGMENTS = 200
+"""Of drawn lines on a page. A code that is drawn has a box for each run of its dark modules, 300 at least."""
+LONGEST_CODE = 4096
+"""Bytes. QR codes hold at most 2,953."""
+BROKEN = "payment_code_broken"
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A QR code that was found: what it holds and where it stands."""
+
+    data: bytes
+    text: str
+    page: int
+    box: Box
+
+
+def codes_of_pdf(data: bytes, page_count: int) -> list[Code]:
+    """Return the QR codes on the pages where payment codes stand, looking only where something like one is drawn."""
+    first = range(min(FIRST_PAGES, page_count))
+    last = range(max(FIRST_PAGES, page_count - LAST_PAGES), page_count)
+    with closing(pypdfium2.PdfDocument(data)) as document:
+        return [code for index in (*first, *last) for code in _codes_of_page(document, index)]
+
+
+def codes_of_pictures(pictures: Iterable[Image.Image]) -> list[Code]:
+    """Return the QR codes on pictures of pages."""
+    return [code for number, picture in enumerate(pictures, start=1) for code in _codes(_bounded(picture), number)]
+
+
+def read_codes(codes: Sequence[Code]) -> tuple[InvoiceData | None, tuple[Problem, ...]]:
+    """Return what the payment codes among `codes` say, None if there are none, and what is wrong with them.
+
+    Several codes that differ, as those of instalments do, say only what they agree on.
+    """
+    readings: list[InvoiceData] = []
+    problems: list[Problem] = []
+    for code in codes:
+        try:
+            reading = read_payment_code(code.data, code.text)
+        except BrokenCode as error:
+            problems.append(_broken(code, error))
+        else:
+            if reading is not None:
+                readings.append(_placed(reading, code))
+    return (_common(readings) if readings else None), tuple(problems)
+
+
+def _codes_of_page(document: pypdfium2.PdfDocument, index: int) -> Iterator[Code]:
+    try:
+        page = document[index]
+    except pypdfium2.PdfiumError:
+        return  # a broken page among good ones: the others still count
+    with closing(page):
+        if _may_have_code(page):
+            width, height = page.get_size()
+            scale = min(DOTS_PER_POINT, (MAX_PIXELS / max(width * height, 1.0)) ** 0.5)
+            if min(width, height) * scale >= LEAST_SIDE:
+                with closing(page.render(scale=scale, grayscale=True)) as bitmap:
+                    yield from _codes(bitmap.to_pil(), index + 1)
+
+
+def _may_have_code(page: pypdfium2.PdfPage) -> bool:
+    """Tell whether a picture of a code's size, or as many lines as a drawn code has, are on the page."""
+    segments, found = 0, False
+    for item in page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_PATH], max_depth=3):
+        if item.type == raw.FPDF_PAGEOBJ_PATH:
+            segments += raw.FPDFPath_CountSegments(item)
+            found = found or segments >= LEAST_SEGMENTS
+            continue
+        width, height = item.get_px_size()
+        if width * height > MAX_PICTURE_PIXELS:
+            return False
+        left, bottom, right, top = item.get_bounds()
+        found = found or min(right - left, top - bottom) >= LEAST_SIDE
+    return found
+
+
+def _codes(picture: Image.Image, page: int) -> Iterator[Code]:
+    width, height = picture.size
+    for found in zxingcpp.read_barcodes(picture, formats=QR_CODES, try_downscale=False):
+        corners = found.position
+        points = (corners.top_left, corners.top_right, corners.bottom_left, corners.bottom_right)
+        xs, ys = [point.x / width for point in points], [point.y / height for point in points]
+        box = (_fraction(min(xs)), _fraction(min(ys)), _fraction(max(xs)), _fraction(max(ys)))
+        if len(found.bytes) <= LONGEST_CODE:
+            yield Code(found.bytes, found.text, page, box)
+
+
+def _fraction(edge: float) -> float:
+    return round(min(1.0, max(0.0, edge)), 4)
+
+
+def _bounded(picture: Image.Image) -> Image.Image:
+    """Return the picture in grey, no larger than a drawn page."""
+    grey = picture.convert("L")
+    scale = (MAX_PIXELS / (grey.width * grey.height)) ** 0.5
+    return grey if scale >= 1 else grey.resize((int(grey.width * scale) or 1, int(grey.height * scale) or 1))
+
+
+def _placed(reading: InvoiceData, code: Code) -> InvoiceData:
+    place = {"page": code.page, "box": code.box}
+    fields = {name: getattr(reading, name) for name in FIELD_NAMES if getattr(reading, name).value is not None}
+    return reading.model_copy(update={name: field.model_copy(update=place) for name, field in fields.items()})
+
+
+def _common(readings: Sequence[InvoiceData]) -> InvoiceData:
+    first = readings[0]
+    empty = InvoiceData()
+    differing = {
+        name: getattr(empty, name)
+        for name in FIELD_NAMES
+        if any(getattr(other, name).value != getattr(first, name).value for other in readings[1:])
+    }
+    return first.model_copy(update=differing)
+
+
+def _broken(code: Code, error: BrokenCode) -> Problem:
+    return Problem(
+        code=BROKEN,
+        severity=Severity.WARNING,
+        message=f"The payment code on page {code.page} is not valid: {error}. Do not scan it to pay.",
+    )

@@ -1,0 +1,24 @@
+"""What fuzzing found once (`make fuzz`) is read rightly for ever."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from activities.reading import DocumentReader
+from tests.invoices.fuzz import FINDS, LIMITS, verdict
+
+KEPT = sorted(FINDS.glob("*.bin"))
+
+
+@pytest.fixture(scope="module")
+async def reader() -> AsyncIterator[DocumentReader]:
+    reader = DocumentReader(workers=2, limits=LIMITS)
+    yield reader
+    await reader.close()
+
+
+@pytest.mark.parametrize("find", KEPT, ids=[find.stem for find in KEPT])
+async def test_a_find_stays_fixed(find: Path, reader: DocumentReader) -> None:
+    outcome, why = await verdict(reader, find)
+    assert why is None, f"{outcome}: {why}"

@@ -1,0 +1,87 @@
+"""An invoice's number and dates are found by their labels, titles and places, and those of others are left alone."""
+
+import datetime as dt
+
+import pytest
+
+from invoices.readers.heading import find_due_date, find_invoice_number, find_issue_date
+from tests.invoices.documents import Line
+from tests.invoices.layouts import finder
+
+MAY, JUNE = dt.date(2024, 5, 13), dt.date(2024, 6, 12)
+
+
+def lines(*texts: str) -> list[Line]:
+    """Draw texts under each other; `|` sets what follows further right."""
+    return [
+        (50 + 180 * column, 50 + 16 * row, cell.strip())
+        for row, text in enumerate(texts)
+        for column, cell in enumerate(text.split("|"))
+        if cell.strip()
+    ]
+
+
+@pytest.mark.parametrize(
+    ("texts", "number"),
+    [
+        (["Invoice Number: INV-7"], "INV-7"),
+        (["Rechnungskorrektur Nr. RK21012345 vom 16.09.2018"], "RK21012345"),
+        (["Rechnungskorrektur (384) Nr. RK21012345"], "RK21012345"),
+        (["Rechnung des Versicherers (575) Nr. 00.123.456.7-2018-1 vom 18.04.2018"], "00.123.456.7-2018-1"),
+        (["FACTURE", "N° 2020140205458"], "2020140205458"),
+        (["FACTURE", "20/09/2023", "nº 2023-6013"], "2023-6013"),
+        (["Fattura | Nr: FT-2024-006 | Date: 2024-10-20"], "FT-2024-006"),
+        (["Numéro de facture : 1"], "1"),
+        (["Avoir AV-2017-0005", "N° TVA client | FR19787878784"], "AV-2017-0005"),
+        (["Facture N° : | F20220027", "N° de facture associée : F20220003"], "F20220027"),
+        (["Invoice number: | INV-2", "This corrects the original invoice number INV-1 of last year"], "INV-2"),
+        (["Order no. 1234", "Delivery note no. 99"], None),
+    ],
+)
+def test_the_number_is_the_documents_own(texts: list[str], number: str | None) -> None:
+    assert find_invoice_number(finder(lines(*texts))).value == number
+
+
+@pytest.mark.parametrize(
+    ("texts", "date"),
+    [
+        (["Date : | 13/05/2024", "Date de facture associée : 01/01/2022"], MAY),
+        (["Invoice Date: | May 13, 2024", "This document refers to invoice 7 dated September 1, 2023"], MAY),
+        (["Invoice Date: | May 13, 2024", "Please see our letter, which was issued on May 1, 2024, for this"], MAY),
+        (["Gutschrift Nr. 471102", "vom 13.05.2024", "Rechnung gemäß Bestellung vom 01.03.2024."], MAY),
+        (["Rechnung Nr. 7-2024 vom", "13.05.2024"], MAY),
+        (["Rechnung # RE-7 von 13.05.2024", "Leistungsdatum 17.11.2023"], MAY),
+        (["Rechnungsnummer: | 7", "München, den | 13.05.2024"], MAY),
+        (["Rechnung Nr. UK-44552 Datum: 13. Mai 2024 Aussteller: London Strategy Group"], MAY),
+        (["Facture de mai", "Editée le 13 mai 2024"], MAY),
+        (["Delivery date: 13.05.2024"], None),
+    ],
+)
+def test_the_issue_date_is_not_that_of_an_order_or_another_invoice(texts: list[str], date: dt.date | None) -> None:
+    assert find_issue_date(finder(lines(*texts)), month_first=False).value == date
+
+
+def test_a_date_at_the_foot_is_that_of_the_printing() -> None:
+    drawn = [*lines("Hamburg, den | 13.05.2024"), (50.0, 780.0, "Datum:"), (120.0, 780.0, "30.10.2024")]
+    assert find_issue_date(finder(drawn), month_first=False).value == MAY
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Due date: 12/06/2024",
+        "Please remit until 12/06/2024.",
+        "Please pay £92.62 - to reach us by 12 June 2024",
+        "Die Rechnung ist zahlbar zum 12.06.2024 rein netto.",
+        "Bitte überweisen Sie den Betrag bis spätestens zum 12.06.2024.",
+        "Zahlbar innerhalb 30 Tagen netto bis 12.06.2024, 3% Skonto bis 23.05.2024",
+        "Der Betrag in Höhe von EUR 529,87 wird am 12.06.2024 von Ihrem Konto eingezogen",
+        "Date limite de règlement : 12/06/2024",
+        "À payer au plus tard le 12/06/2024",
+        "Te betalen uiterlijk 12-06-2024",
+        "Fecha límite de pago: 12/06/2024",
+        "Da pagare entro il 12/06/2024",
+    ],
+)
+def test_the_due_date_is_found_in_each_language(text: str) -> None:
+    assert find_due_date(finder(lines(text)), month_first=False).value == JUNE

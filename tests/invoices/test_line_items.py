@@ -1,0 +1,127 @@
+"""The table of charged lines is found, whatever stands around it, and its numbers are told apart."""
+
+from decimal import Decimal
+
+import pytest
+
+from invoices.model import LineItem
+from invoices.readers.line_items import find_line_items
+from invoices.readers.line_numbers import rate_of
+from invoices.readers.money import find_money
+from tests.invoices.layouts import layout, table
+
+HEADER = "Description | Quantity | Unit price | Amount"
+LINES = ("Paper | 10 | 12.50 | 125.00", "Toner | 2 | 37.50 | 75.00")
+WIDE = (50, 200, 270, 340, 420, 500)
+
+
+def lines_of(*rows: str, edges: tuple[float, ...] = (50, 300, 380, 480)) -> tuple[LineItem, ...]:
+    drawn = layout(table(*rows, edges=edges))
+    return find_line_items(drawn, find_money(drawn))
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        ("Subtotal || | 200.00",),
+        ("Payment terms:", "Skonto || | 12.00"),
+        ("Kind | Base | Tax | Tax amount", "VAT | 200.00 | 19 | 38.00"),
+        ("Art | Basisbetrag | Steuer | Steuerbetrag", "Umsatzsteuer | 200.00 | 19 | 38.00"),
+        ("VAT rate | Net | VAT | Total excl. VAT 200.00", "19 % | 200.00 | 38.00 | Discount 0.00"),
+    ],
+    ids=["a sum", "a heading", "a table of taxes", "a German one", "sums beside its head"],
+)
+def test_the_table_ends_before_what_is_no_line(after: tuple[str, ...]) -> None:
+    assert [line.amount for line in lines_of(HEADER, *LINES, *after)] == [Decimal(125), Decimal(75)]
+
+
+def test_quantity_and_price_are_the_numbers_that_make_the_amount() -> None:
+    """A position, an article number and a packing unit are numbers too."""
+    header = "Pos | Item | Qty | Packing | Unit price | Amount"
+    (line, *_) = lines_of(header, "3 | Nails 70 | 250 kg | 1 | 0.02 | 5.00", "Total ||||| 5.00", edges=WIDE)
+    assert (line.quantity, line.unit_price) == (Decimal(250), Decimal("0.02"))
+
+
+@pytest.mark.parametrize(
+    ("quantity", "expected"),
+    [("x5", 5), ("20 Unit(s)", 20), ("5 m²", 5), ("10000,0000 KWh", 10000), ("-2 Stk.", -2), ("1.210 Stk", 1210)],
+)
+def test_a_quantity_has_its_unit(quantity: str, expected: int) -> None:
+    (line,) = lines_of(HEADER, f"Work | {quantity} | 1,00 | {expected},00", f"Total ||| {expected},00")
+    assert line.quantity == expected
+    assert line.description == "Work"
+
+
+def test_a_quantity_with_a_rate_behind_it_in_one_cell() -> None:
+    header = "Description | Price | Qty | Tax | Amount"
+    (line,) = lines_of(header, "Insurance | 15.55 | 2 Stk 19 % VAT | | 31.10", "Total |||| 31.10", edges=WIDE)
+    assert (line.description, line.quantity, line.tax_rate) == ("Insurance", Decimal(2), Decimal(19))
+
+
+def test_a_position_before_one_word_is_no_quantity() -> None:
+    lines = lines_of(HEADER, "4 Kingfisher | 3 | 50.00 | 150.00", "5 Stork | 10 | 20.00 | 200.00", "Net ||| 350.00")
+    assert [(line.description, line.quantity) for line in lines] == [
+        ("4 Kingfisher", Decimal(3)),
+        ("5 Stork", Decimal(10)),
+    ]
+
+
+def test_a_line_named_like_a_tax_is_a_line_if_it_counts() -> None:
+    lines = lines_of(HEADER, "Wirkarbeit | 1000 | 0,05 | 50,00", "Ökosteuer | 1000 | 0,02 | 20,00", "Netto ||| 70,00")
+    assert [line.description for line in lines] == ["Wirkarbeit", "Ökosteuer"]
+
+
+def test_an_amount_set_a_little_lower_belongs_to_the_words_above() -> None:
+    lines = lines_of(
+        HEADER, "Hotel | 1 | 158.88 |", "| | | 158.88", "Taxi | 1 | 23.36 |", "| | | 23.36", "Net ||| 182.24"
+    )
+    assert [(line.description, line.amount) for line in lines] == [
+        ("Hotel", Decimal("158.88")),
+        ("Taxi", Decimal("23.36")),
+    ]
+
+
+def test_a_discount_is_taken_off_its_line() -> None:
+    lines = lines_of(HEADER, *LINES, "Discount | | | -5.00", "Subtotal ||| 195.00")
+    assert [line.amount for line in lines] == [Decimal(125), Decimal(70)]
+
+
+def test_a_free_line_is_no_discount() -> None:
+    lines = lines_of(HEADER, "Case | 1 | 49.99 | 49.99", "Flyer with rebate | 1 | 0.00 | 0.00", "Total ||| 49.99")
+    assert len(lines) == 2
+
+
+def test_amounts_without_cents_count_under_the_amounts_head() -> None:
+    lines = lines_of("Item | Qty | Unit price | Price", "Mouse | 1 | 700.0 | 700.0", "Disk | 2 | 2400.0 | 4800.0")
+    assert [line.amount for line in lines] == [Decimal(700), Decimal(4800)]
+
+
+def test_a_price_in_the_last_column_is_the_amount() -> None:
+    lines = lines_of("Item | Quantity | Price", "Laptop | 1 | 55,000", "Mouse | 1 | 1,000", "Total || 56,000")
+    assert [line.amount for line in lines] == [Decimal(55000), Decimal(1000)]
+
+
+def test_a_line_set_as_one_text_is_taken_apart() -> None:
+    drawn = layout([*table(HEADER), (389, 314, "Licence 02 €35.00 €70.00"), *table("Total ||| 70.00", top=328)])
+    (line,) = find_line_items(drawn, find_money(drawn))
+    assert (line.description, line.quantity, line.unit_price) == ("Licence", Decimal(2), Decimal(35))
+
+
+def test_what_does_not_add_up_is_left_out_where_the_rest_does() -> None:
+    remark = "Delivered with 5.00 less than ordered | | | 5.00"
+    lines = lines_of(HEADER, *LINES, remark, "Subtotal ||| 200.00")
+    assert [line.description for line in lines] == ["Paper", "Toner"]
+
+
+def test_every_line_has_its_box() -> None:
+    for line in lines_of(HEADER, *LINES, "Total ||| 200.00"):
+        assert line.box is not None
+        left, top, right, bottom = line.box
+        assert 0.05 < left < 0.1
+        assert 0.8 < right < 0.9
+        assert 0 < bottom - top < 0.02
+
+
+@pytest.mark.parametrize(("text", "rate"), [("19 %", "19"), ("7,7%", "7.7"), ("from 10% to 20%", None), ("19", None)])
+def test_a_rate_is_read_where_there_is_one(text: str, rate: str | None) -> None:
+    assert rate_of(layout([(50, 50, text)]).cells) == (Decimal(rate) if rate else None)

@@ -1,0 +1,101 @@
+"""What an OCR confuses is corrected where a checksum or the characters around decide, and nowhere else."""
+
+import pytest
+
+from invoices.readers.geometry import Page, Word
+from invoices.readers.ocr_repair import repair
+
+
+def repaired(*texts: str) -> list[str]:
+    """Return the words of one printed line, corrected."""
+    words, left = [], 10.0
+    for text in texts:
+        words.append(Word(text, left, 100, left + 6 * len(text), 110, 0.9))
+        left = words[-1].right + 3
+    return [word.text for word in repair(Page(1, 595, 842, tuple(words))).words]
+
+
+@pytest.mark.parametrize(
+    ("read", "right"),
+    [
+        (["DE02120300000000202O51"], "DE02120300000000202051"),
+        (["DEO2", "1203", "0000", "0000", "2O2O", "5l"], "DE02120300000000202051"),
+        (["IBAN:DE02", "I203", "0000", "0000", "2020", "51"], "IBAN:DE02120300000000202051"),
+        (["NL91", "A8NA", "0417", "1643", "00"], "NL91ABNA0417164300"),
+        (["DE02120300000202051"], "DE02120300000000202051"),
+    ],
+    ids=["one letter", "in groups", "after its label", "a letter of the bank", "lost zeros"],
+)
+def test_an_iban_is_corrected_if_its_check_digits_say_so(read: list[str], right: str) -> None:
+    assert repaired(*read) == [right]
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        ["DE02120300000000202052"],
+        ["DE03", "1203", "0000", "0000", "2020", "5O"],
+        ["GB29", "NWBK", "6016", "1331", "9268", "19"],
+        ["DE136695977"],
+        ["FR83404833048"],
+        ["BESO", "DE02", "Gesamt"],
+    ],
+    ids=["wrong digit", "still wrong", "right in groups", "wrong vat id", "right vat id", "no code"],
+)
+def test_no_code_is_made_up(read: list[str]) -> None:
+    assert repaired(*read) == read
+
+
+def test_a_vat_id_is_corrected_if_its_check_digit_says_so() -> None:
+    assert repaired("USt-IdNr.:", "DE1366959T6", "DE13669597G") == ["USt-IdNr.:", "DE1366959T6", "DE136695976"]
+    assert repaired("ATU1358S627") == ["ATU13585627"]
+
+
+@pytest.mark.parametrize(
+    ("read", "right"),
+    [
+        ("Sl-2024-6168", "SI-2024-6168"),
+        ("12,5O", "12,5O"),
+        ("1O,00", "10,00"),
+        ("2O26", "2026"),
+        ("1.l19,00", "1.119,00"),
+        ("lBAN", "IBAN"),
+        ("Gl0bal", "Gl0bal"),
+        ("Il", "Il"),
+        ("All", "All"),
+        ("Ollie", "Ollie"),
+    ],
+)
+def test_a_letter_among_digits_or_capitals_is_what_they_are(read: str, right: str) -> None:
+    assert repaired(read) == [right]
+
+
+@pytest.mark.parametrize(
+    ("read", "right"),
+    [
+        ("Totel:", "Total:"),
+        ("TOTEL", "TOTAL"),
+        ("lnvoice", "Invoice"),
+        ("Rechnungsnummor:", "Rechnungsnummer:"),
+        ("lnvoioe", "lnvoioe"),
+        ("Hotel", "Hotel"),
+        ("NS.", "No."),
+        ("Nr.", "Nr."),
+        ("Hotels", "Hotels"),
+        ("12345", "12345"),
+        ("5umme", "Summe"),
+    ],
+)
+def test_one_wrong_letter_hides_no_label(read: str, right: str) -> None:
+    assert repaired(read) == [right]
+
+
+def test_a_word_that_was_read_surely_is_left_alone() -> None:
+    word = Word("Totel", 10, 100, 40, 110, 0.999)
+    assert repair(Page(1, 595, 842, (word,))).words == (word,)
+
+
+def test_a_corrected_code_covers_its_groups() -> None:
+    words = (Word("DEO2", 10, 100, 40, 110, 0.8), Word("120300000000202051", 43, 99, 200, 111, 1.0))
+    (code,) = repair(Page(1, 595, 842, words)).words
+    assert (code.left, code.top, code.right, code.bottom, code.score) == (10, 99, 200, 111, 0.9)

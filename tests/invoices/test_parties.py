@@ -1,0 +1,150 @@
+"""Seller and buyer are told apart, with their names, VAT ids and accounts."""
+
+import pytest
+
+from invoices.readers.names import is_name
+from invoices.readers.text import read_text
+from tests.invoices.documents import Line
+from tests.invoices.layouts import page
+
+SELLER, BUYER = "Nordwind Handels GmbH", "Bergmann Verlag AG"
+SELLERS_VAT, BUYERS_VAT = "DE123456789", "DE136695976"
+"""Only the buyer's has right check digits: samples and typing mistakes have wrong ones."""
+IBAN = "DE02120300000000202051"
+
+
+def parties(lines: list[Line]) -> tuple[str | None, str | None]:
+    invoice = read_text([page(lines)])
+    return invoice.vendor_name.value, invoice.buyer_name.value
+
+
+def block(left: float, top: float, *texts: str) -> list[Line]:
+    return [(left, top + 13 * row, text) for row, text in enumerate(texts)]
+
+
+ADDRESS = ("Hafenstraße 9", "20457 Hamburg")
+OTHER_ADDRESS = ("Rue Royale 5", "75008 Paris")
+WIDE_SENDER: list[Line] = [
+    (x, 120, text) for x, text in ((50, SELLER), (165, "●"), (185, ADDRESS[0]), (265, "●"), (285, ADDRESS[1]))
+]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [*block(50, 50, "Seller:", SELLER, *ADDRESS), *block(320, 50, "Buyer:", BUYER, *OTHER_ADDRESS)],
+        [*block(50, 50, "Verkäufer", "Nummer: 17", SELLER), *block(50, 150, "Käufer", BUYER, *OTHER_ADDRESS)],
+        [*block(50, 50, SELLER, *ADDRESS), *block(320, 50, "Adresse du client", BUYER, *OTHER_ADDRESS)],
+        [(50, 120, f"{SELLER} · Hafenstraße 9 · 20457 Hamburg"), *block(50, 140, BUYER, *OTHER_ADDRESS)],
+        [*WIDE_SENDER, *block(50, 140, BUYER, *OTHER_ADDRESS)],
+        [*block(50, 150, "Bill to", BUYER, *OTHER_ADDRESS), *block(50, 790, SELLER, *ADDRESS, "HRB 123456")],
+        [
+            *block(50, 50, "Lieferadresse", BUYER, *OTHER_ADDRESS),
+            *block(320, 50, "Contact us", SELLER, "www.nordwind.de"),
+        ],
+    ],
+    ids=["labels", "numbers first", "buyer's label", "window", "wide signs", "footer", "two heads"],
+)
+def test_both_names_are_found(lines: list[Line]) -> None:
+    assert parties(lines) == (SELLER, BUYER)
+
+
+def test_a_sellers_label_on_a_compound_word_is_none() -> None:
+    lines = [*block(50, 50, SELLER, *ADDRESS), (50, 400, f"Verkäufer-Kontoname: {BUYER}")]
+    assert parties(lines)[0] == SELLER
+
+
+def test_the_holder_of_the_account_need_not_be_the_seller() -> None:
+    lines = [*block(50, 50, SELLER, *ADDRESS), (50, 780, "Account holder: Max Mustermann")]
+    assert parties(lines)[0] == SELLER
+
+
+def test_a_company_counts_before_the_person_in_its_block() -> None:
+    assert parties(block(50, 50, "Seller:", "Max Mustermann", SELLER, *ADDRESS))[0] == SELLER
+
+
+def test_a_name_beside_its_register_entry_counts_more_than_the_first_line() -> None:
+    head = block(50, 50, "Alexinux", "Jean Dupont", *OTHER_ADDRESS)
+    foot = block(
+        50, 560, "NETPRESSE", "16 rue Mollien - 92100 Boulogne", "RCS Paris B 530 848 134 - Siret 53084813400017"
+    )
+    assert parties([*head, *foot])[0] == "NETPRESSE"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Rechnungsnummer",
+        "ZUGFeRD-Rechnungen",
+        "Belegdatum",
+        "12345 Hamburg",
+        "SL. No",
+        "D02 XA00 Dublin",
+        "SW1B 3BN London",
+        "Seite 1",
+    ],
+)
+def test_labels_and_addresses_are_no_names(text: str) -> None:
+    assert not is_name(text)
+
+
+def test_a_name_like_an_address_on_the_net_counts_wherever_it_stands() -> None:
+    lines = [*block(50, 40, "Invoice 7", "1 May 2024"), *block(50, 500, "Achille Ingelgem", "mail@achilleingelgem.be")]
+    assert parties(lines)[0] == "Achille Ingelgem"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "No VAT Company Ltd",
+        "Total Energy SE",
+        "Your Company SAS",
+        "Amazon EU S.à r.l.",
+        "Chat Illimités Inc.",
+        "Müller & Söhne",
+    ],
+)
+def test_companies_are_names(text: str) -> None:
+    assert is_name(text)
+
+
+def test_the_vat_id_in_the_sellers_block_counts_more_than_a_valid_one_elsewhere() -> None:
+    seller = block(50, 80, SELLER, *ADDRESS, f"VAT: {SELLERS_VAT}")
+    buyer = block(320, 80, BUYER, *OTHER_ADDRESS, f"VAT: {BUYERS_VAT}")
+    assert read_text([page([*seller, *buyer])]).vendor_vat_id.value == SELLERS_VAT
+
+
+def test_a_fiscal_representatives_vat_id_is_not_the_sellers() -> None:
+    seller = block(50, 80, SELLER, *ADDRESS, f"N° TVA : {SELLERS_VAT}")
+    other = block(50, 180, "Représentant fiscal", "Tax Help SARL", *OTHER_ADDRESS, f"N° TVA : {BUYERS_VAT}")
+    invoice = read_text([page([*seller, *other])])
+    assert (invoice.vendor_name.value, invoice.vendor_vat_id.value) == (SELLER, SELLERS_VAT)
+
+
+def test_identifiers_stand_under_their_heads_too() -> None:
+    heads: list[Line] = [(50, 780, "VAT Registration No."), (250, 780, "IBAN")]
+    below: list[Line] = [(50, 793, SELLERS_VAT), (250, 793, "DE02 1203 0000 0000")]
+    invoice = read_text([page([*block(50, 50, SELLER), *heads, *below, (250, 806, "2020 51")])])
+    assert invoice.vendor_vat_id.value == SELLERS_VAT
+    assert invoice.iban.value == IBAN
+
+
+@pytest.mark.parametrize(
+    ("text", "vat_id"),
+    [
+        ("P. IVA 08973230967", "08973230967"),
+        ("Cod. Fisc. e P.IVA: 08973230967", "08973230967"),
+        ("P. IVA 08973230968", None),
+        ("Registro 08973230967", None),
+        ("CIF: A-28015865", "A28015865"),
+        ("BTW nr. 8199.90.966.B01", "819990966B01"),
+        ("P. IVA IT08973230967 / 08973230967", "IT08973230967"),
+    ],
+)
+def test_a_vat_id_may_be_written_without_its_country(text: str, vat_id: str | None) -> None:
+    assert read_text([page([*block(50, 50, SELLER), (50, 790, text)])]).vendor_vat_id.value == vat_id
+
+
+def test_the_vat_id_called_the_customers_is_not_the_sellers() -> None:
+    lines = [*block(50, 50, SELLER), (320, 120, "USt-IdNr. Kunde:"), (430, 120, BUYERS_VAT)]
+    assert read_text([page(lines)]).vendor_vat_id.value is None

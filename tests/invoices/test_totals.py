@@ -1,0 +1,124 @@
+"""Net, tax and total are told apart by what they are called and by arithmetic, in each language's words."""
+
+from decimal import Decimal
+
+import pytest
+
+from invoices.readers.currency import find_currency
+from invoices.readers.labels import Finder
+from invoices.readers.money import Role, find_money, role_of
+from invoices.readers.totals import Totals, solve_totals
+from tests.invoices.documents import Line
+from tests.invoices.layouts import layout, table
+
+SUMS = (300.0, 480.0)
+ROW = (50.0, 200.0, 320.0, 440.0)
+
+
+def solve(lines: list[Line], lines_total: str | None = None) -> Totals:
+    return solve_totals(find_money(layout(lines)), Decimal(lines_total) if lines_total else None)
+
+
+def values(totals: Totals) -> tuple[str | None, ...]:
+    parts = (totals.net, totals.tax, totals.total)
+    return tuple(str(part.value) if part else None for part in parts)
+
+
+@pytest.mark.parametrize(
+    ("labels", "language"),
+    [
+        (("Subtotal", "VAT 19%", "Amount due"), "en"),
+        (("Net total", "VAT total", "Due payable"), "en"),
+        (("Rechnungssumme netto", "zuzüglich 19% MwSt.", "Rechnungssumme brutto"), "de"),
+        (("Rechnungssumme ohne USt.", "Steuerbetrag", "Bruttosumme"), "de"),
+        (("Total HT", "Total TVA", "Total TTC"), "fr"),
+        (("Montant total net", "Taxe sur la valeur ajoutée (19,00 %)", "Montant total brut"), "fr"),
+        (("Subtotaal (excl. btw)", "Btw", "Totaal te betalen"), "nl"),
+        (("Base imponible", "IVA 19%", "Total a pagar"), "es"),
+        (("Imponibile", "Imposta", "Totale fattura"), "it"),
+    ],
+)
+def test_sums_are_known_by_their_names(labels: tuple[str, str, str], language: str) -> None:
+    rows = [f"{label} | {amount}" for label, amount in zip(labels, ("100,00", "19,00", "119,00"), strict=True)]
+    assert values(solve(table(*rows, edges=SUMS))) == ("100.00", "19.00", "119.00"), language
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        (("Net | 100.00", "Local levy (18%) | 18.00", "Total | 118.00"), ("100.00", "18.00", "118.00")),
+        (("Work | 500.00", "VAT | 50.00", "Total (incl. tax) | 550.00"), ("500.00", "50.00", "550.00")),
+        (("Net | 100.00", "VAT | 20.00", "To be remitted | 120.00"), ("100.00", "20.00", "120.00")),
+        (("Subtotal | 50.00", "VAT 10% | 5.00", "Total | 55.00", "Deposit | 15.00", "To pay | 40.00"), None),
+        (("Total | 703.15", "Part | 20.00", "Total | 281.71"), (None, None, "703.15")),
+        (("Tax | 0.00", "Total | 4.11"), ("4.11", "0.00", "4.11")),
+    ],
+    ids=[
+        "a tax of another name is known by its rate",
+        "a net without a name is what the tax leaves",
+        "a total without a name is net and tax",
+        "what was paid before does not change the total",
+        "of two plain totals the larger counts",
+        "without tax the total is the net",
+    ],
+)
+def test_arithmetic_tells_what_names_do_not(rows: tuple[str, ...], expected: tuple[str | None, ...] | None) -> None:
+    assert values(solve(table(*rows, edges=SUMS))) == (expected or ("50.00", "5.00", "55.00"))
+
+
+def test_lines_that_add_up_to_the_total_make_it_the_net_where_no_tax_is_told() -> None:
+    sums = table("Total EUR | 34.73", edges=SUMS)
+    assert values(solve(sums, "34.73")) == ("34.73", None, "34.73")
+    assert values(solve(sums, "30.00")) == (None, None, "34.73")
+
+
+def test_a_row_under_three_heads_is_net_tax_and_total() -> None:
+    """Below it stands what is left to pay after a deposit, which with the net looks like an invoice without tax."""
+    rows = ("| TOTAL HT | TOTAL TVA | TOTAL TTC", "| 100,00 | 10,00 | 110,00", "||Acompte : | 10,00")
+    totals = solve([*table(*rows, edges=ROW), *table("||NET A PAYER | 100,00 EUR", edges=ROW, top=360)])
+    assert values(totals) == ("100.00", "10.00", "110.00")
+
+
+def test_taxes_at_several_rates_are_added_from_their_column() -> None:
+    rows = ("Kind | Base | VAT % | Tax amount", "VAT | -4,85 | 19 | -0,92", "VAT | -2,82 | 7 | -0,20")
+    sums = table("Net | -7,67", "Gross total | -8,79", edges=SUMS, top=400)
+    assert values(solve([*table(*rows, edges=ROW), *sums])) == ("-7.67", "-1.12", "-8.79")
+
+
+def test_a_tax_number_is_no_tax() -> None:
+    assert role_of("steuer-nr.") is Role.NOT_A_SUM
+    assert role_of("vat no") is Role.NOT_A_SUM
+    assert values(solve(table("Steuer-Nr. | 044 241 601", "Total | 100,00", edges=SUMS))) == (None, None, "100.00")
+
+
+@pytest.mark.parametrize("text", ["Total due on August 3 , 2014", "Invoice amount under § 19 UStG"])
+def test_dates_and_paragraphs_are_no_amounts(text: str) -> None:
+    totals = solve(table(f"{text} | 4.11", edges=(50, 480)))
+    assert values(totals)[2] == "4.11"
+
+
+def test_a_count_is_no_sum_where_amounts_have_cents() -> None:
+    rows = ("Pens | 1.00", "Paper | 2.00", "Ink | 3.00", "TOTAL CASES | 10")
+    assert values(solve(table(*rows, edges=SUMS))) == (None, None, None)
+
+
+def test_nothing_is_called_the_total_because_it_is_large() -> None:
+    assert values(solve(table("Pens | 1.00", "Capital | 50000.00", edges=SUMS))) == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("lines", "currency"),
+    [
+        (["Total 100.00 CHF", "IBAN at a EUR account"], "CHF"),
+        (["Invoice currency: GBP", "Total 100.00", "Tax in EUR 3.00"], "GBP"),
+        (["Under $4 of the law", "Currency: EUR", "Total 1.00"], "EUR"),
+        (["Total € Incl. VAT", "100.00"], "EUR"),
+        (["Total $100.00", "All prices in CAD"], "CAD"),
+        (["Ik vraag 703.15 euro"], "EUR"),
+        (["Total 100.00"], None),
+    ],
+)
+def test_the_currency_is_the_one_of_the_document(lines: list[str], currency: str | None) -> None:
+    drawn = layout([(50, 100 + 20 * row, text) for row, text in enumerate(lines)])
+    amounts = find_money(drawn)
+    assert find_currency(Finder(drawn), amounts, solve_totals(amounts)).value == currency
