@@ -1,4 +1,4 @@
-"""Asks a Gemini model for text, and says of each way it can go wrong whether trying again may help."""
+"""Asks a Gemini model, and says of each way it can go wrong whether trying again may help."""
 
 import json
 from collections.abc import Iterator
@@ -9,6 +9,7 @@ from typing import Any
 import httpx2
 from google import genai
 from google.genai import errors, types
+from pydantic import BaseModel
 
 from activities.errors import (
     AnswerUnusableError,
@@ -19,6 +20,7 @@ from activities.errors import (
     retry_after_of,
 )
 from activities.tools import GeminiAccess
+from invoices.prices import Tokens
 
 REQUEST = "Gemini"
 EXCERPT_CHARACTERS = 300
@@ -31,87 +33,125 @@ class NotConfiguredError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Prompt:
-    """What is asked. `max_output_tokens` None leaves it to the model."""
+class Document:
+    """Bytes that a question is about, and their media type."""
+
+    data: bytes
+    media_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked. `max_output_tokens` None leaves it to the model; with a `schema` the answer is JSON of it."""
 
     text: str
     model: str
+    document: Document | None = None
+    schema: type[BaseModel] | None = None
     instructions: str | None = None
     temperature: float | None = None
     max_output_tokens: int | None = None
+    thinking: types.ThinkingLevel | None = None
     timeout_seconds: float = 120.0
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
-    """What the model wrote, and what it cost. `cut`: the text ends where `max_output_tokens` were used up."""
+class Answer:
+    """What came back. `refused`: why there is no answer; `parsed`: the text as the schema's model, if it is one."""
 
     text: str
-    cut: bool
     model: str
-    input_tokens: int
-    output_tokens: int
+    tokens: Tokens
+    cut: bool = False
+    """The text ends where `max_output_tokens` were used up."""
+    refused: str = ""
+    parsed: BaseModel | None = None
 
 
-async def ask(access: GeminiAccess, prompt: Prompt) -> Reply:
-    """Return the model's text.
+async def ask(access: GeminiAccess, question: Question) -> Answer:
+    """Return the model's answer, be it of use or not: it was paid for. One request; another attempt is Temporal's.
 
-    Raises: NotConfiguredError, RequestRefusedError, AnswerUnusableError (never retried); TryAgainLaterError,
-    UnreachableError, OutgoingTimeoutError (retried).
+    Raises: NotConfiguredError, RequestRefusedError (never retried); TryAgainLaterError, UnreachableError,
+    OutgoingTimeoutError (retried).
     """
     if not access.api_key:
         raise NotConfiguredError("there is no key for Gemini: set DOCRAIL_GEMINI_API_KEY (or GEMINI_API_KEY)")
     options = types.HttpOptions(
         base_url=access.base_url,
-        timeout=int(prompt.timeout_seconds * 1000),
-        retry_options=types.HttpRetryOptions(attempts=1),  # Temporal retries
+        timeout=int(question.timeout_seconds * 1000),
+        retry_options=types.HttpRetryOptions(attempts=1),
     )
     client = genai.Client(api_key=access.api_key, enterprise=False, http_options=options)
     try:
-        return _reply(await _generate(client, prompt), prompt)
+        return _answer(await _generate(client, question), question)
     finally:
         await client.aio.aclose()
         client.close()
 
 
-async def _generate(client: genai.Client, prompt: Prompt) -> types.GenerateContentResponse:
+def text_of(answer: Answer) -> str:
+    """Return the text. Raises: AnswerUnusableError if there is none, or none of use."""
+    if answer.refused:
+        raise AnswerUnusableError(f"{REQUEST} {answer.refused}")
+    if not answer.text:
+        hint = ": max_output_tokens left no room for one" if answer.cut else ""
+        raise AnswerUnusableError(f"{REQUEST} wrote no text{hint}")
+    return answer.text
+
+
+async def _generate(client: genai.Client, question: Question) -> types.GenerateContentResponse:
     config = types.GenerateContentConfig(
-        system_instruction=prompt.instructions,
-        temperature=prompt.temperature,
-        max_output_tokens=prompt.max_output_tokens,
+        system_instruction=question.instructions,
+        temperature=question.temperature,
+        max_output_tokens=question.max_output_tokens,
+        response_mime_type="application/json" if question.schema else None,
+        response_schema=question.schema,
+        thinking_config=types.ThinkingConfig(thinking_level=question.thinking) if question.thinking else None,
     )
     try:
-        return await client.aio.models.generate_content(model=prompt.model, contents=prompt.text, config=config)
+        return await client.aio.models.generate_content(
+            model=question.model, contents=_contents(question), config=config
+        )
     except errors.APIError as error:
         raise _refused(error) from None
     except httpx2.TimeoutException:
-        raise OutgoingTimeoutError(f"{REQUEST} did not answer within {prompt.timeout_seconds:g} s") from None
+        raise OutgoingTimeoutError(f"{REQUEST} did not answer within {question.timeout_seconds:g} s") from None
     except httpx2.HTTPError as error:
         raise UnreachableError(f"{REQUEST} cannot be reached: {str(error) or type(error).__name__}") from None
     except json.JSONDecodeError:  # a proxy's page, or an answer that broke off: the next one may be whole
         raise TryAgainLaterError(REQUEST, HTTPStatus.OK, "with a body that is no JSON") from None
 
 
-def _reply(response: types.GenerateContentResponse, prompt: Prompt) -> Reply:
+def _contents(question: Question) -> Any:
+    if question.document is None:
+        return question.text
+    return [
+        types.Part.from_bytes(data=question.document.data, mime_type=question.document.media_type),
+        types.Part.from_text(text=question.text),
+    ]
+
+
+def _answer(response: types.GenerateContentResponse, question: Question) -> Answer:
+    model, tokens = response.model_version or question.model, _tokens(response.usage_metadata)
     candidate = response.candidates[0] if response.candidates else None
     if candidate is None:
         feedback = response.prompt_feedback
-        reason = feedback.block_reason.value if feedback and feedback.block_reason else "no candidate"
-        raise AnswerUnusableError(f"{REQUEST} refused the prompt: {reason}")
+        why = feedback.block_reason.value if feedback and feedback.block_reason else "no candidate"
+        return Answer("", model, tokens, refused=f"refused the prompt: {why}")
     reason = candidate.finish_reason.value if candidate.finish_reason else COMPLETE
-    text = response.text or ""
     if reason not in (COMPLETE, CUT):
-        raise AnswerUnusableError(f"{REQUEST} wrote no answer: it stopped for {reason}")
-    if not text:
-        hint = ": max_output_tokens left no room for one" if reason == CUT else ""
-        raise AnswerUnusableError(f"{REQUEST} wrote no text{hint}")
-    usage = response.usage_metadata
-    return Reply(
-        text=text,
-        cut=reason == CUT,
-        model=response.model_version or prompt.model,
-        input_tokens=(usage and usage.prompt_token_count) or 0,
-        output_tokens=(usage and usage.candidates_token_count) or 0,
+        return Answer("", model, tokens, refused=f"wrote no answer: it stopped for {reason}")
+    parsed = response.parsed if isinstance(response.parsed, BaseModel) else None
+    return Answer(response.text or "", model, tokens, cut=reason == CUT, parsed=parsed)
+
+
+def _tokens(usage: types.GenerateContentResponseUsageMetadata | None) -> Tokens:
+    if usage is None:
+        return Tokens()
+    return Tokens(
+        input=(usage.prompt_token_count or 0) + (usage.tool_use_prompt_token_count or 0),
+        output=usage.candidates_token_count or 0,
+        thinking=usage.thoughts_token_count or 0,
     )
 
 

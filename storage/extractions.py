@@ -6,22 +6,36 @@ from invoices.model import READER_VERSION, SCHEMA_VERSION, InvoiceData
 from storage.db import Database
 
 CURRENT_READER = f"{READER_VERSION}.{SCHEMA_VERSION}"
-"""The `reader_version` under which this code stores: what a reading says, and the shape in which it says it."""
+"""The `reader_version` under which this code stores: what a reading says, and the shape in which it says it.
+
+Behind it may stand `/MODEL/PROMPT` where a model read too, and `@RUN` where a run read anew: those readings stand
+beside the others, and are no answer of the cache for anybody else's.
+"""
 
 LOAD_EXTRACTION = """
 SELECT data::text FROM processed_documents WHERE tenant_id = $1 AND sha256 = $2 AND reader_version = $3"""
-LOAD_BEST_EXTRACTION = """
+BEST_FIRST = "split_part(split_part(reader_version, '@', 1), '/', 1) = $3 DESC, created_at DESC"
+"""The order of readings, $3 being CURRENT_READER: this code's own, the newest first."""
+LOAD_BEST_EXTRACTION = f"""
 SELECT data::text FROM processed_documents WHERE tenant_id = $1 AND sha256 = $2
- ORDER BY reader_version = $3 DESC, created_at DESC
- LIMIT 1"""
+ ORDER BY {BEST_FIRST}
+ LIMIT 1"""  # noqa: S608  # a constant
 SAVE_EXTRACTION = """
 INSERT INTO processed_documents (tenant_id, sha256, reader_version, data)
 VALUES ($1, $2, $3, $4::text::jsonb)
 ON CONFLICT DO NOTHING
 RETURNING true"""
 
+FALLBACK = "local"
+"""Stands for model and prompt in the version of a local reading that says why no model read too."""
+
 _ESCAPED_NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
 r"""A NUL inside JSON text: `\u0000` after an even number of backslashes."""
+
+
+def reading_version(*by: str, fresh_run_id: str | None = None) -> str:
+    """Return the `reader_version` of what this code reads: alone, `by` a model and its prompt, or anew for a run."""
+    return "/".join((CURRENT_READER, *by)) + (f"@{fresh_run_id}" if fresh_run_id else "")
 
 
 async def load_extraction(db: Database, tenant_id: str, sha256: str, reader_version: str) -> InvoiceData | None:
@@ -31,9 +45,10 @@ async def load_extraction(db: Database, tenant_id: str, sha256: str, reader_vers
 
 
 async def load_best_extraction(db: Database, tenant_id: str, sha256: str) -> InvoiceData | None:
-    """Return this code's reading of these bytes, else the newest one.
+    """Return the newest of this code's readings of these bytes, else the newest one.
 
-    During a release, a worker of another version may have done the reading.
+    A model's reading comes after the local one that it is asked for with. During a release, a worker of another version
+    may have done the reading.
     """
     data = await db.fetchval(LOAD_BEST_EXTRACTION, tenant_id, sha256, CURRENT_READER)
     return InvoiceData.model_validate_json(data) if data else None

@@ -1,26 +1,39 @@
-"""What the Gemini API answers, for a server on loopback that the real SDK talks to."""
+"""The fake Gemini as tests use it: real HTTP on loopback, which the real SDK talks to."""
 
-from dag.values import Json
-from tests.loopback import Reply, reply_json
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+from activities.reading import DocumentReader
+from activities.tools import GeminiAccess
+from embedded.fake_gemini import FakeGemini, fake_gemini
+from embedded.gemini_replies import Reply
+from embedded.gemini_scenarios import Chooser, Script, parse_script
 
 KEY = "test-key-4711"
+MODEL = "gemini-default"
 
 
-def wrote(text: str, *, finish_reason: str = "STOP", input_tokens: int = 7, output_tokens: int = 11) -> Reply:
-    parts = [{"text": text}] if text else []
-    candidate = {"content": {"role": "model", "parts": parts}, "finishReason": finish_reason, "index": 0}
-    usage = {"promptTokenCount": input_tokens, "candidatesTokenCount": output_tokens}
-    return reply_json({"candidates": [candidate], "usageMetadata": usage, "modelVersion": "gemini-test-001"})
+@asynccontextmanager
+async def gemini(
+    told: str | Reply | Chooser = "ok", *, says: str = "a summary", reader: DocumentReader | None = None
+) -> AsyncIterator[FakeGemini]:
+    """Serve a script, one answer for ever, or whatever a chooser gives."""
+    match told:
+        case str():
+            chooser: Chooser = parse_script(told)
+        case Reply():
+            chooser = Script([told])
+        case _:
+            chooser = told
+    async with fake_gemini(chooser, says=says, reader=reader) as fake:
+        yield fake
 
 
-def blocked(reason: str = "PROHIBITED_CONTENT") -> Reply:
-    return reply_json({"promptFeedback": {"blockReason": reason}})
+def access(fake: FakeGemini) -> GeminiAccess:
+    """Return how a worker reaches the fake."""
+    return GeminiAccess(KEY, fake.url, MODEL)
 
 
-def refused(status: int, message: str, *details: Json, **headers: str) -> Reply:
-    error = {"code": status, "message": message, "status": "TOLD", "details": list(details)}
-    return reply_json({"error": error}, status, **headers)
-
-
-def not_json() -> Reply:
-    return Reply(200, b"<html>a proxy's page</html>", {"Content-Type": "text/html"})
+def most_within(arrivals: Sequence[float], seconds: float) -> int:
+    """Return the most arrivals in any window of so many seconds."""
+    return max((sum(first <= at < first + seconds for at in arrivals) for first in arrivals), default=0)

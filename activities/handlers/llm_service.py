@@ -2,8 +2,10 @@
 
 from pydantic import BaseModel, Field
 
+from activities.model_costs import check_budget, keep_use
 from activities.registry import Call, Handler
 from activities.tools import Tools
+from storage.model_usage import Use
 
 
 class Config(BaseModel, extra="forbid", frozen=True):
@@ -35,18 +37,20 @@ class Output(BaseModel):
     model: str = Field(description="the model that answered")
     input_tokens: int = Field(description="tokens of the prompt")
     output_tokens: int = Field(description="tokens of the text")
+    thinking_tokens: int = Field(description="tokens of what the model thought before it wrote, which are paid for too")
 
 
 async def run(call: Call[Config], tools: Tools) -> Output:
     """Return the model's text. Another attempt asks again, and pays again.
 
     Raises: NotConfiguredError without a key, RequestRefusedError, AnswerUnusableError if the model refuses to answer
-    (never retried); TryAgainLaterError, UnreachableError, OutgoingTimeoutError (retried).
+    (never retried); TryAgainLaterError, UnreachableError, OutgoingTimeoutError, BudgetUsedError (retried).
     """
-    from activities.gemini import Prompt, ask  # noqa: PLC0415  # loads the SDK, which the API does not need
+    from activities.gemini import Question, ask, text_of  # noqa: PLC0415  # loads the SDK, which the API does not need
 
     config, access = call.config, tools.outside.gemini
-    prompt = Prompt(
+    await check_budget(tools)
+    question = Question(
         text=config.prompt,
         model=config.model or access.default_model,
         instructions=config.system,
@@ -54,13 +58,19 @@ async def run(call: Call[Config], tools: Tools) -> Output:
         max_output_tokens=config.max_output_tokens,
         timeout_seconds=config.timeout_seconds,
     )
-    reply = await ask(access, prompt)
+    answer = await ask(access, question)
+    outcome = "refused" if answer.refused else "cut" if answer.cut else "wrote"
+    await keep_use(
+        tools,
+        Use(call.tenant_id, call.run_id, call.step_id, call.attempt, answer.model, outcome, answer.tokens),
+    )
     return Output(
-        result=reply.text,
-        cut=reply.cut,
-        model=reply.model,
-        input_tokens=reply.input_tokens,
-        output_tokens=reply.output_tokens,
+        result=text_of(answer),
+        cut=answer.cut,
+        model=answer.model,
+        input_tokens=answer.tokens.input,
+        output_tokens=answer.tokens.output,
+        thinking_tokens=answer.tokens.thinking,
     )
 
 

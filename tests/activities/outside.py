@@ -3,7 +3,10 @@
 from pathlib import Path
 from typing import cast
 
+import asyncpg
+
 from activities.addresses import AllowedHosts
+from activities.metrics import Metrics
 from activities.outgoing import HttpClient
 from activities.registry import Call, Handler
 from activities.secret_store import SecretStore
@@ -13,19 +16,24 @@ from dag.values import Json
 
 
 class OnlyOutside:
-    """Tools of which only the way outside may be used."""
+    """Tools of which only the way outside may be used, and what else is given."""
 
-    def __init__(self, outside: Outside) -> None:
-        self.outside = outside
+    def __init__(self, outside: Outside, db: asyncpg.Pool | None, metrics: Metrics | None) -> None:
+        self.outside, self.db, self.metrics = outside, db, metrics
 
 
 def tools_with(
-    secrets: Path | None = None, *, gemini: GeminiAccess | None = None, notify_url: str | None = None
+    secrets: Path | None = None,
+    *,
+    gemini: GeminiAccess | None = None,
+    notify_url: str | None = None,
+    db: asyncpg.Pool | None = None,
+    metrics: Metrics | None = None,
 ) -> Tools:
     """Return tools that may call 127.0.0.1."""
     http = HttpClient(AllowedHosts.parse(["127.0.0.1"]))
     outside = Outside(http, SecretStore(secrets), gemini or GeminiAccess(), notify_url)
-    return cast("Tools", OnlyOutside(outside))
+    return cast("Tools", OnlyOutside(outside, db, metrics))
 
 
 async def run(

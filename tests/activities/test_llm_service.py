@@ -1,5 +1,8 @@
-"""`llm_service` with the real SDK, against a server on loopback that answers as Gemini does."""
+"""`llm_service` with the real SDK, against a fake Gemini on loopback."""
 
+from decimal import Decimal
+
+import asyncpg
 import pytest
 
 from activities.errors import (
@@ -11,22 +14,39 @@ from activities.errors import (
 )
 from activities.gemini import NotConfiguredError
 from activities.handlers.llm_service import HANDLER
+from activities.metrics import Metrics
+from activities.model_costs import BudgetUsedError
 from activities.tools import GeminiAccess
 from dag.values import Json
-from tests import gemini
+from embedded.fake_gemini import FakeGemini
+from embedded.gemini_replies import Reply, blocked, not_json, refused, wrote
+from storage.db import open_pool
+from storage.model_usage import load_model_totals
 from tests.activities.outside import run, tools_with
-from tests.loopback import Loopback, Reply, loopback
+from tests.gemini import KEY, MODEL, access, gemini
 
 RETRY_INFO = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34.5s"}
 
 
-async def ask(server: Loopback, **config: Json) -> Json:
-    access = GeminiAccess(gemini.KEY, server.url, "gemini-default")
-    return await run(HANDLER, {"prompt": "Summarise it", **config}, tools_with(gemini=access))
+@pytest.fixture
+def ask(pool: asyncpg.Pool) -> "Asking":
+    return Asking(pool)
 
 
-async def test_the_models_text_comes_back_with_its_cost() -> None:
-    async with loopback(gemini.wrote("It is an invoice.")) as server:
+class Asking:
+    """Asks a fake, with a database in which what it costs is counted."""
+
+    def __init__(self, pool: asyncpg.Pool) -> None:
+        self.pool = pool
+        self.metrics = Metrics()
+
+    async def __call__(self, server: FakeGemini, **config: Json) -> Json:
+        tools = tools_with(gemini=access(server), db=self.pool, metrics=self.metrics)
+        return await run(HANDLER, {"prompt": "Summarise it", **config}, tools)
+
+
+async def test_the_models_text_comes_back_with_its_cost(ask: Asking) -> None:
+    async with gemini(wrote("It is an invoice.", thinking_tokens=5)) as server:
         output = await ask(server)
     assert output == {
         "result": "It is an invoice.",
@@ -34,18 +54,19 @@ async def test_the_models_text_comes_back_with_its_cost() -> None:
         "model": "gemini-test-001",
         "input_tokens": 7,
         "output_tokens": 11,
+        "thinking_tokens": 5,
     }
     [asked] = server.asked
-    assert asked.target.endswith("/models/gemini-default:generateContent")
-    assert asked.headers["x-goog-api-key"] == gemini.KEY
+    assert asked.model == MODEL
+    assert asked.headers["x-goog-api-key"] == KEY
     assert asked.json()["contents"] == [{"parts": [{"text": "Summarise it"}], "role": "user"}]
 
 
-async def test_what_a_step_says_reaches_the_model() -> None:
-    async with loopback(gemini.wrote("Ja.")) as server:
+async def test_what_a_step_says_reaches_the_model(ask: Asking) -> None:
+    async with gemini(wrote("Ja.")) as server:
         await ask(server, model="gemini-other", system="Answer in German", temperature=0, max_output_tokens=100)
     [asked] = server.asked
-    assert asked.target.endswith("/models/gemini-other:generateContent")
+    assert asked.model == "gemini-other"
     assert asked.json()["systemInstruction"]["parts"] == [{"text": "Answer in German"}]
     assert asked.json()["generationConfig"] == {"temperature": 0, "maxOutputTokens": 100}
 
@@ -55,65 +76,103 @@ async def test_without_a_key_it_says_what_to_set() -> None:
         await run(HANDLER, {"prompt": "?"}, tools_with())
 
 
-async def test_a_text_that_was_cut_says_so() -> None:
-    async with loopback(gemini.wrote("It is an", finish_reason="MAX_TOKENS")) as server:
+async def test_a_text_that_was_cut_says_so(ask: Asking) -> None:
+    async with gemini(wrote("It is an", finish_reason="MAX_TOKENS")) as server:
         assert (await ask(server))["cut"] is True
 
 
 @pytest.mark.parametrize(
     ("reply", "told"),
     [
-        (gemini.blocked(), "refused the prompt: PROHIBITED_CONTENT"),
-        (gemini.wrote("", finish_reason="SAFETY"), "stopped for SAFETY"),
-        (gemini.wrote("half of", finish_reason="RECITATION"), "stopped for RECITATION"),
-        (gemini.wrote("", finish_reason="MAX_TOKENS"), "max_output_tokens left no room"),
-        (gemini.wrote(""), "wrote no text"),
+        (blocked(), "refused the prompt: PROHIBITED_CONTENT"),
+        (wrote("", finish_reason="SAFETY"), "stopped for SAFETY"),
+        (wrote("half of", finish_reason="RECITATION"), "stopped for RECITATION"),
+        (wrote("", finish_reason="MAX_TOKENS"), "max_output_tokens left no room"),
+        (wrote(""), "wrote no text"),
     ],
 )
-async def test_a_model_that_does_not_answer_is_not_asked_again(reply: Reply, told: str) -> None:
-    async with loopback(reply) as server:
+async def test_a_model_that_does_not_answer_is_not_asked_again(ask: Asking, reply: Reply, told: str) -> None:
+    async with gemini(reply) as server:
         with pytest.raises(AnswerUnusableError, match=told):
             await ask(server)
 
 
 @pytest.mark.parametrize("status", [400, 403, 404, 413])
-async def test_a_wrong_request_is_not_sent_again(status: int) -> None:
-    async with loopback(gemini.refused(status, "API key not valid")) as server:
+async def test_a_wrong_request_is_not_sent_again(ask: Asking, status: int) -> None:
+    async with gemini(refused(status, "API key not valid")) as server:
         with pytest.raises(RequestRefusedError, match=f"Gemini answered {status} .*: API key not valid"):
             await ask(server)
     assert len(server.asked) == 1
 
 
 @pytest.mark.parametrize("status", [408, 429, 500, 503])
-async def test_a_busy_model_is_asked_later_and_the_sdk_does_not_retry(status: int) -> None:
-    async with loopback(gemini.refused(status, "busy", Retry_After="21")) as server:
+async def test_a_busy_model_is_asked_later_and_the_sdk_does_not_retry(ask: Asking, status: int) -> None:
+    async with gemini(refused(status, "busy", retry_after="21")) as server:
         with pytest.raises(TryAgainLaterError) as told:
             await ask(server)
     assert told.value.retry_after_seconds == 21
     assert len(server.asked) == 1
 
 
-async def test_the_delay_in_an_errors_details_counts_too() -> None:
-    async with loopback(gemini.refused(429, "quota", {"@type": "x"}, RETRY_INFO)) as server:
+async def test_the_delay_in_an_errors_details_counts_too(ask: Asking) -> None:
+    async with gemini(refused(429, "quota", {"@type": "x"}, RETRY_INFO)) as server:
         with pytest.raises(TryAgainLaterError) as told:
             await ask(server)
     assert told.value.retry_after_seconds == 34
 
 
-async def test_a_body_that_is_no_json_may_be_whole_the_next_time() -> None:
-    async with loopback(gemini.not_json()) as server:
+async def test_a_body_that_is_no_json_may_be_whole_the_next_time(ask: Asking) -> None:
+    async with gemini(not_json()) as server:
         with pytest.raises(TryAgainLaterError, match="a body that is no JSON"):
             await ask(server)
 
 
-async def test_a_slow_model_times_out() -> None:
-    async with loopback(Reply(holds=True)) as server:
+async def test_a_slow_model_times_out(ask: Asking) -> None:
+    async with gemini("slow:60") as server:
         with pytest.raises(OutgoingTimeoutError, match=r"within 0\.2 s"):
             await ask(server, timeout_seconds=0.2)
 
 
-async def test_a_model_that_is_away_is_unreachable() -> None:
-    async with loopback() as server:
-        pass
-    with pytest.raises(UnreachableError, match="Gemini cannot be reached"):
+@pytest.mark.parametrize("away", [True, False])
+async def test_a_model_that_is_away_or_hangs_up_is_unreachable(ask: Asking, away: bool) -> None:
+    async with gemini("hangs-up") as server:
+        if not away:
+            with pytest.raises(UnreachableError, match="Gemini cannot be reached"):
+                await ask(server)
+    if away:
+        with pytest.raises(UnreachableError, match="Gemini cannot be reached"):
+            await ask(server)
+
+
+async def test_tokens_and_cost_are_counted_also_of_what_is_of_no_use(ask: Asking) -> None:
+    model = "gemini-3.8-flash-counted"
+    async with gemini(wrote("", finish_reason="SAFETY", model=model, input_tokens=1_000_000)) as server:
+        with pytest.raises(AnswerUnusableError):
+            await ask(server)
+    [total] = [total for total in await load_model_totals(ask.pool) if total.model == model]
+    assert (total.outcome, total.answers, total.input_tokens) == ("refused", 1, 1_000_000)
+    assert total.cost > 0
+    sample = ask.metrics.registry.get_sample_value
+    assert sample("model_tokens_total", {"model": model, "kind": "input"}) == 1_000_000
+    assert Decimal(str(sample("model_cost_total", {"model": model}))) == total.cost
+
+
+async def test_once_the_days_budget_is_used_up_it_waits_for_the_next_day(ask: Asking) -> None:
+    async with gemini(wrote("dear", input_tokens=4_000_000)) as server:
         await ask(server)
+        poor = GeminiAccess(KEY, server.url, MODEL, budget_per_day=Decimal("0.01"))
+        with pytest.raises(BudgetUsedError, match=r"today's budget for Gemini, 0\.01 USD, is used up") as told:
+            await run(HANDLER, {"prompt": "?"}, tools_with(gemini=poor, db=ask.pool, metrics=ask.metrics))
+    assert len(server.asked) == 1
+    assert 0 < (told.value.retry_after_seconds or 0) <= 86_400
+
+
+async def test_an_answer_that_cannot_be_counted_is_told_all_the_same(
+    dsn: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    away = await open_pool(dsn)
+    await away.close()
+    async with gemini(wrote("It is an invoice.")) as server:
+        output = await Asking(away)(server)
+    assert output["result"] == "It is an invoice."
+    assert "for an answer of gemini-test-001 could not be counted for step step of invoice.1" in caplog.text

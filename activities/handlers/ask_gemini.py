@@ -1,0 +1,57 @@
+"""Handler `ask_gemini`: have Gemini read a stored document too, and keep what it and the local readers say together."""
+
+from pydantic import BaseModel, Field
+
+from activities.extraction import Extraction, told
+from activities.invoice_ref import InvoiceRef
+from activities.local_reading import find_reading, is_for_gemini, load_stored, read_or_leave_to_gemini
+from activities.registry import Call, Handler
+from activities.tools import Tools
+from invoices.prompt import PROMPT_VERSION
+from storage.extractions import reading_version
+
+
+class Config(BaseModel, extra="forbid", frozen=True):
+    """Which document, and which model."""
+
+    document_id: str = Field(description="the document to read; its upload must be stored")
+    model: str | None = Field(
+        default=None,
+        pattern=r"^[a-z0-9][a-z0-9._-]{0,99}$",
+        description="the model's name; by default that of DOCRAIL_GEMINI_MODEL",
+    )
+    fresh: bool = Field(default=False, description="ask anew, once for this run, beside what was read before")
+    timeout_seconds: float = Field(
+        default=90.0, gt=0, le=600, allow_inf_nan=False, description="how long the model may take"
+    )
+
+
+async def run(call: Call[Config], tools: Tools) -> Extraction:
+    """Return what Gemini and the local readers say together; the local reading where Gemini is not to be had.
+
+    One request to Gemini an attempt, and one at a time for equal bytes, whatever documents and workers they come to.
+    Without a key, and for e-invoices, it is the local reading. A refusal, an answer that is of no use twice, a budget
+    that is used up and the end of the step's retries leave a problem on the invoice, and do not fail the step.
+    Raises: NotStored, UnreadableDocument (never retried); TryAgainLaterError, UnreachableError, OutgoingTimeoutError,
+    OSError (retried).
+    """
+    config = call.config
+    document = await load_stored(tools, call.tenant_id, config.document_id)
+    model = config.model or tools.outside.gemini.default_model
+    version = reading_version(model, PROMPT_VERSION, fresh_run_id=call.run_id if config.fresh else None)
+    reading = await find_reading(tools, call.tenant_id, document.sha256, version)
+    tools.metrics.models.count_lookup("gemini", "miss" if reading is None else "hit")
+    if reading is None:
+        reading = await read_or_leave_to_gemini(tools, call, document.sha256, fresh=config.fresh)
+        if is_for_gemini(tools, reading):
+            from activities.gemini_once import Work, read_with_gemini  # noqa: PLC0415  # loads the SDK
+
+            work = Work(
+                *(call, tools, config.document_id, document.sha256, model, version, reading), config.timeout_seconds
+            )
+            reading = await read_with_gemini(work)
+    reference = InvoiceRef(document_id=config.document_id, sha256=document.sha256, reader_version=reading.version)
+    return told(reference, reading.invoice, cache_hit=reading.cached)
+
+
+HANDLER = Handler("ask_gemini", Config, Extraction, run)

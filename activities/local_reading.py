@@ -1,0 +1,75 @@
+"""Reads a stored document with the local readers, once for its bytes, and says whether Gemini is to read it too."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from activities.registry import Call
+from activities.tools import Tools
+from invoices.model import InvoiceData, Problem, Severity
+from invoices.problems import Unreadable, UnreadableDocument
+from storage.db import NotStored
+from storage.documents import Document, load_document
+from storage.extractions import FALLBACK, load_extraction, reading_version, save_extraction
+
+EXACT = frozenset({"ubl", "cii", "xml"})
+"""Readers that are told what others have to read: there is nothing that a model could add."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A stored reading, and the version under which it is stored. `cached`: it was there before."""
+
+    version: str
+    invoice: InvoiceData
+    cached: bool
+
+
+async def load_stored(tools: Tools, tenant_id: str, document_id: str) -> Document:
+    """Return the tenant's document. Raises: NotStored."""
+    document = await load_document(tools.db, tenant_id, document_id)
+    if document is None:
+        raise NotStored("document", document_id, tenant_id)
+    return document
+
+
+async def find_reading(tools: Tools, tenant_id: str, sha256: str, version: str) -> Reading | None:
+    """Return what is stored of these bytes under a version."""
+    invoice = await load_extraction(tools.db, tenant_id, sha256, version)
+    return None if invoice is None else Reading(version, invoice, cached=True)
+
+
+async def read_locally(tools: Tools, tenant_id: str, sha256: str, *, fresh_run_id: str | None) -> Reading:
+    """Return the local readers' reading, from the cache if these bytes were read before.
+
+    For two documents of the same bytes at once, the first stored reading is the answer of both. With `fresh_run_id`
+    they are read anew, once for that run. Raises: UnreadableDocument (never retried); OSError (retried).
+    """
+    version = reading_version(fresh_run_id=fresh_run_id)
+    found = await find_reading(tools, tenant_id, sha256, version)
+    tools.metrics.models.count_lookup("local", "miss" if found is None else "hit")
+    if found:
+        return found
+    async with tools.blobs.at_hand(sha256) as path:
+        invoice = await tools.reader.read(path)
+    return Reading(version, await save_extraction(tools.db, tenant_id, sha256, version, invoice), cached=False)
+
+
+async def read_or_leave_to_gemini(tools: Tools, call: Call[Any], sha256: str, *, fresh: bool) -> Reading:
+    """Return the local reading; of a picture that needs an OCR that is not installed, an empty one if there is a key.
+
+    Raises: as `read_locally`.
+    """
+    try:
+        return await read_locally(tools, call.tenant_id, sha256, fresh_run_id=call.run_id if fresh else None)
+    except UnreadableDocument as error:
+        if error.code is not Unreadable.NEEDS_OCR or not tools.outside.gemini.api_key:
+            raise
+        unread = Problem(code=error.code.value, severity=Severity.ERROR, message=error.message)
+    version = reading_version(FALLBACK, fresh_run_id=call.run_id)
+    empty = await save_extraction(tools.db, call.tenant_id, sha256, version, InvoiceData(problems=(unread,)))
+    return Reading(version, empty, cached=False)
+
+
+def is_for_gemini(tools: Tools, reading: Reading) -> bool:
+    """Tell whether Gemini is to read what the local readers have read."""
+    return bool(tools.outside.gemini.api_key) and reading.invoice.reader not in EXACT

@@ -1,0 +1,58 @@
+"""Counts what models cost: each answer's tokens and money are kept, and a day's budget is not gone beyond."""
+
+import asyncio
+import datetime as dt
+import logging
+
+from activities.errors import TryAgainLaterError
+from activities.tools import Tools
+from storage.db import DATABASE_ERRORS, StorageError
+from storage.model_usage import Use, load_spent_today, record_use
+
+LONGEST_SECONDS = 5.0
+"""Most that an answer waits to be counted. PostgreSQL does it in milliseconds, or it is away."""
+
+log = logging.getLogger(__name__)
+
+
+class BudgetUsedError(TryAgainLaterError):
+    """Today's budget for models is used up. There is a new one at midnight UTC, which is when to try again."""
+
+    def __init__(self, budget: str, now: dt.datetime) -> None:
+        Exception.__init__(
+            self,
+            f"today's budget for Gemini, {budget}, is used up: it begins anew at midnight UTC, or set "
+            "DOCRAIL_GEMINI_BUDGET_PER_DAY",
+        )
+        self.status = 0
+        midnight = (now + dt.timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
+        self.retry_after_seconds = (midnight - now).total_seconds()
+
+
+async def check_budget(tools: Tools) -> None:
+    """Refuse to ask once today's answers have cost the budget. What is being asked just now may go beyond it.
+
+    Raises: BudgetUsedError.
+    """
+    access = tools.outside.gemini
+    if access.budget_per_day is None:
+        return
+    spent = await load_spent_today(tools.db)
+    if spent >= access.budget_per_day:
+        budget = f"{access.budget_per_day:f} {access.prices.currency}"
+        raise BudgetUsedError(budget, dt.datetime.now(dt.UTC))
+
+
+async def keep_use(tools: Tools, use: Use) -> None:
+    """Keep what an answer cost. Where that cannot be written it is only logged: the answer itself is paid for."""
+    prices = tools.outside.gemini.prices
+    cost = prices.cost(use.model, use.tokens, dt.datetime.now(dt.UTC).date())
+    tools.metrics.models.count_answer(use.model, use.outcome, use.tokens, cost.amount)
+    try:
+        async with asyncio.timeout(LONGEST_SECONDS):
+            await record_use(tools.db, use, cost, currency=prices.currency, prices_read_on=prices.read_on)
+    except (OSError, StorageError, *DATABASE_ERRORS) as error:
+        log.warning(
+            "%s %s for an answer of %s could not be counted for step %s of %s: %s: %s",
+            *(cost.amount, prices.currency, use.model, use.step_id, use.run_id, type(error).__name__, error),
+        )

@@ -1,0 +1,60 @@
+"""`docrail fake-gemini`: a Gemini on this machine, for trying the model's path without a key or money."""
+
+import asyncio
+from typing import Annotated
+
+import typer
+
+from commands.speaking import say
+from commands.stopping import run_until_stopped
+from embedded.fake_gemini import fake_gemini as serve_fake
+from embedded.gemini_scenarios import MEANINGS, Chooser, ScenarioError, parse_mix, parse_script
+
+SCENARIOS = "\n".join(f"  {name:13}{meaning}" for name, meaning in MEANINGS.items())
+HELP = f"""\
+Speak the Gemini API's language on this machine, and answer as you say. No key, no network, no money.
+
+\b
+To let Docrail use it, set for `docrail up` or `docrail worker`:
+  DOCRAIL_GEMINI_BASE_URL=http://127.0.0.1:9200
+  DOCRAIL_GEMINI_API_KEY=any
+
+\b
+Scenarios:
+{SCENARIOS}
+
+\b
+A script plays scenarios in turn and stays with the last: 429:2*20,503,ok is a storm of twenty 429s that ask for
+2 seconds, one 503, and then it works. A mix draws: --mix 429=0.2,slow:3=0.1 --seed 7 refuses a fifth of all
+requests, answers a tenth after 3 seconds, and the others well; the same seed draws the same.
+
+Every request is told in a line: its number, the model, its size, and what was answered.
+
+Exit codes: 0 stopped by Ctrl-C, 1 the port is taken, 2 wrong usage.
+
+Example: docrail fake-gemini --scenario "429:1*3,ok"
+"""
+
+
+def fake_gemini(
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="Port; 0 takes a free one.", metavar="N")] = 9200,
+    scenario: Annotated[str, typer.Option(help="A scenario, or a script of several.", metavar="SCRIPT")] = "ok",
+    mix: Annotated[str | None, typer.Option(help="Scenarios drawn by chance instead.", metavar="MIX")] = None,
+    seed: Annotated[int, typer.Option(help="What the mix is drawn with.", metavar="N")] = 1,
+    says: Annotated[
+        str, typer.Option(help="The answer to a question without a document.", metavar="TEXT")
+    ] = "The fake Gemini has read it.",
+) -> None:
+    """Speak the Gemini API's language on this machine; the help that is shown is HELP."""
+    try:
+        chooser = parse_script(scenario) if mix is None else parse_mix(mix, seed)
+    except ScenarioError as error:
+        raise typer.BadParameter(str(error), param_hint="--scenario" if mix is None else "--mix") from None
+    run_until_stopped(lambda: _serve(chooser, port, says))
+
+
+async def _serve(chooser: Chooser, port: int, says: str) -> None:
+    async with serve_fake(chooser, port=port, says=says, report=say) as fake:
+        say(f"DOCRAIL_GEMINI_BASE_URL={fake.url}")
+        say("DOCRAIL_GEMINI_API_KEY=any")
+        await asyncio.Event().wait()

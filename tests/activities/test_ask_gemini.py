@@ -1,0 +1,247 @@
+"""`ask_gemini` with the real SDK against the fake: what becomes of each answer, and of none."""
+
+from decimal import Decimal
+
+import pytest
+
+from activities.errors import OutgoingTimeoutError, TryAgainLaterError, UnreachableError
+from activities.gemini_reading import OUTPUT_TOKENS, AskAgainError
+from activities.tools import GeminiAccess, Tools
+from embedded.gemini_replies import Reply, blocked, not_json, refused, wrote
+from invoices.gemini import WireField
+from invoices.model import FIELD_NAMES, Evidence, Severity, Source
+from invoices.prices import Tokens
+from invoices.prompt import PROMPT_VERSION, REPAIR_PROMPT
+from storage.extractions import load_best_extraction
+from storage.model_usage import load_document_uses
+from tests.activities.asking import ask, count, extract, free, invoice_of, pdf, reaching, stored
+from tests.activities.ubl import ubl_invoice
+from tests.gemini import MODEL, gemini
+from tests.postgres import TENANT, new_document_id
+
+
+async def test_gemini_and_the_local_readers_are_each_others_evidence(keyless: Tools) -> None:
+    async with gemini(reader=keyless.reader) as fake:
+        tools = reaching(keyless, fake)
+        document = await stored(tools)
+        first = await extract(tools, document)
+        output = await ask(tools, document)
+    invoice = await invoice_of(tools, output)
+    assert (first["wants_gemini"], first["reader"], output["reader"]) == (True, "text", "gemini")
+    assert (invoice.model, invoice.prompt_version) == (f"{MODEL}-001", PROMPT_VERSION)
+    assert invoice.readers == ("gemini", "text")
+    assert (invoice.total.value, invoice.total.source) == (Decimal("717.97"), Source.GEMINI)
+    assert {Evidence.ON_PAGE, Evidence.SECOND_SOURCE_AGREES} <= set(invoice.total.evidence)
+    assert invoice.total.box is not None
+    assert {candidate.source for candidate in invoice.total.candidates} >= {Source.GEMINI, Source.TEXT_LABEL}
+    assert invoice.total.confidence > (await invoice_of(tools, first)).total.confidence - 0.05
+    [asked] = fake.asked
+    assert asked.document == await tools.blobs.get(document.sha256)
+    config = asked.json()["generationConfig"]
+    assert (config["maxOutputTokens"], config["responseMimeType"]) == (OUTPUT_TOKENS, "application/json")
+    assert set(config["responseSchema"]["required"]) == {"document_type", *FIELD_NAMES}
+    assert set(config["responseSchema"]["properties"]["total"]["properties"]) == set(WireField.model_fields)
+
+
+async def test_what_it_cost_is_kept_with_the_document(keyless: Tools) -> None:
+    async with gemini(reader=keyless.reader) as fake:
+        tools = reaching(keyless, fake, default_model="gemini-3.8-flash")
+        document = await stored(tools)
+        await ask(tools, document)
+    [use] = await load_document_uses(tools.db, TENANT, document.document_id)
+    assert (use.model, use.prompt_version, use.outcome) == ("gemini-3.8-flash-001", PROMPT_VERSION, "read")
+    assert use.priced_as == "gemini-3.8-flash"
+    assert use.input_tokens > 0 < use.output_tokens
+    assert use.thinking_tokens == 64
+    tokens = Tokens(use.input_tokens, use.output_tokens, use.thinking_tokens)
+    assert use.cost == tools.outside.gemini.prices.cost(use.model, tokens, use.used_at.date()).amount > 0
+
+
+async def test_equal_bytes_are_asked_about_once_and_found_without_a_turn(keyless: Tools) -> None:
+    async with gemini(reader=keyless.reader) as fake:
+        tools = reaching(keyless, fake)
+        data = pdf()
+        first, second = await stored(tools, data), await stored(tools, data)
+        assert (await ask(tools, first))["cache_hit"] is False
+        assert (await ask(tools, second))["cache_hit"] is True
+        found = await extract(tools, second)
+    assert len(fake.asked) == 1
+    assert (found["cache_hit"], found["wants_gemini"], found["reader"]) == (True, False, "gemini")
+    assert count(tools, "extraction_cache_lookups_total", reader="gemini", result="hit") == 1
+
+
+async def test_another_model_is_another_reading(keyless: Tools) -> None:
+    async with gemini(reader=keyless.reader) as fake:
+        tools = reaching(keyless, fake)
+        document = await stored(tools)
+        await ask(tools, document)
+        other = await ask(tools, document, model="gemini-other")
+    assert other["cache_hit"] is False
+    assert [asked.model for asked in fake.asked] == [MODEL, "gemini-other"]
+
+
+async def test_fresh_readings_stand_beside_and_are_the_best_ones(keyless: Tools) -> None:
+    async with gemini(reader=keyless.reader) as fake:
+        tools = reaching(keyless, fake)
+        document = await stored(tools)
+        await ask(tools, document)
+        await extract(tools, document, run_id="again.1", fresh=True)
+        anew = await ask(tools, document, run_id="again.1", fresh=True)
+        retried = await ask(tools, document, run_id="again.1", fresh=True)
+        usual = await ask(tools, document)
+    assert (anew["cache_hit"], retried["cache_hit"], len(fake.asked)) == (False, True, 2)
+    assert anew["invoice_ref"]["reader_version"] == f"{usual['invoice_ref']['reader_version']}@again.1"
+    best = await load_best_extraction(tools.db, TENANT, document.sha256)
+    assert best == await invoice_of(tools, anew)
+
+
+async def test_an_e_invoice_is_never_asked_about(keyless: Tools) -> None:
+    async with gemini(reader=keyless.reader) as fake:
+        tools = reaching(keyless, fake)
+        document = await stored(tools, ubl_invoice(new_document_id()))
+        assert (await extract(tools, document))["wants_gemini"] is False
+        assert (await ask(tools, document))["reader"] == "ubl"
+    assert fake.asked == []
+
+
+async def test_without_a_key_it_is_the_local_reading(keyless: Tools) -> None:
+    document = await stored(keyless)
+    first, output = await extract(keyless, document), await ask(keyless, document)
+    assert output == {**first, "cache_hit": True}
+    assert first["wants_gemini"] is False
+
+
+@pytest.mark.parametrize(
+    ("told", "kind", "after"),
+    [
+        (refused(429, "quota", retry_after="7"), TryAgainLaterError, 7),
+        (refused(408, "slow"), TryAgainLaterError, None),
+        (refused(500, "oops"), TryAgainLaterError, None),
+        (refused(503, "overloaded"), TryAgainLaterError, None),
+        (not_json(), TryAgainLaterError, None),
+        ("hangs-up", UnreachableError, None),
+        ("slow:60", OutgoingTimeoutError, None),
+    ],
+)
+async def test_what_may_pass_is_another_attempts(
+    keyless: Tools, told: str | Reply, kind: type[Exception], after: float | None
+) -> None:
+    async with gemini(told, reader=keyless.reader) as fake:
+        tools = reaching(keyless, fake)
+        document = await stored(tools)
+        with pytest.raises(kind) as raised:
+            await ask(tools, document, timeout_seconds=0.5)
+    assert getattr(raised.value, "retry_after_seconds", None) == after
+    assert not isinstance(raised.value, ValueError)  # so the wrapper retries it
+    assert len(fake.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("told", "why"),
+    [
+        (refused(400, "bad"), "Gemini answered 400"),
+        (refused(403, "no"), "Gemini answered 403"),
+        (refused(404, "which"), "Gemini answered 404"),
+        (refused(413, "large"), "Gemini answered 413"),
+        (blocked(), "it refused the prompt: PROHIBITED_CONTENT"),
+        (wrote("", finish_reason="SAFETY"), "it stopped for SAFETY"),
+    ],
+)
+async def test_a_refusal_leaves_the_document_to_the_local_readers_and_a_person(
+    keyless: Tools, told: Reply, why: str
+) -> None:
+    async with gemini(told, reader=keyless.reader) as fake:
+        tools = reaching(keyless, fake)
+        document = await stored(tools)
+        output = await ask(tools, document)
+    invoice = await invoice_of(tools, output)
+    [problem] = [problem for problem in invoice.problems if problem.code == "gemini_refused"]
+    assert (output["reader"], output["total"], problem.severity) == ("text", 717.97, Severity.ERROR)
+    assert why in problem.message
+    assert invoice.confidence <= 0.6
+    assert len(fake.asked) == 1
+    assert count(tools, "model_fallbacks_total", reason="gemini_refused") == 1
+    assert await load_best_extraction(tools.db, TENANT, document.sha256) == invoice
+
+
+async def test_a_refusal_is_no_answer_of_the_cache(keyless: Tools) -> None:
+    async with gemini("safety,ok", reader=keyless.reader) as fake:
+        tools = reaching(keyless, fake)
+        document = await stored(tools)
+        await ask(tools, document)
+        same = await ask(tools, document, run_id="invoice.soon")
+        assert (same["reader"], len(fake.asked)) == ("text", 1), "for ten minutes nobody asks what was refused"
+        await tools.db.execute("DELETE FROM reading_leases WHERE work_key LIKE $1", f"{document.sha256}%")
+        later = await ask(tools, document, run_id="invoice.later")
+    assert later["reader"] == "gemini"
+    assert "gemini_refused" not in later["problems"]
+
+
+async def test_a_garbled_answer_is_repaired_by_one_other_question(keyless: Tools) -> None:
+    async with gemini("wrong-schema,ok", reader=keyless.reader) as fake:
+        tools = reaching(keyless, fake)
+        document = await stored(tools)
+        with pytest.raises(AskAgainError, match="the next attempt tells it so"):
+            await ask(tools, document)
+        await free(tools, document)
+        output = await ask(tools, document, attempt=2)
+    assert output["reader"] == "gemini"
+    assert [REPAIR_PROMPT in asked.prompt for asked in fake.asked] == [False, True]
+    uses = await load_document_uses(tools.db, TENANT, document.document_id)
+    assert [(use.attempt, use.outcome) for use in uses] == [(1, "garbled"), (2, "read")]
+
+
+async def test_garbage_twice_is_left_to_the_local_readers(keyless: Tools) -> None:
+    async with gemini("wrong-schema", reader=keyless.reader) as fake:
+        tools = reaching(keyless, fake)
+        document = await stored(tools)
+        with pytest.raises(AskAgainError):
+            await ask(tools, document)
+        await free(tools, document)
+        output = await ask(tools, document, attempt=2)
+    assert (output["reader"], len(fake.asked)) == ("text", 2)
+    assert "gemini_garbled" in output["problems"]
+
+
+async def test_an_answer_that_is_cut_gets_twice_the_room_once(keyless: Tools) -> None:
+    async with gemini(f"max-tokens:{2 * OUTPUT_TOKENS}*2,max-tokens", reader=keyless.reader) as fake:
+        tools = reaching(keyless, fake)
+        document, other = await stored(tools), await stored(tools)
+        with pytest.raises(AskAgainError, match="twice that"):
+            await ask(tools, document)
+        await free(tools, document)
+        assert (await ask(tools, document, attempt=2))["reader"] == "gemini"
+        with pytest.raises(AskAgainError):
+            await ask(tools, other)
+        await free(tools, other)
+        assert "gemini_garbled" in (await ask(tools, other, attempt=2))["problems"]
+    rooms = [asked.allowed_tokens for asked in fake.asked]
+    assert rooms == [OUTPUT_TOKENS, 2 * OUTPUT_TOKENS] * 2
+
+
+@pytest.mark.parametrize("retry_within", [None, 60.0])
+async def test_once_the_retries_are_used_up_the_local_readers_serve(keyless: Tools, retry_within: float | None) -> None:
+    """Used up, or asked to come back later than the step may take in all."""
+    async with gemini("429:61", reader=keyless.reader) as fake:
+        tools = reaching(keyless, fake)
+        document = await stored(tools)
+        output = await ask(tools, document, attempt=4, retry_within=retry_within)
+    assert (output["reader"], output["problems"][-1]) == ("text", "gemini_unavailable")
+
+
+async def test_a_used_up_budget_asks_nobody(keyless: Tools) -> None:
+    async with gemini(reader=keyless.reader) as fake:
+        rich = reaching(keyless, fake)
+        await ask(rich, await stored(rich))
+        poor = reaching(keyless, fake, budget_per_day=Decimal("0.000001"))
+        document = await stored(poor)
+        output = await ask(poor, document)
+        invoice = await invoice_of(poor, output)
+    assert (output["reader"], len(fake.asked)) == ("text", 1)
+    [problem] = [problem for problem in invoice.problems if problem.code == "gemini_budget"]
+    assert problem.severity is Severity.WARNING
+    assert "DOCRAIL_GEMINI_BUDGET_PER_DAY" in problem.message
+
+
+def test_the_key_is_in_no_representation() -> None:
+    assert "geheim" not in repr(GeminiAccess("geheim"))

@@ -1,0 +1,72 @@
+"""Pictures of pages: Gemini reads them where this machine has no OCR; without a key they need one."""
+
+import dataclasses
+import io
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import closing
+from pathlib import Path
+
+import pypdfium2
+import pytest
+
+from activities.reading import DocumentReader
+from activities.tools import Tools
+from invoices.model import InvoiceData
+from invoices.problems import Unreadable, UnreadableDocument
+from tests.activities.asking import SAMPLE, ask, extract, invoice_of, reaching, stored
+from tests.gemini import gemini
+
+
+class ReaderWithoutOcr(DocumentReader):
+    """What a machine without the extra `ocr` has: this one cannot take it off for a test."""
+
+    async def read(self, path: Path) -> InvoiceData:
+        raise UnreadableDocument(Unreadable.NEEDS_OCR, f"{path.name} is a picture, and no extra `ocr` is installed")
+
+
+def picture(kind: str = "PNG") -> bytes:
+    """Return a page as a picture with bytes of its own."""
+    made = io.BytesIO()
+    with closing(pypdfium2.PdfDocument(SAMPLE)) as document:
+        document[0].render(scale=2).to_pil().save(made, kind)
+    return made.getvalue() + secrets.token_bytes(8)
+
+
+@pytest.fixture
+async def without_ocr(keyless: Tools) -> AsyncIterator[Tools]:
+    reader = ReaderWithoutOcr()
+    yield dataclasses.replace(keyless, reader=reader)
+    await reader.close()
+
+
+async def test_gemini_reads_the_picture_that_nobody_else_can(keyless: Tools, without_ocr: Tools) -> None:
+    async with gemini(reader=keyless.reader) as fake:  # which has an OCR to answer with
+        tools = reaching(without_ocr, fake)
+        document = await stored(tools, picture())
+        first, output = await extract(tools, document), await ask(tools, document)
+    assert (first["wants_gemini"], first["total"], first["problems"]) == (True, None, ["needs_ocr"])
+    assert (output["reader"], output["total"], "needs_ocr" in output["problems"]) == ("gemini", 717.97, False)
+    assert fake.asked[0].parts[0]["inlineData"]["mime_type"] == "image/png"
+
+
+async def test_what_nobody_reads_is_left_to_a_person(without_ocr: Tools) -> None:
+    async with gemini("safety") as fake:
+        tools = reaching(without_ocr, fake)
+        output = await ask(tools, await stored(tools, picture()))
+        invoice = await invoice_of(tools, output)
+    assert output["problems"] == ["needs_ocr", "gemini_refused"]
+    assert (invoice.has_errors(), invoice.total.value) == (True, None)
+
+
+async def test_a_kind_of_picture_that_the_api_does_not_take_is_not_sent(without_ocr: Tools) -> None:
+    async with gemini() as fake:
+        tools = reaching(without_ocr, fake)
+        output = await ask(tools, await stored(tools, picture("TIFF")))
+    assert (fake.asked, output["problems"]) == ([], ["needs_ocr", "gemini_refused"])
+
+
+async def test_without_a_key_it_needs_an_ocr(without_ocr: Tools) -> None:
+    document = await stored(without_ocr, picture())
+    with pytest.raises(UnreadableDocument, match="no extra `ocr` is installed"):
+        await extract(without_ocr, document)

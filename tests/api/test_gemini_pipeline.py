@@ -1,0 +1,209 @@
+"""The whole invoice pipeline through the fake Gemini: storms, slow answers and garbage, under the fleet's 10/s."""
+
+import asyncio
+import uuid
+from collections import Counter
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+
+import asyncpg
+import pytest
+from pydantic import SecretStr
+
+from dag.values import Json
+from embedded.fake_gemini import FakeGemini
+from embedded.gemini_scenarios import Chooser, parse_mix, parse_script
+from operations.connection import Connection
+from operations.rate_limits import apply_limits
+from storage.migrate import migrate
+from tests.api.customer import SAMPLES
+from tests.api.service import Service, serve, settings_for, work
+from tests.gemini import KEY, gemini, most_within
+from tests.postgres import empty_database
+from tests.stack import Servers, eventually
+
+PER_SECOND = 10.0
+SAMPLE = SAMPLES / "i2d_coolblue1.pdf"
+MIX = "429:1=0.2,503=0.1,slow:0.5=0.1,not-json=0.05,wrong-schema=0.08,max-tokens:32768=0.05,safety=0.05,hangs-up=0.05"
+PATIENCE_SECONDS = 110
+USUAL_BUCKET = 12
+"""What a queue that was idle under the usual limit gives out at once, whatever the limit is by then."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fleet:
+    """An API, two workers, a fake Gemini, and their database."""
+
+    service: Service
+    fake: FakeGemini
+    dsn: str
+
+    async def fetch(self, query: str, *arguments: object) -> list[asyncpg.Record]:
+        connection = await asyncpg.connect(self.dsn)
+        try:
+            found: list[asyncpg.Record] = await connection.fetch(query, *arguments)
+        finally:
+            await connection.close()
+        return found
+
+
+@pytest.fixture(scope="module")
+async def running(embedded: Servers, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Fleet]:
+    async with empty_database(embedded.dsn) as dsn, AsyncExitStack() as stack:
+        await migrate(dsn)
+        fake = await stack.enter_async_context(gemini())
+        settings = settings_for(embedded.temporal_address, dsn, tmp_path_factory.mktemp("gemini")).model_copy(
+            update={
+                "gemini_api_key": SecretStr(KEY),
+                "gemini_base_url": fake.url,
+                "resource_limits": {"gemini_api": PER_SECOND, "database": 50.0},
+                "sandboxed": False,
+            }
+        )
+        await apply_limits(Connection(embedded.temporal_address), settings.task_queue, settings.resource_limits)
+        service = await stack.enter_async_context(serve(settings))
+        for _ in range(2):
+            await stack.enter_async_context(work(settings))
+        await eventually(lambda: _has_shipped(service), "what is shipped to be published")
+        await _publish(service, "impatient", {})
+        await _publish(service, "hasty", {"max_retries: 5": "max_retries: 1"})
+        yield Fleet(service, fake, dsn)
+
+
+async def _has_shipped(service: Service) -> bool:
+    return (await service.http.get("/v1/definitions/invoice")).status_code == 200
+
+
+async def _publish(service: Service, definition_id: str, changes: Mapping[str, str]) -> None:
+    """Publish the shipped definition with retries that do not take minutes."""
+    source = (await service.http.get("/v1/definitions/invoice")).json()["source"]
+    usual = {"id: invoice\n": f"id: {definition_id}\n", "initial_delay: 10,": "initial_delay: 0.5,"}
+    for shipped, ours in {**usual, **changes}.items():
+        assert shipped in source
+        source = source.replace(shipped, ours)
+    published = await service.http.post("/v1/definitions", json={"definition": source})
+    assert published.status_code in (200, 201), published.text
+
+
+def pdf() -> bytes:
+    return SAMPLE.read_bytes() + f"\n%{uuid.uuid4()}\n".encode()
+
+
+async def upload(service: Service, data: bytes, definition: str) -> Json:
+    sent = await service.http.post(
+        "/v1/documents", files={"file": ("invoice.pdf", data)}, data={"definition": definition}
+    )
+    assert sent.status_code == 202, sent.text
+    return sent.json()
+
+
+async def ended(service: Service, document: Json) -> Json:
+    runs: list[Json] = []
+
+    async def has_ended() -> bool:
+        runs[:] = [(await service.http.get(f"/v1/runs/{document['run_id']}")).json()]
+        return runs[0]["status"] not in ("running", "waiting", "pending")
+
+    await eventually(has_ended, f"the end of {document['run_id']}", timeout_seconds=PATIENCE_SECONDS)
+    return runs[0]
+
+
+async def process(
+    running: Fleet, told: Chooser, files: list[bytes], *, definition: str = "impatient"
+) -> tuple[list[Json], FakeGemini]:
+    """Upload the files at once and return their runs when all have ended, which put them into the queue for review."""
+    running.fake.chooser = told
+    running.fake.asked.clear()
+    documents = await asyncio.gather(*(upload(running.service, data, definition) for data in files))
+    ids = [document["document_id"] for document in documents]
+
+    async def are_queued() -> bool:
+        await asyncio.sleep(0.2)  # the machine has the pipeline to run
+        [row] = await running.fetch("SELECT count(*) AS queued FROM reviews WHERE document_id = ANY($1)", ids)
+        return bool(row["queued"] == len(files))
+
+    await eventually(are_queued, "all documents to be queued for review", timeout_seconds=PATIENCE_SECONDS)
+    return [await ended(running.service, document) for document in documents], running.fake
+
+
+@pytest.mark.timeout(240)
+async def test_every_document_ends_in_review_whatever_the_model_does(running: Fleet) -> None:
+    runs, fake = await process(running, parse_mix(MIX, seed=11), [pdf() for _ in range(40)])
+    ids = [run["steps"]["extract"]["output"]["document_id"] for run in runs]
+    uses = await running.fetch(
+        "SELECT outcome, count(*) AS uses FROM model_usage WHERE document_id = ANY($1) GROUP BY outcome", ids
+    )
+    leases = await running.fetch("SELECT note FROM reading_leases")
+    assert Counter(run["status"] for run in runs) == {"completed": 40}, [run.get("error") for run in runs]
+    outputs = [run["steps"]["ask_gemini"]["output"] for run in runs]
+    assert {output["total"] for output in outputs} == {717.97}
+    readers = Counter(output["reader"] for output in outputs)
+    told_why = [output for output in outputs if any(code.startswith("gemini_") for code in output["problems"])]
+    assert readers["gemini"] > 25
+    assert len(told_why) == readers["text"] == 40 - readers["gemini"]
+    counted = {use["outcome"]: use["uses"] for use in uses}
+    assert counted["read"] == readers["gemini"], "each answer that served was paid for once"
+    assert sum(counted.values()) <= len(fake.asked)
+    assert all("refused" in lease["note"] for lease in leases), "only refusals are kept for a while"
+    check_the_limit(fake.arrivals)
+
+
+def check_the_limit(arrivals: Sequence[float], per_second: float = PER_SECOND) -> None:
+    """Of Temporal's limit: a tenth above it, and the bucket of one second (ADR 8)."""
+    assert len(arrivals) > 2 * per_second, "too few to say anything of the limit"
+    for seconds in (2.0, 5.0, 10.0):
+        most = most_within(arrivals, seconds)
+        assert most <= 1.1 * per_second * seconds + per_second, f"{most} in {seconds:g} s"
+
+
+@pytest.mark.timeout(240)
+async def test_a_storm_of_429s_passes_and_then_every_document_is_read(running: Fleet) -> None:
+    runs, fake = await process(running, parse_script("429:1*15,503*3,ok"), [pdf() for _ in range(15)])
+    readers = Counter(run["steps"]["ask_gemini"]["output"]["reader"] for run in runs)
+    assert readers == {"gemini": 15}
+    assert len(fake.asked) == 15 + 18
+    check_the_limit(fake.arrivals)
+
+
+@pytest.mark.timeout(240)
+async def test_equal_bytes_at_once_on_two_workers_are_asked_about_once(running: Fleet) -> None:
+    runs, fake = await process(running, parse_script("slow:1,ok"), [pdf()] * 6)
+    ids = [run["steps"]["extract"]["output"]["document_id"] for run in runs]
+    uses = await running.fetch("SELECT document_id FROM model_usage WHERE document_id = ANY($1)", ids)
+    assert Counter(run["status"] for run in runs) == {"completed": 6}
+    outputs = [run["steps"]["ask_gemini"]["output"] or run["steps"]["extract"]["output"] for run in runs]
+    assert {(output["reader"], output["total"]) for output in outputs} == {("gemini", 717.97)}
+    assert (len(fake.asked), len(uses)) == (1, 1)
+
+
+@pytest.mark.timeout(240)
+async def test_a_model_that_is_away_fails_no_document(running: Fleet) -> None:
+    [run], fake = await process(running, parse_script("503"), [pdf()], definition="hasty")
+    output = run["steps"]["ask_gemini"]["output"]
+    assert (run["status"], output["reader"], output["problems"][-1]) == ("completed", "text", "gemini_unavailable")
+    assert len(fake.asked) == 2
+
+
+@pytest.mark.timeout(240)
+async def test_a_limit_that_a_person_lowered_holds_where_all_could_be_asked_at_once(running: Fleet) -> None:
+    """So low that even a busy machine would be far beyond it without one."""
+    http = running.service.http
+    running.fake.chooser = parse_script("ok")
+    step = {
+        "id": "ask",
+        "handler": "llm_service",
+        "resource_tag": "gemini_api",
+        "for_each": {"items": list(range(30)), "max_concurrency": 30},
+        "config": {"prompt": "Is {{ item }} a number?"},
+    }
+    assert (await http.put("/v1/limits/gemini_api", json={"per_second": 2})).is_success
+    try:
+        running.fake.asked.clear()
+        started = await http.post("/v1/runs", json={"definition": {"id": "crowd", "steps": [step]}})
+        assert started.status_code == 202, started.text
+        run = await ended(running.service, started.json())
+    finally:
+        await http.delete("/v1/limits/gemini_api")
+    assert (run["status"], len(running.fake.asked)) == ("completed", 30)
+    check_the_limit(running.fake.arrivals[USUAL_BUCKET:], per_second=2)

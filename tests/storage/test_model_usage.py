@@ -1,0 +1,73 @@
+"""What models cost: kept by document, added up by day."""
+
+import asyncio
+import datetime as dt
+import secrets
+from decimal import Decimal
+
+import asyncpg
+from asyncpg.pool import PoolConnectionProxy
+
+from invoices.prices import Cost, Tokens
+from storage.db import Database
+from storage.model_usage import Use, load_document_uses, load_model_totals, load_spent_today, record_use
+from tests.postgres import COMMITTING, OTHER_TENANT, TENANT, new_document_id
+
+READ_ON = dt.date(2026, 11, 21)
+
+
+async def record(
+    db: Database, cost: str = "0.25", *, tenant_id: str = TENANT, model: str = "m-1", **other: str
+) -> None:
+    use = Use(
+        tenant_id, "run.1", "ask", 2, model, other.get("outcome", "read"), Tokens(100, 20, 5), "7", other.get("doc")
+    )
+    await record_use(db, use, Cost(Decimal(cost), "m"), currency="USD", prices_read_on=READ_ON)
+
+
+async def test_each_answer_about_a_document_is_kept(db: PoolConnectionProxy) -> None:
+    document = new_document_id()
+    await record(db, doc=document, outcome="garbled")
+    await record(db, "0.000001", doc=document)
+    await record(db)
+    first, second = await load_document_uses(db, TENANT, document)
+    assert (first.outcome, first.cost, second.outcome, second.cost) == (
+        "garbled",
+        Decimal("0.250000"),
+        "read",
+        Decimal("0.000001"),
+    )
+    assert (first.model, first.prompt_version, first.attempt, first.priced_as) == ("m-1", "7", 2, "m")
+    assert (first.input_tokens, first.output_tokens, first.thinking_tokens, first.currency) == (100, 20, 5, "USD")
+    assert await load_document_uses(db, OTHER_TENANT, document) == []
+
+
+async def test_a_day_is_added_up_over_all_tenants(db: PoolConnectionProxy) -> None:
+    before = await load_spent_today(db)
+    await record(db, "0.25")
+    await record(db, "0.50", tenant_id=OTHER_TENANT, model="m-2")
+    assert await load_spent_today(db) - before == Decimal("0.75")
+
+
+async def test_yesterday_is_another_days(db: PoolConnectionProxy) -> None:
+    await record(db)
+    await db.execute("UPDATE model_days SET day = day - 1")
+    assert await load_spent_today(db) == 0
+
+
+async def test_totals_are_by_model_and_outcome(db: PoolConnectionProxy) -> None:
+    model = f"m-{secrets.token_hex(4)}"
+    for outcome in ("read", "read", "refused"):
+        await record(db, model=model, outcome=outcome)
+    await db.execute("UPDATE model_days SET day = day - 400")
+    await record(db, model=model)
+    read, refused = [total for total in await load_model_totals(db) if total.model == model]
+    assert (read.outcome, read.answers, read.input_tokens, read.cost) == ("read", 3, 300, Decimal("0.75"))
+    assert (refused.answers, refused.output_tokens, refused.thinking_tokens) == (1, 20, 5)
+
+
+async def test_of_many_answers_at_once_none_is_lost(pool: asyncpg.Pool) -> None:
+    model = f"m-{secrets.token_hex(4)}"
+    await asyncio.gather(*(record(pool, tenant_id=COMMITTING, model=model) for _ in range(20)))
+    [total] = [total for total in await load_model_totals(pool) if total.model == model]
+    assert (total.answers, total.cost) == (20, Decimal("5.00"))
