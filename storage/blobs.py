@@ -1,13 +1,20 @@
 """Keeps uploaded bytes as files named by their sha256: equal bytes are kept once, and never change."""
 
 import asyncio
+import datetime as dt
 import hashlib
 import re
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from storage.db import StorageError
-from storage.files import sync_folder, write_atomic
+from storage.folders import Folder, as_folder, local_root
+
+RENEWED_AFTER = dt.timedelta(days=1)
+"""Bytes that are put again are written again if they are older: what nobody has put for long may be deleted."""
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
@@ -16,7 +23,7 @@ class BlobMissing(StorageError):  # noqa: N818  # a statement about the blob
     """No blob has this sha256. Worth a retry: a blob is stored before its row, so its volume is probably away."""
 
     def __init__(self, sha256: str) -> None:
-        super().__init__(f"no blob {sha256} in the blob store")
+        super().__init__(f"no blob {sha256} in the store: what it lies on is away, or it was deleted for its age")
         self.sha256 = sha256
 
 
@@ -37,42 +44,68 @@ class BlobRef:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
 class BlobStore:
-    """Blobs under the folder `root`, shared by all tenants: who may see which is told by the rows naming them."""
+    """Blobs in the folder `place`, shared by all tenants: who may see which is told by the rows naming them."""
 
-    root: Path
+    def __init__(self, place: Path | Folder) -> None:
+        self.folder = as_folder(place)
 
     async def put(self, data: bytes) -> BlobRef:
-        """Keep `data`, durable when this returns. Bytes that are kept already are not written again.
+        """Keep `data`, durable when this returns. Bytes that are kept already are not written again for a day.
 
-        Raises: OSError (disk full); nothing half-written remains.
+        Raises: OSError (disk full, S3 away); nothing half-written remains.
         """
         return await asyncio.to_thread(self._put, data)
 
     async def get(self, sha256: str) -> bytes:
-        """Return the blob's bytes, checked. Raises: BlobMissing, BlobDamaged, ValueError (not a sha256)."""
+        """Return the blob's bytes, checked. Raises: BlobMissing, BlobDamaged, OSError, ValueError (not a sha256)."""
         return await asyncio.to_thread(self._get, sha256)
 
+    @asynccontextmanager
+    async def at_hand(self, sha256: str) -> AsyncIterator[Path]:
+        """Give a path on this machine where the blob can be read: a file of ours alone if it is kept elsewhere.
+
+        Raises: as `get`, but what lies on this machine is not read, so neither missed nor checked.
+        """
+        path = self.folder.local_path(blob_path(sha256))
+        if path is not None:
+            yield path
+            return
+        data = await self.get(sha256)
+        with tempfile.TemporaryDirectory(prefix="docrail-") as folder:  # readable by this user alone
+            copy = Path(folder) / sha256
+            await asyncio.to_thread(copy.write_bytes, data)
+            yield copy
+
+    @property
+    def root(self) -> Path:
+        """Where blobs lie on this machine. Raises: ValueError if they do not."""
+        return local_root(self.folder)
+
     def path(self, sha256: str) -> Path:
-        """Return where the blob is or would be. Raises: ValueError if `sha256` is not one: it becomes a path."""
-        if not _SHA256.fullmatch(sha256):
-            raise ValueError(f"a blob is named by 64 lowercase hexadecimal digits, not by {sha256!r}")
-        return self.root / sha256[:2] / sha256
+        """Return where the blob lies or would lie. Raises: ValueError if elsewhere, or if `sha256` is not one."""
+        return self.root / blob_path(sha256)
 
     def _put(self, data: bytes) -> BlobRef:
         reference = BlobRef(hashlib.sha256(data).hexdigest(), len(data))
-        path = self.path(reference.sha256)
-        if _holds(path, data):
-            # Another upload of these bytes may have got as far as its rename: our caller's row must not outlive it.
-            sync_folder(path.parent)
-        else:
-            write_atomic(path, data)
+        path = blob_path(reference.sha256)
+        if not self.folder.create(path, data) and not self._holds(path, data):
+            self.folder.write(path, data)
         return reference
+
+    def _holds(self, path: str, data: bytes) -> bool:
+        """Compare the bytes, not only the size, so that an upload heals a damaged blob; one that is old is none."""
+        info = self.folder.stat(path)
+        if info is None or info.size != len(data) or info.modified_at < dt.datetime.now(dt.UTC) - RENEWED_AFTER:
+            return False
+        try:
+            return self.folder.read(path) == data
+        except FileNotFoundError:
+            return False
 
     def _get(self, sha256: str) -> bytes:
         try:
-            data = self.path(sha256).read_bytes()
+            data = self.folder.read(blob_path(sha256))
         except FileNotFoundError:
             raise BlobMissing(sha256) from None
         found = hashlib.sha256(data).hexdigest()
@@ -81,9 +114,8 @@ class BlobStore:
         return data
 
 
-def _holds(path: Path, data: bytes) -> bool:
-    """Compare the bytes, not only the size, so that an upload heals a damaged blob."""
-    try:
-        return path.stat().st_size == len(data) and path.read_bytes() == data
-    except FileNotFoundError:
-        return False
+def blob_path(sha256: str) -> str:
+    """Return where the blob is or would be in its folder. Raises: ValueError if `sha256` is not one."""
+    if not _SHA256.fullmatch(sha256):
+        raise ValueError(f"a blob is named by 64 lowercase hexadecimal digits, not by {sha256!r}")
+    return f"{sha256[:2]}/{sha256}"

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from invoices.model import InvoiceData
-from storage.files import write_atomic
+from storage.folders import Folder, as_folder, local_root
+from storage.lake_versions import LakeVersion
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}")
 """What a tenant or document id may be as part of a path: no separator, no hidden file, no way up."""
+_FILE_NAME = re.compile(r"(?P<document>.+?)(?:\.v(?P<version>[1-9][0-9]{0,8}))?\.(?:parquet|json)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,43 +24,69 @@ class LakeFile:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, order=True, slots=True)
+class Saved:
+    """What the name of a document's file says. Files of releases without versions are version 0."""
+
+    document_id: str
+    version: int
+    path: str
+
+
 class Lake:
-    """The files under the folder `root`: `{tenant}/parquet/{document}.parquet` and `{tenant}/json/{document}.json`."""
+    """The files in the folder `place`.
 
-    root: Path
+    `{tenant}/parquet/{document}.v{n}.parquet` and `{tenant}/json/{document}.v{n}.json` are written here;
+    `{tenant}/compacted/` is what storage/compaction.py makes of them.
+    """
 
-    async def write_parquet(self, tenant_id: str, invoice: InvoiceData) -> LakeFile:
+    def __init__(self, place: Path | Folder) -> None:
+        self.folder = as_folder(place)
+
+    @property
+    def root(self) -> Path:
+        """Where the lake lies on this machine. Raises: ValueError if it does not."""
+        return local_root(self.folder)
+
+    async def write_parquet(self, tenant_id: str, invoice: InvoiceData, version: LakeVersion) -> LakeFile:
         """Write the invoice as Parquet (see storage/parquet.py), durable when this returns.
 
-        Raises: ValueError (an id that is no file name, an amount that does not fit), OSError (disk full).
+        Raises: ValueError (an id that is no file name, an amount that does not fit), OSError (disk full, S3 away).
         """
-        return await asyncio.to_thread(self._write_parquet, tenant_id, invoice)
+        return await asyncio.to_thread(self._write_parquet, tenant_id, invoice, version)
 
-    async def write_json(self, tenant_id: str, invoice: InvoiceData) -> LakeFile:
+    async def write_json(self, tenant_id: str, invoice: InvoiceData, version: LakeVersion) -> LakeFile:
         """Write the invoice as JSON, every value exact, durable when this returns. Raises: ValueError, OSError."""
-        return await asyncio.to_thread(self._write_json, tenant_id, invoice)
+        return await asyncio.to_thread(self._write_json, tenant_id, invoice, version)
 
-    def _write_parquet(self, tenant_id: str, invoice: InvoiceData) -> LakeFile:
+    def tenants(self) -> list[str]:
+        """Return the tenants that have files here, sorted. Blocking: call it in a thread."""
+        return [name for name in self.folder.folders() if _NAME.fullmatch(name)]
+
+    def of(self, tenant_id: str) -> Folder:
+        """Return the tenant's files. Raises: ValueError for an id that is no file name."""
+        return self.folder.sub(_checked("tenant id", tenant_id))
+
+    def _write_parquet(self, tenant_id: str, invoice: InvoiceData, version: LakeVersion) -> LakeFile:
         from storage.parquet import encode  # noqa: PLC0415  # pyarrow: only workers that save need its memory
 
-        return self._write(f"{_folder(tenant_id)}/parquet/{_file(invoice)}.parquet", encode(tenant_id, invoice))
+        return self._write(tenant_id, "parquet", invoice, version, encode(tenant_id, invoice, version))
 
-    def _write_json(self, tenant_id: str, invoice: InvoiceData) -> LakeFile:
+    def _write_json(self, tenant_id: str, invoice: InvoiceData, version: LakeVersion) -> LakeFile:
         text = invoice.model_dump_json(indent=2) + "\n"
-        return self._write(f"{_folder(tenant_id)}/json/{_file(invoice)}.json", text.encode())
+        return self._write(tenant_id, "json", invoice, version, text.encode())
 
-    def _write(self, path: str, data: bytes) -> LakeFile:
-        write_atomic(self.root / path, data)
-        return LakeFile(path, hashlib.sha256(data).hexdigest(), len(data))
-
-
-def _folder(tenant_id: str) -> str:
-    return _checked("tenant id", tenant_id)
+    def _write(self, tenant_id: str, kind: str, invoice: InvoiceData, version: LakeVersion, data: bytes) -> LakeFile:
+        document_id = _checked("document id", invoice.document_id)
+        path = f"{kind}/{document_id}.v{version.number}.{kind}"
+        self.of(tenant_id).write(path, data)
+        return LakeFile(f"{tenant_id}/{path}", hashlib.sha256(data).hexdigest(), len(data))
 
 
-def _file(invoice: InvoiceData) -> str:
-    return _checked("document id", invoice.document_id)
+def saved_in(tenant: Folder, kind: str) -> list[Saved]:
+    """Return the tenant's documents' files of one kind, `parquet` or `json`, by document and version. Blocking."""
+    found = ((info.path, _FILE_NAME.fullmatch(info.path.rpartition("/")[2])) for info in tenant.files(kind))
+    return sorted(Saved(name["document"], int(name["version"] or 0), path) for path, name in found if name)
 
 
 def _checked(what: str, name: str) -> str:

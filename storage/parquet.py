@@ -1,16 +1,20 @@
 """The Parquet shape of an invoice: exact amounts, nested line items and fields. Imports pyarrow: import it late."""
 
 import io
+from collections.abc import Sequence
 from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dag.values import Json
-from invoices.model import FIELD_NAMES, SCHEMA_VERSION, FieldValue, InvoiceData
+from invoices.model import FIELD_NAMES, SCHEMA_VERSION, FieldValue, InvoiceData, LineItem, TaxPart
+from storage.lake_versions import LakeVersion
 
 AMOUNT = pa.decimal128(18, 4)
 SMALLEST_AMOUNT = Decimal("0.0001")
+TIME = pa.timestamp("us", tz="UTC")
+BOX = pa.list_(pa.float64())
 _TEXT_FIELDS = ("invoice_number", "vendor_name", "vendor_vat_id", "buyer_name", "iban", "currency")
 _DATE_FIELDS = ("date", "due_date")
 _AMOUNT_FIELDS = ("net", "tax", "total")
@@ -23,9 +27,19 @@ LINE_ITEM = pa.struct(
         ("amount", AMOUNT),
         ("tax_rate", AMOUNT),
         ("page", pa.int32()),
+        ("box", BOX),
     ]
 )
 TAX_PART = pa.struct([("rate", AMOUNT), ("base", AMOUNT), ("tax", AMOUNT)])
+CANDIDATE = pa.struct(
+    [
+        ("value", pa.string()),
+        ("source", pa.string()),
+        ("page", pa.int32()),
+        ("box", BOX),
+        ("word_score", pa.float64()),
+    ]
+)
 FIELD = pa.struct(
     [
         ("name", pa.string()),
@@ -33,8 +47,14 @@ FIELD = pa.struct(
         ("confidence", pa.float64()),
         ("source", pa.string()),
         ("page", pa.int32()),
-        ("box", pa.list_(pa.float64())),
+        ("box", BOX),
+        ("word_score", pa.float64()),
         ("evidence", pa.list_(pa.string())),
+        ("candidates", pa.list_(CANDIDATE)),
+        ("locked", pa.bool_()),
+        ("locked_by", pa.string()),
+        ("locked_at", TIME),
+        ("lock_reason", pa.string()),
     ]
 )
 PROBLEM = pa.struct([(name, pa.string()) for name in ("code", "severity", "message", "field")])
@@ -42,6 +62,8 @@ PROBLEM = pa.struct([(name, pa.string()) for name in ("code", "severity", "messa
 _COLUMNS: dict[str, pa.DataType] = {
     "tenant_id": pa.string(),
     "document_id": pa.string(),
+    "version": pa.int32(),
+    "saved_at": TIME,
     "document_type": pa.string(),
     **dict.fromkeys(_TEXT_FIELDS, pa.string()),
     **dict.fromkeys(_DATE_FIELDS, pa.date32()),
@@ -58,66 +80,117 @@ _COLUMNS: dict[str, pa.DataType] = {
     "page_count": pa.int32(),
     "reader": pa.string(),
     "reader_version": pa.string(),
+    "readers": pa.list_(pa.string()),
+    "model": pa.string(),
+    "prompt_version": pa.string(),
+    "calibration": pa.string(),
 }
 SCHEMA = pa.schema(_COLUMNS, metadata={"schema_version": str(SCHEMA_VERSION)})
 
 
-def encode(tenant_id: str, invoice: InvoiceData) -> bytes:
-    """Return a Parquet file of one row; equal invoices give equal bytes.
+def encode(tenant_id: str, invoice: InvoiceData, version: LakeVersion) -> bytes:
+    """Return a Parquet file of one row; equal invoices of one version give equal bytes.
 
     Raises: ValueError if an amount does not fit decimal128(18, 4).
     """
-    table = pa.Table.from_pylist([_row(tenant_id, invoice)], schema=SCHEMA)
+    table = pa.Table.from_pylist([_row(tenant_id, invoice, version)], schema=SCHEMA)
+    buffer = io.BytesIO()
+    # What pays off over many rows makes one row twice as large, and five times as slow to read.
+    bare = pq.ParquetWriter(
+        buffer, SCHEMA, compression="none", use_dictionary=False, write_statistics=False, store_schema=False
+    )
+    with bare as writer:
+        writer.write_table(table)
+        writer.add_key_value_metadata({"schema_version": str(SCHEMA_VERSION)})
+    return buffer.getvalue()
+
+
+def pack(table: pa.Table) -> bytes:
+    """Return many rows as a Parquet file; equal tables give equal bytes."""
     buffer = io.BytesIO()
     pq.write_table(table, buffer, compression="zstd")
     return buffer.getvalue()
 
 
-def _row(tenant_id: str, invoice: InvoiceData) -> dict[str, Json]:
+def unpack(data: bytes, *, version: int | None = None) -> pa.Table:
+    """Return the rows of a file of ours in today's shape; what its release did not know is null.
+
+    `version` is what rows without a version get. Raises: pyarrow.ArrowException for what is no such file.
+    """
+    table = pq.ParquetFile(pa.BufferReader(data)).read(use_threads=False)  # handing over one row costs more than it
+    if table.schema.equals(SCHEMA):
+        return table.replace_schema_metadata(SCHEMA.metadata)
+    rows = table.to_pylist()
+    return pa.Table.from_pylist([{"version": version, **row} for row in rows], schema=SCHEMA)
+
+
+def joined(tables: Sequence[pa.Table]) -> pa.Table:
+    """Return one table of the rows of all, in one piece: a thousand pieces cost more than their copy."""
+    return pa.concat_tables([SCHEMA.empty_table(), *tables]).combine_chunks()
+
+
+def _row(tenant_id: str, invoice: InvoiceData, version: LakeVersion) -> dict[str, Json]:
     return {
         "tenant_id": tenant_id,
         "document_id": invoice.document_id,
+        "version": version.number,
+        "saved_at": version.saved_at,
         "document_type": invoice.document_type.value,
         **{name: getattr(invoice, name).value for name in (*_TEXT_FIELDS, *_DATE_FIELDS)},
         **{name: _amount(name, getattr(invoice, name).value) for name in _AMOUNT_FIELDS},
         "net_adjustment": _amount("net_adjustment", invoice.net_adjustment),
         "total_adjustment": _amount("total_adjustment", invoice.total_adjustment),
         "vendor_country": invoice.vendor_country,
-        "line_items": [_struct("line_items", line.model_dump()) for line in invoice.line_items],
-        "tax_parts": [_struct("tax_parts", part.model_dump()) for part in invoice.tax_parts],
+        "line_items": [_struct("line_items", line) for line in invoice.line_items],
+        "tax_parts": [_struct("tax_parts", part) for part in invoice.tax_parts],
         "fields": [_field(name, getattr(invoice, name)) for name in FIELD_NAMES],
         "problems": [problem.model_dump(mode="json") for problem in invoice.problems],
         "flags": list(invoice.flags),
-        "confidence": invoice.confidence,
-        "page_count": invoice.page_count,
-        "reader": invoice.reader,
-        "reader_version": invoice.reader_version,
+        **{name: getattr(invoice, name) for name in ("confidence", "page_count", "reader", "reader_version")},
+        "readers": list(invoice.readers),
+        **{name: getattr(invoice, name) for name in ("model", "prompt_version", "calibration")},
     }
 
 
-def _struct(place: str, values: dict[str, Json]) -> dict[str, Json]:
+def _struct(place: str, model: LineItem | TaxPart) -> dict[str, Json]:
     return {
         name: _amount(f"{place}.{name}", value) if isinstance(value, Decimal) else value
-        for name, value in values.items()
+        for name, value in model.model_dump().items()
     }
 
 
 def _field(name: str, field: FieldValue[Json]) -> dict[str, Json]:
+    lock = field.lock
     return {
         "name": name,
-        "value": None if field.value is None else str(field.value),
+        "value": _text(field.value),
         "confidence": field.confidence,
         "source": field.source.value,
         "page": field.page,
-        "box": None if field.box is None else list(field.box),
+        "box": field.box,
+        "word_score": field.word_score,
         "evidence": [evidence.value for evidence in field.evidence],
+        "candidates": [
+            {**candidate.model_dump(), "value": _text(candidate.value), "source": candidate.source.value}
+            for candidate in field.candidates
+        ],
+        "locked": lock is not None,
+        "locked_by": lock and lock.by,
+        "locked_at": lock and lock.at,
+        "lock_reason": lock and lock.why,
     }
+
+
+def _text(value: Json) -> str | None:
+    return None if value is None else str(value)
 
 
 def _amount(name: str, value: Decimal | None) -> Decimal | None:
     """Round to the four decimals kept; the exact value stays in the JSON file."""
     if value is None:
         return None
+    if not isinstance(value, Decimal):
+        raise TypeError(f"{name} is the {type(value).__name__} {value!r}: amounts are exact, so Decimals")
     try:
         rounded = value.quantize(SMALLEST_AMOUNT, rounding=ROUND_HALF_EVEN)
     except InvalidOperation:

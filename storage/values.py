@@ -11,7 +11,8 @@ from weakref import WeakValueDictionary
 
 from dag.stored import STORED, Part
 from dag.values import Json, canonical
-from storage.blobs import BlobStore
+from storage.blobs import BlobStore, blob_path
+from storage.folders import Folder, as_folder, local_root
 
 MAX_STORED_BYTES = 64 * 2**20
 """Largest output of a step, and largest config with the stored values in it, as JSON. Whoever works on one holds up to
@@ -37,22 +38,27 @@ class Kept:
 
 
 class ValueStore:
-    """Values under the folder `root`. Equal values of one tenant are kept once; a tenant reaches none but its own.
+    """Values in the folder `place`. Equal values of one tenant are kept once; a tenant reaches none but its own.
 
     One event loop at a time may use it.
     """
 
-    def __init__(self, root: Path, *, cache_bytes: int = CACHE_BYTES) -> None:
-        self.root = root
+    def __init__(self, place: Path | Folder, *, cache_bytes: int = CACHE_BYTES) -> None:
+        self.folder = as_folder(place)
         self._cache_bytes = cache_bytes
-        self._cached: OrderedDict[Path, Kept] = OrderedDict()
+        self._cached: OrderedDict[str, Kept] = OrderedDict()
         self._cached_size = 0
-        self._loading: WeakValueDictionary[Path, asyncio.Lock] = WeakValueDictionary()
+        self._loading: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    @property
+    def root(self) -> Path:
+        """Where values lie on this machine. Raises: ValueError if they do not."""
+        return local_root(self.folder)
 
     async def put(self, tenant_id: str, value: Json) -> Part:
         """Keep `value`, durable when this returns, and return what stands for it.
 
-        Raises: OSError (disk full), nothing half-written remains; ValueError (no JSON value).
+        Raises: OSError (disk full, S3 away), nothing half-written remains; ValueError (no JSON value).
         """
         data = await asyncio.to_thread(_packed, value)
         reference = await self._blobs(tenant_id).put(data)
@@ -68,14 +74,14 @@ class ValueStore:
 
         For who needs a small part of it: the items of a list come one after the other, each for its own part.
         """
-        path = self._blobs(tenant_id).path(sha256)
+        path = f"{folder_of(tenant_id)}/{blob_path(sha256)}"
         lock = self._loading.setdefault(path, asyncio.Lock())
         async with lock:  # else all items that begin together would read and parse it together
             kept = self._cached.get(path) or await self.get(tenant_id, sha256)
             self._remember(path, kept)
         return kept
 
-    def _remember(self, path: Path, kept: Kept) -> None:
+    def _remember(self, path: str, kept: Kept) -> None:
         if kept.size > self._cache_bytes:
             return
         if path not in self._cached:
@@ -86,7 +92,7 @@ class ValueStore:
             self._cached_size -= self._cached.popitem(last=False)[1].size
 
     def _blobs(self, tenant_id: str) -> BlobStore:
-        return BlobStore(self.root / folder_of(tenant_id))
+        return BlobStore(self.folder.sub(folder_of(tenant_id)))
 
 
 def folder_of(tenant_id: str) -> str:

@@ -1,5 +1,6 @@
-"""The database that storage tests share."""
+"""The database and the S3 server that storage tests share."""
 
 from tests.postgres import db, dsn, pool
+from tests.s3 import bucket, s3_server
 
-__all__ = ["db", "dsn", "pool"]
+__all__ = ["bucket", "db", "dsn", "pool", "s3_server"]

@@ -4,55 +4,22 @@ import asyncio
 import hashlib
 import os
 import resource
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from storage.blobs import BlobDamaged, BlobMissing, BlobRef, BlobStore
 from storage.files import remove_leftovers, write_atomic
+from tests.s3 import Bucket
 
 DATA = b"%PDF-1.7 " + bytes(range(256)) * 100
 SHA256 = hashlib.sha256(DATA).hexdigest()
-
-PUT_ON_A_FULL_DISK = """
-import asyncio, errno, resource, sys
-from pathlib import Path
-from storage.blobs import BlobStore
-
-store = BlobStore(Path(sys.argv[1]))
-_, most = resource.getrlimit(resource.RLIMIT_FSIZE)
-resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, most))
-try:
-    asyncio.run(store.put(bytes(50_000)))
-except OSError as error:
-    assert error.errno == errno.EFBIG, error
-else:
-    raise AssertionError("the limit did not hold")
-assert [path for path in store.root.rglob("*") if path.is_file()] == []
-resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
-print(asyncio.run(store.put(bytes(50_000))).size)
-"""
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> BlobStore:
     return BlobStore(tmp_path / "deep" / "blobs")
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 64 KiB, where the machine lets us mount one."""
-    folder = tmp_path / "small"
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder)]
-    if os.geteuid() != 0 or subprocess.run(mount, check=False, capture_output=True).returncode != 0:
-        pytest.skip("this user may not mount a file system")
-    yield folder
-    subprocess.run(["umount", str(folder)], check=True)
 
 
 def files(folder: Path) -> list[Path]:
@@ -76,6 +43,45 @@ async def test_bytes_that_are_kept_are_not_written_again(store: BlobStore) -> No
     await store.put(DATA)
     after = store.path(SHA256).stat()
     assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
+
+
+async def test_bytes_that_are_put_again_after_days_count_as_new(store: BlobStore) -> None:
+    await store.put(DATA)
+    os.utime(store.path(SHA256), (time.time() - 2 * 86_400, time.time() - 2 * 86_400))
+    await store.put(DATA)
+    assert time.time() - store.path(SHA256).stat().st_mtime < 60
+
+
+async def test_a_blob_on_this_machine_is_at_hand_where_it_lies(store: BlobStore) -> None:
+    await store.put(DATA)
+    async with store.at_hand(SHA256) as path:
+        assert path == store.path(SHA256)
+    assert path.exists()
+
+
+async def test_a_blob_in_s3_is_kept_once_and_read_back(bucket: Bucket) -> None:
+    store = BlobStore(bucket.folder)
+    references = await asyncio.gather(*(store.put(DATA) for _ in range(5)))
+    assert set(references) == {BlobRef(SHA256, len(DATA))}
+    assert [info.path for info in bucket.folder.files()] == [f"{SHA256[:2]}/{SHA256}"]
+    assert await store.get(SHA256) == DATA
+    with pytest.raises(BlobMissing):
+        await store.get("0" * 64)
+
+
+async def test_a_blob_in_s3_is_at_hand_as_a_private_checked_copy(bucket: Bucket) -> None:
+    store = BlobStore(bucket.folder)
+    await store.put(DATA)
+    async with store.at_hand(SHA256) as path:
+        assert path.read_bytes() == DATA
+        assert path.parent.stat().st_mode & 0o077 == 0
+    assert not path.parent.exists()
+    bucket.folder.write(f"{SHA256[:2]}/{SHA256}", DATA[:-1] + b"!")
+    with pytest.raises(BlobDamaged):
+        async with store.at_hand(SHA256):
+            pytest.fail("handed out")
+    await store.put(DATA)
+    assert await store.get(SHA256) == DATA
 
 
 async def test_many_puts_at_once_leave_one_whole_blob(store: BlobStore) -> None:
@@ -132,20 +138,6 @@ async def test_a_name_that_is_no_sha256_never_becomes_a_path(store: BlobStore, n
         store.path(name)
     with pytest.raises(ValueError, match="64 lowercase hexadecimal digits"):
         await store.get(name)
-
-
-async def test_a_full_disk_is_an_os_error_and_leaves_nothing(small_disk: Path) -> None:
-    store = BlobStore(small_disk)
-    with pytest.raises(OSError, match="No space left"):
-        await store.put(bytes(200_000))
-    assert files(small_disk) == []
-    assert (await store.put(b"small")).size == 5
-
-
-def test_a_file_size_limit_is_an_os_error_and_leaves_nothing(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", PUT_ON_A_FULL_DISK, str(tmp_path)]
-    ended = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
-    assert (ended.returncode, ended.stdout) == (0, "50000\n"), ended.stderr
 
 
 def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path) -> None:

@@ -48,8 +48,12 @@ def test_every_function_that_takes_a_database_takes_a_tenant() -> None:
                 names = [argument.arg for argument in node.args.args]
                 if "db" in names and "tenant_id" not in names:
                     free.add(node.name)
-    say_whose = {"tell", "insert_overdue", "is_notified", "mark_notified"}  # a dead letter, an overdue run
-    assert free == {"load_unstarted", "load_counts"} | say_whose
+    say_whose = {"tell", "insert_overdue", "is_notified", "mark_notified", "mark_told", "record_use"}
+    leases = {"claim_lease", "renew_lease", "leave_lease", "release_lease"}
+    of_all = {"forget_stored_outputs", "load_old_originals", "mark_original_removed"}  # files know no tenant, or all
+    sweeps = {"load_unstarted", "load_all_unanswered", "record_due", "load_untold"}
+    totals = {"load_counts", "load_review_counts", "load_spent_today", "load_model_totals"}
+    assert free == say_whose | leases | of_all | sweeps | totals
 
 
 async def test_a_transaction_commits_at_its_end(pool: asyncpg.Pool) -> None:

@@ -44,7 +44,12 @@ async def test_migrations_apply_from_nothing_once(empty: str) -> None:
     registry = {"definition_aliases", "alias_moves", "routing_rules"}
     inbox = {"dead_letters", "operator_actions"}
     of_runs = {"step_cache", "overdue_runs"}
-    assert await tables(empty) == {*ours, *registry, *inbox, *of_runs, "migrations"}
+    of_files = {"lake_versions"}
+    of_trust = {"seen_invoices", "vendors", "vendor_keys", "field_outcomes", "calibrations"}
+    of_models = {"model_usage", "model_days", "reading_leases"}
+    of_reviews = {"corrections", "audit_events", "audit_heads", "sla_events", "review_counts"}
+    added = {*registry, *inbox, *of_runs, *of_files, *of_trust, *of_models, *of_reviews}
+    assert await tables(empty) == {*ours, *added, "migrations"}
 
 
 async def test_every_table_carries_its_tenant(dsn: str) -> None:
@@ -102,3 +107,24 @@ async def test_a_misnamed_or_late_migration_is_refused(empty: str, folder: Path,
     (folder / name).write_text("SELECT 1")
     with pytest.raises(StorageError, match=message):
         await migrate(empty, folder=folder)
+
+
+async def test_open_items_of_an_earlier_release_rise_from_now_on(empty: str, folder: Path) -> None:
+    for path in folder.glob("*.sql"):
+        if path.name >= "0010":
+            path.unlink()
+    await migrate(empty, folder=folder)
+    connection = await asyncpg.connect(empty)
+    await connection.execute(
+        """INSERT INTO documents (document_id, tenant_id, sha256, size_bytes, media_type, file_name, sla_hours)
+           VALUES ('doc_1', 'acme', repeat('0', 64), 1, 'application/pdf', 'a.pdf', 24)"""
+    )
+    await connection.execute(
+        """INSERT INTO reviews
+                  (document_id, tenant_id, review_id, run_id, band, priority, parts, reasons, summary, due_at)
+           VALUES ('doc_1', 'acme', 'rev_1', 'invoice.doc_1', 2, 50, '{"sla": 1, "value": 0.5}', '[]', '{}', now())"""
+    )
+    await migrate(empty)
+    found = await connection.fetchrow("SELECT band, priority, parts::text, sla_from IS NULL AS still FROM reviews")
+    await connection.close()
+    assert tuple(found or ()) == (0, 20, '{"value": 0.5}', False)

@@ -3,24 +3,32 @@
 import asyncio
 import datetime as dt
 from dataclasses import replace
+from typing import Any
 
 import asyncpg
 import pytest
 from asyncpg.pool import PoolConnectionProxy
 
 from storage.db import NotStored
-from storage.reviews import Question, list_reviews, load_review, review_id_of, upsert_review
+from storage.reviews import Appearance, Question, ReviewFilter, list_reviews, load_review, review_id_of, upsert_review
 from tests.postgres import COMMITTING, OTHER_TENANT, TENANT, upload
 
 DUE = dt.datetime(2026, 11, 22, 12, tzinfo=dt.UTC)
 QUESTION = Question(
-    run_id="invoice.doc_a",
-    priority=41.25,
-    parts={"uncertainty": 0.7, "sla": 0.1},
-    reasons=[{"code": "totals", "message": "net + tax ≠ total"}],
-    summary={"vendor": "Müller", "total": "119.10"},
+    "invoice.doc_a",
+    Appearance(
+        priority=41.25,
+        parts={"uncertainty": 0.7},
+        reasons=[{"code": "totals", "message": "net + tax ≠ total"}],
+        summary={"vendor": "Müller", "total": "119.10"},
+    ),
     due_at=DUE,
 )
+LOOK = QUESTION.appearance
+
+
+def asking(**look: Any) -> Question:
+    return replace(QUESTION, appearance=replace(LOOK, **look))
 
 
 async def test_a_review_is_loaded_as_it_was_opened(db: PoolConnectionProxy) -> None:
@@ -28,14 +36,14 @@ async def test_a_review_is_loaded_as_it_was_opened(db: PoolConnectionProxy) -> N
     opened = await upsert_review(db, TENANT, "doc_a", QUESTION)
     assert opened.review_id == review_id_of(TENANT, "doc_a")
     assert (opened.status, opened.document_id, opened.priority, opened.due_at) == ("open", "doc_a", 41.25, DUE)
-    assert (opened.parts, opened.reasons, opened.summary) == (QUESTION.parts, QUESTION.reasons, QUESTION.summary)
+    assert (opened.parts, opened.reasons, opened.summary) == (LOOK.parts, LOOK.reasons, LOOK.summary)
     assert await load_review(db, TENANT, opened.review_id) == opened
 
 
 async def test_opening_again_renews_the_one_item(db: PoolConnectionProxy) -> None:
     await upload(db, document_id="doc_a")
     first = await upsert_review(db, TENANT, "doc_a", QUESTION)
-    renewed = await upsert_review(db, TENANT, "doc_a", replace(QUESTION, priority=80, run_id="invoice.again"))
+    renewed = await upsert_review(db, TENANT, "doc_a", replace(asking(priority=80), run_id="invoice.again"))
     assert (renewed.review_id, renewed.created_at) == (first.review_id, first.created_at)
     assert (renewed.priority, renewed.run_id) == (80, "invoice.again")
     assert len(await list_reviews(db, TENANT)) == 1
@@ -55,7 +63,7 @@ async def test_a_decided_item_stays_as_it_was_decided(db: PoolConnectionProxy) -
     await upload(db, document_id="doc_a")
     await upsert_review(db, TENANT, "doc_a", QUESTION)
     await db.execute("UPDATE reviews SET status = 'approved'")
-    late = await upsert_review(db, TENANT, "doc_a", replace(QUESTION, priority=80))
+    late = await upsert_review(db, TENANT, "doc_a", asking(priority=80))
     assert (late.status, late.priority) == ("approved", 41.25)
 
 
@@ -67,7 +75,7 @@ async def test_a_review_needs_a_document_of_its_tenant(db: PoolConnectionProxy) 
                 await upsert_review(db, OTHER_TENANT, "doc_a", QUESTION)
     await upsert_review(db, TENANT, "doc_a", QUESTION)
     with pytest.raises(NotStored):
-        await upsert_review(db, OTHER_TENANT, "doc_a", replace(QUESTION, priority=99))
+        await upsert_review(db, OTHER_TENANT, "doc_a", asking(priority=99))
     ours = await load_review(db, TENANT, review_id_of(TENANT, "doc_a"))
     assert ours
     assert ours.priority == 41.25
@@ -84,7 +92,7 @@ async def test_reviews_are_seen_by_their_tenant_alone(db: PoolConnectionProxy) -
 async def test_the_queue_is_by_band_then_priority_in_pages(db: PoolConnectionProxy) -> None:
     for document_id, band, priority in (("d1", 0, 10), ("d2", 0, 95.5), ("d3", 2, 1), ("d4", 0, 10), ("d5", 1, 20)):
         await upload(db, document_id=document_id)
-        await upsert_review(db, TENANT, document_id, replace(QUESTION, band=band, priority=priority))
+        await upsert_review(db, TENANT, document_id, asking(band=band, priority=priority))
     pages, after = [], None
     while page := await list_reviews(db, TENANT, limit=2, after=after):
         pages.append([review.document_id for review in page])
@@ -101,8 +109,8 @@ async def test_the_queue_can_be_asked_for_a_status_or_for_all(db: PoolConnection
         await upsert_review(db, TENANT, document_id, QUESTION)
     await db.execute("UPDATE reviews SET status = 'rejected' WHERE document_id = 'd1'")
     listed = {
-        status: [r.document_id for r in await list_reviews(db, TENANT, status=status)]
+        status: [r.document_id for r in await list_reviews(db, TENANT, ReviewFilter(status=status))]
         for status in ("open", "rejected")
     }
     assert listed == {"open": ["d2"], "rejected": ["d1"]}
-    assert len(await list_reviews(db, TENANT, status=None)) == 2
+    assert len(await list_reviews(db, TENANT, ReviewFilter(status=None))) == 2

@@ -7,7 +7,17 @@ from itertools import permutations
 import pytest
 from asyncpg.pool import PoolConnectionProxy
 
-from storage.reviews import Question, Review, ReviewContent, list_reviews, load_content, load_review, upsert_review
+from storage.reviews import (
+    Appearance,
+    Question,
+    Review,
+    ReviewContent,
+    ReviewFilter,
+    list_reviews,
+    load_content,
+    load_review,
+    upsert_review,
+)
 from storage.step_reviews import (
     CLOSED,
     DECIDED,
@@ -95,7 +105,7 @@ async def test_an_end_that_overtakes_the_next_question_closes_that(db: PoolConne
 
 async def test_a_question_about_a_document_leaves_the_documents_own_item_alone(db: PoolConnectionProxy) -> None:
     await upload(db, document_id="doc_a")
-    own = await upsert_review(db, TENANT, "doc_a", Question("invoice.doc_a", 10, {}, [], {}, DUE))
+    own = await upsert_review(db, TENANT, "doc_a", Question("invoice.doc_a", Appearance(10, {}, [], {}), DUE))
     item = await do(db, replace(ASKED, document_id="doc_a"))
     assert (own.document_id, item.document_id) == ("doc_a", "doc_a")
     assert await load_review(db, TENANT, own.review_id) == own
@@ -104,13 +114,13 @@ async def test_a_question_about_a_document_leaves_the_documents_own_item_alone(d
 
 async def test_one_queue_lists_both_kinds_most_urgent_first(db: PoolConnectionProxy) -> None:
     await upload(db, document_id="doc_a")
-    await upsert_review(db, TENANT, "doc_a", Question("invoice.doc_a", 80, {}, [], {}, DUE))
+    await upsert_review(db, TENANT, "doc_a", Question("invoice.doc_a", Appearance(80, {}, [], {}), DUE))
     await do(db, ASKED)
     assert [item.kind for item in await list_reviews(db, TENANT)] == ["document", "step"]
-    assert [item.kind for item in await list_reviews(db, TENANT, kind="step")] == ["step"]
-    assert [item.kind for item in await list_reviews(db, TENANT, kind="document")] == ["document"]
-    assert [item.queue for item in await list_reviews(db, TENANT, queue="payments")] == ["payments"]
-    assert await list_reviews(db, TENANT, queue="managers") == []
+    assert [item.kind for item in await list_reviews(db, TENANT, ReviewFilter(kind="step"))] == ["step"]
+    assert [item.kind for item in await list_reviews(db, TENANT, ReviewFilter(kind="document"))] == ["document"]
+    assert [item.queue for item in await list_reviews(db, TENANT, ReviewFilter(queue="payments"))] == ["payments"]
+    assert await list_reviews(db, TENANT, ReviewFilter(queue="managers")) == []
     await do(db, END)
     assert [item.kind for item in await list_reviews(db, TENANT)] == ["document"]
 
@@ -118,8 +128,8 @@ async def test_one_queue_lists_both_kinds_most_urgent_first(db: PoolConnectionPr
 async def test_a_question_for_a_group_is_listed_by_it(db: PoolConnectionProxy) -> None:
     item = await do(db, replace(ASKED, group="cashiers", may_not_decide=("ann", "bob")))
     assert (item.group, item.may_not_decide) == ("cashiers", ["ann", "bob"])
-    assert await list_reviews(db, TENANT, group="cashiers") == [item]
-    assert await list_reviews(db, TENANT, group="managers") == []
+    assert await list_reviews(db, TENANT, ReviewFilter(group="cashiers")) == [item]
+    assert await list_reviews(db, TENANT, ReviewFilter(group="managers")) == []
     again = await do(db, replace(ASKED, asked_at=200.0))
     assert (again.group, again.may_not_decide) == (None, [])
 

@@ -1,0 +1,98 @@
+"""The activities of the nightly round over the files. They are not in the catalogue: no definition names them."""
+
+import asyncio
+import datetime as dt
+import threading
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import Any, TypeVar
+
+from temporalio import activity
+
+from activities.retention import remove_originals, remove_values
+from activities.tools import Tools
+from dag.maintenance import Compacted, LookedAfter
+from storage.folders import Folder
+
+BEAT_SECONDS = 10.0
+"""A third of a heartbeat timeout at most: the workflow asks for 60 s."""
+
+T = TypeVar("T")
+
+
+class StoppedError(Exception):
+    """The activity was cancelled, or its worker stops: the work ends at its next file."""
+
+
+def maintenance_activities(tools: Tools) -> list[Callable[..., Any]]:
+    """Return the activities. All are safe to repeat, and to stop anywhere."""
+
+    @activity.defn
+    async def list_lake_tenants() -> list[str]:
+        return await asyncio.to_thread(tools.lake.tenants)
+
+    @activity.defn
+    async def look_after_lake(tenant_id: str) -> LookedAfter:
+        tenant, began = tools.lake.of(tenant_id), time.monotonic()
+        async with _heartbeat():
+            done = await _in_thread(lambda beat: _look_after(tenant, tools.keeping.grace, beat))
+        tools.metrics.lake.record_compaction(done.compacted, time.monotonic() - began)
+        tools.metrics.lake.count_removed("lake", done.removed)
+        return done
+
+    @activity.defn
+    async def remove_old_values() -> int:
+        async with _heartbeat():
+            removed = await remove_values(tools, activity.client())
+        tools.metrics.lake.count_removed("value", removed)
+        return removed
+
+    @activity.defn
+    async def remove_old_originals() -> int:
+        async with _heartbeat():
+            removed = await remove_originals(tools, activity.client())
+        tools.metrics.lake.count_removed("original", removed)
+        return removed
+
+    return [list_lake_tenants, look_after_lake, remove_old_values, remove_old_originals]
+
+
+def _look_after(tenant: Folder, grace: dt.timedelta, beat: Callable[[], None]) -> LookedAfter:
+    from storage.compaction import compact, tidy  # noqa: PLC0415  # pyarrow: only workers that compact need its memory
+
+    now = dt.datetime.now(dt.UTC)
+    compacted: Compacted = compact(tenant, now=now, beat=beat)
+    return LookedAfter(compacted=compacted, removed=tidy(tenant, now=now, grace=grace, beat=beat))
+
+
+async def _in_thread(work: Callable[[Callable[[], None]], T]) -> T:
+    """Return what `work` gives. Whoever cancels us waits until it has stopped: nothing may go on behind our back."""
+    stopped = threading.Event()
+
+    def beat() -> None:
+        if stopped.is_set():
+            raise StoppedError
+
+    running = asyncio.create_task(asyncio.to_thread(work, beat))
+    try:
+        return await asyncio.shield(running)
+    except asyncio.CancelledError:
+        stopped.set()
+        with suppress(StoppedError):
+            await running
+        raise
+
+
+@asynccontextmanager
+async def _heartbeat() -> AsyncIterator[None]:
+    async def beat() -> None:
+        while True:
+            activity.heartbeat()
+            await asyncio.sleep(BEAT_SECONDS)
+
+    beating = asyncio.create_task(beat())
+    try:
+        yield
+    finally:
+        beating.cancel()

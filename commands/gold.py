@@ -1,0 +1,79 @@
+"""`docrail export-gold`: write what people approved and corrected, as files for scoring and training."""
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from commands.speaking import say
+from operations.gold import GoldDocument, gold_documents
+from operations.principal import DEFAULT_TENANT, system_principal
+from storage.blobs import BlobMissing, BlobStore
+from storage.db import open_pool
+from storage.files import write_atomic
+
+CORRECTIONS, MANIFEST = "corrections.jsonl", "MANIFEST.json"
+
+
+def export_gold(
+    context: typer.Context,
+    folder: Annotated[str, typer.Argument(help="Where to write; `-` prints the corrections.", metavar="FOLDER|-")],
+    tenant: Annotated[str, typer.Option(help="Whose documents.", metavar="NAME")] = DEFAULT_TENANT,
+    originals: Annotated[bool, typer.Option("--originals", help="Write the documents themselves, too.")] = False,
+) -> None:
+    """Export what people approved and corrected.
+
+    Writes FOLDER/corrections.jsonl, one corrected field a line: what was read, from where and how sure, what is right,
+    who said so and who approved it when. FOLDER/MANIFEST.json has every field of every approved document, as `docrail
+    calibrate` and scoring scripts read it; with --originals its files are there, too, named by their sha256. What
+    nobody has approved is left out. It reads the database of DOCRAIL_DATABASE_URL.
+
+    Exit codes: 0 written, 1 the database or the store is away, 2 wrong usage.
+
+    Example: docrail export-gold gold --originals
+    """
+    settings = context.obj()
+    if folder == "-" and originals:
+        raise typer.BadParameter("needs a folder", param_hint="--originals")
+    documents = asyncio.run(_load(settings.database_url, tenant))
+    if folder == "-":
+        sys.stdout.writelines(_lines(documents))
+        return
+    place = Path(folder)
+    write_atomic(place / CORRECTIONS, "".join(_lines(documents)).encode())
+    write_atomic(place / MANIFEST, _manifest(documents).encode())
+    missing = asyncio.run(_copy(BlobStore(settings.open_store().sub("blobs")), documents, place)) if originals else []
+    corrected = sum(len(document.corrections) for document in documents)
+    say(f"wrote {corrected} corrections of {len(documents)} approved documents to {place}")
+    for sha256 in missing:
+        say(f"the original {sha256} is no longer kept")
+
+
+async def _load(database_url: str, tenant: str) -> list[GoldDocument]:
+    pool = await open_pool(database_url, min_size=1, max_size=1)
+    try:
+        return [document async for document in gold_documents(pool, system_principal(tenant))]
+    finally:
+        await pool.close()
+
+
+async def _copy(blobs: BlobStore, documents: list[GoldDocument], place: Path) -> list[str]:
+    missing = []
+    for document in documents:
+        try:
+            write_atomic(place / document.file, await blobs.get(document.sha256))
+        except BlobMissing:
+            missing.append(document.sha256)
+    return missing
+
+
+def _lines(documents: list[GoldDocument]) -> list[str]:
+    return [f"{correction.model_dump_json()}\n" for document in documents for correction in document.corrections]
+
+
+def _manifest(documents: list[GoldDocument]) -> str:
+    files: dict[str, Any] = {document.file: document.for_manifest() for document in documents}  # equal bytes are one
+    return json.dumps({"count": len(files), "files": list(files.values())}, indent=1, ensure_ascii=False) + "\n"

@@ -1,0 +1,100 @@
+"""`docrail query` and `docrail compact`: ask what the lake holds, and keep it fast."""
+
+import asyncio
+import sys
+from typing import Annotated
+
+import typer
+
+from commands.gold import export_gold
+from commands.speaking import complain, say
+from storage.lake import Lake
+
+MANY_FILES = 2_000
+"""Small files that make a query noticeably slow."""
+
+
+Sql = Annotated[str, typer.Argument(help="One statement that reads; `-` takes it from stdin.", metavar="SQL|-")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print a JSON list of objects.")]
+AsCsv = Annotated[bool, typer.Option("--csv", help="Print CSV with a header.")]
+ToParquet = Annotated[str | None, typer.Option("--parquet", help="Write a Parquet file.", metavar="FILE")]
+Tenants = Annotated[
+    list[str] | None, typer.Option("--tenant", help="Only this tenant's documents; may be repeated.", metavar="NAME")
+]
+HELP = """Ask the lake with SQL, in DuckDB's dialect.
+
+It has three views, in which each document is once, in its latest version:
+
+\b
+  invoices    document_id, version, saved_at, document_type,
+              invoice_number, vendor_name, vendor_vat_id, buyer_name,
+              iban, currency, date, due_date, issue_month, net, tax,
+              total, confidence, problems, ...
+  line_items  document_id, vendor_name, invoice_number, date, currency,
+              line_number, description, quantity, unit_price, amount, ...
+  fields      document_id, name, value, confidence, source, page, box,
+              locked, locked_by, candidates, ...
+
+The files are those of DOCRAIL_STORE, or of DOCRAIL_DATA_DIR; no server has to run. Amounts are exact decimals. The
+SQL only reads, and reads nothing but these views.
+
+Exit codes: 0 answered, 1 the SQL is wrong or the files are away, 2 wrong usage.
+
+\b
+Example: docrail query "DESCRIBE invoices"
+Others:
+  docrail query "SELECT vendor_name, currency, sum(total) FROM invoices
+                 GROUP BY ALL ORDER BY 3 DESC"
+  docrail query "SELECT name, avg(confidence), count(*) FILTER (locked)
+                 FROM fields GROUP BY name" --csv
+  docrail query "SELECT * FROM line_items
+                 WHERE issue_month = '2026-11' AND amount > 1000" --json
+  docrail query "FROM invoices" --parquet invoices.parquet
+"""
+
+
+def query(
+    context: typer.Context,
+    sql: Sql,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+    parquet: ToParquet = None,
+    tenant: Tenants = None,
+) -> None:
+    """Answer one question and print it; the help that is shown is HELP."""
+    if sum((as_json, as_csv, parquet is not None)) > 1:
+        raise typer.BadParameter("at most one of --json, --csv and --parquet")
+    from commands import answering  # noqa: PLC0415  # DuckDB and pyarrow: no other command needs their memory
+
+    lake = Lake(context.obj().open_store().sub("lake"))
+    shape = answering.Shape.JSON if as_json else answering.Shape.CSV if as_csv else answering.Shape.TABLE
+    files = answering.answer_query(lake, tenant, sys.stdin.read() if sql == "-" else sql, parquet or shape)
+    if files > MANY_FILES:
+        complain(f"{files} documents are not compacted yet, which makes this slow: `docrail compact` does it now")
+
+
+def compact(context: typer.Context) -> None:
+    """Compact the lake and delete what is too old, now.
+
+    Temporal starts this round by itself, as DOCRAIL_MAINTENANCE_SCHEDULE says; a worker does it. Runs and queries go on
+    meanwhile. Ctrl-C ends the waiting, not the round.
+
+    Exit codes: 0 done, 1 not all could be done or Temporal is away, 2 wrong usage.
+
+    Example: docrail compact
+    """
+    from operations.connection import find_connection  # noqa: PLC0415  # Temporal's client: few commands need it
+    from operations.maintenance import run_maintenance  # noqa: PLC0415
+
+    settings = context.obj()
+    connection = find_connection(
+        settings.temporal_address, settings.temporal_namespace, envconfig=settings.temporal_envconfig
+    )
+    report = asyncio.run(run_maintenance(connection, settings.task_queue))
+    done = report.compacted
+    say(f"merged {done.files} files of {report.tenants} tenants into {done.parts}, of {done.size_bytes / 1e6:.1f} MB")
+    removed = (report.removed_files, report.removed_values, report.removed_originals)
+    say("deleted {} replaced files, {} stored values, {} originals".format(*removed))
+
+
+LAKE = (compact, export_gold)

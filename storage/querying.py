@@ -1,0 +1,218 @@
+"""Opens the lake for SQL: each document once, in its latest version, whatever is compacted or being compacted.
+
+The SQL gets at these views and at nothing else: no files, no network, no settings. Imports pyarrow and DuckDB: late.
+"""
+
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import NoReturn, cast
+
+import duckdb
+import pyarrow as pa
+import pyarrow.dataset as ds
+from pyarrow import fs
+
+from dag.values import Json
+from invoices.model import SCHEMA_VERSION
+from storage.compaction import latest, month_of
+from storage.db import StorageError
+from storage.folders import Folder
+from storage.lake import Lake, Saved, saved_in
+from storage.manifest import Part, read_manifest
+from storage.parquet import SCHEMA, joined, unpack
+
+READ_AT_ONCE = 16
+"""Small files that are read at the same time."""
+BATCH_ROWS = 1_000
+ATTEMPTS = 3
+"""A file that was listed may be gone when it is read, if the lake was tidied in between; what took its place is not."""
+
+_MONTH = pa.field("issue_month", pa.string())
+_ROWS = SCHEMA.append(_MONTH)
+
+ALL_COMPACTED = "SELECT * FROM compacted"
+LATEST = """
+SELECT * FROM compacted
+ WHERE NOT EXISTS (
+       SELECT 1 FROM recent
+        WHERE recent.tenant_id = compacted.tenant_id AND recent.document_id = compacted.document_id
+          AND recent.version > compacted.version)
+UNION ALL
+SELECT * FROM recent
+ WHERE NOT EXISTS (
+       SELECT 1 FROM compacted
+        WHERE compacted.tenant_id = recent.tenant_id AND compacted.document_id = recent.document_id
+          AND compacted.version >= recent.version)"""
+"""Reads which versions all parts have, whatever is asked for; so it is for the time between two compactions."""
+
+VIEWS = {
+    "line_items": """
+SELECT tenant_id, document_id, vendor_name, invoice_number, date, issue_month, currency, line_number, unnest(item)
+  FROM (SELECT *, generate_subscripts(line_items, 1) AS line_number, unnest(line_items) AS item FROM invoices)""",
+    "fields": """
+SELECT tenant_id, document_id, issue_month, unnest(field)
+  FROM (SELECT tenant_id, document_id, issue_month, unnest(fields) AS field FROM invoices)""",
+}
+
+
+class NotAQuery(StorageError):  # noqa: N818  # a statement about the SQL
+    """The SQL is no single question: nothing can be changed here, and nothing written."""
+
+    def __init__(self, found: str) -> None:
+        super().__init__(f"expected one statement that reads, such as SELECT, SUMMARIZE or DESCRIBE; found {found}")
+
+
+class LakeFileDamaged(StorageError):  # noqa: N818  # a statement about the file
+    """A file with a document's name is no Parquet file of ours: the disk or a person changed it."""
+
+    def __init__(self, path: str, found: str) -> None:
+        super().__init__(f"{path} is no Parquet file that Docrail wrote ({found}): put it back from a backup, or away")
+        self.path = path
+
+
+@dataclass(frozen=True, slots=True)
+class OpenLake:
+    """Views over some tenants' invoices. `recent_files` are not compacted yet, and cost the most to read."""
+
+    connection: duckdb.DuckDBPyConnection
+    recent_files: int
+
+    def ask(self, sql: str) -> pa.RecordBatchReader:
+        """Return the answer, in batches. Raises: duckdb.Error with its own words, NotAQuery."""
+        self._check(sql)
+        return self._answer(sql)
+
+    def ask_json(self, sql: str) -> pa.RecordBatchReader:
+        """Return the answer as one column of JSON objects, their decimals exact. Raises: as `ask`."""
+        self._check(sql)
+        return self._answer(f"SELECT to_json(answer) FROM (\n{_bare(sql)}\n) AS answer")  # noqa: S608  # is SQL
+
+    def _check(self, sql: str) -> None:
+        statements = self.connection.extract_statements(sql)
+        if len(statements) != 1:
+            raise NotAQuery(f"{len(statements)} statements")
+        if statements[0].type not in (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN):
+            raise NotAQuery(statements[0].type.name)
+
+    def _answer(self, sql: str) -> pa.RecordBatchReader:
+        return cast("pa.RecordBatchReader", self.connection.sql(sql).to_arrow_reader(BATCH_ROWS))
+
+
+def rows_of(answer: pa.RecordBatchReader) -> Iterator[tuple[Json, ...]]:
+    """Yield the rows of an answer: amounts as Decimal, times in UTC, structs and lists as dicts and lists."""
+    for batch in answer:
+        yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
+
+
+def open_lake(lake: Lake, tenants: Sequence[str] | None = None) -> OpenLake:
+    """Return the views over the files of `tenants`, or of all. Blocking.
+
+    Raises: OSError, ManifestDamaged, LakeFileDamaged, ValueError (an id that is none).
+    """
+    for attempt in range(ATTEMPTS):
+        try:
+            return _open(lake, tenants if tenants is not None else lake.tenants())
+        except FileNotFoundError:
+            if attempt == ATTEMPTS - 1:
+                raise
+    raise AssertionError
+
+
+def _open(lake: Lake, tenants: Iterable[str]) -> OpenLake:
+    parts: list[str] = []
+    earlier: list[pa.Table] = []
+    recent: list[pa.Table] = []
+    files = 0
+    for tenant_id in tenants:
+        tenant = lake.of(tenant_id)
+        manifest = read_manifest(tenant).manifest  # first: a file that is retired after this is still there
+        gone = manifest.retired_paths
+        saved = latest([saved for saved in saved_in(tenant, "parquet") if saved.path not in gone])
+        files += len(saved)
+        recent += _load(tenant, saved)
+        current = [part for part in manifest.parts if part.schema_version == SCHEMA_VERSION]
+        parts += [f"{tenant_id}/{part.path}" for part in current]
+        earlier += _load(tenant, [_as_saved(part) for part in manifest.parts if part not in current])
+    connection = duckdb.connect(
+        ":memory:", config={"enable_external_access": "false", "python_enable_replacements": "false"}
+    )
+    connection.register("current_parts", _dataset(lake.folder, parts))
+    connection.register("earlier_parts", _with_month(joined(earlier)))
+    connection.register("recent", _with_month(joined(recent)))
+    connection.execute("CREATE VIEW compacted AS FROM current_parts UNION ALL FROM earlier_parts")
+    connection.execute(f"CREATE VIEW invoices AS {LATEST if recent else ALL_COMPACTED}")
+    for name, select in VIEWS.items():
+        connection.execute(f"CREATE VIEW {name} AS {select}")
+    connection.execute("SET TimeZone = 'UTC'")
+    connection.execute("SET lock_configuration = true")
+    return OpenLake(connection, files)
+
+
+def _bare(sql: str) -> str:
+    return sql.strip().rstrip(";")
+
+
+def _load(tenant: Folder, files: Sequence[Saved]) -> list[pa.Table]:
+    def load(saved: Saved) -> pa.Table:
+        try:
+            return unpack(tenant.read(saved.path), version=saved.version)
+        except pa.ArrowException as error:
+            raise LakeFileDamaged(saved.path, str(error)) from None
+
+    with ThreadPoolExecutor(READ_AT_ONCE) as pool:
+        return list(pool.map(load, files))
+
+
+def _as_saved(part: Part) -> Saved:
+    """Return a part of an earlier release's shape, which is read as small files are; compaction rewrites it."""
+    return Saved("", 0, part.path)
+
+
+def _with_month(table: pa.Table) -> pa.Table:
+    months = [month_of(date) for date in table["date"].to_pylist()]
+    return table.append_column(_MONTH, pa.array(months, pa.string()))
+
+
+def _dataset(lake: Folder, paths: Sequence[str]) -> ds.Dataset:
+    """Return the parts as one table of which only the columns and months that a query needs are read."""
+    if not paths:
+        return ds.dataset(_ROWS.empty_table())
+    local = lake.local_path("")
+    files = fs.PyFileSystem(_Files(lake)) if local is None else fs.SubTreeFileSystem(str(local), fs.LocalFileSystem())
+    months = ds.partitioning(pa.schema([_MONTH]), flavor="hive")
+    return ds.dataset(list(paths), schema=_ROWS, format="parquet", filesystem=files, partitioning=months)
+
+
+class _Files(fs.FileSystemHandler):
+    """A folder as pyarrow reads one. It is only ever asked for the files that we name, and never to change one."""
+
+    def __init__(self, folder: Folder) -> None:
+        self._folder = folder
+
+    def get_type_name(self) -> str:
+        return "docrail"
+
+    def normalize_path(self, path: str) -> str:
+        return path
+
+    def get_file_info(self, paths: str | list[str]) -> list[fs.FileInfo]:
+        return [self._info(path) for path in ([paths] if isinstance(paths, str) else paths)]
+
+    def open_input_file(self, path: str) -> pa.PythonFile:
+        return pa.PythonFile(self._folder.open(path), mode="r")
+
+    def open_input_stream(self, path: str) -> pa.PythonFile:
+        return self.open_input_file(path)
+
+    def _info(self, path: str) -> fs.FileInfo:
+        found = self._folder.stat(path)
+        kind = fs.FileType.File if found else fs.FileType.NotFound
+        return fs.FileInfo(path, kind, size=found.size if found else None)
+
+    def _refuse(self, *_: object, **__: object) -> NoReturn:
+        raise io.UnsupportedOperation("this folder is only read")
+
+    get_file_info_selector = create_dir = delete_dir = delete_dir_contents = delete_root_dir_contents = _refuse
+    delete_file = move = copy_file = open_output_stream = open_append_stream = _refuse

@@ -1,0 +1,96 @@
+"""What may be deleted because it is old: stored values that no run can need, originals that nobody works on."""
+
+import datetime as dt
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from dag.stored import STORED
+from storage.blobs import RENEWED_AFTER, blob_path
+from storage.db import Database
+from storage.folders import FileInfo, Folder
+
+FORGET_STORED = """
+DELETE FROM step_cache WHERE made_at < $1 AND output::text LIKE $2"""
+# Bytes belong to all documents that have them: the youngest decides, and one that is still worked on.
+LOAD_OLD_ORIGINALS = """
+SELECT sha256, array_agg(document_id) AS document_ids FROM documents
+ WHERE sha256 IN (SELECT sha256 FROM documents WHERE received_at < $1 AND original_removed_at IS NULL)
+   AND original_removed_at IS NULL
+ GROUP BY sha256
+HAVING max(received_at) < $1 AND bool_and(run_started_at IS NOT NULL)
+   AND NOT EXISTS (
+       SELECT 1 FROM reviews
+        WHERE reviews.document_id = ANY(array_agg(documents.document_id)) AND reviews.status = 'open')
+ ORDER BY min(received_at)
+ LIMIT $2"""
+MARK_ORIGINAL_REMOVED = """
+UPDATE documents SET original_removed_at = now() WHERE sha256 = $1 AND original_removed_at IS NULL"""
+
+_MARKED = re.compile(rb'"' + re.escape(STORED).encode() + rb'"\s*:\s*"([0-9a-f]{64})"')
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """How long files are kept that nobody needs any more; None: for ever."""
+
+    grace: dt.timedelta = dt.timedelta(hours=24)
+    """How long a query may still read what the lake has replaced."""
+    values_days: float | None = None
+    originals_days: float | None = None
+
+
+async def forget_stored_outputs(db: Database, before: dt.datetime) -> None:
+    """Delete the cached outputs made before, of all tenants, that refer to stored values: no run may meet them now."""
+    await db.execute(FORGET_STORED, before, f'%"{STORED}"%')
+
+
+async def load_old_originals(db: Database, before: dt.datetime, limit: int) -> Mapping[str, Sequence[str]]:
+    """Return the documents, of ALL tenants, by their bytes, where all were received before and none is under review."""
+    rows = await db.fetch(LOAD_OLD_ORIGINALS, before, limit)
+    return {row["sha256"]: row["document_ids"] for row in rows}
+
+
+async def mark_original_removed(db: Database, sha256: str) -> None:
+    """Note that the bytes are gone, for all documents that had them."""
+    await db.execute(MARK_ORIGINAL_REMOVED, sha256)
+
+
+def marked_in(data: bytes) -> frozenset[str]:
+    """Return the sha256 of each stored value that something in `data`, JSON or what holds JSON, stands for."""
+    return frozenset(found.decode() for found in _MARKED.findall(data))
+
+
+def old_files(folder: Folder, before: dt.datetime) -> Iterator[FileInfo]:
+    """Yield the files that nobody has put since. Blocking."""
+    return (info for info in folder.files() if info.modified_at < before)
+
+
+def needed_of(values: Folder, roots: Iterable[str]) -> set[str]:
+    """Return `roots` and all values of one tenant's folder that they lead to. Blocking; reads them."""
+    needed: set[str] = set()
+    waiting = list(roots)
+    while waiting:
+        sha256 = waiting.pop()
+        if sha256 in needed:
+            continue
+        needed.add(sha256)
+        try:
+            waiting += marked_in(values.read(blob_path(sha256)))
+        except FileNotFoundError:  # another tenant's, or lost: nothing of it can be deleted
+            continue
+    return needed
+
+
+def remove_if_old(folder: Folder, path: str, before: dt.datetime) -> bool:
+    """Delete the file unless somebody has put it again since `before`, and tell whether it was deleted. Blocking."""
+    info = folder.stat(path)
+    if info is None or info.modified_at >= before:
+        return False
+    folder.delete(path)
+    return True
+
+
+def put_before(days: float, now: dt.datetime) -> dt.datetime:
+    """Return the time that files must be older than to be `days` old: a put renews what is older than a day."""
+    return now - dt.timedelta(days=days) - RENEWED_AFTER

@@ -1,0 +1,297 @@
+"""The round over the files: compacts every tenant, deletes what nobody needs and nothing else, by a schedule."""
+
+import asyncio
+import datetime as dt
+import os
+import re
+import threading
+import time
+import uuid
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import pytest
+from temporalio.client import Client, WorkflowHandle, WorkflowHistory
+from temporalio.common import SearchAttributePair, TypedSearchAttributes
+from temporalio.contrib.pydantic import pydantic_data_converter
+from temporalio.service import RPCError
+from temporalio.testing import ActivityEnvironment
+from temporalio.worker import Replayer
+
+from activities.maintenance import maintenance_activities
+from activities.metrics import Metrics
+from activities.reading import DocumentReader
+from activities.tools import Outside, Tools
+from dag.maintenance import MaintenanceReport
+from operations.connection import Connection
+from operations.draining import working
+from operations.maintenance import MaintenanceIncomplete, apply_schedule, run_maintenance, schedule_id
+from storage.blobs import BlobMissing, BlobRef, BlobStore
+from storage.lake import Lake
+from storage.retention import Keeping
+from storage.step_cache import load_cached, save_cached
+from storage.values import ValueStore
+from tests.disks import SmallDisk, small_disk
+from tests.postgres import COMMITTING, dsn, new_document_id, pool, upload
+from tests.stack import Servers, eventually
+from tests.storage.lakes import of_month, save, seen
+from worker import assemble_worker, workflow_runner
+from workflows.contract import DOCUMENT, TENANT
+from workflows.maintenance import Maintenance
+
+__all__ = ["dsn", "pool", "small_disk"]
+
+RECORDED = Path(__file__).parent / "round_over_the_files.json"
+AGES_AGO = time.time() - 2.5 * 86_400
+KEEPING = Keeping(dt.timedelta(hours=1), values_days=1, originals_days=1)
+
+
+@pytest.fixture
+def tools(tmp_path: Path, pool: asyncpg.Pool) -> Tools:
+    stores = BlobStore(tmp_path / "blobs"), ValueStore(tmp_path / "values"), Lake(tmp_path / "lake")
+    return Tools(pool, *stores, DocumentReader(), Metrics(), Outside(), KEEPING)
+
+
+@pytest.fixture
+async def client(embedded: Servers) -> Client:
+    return await Client.connect(embedded.temporal_address, data_converter=pydantic_data_converter)
+
+
+@pytest.fixture
+async def queue(client: Client, tools: Tools) -> AsyncIterator[str]:
+    """A task queue whose worker does nothing but rounds, in the sandbox."""
+    name = f"maintenance-{uuid.uuid4().hex}"
+    async with working([assemble_worker(client, name, [Maintenance], maintenance_activities(tools), sandboxed=True)]):
+        yield name
+
+
+async def do_round(embedded: Servers, queue: str) -> MaintenanceReport:
+    return await run_maintenance(Connection(embedded.temporal_address), queue)
+
+
+async def replay(history: WorkflowHistory) -> None:
+    replayer = Replayer(
+        workflows=[Maintenance],
+        data_converter=pydantic_data_converter,
+        workflow_runner=workflow_runner(sandboxed=True),
+    )
+    await replayer.replay_workflow(history)
+
+
+async def test_a_round_compacts_every_tenant_once_and_replays(
+    embedded: Servers, client: Client, queue: str, tools: Tools, request: pytest.FixtureRequest
+) -> None:
+    for tenant in ("acme", "globex"):
+        for number in range(3):
+            await save(tools.lake, of_month(f"doc_{number}", "2026-11"), tenant=tenant)
+    report = await do_round(embedded, queue)
+    assert (report.tenants, report.compacted.files, report.compacted.parts, report.failed) == (2, 6, 2, ())
+    history = await client.get_workflow_handle(f"{schedule_id(queue)}.now").fetch_history()
+    if request.config.getoption("--record-histories"):
+        RECORDED.write_text(re.sub(r'"identity": ?"[^"]*"', '"identity": "recorded"', history.to_json()))
+    await replay(history)
+    assert (await do_round(embedded, queue)).compacted.files == 0
+    assert tools.metrics.registry.get_sample_value("lake_files_compacted_total") == 6
+    assert tools.metrics.registry.get_sample_value("lake_compaction_seconds_count") == 4
+
+
+async def test_a_recorded_round_replays() -> None:
+    await replay(WorkflowHistory.from_json("round", RECORDED.read_text()))
+
+
+async def test_what_fails_for_one_tenant_keeps_no_other_from_its_turn(
+    embedded: Servers, queue: str, tools: Tools
+) -> None:
+    for tenant in ("acme", "globex"):
+        await save(tools.lake, of_month("doc_1", "2026-11"), tenant=tenant)
+    tools.lake.of("acme").write("compacted/manifest.json", b"{}}")
+    with pytest.raises(MaintenanceIncomplete, match=r"could not do: tenant acme: .* is no manifest"):
+        await do_round(embedded, queue)
+    assert tools.lake.of("globex").folders("compacted") == ["issue_month=2026-11"]
+
+
+async def test_cancelling_stops_the_work_at_its_next_file(tools: Tools, monkeypatch: pytest.MonkeyPatch) -> None:
+    began, go_on = threading.Event(), threading.Event()
+
+    def slow(*_: object, beat: Callable[[], None], **__: object) -> None:
+        began.set()
+        go_on.wait(10)
+        beat()
+        pytest.fail("went on")
+
+    monkeypatch.setattr("storage.compaction.compact", slow)
+    environment = ActivityEnvironment()
+    beats: list[object] = []
+    environment.on_heartbeat = lambda *details: beats.append(details)
+    look_after = maintenance_activities(tools)[1]
+    working = asyncio.create_task(environment.run(look_after, "acme"))
+    await asyncio.to_thread(began.wait, 10)
+    environment.cancel()
+    await asyncio.sleep(0)
+    go_on.set()
+    with pytest.raises(asyncio.CancelledError):
+        await working
+    assert beats
+
+
+async def test_a_schedule_is_made_changed_and_taken_away(embedded: Servers, client: Client) -> None:
+    connection, queue = Connection(embedded.temporal_address), f"q-{uuid.uuid4().hex}"
+    assert await apply_schedule(connection, queue, "") == ""
+    assert "30 2 * * *" in await apply_schedule(connection, queue, "30 2 * * *")
+    handle = client.get_schedule_handle(schedule_id(queue))
+    await handle.pause(note="a migration")
+    assert await apply_schedule(connection, queue, "15 4 * * *") == ""
+    described = (await handle.describe()).schedule
+    assert described.state.paused
+    assert [(at.hour[0].start, at.minute[0].start) for at in described.spec.calendars] == [(4, 15)]
+    assert await apply_schedule(connection, queue, "") != ""
+    with pytest.raises(RPCError):
+        await handle.describe()
+
+
+async def test_the_schedule_starts_rounds(embedded: Servers, client: Client, queue: str, tools: Tools) -> None:
+    await save(tools.lake, of_month("doc_1", "2026-11"))
+    await apply_schedule(Connection(embedded.temporal_address), queue, "0 3 1 1 *")
+    handle = client.get_schedule_handle(schedule_id(queue))
+    await handle.trigger()
+    await eventually(lambda: tools.lake.of("acme").stat("compacted/manifest.json") is not None, "the lake is compacted")
+    assert seen(tools.lake).keys() == {"doc_1"}
+    await handle.delete()
+
+
+def _attributes(tenant_id: str, document_id: str) -> TypedSearchAttributes:
+    return TypedSearchAttributes([SearchAttributePair(TENANT, tenant_id), SearchAttributePair(DOCUMENT, document_id)])
+
+
+async def _until_listed(client: Client, workflow_id: str) -> None:
+    async def listed() -> bool:
+        query = f"WorkflowId = '{workflow_id}' AND ExecutionStatus = 'Running'"
+        return (await client.count_workflows(query)).count == 1
+
+    await eventually(listed, "Temporal lists the run")
+
+
+async def _received(pool: asyncpg.Pool, sha256: str, *, days_ago: int) -> None:
+    document = await upload(pool, tenant_id=COMMITTING, document_id=new_document_id(), blob=BlobRef(sha256, 1))
+    await pool.execute(
+        "UPDATE documents SET received_at = now() - make_interval(days => $2), run_started_at = now() "
+        "WHERE document_id = $1",
+        document.document_id,
+        days_ago,
+    )
+
+
+def age(store: ValueStore | BlobStore) -> None:
+    for path in store.root.rglob("*"):
+        if path.is_file():
+            os.utime(path, (AGES_AGO, AGES_AGO))
+
+
+async def test_values_go_that_no_open_run_leads_to(
+    embedded: Servers, client: Client, queue: str, tools: Tools, pool: asyncpg.Pool
+) -> None:
+    inner = await tools.values.put("acme", "inner" * 10)
+    outer = await tools.values.put("acme", {"deep": [inner.to_json()]})
+    gone, cached, renewed = [await tools.values.put("acme", name * 10) for name in ("gone", "cached", "renewed")]
+    other_tenants = await tools.values.put("globex", {"deep": [inner.to_json()]})
+    age(tools.values)
+    young = await tools.values.put("acme", "young")
+    await tools.values.put("acme", "renewed" * 10)
+    key = uuid.uuid4().hex * 2
+    await save_cached(pool, COMMITTING, key, "echo", cached.to_json(), 86_400)
+    await pool.execute("UPDATE step_cache SET made_at = now() - interval '3 days' WHERE cache_key = $1", key)
+    run = await client.start_workflow(
+        "Run",
+        {"input": {"big": outer.at(("deep",)).to_json()}},
+        id=f"run-{uuid.uuid4().hex}",
+        task_queue="nobody-works-here",
+        search_attributes=_attributes("acme", "doc_1"),
+    )
+    await _until_listed(client, run.id)
+    try:
+        assert (await do_round(embedded, queue)).removed_values == 3
+        for part in (inner, outer, renewed, young):
+            await tools.values.get("acme", part.sha256)
+        for tenant, part in (("acme", gone), ("acme", cached), ("globex", other_tenants)):
+            with pytest.raises(BlobMissing):
+                await tools.values.get(tenant, part.sha256)
+        assert await load_cached(pool, COMMITTING, key, 10**7) is None
+    finally:
+        await run.terminate()
+
+
+async def test_originals_go_that_are_old_and_that_nobody_works_on(
+    embedded: Servers, client: Client, queue: str, tools: Tools, pool: asyncpg.Pool
+) -> None:
+    kept: dict[str, str] = {}
+    for name in ("old", "young", "twice", "in review", "running"):
+        reference = await tools.blobs.put(uuid.uuid4().bytes + name.encode())
+        kept[name] = reference.sha256
+        await _received(pool, reference.sha256, days_ago=0 if name == "young" else 3)
+    await _received(pool, kept["twice"], days_ago=0)
+    await pool.execute(
+        "INSERT INTO reviews (document_id, tenant_id, review_id, run_id, priority, parts, reasons, summary, due_at) "
+        "SELECT document_id, tenant_id, document_id, 'r', 1, '{}', '[]', '{}', now() FROM documents WHERE sha256 = $1",
+        kept["in review"],
+    )
+    age(tools.blobs)
+    await tools.blobs.put(b"young")
+    document_id = await pool.fetchval("SELECT document_id FROM documents WHERE sha256 = $1", kept["running"])
+    run = await client.start_workflow(
+        "Run",
+        {},
+        id=f"run-{uuid.uuid4().hex}",
+        task_queue="nobody-works-here",
+        search_attributes=_attributes(COMMITTING, document_id),
+    )
+    await _until_listed(client, run.id)
+    try:
+        assert (await do_round(embedded, queue)).removed_originals >= 1
+        for name, sha256 in kept.items():
+            marked = await pool.fetchval(
+                "SELECT bool_or(original_removed_at IS NOT NULL) FROM documents WHERE sha256 = $1", sha256
+            )
+            assert (name, tools.blobs.path(sha256).exists(), marked) == (name, name != "old", name == "old")
+    finally:
+        await run.terminate()
+
+
+async def test_what_is_kept_for_ever_is_not_even_looked_at(embedded: Servers, client: Client, tools: Tools) -> None:
+    for_ever = Tools(tools.db, tools.blobs, tools.values, tools.lake, tools.reader, tools.metrics)
+    part = await tools.values.put("acme", "x" * 100)
+    age(tools.values)
+    name = f"maintenance-{uuid.uuid4().hex}"
+    async with working(
+        [assemble_worker(client, name, [Maintenance], maintenance_activities(for_ever), sandboxed=False)]
+    ):
+        assert (await do_round(embedded, name)).removed_values == 0
+    await tools.values.get("acme", part.sha256)
+
+
+async def test_a_round_on_a_full_disk_succeeds_when_there_is_space_again(
+    embedded: Servers, client: Client, queue: str, tools: Tools, small_disk: SmallDisk
+) -> None:
+    on_small_disk = replace(tools, lake=Lake(small_disk.root / "lake"))
+    await save(on_small_disk.lake, of_month("doc_1", "2026-11"))
+    small_disk.fill()
+    name = f"maintenance-{uuid.uuid4().hex}"
+    activities = maintenance_activities(on_small_disk)
+    async with working([assemble_worker(client, name, [Maintenance], activities, sandboxed=False)]):
+        round_ = asyncio.create_task(do_round(embedded, name))
+        handle = client.get_workflow_handle(f"{schedule_id(name)}.now")
+        await eventually(lambda: _is_tried_again(handle), "the round met the full disk")
+        assert [file for file in small_disk.files() if "compacted" in file] == []
+        small_disk.free()
+        assert (await round_).compacted.files == 1
+    assert seen(on_small_disk.lake).keys() == {"doc_1"}
+
+
+async def _is_tried_again(handle: WorkflowHandle[Any, Any]) -> bool:
+    try:
+        pending = (await handle.describe()).raw_description.pending_activities
+    except RPCError:  # it has not begun yet
+        return False
+    return any("No space left" in activity.last_failure.message for activity in pending)

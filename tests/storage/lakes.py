@@ -1,0 +1,39 @@
+"""How tests of the lake write into it and ask it."""
+
+import datetime as dt
+from decimal import Decimal
+from typing import Any
+
+from invoices.model import FieldValue, InvoiceData, Source
+from storage.lake import Lake, LakeFile
+from storage.lake_versions import LakeVersion
+from storage.querying import open_lake, rows_of
+from tests.storage.invoices import invoice
+
+NOW = dt.datetime(2026, 11, 21, 3, 0, tzinfo=dt.UTC)
+
+
+def of_month(document_id: str, month: str | None, total: str = "1") -> InvoiceData:
+    date = None if month is None else dt.date.fromisoformat(f"{month}-15")
+    return invoice(document_id).model_copy(
+        update={
+            "date": FieldValue(value=date, confidence=0.9, source=Source.TEXT_LABEL),
+            "total": FieldValue(value=Decimal(total), confidence=0.9, source=Source.TEXT_LABEL),
+        }
+    )
+
+
+async def save(lake: Lake, document: InvoiceData, version: int = 1, tenant: str = "acme") -> LakeFile:
+    return await lake.write_parquet(tenant, document, LakeVersion(version, NOW))
+
+
+def ask(lake: Lake, sql: str, tenants: list[str] | None = None) -> list[tuple[Any, ...]]:
+    return list(rows_of(open_lake(lake, tenants).ask(sql)))
+
+
+def seen(lake: Lake) -> dict[str, tuple[int, Decimal]]:
+    """Return what a reader sees: of each document version and total. Fails if one is there twice."""
+    rows = ask(lake, "SELECT document_id, version, total FROM invoices")
+    found = {document: (version, total) for document, version, total in rows}
+    assert len(found) == len(rows)
+    return found

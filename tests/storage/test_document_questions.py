@@ -1,0 +1,120 @@
+"""Steps that ask about a document: its item is the question, in whatever order the run's words come."""
+
+import datetime as dt
+import itertools
+from dataclasses import replace
+
+import pytest
+from asyncpg.pool import PoolConnectionProxy
+
+from storage.review_decisions import Decision, load_forms, load_unanswered, record_decision, reopen_review
+from storage.reviews import Appearance, Question, Review, ReviewFilter, list_reviews, load_review, upsert_review
+from storage.step_reviews import CLOSED, DECIDED, ESCALATED, StepEnd, StepQuestion, ask_question, close_question
+from tests.postgres import TENANT, upload
+
+RUN, STEP, DOCUMENT = "approval.4711", "approval", "doc_a"
+DUE = dt.datetime(2026, 11, 22, 12, tzinfo=dt.UTC)
+ASKED = StepQuestion(
+    "documents", "Approve it?", {"type": "object"}, {}, 50, DUE, 100.0, "cashiers", ("eve",), document_id=DOCUMENT
+)
+ESCALATION = replace(ASKED, queue="managers", band=ESCALATED)
+AGAIN = replace(ASKED, asked_at=200.0)
+APPROVED = Decision("approved", {"approved": True, "reason": ""}, "ann", "0" * 64)
+
+
+async def document(db: PoolConnectionProxy) -> Review:
+    await upload(db, document_id=DOCUMENT)
+    return await upsert_review(db, TENANT, DOCUMENT, Question("invoice.doc_a", Appearance(10, {}, [], {}), DUE))
+
+
+async def do(db: PoolConnectionProxy, *events: StepQuestion | StepEnd) -> None:
+    for event in events:
+        if isinstance(event, StepEnd):
+            await close_question(db, TENANT, RUN, STEP, event)
+        else:
+            await ask_question(db, TENANT, RUN, STEP, event)
+
+
+async def now(db: PoolConnectionProxy, item: Review) -> Review:
+    found = await load_review(db, TENANT, item.review_id)
+    assert found
+    return found
+
+
+async def test_the_documents_item_stands_for_the_steps(db: PoolConnectionProxy) -> None:
+    item = await document(db)
+    await do(db, ASKED)
+    [listed] = await list_reviews(db, TENANT, ReviewFilter(status=None))
+    assert (listed.review_id, listed.group, listed.may_not_decide) == (item.review_id, "cashiers", ["eve"])
+    assert await load_forms(db, TENANT, item.review_id) == [{"type": "object"}]
+
+
+async def test_a_step_in_another_queue_asks_for_itself(db: PoolConnectionProxy) -> None:
+    await document(db)
+    await do(db, replace(ASKED, queue="payments"))
+    assert [listed.kind for listed in await list_reviews(db, TENANT)] == ["step", "document"]
+
+
+async def test_a_question_that_is_handed_on_takes_the_item_with_it(db: PoolConnectionProxy) -> None:
+    item = await document(db)
+    await do(db, ASKED, ESCALATION)
+    found = await now(db, item)
+    assert (found.queue, found.band, found.status) == ("managers", 1, "open")
+
+
+ENDS = {
+    "closed": StepEnd(CLOSED, 100.0),
+    "approved": StepEnd(DECIDED, 100.0, {"approved": True}, "op"),
+    "rejected": StepEnd(DECIDED, 100.0, {"approved": False}, "op"),
+}
+
+
+# The run hands a question on once it was asked, a whole timeout later; all else may overtake and be repeated.
+ORDERS = [order for order in sorted({*itertools.permutations((0, 0, 1, 2))}) if order.index(0) < order.index(1)]
+
+
+@pytest.mark.parametrize("status", ENDS)
+@pytest.mark.parametrize("order", ORDERS, ids=str)
+async def test_an_end_is_the_items_end_in_any_order_that_can_be(
+    db: PoolConnectionProxy, status: str, order: tuple[int, ...]
+) -> None:
+    item = await document(db)
+    events: list[StepQuestion | StepEnd] = [ASKED, ESCALATION, ENDS[status]]
+    await do(db, *(events[place] for place in order))
+    found = await now(db, item)
+    assert (found.status, found.decided_by, found.closed_at is None) == (status, ENDS[status].decided_by, False)
+
+
+async def test_an_end_leaves_what_people_decided(db: PoolConnectionProxy) -> None:
+    item = await document(db)
+    await do(db, ASKED)
+    await record_decision(db, TENANT, item.review_id, APPROVED)
+    await do(db, ENDS["rejected"])
+    found = await now(db, item)
+    assert (found.status, found.decided_by) == ("approved", "ann")
+
+
+async def test_a_run_that_asks_again_opens_what_its_end_closed(db: PoolConnectionProxy) -> None:
+    item = await document(db)
+    await do(db, ASKED, ENDS["closed"], AGAIN)
+    assert (await now(db, item)).status == "open"
+
+
+async def test_a_decided_item_with_an_open_question_is_an_answer_to_be_given(db: PoolConnectionProxy) -> None:
+    item = await document(db)
+    await do(db, ASKED)
+    assert await load_unanswered(db, TENANT, item.review_id) == []
+    await record_decision(db, TENANT, item.review_id, APPROVED)
+    [unanswered] = await load_unanswered(db, TENANT, item.review_id)
+    assert (unanswered.run_id, unanswered.step_id, unanswered.asked_at) == (RUN, STEP, 100.0)
+    assert (unanswered.decision, unanswered.decided_by) == (APPROVED.answer, "ann")
+    await do(db, StepEnd(DECIDED, 100.0, APPROVED.answer, "ann"))
+    assert await load_unanswered(db, TENANT, item.review_id) == []
+
+
+async def test_a_reopened_item_answers_nobody(db: PoolConnectionProxy) -> None:
+    item = await document(db)
+    await do(db, ASKED)
+    await record_decision(db, TENANT, item.review_id, APPROVED)
+    await reopen_review(db, TENANT, item.review_id)
+    assert await load_unanswered(db, TENANT, item.review_id) == []

@@ -1,0 +1,94 @@
+"""The nightly round over the files: compacts each tenant's lake, one after the other, then deletes what is too old."""
+
+from datetime import timedelta
+from typing import Any
+
+from temporalio import workflow
+from temporalio.common import RetryPolicy
+from temporalio.exceptions import ActivityError, ApplicationError, is_cancelled_exception
+
+with workflow.unsafe.imports_passed_through():
+    from dag.maintenance import LookedAfter, MaintenanceReport, MaintenanceRequest
+
+MAINTENANCE_TYPE = "Maintenance"
+LIST_TENANTS, LOOK_AFTER_TENANT = "list_lake_tenants", "look_after_lake"
+REMOVE_VALUES, REMOVE_ORIGINALS = "remove_old_values", "remove_old_originals"
+"""The activities. They are not in the catalogue: no definition names them."""
+
+MAINTENANCE_FAILED = "MaintenanceFailed"
+"""ApplicationError type of a round that could not do all; details[0] is its MaintenanceReport."""
+
+HEARTBEAT = timedelta(seconds=60)
+LONGEST = timedelta(hours=6)
+"""Of one tenant's compaction: millions of documents after the schedule was off for long."""
+RETRIES = RetryPolicy(
+    initial_interval=timedelta(seconds=5),
+    maximum_interval=timedelta(minutes=5),
+    maximum_attempts=6,
+    non_retryable_error_types=["ValueError", "ManifestDamaged"],
+)
+"""Ten minutes in all: a disk that stays full is left for the next night, and no other tenant waits for it."""
+
+
+@workflow.defn(name=MAINTENANCE_TYPE)
+class Maintenance:
+    """One round over all tenants. What fails for one of them keeps none of the others from its turn."""
+
+    @workflow.run
+    async def run(self, request: MaintenanceRequest) -> MaintenanceReport:
+        """Do the round. Raises MaintenanceFailed with the report if anything could not be done."""
+        report = request.so_far
+        tenants: list[str] = await _ask(LIST_TENANTS, result_type=list[str])
+        for tenant_id in tenants:
+            if request.after_tenant is not None and tenant_id <= request.after_tenant:
+                continue
+            report = await _look_after(tenant_id, report)
+            if workflow.info().is_continue_as_new_suggested():
+                workflow.continue_as_new(MaintenanceRequest(after_tenant=tenant_id, so_far=report))
+        report = await _remove(report)
+        if report.failed:
+            raise ApplicationError(
+                f"could not do: {'; '.join(report.failed)}", report, type=MAINTENANCE_FAILED, non_retryable=True
+            )
+        return report
+
+
+async def _look_after(tenant_id: str, report: MaintenanceReport) -> MaintenanceReport:
+    try:
+        done: LookedAfter = await _ask(LOOK_AFTER_TENANT, tenant_id, result_type=LookedAfter)
+    except ActivityError as error:
+        return _failed(report, f"tenant {tenant_id}", error)
+    return report.model_copy(
+        update={
+            "tenants": report.tenants + 1,
+            "compacted": report.compacted + done.compacted,
+            "removed_files": report.removed_files + done.removed,
+        }
+    )
+
+
+async def _remove(report: MaintenanceReport) -> MaintenanceReport:
+    for activity, field in ((REMOVE_VALUES, "removed_values"), (REMOVE_ORIGINALS, "removed_originals")):
+        try:
+            report = report.model_copy(update={field: await _ask(activity, result_type=int)})
+        except ActivityError as error:
+            report = _failed(report, field.replace("_", " "), error)
+    return report
+
+
+def _failed(report: MaintenanceReport, what: str, error: ActivityError) -> MaintenanceReport:
+    if is_cancelled_exception(error):
+        raise error
+    return report.model_copy(update={"failed": (*report.failed, f"{what}: {error.cause or error}")})
+
+
+async def _ask(activity: str, *arguments: str, result_type: type[Any]) -> Any:
+    return await workflow.execute_activity(
+        activity,
+        args=arguments,
+        result_type=result_type,
+        start_to_close_timeout=LONGEST,
+        heartbeat_timeout=HEARTBEAT,
+        retry_policy=RETRIES,
+        summary=arguments[0] if arguments else None,
+    )
