@@ -1,13 +1,14 @@
 # Docrail: everything a checkout can do. `make help` lists it.
 SHELL := /bin/sh
 RUN := .venv/bin/
+LABELLED := ../shared/data/invoices
 PYTHONS := python3 python3.13 python3.12 python3.11
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo up test check bench docs lock clean
+.PHONY: help venv demo up test check bench bench-extraction calibration fuzz docs lock clean
 
 help:  ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 venv: .venv/.complete  ## Make .venv with the pinned dependencies (needs Python 3.11 or newer; done by the others too)
 
@@ -49,7 +50,18 @@ check: venv  ## Run all that a commit must pass: style, types, imports, sizes, t
 	$(RUN)python -m pytest
 
 bench: venv  ## Measure, and print the numbers beside their baselines as JSON lines
-	@for name in scheduler validate interpreter shapes pipeline limits; do $(RUN)python -m bench.$$name || exit 1; done
+	@for name in scheduler validate interpreter shapes pipeline limits lake; do $(RUN)python -m bench.$$name || exit 1; done
+
+bench-extraction: venv  ## Score the readers on the labelled documents; writes docs/reference/extraction.md
+	@$(RUN)python -m bench.extraction
+
+calibration: venv  ## Fit the shipped calibration anew, on LABELLED and scans of it
+	@scans=$$(mktemp -d) && $(RUN)python -m bench.scans $(LABELLED) $$scans && \
+	  $(RUN)docrail calibrate --labelled $(LABELLED) --labelled $$scans --write invoices/calibration_default.json; rm -rf $$scans
+
+fuzz: venv  ## Feed changed files to the readers for FUZZ_SECONDS (60); finds are kept in tests/invoices/finds
+	@$(RUN)python -m pytest tests/invoices/test_reader_laws.py tests/invoices/test_finds.py --hypothesis-profile=fuzz
+	@$(RUN)python -m tests.invoices.fuzz $(or $(FUZZ_SECONDS),60)
 
 docs: venv  ## Generate the reference pages that come from the code
 	@$(RUN)python -m docs.generate

@@ -15,17 +15,27 @@ import uvicorn
 from pydantic import ValidationError
 
 from commands.answers import answer
+from commands.audit import audit
+from commands.calibrating import calibrate
 from commands.client import ApiError
 from commands.dead_letters import dead_letters
 from commands.definitions import plan, validate
 from commands.demo import demo
+from commands.deploy import deploy
 from commands.diffs import diff
 from commands.explain import explain
+from commands.extracting import extract
+from commands.fake_gemini import HELP as FAKE_GEMINI_HELP
+from commands.fake_gemini import fake_gemini
 from commands.handlers import handlers
+from commands.lake import HELP as QUERY_HELP
+from commands.lake import LAKE, query
 from commands.limits import limits
 from commands.outputs import output
 from commands.registry import definitions, rollback
 from commands.retrying import retry
+from commands.review_fields import review_fields
+from commands.review_work import review_work
 from commands.reviews import reviews
 from commands.routing import routing
 from commands.run_lists import runs
@@ -46,7 +56,7 @@ app = typer.Typer(
     help="Durable document workflows. `docrail up` starts everything on this machine.",
     no_args_is_help=True,
     add_completion=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "obj": Settings},
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # boxes break lines that people copy
     epilog="Every command reads the DOCRAIL_* environment variables; the options say which ones they stand for.",
@@ -64,6 +74,8 @@ def _port(told: str) -> Any:
 
 for command in (
     demo,
+    extract,
+    calibrate,
     validate,
     plan,
     diff,
@@ -76,12 +88,19 @@ for command in (
     answer,
     rollback,
     handlers,
+    deploy,
+    *LAKE,
 ):
     app.command()(command)
 
 app.command("test")(run_tests)
+app.command(help=QUERY_HELP)(query)
+app.command("fake-gemini", help=FAKE_GEMINI_HELP)(fake_gemini)
 
-for group in (definitions, routing, reviews, limits, dead_letters):
+for acts in (review_work, review_fields):
+    reviews.add_typer(acts)
+
+for group in (definitions, routing, reviews, audit, limits, dead_letters):
     app.add_typer(group)
 
 
@@ -162,8 +181,8 @@ def migrate() -> None:
 
     Brings the database of DOCRAIL_DATABASE_URL to the schema that this code expects, and registers the search
     attributes of runs in the namespace DOCRAIL_TEMPORAL_NAMESPACE at DOCRAIL_TEMPORAL_ADDRESS, or where Temporal's own
-    configuration says. There it also sets the limits of DOCRAIL_RESOURCE_LIMITS that nobody has changed since. Safe to
-    repeat, and to run by several at once.
+    configuration says. There it also sets the limits of DOCRAIL_RESOURCE_LIMITS that nobody has changed since, and the
+    schedule of DOCRAIL_MAINTENANCE_SCHEDULE. Safe to repeat, and to run by several at once.
 
     Example: DOCRAIL_DATABASE_URL=postgresql://docrail@db/docrail docrail migrate
     """
@@ -178,51 +197,14 @@ def migrate() -> None:
     connection = _connection(settings)
     try:
         prepared = asyncio.run(_root("operations.namespace").prepare_namespace(connection))
-        limited = asyncio.run(_limit(connection, settings))
+        arranged = asyncio.run(_arrange(connection, settings))
     except Unavailable as error:
         raise SystemExit(f"{error} (its address is {connection.address}): {error.__cause__}") from None
     for name in prepared.registered:
         say(f"registered the search attribute {name}")
-    for line in limited:
+    for line in arranged:
         say(line)
     say(f"Temporal's namespace {prepared.namespace!r} is up to date")
-
-
-@app.command()
-def deploy(
-    build: Annotated[
-        str | None, typer.Argument(help="The build that new runs go to; none: show the builds.", metavar="BUILD")
-    ] = None,
-    percentage: Annotated[
-        float | None, typer.Option(min=0, max=100, help="Send only this share of the new runs there.", metavar="N")
-    ] = None,
-    unversioned: Annotated[
-        bool, typer.Option("--unversioned", help="Send new runs to workers without DOCRAIL_BUILD_ID.")
-    ] = False,
-    force: Annotated[
-        bool, typer.Option("--force", help="Do not wait for workers: runs wait for them instead.")
-    ] = False,
-    wait: Annotated[float, typer.Option(min=0, help="How long to wait for workers, in seconds.", metavar="N")] = 60,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-) -> None:
-    """Send new runs to the workers of one build, or show the builds.
-
-    Runs that are open stay on the build that they began on: keep its workers until it is told as drained. First it
-    waits until workers with DOCRAIL_BUILD_ID=BUILD poll the task queue, and that of every resource tag.
-
-    Exit codes: 0 done, 1 its workers did not come or Temporal is away, 2 wrong usage.
-
-    Example: docrail deploy 2026-11-21.1 --percentage 10
-    """
-    if unversioned and (build or percentage is not None):
-        raise typer.BadParameter("goes without a build and a percentage", param_hint="--unversioned")
-    if percentage is not None and build is None:
-        raise typer.BadParameter("needs a build", param_hint="--percentage")
-    settings, deploying = Settings(), _root("commands.deploying")
-    fleet = _root("operations.deployments").Fleet(
-        _connection(settings), settings.deployment, settings.task_queue, tuple(settings.resource_limits)
-    )
-    deploying.run_deploy(fleet, deploying.DeployOrder(build, percentage, unversioned, force, wait, as_json))
 
 
 async def _up(options: StackOptions, settings: Settings) -> None:
@@ -231,17 +213,19 @@ async def _up(options: StackOptions, settings: Settings) -> None:
         connection = _root("operations.connection").find_connection(at, namespace, envconfig=False)
         prepared = await _root("operations.namespace").prepare_namespace(connection)  # an older release made fewer
         told = [f"registered the search attribute {name}" for name in prepared.registered]
-        for line in (*told, *await _limit(connection, settings)):
+        for line in (*told, *await _arrange(connection, settings)):
             say(line)
         say("\n".join(["", "Docrail is ready.", *addresses(stack, options.data_dir)]))
         await asyncio.get_running_loop().create_future()  # until the task is cancelled
 
 
-async def _limit(connection: Any, settings: Settings) -> list[str]:
-    """Apply the settings' limits of resources, and return what to say of them."""
-    rate_limits = _root("operations.rate_limits")
+async def _arrange(connection: Any, settings: Settings) -> list[str]:
+    """Apply the settings' limits of resources and the schedules, and return what to say of them."""
+    rate_limits, maintenance = _root("operations.rate_limits"), _root("operations.maintenance")
     applied = await rate_limits.apply_limits(connection, settings.task_queue, settings.resource_limits)
-    return list(filter(None, map(rate_limits.told, applied)))
+    scheduled = await maintenance.apply_schedule(connection, settings.task_queue, settings.maintenance_schedule)
+    watched = await _root("operations.sla_schedule").apply_sla_schedule(connection, settings.task_queue)
+    return list(filter(None, [*map(rate_limits.told, applied), scheduled, watched]))
 
 
 def _connection(settings: Settings) -> Any:

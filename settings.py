@@ -1,6 +1,8 @@
 """The settings: one class, read from DOCRAIL_* environment variables by the roots and handed on as values."""
 
+import datetime as dt
 import re
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlsplit
@@ -10,7 +12,11 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from activities.addresses import AllowedHosts
 from activities.callbacks import CallbackKeys, parse_keys
-from dag.rates import DEFAULT_LIMITS, parse_limits
+from dag.rates import DEFAULT_LIMITS, fleet_limits
+from invoices.prices import PriceTable, read_prices, shipped_prices
+from storage.folders import Folder
+from storage.retention import Keeping
+from storage.stores import checked_location, open_store
 
 
 def _split(value: Any) -> Any:
@@ -45,6 +51,23 @@ def _none_if_empty(value: Any) -> Any:
     return value or None  # an empty variable counts as one that is not set
 
 
+def _none_if_blank(value: Any) -> Any:
+    return None if value == "" else value  # 0 is a limit
+
+
+def _check_store(location: str | None) -> str | None:
+    return location and checked_location(location)
+
+
+def _check_prices(path: Path | None) -> Path | None:
+    if path is not None:
+        try:
+            read_prices(path)
+        except (OSError, ValueError) as error:
+            raise ValueError(f"expected a JSON file in the shape of invoices/prices.json: {error}") from None
+    return path
+
+
 def _check_keys(key: SecretStr | None) -> SecretStr | None:
     parse_keys("" if key is None else key.get_secret_value())
     return key
@@ -74,10 +97,11 @@ class Settings(BaseSettings):
         "http://127.0.0.1:8233", description="address of Temporal's web UI, for links to histories"
     )
     task_queue: str = Field("docrail", description="Temporal task queue that workers poll and runs are started on")
-    resource_limits: Annotated[dict[str, float], NoDecode, BeforeValidator(parse_limits)] = Field(
-        parse_limits(DEFAULT_LIMITS),
+    resource_limits: Annotated[dict[str, float], NoDecode, BeforeValidator(fleet_limits)] = Field(
+        fleet_limits(DEFAULT_LIMITS),
         description="resource tags that steps may have, and how often a second the whole fleet may use each: "
-        "`gemini_api=10/s, quota=300/min`, or JSON. Where a limit begins; `docrail limits` changes it while work runs",
+        "`gemini_api=10/s, quota=300/min`, or JSON. Where a limit begins; `docrail limits` changes it while work runs. "
+        "`gemini_api` is always there",
     )
     worker_resource_tags: Annotated[tuple[str, ...] | None, NoDecode, BeforeValidator(_split)] = Field(
         None,
@@ -100,7 +124,37 @@ class Settings(BaseSettings):
         description="PostgreSQL connection URL",
     )
     data_dir: Path = Field(
-        Path("var"), description="folder of the blob store, the value store, the lake and the embedded servers' data"
+        Path("var"),
+        description="folder of the embedded servers' data and, without DOCRAIL_STORE, of documents, stored values and "
+        "the lake",
+    )
+    store: Annotated[str | None, BeforeValidator(_none_if_empty), AfterValidator(_check_store)] = Field(
+        None,
+        description="where documents, stored values and the lake are kept: `file:///srv/docrail` or "
+        "`s3://bucket/prefix`; by default DOCRAIL_DATA_DIR. Keys and region of S3 come from the usual AWS_* variables",
+    )
+    store_endpoint: Annotated[str | None, AfterValidator(_check_public_url)] = Field(
+        None, description="another service than Amazon's that speaks S3: `http://minio.internal:9000`"
+    )
+    keep_values_days: float = Field(
+        90,
+        ge=0,
+        description="days after which stored values are deleted that no open run refers to; 0 keeps them for ever. "
+        "Longer than Temporal keeps closed runs: a retry of one still needs its values",
+    )
+    keep_originals_days: float = Field(
+        0,
+        ge=0,
+        description="days after which a document's bytes are deleted, once its run and its review have ended; 0 keeps "
+        "them for ever, as the law of many countries asks for years",
+    )
+    lake_grace_hours: float = Field(
+        24, ge=1, description="hours that files of the lake stay after others have taken their place: queries read them"
+    )
+    maintenance_schedule: str = Field(
+        "0 3 * * *",
+        pattern=r"^(\S+ ){4}\S+$|^$",
+        description="when the lake is compacted and old files are deleted, as cron has it, in UTC; empty for never",
     )
     api_host: str = Field("127.0.0.1", description="address the HTTP API listens on")
     api_port: int = Field(8000, ge=0, le=65535, description="port the HTTP API listens on")
@@ -117,6 +171,12 @@ class Settings(BaseSettings):
         None,
         description="key that signs callback URLs, at least 32 characters, the same for the API and the workers; "
         "several with commas: the first signs, all are accepted. `docrail up` makes one if none is set",
+    )
+    four_eyes_above: Annotated[Decimal | None, BeforeValidator(_none_if_blank)] = Field(
+        None,
+        ge=0,
+        description="largest total of a document that one person may approve, in its own currency; above it, and "
+        "whenever an IBAN has changed, two must. Unset: any total",
     )
     max_upload_bytes: int = Field(25 * 2**20, gt=0, description="largest document that may be uploaded, in bytes")
     sandboxed: bool = Field(
@@ -155,6 +215,15 @@ class Settings(BaseSettings):
         None, description="another server that speaks the Gemini API's language; by default Google's own"
     )
     gemini_model: str = Field("gemini-3.8-flash", description="the model where a step names none")
+    gemini_budget_per_day: Annotated[Decimal | None, BeforeValidator(_none_if_empty)] = Field(
+        None,
+        ge=0,
+        description="most that all tenants' answers may cost from midnight to midnight UTC, in the price table's "
+        "currency; once it is used up, the local readers serve and `llm_service` waits. Unset: no limit",
+    )
+    gemini_prices: Annotated[Path | None, BeforeValidator(_none_if_empty), AfterValidator(_check_prices)] = Field(
+        None, description="JSON file of prices in the shape of invoices/prices.json, which it replaces"
+    )
 
     @field_validator("worker_resource_tags")
     @classmethod
@@ -176,6 +245,22 @@ class Settings(BaseSettings):
     def deployment(self) -> str:
         """The name of this fleet among those whose builds are told apart."""
         return self.deployment_name or re.sub(r"[^A-Za-z0-9_-]", "-", self.task_queue)
+
+    def open_store(self) -> Folder:
+        """Return the folder of everything that is kept in files. Nothing is asked of it yet."""
+        return open_store(self.store, self.data_dir, endpoint=self.store_endpoint)
+
+    @property
+    def price_table(self) -> PriceTable:
+        """What models cost."""
+        return shipped_prices() if self.gemini_prices is None else read_prices(self.gemini_prices)
+
+    @property
+    def keeping(self) -> Keeping:
+        """How long what is kept in files stays."""
+        return Keeping(
+            dt.timedelta(hours=self.lake_grace_hours), self.keep_values_days or None, self.keep_originals_days or None
+        )
 
     @property
     def callback_keys(self) -> CallbackKeys:

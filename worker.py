@@ -22,12 +22,14 @@ from activities.callbacks import CallbackUrls
 from activities.dead_letters import dead_letter_activity
 from activities.deadlines import overdue_activity
 from activities.execute import activity_for
+from activities.maintenance import maintenance_activities
 from activities.metrics import Metrics
 from activities.outgoing import HttpClient
 from activities.reading import DocumentReader
 from activities.registry import load_catalogue
 from activities.reviews import review_activities
 from activities.secret_store import SecretStore
+from activities.sla import sla_activity
 from activities.tools import GeminiAccess, Outside, Tools
 from activities.values import value_activities
 from operations.connection import connect, find_connection
@@ -37,12 +39,13 @@ from operations.errors import Unavailable
 from settings import Settings
 from storage.blobs import BlobStore
 from storage.db import open_pool
-from storage.files import remove_leftovers
 from storage.lake import Lake
 from storage.values import ValueStore
 from workflows.chunk import Chunk
 from workflows.contract import tag_queue
+from workflows.maintenance import Maintenance
 from workflows.run import Run
+from workflows.sla import SlaWatch
 
 PASSED_THROUGH = (
     "dag",
@@ -71,13 +74,15 @@ def build_workers(client: Client, settings: Settings, tools: Tools) -> list[Work
     main = assemble_worker(
         client,
         settings.task_queue,
-        workflows=[Run, Chunk],
+        workflows=[Run, Chunk, Maintenance, SlaWatch],
         activities=[
             *activities,
             *review_activities(tools),
             *value_activities(tools),
             dead_letter_activity(tools),
             overdue_activity(tools),
+            sla_activity(tools),
+            *maintenance_activities(tools),
         ],
         sandboxed=settings.sandboxed,
         graceful_shutdown_seconds=grace,
@@ -181,14 +186,17 @@ def settle_memory() -> None:
 @asynccontextmanager
 async def open_tools(settings: Settings) -> AsyncIterator[Tools]:
     """Open what handlers work with; closed, in order, at the end."""
-    blobs, values, lake = (settings.data_dir / name for name in ("blobs", "values", "lake"))
-    for root in (blobs, values, lake):
-        await asyncio.to_thread(remove_leftovers, root)  # of workers that were killed while they wrote
+    store = settings.open_store()
+    blobs, values, lake = (store.sub(name) for name in ("blobs", "values", "lake"))
+    for folder in (blobs, values, lake):
+        await asyncio.to_thread(folder.remove_leftovers)  # of workers that were killed while they wrote
     pool = await open_pool(settings.database_url)
-    reader = DocumentReader()
+    metrics = Metrics()
+    reader = DocumentReader(record=metrics.record_reading)
     try:
         await reader.start()
-        yield Tools(pool, BlobStore(blobs), ValueStore(values), Lake(lake), reader, Metrics(), outside_of(settings))
+        stores = BlobStore(blobs), ValueStore(values), Lake(lake)
+        yield Tools(pool, *stores, reader, metrics, outside_of(settings), settings.keeping)
     finally:
         await reader.close()
         await pool.close()
@@ -204,6 +212,8 @@ def outside_of(settings: Settings) -> Outside:
             api_key=(key and key.get_secret_value()) or None,
             base_url=settings.gemini_base_url or None,
             default_model=settings.gemini_model,
+            prices=settings.price_table,
+            budget_per_day=settings.gemini_budget_per_day,
         ),
         notify_url=(url and url.get_secret_value()) or None,
         callbacks=CallbackUrls(settings.public_url, settings.callback_keys),

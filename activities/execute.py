@@ -1,10 +1,11 @@
 """The one wrapper around every handler: decodes the call, beats the heart, and decides what is retried and when."""
 
 import asyncio
+import math
 import random
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from pydantic import ValidationError
@@ -44,7 +45,8 @@ def activity_for(handler: Handler, tools: Tools) -> Callable[[StepCall], Corouti
             with _heartbeat():
                 config = handler.config.model_validate(replaced(await _whole_config(call, tools), urls))
                 step = Call(
-                    call.tenant_id, call.run_id, call.step_id, attempt, config, call.item_key, hidden, call.secrets
+                    *(call.tenant_id, call.run_id, call.step_id, attempt, config, call.item_key, hidden, call.secrets),
+                    retry_within_seconds=_retry_within(call),
                 )
                 if found := await find_output(call, handler.name, tools):
                     return StepOutcome(output=await _found(found.output, call, tools), attempt=attempt, cached=True)
@@ -159,6 +161,19 @@ def _message(error: Exception) -> str:
 def _asked_for(error: Exception, call: StepCall) -> float | None:
     """Return how many seconds whoever was called asked us to wait, if the step honours that."""
     return error.retry_after_seconds if call.honor_retry_after and isinstance(error, TryAgainLaterError) else None
+
+
+def _retry_within(call: StepCall) -> float | None:
+    """Return the longest delay after which Temporal would still make another attempt; None if it makes none."""
+    info = activity.info()
+    policy, total = info.retry_policy, info.schedule_to_close_timeout
+    if policy and policy.maximum_attempts and info.attempt >= policy.maximum_attempts:
+        return None
+    if not total:
+        return math.inf
+    left = (info.scheduled_time + total - datetime.now(UTC)).total_seconds() - call.jitter_seconds
+    usual = _delay(info.attempt, 0, None)
+    return None if usual and usual.total_seconds() >= left else left
 
 
 def _delay(attempt: int, jitter_seconds: float, asked_for: float | None) -> timedelta | None:

@@ -1,10 +1,12 @@
 """How one step hands an invoice to the next: by name, so that no document enters a run's history."""
 
+import datetime as dt
+
 from pydantic import BaseModel, ConfigDict, Field
 
 from invoices.model import InvoiceData
-from storage.db import Database, NotStored
-from storage.extractions import load_extraction
+from storage.db import Database
+from storage.judged import load_judged
 
 
 class InvoiceRef(BaseModel):
@@ -18,8 +20,8 @@ class InvoiceRef(BaseModel):
 
 
 async def load_invoice(db: Database, tenant_id: str, reference: InvoiceRef) -> InvoiceData:
-    """Return the invoice under its document's id. Raises: NotStored if the tenant has no such extraction."""
-    invoice = await load_extraction(db, tenant_id, reference.sha256, reference.reader_version)
-    if invoice is None:
-        raise NotStored("extraction", f"{reference.sha256} by reader {reference.reader_version}", tenant_id)
-    return invoice.for_document(reference.document_id)
+    """Return the document as it is known now: with corrections, history and calibration, as reviewers see it.
+
+    Raises: NotStored if the tenant has no such document, or it was not read yet.
+    """
+    return await load_judged(db, tenant_id, reference.document_id, today=dt.datetime.now(dt.UTC).date())

@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import math
 import pkgutil
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -33,6 +34,12 @@ class Call(Generic[Config]):
     """Callback URLs in the config, and what stands for each wherever it may be kept."""
     secrets: tuple[str, ...] = ()
     """Names of the secrets that the definition's author wrote into the config: a handler resolves no other."""
+    retry_within_seconds: float | None = math.inf
+    """Longest delay after which another attempt would still be made; None: this is the last attempt."""
+
+    def may_retry_in(self, seconds: float) -> bool:
+        """Tell whether an error that asks to be tried again in so many seconds leads to another attempt."""
+        return self.retry_within_seconds is not None and seconds < self.retry_within_seconds
 
     @property
     def identity(self) -> str:

@@ -16,6 +16,8 @@ from activities.tools import Tools
 from dag.calls import ReviewCall, ReviewEnd
 from dag.state import StepStatus
 from dag.values import Json, shortened
+from storage.audit import Act, append_event
+from storage.db import transaction
 from storage.step_reviews import (
     CLOSED,
     DECIDED,
@@ -26,6 +28,9 @@ from storage.step_reviews import (
     ask_question,
     close_question,
 )
+
+RUN = "docrail"
+"""Who acts, in the audit, where a run ended without anybody's answer."""
 
 LONGEST_TITLE = 500
 """Of what a queue shows in one row; the definition's own limit, before its templates are filled in."""
@@ -51,7 +56,12 @@ def review_activities(tools: Tools) -> list[Callable[[Any], Awaitable[None]]]:
             decision=_storable(end.decision) if is_decided else None,
             decided_by=end.decided_by.replace("\0", "") if is_decided else None,
         )
-        await close_question(tools.db, end.tenant_id, end.run_id, end.step_id, ended)
+        async with transaction(tools.db) as tx:
+            settled = await close_question(tx, end.tenant_id, end.run_id, end.step_id, ended)
+            if settled is not None:  # nobody decided the document: its run did, or asks no more
+                detail = {"by": f"the run {end.run_id}", "decision": ended.decision}
+                act = Act(ended.decided_by or RUN, settled.status, settled.review_id, settled.document_id, detail)
+                await append_event(tx, end.tenant_id, act)
 
     return [open_review, escalate_review, close_review]
 

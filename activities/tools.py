@@ -1,6 +1,7 @@
 """What handlers work with: made once by the worker, handed to every call."""
 
 from dataclasses import dataclass, field
+from decimal import Decimal
 
 import asyncpg
 
@@ -9,8 +10,10 @@ from activities.metrics import Metrics
 from activities.outgoing import HttpClient
 from activities.reading import DocumentReader
 from activities.secret_store import SecretStore
+from invoices.prices import PriceTable, shipped_prices
 from storage.blobs import BlobStore
 from storage.lake import Lake
+from storage.retention import Keeping
 from storage.values import ValueStore
 
 
@@ -21,6 +24,9 @@ class GeminiAccess:
     api_key: str | None = field(default=None, repr=False)
     base_url: str | None = None
     default_model: str = "gemini-3.8-flash"
+    prices: PriceTable = field(default_factory=shipped_prices)
+    budget_per_day: Decimal | None = None
+    """Of all tenants, in the table's currency; None: no limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,3 +51,4 @@ class Tools:
     reader: DocumentReader
     metrics: Metrics
     outside: Outside = field(default_factory=Outside)
+    keeping: Keeping = field(default_factory=Keeping)

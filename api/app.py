@@ -12,15 +12,20 @@ from prometheus_client import CollectorRegistry
 from activities.registry import load_catalogue
 from api import (
     aliases,
+    audit,
     callbacks,
+    corrections,
     dead_letters,
     definitions,
     documents,
     handlers,
     health,
     metrics,
+    model_uses,
     rate_limits,
     retries,
+    review_claims,
+    review_decisions,
     reviews,
     routing,
     runs,
@@ -36,6 +41,7 @@ from operations.connection import Connection, find_connection
 from operations.definitions import publish_shipped
 from operations.documents import start_waiting_documents
 from operations.engine import open_client
+from operations.review_answers import answer_waiting_runs
 from settings import Settings
 from storage.blobs import BlobStore
 from storage.db import open_pool
@@ -52,11 +58,16 @@ CLOSE_SECONDS = 5.0
 
 ROUTERS = (
     documents,
+    model_uses,
     runs,
     retries,
     dead_letters,
     workflow,
     reviews,
+    review_claims,
+    review_decisions,
+    corrections,
+    audit,
     definitions,
     aliases,
     routing,
@@ -114,29 +125,32 @@ def create_app(settings: Settings) -> FastAPI:
 async def open_app(settings: Settings, connection: Connection) -> AsyncIterator[App]:
     """Open what operations need. Nothing has to be up: each connection is made when it is first used."""
     pool = await open_pool(settings.database_url, min_size=0)
+    store = settings.open_store()
     try:
         yield App(
             db=pool,
             temporal=await open_client(connection),
-            blobs=BlobStore(settings.data_dir / "blobs"),
-            values=ValueStore(settings.data_dir / "values"),
+            blobs=BlobStore(store.sub("blobs")),
+            values=ValueStore(store.sub("values")),
             catalogue=load_catalogue(),
             task_queue=settings.task_queue,
             resource_limits=settings.resource_limits,
             temporal_ui_url=settings.temporal_ui_url,
             max_upload_bytes=settings.max_upload_bytes,
             callback_keys=settings.callback_keys,
+            four_eyes_above=settings.four_eyes_above,
         )
     finally:
         await _close(pool)
 
 
 async def keep_house(app: App) -> None:
-    """Publish what is shipped as soon as PostgreSQL is there; start waiting documents again and again."""
+    """Publish what is shipped as soon as PostgreSQL is there; end what others began and left, again and again."""
     published = False
     while True:
         published = published or await _survives(publish_shipped, app)
         await _survives(start_waiting_documents, app)
+        await _survives(answer_waiting_runs, app)
         await asyncio.sleep(SWEEP_SECONDS if published else RETRY_SECONDS)
 
 

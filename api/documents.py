@@ -1,4 +1,4 @@
-"""Documents: upload one, which starts its run; show one."""
+"""Documents: upload one, which starts its run; show one; have it read again."""
 
 import datetime as dt
 from collections.abc import AsyncIterator
@@ -7,12 +7,12 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, File, Form, Response, UploadFile
 from pydantic import BaseModel, ConfigDict, Field
 
-from api.auth import MayRead, MaySubmit
+from api.auth import MayRead, MayReview, MaySubmit
 from api.errors import problems
 from api.parameters import AppDep, IdempotencyKey, each_part_once, one_key
-from operations import documents
+from operations import documents, reextraction
 from operations.documents import DEFAULT_SLA_HOURS, UNKNOWN_MEDIA_TYPE, Upload
-from operations.errors import KeyConflict, NotFound
+from operations.errors import KeyConflict, NotFound, WrongState
 
 CHUNK_BYTES = 2**18
 
@@ -77,6 +77,27 @@ async def upload_document(
 async def show_document(document_id: str, who: MayRead, app: AppDep) -> DocumentOut:
     """Show a document."""
     return DocumentOut.model_validate(await documents.show_document(app, who, document_id))
+
+
+class ReadingOut(BaseModel):
+    """The run that reads a document again; when it has ended, the document's fields are as it read them."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    run_id: str
+    created: bool = Field(description="false: an earlier request with this key had started it")
+
+
+@router.post("/{document_id}/extract", status_code=202, responses=problems(NotFound, KeyConflict, WrongState))
+async def extract_again(
+    document_id: str, who: MayReview, app: AppDep, idempotency_key: IdempotencyKey = None
+) -> ReadingOut:
+    """Read a document again with today's readers. Locked fields stay; what differs from them is proposed there.
+
+    One that was decided is to be reopened first.
+    """
+    started = await reextraction.extract_again(app, who, document_id, key=idempotency_key)
+    return ReadingOut.model_validate(started)
 
 
 async def _chunks(file: UploadFile) -> AsyncIterator[bytes]:

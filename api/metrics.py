@@ -1,5 +1,6 @@
 """The /metrics page; counts and times requests for it by route template: ids in paths must not become label values."""
 
+import asyncio
 import time
 from http import HTTPStatus
 
@@ -8,8 +9,12 @@ from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, H
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.document_metrics import DocumentMetrics
+from api.model_metrics import ModelTotals
 from api.parameters import AppDep
+from api.review_metrics import ReviewTotals
 from operations.document_counts import load_document_counts
+from operations.model_uses import load_totals
+from operations.review_counts import load_review_totals
 
 UNMATCHED = "unmatched"
 LABELS = ("method", "route", "status")
@@ -50,9 +55,11 @@ class RequestMetrics:
 
 @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
 async def metrics(request: Request, app: AppDep) -> Response:
-    """Tell, in Prometheus' text format, what this process answered and how the documents of all workers ended."""
-    documents = DocumentMetrics(await load_document_counts(app))
-    page = generate_latest(request.app.state.registry) + generate_latest(documents)
+    """Tell, in Prometheus' text format, what this process answered, how documents ended, what models cost."""
+    asked = (load_document_counts(app), load_totals(app), load_review_totals(app))
+    documents, models, reviews = await asyncio.gather(*asked)  # each may wait for a database that hangs
+    collectors = (DocumentMetrics(documents), ModelTotals(models or ()), ReviewTotals(reviews))
+    page = b"".join(map(generate_latest, (request.app.state.registry, *collectors)))
     return Response(page, media_type=CONTENT_TYPE_LATEST)
 
 

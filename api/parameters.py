@@ -1,5 +1,6 @@
 """What several resources take: the app, pages of a list, an idempotency key."""
 
+import datetime as dt
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
@@ -77,3 +78,8 @@ def one_key(header: str | None, body: str | None) -> str | None:
     if header is not None and body is not None and header != body:
         raise InvalidInput([InputProblem("key", "differs from the header Idempotency-Key")])
     return body if header is None else header
+
+
+def as_utc(time: dt.datetime | None) -> dt.datetime | None:
+    """Return a time that was given without a zone as one in UTC."""
+    return time.replace(tzinfo=dt.UTC) if time is not None and time.tzinfo is None else time

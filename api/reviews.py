@@ -1,4 +1,7 @@
-"""Reviews: the queue of what a person has to look at, documents and the questions of human steps."""
+"""Reviews: the queue of what a person has to look at, documents and the questions of human steps.
+
+Who works on what, and what is decided of documents, is in review_claims.py and review_decisions.py.
+"""
 
 import datetime as dt
 from typing import Annotated, Literal
@@ -8,15 +11,17 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from api.auth import MayReview
 from api.errors import problems
-from api.parameters import After, AppDep, Limit
+from api.parameters import After, AppDep, Limit, as_utc
 from dag.kinds import ID_PATTERN
 from dag.state import RunStatus
 from dag.values import Json
 from operations import reviews
 from operations.errors import AlreadyDecided, MayNotDecide, NotFound, WrongState
-from operations.reviews import ReviewFilter
-from storage.reviews import OPEN
+from storage.reviews import OPEN, ReviewFilter
 from storage.step_reviews import DECIDED
+
+Text = Annotated[str, Field(max_length=1000, pattern=r"^[^\x00]*$")]
+Who = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00]*$")]
 
 router = APIRouter(prefix="/v1/reviews", tags=["reviews"])
 
@@ -34,17 +39,30 @@ class ReviewOut(BaseModel):
     queue: str = Field(description="`documents`, or what the human step says")
     title: str
     status: str = Field(
-        examples=[OPEN], description="a step's item ends as `decided`, or as `closed` when its run asks no more"
+        examples=[OPEN],
+        description="`open` or, until a time, `postponed`; a document's item ends as `approved` or `rejected`, a "
+        "step's as `decided`, and either as `closed` when its run asks no more",
     )
     band: int = Field(
-        description="items of a higher band come first: overdue, then nearly due, suspicious or escalated"
+        description="items of a higher band come first: overdue (2), then nearly due, suspicious or escalated (1)"
     )
-    priority: float = Field(description="0 to 100")
-    parts: dict[str, float]
+    priority: float = Field(description="0 to 100; of a document as of now: it rises as its SLA is used")
+    parts: dict[str, float] = Field(
+        description="each 0 to 1; of the priority, uncertainty gives 35, sla 30, value 20 and complexity 15"
+    )
     reasons: list[Json]
     summary: dict[str, Json]
     group: str | None = Field(description="the people that it is for, where a human step says so")
     may_not_decide: list[str] = Field(description="who may not decide it: `assignees.not_the_submitter`")
+    assigned_to: str | None = Field(description="who gets it next, where somebody said so")
+    claimed_by: str | None = Field(description="who works on it; null again once the lease is over")
+    claimed_until: dt.datetime | None
+    postponed_until: dt.datetime | None
+    digest: str | None = Field(description="of what this shows of a document: a bulk approval names it")
+    first_approved_by: str | None = Field(description="who approved it first, where two people must")
+    straight_through: bool | None = Field(description="whether it passed, or would have passed, without a person")
+    audit_sample: bool = Field(description="whether it was drawn to be looked at whatever is said of it")
+    touched: bool = Field(description="whether somebody corrected a field")
     decided_by: str | None
     due_at: dt.datetime | None
     created_at: dt.datetime
@@ -98,11 +116,16 @@ async def list_reviews(
     group: Annotated[
         str | None, Query(max_length=64, pattern=ID_PATTERN, description="items for this group of people")
     ] = None,
+    claimed_by: Annotated[Who | None, Query(description="items that this person works on")] = None,
+    assigned_to: Annotated[Who | None, Query(description="items that were put before this person")] = None,
+    vendor: Annotated[Text | None, Query(max_length=200, description="a part of the vendor's name")] = None,
+    band: Annotated[int | None, Query(ge=0, le=2, description="items of this band")] = None,
+    due: Annotated[dt.datetime | None, Query(description="items due until then")] = None,
     limit: Limit = 100,
     after: After = None,
 ) -> ReviewListOut:
-    """List review items, most urgent first."""
-    wanted = ReviewFilter(status, queue, kind, group)
+    """List review items, most urgent first. They rise with time: a page may repeat an item of the page before."""
+    wanted = ReviewFilter(status, queue, kind, group, claimed_by, vendor, band, as_utc(due), assigned_to)
     return ReviewListOut.model_validate(await reviews.list_reviews(app, who, wanted, limit=limit, after=after))
 
 

@@ -15,7 +15,7 @@ from dag.explanation import RunExplanation
 from dag.report import RunReport
 from dag.state import RunStatus
 from dag.values import Json
-from operations import explain, outputs, run_control, run_lists, run_reports, runs
+from operations import explain, outputs, reviews, run_control, run_lists, run_reports, runs
 from operations.engine import history_url
 from operations.errors import InvalidDefinition, KeyConflict, MayNotDecide, NotFound, WrongState
 from operations.run_lists import RunFilter
@@ -231,5 +231,5 @@ async def abort_run(run_id: str, who: MayOperateRuns, app: AppDep, wanted: Abort
 @router.post("/{run_id}/waits/{step_id}", responses=problems(NotFound, MayNotDecide, WrongState))
 async def answer_wait(run_id: str, step_id: str, wanted: AnswerIn, who: MayOperateRuns, app: AppDep) -> RunStatusOut:
     """Answer a step that waits for a signal, a webhook or a person. The first answer that it accepts counts."""
-    status = await run_control.answer_wait(app, who, run_id, step_id, wanted.answer)
+    status = await reviews.answer_step(app, who, run_id, step_id, wanted.answer)
     return RunStatusOut(run_id=run_id, status=status)

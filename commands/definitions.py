@@ -14,7 +14,7 @@ from activities.registry import load_catalogue
 from dag.definition import Definition, to_json
 from dag.picture import critical_path, layers, mermaid
 from dag.problems import Problem, render
-from dag.rates import DEFAULT_LIMITS, parse_limits
+from dag.rates import DEFAULT_LIMITS, fleet_limits
 from operations.source import MAX_SOURCE_BYTES, check_definition
 
 File = Annotated[Path, typer.Argument(help="A definition, as YAML or JSON.", metavar="FILE")]
@@ -49,7 +49,7 @@ def validate(
     Example: docrail validate definitions/invoice.yaml
     """
     try:
-        tags = parse_limits(resource_limits)
+        tags = fleet_limits(resource_limits)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--resource-limits") from None
     definition, problems = check_definition(read(file), load_catalogue(), tags)

@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -26,7 +27,7 @@ from embedded.stack import Stack, StackOptions, run_stack
 SAMPLES = Path(__file__).resolve().parent.parent / "samples"
 DEADLINE_SECONDS = 120.0
 """Most that the samples may take: a slow machine needs a tenth of it."""
-SUFFIXES = frozenset({".pdf", ".xml"})
+SUFFIXES, PICTURES = frozenset({".pdf", ".xml"}), frozenset({".png"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +84,9 @@ async def _demo(folder: Path, shown: list[Shown], *, keep: bool) -> bool:
 
 
 def sample_files() -> list[Path]:
-    """Return the sample documents, by name."""
-    return sorted(path for path in SAMPLES.iterdir() if path.suffix in SUFFIXES)
+    """Return the sample documents, by name; pictures only where the extra `ocr` can read them."""
+    suffixes = SUFFIXES | PICTURES if find_spec("rapidocr") else SUFFIXES
+    return sorted(path for path in SAMPLES.iterdir() if path.suffix in suffixes)
 
 
 async def process(client: httpx.AsyncClient, files: Sequence[Path], output: Console) -> list[Shown]:

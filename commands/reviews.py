@@ -1,4 +1,7 @@
-"""`docrail reviews`: look at what waits for a person, and decide what a run's human step asks."""
+"""`docrail reviews`: look at what waits for a person, and decide what a run's human step asks.
+
+What is done with documents' items is in review_work.py and review_fields.py.
+"""
 
 import json
 from collections.abc import Iterator
@@ -23,16 +26,26 @@ reviews = typer.Typer(name="reviews", no_args_is_help=True)
 def about() -> None:
     """Look at what waits for a person, and decide it.
 
+    Acts on a document's item claim it for you first.
+
     Example: docrail reviews list --queue payments
     """
 
 
 @reviews.command("list")
 def show_all(
+    *,
     queue: Annotated[str | None, typer.Option(help="Of this queue only.", metavar="NAME")] = None,
     group: Annotated[str | None, typer.Option(help="For this group of people only.", metavar="NAME")] = None,
     kind: Annotated[str | None, typer.Option(help="Of documents or of steps only: document, step.")] = None,
-    status: Annotated[str, typer.Option(help="open, or how items ended: decided, closed.")] = "open",
+    status: Annotated[
+        str, typer.Option(help="open, postponed, or how items ended: approved, rejected, decided, closed.")
+    ] = "open",
+    claimed_by: Annotated[str | None, typer.Option(help="That this person works on.", metavar="NAME")] = None,
+    assigned_to: Annotated[str | None, typer.Option(help="That were put before this person.", metavar="NAME")] = None,
+    vendor: Annotated[str | None, typer.Option(help="A part of the vendor's name.", metavar="TEXT")] = None,
+    band: Annotated[int | None, typer.Option(min=0, max=2, help="2 overdue, 1 urgent, 0 other.", metavar="N")] = None,
+    due: Annotated[str | None, typer.Option(help="Due until then: 2026-11-30T12:00:00Z.", metavar="TIME")] = None,
     limit: Annotated[int, typer.Option(min=1, max=500, help="Most items to show.", metavar="N")] = 50,
     as_json: AsJson = False,
     api: Api = HERE,
@@ -43,7 +56,13 @@ def show_all(
 
     Example: docrail reviews list --kind step
     """
-    wanted = {"queue": queue, "group": group, "kind": kind, "status": status, "limit": str(limit)}
+    wanted = {"queue": queue, "group": group, "kind": kind, "status": status, "limit": str(limit), "vendor": vendor}
+    wanted |= {
+        "claimed_by": claimed_by,
+        "assigned_to": assigned_to,
+        "due": due,
+        "band": None if band is None else str(band),
+    }
     page = ask_api(api, "GET", REVIEWS, params={name: text for name, text in wanted.items() if text is not None})
     if as_json:
         print_json(page)
@@ -91,11 +110,12 @@ def _table(found: list[dict[str, Json]]) -> Table:
         shown.add_column(heading, overflow="fold")
     shown.add_column("priority", justify="right")
     for item in found:
-        shown.add_row(item["review_id"], item["queue"], _what(item), _time(item["due_at"]), f"{item['priority']:g}")
+        shown.add_row(item["review_id"], item["queue"], what_of(item), _time(item["due_at"]), f"{item['priority']:g}")
     return shown
 
 
-def _what(item: dict[str, Json]) -> str:
+def what_of(item: dict[str, Json]) -> str:
+    """Return an item in a few words."""
     if item["kind"] == "step":
         return str(item["title"])
     told = (item["summary"].get(name) for name in ("vendor", "number", "total", "currency"))
@@ -103,7 +123,7 @@ def _what(item: dict[str, Json]) -> str:
 
 
 def _lines(item: dict[str, Json]) -> Iterator[str]:
-    yield _what(item)
+    yield what_of(item)
     yield f"  {item['kind']} in queue {item['queue']}, {item['status']}, due {_time(item['due_at']) or 'never'}"
     yield f"  run {item['run_id']}" + (f", step {item['step_id']}" if item["step_id"] else "")
     if item["document_id"]:
@@ -112,8 +132,16 @@ def _lines(item: dict[str, Json]) -> Iterator[str]:
         yield f"  for the group {item['group']}"
     if item["may_not_decide"]:
         yield f"  may not be decided by {', '.join(item['may_not_decide'])}"
+    if item["claimed_by"]:
+        yield f"  {item['claimed_by']} works on it until {_time(item['claimed_until'])}"
+    if item["first_approved_by"]:
+        yield f"  approved by {item['first_approved_by']}; somebody else must too"
     yield from (f"  {name}: {_text(part)}" for name, part in (item["show"] or item["summary"]).items())
-    if item["status"] == "decided":
+    if item["kind"] == "document":
+        parts = ", ".join(f"{name} {part:.2f}" for name, part in item["parts"].items())
+        yield f"priority {item['priority']:.1f}: {parts}"
+        yield from (f"  {reason['code']}: {reason['message']}" for reason in item["reasons"])
+    if item["decided_by"]:
         yield f"decided by {item['decided_by'] or 'somebody'}: {_text(item['decision'])}"
     elif item["kind"] == "step":
         yield from _form(item["form"])

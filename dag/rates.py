@@ -11,6 +11,9 @@ from dag.values import Json
 DEFAULT_LIMITS = "gemini_api=10/s, database=50/s"
 """The resources that the seeds name, with their numbers: what a fleet has unless its settings say otherwise."""
 
+SHIPPED_TAG = "gemini_api"
+"""The resource of our own definitions: a fleet has it even if its settings name others, or ours would be refused."""
+
 HIGHEST_RATE = 100_000.0
 """Uses a second beyond which a limit limits nothing that Temporal could start."""
 
@@ -34,6 +37,12 @@ def parse_rate(value: Json) -> float:
 def rate_text(per_second: float) -> str:
     """Return a rate as people write it: `10/s`, `7.5/min` where a second has less than one."""
     return f"{per_second * 60:g}/min" if 0 < per_second < 1 else f"{per_second:g}/s"
+
+
+def fleet_limits(value: Json) -> dict[str, float]:
+    """Return uses a second by tag as `parse_limits` does, with the shipped tag's default if it is not named."""
+    named = parse_limits(value)
+    return named if SHIPPED_TAG in named else {SHIPPED_TAG: parse_limits(DEFAULT_LIMITS)[SHIPPED_TAG], **named}
 
 
 def parse_limits(value: Json) -> dict[str, float]:

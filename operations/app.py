@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 
 import asyncpg
 from temporalio.client import Client
@@ -27,3 +28,5 @@ class App:
     temporal_ui_url: str
     max_upload_bytes: int
     callback_keys: CallbackKeys = field(default_factory=CallbackKeys)
+    four_eyes_above: Decimal | None = None
+    """Largest total of a document that one person may approve alone; None: any."""

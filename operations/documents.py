@@ -214,14 +214,14 @@ async def _start_run(app: App, principal: Principal, document: Document, choice:
     run = await begin_run(
         *(app, principal, definition, inputs, document.document_id),
         pinned=False,
-        document=_context(document),
+        document=context_of(document),
         started_by=document.uploaded_by,
     )
     await mark_run_started(app.db, document.tenant_id, document.document_id, run.run_id)
     return await show_document(app, principal, document.document_id)
 
 
-def _context(document: Document) -> dict[str, Json]:
+def context_of(document: Document) -> dict[str, Json]:
     """Return what expressions read as `document`."""
     return {
         "document_id": document.document_id,

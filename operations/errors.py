@@ -168,3 +168,35 @@ class Unavailable(OperationError):
         super().__init__(f"{service} is not available: {detail}")
         self.service = service
         self.detail = detail
+
+
+class ClaimedByOther(OperationError):
+    """Somebody works on the review item."""
+
+    def __init__(self, claimed_by: str) -> None:
+        super().__init__(f"{claimed_by} works on this item: take another, or ask them to release it")
+        self.claimed_by = claimed_by
+
+
+class ClaimLost(OperationError):
+    """What was done came too late, or without a claim: its token is not that of a claim that holds."""
+
+    def __init__(self, claimed_by: str | None) -> None:
+        holder = f"{claimed_by} has the item now" if claimed_by else "nobody has the item"
+        super().__init__(f"this needs the token of your claim, and that claim does not hold: {holder}; claim it anew")
+        self.claimed_by = claimed_by
+
+
+class DecisionOutdated(OperationError):
+    """What the decision rests on has changed since it was shown."""
+
+    def __init__(self, digest: str) -> None:
+        super().__init__("the document's fields or problems changed since you were shown them: look at it again")
+        self.digest = digest
+
+
+class NothingToTakeBack(OperationError):
+    """The last change to the document's fields is not the caller's, or there is none."""
+
+    def __init__(self) -> None:
+        super().__init__("the last change to this document's fields is not yours, or there is none: nothing is undone")

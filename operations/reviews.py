@@ -12,20 +12,10 @@ from operations.principal import Principal
 from operations.run_control import answer_wait
 from operations.run_reports import show_run
 from storage import reviews as stored_reviews
-from storage.reviews import OPEN, Review, ReviewContent
-from storage.step_reviews import DECIDED
+from storage.reviews import OPEN, Review, ReviewContent, ReviewFilter
+from storage.step_reviews import DECIDED, load_document_review
 
 REVIEW_ID_PATTERN = r"^rev_[0-9a-f]{26}$"
-
-
-@dataclass(frozen=True, slots=True)
-class ReviewFilter:
-    """Which items to list; None: all."""
-
-    status: str | None = OPEN
-    queue: str | None = None
-    kind: str | None = None
-    group: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +40,7 @@ async def list_reviews(
     """Return a page of the tenant's review items, by default the open ones. Raises: InvalidInput."""
     if after is not None and not re.fullmatch(REVIEW_ID_PATTERN, after):
         raise InvalidInput([InputProblem("after", "is not a review item's id")])
-    wanted = wanted or ReviewFilter()
-    found = await stored_reviews.list_reviews(
-        app.db,
-        principal.tenant_id,
-        status=wanted.status,
-        queue=wanted.queue,
-        kind=wanted.kind,
-        group=wanted.group,
-        limit=limit + 1,
-        after=after,
-    )
+    found = await stored_reviews.list_reviews(app.db, principal.tenant_id, wanted, limit=limit + 1, after=after)
     return ReviewPage(found[:limit], found[limit - 1].review_id if len(found) > limit else None)
 
 
@@ -78,12 +58,14 @@ async def decide_review(app: App, principal: Principal, review_id: str, decision
     """Decide what a human step asks. The first decision counts; the same person's same decision again is taken again.
 
     Raises: NotFound, AlreadyDecided, MayNotDecide (the step wants somebody else's), WrongState (nobody asks any more),
-    InvalidInput (the decision does not fit the form, or the item is a document's, which no run waits for), Unavailable.
+    InvalidInput (the decision does not fit the form, or the item is a document's, or asks about one), Unavailable.
     """
     review, _ = await show_review(app, principal, review_id)
     if review.step_id is None:
-        message = "is a document's item, which no run waits for: expected that of a human step"
+        message = "is a document's item: approve or reject it; expected that of a human step"
         raise InvalidInput([InputProblem("review_id", message)])
+    if review.document_review_id is not None and review.is_open:
+        raise _asks_about_document("review_id", review.document_review_id)
     update_id = f"decision-{digest([review.step_id, decision, principal.name])}"
     try:
         status = await answer_wait(app, principal, review.run_id, review.step_id, decision, update_id=update_id)
@@ -92,6 +74,23 @@ async def decide_review(app: App, principal: Principal, review_id: str, decision
     except WrongState as error:
         raise await _refusal(app, principal, review, error) from None
     return Decided(review, status)
+
+
+async def answer_step(app: App, principal: Principal, run_id: str, step_id: str, answer: Json) -> RunStatus:
+    """Answer a waiting step of a run, whatever it waits for; the first answer counts.
+
+    Raises: as `run_control.answer_wait`, and InvalidInput for a step whose answer is the decision of its document:
+    that may need two people, and is no matter of one who operates runs.
+    """
+    if "\0" not in run_id + step_id:
+        review_id = await load_document_review(app.db, principal.tenant_id, run_id, step_id)
+        if review_id is not None:
+            raise _asks_about_document("step_id", review_id)
+    return await answer_wait(app, principal, run_id, step_id, answer)
+
+
+def _asks_about_document(path: str, review_id: str) -> InvalidInput:
+    return InvalidInput([InputProblem(path, f"asks about a document: approve or reject its item, {review_id}")])
 
 
 def _about_decision(problem: InputProblem) -> InputProblem:

@@ -1,59 +1,112 @@
-# ruff: noqa: S608  # the only thing formatted into a statement is the constant list of columns
-"""The reviews table: one question to a person for each document and each human step, most urgent first."""
+# ruff: noqa: S608  # only constants of this code are formatted into statements
+"""The reviews table: one question to a person for each document and each human step, most urgent first.
+
+How much of its SLA a document has used is computed when it is read, so its priority and its band rise with time.
+"""
 
 import datetime as dt
 import hashlib
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 import asyncpg
 
 from dag.values import Json
+from invoices.priority import NEARLY_DUE, WEIGHTS, Band
 from storage.db import Database, NotStored
 
-OPEN = "open"
+OPEN, APPROVED, REJECTED, POSTPONED = "open", "approved", "rejected", "postponed"
+"""`postponed` is told of an open item that lies until a time; in the table it is open."""
+
 DOCUMENT, STEP = "document", "step"
 """The kinds of items: what asks."""
 
+LIVE = f"""
+reviews AS r,
+LATERAL (SELECT CASE WHEN r.sla_from IS NOT NULL THEN
+                least(1, greatest(0, extract(epoch FROM coalesce(r.closed_at, now()) - r.sla_from)
+                / greatest(extract(epoch FROM r.due_at - r.sla_from), 0.001)))::float8 END) AS used (sla),
+LATERAL (SELECT round((r.priority + coalesce({WEIGHTS["sla"]} * sla, 0))::numeric, 3)::float8,
+                greatest(r.band, CASE WHEN sla >= 1 THEN {Band.OVERDUE} WHEN sla >= {NEARLY_DUE} THEN {Band.URGENT}
+                                      ELSE {Band.NORMAL} END),
+                CASE WHEN r.status = 'open' AND r.postponed_until > now() THEN 'postponed' ELSE r.status END
+        ) AS live (priority, band, status)"""
+ORDER = "-live.band, -live.priority, r.created_at, r.review_id"
+
 COLUMNS = """
-tenant_id, review_id, coalesce(document_id, run_document_id) AS document_id, run_id, step_id, queue, title, status,
-band, priority::float8 AS priority, parts, reasons, summary, assignee_group AS "group", may_not_decide, decided_by,
-due_at, created_at, updated_at, closed_at"""
+r.tenant_id, r.review_id, coalesce(r.document_id, r.run_document_id) AS document_id, r.run_id, r.step_id, r.queue,
+r.title, live.status, live.band, live.priority,
+CASE WHEN sla IS NULL THEN r.parts ELSE r.parts || jsonb_build_object('sla', round(sla::numeric, 4)) END AS parts,
+r.reasons, r.summary, r.assignee_group AS "group", r.may_not_decide, r.assigned_to,
+CASE WHEN r.claimed_until > now() THEN r.claimed_by END AS claimed_by,
+CASE WHEN r.claimed_until > now() THEN r.claimed_until END AS claimed_until, r.claimed_at, r.claim_token,
+r.shown_digest AS digest, r.postponed_until, r.first_approval, r.straight_through, r.audit_sample, r.touched,
+r.decided_by, r.due_at, r.created_at, r.updated_at, r.closed_at, r.document_review_id"""
 """All but what may be long: form, show and decision."""
 
-UPSERT_REVIEW = f"""
-INSERT INTO reviews (tenant_id, review_id, document_id, run_id, band, priority, parts, reasons, summary, due_at)
-VALUES ($1, $2, $3, $4, $5, $6::float8, $7, $8, $9, $10)
+UPSERT_REVIEW = """
+INSERT INTO reviews AS r (tenant_id, review_id, document_id, run_id, band, priority, parts, reasons, summary, due_at,
+                          shown_digest, sla_from, straight_through, audit_sample)
+VALUES ($1, $2, $3, $4, $5, $6::float8, $7, $8, $9, $10, $11, $12, $13, $14)
 ON CONFLICT (document_id) DO UPDATE
    SET run_id = EXCLUDED.run_id, band = EXCLUDED.band, priority = EXCLUDED.priority, parts = EXCLUDED.parts,
-       reasons = EXCLUDED.reasons, summary = EXCLUDED.summary, due_at = EXCLUDED.due_at, updated_at = now()
- WHERE reviews.tenant_id = EXCLUDED.tenant_id AND reviews.status = 'open'
-RETURNING {COLUMNS}"""
-LOAD_REVIEW = f"SELECT {COLUMNS} FROM reviews WHERE tenant_id = $1 AND review_id = $2"
+       reasons = EXCLUDED.reasons, summary = EXCLUDED.summary, due_at = EXCLUDED.due_at,
+       shown_digest = EXCLUDED.shown_digest, sla_from = EXCLUDED.sla_from, straight_through = EXCLUDED.straight_through,
+       audit_sample = EXCLUDED.audit_sample, status = 'open', closed_at = NULL, updated_at = now()
+ WHERE r.tenant_id = EXCLUDED.tenant_id AND r.status IN ('open', 'closed')"""
+SHOW_ANEW = """
+UPDATE reviews SET band = $3, priority = $4::float8, parts = $5, reasons = $6, summary = $7, shown_digest = $8,
+       updated_at = now()
+ WHERE tenant_id = $1 AND review_id = $2"""
+LOAD_REVIEW = f"SELECT {COLUMNS} FROM {LIVE} WHERE r.tenant_id = $1 AND r.review_id = $2"
+LOCK_REVIEW = f"{LOAD_REVIEW} FOR UPDATE OF r"
 LOAD_CONTENT = "SELECT form, show, decision FROM reviews WHERE tenant_id = $1 AND review_id = $2"
+# A step's question about a document is listed as the document's item, which stands for it.
 LIST_REVIEWS = f"""
-SELECT {COLUMNS} FROM reviews
- WHERE tenant_id = $1
-   AND ($2::text IS NULL OR status = $2)
-   AND ($5::text IS NULL OR queue = $5)
-   AND ($6::text IS NULL OR (step_id IS NOT NULL) = ($6 = 'step'))
-   AND ($7::text IS NULL OR assignee_group = $7)
-   AND ($4::text IS NULL OR (-band, -priority, created_at, review_id) >
-        (SELECT -band, -priority, created_at, review_id FROM reviews WHERE tenant_id = $1 AND review_id = $4))
- ORDER BY -band, -priority, created_at, review_id
- LIMIT $3"""
+SELECT {COLUMNS} FROM {LIVE}
+ WHERE r.tenant_id = $1
+   AND r.document_review_id IS NULL
+   AND ($4::text IS NULL OR (r.status = CASE $4 WHEN 'postponed' THEN 'open' ELSE $4 END AND live.status = $4))
+   AND ($5::text IS NULL OR r.queue = $5)
+   AND ($6::text IS NULL OR (r.step_id IS NOT NULL) = ($6 = 'step'))
+   AND ($7::text IS NULL OR r.assignee_group = $7)
+   AND ($8::text IS NULL OR (r.claimed_until > now() AND r.claimed_by = $8))
+   AND ($9::text IS NULL OR strpos(lower(r.summary ->> 'vendor'), lower($9)) > 0)
+   AND ($10::int IS NULL OR live.band = $10)
+   AND ($11::timestamptz IS NULL OR r.due_at <= $11)
+   AND ($12::text IS NULL OR r.assigned_to = $12)
+   AND ($3::text IS NULL OR ({ORDER}) >
+        (SELECT {ORDER} FROM {LIVE} WHERE r.tenant_id = $1 AND r.review_id = $3))
+ ORDER BY {ORDER}
+ LIMIT $2"""
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """What a document's review item shows. Items of a higher band come first, then by `priority` (0 to 100)."""
+class Appearance:
+    """How a document's item looks in the queue. Items of a higher band come first, then by `priority` (0 to 100).
 
-    run_id: str
+    With an SLA, `priority` is without the part of it that is used, and `band` without what follows from that.
+    """
+
     priority: float
     parts: dict[str, float]
     reasons: list[Json]
     summary: dict[str, Json]
-    due_at: dt.datetime
     band: int = 0
+    digest: str | None = None
+    """Of all that a decision rests on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a document's review item asks, for which run, and until when."""
+
+    run_id: str
+    appearance: Appearance
+    due_at: dt.datetime
+    sla_from: dt.datetime | None = None
+    """When its SLA began; None: its priority does not rise."""
+    straight_through: bool | None = None
+    audit_sample: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +122,8 @@ class Review:
     queue: str
     title: str
     status: str
-    """`open`; a step's item ends as `decided`, or as `closed` if its run does not ask any more."""
+    """`open` or `postponed`; a document's item ends as `approved` or `rejected`, a step's as `decided`, and either as
+    `closed` if its run does not ask any more."""
     band: int
     priority: float
     parts: dict[str, float]
@@ -79,16 +133,45 @@ class Review:
     """The people that it is for; None: no people in particular."""
     may_not_decide: list[str]
     """Names of principals whose decision the run does not take."""
+    assigned_to: str | None
+    claimed_by: str | None
+    """Who works on it: None once the lease is over."""
+    claimed_until: dt.datetime | None
+    claimed_at: dt.datetime | None
+    claim_token: int
+    """Of the last claim; an act with an older one comes too late."""
+    digest: str | None
+    """Of what the queue shows of a document, for a decision; it may have changed since."""
+    postponed_until: dt.datetime | None
+    first_approval: dict[str, Json] | None
+    """by, at and digest, of an item that waits for its second approval."""
+    straight_through: bool | None
+    """Whether it passed, or would have passed, without a person; None: nobody asked."""
+    audit_sample: bool
+    touched: bool
+    """Whether somebody corrected a field."""
     decided_by: str | None
     due_at: dt.datetime | None
     created_at: dt.datetime
     updated_at: dt.datetime
     closed_at: dt.datetime | None
+    document_review_id: str | None
+    """Of a step's item, the document's item that stands for it in the queue."""
 
     @property
     def kind(self) -> str:
         """What asks: `document` or `step`."""
         return DOCUMENT if self.step_id is None else STEP
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it waits for a decision, be it that it lies until a time."""
+        return self.status in (OPEN, POSTPONED)
+
+    @property
+    def first_approved_by(self) -> str | None:
+        """Who approved it first, of an item that needs two."""
+        return None if self.first_approval is None else str(self.first_approval["by"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +181,21 @@ class ReviewContent:
     form: dict[str, Json]
     show: dict[str, Json]
     decision: Json
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewFilter:
+    """Which items to list; None: all. `vendor` is a part of the vendor's name, `due` the latest time that counts."""
+
+    status: str | None = OPEN
+    queue: str | None = None
+    kind: str | None = None
+    group: str | None = None
+    claimed_by: str | None = None
+    vendor: str | None = None
+    band: int | None = None
+    due: dt.datetime | None = None
+    assigned_to: str | None = None
 
 
 def review_id_of(tenant_id: str, document_id: str) -> str:
@@ -111,21 +209,34 @@ async def upsert_review(db: Database, tenant_id: str, document_id: str, question
     Raises: NotStored if the tenant has no such document.
     """
     review_id = review_id_of(tenant_id, document_id)
-    ordering = (question.band, question.priority)
-    content = (question.parts, question.reasons, question.summary, question.due_at)
+    look = question.appearance
+    content = (look.band, look.priority, look.parts, look.reasons, look.summary, question.due_at, look.digest)
+    passing = (question.sla_from, question.straight_through, question.audit_sample)
     try:
-        row = await db.fetchrow(UPSERT_REVIEW, tenant_id, review_id, document_id, question.run_id, *ordering, *content)
+        await db.execute(UPSERT_REVIEW, tenant_id, review_id, document_id, question.run_id, *content, *passing)
     except asyncpg.ForeignKeyViolationError:
         raise NotStored("document", document_id, tenant_id) from None
-    stored = Review(**row) if row else await load_review(db, tenant_id, review_id)
+    stored = await load_review(db, tenant_id, review_id)
     if stored is None:
         raise NotStored("document", document_id, tenant_id)
     return stored
 
 
+async def show_anew(db: Database, tenant_id: str, review_id: str, look: Appearance) -> None:
+    """Let the queue show the item as its document looks now, after somebody changed a field."""
+    values = (look.band, look.priority, look.parts, look.reasons, look.summary, look.digest)
+    await db.execute(SHOW_ANEW, tenant_id, review_id, *values)
+
+
 async def load_review(db: Database, tenant_id: str, review_id: str) -> Review | None:
     """Return the tenant's review item, None if it has none of this id."""
     row = await db.fetchrow(LOAD_REVIEW, tenant_id, review_id)
+    return Review(**row) if row else None
+
+
+async def lock_review(db: Database, tenant_id: str, review_id: str) -> Review | None:
+    """Return the item as `load_review` does, and let nobody else change it until the caller's transaction ends."""
+    row = await db.fetchrow(LOCK_REVIEW, tenant_id, review_id)
     return Review(**row) if row else None
 
 
@@ -136,19 +247,11 @@ async def load_content(db: Database, tenant_id: str, review_id: str) -> ReviewCo
 
 
 async def list_reviews(
-    db: Database,
-    tenant_id: str,
-    *,
-    status: str | None = OPEN,
-    queue: str | None = None,
-    kind: str | None = None,
-    group: str | None = None,
-    limit: int = 100,
-    after: str | None = None,
+    db: Database, tenant_id: str, wanted: ReviewFilter | None = None, *, limit: int = 100, after: str | None = None
 ) -> list[Review]:
     """Return the tenant's review items, most urgent first; `after` is the last review id of the page before.
 
-    `status`, `queue`, `kind` and `group` None list all.
+    Items rise while pages are read, so one may be met twice; none is left out that stayed open.
     """
-    found = await db.fetch(LIST_REVIEWS, tenant_id, status, limit, after, queue, kind, group)
+    found = await db.fetch(LIST_REVIEWS, tenant_id, limit, after, *astuple(wanted or ReviewFilter()))
     return [Review(**row) for row in found]

@@ -1,4 +1,8 @@
-"""Review items of human steps. Each statement may run twice, late or in any order: the run's clock decides."""
+"""Review items of human steps. Each statement may run twice, late or in any order: the run's clock decides.
+
+A step that asks in the queue `documents` asks about its run's document. That document's item, if there is one, stands
+for the step's: people see one question, and whoever decides the document answers the run.
+"""
 
 import datetime as dt
 import hashlib
@@ -16,28 +20,56 @@ FIRST, ESCALATED = 0, 1
 # A question counts if its step asked later than what is stored; or at the same time, if only the end is stored, which
 # stays the end, or if it hands the open item on. A repetition, and one that comes late, changes nothing.
 ASK = """
+WITH asked AS (
 INSERT INTO reviews AS r (tenant_id, review_id, run_id, step_id, run_document_id, queue, title, form, show, band,
-                          priority, due_at, asked_at, assignee_group, may_not_decide, parts, reasons, summary)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11::float8, $12, $13, $14, $15, '{}', '[]', '{}')
+                          priority, due_at, asked_at, assignee_group, may_not_decide, parts, reasons, summary,
+                          document_review_id)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11::float8, $12, $13, $14, $15, '{}', '[]', '{}',
+        (SELECT review_id FROM reviews AS item
+          WHERE item.tenant_id = $1 AND item.document_id = $5 AND $6 = 'documents'))
 ON CONFLICT (tenant_id, run_id, step_id) WHERE step_id IS NOT NULL DO UPDATE
    SET run_document_id = EXCLUDED.run_document_id, queue = EXCLUDED.queue, title = EXCLUDED.title,
        form = EXCLUDED.form, show = EXCLUDED.show, band = EXCLUDED.band, priority = EXCLUDED.priority,
        due_at = EXCLUDED.due_at, asked_at = EXCLUDED.asked_at, updated_at = now(),
        assignee_group = EXCLUDED.assignee_group, may_not_decide = EXCLUDED.may_not_decide,
+       document_review_id = coalesce(EXCLUDED.document_review_id, r.document_review_id),
        status = CASE WHEN r.asked_at < EXCLUDED.asked_at THEN 'open' ELSE r.status END,
        decision = CASE WHEN r.asked_at < EXCLUDED.asked_at THEN NULL ELSE r.decision END,
        decided_by = CASE WHEN r.asked_at < EXCLUDED.asked_at THEN NULL ELSE r.decided_by END,
        closed_at = CASE WHEN r.asked_at < EXCLUDED.asked_at THEN NULL ELSE r.closed_at END
  WHERE r.asked_at < EXCLUDED.asked_at
-    OR (r.asked_at = EXCLUDED.asked_at AND (r.title = '' OR (r.status = 'open' AND r.band < EXCLUDED.band)))"""
+    OR (r.asked_at = EXCLUDED.asked_at AND (r.title = '' OR (r.status = 'open' AND r.band < EXCLUDED.band)))
+RETURNING *)
+UPDATE reviews AS item
+   SET queue = asked.queue, assignee_group = asked.assignee_group, may_not_decide = asked.may_not_decide,
+       band = greatest(item.band, asked.band), updated_at = now(), decision = asked.decision,
+       decided_by = asked.decided_by, closed_at = asked.closed_at,
+       status = CASE WHEN asked.status <> 'decided' THEN asked.status
+                     WHEN asked.decision ->> 'approved' = 'true' THEN 'approved' ELSE 'rejected' END
+  FROM asked
+ WHERE item.tenant_id = asked.tenant_id AND item.review_id = asked.document_review_id
+   AND item.status IN ('open', 'closed')"""
 CLOSE = """
+WITH ended AS (
 INSERT INTO reviews AS r (tenant_id, review_id, run_id, step_id, status, decision, decided_by, asked_at, closed_at,
                           priority, parts, reasons, summary)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, now(), 0, '{}', '[]', '{}')
 ON CONFLICT (tenant_id, run_id, step_id) WHERE step_id IS NOT NULL DO UPDATE
    SET status = EXCLUDED.status, decision = EXCLUDED.decision, decided_by = EXCLUDED.decided_by,
        asked_at = EXCLUDED.asked_at, closed_at = EXCLUDED.closed_at, updated_at = now()
- WHERE r.asked_at < EXCLUDED.asked_at OR (r.asked_at = EXCLUDED.asked_at AND r.status = 'open')"""
+ WHERE r.asked_at < EXCLUDED.asked_at OR (r.asked_at = EXCLUDED.asked_at AND r.status = 'open')
+RETURNING *)
+UPDATE reviews AS item
+   SET status = CASE WHEN ended.status <> 'decided' THEN ended.status
+                     WHEN ended.decision ->> 'approved' = 'true' THEN 'approved' ELSE 'rejected' END,
+       decision = ended.decision, decided_by = ended.decided_by, closed_at = now(), updated_at = now(),
+       claimed_by = NULL, claimed_until = NULL
+  FROM ended
+ WHERE item.tenant_id = ended.tenant_id AND item.review_id = ended.document_review_id AND item.status = 'open'
+RETURNING item.review_id, item.document_id, item.status"""
+
+LOAD_DOCUMENT_REVIEW = """
+SELECT document_review_id FROM reviews WHERE tenant_id = $1 AND run_id = $2 AND step_id = $3 AND status = 'open'"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +101,15 @@ class StepEnd:
     decided_by: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class SettledItem:
+    """A document's item that ended with the step that asked about it: its run was answered otherwise, or stopped."""
+
+    review_id: str
+    document_id: str
+    status: str
+
+
 def step_review_id(tenant_id: str, run_id: str, step_id: str) -> str:
     """Return the id of a human step's review item: the same on every attempt."""
     return "rev_" + hashlib.sha256(f"{tenant_id}/{run_id}/{step_id}".encode()).hexdigest()[:26]
@@ -84,7 +125,14 @@ async def ask_question(db: Database, tenant_id: str, run_id: str, step_id: str, 
     )
 
 
-async def close_question(db: Database, tenant_id: str, run_id: str, step_id: str, end: StepEnd) -> None:
-    """Close the step's item; one that is not open yet will never be."""
+async def close_question(db: Database, tenant_id: str, run_id: str, step_id: str, end: StepEnd) -> SettledItem | None:
+    """Close the step's item; one that is not open yet will never be. Return the document's item if it ended with it."""
     place = (tenant_id, step_review_id(tenant_id, run_id, step_id), run_id, step_id)
-    await db.execute(CLOSE, *place, end.status, end.decision, end.decided_by, end.asked_at)
+    row = await db.fetchrow(CLOSE, *place, end.status, end.decision, end.decided_by, end.asked_at)
+    return SettledItem(**row) if row else None
+
+
+async def load_document_review(db: Database, tenant_id: str, run_id: str, step_id: str) -> str | None:
+    """Return the document's item that stands for the step's open one; None if the step asks for itself."""
+    review_id: str | None = await db.fetchval(LOAD_DOCUMENT_REVIEW, tenant_id, run_id, step_id)
+    return review_id

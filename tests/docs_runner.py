@@ -10,6 +10,7 @@ import sysconfig
 import time
 from asyncio.subprocess import DEVNULL, PIPE, STDOUT
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -20,6 +21,7 @@ from typer.main import get_command
 
 import cli
 from commands.speaking import addresses
+from embedded.gemini_scenarios import ScenarioError, parse_script
 from embedded.stack import Stack
 
 ROOT = Path(__file__).parent.parent
@@ -133,6 +135,8 @@ class Reader:
                 program = cast("Group", get_command(cli.app)).commands[name]
                 program.make_context(name, arguments)  # refuses an option that it does not have
                 return "\n".join(self._there(line) for line in self._started)
+            case ["docrail", "fake-gemini", "--scenario", script] if _is_script(script):  # it would serve for ever
+                return "DOCRAIL_GEMINI_BASE_URL=http://127.0.0.1:9200\nDOCRAIL_GEMINI_API_KEY=any"
             case [".", ".venv/bin/activate"]:
                 assert shutil.which("docrail", path=self._environment["PATH"])
             case _:
@@ -176,6 +180,12 @@ class Reader:
 def settings_of(text: str) -> dict[str, str]:
     """Return the variables that the lines of an ini block set."""
     return dict(line.split("=", 1) for line in text.split())
+
+
+def _is_script(text: str) -> bool:
+    with suppress(ScenarioError):
+        return bool(parse_script(text))
+    return False
 
 
 def _only_reads(command: str) -> bool:

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parent.parent
 ROOTS = {"worker", "cli", "api", "web"}
 READ_SETTINGS = {"worker", "cli", "api", "web", "tests", "bench"}
 NOT_PURE = {"asyncio", "datetime", "logging", "os", "random", "threading", "time", "uuid"}
-HEAVY = {"lxml", "pikepdf", "pyarrow", "pypdfium2"}
+HEAVY = {"cv2", "lxml", "onnxruntime", "pikepdf", "pyarrow", "pypdfium2", "rapidocr"}
 
 
 def modules() -> Iterator[Path]:

@@ -1,12 +1,17 @@
 """The settings: what they are called, and that a wrong one is refused by its name."""
 
+import datetime as dt
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
 
+from invoices.prices import shipped_prices
 from operations.health import LOST_HEARTBEATS
 from settings import Settings
+from storage.folders import LocalFolder
+from storage.retention import Keeping
 from worker import outside_of
 
 
@@ -36,6 +41,11 @@ def test_limits_of_resources_are_read_as_people_write_them(monkeypatch: pytest.M
     assert Settings().resource_limits == {"gemini_api": 10, "database": 50}
     monkeypatch.setenv("DOCRAIL_RESOURCE_LIMITS", "gemini_api=300/min, printer=0.5")
     assert Settings().resource_limits == {"gemini_api": 5, "printer": 0.5}
+
+
+def test_the_resource_of_the_shipped_definitions_is_always_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOCRAIL_RESOURCE_LIMITS", "printer=1")
+    assert Settings().resource_limits == {"gemini_api": 10, "printer": 1}
 
 
 def test_wrong_limits_are_refused_with_what_is_expected(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,9 +85,9 @@ def test_an_allowed_host_that_cannot_be_read_is_refused(monkeypatch: pytest.Monk
 @pytest.mark.parametrize(
     ("variables", "key"),
     [
-        ({"DOCRAIL_GEMINI_API_KEY": "ours"}, "ours"),
+        ({"DOCRAIL_GEMINI_API_KEY": "our-own"}, "our-own"),
         ({"GEMINI_API_KEY": "theirs"}, "theirs"),
-        ({"DOCRAIL_GEMINI_API_KEY": "ours", "GEMINI_API_KEY": "theirs"}, "ours"),
+        ({"DOCRAIL_GEMINI_API_KEY": "our-own", "GEMINI_API_KEY": "theirs"}, "our-own"),
         ({"DOCRAIL_GEMINI_API_KEY": ""}, None),
         ({}, None),
     ],
@@ -91,10 +101,58 @@ def test_the_key_of_gemini_may_stand_under_two_names_and_is_not_shown(
         monkeypatch.setenv(name, value)
     settings = Settings()
     assert outside_of(settings).gemini.api_key == key
-    assert "ours" not in repr(settings)
+    assert "our-own" not in repr(settings)
     assert "theirs" not in repr(outside_of(settings))
 
 
 def test_secrets_lie_in_the_data_unless_told_otherwise() -> None:
     assert outside_of(Settings(data_dir=Path("data"))).secrets.folder == Path("data/secrets")
     assert outside_of(Settings(secrets_dir=Path("mounted"))).secrets.folder == Path("mounted")
+
+
+def test_files_are_kept_where_the_store_says_and_in_the_data_folder_otherwise() -> None:
+    assert Settings(data_dir=Path("data"), store="").open_store() == LocalFolder(Path("data"))
+    assert Settings(store="file:///srv/docrail").open_store() == LocalFolder(Path("/srv/docrail"))
+
+
+def test_a_store_that_is_none_is_refused_without_repeating_what_may_be_a_key(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("DOCRAIL_STORE", "s3://key:secret@bucket")
+    with pytest.raises(ValidationError, match="expected s3://bucket/prefix or file:///folder") as refused:
+        Settings()
+    assert "secret" not in refused.value.errors()[0]["msg"]
+
+
+def test_what_is_kept_for_ever_has_no_days() -> None:
+    assert Settings().keeping == Keeping(dt.timedelta(hours=24), 90, None)
+    assert Settings(keep_values_days=0, keep_originals_days=3650).keeping == Keeping(dt.timedelta(hours=24), None, 3650)
+
+
+@pytest.mark.parametrize(("cron", "fits"), [("0 3 * * *", True), ("", True), ("nightly", False), ("0 3 * *", False)])
+def test_the_schedule_is_a_cron_line_or_nothing(cron: str, fits: bool) -> None:
+    if fits:
+        assert Settings(maintenance_schedule=cron).maintenance_schedule == cron
+        return
+    with pytest.raises(ValidationError):
+        Settings(maintenance_schedule=cron)
+
+
+def test_prices_are_the_shipped_ones_unless_a_file_replaces_them(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    assert outside_of(Settings()).gemini.prices == shipped_prices()
+    dearer = shipped_prices().model_copy(update={"currency": "EUR"})
+    own = tmp_path / "prices.json"
+    own.write_text(dearer.model_dump_json())
+    monkeypatch.setenv("DOCRAIL_GEMINI_PRICES", str(own))
+    assert outside_of(Settings()).gemini.prices == dearer
+    own.write_text('{"read_on": "2026-11-21", "per_million_tokens": []}')
+    with pytest.raises(ValidationError, match=r"(?s)invoices/prices\.json.*expected an entry of model '\*'"):
+        Settings()
+
+
+@pytest.mark.parametrize(("written", "budget"), [("", None), ("2.50", Decimal("2.50")), ("0", Decimal(0))])
+def test_a_budget_may_be_none_or_nothing(monkeypatch: pytest.MonkeyPatch, written: str, budget: Decimal | None) -> None:
+    monkeypatch.setenv("DOCRAIL_GEMINI_BUDGET_PER_DAY", written)
+    assert outside_of(Settings()).gemini.budget_per_day == budget

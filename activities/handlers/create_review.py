@@ -1,20 +1,41 @@
-"""Handler `create_review`: put an extracted document before a person, by how soon it needs one."""
+"""Handler `create_review`: put an extracted document before a person, by how soon it needs one, or let it pass."""
 
 import datetime as dt
+from decimal import Decimal
+from typing import Literal
 
+from asyncpg.pool import PoolConnectionProxy
 from pydantic import BaseModel, Field
 
 from activities.registry import Call, Handler
 from activities.tools import Tools
-from dag.values import Json
-from invoices.model import REQUIRED_FIELDS, InvoiceData, Problem, Severity
-from invoices.priority import UNSURE, review_priority
-from storage.db import NotStored
+from invoices.model import InvoiceData
+from invoices.reviewing import shown_digest, why_two_approvals
+from invoices.straight_through import Policy, StraightThrough, decide
+from storage.appearances import appearance_of
+from storage.audit import Act, append_event
+from storage.db import NotStored, transaction
 from storage.documents import Document, load_document
-from storage.extractions import load_best_extraction
-from storage.reviews import Question, upsert_review
+from storage.judged import load_judged
+from storage.review_counts import STRAIGHT_THROUGH, count_review
+from storage.review_decisions import Decision, record_decision
+from storage.reviews import APPROVED, Question, Review, load_review, review_id_of, upsert_review
 
-SECONDS_PER_HOUR = 3600
+PASSED_BY = "straight-through"
+"""Who decided a document that no person looked at."""
+
+
+class StraightThroughConfig(BaseModel, extra="forbid", frozen=True):
+    """When a document may pass without a person. Every rule must be kept, whatever is set here."""
+
+    mode: Literal["shadow", "on"] = Field(
+        default="shadow", description="`shadow`: a person decides all the same, and what would have passed is counted"
+    )
+    min_confidence: float = Field(default=0.95, ge=0.5, le=1, description="of every required field, at least")
+    max_total: Decimal | None = Field(
+        default=Decimal(1000), gt=0, description="largest total that passes; null for any"
+    )
+    audit_share: float = Field(default=0.05, ge=0, le=1, description="share of documents that a person always sees")
 
 
 class Config(BaseModel, extra="forbid", frozen=True):
@@ -24,6 +45,9 @@ class Config(BaseModel, extra="forbid", frozen=True):
     sla_hours: float = Field(
         gt=0, le=8784, allow_inf_nan=False, description="how long after its upload the document must be decided"
     )
+    straight_through: StraightThroughConfig = Field(
+        default=StraightThroughConfig(), description="when a document passes without a person"
+    )
 
 
 class Output(BaseModel):
@@ -32,6 +56,9 @@ class Output(BaseModel):
     review_id: str = Field(description="the document's one review item")
     priority: float = Field(description="0 to 100, the most urgent first")
     parts: dict[str, float] = Field(description="what the priority is made of, each 0 to 1")
+    status: str = Field(description="`open`, or how it was decided: `approved` or `rejected`")
+    needs_person: bool = Field(description="whether it waits for a person")
+    straight_through: bool = Field(description="whether it passed without a person, or in shadow mode would have")
 
 
 async def run(call: Call[Config], tools: Tools) -> Output:
@@ -39,64 +66,63 @@ async def run(call: Call[Config], tools: Tools) -> Output:
 
     Raises: NotStored.
     """
-    document_id, sla_hours = call.config.document_id, call.config.sla_hours
-    document = await load_document(tools.db, call.tenant_id, document_id)
+    tenant_id, document_id = call.tenant_id, call.config.document_id
+    document = await load_document(tools.db, tenant_id, document_id)
     if document is None:
-        raise NotStored("document", document_id, call.tenant_id)
-    extraction = await load_best_extraction(tools.db, call.tenant_id, document.sha256)
-    if extraction is None:
-        raise NotStored("extraction of document", document_id, call.tenant_id)
-    invoice = _with_history(extraction, document)
-    priority = review_priority(invoice, sla_hours=sla_hours, hours_used=document.age_seconds / SECONDS_PER_HOUR)
-    question = Question(
-        run_id=call.run_id,
-        band=priority.band,
-        priority=priority.score,
-        parts=priority.parts_json(),
-        reasons=_reasons(invoice),
-        summary=_summary(invoice),
-        due_at=document.received_at + dt.timedelta(hours=sla_hours),
+        raise NotStored("document", document_id, tenant_id)
+    # Not in the transaction: what this document says must be there for others that are judged at the same moment.
+    invoice = await load_judged(tools.db, tenant_id, document_id, today=dt.datetime.now(dt.UTC).date())
+    verdict = decide(invoice, _policy(call.config.straight_through))
+    async with transaction(tools.db) as tx:
+        is_new = await load_review(tx, tenant_id, review_id_of(tenant_id, document_id)) is None
+        question = _question(call, document, invoice, verdict)
+        review = await upsert_review(tx, tenant_id, document_id, question)
+        if review.is_open and verdict.passes and call.config.straight_through.mode == "on":
+            review = await _let_pass(tx, review, invoice)
+        if is_new:
+            await count_review(tx, tenant_id, STRAIGHT_THROUGH, "passes" if verdict.passes else "held")
+    return Output(
+        review_id=review.review_id,
+        priority=review.priority,
+        parts=review.parts,
+        status=review.status,
+        needs_person=review.is_open,
+        straight_through=verdict.passes,
     )
-    review = await upsert_review(tools.db, call.tenant_id, document_id, question)
-    return Output(review_id=review.review_id, priority=review.priority, parts=review.parts)
 
 
-def _with_history(invoice: InvoiceData, document: Document) -> InvoiceData:
-    """Add what only the database knows: paying the same file twice is the fraud to stop."""
-    if document.duplicate_of is None:
-        return invoice
-    message = f"The same file was uploaded before, as document {document.duplicate_of}."
-    duplicate = Problem(code="duplicate", severity=Severity.ERROR, message=message)
-    return invoice.model_copy(update={"problems": (*invoice.problems, duplicate)})
+def _question(call: Call[Config], document: Document, invoice: InvoiceData, verdict: StraightThrough) -> Question:
+    return Question(
+        run_id=call.run_id,
+        appearance=appearance_of(invoice),
+        due_at=document.received_at + dt.timedelta(hours=call.config.sla_hours),
+        sla_from=document.received_at,
+        straight_through=verdict.passes,
+        audit_sample=verdict.audit_sample,
+    )
 
 
-def _reasons(invoice: InvoiceData) -> list[Json]:
-    """Say why a person should look: broken rules, then required fields that were read but are not sure."""
-    fields = [(name, getattr(invoice, name)) for name in REQUIRED_FIELDS]
-    unsure = [
-        Problem(
-            code="unsure_field",
-            severity=Severity.WARNING,
-            message=f"The {name.replace('_', ' ')} was read with confidence {field.confidence:.2f}.",
-            field=name,
-        )
-        for name, field in fields
-        if field.value is not None and field.confidence < UNSURE
-    ]
-    return [problem.model_dump(mode="json") for problem in (*invoice.problems, *unsure)]
+def _policy(config: StraightThroughConfig) -> Policy:
+    return Policy(
+        enabled=config.mode == "on",
+        min_confidence=config.min_confidence,
+        max_total=config.max_total,
+        audit_share=config.audit_share,
+    )
 
 
-def _summary(invoice: InvoiceData) -> dict[str, Json]:
-    """Return what the queue shows in one row; the total as text, which is exact."""
-    total, date = invoice.total.value, invoice.date.value
-    return {
-        "vendor": invoice.vendor_name.value,
-        "number": invoice.invoice_number.value,
-        "date": None if date is None else date.isoformat(),
-        "total": None if total is None else str(total),
-        "currency": invoice.currency.value,
-        "confidence": invoice.confidence,
-    }
+async def _let_pass(tx: PoolConnectionProxy, review: Review, invoice: InvoiceData) -> Review:
+    """Approve in nobody's name, unless two people would have to. Nothing is learned from it: no person looked."""
+    if why_two_approvals(invoice, None):
+        return review
+    digest = shown_digest(invoice)
+    answer = {"approved": True, "reason": "nothing is wrong with it"}
+    await record_decision(tx, review.tenant_id, review.review_id, Decision(APPROVED, answer, PASSED_BY, digest))
+    act = Act(PASSED_BY, APPROVED, review.review_id, review.document_id, {"digest": digest, "why": answer["reason"]})
+    await append_event(tx, review.tenant_id, act)
+    decided = await load_review(tx, review.tenant_id, review.review_id)
+    assert decided is not None, "was updated just now"
+    return decided
 
 
 HANDLER = Handler("create_review", Config, Output, run, local=True)

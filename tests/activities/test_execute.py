@@ -4,7 +4,7 @@ import asyncio
 import dataclasses
 import json
 import traceback
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
 import asyncpg
@@ -186,3 +186,37 @@ async def test_the_heart_beats_with_the_attempt_while_the_handler_works() -> Non
     made.on_heartbeat = heard
     await made.run(activity_for(Handler("told", Config, Output, wait), cast("Tools", None)), CALL)
     assert beats == [2, 2, 2]
+
+
+def info_of(*, attempt: int, total: float | None = None, begun: float = 0, policy: RetryPolicy = POLICY) -> Info:
+    """Return what Temporal says of an attempt of a step that began `begun` seconds ago and may take `total`."""
+    return dataclasses.replace(
+        environment(attempt=attempt, policy=policy).info,
+        schedule_to_close_timeout=None if total is None else timedelta(seconds=total),
+        scheduled_time=datetime.now(UTC) - timedelta(seconds=begun),
+    )
+
+
+@pytest.mark.parametrize(
+    ("told", "asked_seconds", "is_made"),
+    [
+        ({"attempt": 1}, 80_000, True),
+        ({"attempt": 3}, 80_000, True),
+        ({"attempt": 4}, 0, False),
+        ({"attempt": 40, "policy": RetryPolicy(maximum_attempts=0)}, 0, True),
+        ({"attempt": 1, "total": 100, "begun": 20}, 60, True),
+        ({"attempt": 1, "total": 100, "begun": 20}, 80, False),
+        ({"attempt": 1, "total": 100, "begun": 95}, 0, False),  # the policy's own 10 s are too late
+        ({"attempt": 3, "total": 100, "begun": 70}, 0, False),  # and so are its 40 s
+    ],
+)
+async def test_a_handler_knows_whether_another_attempt_would_follow(
+    told: dict[str, Any], asked_seconds: float, is_made: bool
+) -> None:
+    async def run(call: Call[Config], _: Tools) -> Output:
+        return Output(text=str(call.may_retry_in(asked_seconds)))
+
+    made = ActivityEnvironment()
+    made.info = info_of(**told)
+    outcome = await made.run(activity_for(Handler("told", Config, Output, run), cast("Tools", None)), CALL)
+    assert outcome.output == {"text": str(is_made)}

@@ -1,7 +1,7 @@
 import httpx
 import pytest
 
-from api.errors import KINDS
+from api.kinds import KINDS
 from operations import errors
 from tests.api.service import Service
 

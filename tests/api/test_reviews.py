@@ -5,7 +5,7 @@ import httpx
 import pytest
 
 from dag.values import Json
-from storage.reviews import Question, upsert_review
+from storage.reviews import Appearance, Question, upsert_review
 from tests.api.customer import open_item, start, unique
 from tests.api.service import Service
 from tests.postgres import upload
@@ -18,7 +18,9 @@ async def test_reviews_are_listed_page_by_page_most_urgent_first(service: Servic
     db, due = service.app.db, dt.datetime(2026, 11, 22, tzinfo=dt.UTC)
     for priority in (10, 90, 50, 70, 30):
         document = await upload(db, tenant_id=TENANT)
-        question = Question(f"invoice.{document.document_id}", priority, {"uncertainty": 0.5}, [], {"total": "1"}, due)
+        question = Question(
+            f"invoice.{document.document_id}", Appearance(priority, {"uncertainty": 0.5}, [], {"total": "1"}), due
+        )
         await upsert_review(db, TENANT, document.document_id, question)
     priorities: list[float] = []
     after: dict[str, str] = {}
@@ -151,7 +153,7 @@ async def test_a_documents_item_is_shown_and_not_decided_here(service: Service) 
     tenant = "readers"
     document = await upload(service.app.db, tenant_id=tenant)
     due = dt.datetime(2026, 11, 22, tzinfo=dt.UTC)
-    question = Question(f"invoice.{document.document_id}", 10, {}, [], {"total": "1"}, due)
+    question = Question(f"invoice.{document.document_id}", Appearance(10, {}, [], {"total": "1"}), due)
     stored = await upsert_review(service.app.db, tenant, document.document_id, question)
     headers = {"X-Test-Tenant": tenant}
     shown = (await service.http.get(f"/v1/reviews/{stored.review_id}", headers=headers)).json()

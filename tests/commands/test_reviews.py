@@ -1,5 +1,6 @@
 """`docrail answer` and `docrail reviews` against a running API and worker, and how answers are typed."""
 
+import datetime as dt
 import json
 from collections.abc import AsyncIterator
 
@@ -10,10 +11,11 @@ from commands.answers import parse_answer
 from dag.values import Json
 from storage.migrate import migrate
 from tests.api.customer import open_item, start, unique, until_waiting
+from tests.api.invoices import e_invoice
 from tests.api.service import Service, serve, settings_for, work
 from tests.commands.process import Ended, docrail
 from tests.postgres import empty_database
-from tests.stack import Servers
+from tests.stack import Servers, eventually
 
 FORM = {
     "type": "object",
@@ -115,3 +117,79 @@ def test_what_is_no_answer_is_wrong_usage(given: list[str], value: str | None, t
     with pytest.raises(typer.BadParameter) as refused:
         parse_answer(given, value)
     assert told == refused.value.message
+
+
+async def document_item(service: Service, name: str) -> dict[str, Json]:
+    """Upload a sample, and return its item."""
+    files = {"file": (name, e_invoice(unique("T")))}
+    await eventually(lambda: _has_invoice(service), "what is shipped to be published")
+    document = (await service.http.post("/v1/documents", files=files)).json()
+    await service.ended(f"invoice.{document['document_id']}")
+    listed = (await service.http.get("/v1/reviews", params={"kind": "document", "limit": 500})).json()["reviews"]
+    return next(item for item in listed if item["document_id"] == document["document_id"])
+
+
+async def _has_invoice(service: Service) -> bool:
+    return (await service.http.get("/v1/definitions/invoice")).status_code == 200
+
+
+async def test_a_document_is_corrected_explained_and_approved(service: Service) -> None:
+    review = (await document_item(service, "a.xml"))["review_id"]
+    claimed = await typed(service, "reviews", "claim", review)
+    assert claimed.out.startswith(f"{review}  Muster GmbH ")
+    corrected = await typed(service, "reviews", "correct", review, "total=200.00", "--why", "page 1")
+    assert ["total", "200.00", "1.00", "human", "tester"] in [line.split() for line in corrected.out.splitlines()]
+    assert "error: Net 100.00 + tax 19.00 is 119.00" in corrected.out
+    refused = await typed(service, "reviews", "correct", review, "total=many")
+    assert (refused.code, "expected a decimal such as" in refused.err) == (1, True)
+    refused = await typed(service, "reviews", "approve", review)
+    assert (refused.code, "totals_disagree" in refused.err) == (1, True)
+    undone = await typed(service, "reviews", "undo", review)
+    assert ["total", "119.00"] in [line.split()[:2] for line in undone.out.splitlines()]
+    explained = await typed(service, "reviews", "why", review, "total")
+    assert explained.out.splitlines()[0].startswith("total = 119.00, confidence 0.99")
+    assert "prior:xml" in explained.out
+    shown = await typed(service, "reviews", "show", review)
+    assert "tester works on it until" in shown.out
+    assert (await typed(service, "reviews", "approve", review)).out == f"approved {review}\n"
+    history = await typed(service, "reviews", "history", review)
+    assert [line.split()[3] for line in history.out.splitlines() if "claimed" not in line] == [
+        *("corrected", "undone", "approved"),
+    ]
+    assert (await typed(service, "reviews", "reopen", review, "--why", "typo")).out == f"reopened {review}\n"
+    assert (await typed(service, "reviews", "reject", review, "--why", "not ours")).out == f"rejected {review}\n"
+
+
+async def test_items_are_handed_out_given_back_and_put_off(service: Service) -> None:
+    review = (await document_item(service, "b.xml"))["review_id"]
+    assert (await typed(service, "reviews", "assign", review, "tester")).code == 0
+    taken = await typed(service, "reviews", "next", "--kind", "document", "--json")
+    assert json.loads(taken.out)["review"]["review_id"] == review
+    listed = await typed(service, "reviews", "list", "--claimed-by", "tester", "--vendor", "muster", "--band", "0")
+    assert review in listed.out
+    assert (await typed(service, "reviews", "release", review)).out == f"released {review}\n"
+    until = f"{dt.datetime.now(dt.UTC) + dt.timedelta(days=1):%Y-%m-%dT%H:%M:%SZ}"
+    assert (await typed(service, "reviews", "postpone", review, until)).code == 0
+    assert review in (await typed(service, "reviews", "list", "--status", "postponed")).out
+
+
+async def test_several_are_approved_where_nothing_is_wrong(service: Service) -> None:
+    one, two = [(await document_item(service, "c.xml"))["review_id"] for _ in range(2)]
+    done = await typed(service, "reviews", "approve", one, two)
+    assert [line.split()[0] for line in done.out.splitlines()] == [one, two]
+    assert done.code == (0 if "not approved" not in done.out else 1)
+
+
+async def test_the_audit_is_verified(service: Service) -> None:
+    await typed(service, "reviews", "claim", (await document_item(service, "d.xml"))["review_id"])
+    verified = await typed(service, "audit", "verify")
+    assert (verified.code, verified.out[:8]) == (0, "intact: ")
+    assert (await typed(service, "audit", "list")).out.startswith("1  ")
+    async with service.app.db.acquire() as owner:
+        await owner.execute("SET session_replication_role = replica")  # past the triggers
+        await owner.execute("UPDATE audit_events SET actor = 'eve' WHERE sequence = 1")
+        broken = await typed(service, "audit", "verify")
+        await owner.execute("UPDATE audit_events SET actor = 'tester' WHERE sequence = 1")
+        await owner.execute("SET session_replication_role = DEFAULT")
+    assert (broken.code, broken.out) == (1, "")
+    assert "the audit is broken at event 1" in broken.err

@@ -1,0 +1,74 @@
+"""The audit: what people did to documents and review items, and whether that record is whole."""
+
+import datetime as dt
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, ConfigDict, Field
+
+from api.auth import MayOperateRuns
+from api.errors import problems
+from api.parameters import AppDep, Limit
+from dag.values import Json
+from operations import audit
+
+router = APIRouter(prefix="/v1/audit", tags=["audit"])
+
+
+class AuditEventOut(BaseModel):
+    """An act. `hash` covers it and every event before it."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    sequence: int
+    happened_at: dt.datetime
+    actor: str
+    act: str = Field(examples=["corrected"])
+    review_id: str | None
+    document_id: str | None
+    detail: dict[str, Json]
+    hash: str
+
+
+class AuditOut(BaseModel):
+    """Some events, oldest first."""
+
+    events: list[AuditEventOut]
+
+
+class AuditVerdictOut(BaseModel):
+    """What a check of the chain found: how many events fit, and which is the first that does not."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    intact: bool
+    events: int
+    head: str = Field(description="hash of the last event: kept elsewhere, it proves later that nothing was rewritten")
+    broken_at: int | None
+    problem: str
+
+
+@router.get("", responses=problems())
+async def list_audit(
+    who: MayOperateRuns,
+    app: AppDep,
+    *,
+    after: Annotated[int, Query(ge=0, le=2**53, description="number of the last event of the page before")] = 0,
+    limit: Limit = 100,
+) -> AuditOut:
+    """List all events, oldest first."""
+    events = await audit.list_audit(app, who, after=after, limit=limit)
+    return AuditOut(events=[AuditEventOut.model_validate(event) for event in events])
+
+
+@router.get("/verify", responses=problems())
+async def verify_audit(who: MayOperateRuns, app: AppDep) -> AuditVerdictOut:
+    """Check every event: that none was changed, taken out, put in, or cut off at the end."""
+    verdict = await audit.verify_audit(app, who)
+    return AuditVerdictOut(
+        intact=verdict.broken_at is None,
+        events=verdict.events,
+        head=verdict.head,
+        broken_at=verdict.broken_at,
+        problem=verdict.problem,
+    )

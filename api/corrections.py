@@ -1,0 +1,206 @@
+"""A document's fields: what was read, how sure it is and why, what people said; and their corrections."""
+
+import datetime as dt
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, ConfigDict, Field
+
+from api.auth import MayRead, MayReview
+from api.errors import problems
+from api.parameters import AppDep
+from api.review_claims import Token, TokenIn
+from api.reviews import Text
+from dag.values import Json
+from invoices.explaining import explain, explain_overall
+from invoices.field_values import value_text
+from invoices.merge import proposals
+from invoices.model import FIELD_NAMES, Box, Candidate, FieldValue, InvoiceData
+from operations import corrections
+from operations.corrections import CorrectionOrder, JudgedDocument
+from operations.errors import ClaimLost, NotFound, NothingToTakeBack, WrongState
+
+router = APIRouter(prefix="/v1/documents", tags=["documents"])
+
+
+class CandidateOut(BaseModel):
+    """What one source says of a field."""
+
+    value: str | None
+    source: str = Field(examples=["text_label"])
+    page: int | None
+    box: Box | None = Field(description="left, top, right, bottom, as fractions of the page")
+
+    @classmethod
+    def of(cls, candidate: Candidate[Any]) -> "CandidateOut":
+        """Return what is told of a candidate."""
+        value = value_text(candidate.value)
+        return cls(value=value, source=candidate.source.value, page=candidate.page, box=candidate.box)
+
+
+class PartOut(BaseModel):
+    """One term of a confidence: of a field's in log-odds, of the document's in logarithms. They add up to it."""
+
+    what: str = Field(examples=["prior:text_label", "checksum_valid"])
+    weight: float
+
+
+class LockOut(BaseModel):
+    """Who said what the field is."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    by: str
+    at: dt.datetime
+    why: str
+
+
+class FieldOut(BaseModel):
+    """A field as it is known now."""
+
+    name: str = Field(examples=["total"])
+    value: str | None = Field(description="amounts as exact decimals, dates as 2026-11-30", examples=["1190.00"])
+    confidence: float
+    source: str = Field(examples=["text_label"])
+    page: int | None
+    box: Box | None
+    evidence: list[str] = Field(examples=[["checksum_valid"]])
+    explanation: list[PartOut] = Field(description="why the confidence is what it is")
+    lock: LockOut | None = Field(description="who said so: no reading changes a locked field")
+    candidates: list[CandidateOut] = Field(description="what every source says, surest first")
+    proposals: list[CandidateOut] = Field(description="of a locked field, what readers say against it")
+
+    @classmethod
+    def of(cls, name: str, field: FieldValue[Any]) -> "FieldOut":
+        """Return what is told of a field."""
+        return cls(
+            name=name,
+            value=value_text(field.value),
+            confidence=field.confidence,
+            source=field.source.value,
+            page=field.page,
+            box=field.box,
+            evidence=[fact.value for fact in field.evidence],
+            explanation=[PartOut(what=part.what, weight=round(part.weight, 4)) for part in explain(field, name)],
+            lock=field.lock and LockOut.model_validate(field.lock),
+            candidates=[CandidateOut.of(each) for each in field.candidates],
+            proposals=[CandidateOut.of(each) for each in proposals(field)],
+        )
+
+
+class BrokenRuleOut(BaseModel):
+    """Something that is wrong with the document."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    code: str = Field(examples=["totals_disagree"])
+    severity: Literal["error", "warning"]
+    message: str
+    field: str | None
+
+
+class FieldsOut(BaseModel):
+    """A document's fields, and what is wrong with them, as of now."""
+
+    document_id: str
+    review_id: str
+    digest: str = Field(description="of all that a decision rests on: the decision names it")
+    document_type: str
+    confidence: float
+    explanation: list[PartOut]
+    fields: list[FieldOut]
+    line_items: list[dict[str, Json]]
+    problems: list[BrokenRuleOut]
+
+    @classmethod
+    def of(cls, shown: JudgedDocument) -> "FieldsOut":
+        """Return what is told of a judged document."""
+        invoice: InvoiceData = shown.invoice
+        return cls(
+            document_id=invoice.document_id,
+            review_id=shown.review_id,
+            digest=shown.digest,
+            document_type=invoice.document_type.value,
+            confidence=invoice.confidence,
+            explanation=[PartOut(what=each.what, weight=round(each.weight, 4)) for each in explain_overall(invoice)],
+            fields=[FieldOut.of(name, getattr(invoice, name)) for name in FIELD_NAMES],
+            line_items=[line.model_dump(mode="json") for line in invoice.line_items],
+            problems=[BrokenRuleOut.model_validate(problem) for problem in invoice.problems],
+        )
+
+
+class CorrectionIn(BaseModel):
+    """What a field really says. The value that it has already confirms it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    value: Annotated[str, Field(max_length=200_000)] | None = Field(
+        description="in the field's type: `1190.00`, `2026-11-30`, `EUR`; null if the document does not say it",
+        examples=["1190.00"],
+    )
+    token: Token
+    why: Text = ""
+    page: int | None = Field(default=None, ge=1, le=10_000, description="where it stands on the page, if known")
+    box: Box | None = None
+
+
+class FieldChangeOut(BaseModel):
+    """What somebody did to a field."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    field: str
+    act: Literal["lock", "unlock"]
+    value: str | None
+    read_value: str | None = Field(description="what stood there before")
+    read_source: str
+    corrected_by: str
+    corrected_at: dt.datetime
+    why: str
+    undone_at: dt.datetime | None
+
+
+class ChangesOut(BaseModel):
+    """Everything that people did to a document's fields, oldest first."""
+
+    changes: list[FieldChangeOut]
+
+
+@router.get("/{document_id}/fields", responses=problems(NotFound))
+async def show_fields(document_id: str, who: MayRead, app: AppDep) -> FieldsOut:
+    """Show a document's fields: value, confidence and why, source, place on the page, lock, and what else was read."""
+    return FieldsOut.of(await corrections.show_fields(app, who, document_id))
+
+
+@router.put("/{document_id}/fields/{field}", responses=problems(NotFound, ClaimLost, WrongState))
+async def correct_field(document_id: str, field: str, wanted: CorrectionIn, who: MayReview, app: AppDep) -> FieldsOut:
+    """Lock a field to what it really says. `document_type` and `line_items` (as JSON) can be corrected too."""
+    order = CorrectionOrder(wanted.value, wanted.token, wanted.why, wanted.page, wanted.box)
+    return FieldsOut.of(await corrections.correct_field(app, who, document_id, field, order))
+
+
+@router.delete("/{document_id}/fields/{field}", responses=problems(NotFound, ClaimLost, WrongState))
+async def unlock_field(
+    document_id: str,
+    field: str,
+    who: MayReview,
+    app: AppDep,
+    *,
+    token: Annotated[int, Query(ge=1, le=2**53, description="of the caller's claim")],
+    why: Annotated[Text, Query(description="recorded with the act")] = "",
+) -> FieldsOut:
+    """Unlock a field: it has what was read again."""
+    return FieldsOut.of(await corrections.unlock_field(app, who, document_id, field, token, why))
+
+
+@router.post("/{document_id}/undo", responses=problems(NotFound, ClaimLost, WrongState, NothingToTakeBack))
+async def undo_correction(document_id: str, wanted: TokenIn, who: MayReview, app: AppDep) -> FieldsOut:
+    """Take back the last change to the document's fields, if it is the caller's; again, the one before."""
+    return FieldsOut.of(await corrections.undo_correction(app, who, document_id, wanted.token))
+
+
+@router.get("/{document_id}/changes", responses=problems(NotFound))
+async def list_changes(document_id: str, who: MayRead, app: AppDep) -> ChangesOut:
+    """List what people did to the document's fields, also what they took back."""
+    changes = await corrections.list_changes(app, who, document_id)
+    return ChangesOut(changes=[FieldChangeOut.model_validate(change) for change in changes])

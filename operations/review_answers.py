@@ -1,0 +1,64 @@
+"""Tell waiting runs what was decided of their documents: at once, or by a sweep if whoever decided died before.
+
+What is to be told is read from the queue (storage/review_decisions), so it cannot be forgotten. An update's id is made
+of the asking and the decision, so however often a run is told, it is told once.
+"""
+
+import logging
+
+from dag.values import digest
+from operations.app import App
+from operations.errors import InvalidInput, MayNotDecide, NotFound, OperationError, Unavailable, WrongState
+from operations.principal import Principal, Scope, system_principal
+from operations.review_items import lock_item, record
+from operations.run_control import answer_wait
+from storage.db import transaction
+from storage.review_decisions import Unanswered, load_all_unanswered, load_unanswered, reopen_review
+from storage.step_reviews import CLOSED, StepEnd, close_question
+
+GRACE_SECONDS = 10.0
+"""How long whoever decided may take to tell the run before the sweep does it too. Both is harmless."""
+
+SWEEP_BATCH = 100
+
+log = logging.getLogger(__name__)
+
+
+async def answer_runs(app: App, tenant_id: str, review_id: str) -> bool:
+    """Tell the runs that wait for this item's decision; False if one could not be told now, and the sweep will."""
+    told = [await _answer(app, each) for each in await load_unanswered(app.db, tenant_id, review_id)]
+    return all(told)
+
+
+async def answer_waiting_runs(app: App, *, older_than_seconds: float = GRACE_SECONDS) -> int:
+    """Tell the runs, of all tenants, that were not told by whoever decided, and return how many now were."""
+    waiting = await load_all_unanswered(app.db, older_than_seconds=older_than_seconds, limit=SWEEP_BATCH)
+    return sum([await _answer(app, each) for each in waiting])
+
+
+async def _answer(app: App, each: Unanswered) -> bool:
+    who = Principal(each.tenant_id, each.decided_by, frozenset({Scope.REVIEW}))
+    update_id = f"document-{digest([each.step_id, each.asked_at, each.decision, each.decided_by])}"
+    try:
+        await answer_wait(app, who, each.run_id, each.step_id, each.decision, update_id=update_id)
+    except Unavailable as error:
+        log.warning("%s is not told yet that its document was decided: %s", each.run_id, error)
+        return False
+    except (InvalidInput, MayNotDecide) as error:
+        await _give_back(app, each, error)
+    except (NotFound, WrongState) as error:  # it ended, or was answered by another way: there is nothing to tell
+        log.warning("%s does not wait for its document's decision any more: %s", each.run_id, error)
+        end = StepEnd(CLOSED, each.asked_at)
+        await close_question(app.db, each.tenant_id, each.run_id, each.step_id, end)
+    return True
+
+
+async def _give_back(app: App, each: Unanswered, refused: OperationError) -> None:
+    """Open the item again: its run does not take this decision, or not from this person."""
+    log.warning("%s does not take the decision of its document: %s", each.run_id, refused)
+    system = system_principal(each.tenant_id)
+    async with transaction(app.db) as tx:
+        review = await lock_item(tx, system, each.review_id)
+        if not review.is_open:
+            await reopen_review(tx, each.tenant_id, each.review_id)
+            await record(tx, system, review, "reopened", why=f"its run refused the decision: {refused}")

@@ -1,0 +1,217 @@
+"""Decide on documents: approve, by two people where it must be, reject, reopen, approve many at once.
+
+A decision is stored with its audit event, then the waiting runs are told (review_answers). It names the digest of what
+was shown, and is refused if that has changed.
+"""
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dag.inputs import InputProblem, MisfitError, check_answer
+from dag.values import Json
+from invoices.model import InvoiceData
+from invoices.reviewing import review_reasons, shown_digest, why_two_approvals
+from operations.app import App
+from operations.errors import (
+    AlreadyDecided,
+    ClaimedByOther,
+    DecisionOutdated,
+    InvalidInput,
+    MayNotDecide,
+    OperationError,
+    WrongState,
+)
+from operations.principal import Principal
+from operations.review_answers import answer_runs
+from operations.review_items import document_of, judged, lock_held, lock_item, record
+from storage.db import Database, transaction
+from storage.review_counts import DECISIONS, REVIEWED, SAMPLED, SECONDS, TOUCHED, count_review
+from storage.review_decisions import (
+    Decision,
+    load_forms,
+    record_decision,
+    record_first_approval,
+    reopen_review,
+)
+from storage.reviews import APPROVED, REJECTED, Review, load_content, load_review
+from storage.vendors import remember
+
+MOST_AT_ONCE = 100
+"""Items of one bulk approval: each is a transaction of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a person decides. `digest` is of what they were shown, `token` of their claim."""
+
+    token: int
+    digest: str
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a decision. `needs_second` says why another person must approve too; empty: it is decided."""
+
+    review: Review
+    needs_second: list[str]
+    runs_told: bool = True
+    """False: a run that waits will be told within a minute, for Temporal or its worker is away."""
+
+
+@dataclass(frozen=True, slots=True)
+class BulkOutcome:
+    """What became of one item of a bulk approval; `why` says what kept it from being approved."""
+
+    review_id: str
+    approved: bool
+    why: str | None = None
+
+
+async def approve(app: App, principal: Principal, review_id: str, verdict: Verdict) -> Outcome:
+    """Approve a document as it was shown. With broken rules it takes a reason.
+
+    Raises: NotFound, WrongState, ClaimLost, AlreadyDecided, DecisionOutdated, MayNotDecide, InvalidInput.
+    """
+    async with transaction(app.db) as tx:
+        review, invoice = await _shown(tx, principal, review_id, verdict, "approve")
+        if invoice.has_errors() and not verdict.why.strip():
+            broken = ", ".join(problem.code for problem in invoice.problems if problem.severity == "error")
+            raise InvalidInput([InputProblem("why", f"is required: these rules are broken: {broken}")])
+        missing = await _approve(app, tx, principal, review, invoice, verdict.why)
+    return await _outcome(app, principal, review_id, missing)
+
+
+async def reject(app: App, principal: Principal, review_id: str, verdict: Verdict) -> Outcome:
+    """Reject a document, with a reason. Raises: as `approve`."""
+    if not verdict.why.strip():
+        raise InvalidInput([InputProblem("why", "is required: a rejection has a reason")])
+    async with transaction(app.db) as tx:
+        review, invoice = await _shown(tx, principal, review_id, verdict, "reject")
+        await _decide(tx, principal, review, REJECTED, shown_digest(invoice), verdict.why)
+    return await _outcome(app, principal, review_id, [])
+
+
+async def reopen(app: App, principal: Principal, review_id: str, why: str) -> Review:
+    """Open a decided document's item again. A run that was told of the decision goes on with it.
+
+    Raises: NotFound, WrongState, InvalidInput.
+    """
+    async with transaction(app.db) as tx:
+        review = await lock_item(tx, principal, review_id)
+        document_of(review)
+        if review.is_open:
+            raise WrongState("reopen", review.status, "review item")
+        await reopen_review(tx, principal.tenant_id, review_id)
+        await record(tx, principal, review, "reopened", why=why, was=review.status, decided_by=review.decided_by)
+        return await lock_item(tx, principal, review_id)
+
+
+async def approve_many(app: App, principal: Principal, wanted: Sequence[tuple[str, str]]) -> list[BulkOutcome]:
+    """Approve the items, each with the digest of what was shown, where nothing is wrong and one approval is enough.
+
+    Raises: InvalidInput (too many); what keeps single items from it is told of each.
+    """
+    if len(wanted) > MOST_AT_ONCE:
+        raise InvalidInput([InputProblem("items", f"expected at most {MOST_AT_ONCE}, found {len(wanted)}")])
+    return [await _approve_one(app, principal, review_id, digest) for review_id, digest in wanted]
+
+
+async def _approve_one(app: App, principal: Principal, review_id: str, digest: str) -> BulkOutcome:
+    try:
+        async with transaction(app.db) as tx:
+            review = await lock_item(tx, principal, review_id)
+            if review.claimed_by not in (None, principal.name):
+                raise ClaimedByOther(str(review.claimed_by))
+            invoice = await _checked(tx, principal, review, digest, "approve")
+            wrong = [problem.message for problem in review_reasons(invoice)]
+            if wrong := wrong + why_two_approvals(invoice, app.four_eyes_above):
+                return BulkOutcome(review_id, approved=False, why=" ".join(wrong))
+            await _approve(app, tx, principal, review, invoice, "")
+    except OperationError as error:
+        return BulkOutcome(review_id, approved=False, why=str(error))
+    await answer_runs(app, principal.tenant_id, review_id)
+    return BulkOutcome(review_id, approved=True)
+
+
+async def _shown(
+    tx: Database, principal: Principal, review_id: str, verdict: Verdict, action: str
+) -> tuple[Review, InvoiceData]:
+    """Return the item that the principal holds, locked, and its document, which is as it was shown."""
+    review = await lock_item(tx, principal, review_id)
+    if not review.is_open:
+        raise await _too_late(tx, review, action)
+    await lock_held(tx, principal, review_id, verdict.token, action)
+    return review, await _checked(tx, principal, review, verdict.digest, action)
+
+
+async def _checked(tx: Database, principal: Principal, review: Review, digest: str, action: str) -> InvoiceData:
+    if not review.is_open:
+        raise await _too_late(tx, review, action)
+    invoice = await judged(tx, principal.tenant_id, document_of(review))
+    if (current := shown_digest(invoice)) != digest:
+        raise DecisionOutdated(current)
+    if principal.name in review.may_not_decide:
+        raise MayNotDecide(f"{principal.name} started the run, and the step takes only somebody else's decision")
+    return invoice
+
+
+async def _too_late(tx: Database, review: Review, action: str) -> OperationError:
+    if review.decided_by is None:
+        return WrongState(action, review.status, "review item")
+    content = await load_content(tx, review.tenant_id, review.review_id)
+    return AlreadyDecided(review.decided_by, content.decision if content else None)
+
+
+async def _approve(
+    app: App, tx: Database, principal: Principal, review: Review, invoice: InvoiceData, why: str
+) -> list[str]:
+    """Approve the locked item; return why a second person must too, empty if it is approved now."""
+    digest, needs = shown_digest(invoice), why_two_approvals(invoice, app.four_eyes_above)
+    first = review.first_approval
+    if needs and (first is None or first["digest"] != digest):  # what was approved then is not what there is now
+        at = dt.datetime.now(dt.UTC)
+        await record_first_approval(tx, principal.tenant_id, review.review_id, by=principal.name, at=at, digest=digest)
+        await record(tx, principal, review, "approved_first", digest=digest, why=why, needs_second=needs)
+        return needs
+    if needs and first is not None and first["by"] == principal.name:
+        raise MayNotDecide(f"{principal.name} approved it first, and the second approval is somebody else's")
+    await remember(tx, principal.tenant_id, invoice)
+    await _decide(tx, principal, review, APPROVED, digest, why)
+    return []
+
+
+async def _decide(tx: Database, principal: Principal, review: Review, status: str, digest: str, why: str) -> None:
+    answer: dict[str, Json] = {"approved": status == APPROVED, "reason": why}
+    for form in await load_forms(tx, principal.tenant_id, review.review_id):
+        try:
+            check_answer(form, answer)
+        except MisfitError as error:
+            message = f"the run's form does not take the decision of a document, {answer}: {error}"
+            raise InvalidInput([InputProblem("review_id", message)]) from None
+    decision = Decision(status, answer, principal.name, digest)
+    await record_decision(tx, principal.tenant_id, review.review_id, decision)
+    await _count(tx, review, status)
+    first = review.first_approved_by if status == APPROVED else None
+    await record(tx, principal, review, status, digest=digest, why=why, first_approved_by=first)
+
+
+async def _count(tx: Database, review: Review, status: str) -> None:
+    counts = [(DECISIONS, status, 1.0)]
+    if review.touched:
+        counts.append((TOUCHED, status, 1.0))
+    if review.audit_sample:
+        counts.append((SAMPLED, "wrong" if review.touched or status == REJECTED else "right", 1.0))
+    if review.claimed_at is not None and review.claimed_by is not None:
+        seconds = (dt.datetime.now(dt.UTC) - review.claimed_at).total_seconds()
+        counts += [(SECONDS, "", max(seconds, 0.0)), (REVIEWED, "", 1.0)]
+    for name, label, by in counts:
+        await count_review(tx, review.tenant_id, name, label, by)
+
+
+async def _outcome(app: App, principal: Principal, review_id: str, needs_second: list[str]) -> Outcome:
+    told = True if needs_second else await answer_runs(app, principal.tenant_id, review_id)
+    review = await load_review(app.db, principal.tenant_id, review_id)
+    assert review is not None, "was decided just now"
+    return Outcome(review, needs_second, told)

@@ -1,0 +1,77 @@
+"""What every act on a review item begins with: the item locked, its claim checked; and what it ends with, the audit."""
+
+import datetime as dt
+import re
+
+from dag.inputs import InputProblem
+from dag.values import Json
+from invoices.model import InvoiceData
+from operations.errors import ClaimedByOther, ClaimLost, InvalidInput, NotFound, WrongState
+from operations.principal import Principal, Scope
+from storage.audit import Act, append_event
+from storage.db import Database, NotStored
+from storage.judged import load_judged
+from storage.reviews import DOCUMENT, Review, lock_review
+
+REVIEW_ID_PATTERN = r"^rev_[0-9a-f]{26}$"
+
+
+async def lock_item(db: Database, principal: Principal, review_id: str) -> Review:
+    """Return the tenant's item, locked until the transaction of `db` ends. Raises: NotFound."""
+    review = None
+    if re.fullmatch(REVIEW_ID_PATTERN, review_id):
+        review = await lock_review(db, principal.tenant_id, review_id)
+    if review is None:
+        raise NotFound("review item", review_id)
+    return review
+
+
+async def lock_held(db: Database, principal: Principal, review_id: str, token: int, action: str) -> Review:
+    """Return the open item that the principal has claimed, locked. Raises: NotFound, WrongState, ClaimLost."""
+    review = await lock_item(db, principal, review_id)
+    check_open(review, action)
+    if review.claimed_by != principal.name or review.claim_token != token:
+        raise ClaimLost(review.claimed_by)
+    return review
+
+
+async def lock_free(db: Database, principal: Principal, review_id: str, token: int | None, action: str) -> Review:
+    """Return the open item, locked, if nobody else works on it; whoever operates may take it from others.
+
+    Raises: NotFound, WrongState, ClaimedByOther.
+    """
+    review = await lock_item(db, principal, review_id)
+    check_open(review, action)
+    is_mine = review.claimed_by == principal.name and token in (None, review.claim_token)
+    if review.claimed_by and not is_mine and Scope.OPERATE not in principal.scopes:
+        raise ClaimedByOther(review.claimed_by)
+    return review
+
+
+def check_open(review: Review, action: str) -> None:
+    """Raise WrongState if the item waits for no decision any more."""
+    if not review.is_open:
+        raise WrongState(action, review.status, "review item")
+
+
+def document_of(review: Review) -> str:
+    """Return the document that the item is about. Raises: InvalidInput if it is a step's."""
+    if review.kind != DOCUMENT or review.document_id is None:
+        where = f": decide {review.document_review_id}" if review.document_review_id else ""
+        message = f"is a human step's item, expected a document's{where or '; a step is decided by its form'}"
+        raise InvalidInput([InputProblem("review_id", message)])
+    return review.document_id
+
+
+async def judged(db: Database, tenant_id: str, document_id: str) -> InvoiceData:
+    """Return the document as it is known now. Raises: NotFound if the tenant has none, or it was not read."""
+    try:
+        return await load_judged(db, tenant_id, document_id, today=dt.datetime.now(dt.UTC).date())
+    except NotStored as error:
+        raise NotFound(error.kind, document_id) from None
+
+
+async def record(db: Database, principal: Principal, review: Review, act: str, **detail: Json) -> None:
+    """Add what the principal did to the audit; last in the transaction, for everybody else waits to add theirs."""
+    document_id = review.document_id if review.kind == DOCUMENT else None
+    await append_event(db, principal.tenant_id, Act(principal.name, act, review.review_id, document_id, detail))

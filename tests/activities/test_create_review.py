@@ -1,0 +1,108 @@
+"""`create_review` lets documents pass where its config says so, and counts them where it does not."""
+
+import json
+import uuid
+from pathlib import Path
+
+import asyncpg
+import pytest
+
+from activities.handlers.create_review import HANDLER, PASSED_BY
+from activities.metrics import Metrics
+from activities.reading import DocumentReader
+from activities.registry import Call
+from activities.tools import Tools
+from dag.values import Json
+from invoices.model import InvoiceData
+from storage.audit import list_events
+from storage.blobs import BlobStore
+from storage.extractions import CURRENT_READER, save_extraction
+from storage.lake import Lake
+from storage.review_counts import load_review_counts
+from storage.reviews import Review, load_review
+from storage.values import ValueStore
+from storage.vendors import remember
+from tests.api.reviewing import OTHER_IBAN, reading, said
+from tests.postgres import upload
+
+ON = {"mode": "on", "audit_share": 0, "min_confidence": 0.9}
+
+
+@pytest.fixture
+def tools(pool: asyncpg.Pool, tmp_path: Path) -> Tools:
+    return Tools(pool, BlobStore(tmp_path), ValueStore(tmp_path), Lake(tmp_path), DocumentReader(), Metrics())
+
+
+@pytest.fixture
+def tenant() -> str:
+    return f"passes_{uuid.uuid4().hex[:12]}"
+
+
+async def put(tools: Tools, tenant: str, invoice: InvoiceData | None = None, **config: Json) -> tuple[Json, Review]:
+    """Keep a document with its reading, and run the handler."""
+    document = await upload(tools.db, tenant_id=tenant)
+    await save_extraction(tools.db, tenant, document.sha256, CURRENT_READER, invoice or reading())
+    return await again(tools, tenant, document.document_id, **config)
+
+
+async def again(tools: Tools, tenant: str, document_id: str, **config: Json) -> tuple[Json, Review]:
+    made = HANDLER.config.model_validate({"document_id": document_id, "sla_hours": 24, **config})
+    output = json.loads((await HANDLER.run(Call(tenant, "invoice.test", "review", 1, made), tools)).model_dump_json())
+    review = await load_review(tools.db, tenant, output["review_id"])
+    assert review
+    return output, review
+
+
+async def known_vendor(tools: Tools, tenant: str) -> None:
+    await remember(tools.db, tenant, reading())
+
+
+async def passing(tools: Tools) -> dict[str, float]:
+    counts = await load_review_counts(tools.db)
+    return {count.label: count.total for count in counts if count.name == "straight_through"}
+
+
+async def test_in_shadow_mode_a_person_decides_all_the_same(tools: Tools, tenant: str) -> None:
+    await known_vendor(tools, tenant)
+    before = await passing(tools)
+    output, review = await put(tools, tenant, straight_through=ON | {"mode": "shadow"})
+    assert (output["straight_through"], output["needs_person"], review.status) == (True, True, "open")
+    assert review.straight_through is True
+    await again(tools, tenant, str(review.document_id), straight_through=ON | {"mode": "shadow"})
+    assert (await passing(tools))["passes"] == before.get("passes", 0) + 1  # counted once
+
+
+async def test_what_passes_is_approved_in_nobodys_name(tools: Tools, tenant: str) -> None:
+    await known_vendor(tools, tenant)
+    output, review = await put(tools, tenant, straight_through=ON)
+    assert (output["needs_person"], output["status"]) == (False, "approved")
+    assert (review.status, review.decided_by) == ("approved", PASSED_BY)
+    [event] = await list_events(tools.db, tenant, review_id=review.review_id)
+    assert (event.actor, event.act) == (PASSED_BY, "approved")
+
+
+@pytest.mark.parametrize("case", ["unknown vendor", "above the limit", "sampled", "other account", "default"])
+async def test_what_may_not_pass_waits_for_a_person(tools: Tools, tenant: str, case: str) -> None:
+    if case != "unknown vendor":
+        await known_vendor(tools, tenant)
+    config = ON | {"above the limit": {"max_total": 10}, "sampled": {"audit_share": 1}}.get(case, {})
+    invoice = reading(iban=said(OTHER_IBAN)) if case == "other account" else None
+    output, review = await put(tools, tenant, invoice, **({} if case == "default" else {"straight_through": config}))
+    assert (output["needs_person"], review.status) == (True, "open")
+    assert review.audit_sample is (case == "sampled") or case == "default"
+
+
+async def test_a_document_that_passed_stays_decided(tools: Tools, tenant: str) -> None:
+    await known_vendor(tools, tenant)
+    _, review = await put(tools, tenant, straight_through=ON)
+    output, after = await again(tools, tenant, str(review.document_id))
+    assert (output["needs_person"], after.status) == (False, "approved")
+
+
+async def test_its_priority_is_that_of_the_judged_document(tools: Tools, tenant: str) -> None:
+    await known_vendor(tools, tenant)
+    _, plain = await put(tools, tenant)
+    _, suspicious = await put(tools, tenant, reading(iban=said(OTHER_IBAN)))
+    assert "iban_changed" in {reason["code"] for reason in suspicious.reasons}
+    assert (plain.band, suspicious.band) == (0, 1)
+    assert suspicious.parts["uncertainty"] == 0.9

@@ -1,0 +1,98 @@
+"""Equal bytes are asked about once, whoever wants them read at the same moment, and whoever dies over it."""
+
+import asyncio
+from pathlib import Path
+
+import asyncpg
+import pytest
+
+from activities import single_flight
+from activities.single_flight import BeingReadError
+from activities.tools import Tools
+from invoices.prompt import PROMPT_VERSION
+from storage.documents import Document
+from storage.extractions import reading_version
+from storage.reading_leases import Lease, claim_lease, leave_lease
+from tests.activities.asking import ask, count, pdf, reaching, stored
+from tests.gemini import MODEL, gemini
+from tests.postgres import TENANT
+
+
+async def test_two_uploads_at_once_on_two_workers_make_one_call(
+    keyless: Tools, pool: asyncpg.Pool, tmp_path: Path
+) -> None:
+    async with gemini("slow:0.7,ok", reader=keyless.reader) as fake, asyncio.timeout(60):
+        workers = [reaching(keyless, fake) for _ in range(2)]
+        data = pdf()
+        documents = [await stored(keyless, data) for _ in workers]
+        outputs = await asyncio.gather(
+            *(
+                ask(tools, document, run_id=f"invoice.{document.document_id}")
+                for tools, document in zip(workers, documents, strict=True)
+            )
+        )
+    assert len(fake.asked) == 1
+    assert sorted(output["cache_hit"] for output in outputs) == [False, True]
+    assert len({output["total"] for output in outputs}) == 1
+    assert sum(count(tools, "single_flight_waits_total") for tools in workers) == 1
+    assert (
+        await pool.fetchval("SELECT count(*) FROM reading_leases WHERE work_key LIKE $1", f"{documents[0].sha256}%")
+        == 0
+    )
+
+
+async def held(tools: Tools, document: Document, seconds: float) -> Lease:
+    """Give the work to somebody else, who never comes back."""
+    lease = Lease(TENANT, f"{document.sha256}/{reading_version(MODEL, PROMPT_VERSION)}", "somebody who dies")
+    assert (await claim_lease(tools.db, lease, seconds)).mine
+    return lease
+
+
+async def leases(tools: Tools, document: Document) -> int:
+    query = "SELECT count(*) FROM reading_leases WHERE work_key LIKE $1"
+    return int(await tools.db.fetchval(query, f"{document.sha256}%"))
+
+
+async def test_the_work_of_one_who_died_is_taken_over(keyless: Tools) -> None:
+    async with gemini(reader=keyless.reader) as fake, asyncio.timeout(60):
+        tools = reaching(keyless, fake)
+        document = await stored(tools)
+        await held(tools, document, 1.0)
+        output = await ask(tools, document)
+    assert (output["reader"], len(fake.asked)) == ("gemini", 1)
+    assert (count(tools, "single_flight_waits_total"), await leases(tools, document)) == (1, 0)
+
+
+async def test_a_call_that_takes_longer_than_a_lease_keeps_it(keyless: Tools, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(single_flight, "LEASE_SECONDS", 0.9)
+    async with gemini("slow:3,ok", reader=keyless.reader) as fake, asyncio.timeout(60):
+        tools = reaching(keyless, fake)
+        document = await stored(tools)
+        outputs = await asyncio.gather(ask(tools, document), ask(tools, document, run_id="invoice.other"))
+    assert len(fake.asked) == 1
+    assert {output["reader"] for output in outputs} == {"gemini"}
+
+
+async def test_who_would_wait_long_lets_its_attempt_go_and_comes_back(keyless: Tools) -> None:
+    async with gemini(reader=keyless.reader) as fake:
+        tools = reaching(keyless, fake)
+        document = await stored(tools)
+        await leave_lease(tools.db, await held(tools, document, 30), 100, {})
+        with pytest.raises(BeingReadError, match="are being read for another document") as told:
+            await ask(tools, document)
+        last = await ask(tools, document, retry_within=None)
+    assert told.value.retry_after_seconds == pytest.approx(100, abs=2)
+    assert (last["reader"], last["problems"][-1], fake.asked) == ("text", "gemini_unavailable", [])
+
+
+async def test_who_is_cancelled_gives_the_work_back(keyless: Tools) -> None:
+    async with gemini("slow:3600", reader=keyless.reader) as fake, asyncio.timeout(60):
+        tools = reaching(keyless, fake)
+        document = await stored(tools)
+        asking = asyncio.create_task(ask(tools, document))
+        while not fake.asked:  # noqa: ASYNC110 - a server's list
+            await asyncio.sleep(0.02)
+        asking.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asking
+    assert await leases(tools, document) == 0

@@ -1,0 +1,125 @@
+"""What becomes due is recorded and told once, whoever looks, however often, and after whatever outage."""
+
+import asyncio
+import dataclasses
+import datetime as dt
+import uuid
+from pathlib import Path
+
+import asyncpg
+import pytest
+from temporalio.testing import ActivityEnvironment
+
+from activities.addresses import AllowedHosts
+from activities.metrics import Metrics
+from activities.outgoing import HttpClient
+from activities.reading import DocumentReader
+from activities.sla import WATCH, sla_activity
+from activities.tools import Outside, Tools
+from storage.audit import list_events, verify_chain
+from storage.blobs import BlobStore
+from storage.lake import Lake
+from storage.reviews import Appearance, Question, Review, load_review, upsert_review
+from storage.values import ValueStore
+from tests.loopback import Loopback, Reply, loopback
+from tests.postgres import upload
+from workflows.sla import TELL_SLA
+
+HOUR = dt.timedelta(hours=1)
+
+
+@pytest.fixture
+def tools(pool: asyncpg.Pool, tmp_path: Path) -> Tools:
+    return Tools(pool, BlobStore(tmp_path), ValueStore(tmp_path), Lake(tmp_path), DocumentReader(), Metrics())
+
+
+def notifying(tools: Tools, server: Loopback) -> Tools:
+    http = HttpClient(AllowedHosts.parse(["127.0.0.1"]))
+    return dataclasses.replace(tools, outside=Outside(http, notify_url=f"{server.url}/alerts"))
+
+
+async def item(tools: Tools, *, used: float, hours: float = 10) -> Review:
+    """Open an item of a tenant of its own that has used this share of its SLA."""
+    tenant, now = f"sla_{uuid.uuid4().hex[:12]}", dt.datetime.now(dt.UTC)
+    document = await upload(tools.db, tenant_id=tenant)
+    sla_from = now - used * hours * HOUR
+    question = Question("invoice.test", Appearance(10, {}, [], {"vendor": "M"}), sla_from + hours * HOUR, sla_from)
+    return await upsert_review(tools.db, tenant, document.document_id, question)
+
+
+async def look(tools: Tools) -> None:
+    await ActivityEnvironment().run(sla_activity(tools))
+
+
+async def percents(tools: Tools, review: Review) -> list[int]:
+    events = await list_events(tools.db, review.tenant_id)
+    assert {(event.act, event.actor, event.review_id) for event in events} <= {("sla", WATCH, review.review_id)}
+    return [event.detail["percent"] for event in events]
+
+
+async def told(server: Loopback, review: Review) -> list[int]:
+    bodies = [asked.json() for asked in server.asked]
+    return [body["details"]["percent"] for body in bodies if body["details"]["review_id"] == review.review_id]
+
+
+def test_it_has_the_name_that_the_workflow_calls(tools: Tools) -> None:
+    assert sla_activity(tools).__name__ == TELL_SLA
+
+
+@pytest.mark.parametrize(("used", "expected"), [(0.49, []), (0.51, [50]), (0.81, [50, 80]), (1.2, [50, 80, 100])])
+async def test_each_share_is_recorded_once(tools: Tools, used: float, expected: list[int]) -> None:
+    review = await item(tools, used=used)
+    await look(tools)
+    await look(tools)
+    assert await percents(tools, review) == expected
+
+
+async def test_several_that_look_at_once_record_it_once(tools: Tools) -> None:
+    review = await item(tools, used=0.6)
+    await asyncio.gather(*(look(tools) for _ in range(6)))
+    assert await percents(tools, review) == [50]
+    assert (await verify_chain(tools.db, review.tenant_id)).broken_at is None
+
+
+async def test_the_band_rises_with_the_share(tools: Tools) -> None:
+    bands = []
+    for used in (0.5, 0.8, 1.0):
+        review = await item(tools, used=used + 0.01)
+        bands.append(review.band)
+    assert bands == [0, 1, 2]
+
+
+async def test_people_are_told_once_of_the_last_share(tools: Tools) -> None:
+    review = await item(tools, used=0.85)
+    async with loopback() as server:
+        for _ in range(3):
+            await look(notifying(tools, server))
+        assert await told(server, review) == [80]
+        body = next(each.json() for each in server.asked if review.review_id in each.json()["message"])
+    assert (body["title"], body["level"], body["run_id"]) == ("SLA", "warning", "invoice.test")
+    assert "has used 80 % of its time" in body["text"]
+
+
+async def test_a_receiver_that_is_away_is_told_later_with_the_same_id(tools: Tools) -> None:
+    review = await item(tools, used=1.01)
+    async with loopback(Reply(status=503)) as server:
+        await look(notifying(tools, server))
+        refused = list(server.asked)
+    async with loopback() as server:
+        await look(notifying(tools, server))
+        assert await told(server, review) == [100]
+        assert {asked.headers["webhook-id"] for asked in refused} <= {a.headers["webhook-id"] for a in server.asked}
+
+
+async def test_a_decided_item_is_no_matter_any_more(tools: Tools) -> None:
+    review = await item(tools, used=0.85)
+    await tools.db.execute(
+        "UPDATE reviews SET status = 'approved', closed_at = now() WHERE review_id = $1", review.review_id
+    )
+    async with loopback() as server:
+        await look(notifying(tools, server))
+        assert await told(server, review) == []
+    assert await percents(tools, review) == []
+    decided = await load_review(tools.db, review.tenant_id, review.review_id)
+    assert decided
+    assert decided.parts["sla"] == pytest.approx(0.85, abs=0.01)

@@ -1,0 +1,103 @@
+"""Documents that wait for a person, put before the API as a run would, each in a tenant of its test's own."""
+
+import datetime as dt
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import httpx
+
+from dag.values import Json
+from invoices.confidence import assess
+from invoices.model import Candidate, FieldValue, InvoiceData, LineItem, Source
+from storage.appearances import appearance_of
+from storage.db import transaction
+from storage.extractions import CURRENT_READER, save_extraction
+from storage.judged import load_judged
+from storage.reviews import Question, upsert_review
+from tests.api.customer import unique
+from tests.api.service import Service
+from tests.postgres import upload
+
+IBAN = "DE02120300000000202051"
+OTHER_IBAN = "DE89370400440532013000"
+
+
+def said(value: Any, source: Source = Source.XML) -> FieldValue[Any]:
+    return FieldValue(value=value, source=source, candidates=(Candidate(value=value, source=source),))
+
+
+def reading(**fields: FieldValue[Any]) -> InvoiceData:
+    """Return what an e-invoice says, in which nothing is wrong."""
+    told = {
+        "invoice_number": said(unique("R")),
+        "date": said(dt.date(2026, 11, 1)),
+        "vendor_name": said("Muster GmbH"),
+        "iban": said(IBAN),
+        "currency": said("EUR"),
+        "net": said(Decimal("100.00")),
+        "tax": said(Decimal("19.00")),
+        "total": said(Decimal("119.00")),
+    }
+    lines = (LineItem(description="Beratung", amount=Decimal("100.00")),)
+    return assess(InvoiceData(**{**told, **fields}, line_items=lines, reader="xml"), dt.date(2026, 11, 21))
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewer:
+    """A person at the API: every request carries their name and their tenant."""
+
+    http: httpx.AsyncClient
+    tenant: str
+    name: str = "ann"
+    scopes: str = "read review"
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"X-Test-Tenant": self.tenant, "X-Test-Name": self.name, "X-Test-Scopes": self.scopes}
+
+    async def ask(self, method: str, path: str, **request: Any) -> httpx.Response:
+        return await self.http.request(method, f"/v1{path}", headers=self.headers, **request)
+
+    async def get(self, path: str, **query: Any) -> Json:
+        response = await self.ask("GET", path, params=query)
+        assert response.status_code == 200, response.text
+        return response.json()
+
+    async def post(self, path: str, body: Json = None) -> Json:
+        response = await self.ask("POST", path, json=body)
+        assert response.status_code == 200, response.text
+        return response.json()
+
+    async def refused(self, method: str, path: str, status: int, **request: Any) -> Json:
+        response = await self.ask(method, path, **request)
+        assert response.status_code == status, response.text
+        return response.json()
+
+    async def claim(self, review_id: str) -> int:
+        return int((await self.post(f"/reviews/{review_id}/claim"))["token"])
+
+    async def verdict(self, item: Json, **more: Json) -> Json:
+        """Claim the item and return what a decision of it needs, as it is shown now."""
+        digest = (await self.get(f"/documents/{item['document_id']}/fields"))["digest"]
+        return {"token": await self.claim(item["review_id"]), "digest": digest, **more}
+
+    def named(self, name: str, scopes: str = "read review") -> "Reviewer":
+        return Reviewer(self.http, self.tenant, name, scopes)
+
+
+def reviewer(service: Service, tenant: str | None = None) -> Reviewer:
+    return Reviewer(service.http, tenant or unique("tenant"))
+
+
+async def waiting(service: Service, who: Reviewer, invoice: InvoiceData | None = None, **question: Any) -> Json:
+    """Keep a document with its reading, open its item, and return that as the API shows it."""
+    db = service.app.db
+    document = await upload(db, tenant_id=who.tenant)
+    await save_extraction(db, who.tenant, document.sha256, CURRENT_READER, invoice or reading())
+    async with transaction(db) as tx:
+        judged = await load_judged(tx, who.tenant, document.document_id, today=dt.date(2026, 11, 21))
+        due = document.received_at + dt.timedelta(hours=24)
+        asked = Question("invoice.test", appearance_of(judged), due, document.received_at, **question)
+        review = await upsert_review(tx, who.tenant, document.document_id, asked)
+    return await who.get(f"/reviews/{review.review_id}")

@@ -1,0 +1,46 @@
+import pytest
+
+from tests.api.reviewing import Reviewer, reviewer, waiting
+from tests.api.service import Service
+
+
+@pytest.fixture
+def ann(service: Service) -> Reviewer:
+    return reviewer(service)
+
+
+async def test_events_are_listed_page_by_page_and_fit(service: Service, ann: Reviewer) -> None:
+    for _ in range(3):
+        await ann.claim((await waiting(service, ann))["review_id"])
+    operator = ann.named("op", "operate")
+    first = (await operator.get("/audit", limit=2))["events"]
+    rest = (await operator.get("/audit", after=first[-1]["sequence"]))["events"]
+    assert [event["sequence"] for event in first + rest] == [1, 2, 3]
+    assert {(event["actor"], event["act"]) for event in first + rest} == {("ann", "claimed")}
+    verdict = await operator.get("/audit/verify")
+    assert verdict == {"intact": True, "events": 3, "head": rest[-1]["hash"], "broken_at": None, "problem": ""}
+
+
+async def test_another_tenant_has_an_audit_of_its_own(service: Service, ann: Reviewer) -> None:
+    item = await waiting(service, ann)
+    await ann.claim(item["review_id"])
+    stranger = reviewer(service).named("op", "operate")
+    assert (await stranger.get("/audit"))["events"] == []
+    assert (await stranger.get("/audit/verify"))["events"] == 0
+    await stranger.named("eve").refused("GET", f"/reviews/{item['review_id']}/audit", 404)
+
+
+@pytest.mark.parametrize("path", ["/audit", "/audit/verify"])
+async def test_a_reviewer_does_not_read_all_of_the_audit(ann: Reviewer, path: str) -> None:
+    assert (await ann.refused("GET", path, 403))["scope"] == "operate"
+
+
+async def test_a_break_is_told_with_its_place(service: Service, ann: Reviewer) -> None:
+    await ann.claim((await waiting(service, ann))["review_id"])
+    async with service.app.db.acquire() as connection:
+        await connection.execute("SET session_replication_role = replica")  # past the triggers, as an owner can
+        await connection.execute("UPDATE audit_events SET actor = 'eve' WHERE tenant_id = $1", ann.tenant)
+        await connection.execute("SET session_replication_role = DEFAULT")
+    verdict = await ann.named("op", "operate").get("/audit/verify")
+    assert (verdict["intact"], verdict["broken_at"]) == (False, 1)
+    assert verdict["problem"] == "event 1 is not as it was written, or not in its place"

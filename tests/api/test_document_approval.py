@@ -1,0 +1,246 @@
+"""A run that waits for the decision of its document: one question, one answer, whoever dies in between."""
+
+import asyncio
+import dataclasses
+from typing import cast
+
+import pytest
+from temporalio.client import Client
+
+from dag.values import Json
+from operations.review_answers import answer_waiting_runs
+from tests.api.customer import unique
+from tests.api.invoices import e_invoice
+from tests.api.reviewing import Reviewer, reviewer
+from tests.api.service import Service
+from tests.stack import eventually
+
+DEFINITION = "invoice_with_approval"
+
+
+@pytest.fixture
+def ann(service: Service) -> Reviewer:
+    return reviewer(service, "default")
+
+
+async def upload(service: Service, who: Reviewer, definition: str = DEFINITION) -> Json:
+    """Upload an invoice that is to be approved, and return its item once the run waits for it."""
+    await eventually(lambda: _is_published(service), "what is shipped to be published")
+    files = {"file": ("invoice.xml", e_invoice(unique("A")))}
+    headers = who.headers | {"X-Test-Name": "uploader", "X-Test-Scopes": "submit"}
+    sent = await service.http.post("/v1/documents", files=files, data={"definition": definition}, headers=headers)
+    assert sent.status_code == 202, sent.text
+    run_id = f"{definition}.{sent.json()['document_id']}"
+    await eventually(lambda: _is_asked(service, run_id), f"{run_id} to ask")
+    row = await service.app.db.fetchrow("SELECT document_review_id FROM reviews WHERE run_id = $1", run_id)
+    assert row
+    return await who.get(f"/reviews/{row['document_review_id']}") | {"run": run_id}
+
+
+async def _is_published(service: Service) -> bool:
+    return (await service.http.get(f"/v1/definitions/{DEFINITION}")).status_code == 200
+
+
+async def _is_asked(service: Service, run_id: str) -> bool:
+    return bool(
+        await service.app.db.fetchval("SELECT true FROM reviews WHERE run_id = $1 AND step_id = 'approval'", run_id)
+    )
+
+
+async def _is_closed(service: Service, run_id: str) -> bool:
+    return bool((await step_item(service, run_id))["status"] == "decided")
+
+
+async def _has_left(who: Reviewer, item: Json) -> bool:
+    return bool((await who.get(f"/reviews/{item['review_id']}"))["status"] == "closed")
+
+
+async def step_item(service: Service, run_id: str) -> Json:
+    row = await service.app.db.fetchrow("SELECT review_id, status FROM reviews WHERE run_id = $1", run_id)
+    assert row
+    return dict(row)
+
+
+async def approve(who: Reviewer, item: Json, act: str = "approve", **more: Json) -> Json:
+    return await who.post(f"/reviews/{item['review_id']}/{act}", await who.verdict(item, **more))
+
+
+async def test_approving_a_document_resumes_its_run(service: Service, ann: Reviewer) -> None:
+    item = await upload(service, ann)
+    listed = (await ann.get("/reviews", limit=500))["reviews"]
+    about = [each for each in listed if each["document_id"] == item["document_id"]]
+    assert [each["review_id"] for each in about] == [item["review_id"]]  # one question, not two
+    outcome = await approve(ann, item)
+    assert (outcome["review"]["status"], outcome["runs_told"]) == ("approved", True)
+    ended = await service.ended(item["run"])
+    assert (ended["status"], ended["outputs"]["approved_by"]) == ("completed", "ann")
+    assert ended["steps"]["file_json"]["status"] == "completed"
+    await eventually(lambda: _is_closed(service, item["run"]), "the run's own question to be closed")
+
+
+async def test_what_is_filed_is_what_was_corrected(service: Service, ann: Reviewer) -> None:
+    item = await upload(service, ann)
+    body = {"value": "Muster AG", "token": await ann.claim(item["review_id"])}
+    await ann.ask("PUT", f"/documents/{item['document_id']}/fields/vendor_name", json=body)
+    await approve(ann, item)
+    ended = await service.ended(item["run"])
+    path = ended["steps"]["file_json"]["output"]["path"]
+    assert "Muster AG" in (service.settings.data_dir / "lake" / path).read_text()
+
+
+async def test_rejecting_a_document_ends_its_run(service: Service, ann: Reviewer) -> None:
+    item = await upload(service, ann)
+    await approve(ann, item, "reject", why="not ours")
+    ended = await service.ended(item["run"])
+    assert (ended["status"], ended["reason"]) == ("aborted", "rejected: not ours")
+
+
+async def test_of_two_who_decide_at_once_the_run_gets_the_one_that_counts(service: Service, ann: Reviewer) -> None:
+    item = await upload(service, ann)
+    verdict = await ann.verdict(item, why="seen")
+    paths = [f"/reviews/{item['review_id']}/{act}" for act in ("approve", "reject") * 3]
+    answers = await asyncio.gather(*(ann.ask("POST", path, json=verdict) for path in paths))
+    [winner] = [answer.json()["review"]["status"] for answer in answers if answer.status_code == 200]
+    ended = await service.ended(item["run"])
+    assert ended["status"] == {"approved": "completed", "rejected": "aborted"}[winner]
+
+
+async def test_a_decision_whose_api_died_before_telling_the_run_is_told_by_the_sweep(
+    service: Service, ann: Reviewer
+) -> None:
+    item = await upload(service, ann)
+    verdict = await ann.verdict(item)
+    app = service.app
+    service.api.state.app = dataclasses.replace(
+        app, temporal=cast(Client, Dead())
+    )  # dies between the commit and the update
+    try:
+        outcome = await ann.post(f"/reviews/{item['review_id']}/approve", verdict)
+    finally:
+        service.api.state.app = app
+    assert (outcome["review"]["status"], outcome["runs_told"]) == ("approved", False)
+    await eventually(lambda: _told(service), "the sweep to tell")
+    assert (await service.ended(item["run"]))["outputs"]["approved_by"] == "ann"
+
+
+async def test_a_run_that_was_told_before_its_api_died_is_not_told_twice(service: Service, ann: Reviewer) -> None:
+    item = await upload(service, ann)
+    await approve(ann, item)
+    await service.ended(item["run"])
+    await eventually(lambda: _is_closed(service, item["run"]), "the run's own question to be closed")
+    # the worker's word that the question is closed got lost: to the queue, the run still waits
+    await service.app.db.execute("UPDATE reviews SET status = 'open' WHERE run_id = $1", item["run"])
+    await answer_waiting_runs(service.app, older_than_seconds=0)
+    assert (await step_item(service, item["run"]))["status"] in ("open", "closed", "decided")
+    report = (await service.http.get(f"/v1/runs/{item['run']}")).json()
+    assert (report["status"], report["steps"]["approval"]["answered_by"]) == ("completed", "ann")
+    assert (await ann.get(f"/reviews/{item['review_id']}"))["status"] == "approved"
+
+
+async def test_a_decision_before_the_run_asks_is_its_answer(service: Service, ann: Reviewer) -> None:
+    item = await upload(service, ann)
+    row = await service.app.db.fetchrow("SELECT * FROM reviews WHERE run_id = $1", item["run"])
+    assert row
+    await service.app.db.execute("DELETE FROM reviews WHERE run_id = $1", item["run"])  # not asked yet
+    await approve(ann, item)
+    columns = ("tenant_id", "review_id", "run_id", "step_id", "run_document_id", "queue", "title", "form", "show")
+    rest = ("asked_at", "priority", "parts", "reasons", "summary", "document_review_id")
+    names = (*columns, *rest)
+    places = ", ".join(f"${number}" for number in range(1, len(names) + 1))
+    await service.app.db.execute(
+        f"INSERT INTO reviews ({', '.join(names)}) VALUES ({places})",  # names of columns
+        *(row[name] for name in names),
+    )
+    await answer_waiting_runs(service.app, older_than_seconds=0)
+    assert (await service.ended(item["run"]))["outputs"]["approved_by"] == "ann"
+
+
+async def test_a_run_that_is_aborted_takes_its_document_out_of_the_queue(service: Service, ann: Reviewer) -> None:
+    item = await upload(service, ann)
+    operator = ann.named("op", "operate")
+    await operator.post(f"/runs/{item['run']}/abort")
+    await eventually(lambda: _has_left(ann, item), "the item to leave the queue")
+
+
+async def test_the_run_cannot_be_answered_past_its_document(service: Service, ann: Reviewer) -> None:
+    item = await upload(service, ann)
+    operator = ann.named("op", "operate review")
+    body = {"answer": {"approved": True}}
+    refused = await operator.refused("POST", f"/runs/{item['run']}/waits/approval", 422, json=body)
+    assert item["review_id"] in refused["problems"][0]["message"]
+    asked = await step_item(service, item["run"])
+    decision = {"decision": {"approved": True}}
+    refused = await operator.refused("POST", f"/reviews/{asked['review_id']}/decision", 422, json=decision)
+    assert item["review_id"] in refused["problems"][0]["message"]
+
+
+async def publish(service: Service, **human: Json) -> str:
+    """Publish a definition that reads a document and asks about it so, and return its id."""
+    document = "{{ inputs.document_id }}"
+    steps = [
+        {"id": "extract", "handler": "extract_invoice", "config": {"document_id": document}},
+        {
+            "id": "queue",
+            "handler": "create_review",
+            "depends_on": ["extract"],
+            "config": {"document_id": document, "sla_hours": 24},
+        },
+        {"id": "approval", "depends_on": ["queue"], "human": {"queue": "documents", **human}},
+    ]
+    inputs = {"document_id": {"type": "string", "required": True}}
+    definition = {"id": unique("approves"), "inputs": inputs, "steps": steps}
+    sent = await service.http.post("/v1/definitions", json={"definition": definition})
+    assert sent.is_success, sent.text
+    return str(definition["id"])
+
+
+async def test_whoever_uploaded_a_document_does_not_approve_it_where_the_step_says_so(
+    service: Service, ann: Reviewer
+) -> None:
+    definition = await publish(service, assignees={"not_the_submitter": True, "group": "cashiers"})
+    item = await upload(service, ann, definition)
+    assert (item["group"], item["may_not_decide"]) == ("cashiers", ["uploader"])
+    uploader = ann.named("uploader")
+    verdict = await uploader.verdict(item)
+    refused = await uploader.refused("POST", f"/reviews/{item['review_id']}/approve", 403, json=verdict)
+    assert refused["type"] == "/problems/may-not-decide"
+    await uploader.post(f"/reviews/{item['review_id']}/release", {"token": verdict["token"]})
+    await approve(ann, item)
+    assert (await service.ended(item["run"]))["status"] == "completed"
+
+
+async def test_a_decision_that_the_runs_form_does_not_take_is_refused(service: Service, ann: Reviewer) -> None:
+    definition = await publish(service, form={"type": "object", "required": ["cost_centre"]})
+    item = await upload(service, ann, definition)
+    verdict = await ann.verdict(item)
+    refused = await ann.refused("POST", f"/reviews/{item['review_id']}/approve", 422, json=verdict)
+    assert "cost_centre" in refused["problems"][0]["message"]
+    assert (await ann.get(f"/reviews/{item['review_id']}"))["status"] == "open"
+
+
+async def test_a_decision_that_its_run_refuses_is_given_back(service: Service, ann: Reviewer) -> None:
+    """As when the run asked after the decision: its form is looked at then."""
+    definition = await publish(service, form={"type": "object", "required": ["cost_centre"]})
+    item = await upload(service, ann, definition)
+    await service.app.db.execute(
+        "UPDATE reviews SET form = '{}' WHERE run_id = $1 AND step_id = 'approval'", item["run"]
+    )
+    await approve(ann, item)
+    assert (await ann.get(f"/reviews/{item['review_id']}"))["status"] == "open"
+    events = (await ann.get(f"/reviews/{item['review_id']}/audit"))["events"]
+    assert [(event["actor"], event["act"]) for event in events[-2:]] == [("ann", "approved"), ("docrail", "reopened")]
+    assert "cost_centre" in events[-1]["detail"]["why"]
+
+
+async def _told(service: Service) -> bool:
+    return await answer_waiting_runs(service.app, older_than_seconds=0) > 0
+
+
+class Dead:
+    """A Temporal that is away, as the client of an API meets it that is about to die."""
+
+    def get_workflow_handle(self, *_: object, **__: object) -> "Dead":
+        return self
+
+    async def execute_update(self, *_: object, **__: object) -> None:
+        raise RuntimeError("Failed client connect: it died")

@@ -1,0 +1,227 @@
+import asyncio
+import dataclasses
+from collections.abc import AsyncIterator
+from decimal import Decimal
+
+import pytest
+
+from dag.values import Json
+from invoices.model import FieldValue, InvoiceData
+from storage.vendors import load_vendor
+from tests.api.reviewing import IBAN, OTHER_IBAN, Reviewer, reading, reviewer, said, waiting
+from tests.api.service import Service
+
+NOTHING: FieldValue[str] = FieldValue()
+
+
+@pytest.fixture
+def ann(service: Service) -> Reviewer:
+    return reviewer(service)
+
+
+@pytest.fixture
+async def limited(service: Service) -> AsyncIterator[None]:
+    """Let nobody approve more than 1000 alone."""
+    app = service.app
+    service.api.state.app = dataclasses.replace(app, four_eyes_above=Decimal(1000))
+    yield
+    service.api.state.app = app
+
+
+async def decide(who: Reviewer, item: Json, act: str = "approve", **more: Json) -> Json:
+    return await who.post(f"/reviews/{item['review_id']}/{act}", await who.verdict(item, **more))
+
+
+async def test_an_approved_item_leaves_the_queue(service: Service, ann: Reviewer) -> None:
+    item = await waiting(service, ann)
+    outcome = await decide(ann, item)
+    assert (outcome["review"]["status"], outcome["review"]["decided_by"]) == ("approved", "ann")
+    assert (outcome["needs_second"], outcome["runs_told"]) == ([], True)
+    assert (await ann.get("/reviews"))["reviews"] == []
+    assert (await ann.get(f"/reviews/{item['review_id']}"))["decision"] == {"approved": True, "reason": ""}
+
+
+async def test_an_approval_teaches_about_the_vendor(service: Service, ann: Reviewer) -> None:
+    await decide(ann, await waiting(service, ann))
+    memory = await load_vendor(service.app.db, ann.tenant, [f"iban:{IBAN}"])
+    assert memory
+    assert (memory.approvals, memory.usual("vendor_name")) == (1, "Muster GmbH")
+
+
+async def test_a_rejection_has_a_reason_and_teaches_nothing(service: Service, ann: Reviewer) -> None:
+    item = await waiting(service, ann)
+    verdict = await ann.verdict(item, why=" ")
+    refused = await ann.refused("POST", f"/reviews/{item['review_id']}/reject", 422, json=verdict)
+    assert refused["problems"][0]["path"] == "why"
+    outcome = await decide(ann, item, "reject", why="not ours")
+    assert outcome["review"]["status"] == "rejected"
+    assert await load_vendor(service.app.db, ann.tenant, [f"iban:{IBAN}"]) is None
+
+
+async def test_a_decision_without_a_claim_is_refused(service: Service, ann: Reviewer) -> None:
+    item = await waiting(service, ann)
+    verdict = await ann.verdict(item)
+    bob = ann.named("bob")
+    refused = await bob.refused("POST", f"/reviews/{item['review_id']}/approve", 409, json=verdict)
+    assert (refused["type"], refused["claimed_by"]) == ("/problems/claim-lost", "ann")
+
+
+async def test_a_decision_on_what_has_changed_is_refused(service: Service, ann: Reviewer) -> None:
+    item = await waiting(service, ann)
+    verdict = await ann.verdict(item)
+    value = {"value": "120.00", "token": verdict["token"]}
+    changed = await ann.ask("PUT", f"/documents/{item['document_id']}/fields/total", json=value)
+    refused = await ann.refused("POST", f"/reviews/{item['review_id']}/approve", 409, json=verdict)
+    assert (refused["type"], refused["digest"]) == ("/problems/decision-outdated", changed.json()["digest"])
+
+
+async def test_a_reading_that_comes_in_between_makes_a_decision_outdated(service: Service, ann: Reviewer) -> None:
+    item = await waiting(service, ann)
+    verdict = await ann.verdict(item)
+    sha256 = (await ann.get(f"/documents/{item['document_id']}"))["sha256"]
+    anew = reading(total=said(Decimal("999.00"))).for_document("").model_dump_json()
+    await service.app.db.execute(
+        "UPDATE processed_documents SET data = $3::text::jsonb WHERE tenant_id = $1 AND sha256 = $2",
+        *(ann.tenant, sha256, anew),
+    )
+    refused = await ann.refused("POST", f"/reviews/{item['review_id']}/approve", 409, json=verdict)
+    assert refused["type"] == "/problems/decision-outdated"
+
+
+async def test_of_two_who_decide_at_once_one_counts(service: Service, ann: Reviewer) -> None:
+    item = await waiting(service, ann)
+    verdict = await ann.verdict(item, why="seen")
+    paths = [f"/reviews/{item['review_id']}/{act}" for act in ("approve", "reject") * 4]
+    answers = await asyncio.gather(*(ann.ask("POST", path, json=verdict) for path in paths))
+    [winner] = [answer.json()["review"] for answer in answers if answer.status_code == 200]
+    late = [answer.json() for answer in answers if answer.status_code != 200]
+    assert {told["type"] for told in late} == {"/problems/already-decided"}
+    assert {(told["decided_by"], told["decision"]["approved"]) for told in late} == {
+        ("ann", winner["status"] == "approved")
+    }
+    acts = [event["act"] for event in (await ann.get(f"/reviews/{item['review_id']}/audit"))["events"]]
+    assert acts == ["claimed", winner["status"]]
+
+
+async def test_broken_rules_take_a_reason_to_approve(service: Service, ann: Reviewer) -> None:
+    item = await waiting(service, ann, reading(total=said(Decimal("200.00"))))
+    verdict = await ann.verdict(item)
+    refused = await ann.refused("POST", f"/reviews/{item['review_id']}/approve", 422, json=verdict)
+    assert "totals_disagree" in refused["problems"][0]["message"]
+    outcome = await decide(ann, item, why="a deposit is in it")
+    assert outcome["review"]["status"] == "approved"
+
+
+async def test_a_decided_item_can_be_reopened(service: Service, ann: Reviewer) -> None:
+    item = await waiting(service, ann)
+    await decide(ann, item)
+    reopened = await ann.post(f"/reviews/{item['review_id']}/reopen", {"why": "paid twice"})
+    assert (reopened["status"], reopened["decided_by"]) == ("open", None)
+    refused = await ann.refused("POST", f"/reviews/{item['review_id']}/reopen", 409, json={"why": "again"})
+    assert refused["type"] == "/problems/wrong-state"
+    assert (await decide(ann, item, "reject", why="paid twice"))["review"]["status"] == "rejected"
+
+
+@pytest.mark.usefixtures("limited")
+async def test_above_the_limit_two_people_approve(service: Service, ann: Reviewer) -> None:
+    item = await waiting(service, ann, large())
+    first = await decide(ann, item)
+    assert "above 1000" in first["needs_second"][0]
+    assert (first["review"]["status"], first["review"]["first_approved_by"]) == ("open", "ann")
+    again = await ann.refused("POST", f"/reviews/{item['review_id']}/approve", 403, json=await ann.verdict(item))
+    assert again["type"] == "/problems/may-not-decide"
+    await release(service, item)
+    second = await decide(ann.named("bob"), item)
+    assert (second["review"]["status"], second["review"]["decided_by"]) == ("approved", "bob")
+    events = (await ann.get(f"/reviews/{item['review_id']}/audit"))["events"]
+    assert events[-1]["detail"]["first_approved_by"] == "ann"
+
+
+@pytest.mark.usefixtures("limited")
+async def test_the_second_approval_is_not_handed_to_the_first_person(service: Service, ann: Reviewer) -> None:
+    await decide(ann, await waiting(service, ann, large()))
+    assert (await ann.post("/reviews/next"))["claim"] is None
+    assert (await ann.named("bob").post("/reviews/next"))["claim"]
+
+
+@pytest.mark.usefixtures("limited")
+async def test_a_first_approval_is_void_once_a_field_has_changed(service: Service, ann: Reviewer) -> None:
+    item = await waiting(service, ann, large())
+    await decide(ann, item)
+    bob = ann.named("bob")
+    body = {"value": "R-77", "token": await bob.claim(item["review_id"])}
+    await bob.ask("PUT", f"/documents/{item['document_id']}/fields/invoice_number", json=body)
+    outcome = await decide(bob, item)
+    assert (outcome["review"]["status"], outcome["review"]["first_approved_by"]) == ("open", "bob")
+    assert (await decide(ann, item))["review"]["status"] == "approved"
+
+
+async def test_a_changed_iban_takes_two_people(service: Service, ann: Reviewer) -> None:
+    await decide(ann, await waiting(service, ann))
+    item = await waiting(service, ann, reading(iban=said(OTHER_IBAN)))
+    outcome = await decide(ann, item, why="they called")
+    assert "the IBAN is not the one" in outcome["needs_second"][0]
+    outcome = await decide(ann.named("bob"), item, why="I asked them too")
+    assert outcome["review"]["status"] == "approved"
+
+
+async def test_an_iban_that_somebody_wrote_takes_two_people(service: Service, ann: Reviewer) -> None:
+    item = await waiting(service, ann, reading(iban=FieldValue()))
+    body = {"value": OTHER_IBAN, "token": await ann.claim(item["review_id"])}
+    await ann.ask("PUT", f"/documents/{item['document_id']}/fields/iban", json=body)
+    assert "ann wrote it" in (await decide(ann, item))["needs_second"][0]
+
+
+async def test_many_are_approved_at_once_where_nothing_is_wrong(service: Service, ann: Reviewer) -> None:
+    good = await waiting(service, ann)
+    wrong = await waiting(service, ann, reading(net=said(Decimal("1.00")), **vendor("Other Ltd")))
+    taken = await waiting(service, ann, reading(**vendor("Third Ltd", said(OTHER_IBAN))))
+    await ann.named("bob").claim(taken["review_id"])
+    items = [{"review_id": item["review_id"], "digest": item["digest"]} for item in (good, wrong, taken)]
+    outdated = {"review_id": good["review_id"], "digest": "0" * 64}
+    missing = {"review_id": "rev_" + "0" * 26, "digest": "0" * 64}
+    done = (await ann.post("/reviews/approve", {"items": [outdated, *items, missing]}))["items"]
+    assert [outcome["approved"] for outcome in done] == [False, True, False, False, False]
+    whys = [outcome["why"] or "" for outcome in done]
+    expected = ("changed since", "", "Net 1.00", "bob works on this item", "there is no review item")
+    assert all(part in why for part, why in zip(expected, whys, strict=True)), whys
+    assert (await ann.get(f"/reviews/{wrong['review_id']}"))["status"] == "open"
+
+
+@pytest.mark.usefixtures("limited")
+async def test_a_bulk_approval_is_no_way_around_the_second_person(service: Service, ann: Reviewer) -> None:
+    item = await waiting(service, ann, large())
+    body = {"items": [{"review_id": item["review_id"], "digest": item["digest"]}]}
+    [outcome] = (await ann.post("/reviews/approve", body))["items"]
+    assert (outcome["approved"], "above 1000" in outcome["why"]) == (False, True)
+    assert (await ann.get(f"/reviews/{item['review_id']}"))["first_approved_by"] is None
+
+
+async def test_too_many_at_once_are_refused(ann: Reviewer) -> None:
+    body = {"items": [{"review_id": "rev_1", "digest": "0" * 64}] * 101}
+    assert (await ann.refused("POST", "/reviews/approve", 422, json=body))["type"] == "/problems/invalid-input"
+
+
+@pytest.mark.parametrize("act", ["approve", "reject", "reopen"])
+async def test_another_tenants_item_is_not_decided(service: Service, ann: Reviewer, act: str) -> None:
+    item = await waiting(service, ann)
+    verdict = await ann.verdict(item, why="ours now")
+    body = {"why": "ours now"} if act == "reopen" else verdict
+    stranger = reviewer(service)
+    await stranger.refused("POST", f"/reviews/{item['review_id']}/{act}", 404, json=body)
+    assert (await ann.get(f"/reviews/{item['review_id']}"))["status"] == "open"
+    assert (await stranger.ask("GET", f"/reviews/{item['review_id']}/audit")).status_code == 404
+
+
+def vendor(name: str, iban: FieldValue[str] = NOTHING) -> dict[str, FieldValue[str]]:
+    return {"vendor_name": said(name), "iban": iban}
+
+
+def large() -> InvoiceData:
+    totals = {"net": Decimal("10000.00"), "tax": Decimal("1900.00"), "total": Decimal("11900.00")}
+    invoice = reading(**{name: said(value) for name, value in totals.items()})
+    return invoice.model_copy(update={"line_items": ()})
+
+
+async def release(service: Service, item: Json) -> None:
+    await service.app.db.execute("UPDATE reviews SET claimed_until = NULL WHERE review_id = $1", item["review_id"])

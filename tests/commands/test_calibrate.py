@@ -1,0 +1,100 @@
+"""`docrail calibrate`: a preview that changes nothing, a fit that is kept, and the way back."""
+
+import json
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from invoices.calibration import Calibration, Observation
+from operations.principal import DEFAULT_TENANT
+from storage.calibrations import load_calibration, save_outcomes
+from storage.db import open_pool
+from storage.migrate import migrate
+from tests.commands.process import Ended, docrail
+from tests.postgres import empty_database
+from tests.stack import Servers
+
+SAMPLES = Path(__file__).parents[2] / "samples"
+
+
+@pytest.fixture
+async def dsn(embedded: Servers) -> AsyncIterator[str]:
+    async with empty_database(embedded.dsn) as name:
+        await migrate(name)
+        yield name
+
+
+async def calibrate(dsn: str, *arguments: str) -> Ended:
+    return await docrail("calibrate", *arguments, DOCRAIL_DATABASE_URL=dsn)
+
+
+async def decide(dsn: str, families: int = 10) -> None:
+    """Store what people decided: the readers are right, and too modest."""
+    pool = await open_pool(dsn)
+    for number in range(families):
+        seen = [Observation(field, 0.6, right=True, family=f"vat:{number}") for field in ("total", "date", "currency")]
+        for document in range(2):
+            await save_outcomes(pool, DEFAULT_TENANT, f"doc_{number}_{document}", seen)
+    await pool.close()
+
+
+async def test_labelled_files_give_a_preview_without_any_server(tmp_path: Path) -> None:
+    written = tmp_path / "fit.json"
+    shown = await calibrate("postgresql://nobody@127.0.0.1:1/none", "--labelled", str(SAMPLES), "--write", str(written))
+    assert (shown.code, shown.err) == (0, "")
+    assert re.search(r"\d\d values of 1\d families", shown.out)
+    assert "by this fit, each family judged by the others" in shown.out
+    assert "kept" not in shown.out
+    assert Calibration.model_validate_json(written.read_text()).observations > 50
+
+
+async def test_decisions_are_fitted_kept_and_taken_back(dsn: str) -> None:
+    await decide(dsn)
+    preview = await calibrate(dsn, "--decisions")
+    assert "60 values of 10 families, 0 of them wrong" in preview.out
+    assert "kept" not in preview.out
+    kept = await calibrate(dsn, "--decisions", "--keep")
+    assert "kept as version 1; it counts from now on" in kept.out
+    pool = await open_pool(dsn)
+    active = await load_calibration(pool, DEFAULT_TENANT)
+    assert active
+    assert active.apply("total", 0.6) > 0.9
+    listed = [line.split() for line in (await calibrate(dsn)).out.splitlines()]
+    assert [line[:3] for line in listed if line[:1] == ["1"]] == [["1", "people's", "decisions"]]
+    assert listed[-1][-1] == "yes"
+    assert (await calibrate(dsn, "--back", "shipped")).out == "the shipped calibration counts from now on\n"
+    assert await load_calibration(pool, DEFAULT_TENANT) is None
+    assert (await calibrate(dsn, "--back", "1")).out == "version 1 counts from now on\n"
+    assert await load_calibration(pool, DEFAULT_TENANT) == active
+    await pool.close()
+
+
+async def test_too_little_to_fit_on_is_said_and_nothing_is_kept(dsn: str) -> None:
+    await decide(dsn, families=2)
+    refused = await calibrate(dsn, "--decisions", "--keep")
+    assert refused.code == 1
+    assert "found 12 values of 2 families of documents; a fit needs at least 50 of 3" in refused.err
+    assert "1 " not in (await calibrate(dsn)).out.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--keep"], "needs --labelled or --decisions"),
+        (["--back", "1", "--decisions"], "goes without the options of a fit"),
+        (["--back", "first"], "found 'first', expected a version's number or `shipped`"),
+    ],
+)
+async def test_wrong_usage_is_said(arguments: list[str], said: str) -> None:
+    refused = await docrail("calibrate", *arguments)
+    assert refused.code == 2
+    assert said in " ".join(refused.err.replace("│", "").split())
+
+
+async def test_a_version_that_is_not_there_and_a_folder_that_is_none_are_named(dsn: str, tmp_path: Path) -> None:
+    assert "has no calibration '9'" in (await calibrate(dsn, "--back", "9")).err
+    assert str(tmp_path / "MANIFEST.json") in (await calibrate(dsn, "--labelled", str(tmp_path))).err
+    (tmp_path / "MANIFEST.json").write_text(json.dumps({"documents": []}))
+    assert "files: Field required; expected" in (await calibrate(dsn, "--labelled", str(tmp_path))).err

@@ -1,0 +1,59 @@
+"""The clock behind SLA events: a schedule in Temporal, made once, whose rounds record what is due."""
+
+import datetime as dt
+import uuid
+from pathlib import Path
+
+import asyncpg
+import pytest
+from temporalio.client import Client
+from temporalio.contrib.pydantic import pydantic_data_converter
+
+from activities.metrics import Metrics
+from activities.reading import DocumentReader
+from activities.sla import sla_activity
+from activities.tools import Tools
+from operations.connection import Connection
+from operations.draining import working
+from operations.sla_schedule import apply_sla_schedule, schedule_id
+from storage.audit import list_events
+from storage.blobs import BlobStore
+from storage.lake import Lake
+from storage.reviews import Appearance, Question, upsert_review
+from storage.values import ValueStore
+from tests.postgres import dsn, pool, upload
+from tests.stack import Servers, eventually
+from worker import assemble_worker
+from workflows.sla import SlaWatch
+
+__all__ = ["dsn", "pool"]
+
+
+@pytest.fixture
+def tools(pool: asyncpg.Pool, tmp_path: Path) -> Tools:
+    return Tools(pool, BlobStore(tmp_path), ValueStore(tmp_path), Lake(tmp_path), DocumentReader(), Metrics())
+
+
+async def test_the_schedule_is_made_once_and_its_rounds_record_what_is_due(embedded: Servers, tools: Tools) -> None:
+    connection, queue = Connection(embedded.temporal_address), f"sla-{uuid.uuid4().hex}"
+    client = await Client.connect(embedded.temporal_address, data_converter=pydantic_data_converter)
+    tenant, now = f"sla_{uuid.uuid4().hex[:12]}", dt.datetime.now(dt.UTC)
+    document = await upload(tools.db, tenant_id=tenant)
+    question = Question(
+        "invoice.test", Appearance(1, {}, [], {}), now + dt.timedelta(hours=1), now - dt.timedelta(hours=2)
+    )
+    await upsert_review(tools.db, tenant, document.document_id, question)
+
+    assert "every minute" in await apply_sla_schedule(connection, queue)
+    assert await apply_sla_schedule(connection, queue) == ""
+    handle = client.get_schedule_handle(schedule_id(queue))
+    try:
+        async with working([assemble_worker(client, queue, [SlaWatch], [sla_activity(tools)], sandboxed=True)]):
+            await handle.trigger()
+            await eventually(lambda: _is_recorded(tools, tenant), "the event")
+    finally:
+        await handle.delete()
+
+
+async def _is_recorded(tools: Tools, tenant: str) -> bool:
+    return [event.detail["percent"] for event in await list_events(tools.db, tenant)] == [50]
