@@ -196,7 +196,7 @@ async def open_tools(settings: Settings) -> AsyncIterator[Tools]:
     try:
         await reader.start()
         stores = BlobStore(blobs), ValueStore(values), Lake(lake)
-        yield Tools(pool, *stores, reader, metrics, outside_of(settings), settings.keeping)
+        yield Tools(pool, *stores, reader, metrics, outside_of(settings), settings.keeping, settings.four_eyes_above)
     finally:
         await reader.close()
         await pool.close()

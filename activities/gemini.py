@@ -1,5 +1,6 @@
 """Asks a Gemini model, and says of each way it can go wrong whether trying again may help."""
 
+import asyncio
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,6 +27,10 @@ REQUEST = "Gemini"
 EXCERPT_CHARACTERS = 300
 COMPLETE, CUT = "STOP", "MAX_TOKENS"
 """The finish reasons that come with a text of use; every other one is a refusal (SAFETY, RECITATION and so on)."""
+
+
+class AnswerLostError(UnreachableError):
+    """The connection broke after the request was sent: the answer may be paid for, and nobody has it."""
 
 
 class NotConfiguredError(ValueError):
@@ -89,6 +94,12 @@ async def ask(access: GeminiAccess, question: Question) -> Answer:
         client.close()
 
 
+def is_lost(error: BaseException) -> bool:
+    """Tell whether a call that ended so may have an answer that is paid for and came to nobody."""
+    lost = (AnswerLostError, OutgoingTimeoutError, asyncio.CancelledError)
+    return isinstance(error, lost) or getattr(error, "status", None) == HTTPStatus.OK
+
+
 def text_of(answer: Answer) -> str:
     """Return the text. Raises: AnswerUnusableError if there is none, or none of use."""
     if answer.refused:
@@ -114,10 +125,12 @@ async def _generate(client: genai.Client, question: Question) -> types.GenerateC
         )
     except errors.APIError as error:
         raise _refused(error) from None
+    except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
+        raise UnreachableError(f"{REQUEST} cannot be reached: {str(error) or type(error).__name__}") from None
     except httpx2.TimeoutException:
         raise OutgoingTimeoutError(f"{REQUEST} did not answer within {question.timeout_seconds:g} s") from None
     except httpx2.HTTPError as error:
-        raise UnreachableError(f"{REQUEST} cannot be reached: {str(error) or type(error).__name__}") from None
+        raise AnswerLostError(f"{REQUEST} cannot be reached: {str(error) or type(error).__name__}") from None
     except json.JSONDecodeError:  # a proxy's page, or an answer that broke off: the next one may be whole
         raise TryAgainLaterError(REQUEST, HTTPStatus.OK, "with a body that is no JSON") from None
 

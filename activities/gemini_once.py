@@ -2,8 +2,9 @@
 
 import asyncio
 import datetime as dt
-from collections.abc import Sequence
+import logging
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from activities.gemini_reading import (
@@ -22,12 +23,11 @@ from activities.single_flight import BeingReadError, find_or_claim, renewing
 from activities.tools import Tools
 from invoices.confidence import assess, overall
 from invoices.gemini import WireInvoice, quotes_of, read_answer
-from invoices.gemini_check import check_on_pages
+from invoices.gemini_check import claims_of, not_examined, with_findings
 from invoices.model import InvoiceData
 from invoices.problems import UnreadableDocument
-from invoices.readers.geometry import Page
 from invoices.readers.reconcile import reconcile
-from storage.db import transaction
+from storage.db import DATABASE_ERRORS, StorageError, transaction
 from storage.extractions import FALLBACK, reading_version, save_extraction
 from storage.reading_leases import Claim, Lease, leave_lease, release_lease
 
@@ -35,8 +35,12 @@ REFUSED_SECONDS = 600.0
 """How long other documents of the same bytes take a refusal for theirs, without asking."""
 SETTLED = frozenset({"needs_ocr", "no_text_layer", "pages_not_read"})
 """What the local readers could not do and Gemini has done."""
+SAVE_PAUSES_SECONDS = (0.5, 1.0, 2.0, 4.0)
+"""Between the tries to store an answer that is paid for. Then it is given up, and another attempt pays for it again."""
 LEAST_PAUSE_SECONDS = 1.0
 """Between two attempts at the same bytes: who waited in a slot takes over without a new turn of the limit."""
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +87,9 @@ async def _claim(work: Work) -> Reading | Claim:
         return await find_reading(tools, call.tenant_id, work.sha256, work.version)
 
     try:
-        await check_budget(tools)
         claim = await find_or_claim(tools.db, work.lease, find, tools.metrics.models)
+        if isinstance(claim, Claim) and claim.mine:
+            await _check_budget(work)
     except BudgetUsedError as error:
         raise NotReadError(BUDGET, str(error)) from None
     except BeingReadError as error:
@@ -94,6 +99,15 @@ async def _claim(work: Work) -> Reading | Claim:
     if isinstance(claim, Claim) and not claim.mine:
         raise NotReadError(*claim.note["refused"])
     return claim
+
+
+async def _check_budget(work: Work) -> None:
+    """Look when it is our turn to ask: those before us were paid while we waited."""
+    try:
+        await check_budget(work.tools)
+    except BaseException:
+        await release_lease(work.tools.db, work.lease)
+        raise
 
 
 async def _ask(work: Work, hints: Hints) -> Reading:
@@ -120,31 +134,49 @@ async def _ask(work: Work, hints: Hints) -> Reading:
 async def _answered(work: Work, hints: Hints) -> Reading:
     call, tools = work.call, work.tools
     data = await tools.blobs.get(work.sha256)
-    answer, model = await ask_about(
-        *(tools, call, work.document_id, data), model=work.model, hints=hints, timeout_seconds=work.timeout_seconds
-    )
-    pages = await _pages(tools, work.sha256)
-    invoice = await asyncio.to_thread(_together, answer, model, work.local.invoice, pages)
-    async with transaction(tools.db) as connection:  # who waits finds the reading, or the lease
-        saved = await save_extraction(connection, call.tenant_id, work.sha256, work.version, invoice)
-        await release_lease(connection, work.lease)
-    return Reading(work.version, saved, cached=False)
+    async with tools.blobs.at_hand(work.sha256) as path:  # before the call: what fails after it was paid for in vain
+        answer, model = await ask_about(
+            *(tools, call, work.document_id, data, work.local.invoice.page_count),
+            model=work.model,
+            hints=hints,
+            timeout_seconds=work.timeout_seconds,
+        )
+        told = await _looked_up(tools, path, answer, model)
+    return await _save(work, await asyncio.to_thread(_together, told, work.local.invoice))
 
 
-def _together(answer: WireInvoice, model: str, local: InvoiceData, pages: Sequence[Page]) -> InvoiceData:
-    told = check_on_pages(read_answer(answer, model=model), quotes_of(answer), pages)
+async def _looked_up(tools: Tools, path: Path, answer: WireInvoice, model: str) -> InvoiceData:
+    """Return what the answer says, with what the pages' text says of it as far as that can be opened."""
+    told = await asyncio.to_thread(read_answer, answer, model=model)
+    try:
+        checked = await tools.reader.check(path, claims_of(told, quotes_of(answer)))
+    except (UnreadableDocument, OSError) as error:
+        return not_examined(told, error)
+    return with_findings(told, checked)
+
+
+def _together(told: InvoiceData, local: InvoiceData) -> InvoiceData:
     kept = tuple(problem for problem in local.problems if problem.code not in SETTLED)
     readings = [told, local.model_copy(update={"problems": kept})]
     return assess(reconcile(readings), dt.datetime.now(dt.UTC).date())
 
 
-async def _pages(tools: Tools, sha256: str) -> Sequence[Page]:
-    """Return the words of the pages, as far as the local readers find any."""
-    try:
-        async with tools.blobs.at_hand(sha256) as path:
-            return await tools.reader.pages(path)
-    except UnreadableDocument:
-        return ()
+async def _save(work: Work, invoice: InvoiceData) -> Reading:
+    """Store what was paid for and give the work back: who waits finds the reading, or the lease."""
+    for pause in SAVE_PAUSES_SECONDS:
+        try:
+            return await _save_once(work, invoice)
+        except (OSError, StorageError, *DATABASE_ERRORS) as error:
+            log.warning("what a model read of %s could not be stored, next try in %g s: %s", work.sha256, pause, error)
+        await asyncio.sleep(pause)
+    return await _save_once(work, invoice)
+
+
+async def _save_once(work: Work, invoice: InvoiceData) -> Reading:
+    async with transaction(work.tools.db) as connection:
+        saved = await save_extraction(connection, work.call.tenant_id, work.sha256, work.version, invoice)
+        await release_lease(connection, work.lease)
+    return Reading(work.version, saved, cached=False)
 
 
 async def _left_to_local_readers(work: Work, error: NotReadError) -> Reading:

@@ -1,23 +1,26 @@
 """Asks Gemini about one document, and decides what its answer is good for: use it, ask again, or give it up."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from google.genai.types import ThinkingLevel
 
 from activities.errors import OutgoingTimeoutError, RequestRefusedError, TryAgainLaterError, UnreachableError
-from activities.gemini import Answer, Document, Question, ask
+from activities.gemini import Answer, Document, Question, ask, is_lost
 from activities.model_costs import keep_use
 from activities.registry import Call
 from activities.tools import Tools
 from dag.values import Json
 from invoices.gemini import WireInvoice
 from invoices.model import Problem, Severity
+from invoices.prices import Tokens
 from invoices.prompt import PROMPT, PROMPT_VERSION, REPAIR_PROMPT
 from storage.model_usage import Use
 
 OUTPUT_TOKENS = 16_384
 """Room for the answer and the thinking before it: an invoice of a hundred lines takes about 8,000."""
+PAGE_TOKENS, CHARACTERS_A_TOKEN = 560, 4
+"""What the API counts for a page of a PDF at its usual resolution, and about how much text it counts as one token."""
 AGAIN_AFTER_SECONDS = 1.0
 REFUSED, GARBLED, UNAVAILABLE, BUDGET = "gemini_refused", "gemini_garbled", "gemini_unavailable", "gemini_budget"
 PASSING = (TryAgainLaterError, UnreachableError, OutgoingTimeoutError)
@@ -80,13 +83,41 @@ def media_type_of(data: bytes) -> str:
 
 
 async def ask_about(
-    tools: Tools, call: Call[Any], document_id: str, data: bytes, *, model: str, hints: Hints, timeout_seconds: float
+    tools: Tools,
+    call: Call[Any],
+    document_id: str,
+    data: bytes,
+    page_count: int,
+    *,
+    model: str,
+    hints: Hints,
+    timeout_seconds: float,
 ) -> tuple[WireInvoice, str]:
     """Return the model's answer and its own name, with one request; what it cost is kept whatever it is worth.
 
+    Of a call whose answer is lost, that is a guess on the dear side: else an outage would be free, and without end.
     Raises: AskAgainError and the other errors of `PASSING` (worth another attempt), NotReadError.
     """
-    question = Question(
+    question = _question(data, model, hints, timeout_seconds)
+    use = Use(
+        *(call.tenant_id, call.run_id, call.step_id, call.attempt, model, "lost", _most_tokens(question, page_count)),
+        prompt_version=PROMPT_VERSION,
+        document_id=document_id,
+    )
+    try:
+        answer = await ask(tools.outside.gemini, question)
+    except RequestRefusedError as error:
+        raise NotReadError(REFUSED, str(error)) from None
+    except BaseException as error:  # cancelled, too
+        if is_lost(error):
+            await keep_use(tools, use)
+        raise
+    await keep_use(tools, replace(use, model=answer.model, outcome=_outcome(answer), tokens=answer.tokens))
+    return _useful(answer, hints), answer.model
+
+
+def _question(data: bytes, model: str, hints: Hints, timeout_seconds: float) -> Question:
+    return Question(
         text=f"{REPAIR_PROMPT}\n{PROMPT}" if hints.repair else PROMPT,
         model=model,
         document=Document(data, media_type_of(data)),
@@ -95,17 +126,11 @@ async def ask_about(
         thinking=ThinkingLevel.LOW,
         timeout_seconds=timeout_seconds,
     )
-    try:
-        answer = await ask(tools.outside.gemini, question)
-    except RequestRefusedError as error:
-        raise NotReadError(REFUSED, str(error)) from None
-    use = Use(
-        *(call.tenant_id, call.run_id, call.step_id, call.attempt, answer.model, _outcome(answer), answer.tokens),
-        prompt_version=PROMPT_VERSION,
-        document_id=document_id,
-    )
-    await keep_use(tools, use)
-    return _useful(answer, hints), answer.model
+
+
+def _most_tokens(question: Question, page_count: int) -> Tokens:
+    prompt = len(question.text) // CHARACTERS_A_TOKEN + PAGE_TOKENS * max(page_count, 1)
+    return Tokens(prompt, question.max_output_tokens or 0)
 
 
 def _outcome(answer: Answer) -> str:

@@ -10,9 +10,20 @@ from invoices.problems import Unreadable, UnreadableDocument
 from storage.db import NotStored
 from storage.documents import Document, load_document
 from storage.extractions import FALLBACK, load_extraction, reading_version, save_extraction
+from storage.reviews import APPROVED, REJECTED, Review, load_review, review_id_of
 
 EXACT = frozenset({"ubl", "cii", "xml"})
 """Readers that are told what others have to read: there is nothing that a model could add."""
+
+
+class DocumentDecidedError(ValueError):
+    """A decided document was to be read anew."""
+
+    def __init__(self, document_id: str, review: Review) -> None:
+        super().__init__(
+            f"document {document_id} was {review.status} by {review.decided_by}, and that rests on what was read: "
+            f"expected an open item; reopen {review.review_id} to read the document anew"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +35,14 @@ class Reading:
     cached: bool
 
 
-async def load_stored(tools: Tools, tenant_id: str, document_id: str) -> Document:
-    """Return the tenant's document. Raises: NotStored."""
+async def load_stored(tools: Tools, tenant_id: str, document_id: str, *, fresh: bool) -> Document:
+    """Return the tenant's document, to be read. Raises: NotStored, DocumentDecidedError if it is to be read anew."""
     document = await load_document(tools.db, tenant_id, document_id)
     if document is None:
         raise NotStored("document", document_id, tenant_id)
+    review = await load_review(tools.db, tenant_id, review_id_of(tenant_id, document_id)) if fresh else None
+    if review is not None and review.status in (APPROVED, REJECTED):
+        raise DocumentDecidedError(document_id, review)
     return document
 
 

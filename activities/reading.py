@@ -9,19 +9,20 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from activities.reading_server import HEADER, RESULT, STATUS, ReadingLimits, ReadingRequest, Wanted
+from activities.reading_server import HEADER, RESULT, STATUS, ReadingLimits, ReadingRequest
 from invoices.model import InvoiceData
 from invoices.problems import Unreadable, UnreadableDocument
-from invoices.readers.geometry import Page
 
 MAX_ANSWER_BYTES = 16 * 1024 * 1024
 """A child that was taken over must not fill the worker's memory."""
+CHECK_CPU_SECONDS, CHECK_WALL_SECONDS = 20, 30.0
+"""What a look at the pages may cost at most: an attempt waits for it, with an answer that is paid for."""
 HANG_UP_GRACE_SECONDS = 5.0
 """The child's own timer ends it first; this is for a child that does not die of its timer (stopped, in the kernel)."""
 SERVER_EXIT_SECONDS = 5.0
@@ -48,7 +49,6 @@ class _Answer(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     invoice: InvoiceData | None = None
-    pages: list[Page] | None = None
     unreadable: tuple[Unreadable, str] | None = None
     os_error: tuple[int, str] | None = None
     out_of_memory: bool = False
@@ -117,22 +117,29 @@ class DocumentReader:
 
         Raises: UnreadableDocument (never worth a retry); OSError if the file or the reading server is gone (worth one).
         """
-        answer = await self._opened(path, "invoice")
+        answer = await self._opened(ReadingRequest(str(path), self.limits))
         if answer.invoice or answer.unreadable:
             self._record(answer.invoice.reader if answer.invoice else "unreadable", answer.cpu_seconds)
         return answer.invoice or self._fail(answer, path)
 
-    async def pages(self, path: Path) -> list[Page]:
-        """Return the words of the pages of the PDF at `path`; none of other kinds. Raises: as `read`."""
-        answer = await self._opened(path, "pages")
-        return answer.pages if answer.pages is not None else self._fail(answer, path)
+    async def check(self, path: Path, claims: dict[str, Any]) -> InvoiceData:
+        """Return the fields of `claims` (gemini_check.claims_of) with what the pages' text says of them.
 
-    async def _opened(self, path: Path, wants: Wanted) -> _Answer:
-        size = (await asyncio.to_thread(path.stat)).st_size
+        Raises: as `read`, for a document on whose pages nobody can look anything up in that time, too.
+        """
+        cpu_seconds = min(CHECK_CPU_SECONDS, self.limits.cpu_seconds)
+        limits = replace(
+            self.limits, cpu_seconds=cpu_seconds, wall_seconds=min(CHECK_WALL_SECONDS, self.limits.wall_seconds)
+        )
+        answer = await self._opened(ReadingRequest(str(path), limits, claims))
+        return answer.invoice or self._fail(answer, path)
+
+    async def _opened(self, request: ReadingRequest) -> _Answer:
+        size = (await asyncio.to_thread(Path(request.path).stat)).st_size
         if size > self.limits.max_bytes:
             raise _too_large(size, self.limits.max_bytes)
         async with self._slots:
-            return await self._ask(ReadingRequest(str(path), self.limits, wants))
+            return await self._ask(request)
 
     async def close(self) -> None:
         """End the server and every child. Reads that are still going fail."""
@@ -180,23 +187,17 @@ class DocumentReader:
                 await loop.sock_sendall(ours, request.to_line())
                 socket.send_fds(server.control, [b"\0"], [theirs.fileno()])
             try:
-                async with asyncio.timeout(self.limits.wall_seconds + HANG_UP_GRACE_SECONDS):
+                async with asyncio.timeout(request.limits.wall_seconds + HANG_UP_GRACE_SECONDS):
                     kind, payload = await _receive_frame(ours)
                     await _receive_end(ours)
             except TimeoutError:
-                raise _timed_out(self.limits) from None
+                raise _timed_out(request.limits) from None
         if kind == STATUS:
-            raise self._death(int(payload))
+            raise _death(int(payload), request.limits)
         try:
             return _Answer.model_validate_json(payload)
         except ValidationError as error:
             raise _crashed("gave an answer that makes no sense") from error
-
-    def _death(self, exit_code: int) -> UnreadableDocument:
-        if -exit_code in _LIMIT_SIGNALS:
-            return _timed_out(self.limits)
-        how = signal.Signals(-exit_code).name if exit_code < 0 else f"exit code {exit_code}"
-        return _crashed(f"ended without an answer ({how})")
 
     def _fail(self, answer: _Answer, path: Path) -> NoReturn:
         """Raise what an answer without a result says."""
@@ -210,6 +211,13 @@ class DocumentReader:
                 Unreadable.UNSAFE, f"Opening this document takes more than {limit} MB of memory. " + _MEMORY_HINT
             )
         raise _crashed(f"failed ({answer.bug})")
+
+
+def _death(exit_code: int, limits: ReadingLimits) -> UnreadableDocument:
+    if -exit_code in _LIMIT_SIGNALS:
+        return _timed_out(limits)
+    how = signal.Signals(-exit_code).name if exit_code < 0 else f"exit code {exit_code}"
+    return _crashed(f"ended without an answer ({how})")
 
 
 async def _receive_frame(sock: socket.socket) -> tuple[bytes, bytes]:

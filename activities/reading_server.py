@@ -20,7 +20,7 @@ import sys
 import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Literal, NoReturn
+from typing import Any, NoReturn
 
 HEADER = struct.Struct("!cI")
 """A frame: its kind, then the length of its payload."""
@@ -29,8 +29,6 @@ RESULT, STATUS = b"R", b"S"
 PR_SET_PDEATHSIG = 1
 SAW_A_PICTURE = 3
 """Exit code of a child that has the OCR's models: if it had to load them, its server does so for all that follow."""
-Wanted = Literal["invoice", "pages"]
-"""What a document is opened for: its reading, or the words of its pages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,18 +48,22 @@ class ReadingRequest:
 
     path: str
     limits: ReadingLimits
-    wants: Wanted = "invoice"
+    claims: dict[str, Any] | None = None
+    """What a model says of it (gemini_check.claims_of), to be looked up on its pages; None: it is to be read.
+
+    Short: the line is written before anybody reads it.
+    """
 
     def to_line(self) -> bytes:
         """Return the request as the line the server reads."""
-        request = {"path": self.path, "limits": asdict(self.limits), "wants": self.wants}
-        return json.dumps(request).encode() + b"\n"
+        request = {"path": self.path, "limits": asdict(self.limits), "claims": self.claims}
+        return json.dumps(request, ensure_ascii=False).encode() + b"\n"
 
     @classmethod
     def of_line(cls, line: bytes) -> "ReadingRequest":
         """Return the request written by `to_line`."""
         request = json.loads(line)
-        return cls(request["path"], ReadingLimits(**request["limits"]), request["wants"])
+        return cls(request["path"], ReadingLimits(**request["limits"]), request["claims"])
 
 
 @dataclass(slots=True)
@@ -210,7 +212,8 @@ def _limit(limits: ReadingLimits, server_pid: int) -> None:
 
 def _answer(request: ReadingRequest) -> bytes:
     """Return the reading, or why there is none, as JSON bytes: one of the keys that reading.py expects."""
-    from invoices.problems import UnreadableDocument  # noqa: PLC0415  # loaded by _preload
+    from invoices.gemini_check import check_claims  # noqa: PLC0415  # loaded by _preload, as far as it is large
+    from invoices.problems import UnreadableDocument  # noqa: PLC0415
     from invoices.readers.printed import printed_pages  # noqa: PLC0415
     from invoices.readers.read import read_document  # noqa: PLC0415
 
@@ -219,11 +222,11 @@ def _answer(request: ReadingRequest) -> bytes:
     except OSError as error:
         return json.dumps({"os_error": [error.errno, error.strerror]}).encode()
     try:
-        if request.wants == "pages":
-            pages = printed_pages(data, max_pages=request.limits.max_pages)
-            return json.dumps({"pages": [asdict(page) for page in pages]}).encode()
-        today = dt.datetime.now(dt.UTC).date()
-        invoice = read_document(data, today=today, max_pages=request.limits.max_pages)
+        if request.claims is not None:
+            invoice = check_claims(request.claims, printed_pages(data, max_pages=request.limits.max_pages))
+        else:
+            today = dt.datetime.now(dt.UTC).date()
+            invoice = read_document(data, today=today, max_pages=request.limits.max_pages)
     except UnreadableDocument as error:
         return json.dumps({"unreadable": [error.code, error.message], "cpu_seconds": time.process_time()}).encode()
     except MemoryError:

@@ -3,7 +3,7 @@
 import asyncio
 import datetime as dt
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from temporalio.client import Client, WorkflowExecution
 from temporalio.service import RPCError, RPCStatusCode
@@ -12,6 +12,7 @@ from activities.tools import Tools
 from storage.blobs import RENEWED_AFTER, blob_path
 from storage.folders import Folder
 from storage.retention import (
+    documents_in,
     forget_stored_outputs,
     load_old_originals,
     mark_original_removed,
@@ -23,11 +24,14 @@ from storage.retention import (
 )
 from storage.values import folder_of
 
-OPEN_RUNS = "WorkflowType IN ('Run', 'Chunk') AND ExecutionStatus = 'Running'"
-OPEN_RUN_OF = "DocrailDocument = '{}' AND ExecutionStatus = 'Running'"
+OPEN = "ExecutionStatus NOT IN ('Completed', 'Failed', 'Canceled', 'Terminated', 'ContinuedAsNew', 'TimedOut')"
+"""What has not ended is open, also what Temporal itself has paused."""
+OPEN_RUNS = f"WorkflowType IN ('Run', 'Chunk') AND {OPEN}"
+OPEN_RUN_OF = f"DocrailDocument = '{{}}' AND {OPEN}"
 """Document ids are ours, and hold no quotes."""
 TENANT = "DocrailTenant"
 BATCH = 1000
+"""Originals that are loaded at once."""
 
 
 async def remove_values(tools: Tools, client: Client) -> int:
@@ -49,22 +53,32 @@ async def remove_values(tools: Tools, client: Client) -> int:
 
 
 async def remove_originals(tools: Tools, client: Client) -> int:
-    """Delete the bytes of documents that all are old enough, have no open run, and no open review. Rows stay."""
+    """Delete the bytes of documents that all are old enough, have no open review, and that no open run names.
+
+    Their rows stay. A run names the document it is of, and those in its inputs, answers and outputs.
+    """
     days = tools.keeping.originals_days
     if days is None:
         return 0
-    now, removed = dt.datetime.now(dt.UTC), 0
-    before = put_before(days, now)
-    for sha256, document_ids in (await load_old_originals(tools.db, now - dt.timedelta(days=days), BATCH)).items():
-        if await _has_open_run(client, document_ids):
-            continue
-        path = blob_path(sha256)
-        if await asyncio.to_thread(remove_if_old, tools.blobs.folder, path, before) or not await asyncio.to_thread(
-            tools.blobs.folder.stat, path
-        ):
-            await mark_original_removed(tools.db, sha256)
-            removed += 1
+    before, removed = dt.datetime.now(dt.UTC) - dt.timedelta(days=days), 0
+    batch = await load_old_originals(tools.db, before, BATCH)
+    named = await _named_by_open_runs(client) if batch else set()
+    while batch:
+        for original in batch:
+            if named.isdisjoint(original.document_ids) and not await _has_open_run(client, original.document_ids):
+                removed += await _remove_original(tools, original.sha256, before)
+        batch = await load_old_originals(tools.db, before, BATCH, after=batch[-1])
     return removed
+
+
+async def _remove_original(tools: Tools, sha256: str, before: dt.datetime) -> bool:
+    """Delete the bytes, then note it: who is killed in between finds them gone the next time."""
+    folder, path = tools.blobs.folder, blob_path(sha256)
+    gone = await asyncio.to_thread(remove_if_old, folder, path, before - RENEWED_AFTER)
+    if gone or await asyncio.to_thread(folder.stat, path) is None:
+        await mark_original_removed(tools.db, sha256, before)
+        return True
+    return False
 
 
 def _old_values(values: Folder, before: dt.datetime) -> dict[str, list[str]]:
@@ -83,20 +97,30 @@ async def _referred_to(client: Client) -> Mapping[str, set[str]]:
     found: defaultdict[str, set[str]] = defaultdict(set)
     async for execution in client.list_workflows(OPEN_RUNS):
         tenant = execution.search_attributes.get(TENANT, [""])[0]
-        found[folder_of(str(tenant))] |= await _marks_of(client, execution)
+        found[folder_of(str(tenant))] |= await _found_in_history(marked_in, client, execution)
     return found
 
 
-async def _marks_of(client: Client, execution: WorkflowExecution) -> set[str]:
+async def _named_by_open_runs(client: Client) -> set[str]:
+    """Return the ids of all documents that open runs know of."""
+    found: set[str] = set()
+    async for execution in client.list_workflows(OPEN_RUNS):
+        found |= await _found_in_history(documents_in, client, execution)
+    return found
+
+
+async def _found_in_history(
+    find: Callable[[bytes], frozenset[str]], client: Client, execution: WorkflowExecution
+) -> set[str]:
     handle = client.get_workflow_handle(execution.id, run_id=execution.run_id)
-    marks: set[str] = set()
+    found: set[str] = set()
     try:
         async for event in handle.fetch_history_events():
-            marks |= marked_in(event.SerializeToString())
+            found |= find(event.SerializeToString())
     except RPCError as error:
         if error.status is not RPCStatusCode.NOT_FOUND:  # it ended, and Temporal's retention has passed meanwhile
             raise
-    return marks
+    return found
 
 
 async def _has_open_run(client: Client, document_ids: Sequence[str]) -> bool:

@@ -58,9 +58,9 @@ def review_activities(tools: Tools) -> list[Callable[[Any], Awaitable[None]]]:
         )
         async with transaction(tools.db) as tx:
             settled = await close_question(tx, end.tenant_id, end.run_id, end.step_id, ended)
-            if settled is not None:  # nobody decided the document: its run did, or asks no more
-                detail = {"by": f"the run {end.run_id}", "decision": ended.decision}
-                act = Act(ended.decided_by or RUN, settled.status, settled.review_id, settled.document_id, detail)
+            if settled is not None:
+                detail: dict[str, Json] = {"by": f"the run {end.run_id}"}
+                act = Act(RUN, CLOSED, settled.review_id, settled.document_id, detail)
                 await append_event(tx, end.tenant_id, act)
 
     return [open_review, escalate_review, close_review]

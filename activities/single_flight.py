@@ -85,9 +85,12 @@ async def renewing(db: Database, lease: Lease) -> AsyncIterator[None]:
 
 
 async def _renew(db: Database, lease: Lease) -> None:
+    pause = LEASE_SECONDS / RENEWALS
     while True:
-        await asyncio.sleep(LEASE_SECONDS / RENEWALS)
+        await asyncio.sleep(pause)
         try:
             await renew_lease(db, lease, LEASE_SECONDS)
+            pause = LEASE_SECONDS / RENEWALS
         except (OSError, StorageError, *DATABASE_ERRORS) as error:
             log.warning("the lease of %s could not be renewed: %s", lease.work_key, error)
+            pause = POLL_SECONDS  # as often as others look whether it is free

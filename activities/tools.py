@@ -52,3 +52,5 @@ class Tools:
     metrics: Metrics
     outside: Outside = field(default_factory=Outside)
     keeping: Keeping = field(default_factory=Keeping)
+    four_eyes_above: Decimal | None = None
+    """Largest total of a document that may be approved without a second person; None: any."""

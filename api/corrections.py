@@ -140,7 +140,9 @@ class CorrectionIn(BaseModel):
     )
     token: Token
     why: Text = ""
-    page: int | None = Field(default=None, ge=1, le=10_000, description="where it stands on the page, if known")
+    page: int | None = Field(
+        default=None, strict=True, ge=1, le=10_000, description="where it stands on the page, if known"
+    )
     box: Box | None = None
 
 

@@ -24,7 +24,7 @@ class ModelUseOut(BaseModel):
     model: str = Field(description="as it calls itself", examples=["gemini-3.8-flash-001"])
     prompt_version: str
     attempt: int = Field(description="which attempt of the step asked")
-    outcome: str = Field(description="`read`, or why it was of no use: `garbled`, `cut`, `refused`")
+    outcome: str = Field(description="`read`, or why it was of no use: `garbled`, `cut`, `refused`, `lost` (a guess)")
     input_tokens: int
     output_tokens: int
     thinking_tokens: int = Field(description="paid for as output")

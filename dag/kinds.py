@@ -10,6 +10,9 @@ from dag.values import Json
 ID_PATTERN = r"^[A-Za-z][A-Za-z0-9_]*$"
 """An id is a name in expressions, so it has a name's shape."""
 
+DOCUMENT_QUEUE = "documents"
+"""The review queue whose questions are about a run's document, and answered by the decision of that."""
+
 Id = Annotated[str, StringConstraints(pattern=ID_PATTERN, max_length=64)]
 SHORTEST_SECONDS = 0.001
 """What rounds to no nanosecond is no limit to Temporal but a mistake, and nothing of ours takes less than this."""

@@ -217,7 +217,8 @@ class Simulation:
         mock, key = self._trial.steps.get(step.id) or Mock(), (step.id, None)
         if step.is_timer or mock.times_out:
             seconds = patience(step, config)
-            self._put(key, Cue(CueKind.TIME_OUT, step.id, due=self._now + seconds), after=seconds)
+            asking = TICK_SECONDS / 2 if step.kind is StepKind.HUMAN else 0.0  # its time begins once it is in a queue
+            self._put(key, Cue(CueKind.TIME_OUT, step.id, due=self._now + seconds), after=seconds + asking)
         elif "answer" in mock.model_fields_set:
             self._put(key, Cue(CueKind.ANSWER, step.id, value=mock.answer))
         elif self._trial.expect.status == "waiting":

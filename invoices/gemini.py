@@ -19,6 +19,8 @@ OWN_WORD_MOST = 0.95
 """Most that a model's own word counts for: it is as sure of what it makes up (documents.md §3)."""
 MAX_LINES = 500
 LONGEST_TEXT = 500
+MOST_PAGES = 1000
+"""What the API takes of a PDF. A page beyond is made up, and what stores a reading takes 32 bits for it."""
 MAX_DIGITS = 14
 """Before the point: what decimal128(18, 4) in Parquet holds."""
 
@@ -128,10 +130,14 @@ def _field(
     return FieldValue[T](
         value=value,
         source=Source.GEMINI,
-        page=told.page if told.page is not None and told.page > 0 else None,
+        page=_page(told.page),
         word_score=None if told.confidence is None else min(max(told.confidence, 0.0), OWN_WORD_MOST),
         evidence=checked(value) if checked else (),
     )
+
+
+def _page(told: int | None) -> int | None:
+    return told if told is not None and 0 < told <= MOST_PAGES else None
 
 
 def _text(words: str | None) -> str | None:
@@ -163,7 +169,7 @@ def _line(told: WireLine) -> LineItem:
         unit_price=amount_of(told.unit_price),
         amount=amount_of(told.amount),
         tax_rate=amount_of(told.tax_rate),
-        page=told.page if told.page is not None and told.page > 0 else None,
+        page=_page(told.page),
     )
 
 

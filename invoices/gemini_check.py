@@ -1,15 +1,53 @@
 """Looks up on the pages what Gemini says it read there: each value gets its place, or the fact that it is not there."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
-from invoices.model import FIELD_NAMES, Evidence, FieldValue, InvoiceData
+from invoices.model import FIELD_NAMES, Evidence, FieldValue, InvoiceData, Problem, Severity
+from invoices.problems import UnreadableDocument
 from invoices.readers.folding import squeeze
 from invoices.readers.geometry import Page
 from invoices.readers.places import Place, Places
 
 NOT_LOOKED_UP = frozenset({"currency"})
 """Printed as a sign as often as by its code."""
+MOST_PLACES = 50
+"""Of one value that are looked at: it stands on an invoice a few times, on a hostile page tens of thousands."""
+LONGEST_QUOTE = 200
+"""Characters: a row of a page has fewer."""
+NOT_EXAMINED = "gemini_not_checked"
+
+
+def claims_of(invoice: InvoiceData, quotes: Mapping[str, str]) -> dict[str, Any]:
+    """Return as JSON what `check_claims` needs of a reading, a few kilobytes of it."""
+    fields = {name: getattr(invoice, name).model_dump(mode="json") for name in FIELD_NAMES}
+    return {"fields": fields, "quotes": {name: quote[:LONGEST_QUOTE] for name, quote in quotes.items()}}
+
+
+def check_claims(claims: Mapping[str, Any], pages: Sequence[Page]) -> InvoiceData:
+    """Return the fields of `claims` as `check_on_pages` does, which costs seconds where a row has ten thousand words.
+
+    So it is for limited children.
+    """
+    return check_on_pages(InvoiceData.model_validate(claims["fields"]), claims["quotes"], pages)
+
+
+def with_findings(invoice: InvoiceData, checked: InvoiceData) -> InvoiceData:
+    """Return Gemini's reading with what was found out about its fields, and its own values whatever `checked` has."""
+    fields = {}
+    for name in FIELD_NAMES:
+        found: FieldValue[Any] = getattr(checked, name)
+        update = {"evidence": found.evidence, "page": found.page, "box": found.box}
+        fields[name] = getattr(invoice, name).model_copy(update=update)
+    return invoice.model_copy(update=fields)
+
+
+def not_examined(invoice: InvoiceData, why: UnreadableDocument | OSError) -> InvoiceData:
+    """Return Gemini's reading with the problem that nobody could look it up on the pages: a person has to."""
+    message = f"What Gemini read could not be looked up on the pages: {why} Please compare it with the document."
+    problem = Problem(code=NOT_EXAMINED, severity=Severity.ERROR, message=message)
+    return invoice.model_copy(update={"problems": (*invoice.problems, problem)})
 
 
 def check_on_pages(invoice: InvoiceData, quotes: Mapping[str, str], pages: Sequence[Page]) -> InvoiceData:
@@ -26,7 +64,7 @@ def check_on_pages(invoice: InvoiceData, quotes: Mapping[str, str], pages: Seque
         field: FieldValue[Any] = getattr(invoice, name)
         if field.value is None or name in NOT_LOOKED_UP:
             continue
-        place = _best(list(places.of(field.value)), quotes.get(name, ""), field.page)
+        place = _best(places.of(field.value), quotes.get(name, ""), field.page)
         if place:
             fields[name] = _with(field, Evidence.ON_PAGE).model_copy(update={"page": place.page, "box": place.box})
         elif places.mention(field.value):
@@ -36,7 +74,7 @@ def check_on_pages(invoice: InvoiceData, quotes: Mapping[str, str], pages: Seque
     return invoice.model_copy(update=fields)
 
 
-def _best(places: Sequence[Place], quote: str, page: int | None) -> Place | None:
+def _best(places: Iterable[Place], quote: str, page: int | None) -> Place | None:
     """Return the place that fits best what the model quoted and where; the first of equals."""
     wanted = squeeze(quote)
 
@@ -44,7 +82,7 @@ def _best(places: Sequence[Place], quote: str, page: int | None) -> Place | None
         row = squeeze(place.row_text)
         return bool(wanted) and (wanted in row or row in wanted), place.page == page
 
-    return max(places, key=fitness, default=None)
+    return max(islice(places, MOST_PLACES), key=fitness, default=None)
 
 
 def _with(field: FieldValue[Any], fact: Evidence) -> FieldValue[Any]:

@@ -20,6 +20,8 @@ class Known:
     sha256: str = ""
     """Of the document's bytes."""
     vendor: VendorMemory | None = None
+    namesakes: tuple[VendorMemory, ...] = ()
+    """Other vendors that the document names too: its VAT id, account and name do not lead to the same one."""
     others: tuple[Seen, ...] = ()
     """Documents that may be this one again."""
     calibration: Calibration | None = None
@@ -28,16 +30,17 @@ class Known:
 def judge(invoice: InvoiceData, known: Known, today: dt.date) -> InvoiceData:
     """Return `invoice` with the vendor's memory applied, all rules checked and every confidence computed.
 
+    Where it names several vendors, nothing is applied, and its account has to be one that each of them had.
     Judging again by the same knowledge changes nothing.
     """
-    vendor = known.vendor
-    recalled = recall(invoice, vendor) if vendor else invoice
+    vendors = (known.vendor, *known.namesakes) if known.vendor else ()
+    recalled = recall(invoice, vendors[0]) if len(vendors) == 1 else invoice
     duplicates = find_duplicates(seen_of(recalled, known.sha256), known.others)
     return assess(
         recalled,
         today,
-        history=[*duplicates, *(vendor_problems(recalled, vendor) if vendor else ())],
-        facts=vendor_facts(recalled, vendor) if vendor else None,
+        history=[*duplicates, *vendor_problems(recalled, *vendors)],
+        facts=vendor_facts(recalled, *vendors),
         calibration=known.calibration,
     )
 
@@ -45,3 +48,8 @@ def judge(invoice: InvoiceData, known: Known, today: dt.date) -> InvoiceData:
 def vendor_is_known(judged: InvoiceData) -> bool:
     """Tell whether people approved something of this vendor before, by a judged reading alone."""
     return any(Evidence.AS_VENDOR_HISTORY in getattr(judged, name).evidence for name in VENDOR_FIELDS)
+
+
+def account_is_new(judged: InvoiceData) -> bool:
+    """Tell whether the document names an account that nobody approved of its vendor before."""
+    return judged.iban.value is not None and Evidence.AS_VENDOR_HISTORY not in judged.iban.evidence

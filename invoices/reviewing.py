@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterator
 from decimal import Decimal
 
+from invoices.judging import account_is_new, vendor_is_known
 from invoices.model import FIELD_NAMES, REQUIRED_FIELDS, InvoiceData, Problem, Severity, Source
 from invoices.priority import UNSURE
 
@@ -59,6 +60,8 @@ def _account(invoice: InvoiceData) -> Iterator[str]:
     """Yield what about the account needs a second pair of eyes: whoever types one could type their own."""
     if any(problem.code == IBAN_CHANGED for problem in invoice.problems):
         yield "the IBAN is not the one that this vendor was paid to so far"
+    elif vendor_is_known(invoice) and account_is_new(invoice):
+        yield "nobody has approved this account of this vendor yet"
     iban = invoice.iban
     read = {each.value for each in iban.candidates if each.source not in (Source.HUMAN, Source.VENDOR)}
     if iban.lock is not None and iban.value is not None and iban.value not in read:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
-from invoices.judging import vendor_is_known
+from invoices.judging import account_is_new, vendor_is_known
 from invoices.model import FIELD_NAMES, REQUIRED_FIELDS, InvoiceData, Severity, Source
 
 DIGEST_RANGE = 2**64
@@ -77,6 +77,8 @@ def _reasons(judged: InvoiceData, policy: Policy) -> Iterator[str]:
             yield f"The {label} was not told exactly by an e-invoice."
     if policy.known_vendor and not vendor_is_known(judged):
         yield "Nobody has approved a document of this vendor yet."
+    elif policy.known_vendor and account_is_new(judged):
+        yield "Nobody has approved this account of this vendor yet."
     total = judged.total.value
     if policy.max_total is not None and total is not None and abs(total) > policy.max_total:
         yield f"The total {total} is above the limit of {policy.max_total}."

@@ -59,12 +59,17 @@ def vendor_keys(invoice: InvoiceData) -> tuple[str, ...]:
     """Return by what the vendor is known, surest first: VAT id, IBAN, folded name."""
     vat_id, iban, name = invoice.vendor_vat_id.value, invoice.iban.value, squeeze(invoice.vendor_name.value or "")
     keys = (("vat", vat_id), ("iban", iban), ("name", name))
-    return tuple(f"{kind}:{value}"[:LONGEST_KEY] for kind, value in keys if value)
+    return tuple(key_of(kind, value) for kind, value in keys if value)
+
+
+def key_of(kind: str, value: str) -> str:
+    """Return a key: `vat`, `iban` or `name`, and its value as it is compared."""
+    return f"{kind}:{value}"[:LONGEST_KEY]
 
 
 def misread_keys(approved: InvoiceData) -> tuple[str, ...]:
     """Return the keys under which readers looked for a vendor whose name a person then corrected."""
-    return tuple(f"name:{name}"[:LONGEST_KEY] for name in misread_names(approved))
+    return tuple(key_of("name", name) for name in misread_names(approved))
 
 
 def misread_names(approved: InvoiceData) -> list[str]:
@@ -95,6 +100,23 @@ def learn(memory: VendorMemory | None, approved: InvoiceData) -> VendorMemory:
     )
 
 
+def unlearn(memory: VendorMemory, approved: InvoiceData) -> VendorMemory:
+    """Return the memory without a document that it learned from, for its approval was taken back."""
+    values = {name: dict(counts) for name, counts in memory.values.items()}
+    for field in REMEMBERED:
+        value = getattr(approved, field).value
+        if value is not None:
+            values[field] = _discounted(values.get(field, {}), value)
+    number, misread = approved.invoice_number.value, set(misread_names(approved))
+    return VendorMemory(
+        approvals=max(memory.approvals - 1, 0),
+        values={name: counts for name, counts in values.items() if counts},
+        corrections={name: right for name, right in memory.corrections.items() if name not in misread},
+        number_shapes=_discounted(memory.number_shapes, shape(number)) if number else memory.number_shapes,
+        totals=_without_total(memory.totals, approved),
+    )
+
+
 def contradicts_vat_id(invoice: InvoiceData, memory: VendorMemory) -> bool:
     """Tell whether the document names a VAT id that this vendor never had: it is another company, or pretends."""
     known, vat_id = memory.values.get("vendor_vat_id"), invoice.vendor_vat_id.value
@@ -113,24 +135,34 @@ def recall(invoice: InvoiceData, memory: VendorMemory) -> InvoiceData:
     return invoice.model_copy(update={**recalled, "invoice_number": number})
 
 
-def vendor_facts(invoice: InvoiceData, memory: VendorMemory) -> Facts:
-    """Return what the vendor's history says for or against each field."""
+def vendor_facts(invoice: InvoiceData, *memories: VendorMemory) -> Facts:
+    """Return what history says for or against each field: for it, if every vendor that is meant has the value."""
+    if not memories:
+        return {}
     facts: Facts = {
         name: [Evidence.AS_VENDOR_HISTORY]
         for name in REMEMBERED
-        if (value := getattr(invoice, name).value) is not None and memory.knows(name, value)
+        if (value := getattr(invoice, name).value) is not None and all(each.knows(name, value) for each in memories)
     }
-    if _iban_changed(invoice, memory):
+    if any(_iban_changed(invoice, memory, one_of=len(memories)) for memory in memories):
         facts["iban"] = [Evidence.IBAN_CHANGED]
     return facts
 
 
-def vendor_problems(invoice: InvoiceData, memory: VendorMemory) -> list[Problem]:
-    """Return what about `invoice` is not as this vendor's documents were."""
+def vendor_problems(invoice: InvoiceData, *memories: VendorMemory) -> list[Problem]:
+    """Return what about `invoice` is not as its vendor's documents were; of several that are meant, as any one's."""
+    found: dict[str, Problem] = {}
+    for memory in memories:
+        for problem in _problems(invoice, memory, one_of=len(memories)):
+            found.setdefault(problem.code, problem)
+    return list(found.values())
+
+
+def _problems(invoice: InvoiceData, memory: VendorMemory, *, one_of: int) -> list[Problem]:
     name = memory.usual("vendor_name") or "this vendor"
     problems = []
-    if _iban_changed(invoice, memory):
-        known = ", ".join(memory.values["iban"])
+    if _iban_changed(invoice, memory, one_of=one_of):
+        known = ", ".join(memory.values.get("iban", {})) or "no account"
         message = (
             f"{name} was paid to {known} so far; this document names {invoice.iban.value}. "
             "Ask the vendor, by a way that is not in the document."
@@ -155,9 +187,12 @@ def shape(number: str) -> str:
     return LETTERS.sub("A", DIGITS.sub("9", number.strip()))
 
 
-def _iban_changed(invoice: InvoiceData, memory: VendorMemory) -> bool:
+def _iban_changed(invoice: InvoiceData, memory: VendorMemory, *, one_of: int) -> bool:
+    """Tell whether the vendor never had the account. A first one is none that changed, unless it led to another."""
     iban = invoice.iban.value
-    return iban is not None and bool(memory.values.get("iban")) and not memory.knows("iban", iban)
+    if iban is None or memory.knows("iban", iban):
+        return False
+    return one_of > 1 or bool(memory.values.get("iban"))
 
 
 def _recalled(name: str, field: FieldValue[Any], memory: VendorMemory) -> FieldValue[Any]:
@@ -215,6 +250,20 @@ def _with_total(totals: Mapping[str, tuple[Decimal, ...]], approved: InvoiceData
     if currency is None or total is None:
         return dict(totals)
     return {**totals, currency: (*totals.get(currency, ()), abs(total))[-MOST_TOTALS:]}
+
+
+def _discounted(counts: Mapping[str, int], value: str) -> Counts:
+    fewer = {**counts, value: counts.get(value, 0) - 1}
+    return {other: count for other, count in fewer.items() if count > 0}
+
+
+def _without_total(totals: Mapping[str, tuple[Decimal, ...]], approved: InvoiceData) -> dict[str, tuple[Decimal, ...]]:
+    currency, total = approved.currency.value, approved.total.value
+    newest_first = list(reversed(totals.get(currency or "", ())))
+    if currency is None or total is None or abs(total) not in newest_first:
+        return dict(totals)
+    newest_first.remove(abs(total))
+    return {name: kept for name, kept in {**totals, currency: tuple(reversed(newest_first))}.items() if kept}
 
 
 def _problem(code: str, severity: Severity, message: str, field: str) -> Problem:

@@ -93,7 +93,7 @@ async def gold_documents(db: Database, principal: Principal) -> AsyncIterator[Go
 
 
 def _gold(approved: Approved, reading: InvoiceData, corrections: list[Correction]) -> GoldDocument:
-    final = merge(reading, corrections)
+    final = InvoiceData.model_validate_json(approved.decided) if approved.decided else merge(reading, corrections)
     expected: dict[str, Json] = {name: value_text(getattr(final, name).value) for name in FIELD_NAMES}
     expected[LINE_COUNT] = len(final.line_items) or None
     return GoldDocument(

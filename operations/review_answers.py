@@ -4,7 +4,9 @@ What is to be told is read from the queue (storage/review_decisions), so it cann
 of the asking and the decision, so however often a run is told, it is told once.
 """
 
+import asyncio
 import logging
+import time
 
 from dag.values import digest
 from operations.app import App
@@ -13,13 +15,18 @@ from operations.principal import Principal, Scope, system_principal
 from operations.review_items import lock_item, record
 from operations.run_control import answer_wait
 from storage.db import transaction
-from storage.review_decisions import Unanswered, load_all_unanswered, load_unanswered, reopen_review
+from storage.review_decisions import Unanswered, load_all_unanswered, load_unanswered, put_off, reopen_review
 from storage.step_reviews import CLOSED, StepEnd, close_question
+from workflows.contract import BY_DOCUMENT
 
 GRACE_SECONDS = 10.0
 """How long whoever decided may take to tell the run before the sweep does it too. Both is harmless."""
 
 SWEEP_BATCH = 100
+SWEEP_SECONDS = 30.0
+"""After this a sweep begins no more: the API keeps other house too, and a run that nobody works on takes 10 s."""
+
+AT_ONCE = 10
 
 log = logging.getLogger(__name__)
 
@@ -33,12 +40,22 @@ async def answer_runs(app: App, tenant_id: str, review_id: str) -> bool:
 async def answer_waiting_runs(app: App, *, older_than_seconds: float = GRACE_SECONDS) -> int:
     """Tell the runs, of all tenants, that were not told by whoever decided, and return how many now were."""
     waiting = await load_all_unanswered(app.db, older_than_seconds=older_than_seconds, limit=SWEEP_BATCH)
-    return sum([await _answer(app, each) for each in waiting])
+    told, until = 0, time.monotonic() + SWEEP_SECONDS
+    for some in [waiting[at : at + AT_ONCE] for at in range(0, len(waiting), AT_ONCE)]:
+        if time.monotonic() > until:
+            break
+        await put_off(app.db, some)  # first: one that cannot be told must not be the first of every sweep
+        outcomes = await asyncio.gather(*(_answer(app, each) for each in some), return_exceptions=True)
+        for each, outcome in zip(some, outcomes, strict=True):
+            if isinstance(outcome, BaseException):
+                log.warning("%s is not told that its document was decided: %r", each.run_id, outcome)
+        told += outcomes.count(True)
+    return told
 
 
 async def _answer(app: App, each: Unanswered) -> bool:
     who = Principal(each.tenant_id, each.decided_by, frozenset({Scope.REVIEW}))
-    update_id = f"document-{digest([each.step_id, each.asked_at, each.decision, each.decided_by])}"
+    update_id = f"{BY_DOCUMENT}{digest([each.step_id, each.asked_at, each.decision, each.decided_by])}"
     try:
         await answer_wait(app, who, each.run_id, each.step_id, each.decision, update_id=update_id)
     except Unavailable as error:

@@ -30,6 +30,7 @@ from storage.review_counts import DECISIONS, REVIEWED, SAMPLED, SECONDS, TOUCHED
 from storage.review_decisions import (
     Decision,
     load_forms,
+    load_unanswered,
     record_decision,
     record_first_approval,
     reopen_review,
@@ -89,12 +90,12 @@ async def reject(app: App, principal: Principal, review_id: str, verdict: Verdic
         raise InvalidInput([InputProblem("why", "is required: a rejection has a reason")])
     async with transaction(app.db) as tx:
         review, invoice = await _shown(tx, principal, review_id, verdict, "reject")
-        await _decide(tx, principal, review, REJECTED, shown_digest(invoice), verdict.why)
+        await _decide(tx, principal, review, REJECTED, invoice, verdict.why)
     return await _outcome(app, principal, review_id, [])
 
 
 async def reopen(app: App, principal: Principal, review_id: str, why: str) -> Review:
-    """Open a decided document's item again. A run that was told of the decision goes on with it.
+    """Open a decided document's item again. A run that was told of the decision goes on with it; while one is, wait.
 
     Raises: NotFound, WrongState, InvalidInput.
     """
@@ -103,6 +104,8 @@ async def reopen(app: App, principal: Principal, review_id: str, why: str) -> Re
         document_of(review)
         if review.is_open:
             raise WrongState("reopen", review.status, "review item")
+        if await load_unanswered(tx, principal.tenant_id, review_id):
+            raise WrongState("reopen", f"{review.status}, and a run is being told", "review item")
         await reopen_review(tx, principal.tenant_id, review_id)
         await record(tx, principal, review, "reopened", why=why, was=review.status, decided_by=review.decided_by)
         return await lock_item(tx, principal, review_id)
@@ -177,12 +180,21 @@ async def _approve(
         return needs
     if needs and first is not None and first["by"] == principal.name:
         raise MayNotDecide(f"{principal.name} approved it first, and the second approval is somebody else's")
-    await remember(tx, principal.tenant_id, invoice)
-    await _decide(tx, principal, review, APPROVED, digest, why)
+    taught = await remember(tx, principal.tenant_id, invoice)
+    await _decide(tx, principal, review, APPROVED, invoice, why, taught_vendor=taught)
     return []
 
 
-async def _decide(tx: Database, principal: Principal, review: Review, status: str, digest: str, why: str) -> None:
+async def _decide(
+    tx: Database,
+    principal: Principal,
+    review: Review,
+    status: str,
+    invoice: InvoiceData,
+    why: str,
+    *,
+    taught_vendor: str | None = None,
+) -> None:
     answer: dict[str, Json] = {"approved": status == APPROVED, "reason": why}
     for form in await load_forms(tx, principal.tenant_id, review.review_id):
         try:
@@ -190,7 +202,8 @@ async def _decide(tx: Database, principal: Principal, review: Review, status: st
         except MisfitError as error:
             message = f"the run's form does not take the decision of a document, {answer}: {error}"
             raise InvalidInput([InputProblem("review_id", message)]) from None
-    decision = Decision(status, answer, principal.name, digest)
+    digest = shown_digest(invoice)
+    decision = Decision(status, answer, principal.name, digest, invoice, taught_vendor)
     await record_decision(tx, principal.tenant_id, review.review_id, decision)
     await _count(tx, review, status)
     first = review.first_approved_by if status == APPROVED else None

@@ -14,6 +14,7 @@ from operations.run_reports import show_run
 from storage import reviews as stored_reviews
 from storage.reviews import OPEN, Review, ReviewContent, ReviewFilter
 from storage.step_reviews import DECIDED, load_document_review
+from workflows.contract import BY_DECISION
 
 REVIEW_ID_PATTERN = r"^rev_[0-9a-f]{26}$"
 
@@ -66,7 +67,9 @@ async def decide_review(app: App, principal: Principal, review_id: str, decision
         raise InvalidInput([InputProblem("review_id", message)])
     if review.document_review_id is not None and review.is_open:
         raise _asks_about_document("review_id", review.document_review_id)
-    update_id = f"decision-{digest([review.step_id, decision, principal.name])}"
+    if review.document_id is not None and not review.is_open:  # its run may be about to ask anew, of the document
+        return await _decided_before(app, principal, review, decision)
+    update_id = f"{BY_DECISION}{digest([review.step_id, decision, principal.name])}"
     try:
         status = await answer_wait(app, principal, review.run_id, review.step_id, decision, update_id=update_id)
     except InvalidInput as error:
@@ -76,11 +79,22 @@ async def decide_review(app: App, principal: Principal, review_id: str, decision
     return Decided(review, status)
 
 
+async def _decided_before(app: App, principal: Principal, review: Review, decision: Json) -> Decided:
+    """Return what a repeated decision gives again. Raises: AlreadyDecided, WrongState, NotFound, Unavailable."""
+    _, content = await show_review(app, principal, review.review_id)
+    if review.status != DECIDED:
+        raise WrongState("decide", review.status, "review item")
+    if review.decided_by != principal.name or content.decision != decision:
+        raise AlreadyDecided(review.decided_by or "", content.decision)
+    return Decided(review, (await show_run(app, principal, review.run_id)).status)
+
+
 async def answer_step(app: App, principal: Principal, run_id: str, step_id: str, answer: Json) -> RunStatus:
     """Answer a waiting step of a run, whatever it waits for; the first answer counts.
 
     Raises: as `run_control.answer_wait`, and InvalidInput for a step whose answer is the decision of its document:
-    that may need two people, and is no matter of one who operates runs.
+    that may need two people, and is no matter of one who operates runs. The run itself refuses it too, so that no
+    answer comes before its question.
     """
     if "\0" not in run_id + step_id:
         review_id = await load_document_review(app.db, principal.tenant_id, run_id, step_id)

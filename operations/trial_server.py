@@ -32,7 +32,7 @@ from dag.values import digest
 from operations.draining import working
 from operations.trial_stage import Stage, place_of, stage_activities, with_test_callbacks
 from workflows.chunk import Chunk
-from workflows.contract import ANSWER, STATE, WORKFLOW_TYPE, RunRequest, nested_key, workflow_id
+from workflows.contract import ANSWER, BY_DECISION, STATE, WORKFLOW_TYPE, RunRequest, nested_key, workflow_id
 from workflows.run import Run
 from workflows.stand_in import GIVEN, StandIn, StandIns, stand_in
 
@@ -169,7 +169,8 @@ class _Player:
             case CueKind.ANSWER:
                 await self._wait_for_question(cue)
                 try:
-                    await self._handle.execute_update(ANSWER, args=[cue.step, cue.value, ANSWERED_BY])
+                    by_queue = f"{BY_DECISION}{uuid.uuid4().hex}"  # a step that asks about the document takes no other
+                    await self._handle.execute_update(ANSWER, args=[cue.step, cue.value, ANSWERED_BY], id=by_queue)
                 except WorkflowUpdateFailedError as error:
                     raise OffScriptError(f"step '{cue.step}' refused its answer: {error.cause}") from error
             case CueKind.TIME_OUT:

@@ -26,6 +26,7 @@ INSERT INTO field_outcomes (tenant_id, document_id, field, raw, was_right, famil
 VALUES ($1, $2, $3, $4, $5, $6)
 ON CONFLICT (tenant_id, document_id, field) DO UPDATE
    SET raw = EXCLUDED.raw, was_right = EXCLUDED.was_right, family = EXCLUDED.family, decided_at = now()"""
+FORGET_OUTCOMES = "DELETE FROM field_outcomes WHERE tenant_id = $1 AND document_id = $2"
 LOAD_OUTCOMES = """
 SELECT field, raw, was_right, family FROM field_outcomes WHERE tenant_id = $1 ORDER BY decided_at DESC LIMIT $2"""
 
@@ -77,6 +78,11 @@ async def save_outcomes(db: Database, tenant_id: str, document_id: str, outcomes
     """Keep how a decided document's values fared; a later decision on it replaces an earlier one."""
     rows = [(tenant_id, document_id, each.field, each.raw, each.right, each.family) for each in outcomes]
     await db.executemany(SAVE_OUTCOME, rows)
+
+
+async def forget_outcomes(db: Database, tenant_id: str, document_id: str) -> None:
+    """Drop how a document's values fared, for the decision on it was taken back."""
+    await db.execute(FORGET_OUTCOMES, tenant_id, document_id)
 
 
 async def load_outcomes(db: Database, tenant_id: str) -> list[Observation]:

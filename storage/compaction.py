@@ -9,20 +9,28 @@ import datetime as dt
 import hashlib
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, islice
 from operator import attrgetter
 from typing import cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from dag.maintenance import Compacted
 from invoices.model import SCHEMA_VERSION
 from storage.folders import Folder
 from storage.lake import Saved, saved_in
 from storage.manifest import PATH, Manifest, Part, Read, Retired, read_manifest, swap_manifest
-from storage.parquet import joined, pack, unpack
+from storage.parquet import (
+    LakeFileDamaged,
+    joined,
+    pack,
+    read_rows,
+    read_saved,
+    read_versions,
+    schema_version_of,
+    versions_in,
+)
 
 BATCH_FILES = 5_000
 """Small files that are merged at once: about 150 MB of memory. Each batch is a manifest of its own."""
@@ -42,20 +50,25 @@ def compact(
 ) -> Compacted:
     """Merge all small files of the tenant's folder. Blocking. Safe to repeat, to stop and to kill.
 
-    A file that is no Parquet of ours is left where it is, and logged. Raises: FileChanged (somebody else compacts this
-    tenant too: try again), OSError (disk full, S3 away), whatever `beat` raises.
+    A small file that is no Parquet of ours, or that a later release wrote, is left where it is, and logged: what is
+    merged of its document is the latest version that can be. So is a tenant with a part of a later release.
+    Raises: FileChanged (somebody else compacts this tenant too: try again), LakeFileDamaged (a part: which documents
+    it holds nobody can tell), OSError (disk full, S3 away), whatever `beat` raises.
     """
     done, skipped = Compacted(), set[str]()
     while True:
         read = read_manifest(tenant)
         passed_by = read.manifest.retired_paths | skipped
         waiting = [saved for saved in saved_in(tenant, "parquet") if saved.path not in passed_by]
-        stale = any(part.schema_version != SCHEMA_VERSION for part in read.manifest.parts)
+        if later := [part.path for part in read.manifest.parts if part.schema_version > SCHEMA_VERSION]:
+            log.warning("nothing is compacted: a later release than this one wrote %s; upgrade this worker", later[0])
+            return done
+        stale = any(part.schema_version < SCHEMA_VERSION for part in read.manifest.parts)
         if not waiting and not stale:
             return done
         merge = _Merge(tenant, read, beat)
         done += merge.run(waiting[:batch_files], now)
-        skipped |= merge.unreadable
+        skipped |= merge.left
 
 
 def tidy(tenant: Folder, *, now: dt.datetime, grace: dt.timedelta, beat: Beat = lambda: None) -> int:
@@ -99,43 +112,49 @@ class _Merge:
         self._read = read
         self._beat = beat
         self._parts = {part.path: part for part in read.manifest.parts}
-        self.unreadable: set[str] = set()
+        self.left: set[str] = set()
 
     def run(self, batch: Sequence[Saved], now: dt.datetime) -> Compacted:
         """Write the parts that change, swap the manifest, and tell what was done."""
-        new = self._load(latest(batch))
+        new = joined(list(self._load(batch)))
         held = {path: self._versions(path) for path in self._parts}
         new = _without(new, {document: version for part in held.values() for document, version in part.items()})
         changed = self._changed(held, new)
         written = list(self._write(changed, new))
-        merged = [saved.path for saved in batch if saved.path not in self.unreadable]
+        merged = [saved.path for saved in batch if saved.path not in self.left]
         self._swap(written, changed, dict.fromkeys((*changed, *merged), now))
         rows, size_bytes = sum(part.rows for part in written), sum(part.size_bytes for part in written)
         return Compacted(files=len(merged), parts=len(written), rows=rows, size_bytes=size_bytes)
 
-    def _load(self, files: Sequence[Saved]) -> pa.Table:
-        tables = []
-        for saved in files:
-            self._beat()
-            try:
-                tables.append(unpack(self._tenant.read(saved.path), version=saved.version))
-            except pa.ArrowException as error:
-                log.warning("%s is left as it is, for it is no Parquet file of ours: %s", saved.path, error)
-                self.unreadable.add(saved.path)
-        return joined(tables)
+    def _load(self, batch: Sequence[Saved]) -> Iterator[pa.Table]:
+        """Yield the row of each document's latest version that we can read."""
+        for _, versions in groupby(batch, key=attrgetter("document_id")):
+            found = (self._read_small(saved) for saved in reversed(list(versions)))
+            yield from islice((table for table in found if table is not None), 1)
+
+    def _read_small(self, saved: Saved) -> pa.Table | None:
+        self._beat()
+        try:
+            table = read_saved(self._tenant, saved)
+        except LakeFileDamaged as error:
+            log.warning("%s is left as it is: %s", saved.path, error)
+        else:
+            if schema_version_of(table) <= SCHEMA_VERSION:
+                return table
+            log.warning("%s is left as it is: a later release than this one wrote it; upgrade this worker", saved.path)
+        self.left.add(saved.path)
+        return None
 
     def _versions(self, path: str) -> dict[str, int]:
-        """Return the version of each document of a part, reading no more than that of it."""
         self._beat()
-        with self._tenant.open(path) as file:
-            return _versions_in(pq.read_table(pa.PythonFile(file, mode="r"), columns=["document_id", "version"]))
+        return read_versions(self._tenant, path)
 
     def _changed(self, held: Mapping[str, Mapping[str, int]], new: pa.Table) -> set[str]:
         """Return the parts that lose rows to later versions, those with room for new ones, and one of an old shape."""
-        documents = _versions_in(new).keys()
+        documents = versions_in(new).keys()
         changed = {path for path, versions in held.items() if not documents.isdisjoint(versions)}
         changed |= {path for month in set(_months(new)) if (path := self._part_with_room(month))}
-        old = sorted(path for path, part in self._parts.items() if part.schema_version != SCHEMA_VERSION)
+        old = sorted(path for path, part in self._parts.items() if part.schema_version < SCHEMA_VERSION)
         return changed | set(old[:1])
 
     def _part_with_room(self, month: str) -> str | None:
@@ -144,12 +163,11 @@ class _Merge:
 
     def _write(self, changed: set[str], new: pa.Table) -> Iterator[Part]:
         """Write the months that change, one after the other: no more is in memory than one month's part of it."""
-        gone = pa.array(list(_versions_in(new)), pa.string())
+        gone = pa.array(list(versions_in(new)), pa.string())
         months = pa.array(_months(new), pa.string())
         for month in sorted({*_months(new), *(self._parts[path].issue_month for path in changed)}):
-            old = [
-                unpack(self._tenant.read(path)) for path in sorted(changed) if self._parts[path].issue_month == month
-            ]
+            paths = [path for path in sorted(changed) if self._parts[path].issue_month == month]
+            old = [read_rows(self._tenant, path) for path in paths]
             kept = [table.filter(pc.invert(pc.is_in(table["document_id"], value_set=gone))) for table in old]
             mine = pa.array([one == month for one in months.to_pylist()], pa.bool_())
             rows = joined([*kept, new.filter(mine)]).sort_by([("date", "ascending"), ("document_id", "ascending")])
@@ -180,14 +198,8 @@ class _Merge:
 
 def _without(new: pa.Table, held: Mapping[str, int]) -> pa.Table:
     """Return the rows that are later than what is compacted. Others come from a writer that was late or repeated."""
-    later = [version > held.get(document, -1) for document, version in _versions_in(new).items()]
+    later = [version > held.get(document, -1) for document, version in versions_in(new).items()]
     return new.filter(pa.array(later, pa.bool_()))
-
-
-def _versions_in(table: pa.Table) -> dict[str, int]:
-    """Return the version of each document, in the order of the rows: each has one."""
-    columns = (table[name].to_pylist() for name in ("document_id", "version"))
-    return cast("dict[str, int]", dict(zip(*columns, strict=True)))
 
 
 def _months(table: pa.Table) -> list[str]:

@@ -14,8 +14,15 @@ beside the others, and are no answer of the cache for anybody else's.
 
 LOAD_EXTRACTION = """
 SELECT data::text FROM processed_documents WHERE tenant_id = $1 AND sha256 = $2 AND reader_version = $3"""
-BEST_FIRST = "split_part(split_part(reader_version, '@', 1), '/', 1) = $3 DESC, created_at DESC"
-"""The order of readings, $3 being CURRENT_READER: this code's own, the newest first."""
+FALLBACK = "local"
+"""Stands for model and prompt in the version of a local reading that says why no model read too."""
+
+_PART = "split_part(split_part(reader_version, '@', 1), '/', {})"
+BEST_FIRST = f"{_PART.format(1)} = $3 DESC, {_PART.format(2)} NOT IN ('', '{FALLBACK}') DESC, created_at DESC"
+"""The order of readings, $3 being CURRENT_READER: this code's own first, a model's before local ones, then the newest.
+
+The bytes are shared: that no model was to be had for one document does not take its reading from the others.
+"""
 LOAD_BEST_EXTRACTION = f"""
 SELECT data::text FROM processed_documents WHERE tenant_id = $1 AND sha256 = $2
  ORDER BY {BEST_FIRST}
@@ -25,9 +32,6 @@ INSERT INTO processed_documents (tenant_id, sha256, reader_version, data)
 VALUES ($1, $2, $3, $4::text::jsonb)
 ON CONFLICT DO NOTHING
 RETURNING true"""
-
-FALLBACK = "local"
-"""Stands for model and prompt in the version of a local reading that says why no model read too."""
 
 _ESCAPED_NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
 r"""A NUL inside JSON text: `\u0000` after an even number of backslashes."""
@@ -45,10 +49,9 @@ async def load_extraction(db: Database, tenant_id: str, sha256: str, reader_vers
 
 
 async def load_best_extraction(db: Database, tenant_id: str, sha256: str) -> InvoiceData | None:
-    """Return the newest of this code's readings of these bytes, else the newest one.
+    """Return the best reading of these bytes: this code's own first, a model's before local ones, then the newest.
 
-    A model's reading comes after the local one that it is asked for with. During a release, a worker of another version
-    may have done the reading.
+    During a release, a worker of another version may have done the reading.
     """
     data = await db.fetchval(LOAD_BEST_EXTRACTION, tenant_id, sha256, CURRENT_READER)
     return InvoiceData.model_validate_json(data) if data else None

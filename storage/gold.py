@@ -1,17 +1,19 @@
-"""Documents that people approved, for whoever wants to learn from what people say."""
+"""Documents that people approved (not what passed by itself), for whoever wants to learn from what people say."""
 
 import datetime as dt
 from dataclasses import dataclass
 
 from storage.db import Database
+from storage.review_decisions import PASSED_BY
 
-LIST_APPROVED = """
-SELECT d.document_id, d.sha256, d.media_type, r.decided_by AS approved_by, r.closed_at AS approved_at, r.first_approval
+LIST_APPROVED = f"""
+SELECT d.document_id, d.sha256, d.media_type, r.decided_by AS approved_by, r.closed_at AS approved_at, r.first_approval,
+       r.decided_invoice::text AS decided
   FROM reviews r JOIN documents d ON d.tenant_id = r.tenant_id AND d.document_id = r.document_id
- WHERE r.tenant_id = $1 AND r.status = 'approved' AND r.decided_by IS NOT NULL AND r.closed_at IS NOT NULL
+ WHERE r.tenant_id = $1 AND r.status = 'approved' AND r.decided_by <> '{PASSED_BY}' AND r.closed_at IS NOT NULL
    AND ($2::timestamptz IS NULL OR (r.closed_at, d.document_id) > ($2, $3))
  ORDER BY r.closed_at, d.document_id
- LIMIT $4"""
+ LIMIT $4"""  # noqa: S608  # a constant
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,8 @@ class Approved:
     approved_by: str
     approved_at: dt.datetime
     first_approval: dict[str, str] | None
+    decided: str | None
+    """The document as it was approved, as JSON; None: it was approved by a release that did not keep it."""
 
 
 async def list_approved(db: Database, tenant_id: str, *, after: Approved | None, limit: int) -> list[Approved]:

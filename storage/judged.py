@@ -15,7 +15,7 @@ from storage.calibrations import named
 from storage.corrections import load_corrections
 from storage.db import Database, NotStored
 from storage.extractions import BEST_FIRST, CURRENT_READER
-from storage.vendors import FIND_VENDOR
+from storage.vendors import FIND_VENDORS
 
 MOST_ALIKE = 20
 """Documents of each kind of likeness that are looked at: more of them would not change the verdict."""
@@ -25,6 +25,8 @@ LOAD = f"""
 SELECT d.sha256, d.received_at, d.duplicate_of,
        (SELECT p.data::text FROM processed_documents p WHERE p.tenant_id = $1 AND p.sha256 = d.sha256
          ORDER BY {BEST_FIRST} LIMIT 1) AS reading,
+       (SELECT r.decided_invoice::text FROM reviews r
+         WHERE r.tenant_id = $1 AND r.document_id = $2 AND r.status IN ('approved', 'rejected')) AS decided,
        CASE WHEN s.seen_at IS NOT NULL THEN to_json(s)::text END AS seen,
        EXISTS (SELECT FROM corrections c WHERE c.tenant_id = $1 AND c.document_id = $2) AS corrected
   FROM documents d
@@ -65,22 +67,27 @@ WITH found AS (
       FROM ({" UNION ALL ".join(f"({each} LIMIT {MOST_ALIKE})" for each in _LIKENESSES)}) AS alike
      WHERE sha256 <> $3)
 SELECT (SELECT json_agg(found ORDER BY document_id)::text FROM found) AS others,
-       (SELECT memory FROM ({FIND_VENDOR.replace("$2", "$11")}) AS vendor) AS vendor,
+       (SELECT json_agg(memory::json ORDER BY named DESC, place)::text
+          FROM ({FIND_VENDORS.replace("$2", "$11")}) AS found) AS vendors,
        c.version, c.body::text AS calibration
   FROM (SELECT 1) AS always LEFT JOIN calibrations c ON c.tenant_id = $1 AND c.active"""
 
 _SEEN, _OTHERS = TypeAdapter(Seen), TypeAdapter(tuple[Seen, ...])
+_VENDORS = TypeAdapter(tuple[VendorMemory, ...])
 
 
 async def load_judged(db: Database, tenant_id: str, document_id: str, *, today: dt.date) -> InvoiceData:
     """Return the document as it is known now: read, corrected by people, compared, checked, with its confidences.
 
+    A decided one is as it was decided, until it is reopened: whatever is read, taught or fitted since is no part of it.
     What the document says is noted before others like it are looked for, so that of two that come at the same moment
     at least one sees the other. Raises: NotStored if the tenant has no such document, or it was not read yet.
     """
     row = await db.fetchrow(LOAD, tenant_id, document_id, CURRENT_READER)
     if row is None:
         raise NotStored("document", document_id, tenant_id)
+    if row["decided"] is not None:
+        return InvoiceData.model_validate_json(row["decided"])
     if row["reading"] is None:
         raise NotStored("extraction of document", document_id, tenant_id)
     invoice = InvoiceData.model_validate_json(row["reading"]).for_document(document_id)
@@ -96,9 +103,11 @@ async def load_judged(db: Database, tenant_id: str, document_id: str, *, today: 
 
 
 def _known(own: Seen, row: asyncpg.Record) -> Known:
+    vendors = _VENDORS.validate_json(row["vendors"]) if row["vendors"] else ()
     return Known(
         sha256=own.sha256,
-        vendor=VendorMemory.model_validate_json(row["vendor"]) if row["vendor"] else None,
+        vendor=next(iter(vendors), None),
+        namesakes=vendors[1:],
         others=_OTHERS.validate_json(row["others"]) if row["others"] else (),
         calibration=named(row["version"], row["calibration"]) if row["version"] else None,
     )

@@ -49,7 +49,7 @@ class Use:
     attempt: int
     model: str
     outcome: str
-    """`read`, `wrote`, or why it was of no use: `garbled`, `cut`, `refused`."""
+    """`read`, `wrote`, or why it was of no use: `garbled`, `cut`, `refused`, `lost` (tokens are a guess)."""
     tokens: Tokens
     prompt_version: str = ""
     document_id: str | None = None

@@ -1,14 +1,19 @@
 """The Parquet shape of an invoice: exact amounts, nested line items and fields. Imports pyarrow: import it late."""
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
+from typing import cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dag.values import Json
 from invoices.model import FIELD_NAMES, SCHEMA_VERSION, FieldValue, InvoiceData, LineItem, TaxPart
+from storage.db import StorageError
+from storage.folders import Folder
+from storage.lake import Saved
 from storage.lake_versions import LakeVersion
 
 AMOUNT = pa.decimal128(18, 4)
@@ -87,6 +92,17 @@ _COLUMNS: dict[str, pa.DataType] = {
 }
 SCHEMA = pa.schema(_COLUMNS, metadata={"schema_version": str(SCHEMA_VERSION)})
 
+_DAMAGED = (pa.ArrowException, OSError, ValueError, OverflowError, KeyError, TypeError)
+"""What pyarrow and Python say to bytes that are no Parquet file of ours: mostly OSError and UnicodeDecodeError."""
+
+
+class LakeFileDamaged(StorageError):  # noqa: N818  # a statement about the file
+    """A file with a document's or a part's name is no Parquet file of ours: the disk or a person changed it."""
+
+    def __init__(self, path: str, found: str) -> None:
+        super().__init__(f"{path} is no Parquet file that Docrail wrote ({found}): put it back from a backup, or away")
+        self.path = path
+
 
 def encode(tenant_id: str, invoice: InvoiceData, version: LakeVersion) -> bytes:
     """Return a Parquet file of one row; equal invoices of one version give equal bytes.
@@ -112,21 +128,74 @@ def pack(table: pa.Table) -> bytes:
     return buffer.getvalue()
 
 
-def unpack(data: bytes, *, version: int | None = None) -> pa.Table:
-    """Return the rows of a file of ours in today's shape; what its release did not know is null.
+def read_rows(folder: Folder, path: str, *, version: int | None = None) -> pa.Table:
+    """Return the rows of a file of ours in today's shape: what its release did not know is null.
 
-    `version` is what rows without a version get. Raises: pyarrow.ArrowException for what is no such file.
+    What only a later release knows is left out; `schema_version_of` tells. `version` is what rows without a version
+    get. Blocking. Raises: LakeFileDamaged, OSError (of the folder alone).
     """
-    table = pq.ParquetFile(pa.BufferReader(data)).read(use_threads=False)  # handing over one row costs more than it
-    if table.schema.equals(SCHEMA):
-        return table.replace_schema_metadata(SCHEMA.metadata)
-    rows = table.to_pylist()
-    return pa.Table.from_pylist([{"version": version, **row} for row in rows], schema=SCHEMA)
+    data = folder.read(path)
+    with _named_if_damaged(path):
+        return _unpack(data, version)
+
+
+def read_saved(tenant: Folder, saved: Saved) -> pa.Table:
+    """Return the row of a document's small file, every value checked. Blocking. Raises: as `read_rows`."""
+    table = read_rows(tenant, saved.path, version=saved.version)
+    with _named_if_damaged(saved.path):
+        held = [(row["document_id"], row["version"]) for row in table.to_pylist()]
+        if held != [(saved.document_id, saved.version)]:
+            raise ValueError(f"it holds {held[:3]}")
+    return table
+
+
+def read_versions(tenant: Folder, path: str) -> dict[str, int]:
+    """Return the version of each document of a part, reading no more than that. Blocking. Raises: as `read_rows`."""
+    try:
+        with tenant.open(path) as file:
+            return _versions_of(pa.PythonFile(file, mode="r"))
+    except _DAMAGED:  # or the folder is away, which its next call tells apart
+        data = tenant.read(path)
+    with _named_if_damaged(path):
+        return _versions_of(pa.BufferReader(data))
+
+
+def versions_in(table: pa.Table) -> dict[str, int]:
+    """Return the version of each document, in the order of the rows: each has one."""
+    columns = (table[name].to_pylist() for name in ("document_id", "version"))
+    return cast("dict[str, int]", dict(zip(*columns, strict=True)))
+
+
+def schema_version_of(table: pa.Table) -> int:
+    """Return the schema version of the release that wrote the file of the rows."""
+    return int(table.schema.metadata[b"schema_version"])
 
 
 def joined(tables: Sequence[pa.Table]) -> pa.Table:
     """Return one table of the rows of all, in one piece: a thousand pieces cost more than their copy."""
     return pa.concat_tables([SCHEMA.empty_table(), *tables]).combine_chunks()
+
+
+@contextmanager
+def _named_if_damaged(path: str) -> Iterator[None]:
+    try:
+        yield
+    except _DAMAGED as error:
+        raise LakeFileDamaged(path, str(error)) from None
+
+
+def _unpack(data: bytes, version: int | None) -> pa.Table:
+    file = pq.ParquetFile(pa.BufferReader(data))
+    written_by = {"schema_version": str(int((file.metadata.metadata or {}).get(b"schema_version", b"0")))}
+    table = file.read(use_threads=False)  # handing over one row costs more than it
+    table.validate(full=True)  # reading does not look at the characters of texts
+    if not table.schema.equals(SCHEMA):
+        table = pa.Table.from_pylist([{"version": version, **row} for row in table.to_pylist()], schema=SCHEMA)
+    return table.replace_schema_metadata(written_by)
+
+
+def _versions_of(file: pa.NativeFile) -> dict[str, int]:
+    return versions_in(pq.read_table(file, columns=["document_id", "version"]))
 
 
 def _row(tenant_id: str, invoice: InvoiceData, version: LakeVersion) -> dict[str, Json]:

@@ -4,10 +4,11 @@ The SQL gets at these views and at nothing else: no files, no network, no settin
 """
 
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import NoReturn, cast
+from functools import partial
+from typing import NoReturn, TypeVar, cast
 
 import duckdb
 import pyarrow as pa
@@ -19,13 +20,15 @@ from invoices.model import SCHEMA_VERSION
 from storage.compaction import latest, month_of
 from storage.db import StorageError
 from storage.folders import Folder
-from storage.lake import Lake, Saved, saved_in
-from storage.manifest import Part, read_manifest
-from storage.parquet import SCHEMA, joined, unpack
+from storage.lake import Lake, saved_in
+from storage.manifest import read_manifest
+from storage.parquet import SCHEMA, joined, read_rows, read_saved
 
 READ_AT_ONCE = 16
 """Small files that are read at the same time."""
 BATCH_ROWS = 1_000
+T = TypeVar("T")
+
 ATTEMPTS = 3
 """A file that was listed may be gone when it is read, if the lake was tidied in between; what took its place is not."""
 
@@ -62,14 +65,6 @@ class NotAQuery(StorageError):  # noqa: N818  # a statement about the SQL
 
     def __init__(self, found: str) -> None:
         super().__init__(f"expected one statement that reads, such as SELECT, SUMMARIZE or DESCRIBE; found {found}")
-
-
-class LakeFileDamaged(StorageError):  # noqa: N818  # a statement about the file
-    """A file with a document's name is no Parquet file of ours: the disk or a person changed it."""
-
-    def __init__(self, path: str, found: str) -> None:
-        super().__init__(f"{path} is no Parquet file that Docrail wrote ({found}): put it back from a backup, or away")
-        self.path = path
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +117,7 @@ def open_lake(lake: Lake, tenants: Sequence[str] | None = None) -> OpenLake:
 
 def _open(lake: Lake, tenants: Iterable[str]) -> OpenLake:
     parts: list[str] = []
-    earlier: list[pa.Table] = []
+    other: list[pa.Table] = []
     recent: list[pa.Table] = []
     files = 0
     for tenant_id in tenants:
@@ -131,17 +126,17 @@ def _open(lake: Lake, tenants: Iterable[str]) -> OpenLake:
         gone = manifest.retired_paths
         saved = latest([saved for saved in saved_in(tenant, "parquet") if saved.path not in gone])
         files += len(saved)
-        recent += _load(tenant, saved)
+        recent += _load(partial(read_saved, tenant), saved)
         current = [part for part in manifest.parts if part.schema_version == SCHEMA_VERSION]
         parts += [f"{tenant_id}/{part.path}" for part in current]
-        earlier += _load(tenant, [_as_saved(part) for part in manifest.parts if part not in current])
+        other += _load(partial(read_rows, tenant), [part.path for part in manifest.parts if part not in current])
     connection = duckdb.connect(
         ":memory:", config={"enable_external_access": "false", "python_enable_replacements": "false"}
     )
     connection.register("current_parts", _dataset(lake.folder, parts))
-    connection.register("earlier_parts", _with_month(joined(earlier)))
+    connection.register("other_parts", _with_month(joined(other)))  # of earlier releases, and of later ones
     connection.register("recent", _with_month(joined(recent)))
-    connection.execute("CREATE VIEW compacted AS FROM current_parts UNION ALL FROM earlier_parts")
+    connection.execute("CREATE VIEW compacted AS FROM current_parts UNION ALL FROM other_parts")
     connection.execute(f"CREATE VIEW invoices AS {LATEST if recent else ALL_COMPACTED}")
     for name, select in VIEWS.items():
         connection.execute(f"CREATE VIEW {name} AS {select}")
@@ -154,20 +149,9 @@ def _bare(sql: str) -> str:
     return sql.strip().rstrip(";")
 
 
-def _load(tenant: Folder, files: Sequence[Saved]) -> list[pa.Table]:
-    def load(saved: Saved) -> pa.Table:
-        try:
-            return unpack(tenant.read(saved.path), version=saved.version)
-        except pa.ArrowException as error:
-            raise LakeFileDamaged(saved.path, str(error)) from None
-
+def _load(read: Callable[[T], pa.Table], files: Sequence[T]) -> list[pa.Table]:
     with ThreadPoolExecutor(READ_AT_ONCE) as pool:
-        return list(pool.map(load, files))
-
-
-def _as_saved(part: Part) -> Saved:
-    """Return a part of an earlier release's shape, which is read as small files are; compaction rewrites it."""
-    return Saved("", 0, part.path)
+        return list(pool.map(read, files))
 
 
 def _with_month(table: pa.Table) -> pa.Table:

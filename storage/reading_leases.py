@@ -13,13 +13,14 @@ REMOVED_AT_ONCE = 20
 """Rows of holders that never came back, removed with each claim: more than it adds."""
 KEPT_SECONDS = 86_400.0
 
-# Taken only from nobody: of two claims at once the second waits for the first's row, and finds it taken.
+# Taken only from nobody: of two claims at once the second waits for the first's row, and finds it taken. A refusal ends
+# with its lease: while the new holder asks, it is no answer for those who wait.
 CLAIM = """
 WITH claimed AS (
     INSERT INTO reading_leases AS lease (tenant_id, work_key, holder, expires_at)
     VALUES ($1, $2, $3, now() + make_interval(secs => $4))
     ON CONFLICT (tenant_id, work_key) DO UPDATE
-       SET holder = excluded.holder, expires_at = excluded.expires_at
+       SET holder = excluded.holder, expires_at = excluded.expires_at, note = lease.note - 'refused'
      WHERE lease.expires_at <= now()
     RETURNING note)
 SELECT true AS mine, note, 0::float8 AS free_in_seconds FROM claimed

@@ -2,7 +2,7 @@
 
 import datetime as dt
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from dag.stored import STORED
@@ -14,7 +14,7 @@ FORGET_STORED = """
 DELETE FROM step_cache WHERE made_at < $1 AND output::text LIKE $2"""
 # Bytes belong to all documents that have them: the youngest decides, and one that is still worked on.
 LOAD_OLD_ORIGINALS = """
-SELECT sha256, array_agg(document_id) AS document_ids FROM documents
+SELECT sha256, min(received_at) AS received_at, array_agg(document_id) AS document_ids FROM documents
  WHERE sha256 IN (SELECT sha256 FROM documents WHERE received_at < $1 AND original_removed_at IS NULL)
    AND original_removed_at IS NULL
  GROUP BY sha256
@@ -22,11 +22,15 @@ HAVING max(received_at) < $1 AND bool_and(run_started_at IS NOT NULL)
    AND NOT EXISTS (
        SELECT 1 FROM reviews
         WHERE reviews.document_id = ANY(array_agg(documents.document_id)) AND reviews.status = 'open')
- ORDER BY min(received_at)
+   AND ($3::timestamptz IS NULL OR (min(received_at), sha256) > ($3, $4::text))
+ ORDER BY min(received_at), sha256
  LIMIT $2"""
+# Who uploads the bytes again after they were deleted has them.
 MARK_ORIGINAL_REMOVED = """
-UPDATE documents SET original_removed_at = now() WHERE sha256 = $1 AND original_removed_at IS NULL"""
+UPDATE documents SET original_removed_at = now()
+ WHERE sha256 = $1 AND received_at < $2 AND original_removed_at IS NULL"""
 
+_DOCUMENT_ID = re.compile(rb"\bdoc_[0-9a-z]{26}\b")
 _MARKED = re.compile(rb'"' + re.escape(STORED).encode() + rb'"\s*:\s*"([0-9a-f]{64})"')
 
 
@@ -40,20 +44,39 @@ class Keeping:
     originals_days: float | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class OldOriginal:
+    """Bytes that all of `document_ids`, of whatever tenants, were uploaded with; first at `received_at`."""
+
+    sha256: str
+    received_at: dt.datetime
+    document_ids: Sequence[str]
+
+
 async def forget_stored_outputs(db: Database, before: dt.datetime) -> None:
     """Delete the cached outputs made before, of all tenants, that refer to stored values: no run may meet them now."""
     await db.execute(FORGET_STORED, before, f'%"{STORED}"%')
 
 
-async def load_old_originals(db: Database, before: dt.datetime, limit: int) -> Mapping[str, Sequence[str]]:
-    """Return the documents, of ALL tenants, by their bytes, where all were received before and none is under review."""
-    rows = await db.fetch(LOAD_OLD_ORIGINALS, before, limit)
-    return {row["sha256"]: row["document_ids"] for row in rows}
+async def load_old_originals(
+    db: Database, before: dt.datetime, limit: int, after: OldOriginal | None = None
+) -> list[OldOriginal]:
+    """Return bytes, of ALL tenants, all whose documents were received before, none under review; oldest first.
+
+    `after` is the last one of the page before.
+    """
+    key = (after.received_at, after.sha256) if after else (None, None)
+    return [OldOriginal(**row) for row in await db.fetch(LOAD_OLD_ORIGINALS, before, limit, *key)]
 
 
-async def mark_original_removed(db: Database, sha256: str) -> None:
-    """Note that the bytes are gone, for all documents that had them."""
-    await db.execute(MARK_ORIGINAL_REMOVED, sha256)
+async def mark_original_removed(db: Database, sha256: str, before: dt.datetime) -> None:
+    """Note that the bytes are gone, for all documents received before that had them."""
+    await db.execute(MARK_ORIGINAL_REMOVED, sha256, before)
+
+
+def documents_in(data: bytes) -> frozenset[str]:
+    """Return the document ids that something in `data`, JSON or what holds JSON, names."""
+    return frozenset(found.decode() for found in _DOCUMENT_ID.findall(data))
 
 
 def marked_in(data: bytes) -> frozenset[str]:

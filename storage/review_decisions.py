@@ -5,13 +5,20 @@ is no other list of those, so none can be forgotten.
 """
 
 import datetime as dt
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dag.values import Json
+from invoices.model import InvoiceData
 from storage.db import Database
+from storage.vendors import forget
+
+PASSED_BY = "straight-through"
+"""Who decided a document that no person looked at."""
 
 DECIDE = """
 UPDATE reviews SET status = $3, decision = $4, decided_by = $5, decision_digest = $6, closed_at = now(),
+       decided_invoice = $7::text::json, taught_vendor = $8,
        claimed_by = NULL, claimed_until = NULL, postponed_until = NULL, updated_at = now()
  WHERE tenant_id = $1 AND review_id = $2"""
 APPROVE_FIRST = """
@@ -19,8 +26,12 @@ UPDATE reviews SET first_approval = $3, claimed_by = NULL, claimed_until = NULL,
  WHERE tenant_id = $1 AND review_id = $2"""
 REOPEN = """
 UPDATE reviews SET status = 'open', decision = NULL, decided_by = NULL, decision_digest = NULL, closed_at = NULL,
-       first_approval = NULL, claimed_by = NULL, claimed_until = NULL, updated_at = now()
+       decided_invoice = NULL, taught_vendor = NULL, first_approval = NULL, claimed_by = NULL, claimed_until = NULL,
+       updated_at = now()
  WHERE tenant_id = $1 AND review_id = $2"""
+LOAD_DECIDED = """
+SELECT decided_by, decided_invoice::text, taught_vendor FROM reviews
+ WHERE tenant_id = $1 AND review_id = $2 AND status = 'approved' AND decided_invoice IS NOT NULL"""
 TOUCH = """
 UPDATE reviews SET touched = true, updated_at = now() WHERE tenant_id = $1 AND review_id = $2"""
 _UNANSWERED = """
@@ -33,8 +44,13 @@ LOAD_UNANSWERED = f"{_UNANSWERED} AND item.tenant_id = $1 AND item.review_id = $
 LOAD_ALL_UNANSWERED = f"""{_UNANSWERED}
    AND item.closed_at < now() - make_interval(secs => $1)
    AND step.updated_at < now() - make_interval(secs => $1)
- ORDER BY item.closed_at
+ ORDER BY step.updated_at
  LIMIT $2"""
+PUT_OFF = """
+UPDATE reviews AS step SET updated_at = clock_timestamp()
+  FROM unnest($1::text[], $2::text[], $3::text[]) AS put (tenant_id, run_id, step_id)
+ WHERE step.tenant_id = put.tenant_id AND step.run_id = put.run_id AND step.step_id = put.step_id
+   AND step.status = 'open'"""
 LOAD_FORMS = """
 SELECT form FROM reviews WHERE tenant_id = $1 AND document_review_id = $2 AND status = 'open' AND form IS NOT NULL"""
 
@@ -48,6 +64,10 @@ class Decision:
     answer: dict[str, Json]
     by: str
     digest: str | None
+    invoice: InvoiceData | None = None
+    """The document as it was shown, which is what is kept of it."""
+    taught_vendor: str | None = None
+    """Of whom the approval taught (storage/vendors.remember)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +87,8 @@ class Unanswered:
 async def record_decision(db: Database, tenant_id: str, review_id: str, decision: Decision) -> None:
     """Close the item as decided. The caller has it locked, and knows that it is open."""
     values = (decision.status, decision.answer, decision.by, decision.digest)
-    await db.execute(DECIDE, tenant_id, review_id, *values)
+    kept = decision.invoice.model_dump_json() if decision.invoice else None
+    await db.execute(DECIDE, tenant_id, review_id, *values, kept, decision.taught_vendor)
 
 
 async def record_first_approval(
@@ -79,7 +100,14 @@ async def record_first_approval(
 
 
 async def reopen_review(db: Database, tenant_id: str, review_id: str) -> None:
-    """Open a decided item again, as if it had never been approved. The caller has it locked."""
+    """Open a decided item again, as if it had never been approved: what that taught is forgotten.
+
+    The caller has it locked, and is in a transaction.
+    """
+    decided = await db.fetchrow(LOAD_DECIDED, tenant_id, review_id)
+    if decided is not None and decided["decided_by"] != PASSED_BY:
+        invoice = InvoiceData.model_validate_json(decided["decided_invoice"])
+        await forget(db, tenant_id, invoice, decided["taught_vendor"])
     await db.execute(REOPEN, tenant_id, review_id)
 
 
@@ -94,8 +122,14 @@ async def load_unanswered(db: Database, tenant_id: str, review_id: str) -> list[
 
 
 async def load_all_unanswered(db: Database, *, older_than_seconds: float, limit: int = 100) -> list[Unanswered]:
-    """Return such questions of ALL tenants, for the sweep that ends what an API that died began. Never for a caller."""
+    """Return such questions of ALL tenants, those that were put off last, for the sweep. Never for a caller."""
     return [Unanswered(**row) for row in await db.fetch(LOAD_ALL_UNANSWERED, older_than_seconds, limit)]
+
+
+async def put_off(db: Database, questions: Sequence[Unanswered]) -> None:
+    """Let the questions come after all others that are to be told."""
+    places = [(each.tenant_id, each.run_id, each.step_id) for each in questions]
+    await db.execute(PUT_OFF, *(list(column) for column in zip(*places, strict=True)))
 
 
 async def load_forms(db: Database, tenant_id: str, review_id: str) -> list[dict[str, Json]]:

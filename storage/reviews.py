@@ -52,7 +52,8 @@ ON CONFLICT (document_id) DO UPDATE
        reasons = EXCLUDED.reasons, summary = EXCLUDED.summary, due_at = EXCLUDED.due_at,
        shown_digest = EXCLUDED.shown_digest, sla_from = EXCLUDED.sla_from, straight_through = EXCLUDED.straight_through,
        audit_sample = EXCLUDED.audit_sample, status = 'open', closed_at = NULL, updated_at = now()
- WHERE r.tenant_id = EXCLUDED.tenant_id AND r.status IN ('open', 'closed')"""
+ WHERE r.tenant_id = EXCLUDED.tenant_id AND r.status IN ('open', 'closed')
+RETURNING xmax = 0"""
 SHOW_ANEW = """
 UPDATE reviews SET band = $3, priority = $4::float8, parts = $5, reasons = $6, summary = $7, shown_digest = $8,
        updated_at = now()
@@ -208,18 +209,24 @@ async def upsert_review(db: Database, tenant_id: str, document_id: str, question
 
     Raises: NotStored if the tenant has no such document.
     """
+    return (await open_or_renew(db, tenant_id, document_id, question))[0]
+
+
+async def open_or_renew(db: Database, tenant_id: str, document_id: str, question: Question) -> tuple[Review, bool]:
+    """Do what `upsert_review` does, and tell whether the item was made just now, by this very call."""
     review_id = review_id_of(tenant_id, document_id)
     look = question.appearance
     content = (look.band, look.priority, look.parts, look.reasons, look.summary, question.due_at, look.digest)
     passing = (question.sla_from, question.straight_through, question.audit_sample)
     try:
-        await db.execute(UPSERT_REVIEW, tenant_id, review_id, document_id, question.run_id, *content, *passing)
+        place = (tenant_id, review_id, document_id, question.run_id)
+        is_new = await db.fetchval(UPSERT_REVIEW, *place, *content, *passing)
     except asyncpg.ForeignKeyViolationError:
         raise NotStored("document", document_id, tenant_id) from None
     stored = await load_review(db, tenant_id, review_id)
     if stored is None:
         raise NotStored("document", document_id, tenant_id)
-    return stored
+    return stored, bool(is_new)
 
 
 async def show_anew(db: Database, tenant_id: str, review_id: str, look: Appearance) -> None:

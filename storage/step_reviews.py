@@ -8,17 +8,22 @@ import datetime as dt
 import hashlib
 from dataclasses import dataclass
 
+from dag.inputs import MisfitError, check_answer
 from dag.values import Json
 from storage.db import Database
 
 DECIDED, CLOSED = "decided", "closed"
 """How a step's item ends: a person decided, or its run does not ask any more."""
 
+DOCUMENT_ANSWERS: tuple[Json, ...] = ({"approved": True, "reason": ""}, {"approved": False, "reason": "…"})
+"""What a run is answered of a document, as far as it is known before."""
+
 FIRST, ESCALATED = 0, 1
 """Bands of an item: one that nobody answered in time goes before those of its new queue."""
 
 # A question counts if its step asked later than what is stored; or at the same time, if only the end is stored, which
-# stays the end, or if it hands the open item on. A repetition, and one that comes late, changes nothing.
+# stays the end, or if it hands the open item on. A repetition, and one that comes late, changes nothing. Decisions are
+# made in the document's item, and come here: an end that was decided never goes back there, where it may be open again.
 ASK = """
 WITH asked AS (
 INSERT INTO reviews AS r (tenant_id, review_id, run_id, step_id, run_document_id, queue, title, form, show, band,
@@ -26,13 +31,19 @@ INSERT INTO reviews AS r (tenant_id, review_id, run_id, step_id, run_document_id
                           document_review_id)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11::float8, $12, $13, $14, $15, '{}', '[]', '{}',
         (SELECT review_id FROM reviews AS item
-          WHERE item.tenant_id = $1 AND item.document_id = $5 AND $6 = 'documents'))
+          WHERE item.tenant_id = $1 AND item.document_id = $5 AND $6 = 'documents' AND $16
+            AND NOT EXISTS (SELECT FROM reviews AS other
+                             WHERE other.tenant_id = $1 AND other.run_id = $3 AND other.step_id <> $4
+                               AND other.document_review_id = item.review_id
+                               AND (other.status = 'open'
+                                    OR other.status = 'decided' AND item.status IN ('approved', 'rejected')))))
 ON CONFLICT (tenant_id, run_id, step_id) WHERE step_id IS NOT NULL DO UPDATE
    SET run_document_id = EXCLUDED.run_document_id, queue = EXCLUDED.queue, title = EXCLUDED.title,
        form = EXCLUDED.form, show = EXCLUDED.show, band = EXCLUDED.band, priority = EXCLUDED.priority,
        due_at = EXCLUDED.due_at, asked_at = EXCLUDED.asked_at, updated_at = now(),
        assignee_group = EXCLUDED.assignee_group, may_not_decide = EXCLUDED.may_not_decide,
-       document_review_id = coalesce(EXCLUDED.document_review_id, r.document_review_id),
+       document_review_id = CASE WHEN r.asked_at < EXCLUDED.asked_at THEN EXCLUDED.document_review_id
+                                 ELSE coalesce(EXCLUDED.document_review_id, r.document_review_id) END,
        status = CASE WHEN r.asked_at < EXCLUDED.asked_at THEN 'open' ELSE r.status END,
        decision = CASE WHEN r.asked_at < EXCLUDED.asked_at THEN NULL ELSE r.decision END,
        decided_by = CASE WHEN r.asked_at < EXCLUDED.asked_at THEN NULL ELSE r.decided_by END,
@@ -42,13 +53,10 @@ ON CONFLICT (tenant_id, run_id, step_id) WHERE step_id IS NOT NULL DO UPDATE
 RETURNING *)
 UPDATE reviews AS item
    SET queue = asked.queue, assignee_group = asked.assignee_group, may_not_decide = asked.may_not_decide,
-       band = greatest(item.band, asked.band), updated_at = now(), decision = asked.decision,
-       decided_by = asked.decided_by, closed_at = asked.closed_at,
-       status = CASE WHEN asked.status <> 'decided' THEN asked.status
-                     WHEN asked.decision ->> 'approved' = 'true' THEN 'approved' ELSE 'rejected' END
+       band = greatest(item.band, asked.band), updated_at = now(), closed_at = asked.closed_at, status = asked.status
   FROM asked
  WHERE item.tenant_id = asked.tenant_id AND item.review_id = asked.document_review_id
-   AND item.status IN ('open', 'closed')"""
+   AND item.status IN ('open', 'closed') AND asked.status IN ('open', 'closed')"""
 CLOSE = """
 WITH ended AS (
 INSERT INTO reviews AS r (tenant_id, review_id, run_id, step_id, status, decision, decided_by, asked_at, closed_at,
@@ -60,13 +68,11 @@ ON CONFLICT (tenant_id, run_id, step_id) WHERE step_id IS NOT NULL DO UPDATE
  WHERE r.asked_at < EXCLUDED.asked_at OR (r.asked_at = EXCLUDED.asked_at AND r.status = 'open')
 RETURNING *)
 UPDATE reviews AS item
-   SET status = CASE WHEN ended.status <> 'decided' THEN ended.status
-                     WHEN ended.decision ->> 'approved' = 'true' THEN 'approved' ELSE 'rejected' END,
-       decision = ended.decision, decided_by = ended.decided_by, closed_at = now(), updated_at = now(),
-       claimed_by = NULL, claimed_until = NULL
+   SET status = 'closed', closed_at = now(), updated_at = now(), claimed_by = NULL, claimed_until = NULL
   FROM ended
  WHERE item.tenant_id = ended.tenant_id AND item.review_id = ended.document_review_id AND item.status = 'open'
-RETURNING item.review_id, item.document_id, item.status"""
+   AND ended.status = 'closed'
+RETURNING item.review_id, item.document_id"""
 
 LOAD_DOCUMENT_REVIEW = """
 SELECT document_review_id FROM reviews WHERE tenant_id = $1 AND run_id = $2 AND step_id = $3 AND status = 'open'"""
@@ -103,11 +109,10 @@ class StepEnd:
 
 @dataclass(frozen=True, slots=True)
 class SettledItem:
-    """A document's item that ended with the step that asked about it: its run was answered otherwise, or stopped."""
+    """A document's item that was closed with the step that asked about it: nobody decided, and its run asks no more."""
 
     review_id: str
     document_id: str
-    status: str
 
 
 def step_review_id(tenant_id: str, run_id: str, step_id: str) -> str:
@@ -116,13 +121,27 @@ def step_review_id(tenant_id: str, run_id: str, step_id: str) -> str:
 
 
 async def ask_question(db: Database, tenant_id: str, run_id: str, step_id: str, question: StepQuestion) -> None:
-    """Open the step's item, or hand the open one on to another queue. One that has ended stays as it ended."""
+    """Open the step's item, or hand the open one on to another queue. One that has ended stays as it ended.
+
+    Its document's item stands for it only if the step's form takes what is decided of documents, and for no second step
+    of the run by the same decision.
+    """
     await db.execute(
         ASK,
         *(tenant_id, step_review_id(tenant_id, run_id, step_id), run_id, step_id, question.document_id),
         *(question.queue, question.title, question.form, question.show, question.band, question.priority),
-        *(question.due_at, question.asked_at, question.group, question.may_not_decide),
+        *(question.due_at, question.asked_at, question.group, question.may_not_decide, _takes(question.form)),
     )
+
+
+def _takes(form: dict[str, Json]) -> bool:
+    """Tell whether a form takes both that a document is approved, and that it is rejected with a reason."""
+    try:
+        for answer in DOCUMENT_ANSWERS:
+            check_answer(form, answer)
+    except MisfitError:
+        return False
+    return True
 
 
 async def close_question(db: Database, tenant_id: str, run_id: str, step_id: str, end: StepEnd) -> SettledItem | None:

@@ -43,6 +43,7 @@ from dag.rewind import begin, load, save
 from dag.scheduler import advance
 from dag.state import Answer, RunStatus, StepError, StepStatus
 from dag.values import Json, size_of
+from workflows.answering import asks_about_document, check_way
 from workflows.chunks import run_chunk
 from workflows.context import context_of, own_callbacks, placeholders
 from workflows.contract import MISFIT, NOT_ALLOWED, STATUS, UNKNOWN_STEP, WRONG_STATE, ChunkReport, RunRequest
@@ -149,6 +150,8 @@ class Driver:
         if state.answer or step_id in self._answered:
             told = "answered"
         if told in (StepStatus.PENDING, StepStatus.QUEUED, StepStatus.WAITING):
+            if human and asks_about_document(human, self._request):
+                check_way(step_id, told)
             if human and (why := refusal(human, by, self._request.started_by)):
                 raise ApplicationError(why, type=NOT_ALLOWED, non_retryable=True)
             try:

@@ -32,11 +32,11 @@ async def run(call: Call[Config], tools: Tools) -> Extraction:
     One request to Gemini an attempt, and one at a time for equal bytes, whatever documents and workers they come to.
     Without a key, and for e-invoices, it is the local reading. A refusal, an answer that is of no use twice, a budget
     that is used up and the end of the step's retries leave a problem on the invoice, and do not fail the step.
-    Raises: NotStored, UnreadableDocument (never retried); TryAgainLaterError, UnreachableError, OutgoingTimeoutError,
-    OSError (retried).
+    Raises: NotStored, DocumentDecidedError, UnreadableDocument (never retried); TryAgainLaterError, UnreachableError,
+    OutgoingTimeoutError, OSError (retried).
     """
     config = call.config
-    document = await load_stored(tools, call.tenant_id, config.document_id)
+    document = await load_stored(tools, call.tenant_id, config.document_id, fresh=config.fresh)
     model = config.model or tools.outside.gemini.default_model
     version = reading_version(model, PROMPT_VERSION, fresh_run_id=call.run_id if config.fresh else None)
     reading = await find_reading(tools, call.tenant_id, document.sha256, version)

@@ -14,15 +14,13 @@ from invoices.reviewing import shown_digest, why_two_approvals
 from invoices.straight_through import Policy, StraightThrough, decide
 from storage.appearances import appearance_of
 from storage.audit import Act, append_event
+from storage.corrections import load_changes
 from storage.db import NotStored, transaction
 from storage.documents import Document, load_document
 from storage.judged import load_judged
 from storage.review_counts import STRAIGHT_THROUGH, count_review
-from storage.review_decisions import Decision, record_decision
-from storage.reviews import APPROVED, Question, Review, load_review, review_id_of, upsert_review
-
-PASSED_BY = "straight-through"
-"""Who decided a document that no person looked at."""
+from storage.review_decisions import PASSED_BY, Decision, record_decision
+from storage.reviews import APPROVED, Question, Review, load_review, open_or_renew
 
 
 class StraightThroughConfig(BaseModel, extra="forbid", frozen=True):
@@ -57,7 +55,7 @@ class Output(BaseModel):
     priority: float = Field(description="0 to 100, the most urgent first")
     parts: dict[str, float] = Field(description="what the priority is made of, each 0 to 1")
     status: str = Field(description="`open`, or how it was decided: `approved` or `rejected`")
-    needs_person: bool = Field(description="whether it waits for a person")
+    needs_person: bool = Field(description="whether it was not approved: a person is to decide, or rejected it")
     straight_through: bool = Field(description="whether it passed without a person, or in shadow mode would have")
 
 
@@ -74,11 +72,10 @@ async def run(call: Call[Config], tools: Tools) -> Output:
     invoice = await load_judged(tools.db, tenant_id, document_id, today=dt.datetime.now(dt.UTC).date())
     verdict = decide(invoice, _policy(call.config.straight_through))
     async with transaction(tools.db) as tx:
-        is_new = await load_review(tx, tenant_id, review_id_of(tenant_id, document_id)) is None
         question = _question(call, document, invoice, verdict)
-        review = await upsert_review(tx, tenant_id, document_id, question)
-        if review.is_open and verdict.passes and call.config.straight_through.mode == "on":
-            review = await _let_pass(tx, review, invoice)
+        review, is_new = await open_or_renew(tx, tenant_id, document_id, question)
+        if is_new and verdict.passes and call.config.straight_through.mode == "on":
+            review = await _let_pass(tx, review, invoice, tools.four_eyes_above)
         if is_new:
             await count_review(tx, tenant_id, STRAIGHT_THROUGH, "passes" if verdict.passes else "held")
     return Output(
@@ -86,7 +83,7 @@ async def run(call: Call[Config], tools: Tools) -> Output:
         priority=review.priority,
         parts=review.parts,
         status=review.status,
-        needs_person=review.is_open,
+        needs_person=review.status != APPROVED,
         straight_through=verdict.passes,
     )
 
@@ -111,13 +108,18 @@ def _policy(config: StraightThroughConfig) -> Policy:
     )
 
 
-async def _let_pass(tx: PoolConnectionProxy, review: Review, invoice: InvoiceData) -> Review:
-    """Approve in nobody's name, unless two people would have to. Nothing is learned from it: no person looked."""
-    if why_two_approvals(invoice, None):
+async def _let_pass(tx: PoolConnectionProxy, review: Review, invoice: InvoiceData, above: Decimal | None) -> Review:
+    """Approve the item that was made just now in nobody's name, unless a person had a hand in it or two would have to.
+
+    Nothing is learned from it: no person looked.
+    """
+    if why_two_approvals(invoice, above) or await load_changes(tx, review.tenant_id, str(review.document_id)):
         return review
     digest = shown_digest(invoice)
     answer = {"approved": True, "reason": "nothing is wrong with it"}
-    await record_decision(tx, review.tenant_id, review.review_id, Decision(APPROVED, answer, PASSED_BY, digest))
+    await record_decision(
+        tx, review.tenant_id, review.review_id, Decision(APPROVED, answer, PASSED_BY, digest, invoice)
+    )
     act = Act(PASSED_BY, APPROVED, review.review_id, review.document_id, {"digest": digest, "why": answer["reason"]})
     await append_event(tx, review.tenant_id, act)
     decided = await load_review(tx, review.tenant_id, review.review_id)

@@ -22,10 +22,10 @@ async def run(call: Call[Config], tools: Tools) -> Extraction:
     """Return the document's extraction by the local readers, or Gemini's if these bytes were asked about before.
 
     Run twice, or for two uploads of the same bytes at once, the first stored reading is the answer of both.
-    Raises: NotStored, UnreadableDocument (never retried); OSError (retried).
+    Raises: NotStored, DocumentDecidedError, UnreadableDocument (never retried); OSError (retried).
     """
     config, access = call.config, tools.outside.gemini
-    document = await load_stored(tools, call.tenant_id, config.document_id)
+    document = await load_stored(tools, call.tenant_id, config.document_id, fresh=config.fresh)
     reading = None
     if access.api_key and not config.fresh:
         version = reading_version(access.default_model, PROMPT_VERSION)

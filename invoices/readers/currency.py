@@ -9,13 +9,25 @@ from invoices.model import FieldValue, Source
 from invoices.readers.found import found
 from invoices.readers.geometry import Cell, Layout
 from invoices.readers.labels import Finder
-from invoices.readers.money import Money
-from invoices.readers.numbers import SYMBOLS
-from invoices.readers.totals import Totals
+from invoices.readers.money import Money, Role
+from invoices.readers.numbers import CODES, RINGGIT, SYMBOLS
+from invoices.readers.sums import Totals
 from invoices.readers.vocabulary import CURRENCY_LABEL
 
-CODE = re.compile(r"(?<![A-Za-z])[A-Z]{3}(?![A-Za-z])")
+CODE = re.compile(r"(?<![A-Za-z])[A-Z]{3}(?![A-Za-z0-9])")
+"""Not the beginning of a product's code."""
+GLUED = re.compile(r"(?<![A-Za-z])[A-Z]{3}\d+(?![\d.,])")
+COMPANY = re.compile(r"\bBHD\b")
 SYMBOL = re.compile("|".join(re.escape(symbol) for symbol in SYMBOLS if not symbol.startswith("Rs")))
+RINGGIT_ALONE = re.compile(rf"^{RINGGIT}$|\({RINGGIT}\)")
+"""Of columns' headers."""
+AMERICA = re.compile(r"\b(?:USA|U\.S\.A|United States)\b")
+EUROPEAN = re.compile(r"\b(?:IBAN|VAT|MwSt|TVA|BTW|IVA|GST)\b")
+"""What is on no invoice between Americans."""
+CENTS = re.compile(r"[.,](?=\d\d(?!\d))")
+COMMON = frozenset(CODES.split("|"))
+SHOUTED_WORDS = 2
+"""In a longer cell of capitals alone, a code does not stand out."""
 DOLLARS = frozenset({"USD", "CAD", "AUD", "NZD", "HKD", "SGD", "MXN"})
 """What a bare dollar sign can mean; a code elsewhere in the document tells which."""
 MAX_LABEL_WORDS = 6
@@ -24,12 +36,13 @@ MAX_LABEL_WORDS = 6
 def find_currency(finder: Finder, amounts: Sequence[Money], totals: Totals) -> FieldValue[str]:
     """Return the surest currency; nothing where none is named."""
     layout = finder.layout
-    codes = [(code, cell) for cell in layout.cells for code in CODE.findall(cell.text) if code in CURRENCIES]
+    codes = [(code, cell) for cell in layout.cells for code in _codes(cell)]
     for source, named in (
         (Source.TEXT_LABEL, [*_labelled(finder)]),
         (Source.TEXT_LABEL, [*_at_amounts(amounts, totals)]),
         (Source.TEXT_PATTERN, codes),
         (Source.TEXT_PATTERN, [*_symbols(layout)]),
+        (Source.TEXT_PATTERN, [*_american(layout, amounts)]),
     ):
         if named:
             best = Counter(code for code, _ in named).most_common(1)[0][0]
@@ -48,10 +61,23 @@ def _labelled(finder: Finder) -> Iterator[tuple[str, Cell]]:
 def _at_amounts(amounts: Sequence[Money], totals: Totals) -> list[tuple[str, Cell]]:
     """Return the currency at the total alone, if there is one; else all that stand at amounts with cents."""
     total = totals.total.cell if totals.total else None
-    marked = [(money.currency, money.cell, money.value) for money in amounts if money.currency]
+    marked = [(money.currency, money.cell, money.value) for money in amounts if money.currency and not _is_code(money)]
     at_total = [(code, cell) for code, cell, _ in marked if cell is total]
     with_cents = [(code, cell) for code, cell, value in marked if value != value.to_integral() or value.as_tuple()[2]]
     return at_total or with_cents or [(code, cell) for code, cell, _ in marked if not _is_sentence(cell)]
+
+
+def _is_code(money: Money) -> bool:
+    """Tell whether letters glued to whole digits without a name are a product's: `RON95` is petrol."""
+    return money.role is Role.OTHER and money.value == money.value.to_integral() and bool(GLUED.search(money.cell.text))
+
+
+def _codes(cell: Cell) -> Iterator[str]:
+    """Yield the codes in a cell. Of `Sdn Bhd` or `PLUG TOP 15 A` none: a rare code stands out or is a word."""
+    shouted = cell.text.isupper() and len(cell.words) > SHOUTED_WORDS
+    for match in CODE.finditer(COMPANY.sub(" ", cell.text)):
+        if match[0] in CURRENCIES and (match[0] in COMMON or not shouted):
+            yield match[0]
 
 
 def _symbols(layout: Layout) -> Iterator[tuple[str, Cell]]:
@@ -59,6 +85,15 @@ def _symbols(layout: Layout) -> Iterator[tuple[str, Cell]]:
         for symbol in SYMBOL.findall(cell.text):
             if not _is_sentence(cell):
                 yield SYMBOLS[symbol], cell
+        if RINGGIT_ALONE.search(cell.text):
+            yield "MYR", cell
+
+
+def _american(layout: Layout, amounts: Sequence[Money]) -> Iterator[tuple[str, Cell]]:
+    """Yield dollars where an address is American and amounts are written so: there, many write no currency."""
+    written = [cents for money in amounts if money.exact for cents in CENTS.findall(money.cell.text)]
+    if written and set(written) == {"."} and not EUROPEAN.search(layout.text):
+        yield from (("USD", cell) for cell in layout.cells if AMERICA.search(cell.text) and not _is_sentence(cell))
 
 
 def _is_sentence(cell: Cell) -> bool:

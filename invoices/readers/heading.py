@@ -41,6 +41,11 @@ BARE_WORDS = 2
 """`N° :`; with more it is the number of something."""
 SAID_OF_ANOTHER, SAID_IN_A_SENTENCE = 2.5, 0.6
 """What a label loses that names an earlier document, or stands inside a sentence."""
+SPACED_DATE = re.compile(r"^(\d{1,2}) (\d{1,2}) (\d{4}|\d\d)$")
+"""Of forms with boxes for day, month and year; only at a label is it a date."""
+WITH_TIME = re.compile(r"(?i)\W{1,3}(?:(?:\S|time|uhrzeit|heure|hora|ora)\W{1,3})?\d{1,2}[:.]\d\d(?!\d)")
+"""After a date: a till printed both. A stray sign may stand between."""
+LONE_DATE = 0.1
 CALLED_DATE = re.compile(r"(?:^\W*(?:date|datum|fecha|data|dato)(?![a-z])|\d\W*\s(?:date|datum|fecha|data|dato)\s*:)")
 """At the beginning, or after another value: before it, a word would say of what the date is."""
 PLACE_BEFORE_DATE = re.compile(r"[a-z]{3}\W*,\s*(?:den|le|li|il|a)?\s*$")
@@ -131,6 +136,7 @@ def find_issue_date(finder: Finder, *, month_first: bool) -> FieldValue[dt.date]
         *_dates_after_number(finder, month_first=month_first),
         *_plain_dates(finder, month_first=month_first),
     ]
+    candidates += [] if candidates else _lone_date(finder.layout, month_first=month_first)
     return _best_date(finder.layout, candidates)
 
 
@@ -151,7 +157,8 @@ def _dates_at(
     finder: Finder, label: re.Pattern[str], strength: float, *, month_first: bool
 ) -> Iterator[_DateCandidate]:
     for labelled in finder.at(label):
-        date = next(find_dates(labelled.text, month_first=month_first), None)
+        text = SPACED_DATE.sub(r"\1/\2/\3", labelled.text)
+        date = next(find_dates(text, month_first=month_first), None)
         if date is None or date.start > 12:  # noqa: PLR2004  # "(dd/mm/yyyy)", "on or before": not half a sentence
             continue
         score = strength - 0.4 * labelled.place + 0.3 * labelled.leads - 0.02 * date.start - _doubt(labelled)
@@ -192,6 +199,15 @@ def _plain_dates(finder: Finder, *, month_first: bool) -> Iterator[_DateCandidat
                     yield _DateCandidate(date, cell, 2.0, Source.TEXT_LABEL)
                 score = 1.0 - 0.5 * bool(re.search(r"[a-z]", before)) - 0.5 * (cell.top / height)
                 yield _DateCandidate(date, cell, score, Source.TEXT_PATTERN)
+
+
+def _lone_date(layout: Layout, *, month_first: bool) -> list[_DateCandidate]:
+    """Return the one date on the pages, which a till prints with the time below what was sold."""
+    dates = [(date, cell) for cell in layout.cells for date in find_dates(cell.text, month_first=month_first)]
+    timed = [(date, cell) for date, cell in dates if WITH_TIME.match(cell.text[date.end :])]
+    if not timed or len({date.value for date, _ in dates}) > 1:
+        return []
+    return [_DateCandidate(*timed[0], LONE_DATE, Source.TEXT_PATTERN)]
 
 
 def _dates_called_date(finder: Finder, *, month_first: bool) -> Iterator[_DateCandidate]:

@@ -9,8 +9,18 @@ from enum import Enum
 from invoices.checks import CURRENCIES
 from invoices.readers.dates import find_dates
 from invoices.readers.geometry import Cell, Layout, Row
-from invoices.readers.numbers import Amount, find_amounts
-from invoices.readers.vocabulary import ADJUSTMENT, GROSS_WORDS, NET, NET_WORDS, NOT_A_SUM, PLAIN_TOTAL, TAX, TOTAL
+from invoices.readers.numbers import RINGGIT, SYMBOLS, Amount, find_amounts
+from invoices.readers.vocabulary import (
+    ADJUSTMENT,
+    GROSS_WORDS,
+    NET,
+    NET_WORDS,
+    NOT_A_SUM,
+    PLAIN_TOTAL,
+    TAX,
+    TENDERED,
+    TOTAL,
+)
 
 RATE = re.compile(r"\d{1,2}(?:[.,]\d{1,3})?\s?%")
 CODE_LABEL = re.compile(r"(?:[\s-]|^)(?:nr|no|nummer|number|n[o°º]|num|numero|id|idnr|code)\W*$")
@@ -18,6 +28,7 @@ CODE_LABEL = re.compile(r"(?:[\s-]|^)(?:nr|no|nummer|number|n[o°º]|num|numero|
 YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 MAX_LABEL_WORDS = 9
 """A longer text before an amount is a sentence."""
+SIGN_LETTERS = 3
 HEADER_DROP = 90.0
 """Points a column's header may stand above its amounts."""
 
@@ -59,7 +70,7 @@ def find_money(layout: Layout) -> list[Money]:
 
 def role_of(label: str) -> Role:
     """Return what a folded label calls its amount; the more telling words are asked first."""
-    if CODE_LABEL.search(label):
+    if CODE_LABEL.search(label) or TENDERED.match(label):
         return Role.NOT_A_SUM
     gross, total = bool(GROSS_WORDS.search(label)), bool(TOTAL.search(label))
     if NOT_A_SUM.search(label) and not total:
@@ -80,7 +91,7 @@ def _row_money(layout: Layout, row: Row) -> Iterator[Money]:
     for cell in row.cells:
         amounts = [amount for amount in find_amounts(cell.text) if not _in_date(amount, cell)]
         if not amounts:
-            if _is_label(cell):
+            if _is_label(cell) and not (label and _is_sign(cell)):
                 label = cell.folded
                 first = first or label
             continue
@@ -104,7 +115,14 @@ def _in_date(amount: Amount, cell: Cell) -> bool:
 
 def _is_label(cell: Cell) -> bool:
     """A rate or a currency between a label and its amount is no label."""
-    return bool(re.search(r"[a-z]{2}", cell.folded)) and not RATE.fullmatch(cell.text) and cell.text not in CURRENCIES
+    return bool(re.search(r"[a-z]{2}", cell.folded)) and not (
+        RATE.fullmatch(cell.text) or cell.text in CURRENCIES or cell.text in SYMBOLS or cell.text == RINGGIT
+    )
+
+
+def _is_sign(cell: Cell) -> bool:
+    """Tell whether it is two or three letters without a meaning of their own: a currency misread, a tax code."""
+    return len(cell.text) <= SIGN_LETTERS and role_of(cell.folded) is Role.OTHER
 
 
 def _money(amount: Amount, cell: Cell, label: str, column: Role, order: int) -> Money:

@@ -24,9 +24,14 @@ from invoices.readers.vocabulary import (
 
 LEGAL_FORM = re.compile(
     r"\b(?:gmbh(?: & co\.? kg)?|ag|kg|ohg|ug|e\.?k\.?|gbr|mbh|se|ltd|limited|inc|llc|llp|plc|corp|corporation|co|"
+    r"incorporated|(?:sdn\.? )?bhd|berhad|s/b|pte|"
     r"b\.?v\.?|n\.?v\.?|v\.?o\.?f\.?|s\.?a\.?r\.?l\.?|s\.?a\.?s\.?u?|s\.?a\.?|eurl|s\.?l\.?u?|s\.?r\.?l\.?s?|s\.?p\.?a\.?|"
     r"company|a/?s|aps|ab|oy|a\.?g\.?|sp\. z o\.?o\.?|s\.r\.o|kft|pvt|pty|a\.g|e\.v|gmbh & co)(?![a-z])\.?"
 )
+REGISTER_ENTRY = re.compile(
+    r"\s*(?:\((?:\w[\w.]{0,9}[\s:.]{1,3}){0,2}\d{5,}\W?[A-Z]\)|\s\d{5,}-[A-Z]\b)(?:\s*\([^)]*\))?\s*$"
+)
+"""Behind a name in its line: `(126926-H)`."""
 FREE_MAIL = frozenset({"gmail", "gmx", "web", "yahoo", "hotmail", "outlook", "icloud", "aol", "t-online", "example"})
 DOMAIN = re.compile(r"(?:@|www\.|https?://(?:www\.)?)([a-z0-9-]+(?:\.[a-z0-9-]+)*)\.[a-z]{2,6}\b")
 CONTACT = re.compile(r"\s+(?:\S*@|www\.|https?:).*")
@@ -35,7 +40,7 @@ NO_NAME = re.compile(
     r"^\W*(?:page|seite|pagina|tel|fax|phone|e-?mail|date|datum|gln|nummer|number|no(?=\W*(?:\d|$)|[.:])|nr|iban|bic|"
     r"vat|ust|btw|tva|tax|www|http|logo|original|copy|kopie|copie|duplicate|herrn?|frau|mr|mrs|to|from|bill|bank|swift|"
     r"kvk|siret|invoice|receipt|payment|globale|summary|total|amount|account|email|dear|terms|po|p\.o|order|your|ihre?|"
-    r"uw|votre)\b"
+    r"uw|votre|formerly|licensee|owned by)\b"
 )
 NUMBER_OF = re.compile(r"\b(?:no|nr|n[o°º]|nummer|number)$")
 LABELS = (INVOICE_NUMBER, ISSUE_DATE, DUE_DATE, VAT_LABEL, REGISTRATION, CURRENCY_LABEL)

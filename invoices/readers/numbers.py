@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 SYMBOLS = {"€": "EUR", "$": "USD", "£": "GBP", "¥": "JPY", "₹": "INR", "Rs.": "INR", "Rs": "INR", "zł": "PLN"}
+RINGGIT = "RM"
+_RINGGIT = rf"{RINGGIT}(?=\s?\d[\d,]*\.\d\d(?!\d))"
+"""Only before cents: rooms and road metres are numbered so as well."""
 WORDS = {"euros": "EUR", "euro": "EUR", "Euro": "EUR"}
 """Signs with the currency each most often means."""
 PREFIXED_DOLLARS = {"US$": "USD", "C$": "CAD", "CA$": "CAD", "A$": "AUD", "AU$": "AUD", "NZ$": "NZD", "HK$": "HKD"}
-CODES = "EUR|USD|GBP|CHF|JPY|INR|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|CNY|HKD|SGD|ZAR|BRL|MXN|AED|RON|BGN|TRY"
-_CURRENCY = "|".join([*map(re.escape, PREFIXED_DOLLARS), *map(re.escape, SYMBOLS), *WORDS, CODES])
+CODES = "EUR|USD|GBP|CHF|JPY|INR|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|CNY|HKD|SGD|ZAR|BRL|MXN|AED|RON|BGN|TRY|MYR"
+_CURRENCY = "|".join([*map(re.escape, PREFIXED_DOLLARS), *map(re.escape, SYMBOLS), *WORDS, CODES, _RINGGIT])
 _DIGITS = (
     r"\d{1,3}(?:[.,'\u2019 \u00a0\u202f]\d{2,3})*[.,'\u2019 \u00a0\u202f]\d{3}(?:[.,]\d{1,4})?|\d+(?:[.,]\d{1,4})?"
 )
@@ -69,7 +72,7 @@ def parse_number(digits: str) -> Decimal | None:
 
 def currency_of(sign: str) -> str:
     """Return the ISO code for a sign or code next to an amount."""
-    return PREFIXED_DOLLARS.get(sign) or SYMBOLS.get(sign) or WORDS.get(sign) or sign
+    return PREFIXED_DOLLARS.get(sign) or SYMBOLS.get(sign) or WORDS.get(sign) or ("MYR" if sign == RINGGIT else sign)
 
 
 def _split_decimals(plain: str) -> tuple[str, str, str]:

@@ -23,6 +23,10 @@ ONE_BETWEEN = re.compile(r"(?<=\d)[Il|](?=[\d.,])|(?<=\d[.,])[Il|](?=\d)")
 WORD = re.compile(r"[^\W_]{5,}")
 SMALL_L = re.compile(r"(?<=[A-Z])l(?=[A-Z\d/-])|(?<![A-Za-z])l(?=[A-Z]{2})")
 """A small L beside capitals is a capital I, where no other letter is small: "Sl-2024"."""
+CAPITAL_I = re.compile(r"(?<=[a-z]{2})I(?=[a-z])")
+"""Within small letters it is a small L: "WorId"."""
+THOUSANDS = re.compile(r"(?<=\d):(?=\d{3}([.,])\d\d(?!\d))")
+"""A colon before three digits and cents: no time is written so."""
 OTHER_SMALL = re.compile(r"[a-km-z]")
 LABELS = frozenset(
     re.findall(
@@ -55,7 +59,8 @@ def repair(page: Page) -> Page:
 
 
 def _by_neighbours(text: str) -> str:
-    text = ONE_BETWEEN.sub("1", ZERO_BETWEEN.sub("0", text))
+    text = CAPITAL_I.sub("l", ONE_BETWEEN.sub("1", ZERO_BETWEEN.sub("0", text)))
+    text = THOUSANDS.sub(lambda match: "." if match[1] == "," else ",", text)
     return text if OTHER_SMALL.search(text) else SMALL_L.sub("I", text)
 
 

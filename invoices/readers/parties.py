@@ -1,6 +1,7 @@
 """Finds who wrote the invoice: the name at a label, in the letterhead, in the footer, at the account."""
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -11,10 +12,22 @@ from invoices.readers.folding import fold, squeeze
 from invoices.readers.found import found
 from invoices.readers.geometry import Cell, Layout
 from invoices.readers.labels import Finder, Labelled, Place
-from invoices.readers.names import CONTACT, LEGAL_FORM, MENTIONED, POSTAL_CODE, clean, domains, is_name, support
+from invoices.readers.names import (
+    CONTACT,
+    LEGAL_FORM,
+    MENTIONED,
+    POSTAL_CODE,
+    REGISTER_ENTRY,
+    clean,
+    domains,
+    is_name,
+    support,
+)
 from invoices.readers.vocabulary import PAYEE, REGISTRATION, SELLER
 
 NAME_LABEL = re.compile(r"\W*(?:name|firma|company(?: name)?|nom|naam|nombre|ragione sociale)\s*(?::\s*|$)")
+REGISTER_NUMBER = re.compile(r"\(?\d{5,12}\W?[a-z]\)?")
+"""Alone under a name; on folded text."""
 BOTTOM = 0.85
 """Share of the page from which on is the footer."""
 LABELLED, PAID, SENT = 3.6, 2.1, 2.2
@@ -23,6 +36,13 @@ LINE, LEGAL, LARGE, FIRST, LOW = 0.4, 1.3, 0.6, 0.7, 0.8
 """What it says to be a line, with a legal form, set twice as high, and the first; and against it to stand lower."""
 REGISTERED = 1.0
 """What a register entry or a tax number beside a name says for it."""
+MOST_CLAIMS = 2
+"""Lines without a legal form that an entry counts for: a slogan and the name. Those below are of the address."""
+ROWS_OF_A_HEAD = 9
+FIGURES = "0123456789 "
+"""A name with its register entry may begin with them; elsewhere it is a street's number."""
+LOGO = 2
+"""Letters that are rather read from a picture than a registered name."""
 AGREED = 0.8
 """What it says for a name that both a label and its place give it."""
 BELOW = 0.25
@@ -100,16 +120,21 @@ def _names(layout: Layout, on_the_net: Collection[str]) -> Iterator[_Candidate]:
 
     Elsewhere, too, where a register entry stands beside the name, or it is that of an address on the net.
     """
-    first = True
+    first, claims = True, Counter[int]()
     cells = [cell for row in layout.rows if row.page == 1 for cell in row.cells]
     usual = median(cell.height for cell in cells) if cells else 1.0
     for cell in cells:
         place = cell.top / layout.pages[0].height
-        name = CONTACT.sub("", cell.text)
-        if not is_name(name):
+        name, own_entry = REGISTER_ENTRY.subn("", cell.text)
+        name = CONTACT.sub("", name)
+        if not is_name(name.lstrip(FIGURES) if own_entry else name) or LEGAL_FORM.fullmatch(cell.folded):
             continue
-        legal = bool(LEGAL_FORM.search(cell.folded))
-        registered = _is_registered(layout, cell)
+        name += _legal_form_below(layout, cell)
+        legal = bool(LEGAL_FORM.search(fold(name)))
+        entries = _register_entries(layout, cell) if len(squeeze(name)) > LOGO else []
+        claimed = max((claims[row] for row in entries), default=0)
+        registered = bool(own_entry) or (bool(entries) and (legal or claimed < MOST_CLAIMS))
+        claims.update(entries)
         known = registered or squeeze(name) in on_the_net
         if place >= TOP and not known and not (legal and place >= BOTTOM):
             continue
@@ -120,15 +145,32 @@ def _names(layout: Layout, on_the_net: Collection[str]) -> Iterator[_Candidate]:
         yield _Candidate(clean(name), cell, score, Source.TEXT_PATTERN)
 
 
-def _is_registered(layout: Layout, cell: Cell) -> bool:
-    """Tell whether the lines right under a name, in its column, hold an address and a register entry or tax number."""
-    bottom, addressed = cell.bottom, bool(LEGAL_FORM.search(cell.folded))
-    for row in layout.rows[cell.row + 1 : cell.row + 6]:
+def _legal_form_below(layout: Layout, cell: Cell) -> str:
+    """Return the legal form of a name, with a space before it, where it stands on the next line."""
+    if LEGAL_FORM.search(cell.folded):
+        return ""
+    under = (other for row in layout.rows[cell.row + 1 : cell.row + 2] for other in row.cells)
+    near = (o for o in under if o.page == cell.page and o.top - cell.bottom <= cell.height and _aligned(o, cell))
+    return next((f" {other.text}" for other in near if LEGAL_FORM.fullmatch(other.folded)), "")
+
+
+def _aligned(one: Cell, other: Cell) -> bool:
+    return min(abs(one.left - other.left), abs(one.centre - other.centre)) <= other.height
+
+
+def _overlap(one: Cell, other: Cell) -> bool:
+    return min(one.right, other.right) > max(one.left, other.left)
+
+
+def _register_entries(layout: Layout, cell: Cell) -> list[int]:
+    """Return the rows of register entries and tax numbers under a name, in its column; none without its address."""
+    bottom, addressed, entries = cell.bottom, bool(LEGAL_FORM.search(cell.folded)), []
+    for row in layout.rows[cell.row + 1 : cell.row + 1 + ROWS_OF_A_HEAD]:
         if row.page != cell.page or row.top - bottom > GAP * cell.height:
-            return False
-        under = [other for other in row.cells if min(other.right, cell.right) - max(other.left, cell.left) > 0]
+            break
+        under = [other for other in row.cells if _overlap(other, cell)]
         addressed = addressed or any(POSTAL_CODE.search(other.folded) for other in under)
-        if any(REGISTRATION.search(other.folded) for other in under):
-            return addressed
+        if any(REGISTRATION.search(other.folded) or REGISTER_NUMBER.fullmatch(other.folded) for other in under):
+            entries.append(row.number)
         bottom = max((other.bottom for other in under), default=bottom)
-    return False
+    return entries if addressed else []

@@ -2,10 +2,12 @@
 
 import datetime as dt
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
+from itertools import accumulate
 
 from invoices.model import Box
 from invoices.readers.dates import find_dates
@@ -99,12 +101,17 @@ class _Row:
 
     def words_between(self, start: int, end: int) -> list[Word]:
         """Return the words that hold the text from `start` to `end`."""
-        position, found = 0, []
-        for word in self.words:
-            if position < end and position + len(word.text) > start:
-                found.append(word)
-            position += len(word.text) + 1
-        return found
+        return list(self.words[bisect_right(self._ends, start) : bisect_left(self._starts, end)])
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        """Where each word begins in the row's text."""
+        lengths = (len(word.text) + 1 for word in self.words)
+        return list(accumulate(lengths, initial=0))[:-1]
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        return [start + len(word.text) for start, word in zip(self._starts, self.words, strict=True)]
 
     @cached_property
     def _folded(self) -> str:

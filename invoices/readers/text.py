@@ -16,9 +16,15 @@ from invoices.readers.labels import Finder
 from invoices.readers.line_items import find_line_items, sum_of_lines
 from invoices.readers.money import find_money
 from invoices.readers.parties import find_vendor_name
-from invoices.readers.totals import Part, solve_totals
+from invoices.readers.sums import Part
+from invoices.readers.totals import solve_totals
 
-AMERICAN = re.compile(r"\b(?:united states|usa|u\.s\.a?)\b|\b[A-Z]{2} \d{5}(?:-\d{4})?\b", re.IGNORECASE)
+STATES = (
+    "AL AK AZ AR CA CO CT FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH OK OR PA "
+    "RI SC SD TN TX UT VT VA WA WV WI WY DC"
+).replace(" ", "|")
+"""Without Delaware: DE is mostly Germany."""
+AMERICAN = re.compile(rf"\b(?:united states|usa|u\.s\.a?)\b|\b(?-i:{STATES}) \d{{5}}(?:-\d{{4}})?\b", re.IGNORECASE)
 """Signs of an American document: the country, or a state with its ZIP code."""
 
 

@@ -1,14 +1,13 @@
 """Solves net + tax = total over the amounts on the page: labels propose, arithmetic decides."""
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
-from itertools import chain, combinations
+from itertools import chain, combinations, pairwise, product
 
 from invoices.model import Source
-from invoices.readers.geometry import Cell
 from invoices.readers.money import RATE, Money, Role
-from invoices.readers.vocabulary import PAID
+from invoices.readers.sums import ZERO, Part, Totals, rounded, roundings
+from invoices.readers.vocabulary import NET_TOTAL, PAID, ZERO_RATED
 
 TOLERANCE = Decimal("0.02")
 LOWEST_RATE, HIGHEST_RATE = Decimal("0.012"), Decimal("0.35")
@@ -22,6 +21,8 @@ ROW_SCORE, NAMED_ROW_SCORE = 1.6, 2.6
 """Of each of net, tax and total side by side; the latter under headers that call them so."""
 AGREEMENT = 3.0
 """What arithmetic adds: more than the difference between any two labels."""
+FOURTH = 1.0
+"""What a fourth amount adds that fits."""
 ADJUSTED = 1.5
 """What a shipping cost or discount between net and total takes away: some sum of those on a page fits by chance."""
 CENTS_ARE_USUAL = 3
@@ -32,27 +33,6 @@ LARGEST = 1.0
 MAX_ADJUSTMENTS = 3
 MAX_LEFT = 4
 """Totals, taxes and nets that are tried where the net has no name."""
-ZERO = Decimal(0)
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """An amount proposed for net, tax or total. `cell` None: computed, printed nowhere."""
-
-    value: Decimal
-    score: float
-    cell: Cell | None
-    source: Source
-
-
-@dataclass(frozen=True, slots=True)
-class Totals:
-    """What the document asks for. `adjustment` is added to net + tax."""
-
-    net: Part | None = None
-    tax: Part | None = None
-    total: Part | None = None
-    adjustment: Decimal = ZERO
 
 
 def solve_totals(amounts: Sequence[Money], lines_total: Decimal | None = None) -> Totals:
@@ -60,7 +40,7 @@ def solve_totals(amounts: Sequence[Money], lines_total: Decimal | None = None) -
 
     Where no tax is told, the total is the net as well, if the tax is zero or the lines add up to it.
     """
-    totals = _solve(amounts)
+    totals = rounded(_solve(amounts), amounts)
     if totals.total is None or totals.net is not None:
         return totals
     untold = totals.tax is None and not any(money.value for money in amounts if money.role is Role.TAX)
@@ -74,13 +54,21 @@ def solve_totals(amounts: Sequence[Money], lines_total: Decimal | None = None) -
 def _solve(amounts: Sequence[Money]) -> Totals:
     nets = _parts(amounts, Role.NET)
     taxes = [*_taxes(amounts), *_taxes_by_rate(amounts, nets)]
-    totals = _totals(amounts, {net.value + tax.value for net in nets for tax in taxes})
+    steps = {ZERO, *(amounts[index].value for index in roundings(amounts))}
+    totals = _totals(amounts, {net.value + tax.value + step for net in nets for tax in taxes for step in steps})
     nets = [*nets, *_nets_left(amounts, totals, taxes)]
-    taxed = [*_by_row(amounts), *_by_label(totals, nets, taxes, _adjustments(amounts))]
+    adjustments = _adjustments(amounts)
+    taxed = [
+        *_by_row(amounts),
+        *_by_summary(amounts),
+        *_by_label(totals, nets, taxes, adjustments),
+        *_with_zero_rated(totals, nets, taxes, amounts),
+    ]
     printed = {money.value for money in amounts if money.exact}
     taxed = [solution for solution in taxed if not (solution.adjustment and _before_adjustment(solution) in printed)]
     refuted = {solution.net.value for solution in taxed if solution.net and solution.tax and solution.tax.value}
-    solutions = [*taxed, *(untaxed for untaxed in _untaxed(totals, nets) if _value(untaxed.net) not in refuted)]
+    untaxed = [solution for solution in _untaxed(totals, nets, adjustments) if _value(solution.net) not in refuted]
+    solutions = [*taxed, *untaxed]
     if solutions:
         return max(solutions, key=_score)
     total = next((total for total in totals if total.source is Source.TEXT_LABEL), None)
@@ -116,7 +104,7 @@ def _part(money: Money, index: int, count: int, role: Role) -> Part | None:
     position = 0.3 * index / count + 0.3 * money.exact + 0.1 * (money.currency is not None)
     if money.role is role:
         return Part(money.value, LABEL_SCORE[role] + position, money.cell, Source.TEXT_LABEL)
-    if money.column is role and money.role is not Role.NOT_A_SUM and money.exact:
+    if money.column is role and money.role not in (Role.NOT_A_SUM, Role.ADJUSTMENT) and money.exact and money.value:
         return Part(money.value, COLUMN_SCORE + position, money.cell, Source.TEXT_PATTERN)
     return None
 
@@ -125,13 +113,23 @@ def _totals(amounts: Sequence[Money], sums: Collection[Decimal]) -> list[Part]:
     """Return the amounts called total; also, whatever they are called, the largest and those that are net + tax."""
     exact = {money.value for money in amounts if money.exact}
     named = [*_larger_first([*_parts(amounts, Role.TOTAL), *_parts(amounts, Role.PLAIN_TOTAL)], exact)]
-    likely = {max((money.value for money in amounts if money.exact), default=None), *sums}
+    sums_alone = (money.value for money in amounts if money.exact and money.role is not Role.NOT_A_SUM)
+    likely = {max(sums_alone, default=None), *sums}
     unnamed = [
         Part(money.value, UNNAMED, money.cell, Source.TEXT_PATTERN)
         for money in amounts
         if money.exact and money.value in likely and money.role not in (Role.NOT_A_SUM, Role.NET)
     ]
+    named += [] if named else _net_totals(amounts)
     return sorted([*named, *unnamed], key=lambda part: -part.score)[: 2 * MAX_CANDIDATES]
+
+
+def _net_totals(amounts: Sequence[Money]) -> list[Part]:
+    """Return what tills call a net total: below a tax or a rounding it has them in it."""
+    places = [index for index, money in enumerate(amounts) if money.role in (Role.TAX, Role.ADJUSTMENT)]
+    below = amounts[places[0] :] if places else ()
+    net_totals = (money for money in below if money.exact and NET_TOTAL.search(money.label))
+    return [Part(money.value, UNNAMED, money.cell, Source.TEXT_LABEL) for money in net_totals]
 
 
 def _larger_first(parts: Sequence[Part], exact: Collection[Decimal]) -> Iterator[Part]:
@@ -169,11 +167,25 @@ def _taxes_by_rate(amounts: Sequence[Money], nets: Sequence[Part]) -> Iterator[P
             yield Part(money.value, UNNAMED_TAX, money.cell, Source.TEXT_PATTERN)
 
 
+def _with_zero_rated(
+    totals: Sequence[Part], nets: Sequence[Part], taxes: Sequence[Part], amounts: Sequence[Money]
+) -> Iterator[Totals]:
+    """Yield totals of what is taxed and what is not: `Total 6% (excl. GST): 15.84`, `GST: 0.95`, `Total 0%: 22.99`."""
+    sums = (Role.NET, Role.TOTAL, Role.PLAIN_TOTAL)
+    untaxed = {m.value for m in amounts if m.exact and m.value and m.role in sums and ZERO_RATED.search(m.label)}
+    for total, net, tax, rest in product(totals, nets, taxes, sorted(untaxed)[-1:]):
+        fits = abs(net.value + tax.value + rest - total.value) <= TOLERANCE
+        if fits and tax.value and net.value != rest and _plausible_rate(net.value, tax.value):
+            whole = Part(net.value + rest, net.score, None, Source.TEXT_PATTERN)
+            yield Totals(whole, tax, _agreed(total, AGREEMENT + FOURTH))
+
+
 def _nets_left(amounts: Sequence[Money], totals: Sequence[Part], taxes: Sequence[Part]) -> list[Part]:
     """Return amounts that are what a total leaves without its tax, by whatever name."""
     named = [part for part in taxes if part.source is Source.TEXT_LABEL and part.value][:MAX_LEFT]
     left = {total.value - tax.value for total in totals[:MAX_LEFT] for tax in named}
-    fitting = (m for m in amounts if m.exact and any(abs(m.value - value) <= TOLERANCE for value in left))
+    called = (m for m in amounts if m.exact and m.role is not Role.ADJUSTMENT)
+    fitting = (m for m in called if any(abs(m.value - value) <= TOLERANCE for value in left))
     return [Part(money.value, UNNAMED, money.cell, Source.TEXT_PATTERN) for money in fitting][-MAX_LEFT:]
 
 
@@ -214,12 +226,25 @@ def _by_row(amounts: Sequence[Money]) -> Iterator[Totals]:
             yield Totals(row[0], row[1], _agreed(row[2]))
 
 
-def _untaxed(totals: Sequence[Part], nets: Sequence[Part]) -> Iterator[Totals]:
-    """Yield totals equal to the net: no tax, or none told."""
+def _by_summary(amounts: Sequence[Money]) -> Iterator[Totals]:
+    """Yield `Total: 20.00  1.20` of a till's table of taxes where what they add up to is printed as well."""
+    printed = {money.value: money for money in amounts if money.exact}
+    for net, tax in pairwise(amounts):
+        total = printed.get(net.value + tax.value) if net.role is Role.PLAIN_TOTAL and tax.value else None
+        beside = net.cell.row == tax.cell.row and net.exact and tax.exact
+        if total and beside and _plausible_rate(net.value, tax.value):
+            parts = [Part(money.value, ROW_SCORE, money.cell, Source.TEXT_PATTERN) for money in (net, tax, total)]
+            yield Totals(parts[0], parts[1], _agreed(parts[2]))
+
+
+def _untaxed(totals: Sequence[Part], nets: Sequence[Part], adjustments: Sequence[Decimal]) -> Iterator[Totals]:
+    """Yield totals equal to the net, or called so and a discount away: no tax, or none told."""
     for total in totals:
         for net in nets:
             if net.value == total.value and net.cell is not total.cell:
                 yield Totals(net, None, _agreed(total, AGREEMENT / 2))
+            elif net.source is total.source is Source.TEXT_LABEL and total.value - net.value in adjustments:
+                yield Totals(net, None, _agreed(total, AGREEMENT / 2), total.value - net.value)
 
 
 def _agreed(part: Part, bonus: float = AGREEMENT) -> Part:
@@ -239,7 +264,9 @@ def _plausible_rate(net: Decimal, tax: Decimal) -> bool:
 def _plausible_net(nets: Sequence[Part], total: Part | None) -> Part | None:
     if total is None:
         return next(iter(nets), None)
-    return next((net for net in nets if net.value <= total.value and net.value * 2 > total.value), None)
+    return next(
+        (net for net in nets if net.cell is not total.cell and total.value / 2 < net.value <= total.value), None
+    )
 
 
 def _plausible_tax(taxes: Sequence[Part], total: Part | None) -> Part | None:

@@ -39,7 +39,7 @@ INVOICE_TITLE = _any(INVOICE_WORDS)
 
 ISSUE_DATE = _any(
     r"(?:invoice|bill|billing|issue|issued|document|tax invoice)\s*date",
-    r"date\s*(?:of\s*)?(?:issue|invoice)d?",
+    r"date\s*(?:of\s*)?(?:issue|invoice|document)d?",
     r"(?:rechnungs|beleg|ausstellungs)[\s-]*datum",
     r"datum der rechnung",
     r"factuur\s*datum",
@@ -94,7 +94,7 @@ NET_WORDS = _any(
     r"sub[\s-]?tot(?:al|aal|ale)?|sous-total|zwischensumme",
 )
 TOTAL = _any(
-    r"(?:grand|invoice|final|overall|bill)\s*(?:total|amount)",
+    r"(?:grand|gross|invoice|final|overall|bill)\s*(?:total|amount)",
     r"total\s*(?:amount)?\s*(?:due|payable|to pay)",
     r"total\s*(?:for )?(?:this )?(?:invoice|facture|factura)",
     r"(?:amount|balance)?\s*(?:due|payable)",
@@ -130,6 +130,7 @@ NET = _any(
     r"grondslag",
     r"base\s*imponible|importe neto|imponibile|totale netto|sous-total",
 )
+NET_TOTAL = _any(r"nett? ?total")
 TAX = _any(
     r"(?:sales\s*)?(?:tax|taxes|vat|gst|hst|pst|tps|tvq|tvh|cst|sgst|cgst|igst)",
     r"(?:mwst|ust|umsatzsteuer|mehrwertsteuer|steuer)(?:[\s.-]*(?:betrag|summe))?",
@@ -139,7 +140,8 @@ TAX = _any(
     r"(?:cuota\s*)?i\.?v\.?a\.?|impost[ae]|impuestos?",
 )
 ADJUSTMENT = _any(
-    r"shipping|freight|delivery|postage|handling|carriage|insurance|surcharge|deposit|tip|service charge",
+    r"shipping|freight|delivery|postage|handling|carriage|insurance|surcharge|deposit|tip",
+    r"serv(?:ice)?\.? ?ch(?:ar|r)?ge?s?",
     r"versand\w*|porto|fracht\w*|transport\w*|lieferkosten|aufschlag|zuschlag\w*",
     r"frais(?: de)?(?: port| livraison)?|livraison|verzend\w*|gastos de envio|portes",
     r"spese(?: di)? (?:trasporto|spedizione)",
@@ -153,7 +155,19 @@ _PAID = (
 )
 PAID = _any(*_PAID)
 """What was paid before."""
-NOT_A_SUM = _any(*_PAID, r"basis(?:betrag)?|per\w*|rate|ratio")
+NOT_A_SUM = _any(*_PAID, r"basis(?:betrag)?|per\w*|rate|ratio|after (?:the )?(?:cash )?discount")
+_TENDER = (
+    r"cash|change|tender(?:ed)?|visa|master ?card|maestro|amex|edc|(?:credit|debit|bank) ?card|"
+    r"bar(?:geld|zahlung)?|gegeben|ruckgeld|wechselgeld|(?:ec|giro)[\s-]?(?:karte|card)|especes|rendu|"
+    r"carte (?:bancaire|bleue)|contant|wisselgeld|efectivo|contant[ei]"
+)
+TENDERED = re.compile(
+    rf"^\W*(?:{_TENDER})(?:\W+(?:{_TENDER}|due|given|back|amt|amount|paid|payment|received|"
+    r"returned|rm|myr|eur|usd|gbp|chf|sgd))*\W*$"
+)
+"""What was handed over at a till, and what came back."""
+ROUNDING = _any(r"ro?und(?:ing|ed)?(?= ?(?:adj|diff|$|\W))\w*|rundung\w*|arrondi|afronding|redondeo|arrotondamento")
+ZERO_RATED = re.compile(r"(?<![\d.,])0(?:[.,]0+)?\s?%")
 
 SELLER = _party(
     r"sold by|seller|vendor|supplier|from|issued by|service provider",
@@ -190,7 +204,7 @@ YOURS = _any(
 """Before an identifier: it belongs to the reader of the invoice, not to its sender."""
 
 REGISTRATION = _any(
-    r"registered|company (?:no|number|reg\w*)|vat (?:reg\w*|no|id|number)|gstin",
+    r"registered|co(?:mpany)?[ .-]{1,2}(?:no|number|reg\w*)|(?:vat|gst|sst) (?:reg\w*|no|id|number)|gstin",
     r"hrb|hra|amtsgericht|handelsregister|geschaftsfuhr\w*|ust\W{0,3}id\w*|kvk|k\.v\.k",
     r"siren|siret|rcs|capital|registro mercantil|rea|cap\. ?soc\w*|capitale sociale",
     r"(?:n[o°º]\.? ?)?tva(?: intra\w*)?|btw(?: ?-?nr)?|p\.? ?iva|partita iva|cif|nif|steuer\W?n(?:r|ummer)",

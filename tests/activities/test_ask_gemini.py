@@ -1,18 +1,24 @@
 """`ask_gemini` with the real SDK against the fake: what becomes of each answer, and of none."""
 
+import dataclasses
 from decimal import Decimal
+from typing import Any
 
+import asyncpg
 import pytest
 
+from activities import gemini_once
 from activities.errors import OutgoingTimeoutError, TryAgainLaterError, UnreachableError
 from activities.gemini_reading import OUTPUT_TOKENS, AskAgainError
+from activities.reading import DocumentReader
+from activities.reading_server import ReadingLimits
 from activities.tools import GeminiAccess, Tools
 from embedded.gemini_replies import Reply, blocked, not_json, refused, wrote
 from invoices.gemini import WireField
-from invoices.model import FIELD_NAMES, Evidence, Severity, Source
+from invoices.model import FIELD_NAMES, Evidence, InvoiceData, Severity, Source
 from invoices.prices import Tokens
 from invoices.prompt import PROMPT_VERSION, REPAIR_PROMPT
-from storage.extractions import load_best_extraction
+from storage.extractions import load_best_extraction, save_extraction
 from storage.model_usage import load_document_uses
 from tests.activities.asking import ask, count, extract, free, invoice_of, pdf, reaching, stored
 from tests.activities.ubl import ubl_invoice
@@ -112,19 +118,19 @@ async def test_without_a_key_it_is_the_local_reading(keyless: Tools) -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "kind", "after"),
+    ("told", "kind", "after", "outcomes"),
     [
-        (refused(429, "quota", retry_after="7"), TryAgainLaterError, 7),
-        (refused(408, "slow"), TryAgainLaterError, None),
-        (refused(500, "oops"), TryAgainLaterError, None),
-        (refused(503, "overloaded"), TryAgainLaterError, None),
-        (not_json(), TryAgainLaterError, None),
-        ("hangs-up", UnreachableError, None),
-        ("slow:60", OutgoingTimeoutError, None),
+        (refused(429, "quota", retry_after="7"), TryAgainLaterError, 7, []),
+        (refused(408, "slow"), TryAgainLaterError, None, []),
+        (refused(500, "oops"), TryAgainLaterError, None, []),
+        (refused(503, "overloaded"), TryAgainLaterError, None, []),
+        (not_json(), TryAgainLaterError, None, ["lost"]),
+        ("hangs-up", UnreachableError, None, ["lost"]),
+        ("slow:60", OutgoingTimeoutError, None, ["lost"]),
     ],
 )
 async def test_what_may_pass_is_another_attempts(
-    keyless: Tools, told: str | Reply, kind: type[Exception], after: float | None
+    keyless: Tools, told: str | Reply, kind: type[Exception], after: float | None, outcomes: list[str]
 ) -> None:
     async with gemini(told, reader=keyless.reader) as fake:
         tools = reaching(keyless, fake)
@@ -134,6 +140,50 @@ async def test_what_may_pass_is_another_attempts(
     assert getattr(raised.value, "retry_after_seconds", None) == after
     assert not isinstance(raised.value, ValueError)  # so the wrapper retries it
     assert len(fake.asked) == 1
+    uses = await load_document_uses(tools.db, TENANT, document.document_id)
+    assert [use.outcome for use in uses] == outcomes
+    assert all(use.input_tokens > 0 < use.cost and use.output_tokens == OUTPUT_TOKENS for use in uses)
+
+
+async def test_what_never_was_sent_is_not_counted(keyless: Tools) -> None:
+    async with gemini(reader=keyless.reader) as fake:
+        tools = reaching(keyless, fake)
+        document = await stored(tools)
+    with pytest.raises(UnreachableError):  # nobody listens there any more
+        await ask(tools, document)
+    assert await load_document_uses(tools.db, TENANT, document.document_id) == []
+
+
+async def test_a_paid_answer_is_stored_again_and_again(keyless: Tools, monkeypatch: pytest.MonkeyPatch) -> None:
+    fails = iter([asyncpg.InterfaceError("closed"), ConnectionResetError("gone"), None])
+
+    async def save(*given: Any) -> InvoiceData:
+        error = next(fails)
+        if error:
+            raise error
+        return await save_extraction(*given)
+
+    monkeypatch.setattr(gemini_once, "save_extraction", save)
+    monkeypatch.setattr(gemini_once, "SAVE_PAUSES_SECONDS", (0.01, 0.01))
+    async with gemini(reader=keyless.reader) as fake:
+        tools = reaching(keyless, fake)
+        output = await ask(tools, await stored(tools))
+    assert (output["reader"], len(fake.asked)) == ("gemini", 1)
+
+
+async def test_an_answer_that_nobody_can_look_up_is_kept_for_a_person(keyless: Tools) -> None:
+    impatient = DocumentReader(limits=ReadingLimits(max_bytes=1000))
+    async with gemini(reader=keyless.reader) as fake:
+        tools = reaching(keyless, fake)
+        document = await stored(tools)
+        await extract(tools, document)
+        output = await ask(dataclasses.replace(tools, reader=impatient), document)
+    await impatient.close()
+    invoice = await invoice_of(tools, output)
+    [problem] = [problem for problem in invoice.problems if problem.code == "gemini_not_checked"]
+    assert (problem.severity, len(fake.asked)) == (Severity.ERROR, 1)
+    assert Evidence.ON_PAGE not in invoice.total.evidence
+    assert invoice.total.value == Decimal("717.97")
 
 
 @pytest.mark.parametrize(

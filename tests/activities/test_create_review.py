@@ -2,12 +2,14 @@
 
 import json
 import uuid
+from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 
 import asyncpg
 import pytest
 
-from activities.handlers.create_review import HANDLER, PASSED_BY
+from activities.handlers.create_review import HANDLER
 from activities.metrics import Metrics
 from activities.reading import DocumentReader
 from activities.registry import Call
@@ -16,9 +18,11 @@ from dag.values import Json
 from invoices.model import InvoiceData
 from storage.audit import list_events
 from storage.blobs import BlobStore
+from storage.corrections import Change, CorrectionAct, insert_change
 from storage.extractions import CURRENT_READER, save_extraction
 from storage.lake import Lake
 from storage.review_counts import load_review_counts
+from storage.review_decisions import PASSED_BY, Decision, record_decision
 from storage.reviews import Review, load_review
 from storage.values import ValueStore
 from storage.vendors import remember
@@ -106,3 +110,35 @@ async def test_its_priority_is_that_of_the_judged_document(tools: Tools, tenant:
     assert "iban_changed" in {reason["code"] for reason in suspicious.reasons}
     assert (plain.band, suspicious.band) == (0, 1)
     assert suspicious.parts["uncertainty"] == 0.9
+
+
+async def test_what_a_person_rejected_is_no_approval(tools: Tools, tenant: str) -> None:
+    _, review = await put(tools, tenant)
+    rejected = Decision("rejected", {"approved": False, "reason": "not ours"}, "ann", None)
+    await record_decision(tools.db, tenant, review.review_id, rejected)
+    output, after = await again(tools, tenant, str(review.document_id))
+    assert (output["status"], output["needs_person"], after.status) == ("rejected", True, "rejected")
+
+
+async def test_an_item_that_people_have_seen_does_not_pass_behind_their_back(tools: Tools, tenant: str) -> None:
+    await known_vendor(tools, tenant)
+    _, review = await put(tools, tenant)  # in shadow mode; somebody may have claimed, or reopened it
+    output, after = await again(tools, tenant, str(review.document_id), straight_through=ON)
+    assert (output["straight_through"], output["needs_person"], after.status) == (True, True, "open")
+
+
+async def test_what_somebody_corrected_does_not_pass(tools: Tools, tenant: str) -> None:
+    await known_vendor(tools, tenant)
+    document = await upload(tools.db, tenant_id=tenant)
+    await save_extraction(tools.db, tenant, document.sha256, CURRENT_READER, reading())
+    change = Change("vendor_name", CorrectionAct.LOCK, "Muster GmbH", "ann")
+    await insert_change(tools.db, tenant, document.document_id, change)
+    output, review = await again(tools, tenant, document.document_id, straight_through=ON)
+    assert (output["straight_through"], review.status) == (True, "open")
+
+
+async def test_what_takes_two_people_does_not_pass(tools: Tools, tenant: str) -> None:
+    await known_vendor(tools, tenant)
+    limited = replace(tools, four_eyes_above=Decimal(100))
+    output, review = await put(limited, tenant, straight_through=ON)
+    assert (output["straight_through"], output["needs_person"], review.status) == (True, True, "open")

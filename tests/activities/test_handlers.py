@@ -8,7 +8,7 @@ import pytest
 from prometheus_client import generate_latest
 from pydantic import BaseModel, ValidationError
 
-from activities.handlers import create_review, extract_invoice, record_metrics, save_json, save_parquet
+from activities.handlers import ask_gemini, create_review, extract_invoice, record_metrics, save_json, save_parquet
 from activities.invoice_ref import InvoiceRef
 from activities.metrics import Metrics
 from activities.registry import Call, Handler, load_catalogue
@@ -19,6 +19,7 @@ from invoices.problems import UnreadableDocument
 from storage.db import NotStored
 from storage.documents import Document
 from storage.extractions import CURRENT_READER, load_extraction
+from storage.review_decisions import Decision, record_decision
 from storage.reviews import Review, ReviewFilter, list_reviews, load_review
 from tests.activities.ubl import ubl_invoice
 from tests.postgres import OTHER_TENANT, TENANT, new_document_id, upload
@@ -83,6 +84,17 @@ async def test_extract_tells_what_conditions_need(tools: Tools) -> None:
     assert (output["currency"], output["total"], output["document_type"]) == ("EUR", 119.0, "invoice")
     assert output["cache_hit"] is False
     assert output["confidence"] > 0.9
+
+
+@pytest.mark.parametrize("handler", [extract_invoice.HANDLER, ask_gemini.HANDLER])
+async def test_a_decided_document_is_not_read_anew(tools: Tools, handler: Handler) -> None:
+    document, _ = await extracted(tools)
+    review = await review_of(tools, document)
+    assert await call(handler, tools, document_id=document.document_id, fresh=True)
+    await record_decision(tools.db, TENANT, review.review_id, Decision("rejected", {}, "ann", None))
+    with pytest.raises(ValueError, match=f"was rejected by ann.*; reopen {review.review_id} to read"):
+        await call(handler, tools, document_id=document.document_id, fresh=True)
+    assert (await call(handler, tools, document_id=document.document_id))["cache_hit"]
 
 
 async def test_equal_bytes_are_read_once_for_a_tenant(tools: Tools) -> None:

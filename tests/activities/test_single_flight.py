@@ -1,17 +1,20 @@
 """Equal bytes are asked about once, whoever wants them read at the same moment, and whoever dies over it."""
 
 import asyncio
+from decimal import Decimal
 from pathlib import Path
 
 import asyncpg
 import pytest
 
 from activities import single_flight
+from activities.gemini_reading import AskAgainError
 from activities.single_flight import BeingReadError
 from activities.tools import Tools
 from invoices.prompt import PROMPT_VERSION
 from storage.documents import Document
 from storage.extractions import reading_version
+from storage.model_usage import load_document_uses, load_spent_today
 from storage.reading_leases import Lease, claim_lease, leave_lease
 from tests.activities.asking import ask, count, pdf, reaching, stored
 from tests.gemini import MODEL, gemini
@@ -95,4 +98,40 @@ async def test_who_is_cancelled_gives_the_work_back(keyless: Tools) -> None:
         asking.cancel()
         with pytest.raises(asyncio.CancelledError):
             await asking
+    assert await leases(tools, document) == 0
+    [use] = await load_document_uses(tools.db, TENANT, document.document_id)
+    assert use.outcome == "lost"
+
+
+async def test_a_renewal_that_failed_is_tried_again_at_once(
+    keyless: Tools, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(single_flight, "LEASE_SECONDS", 3.0)
+    monkeypatch.setattr(single_flight, "POLL_SECONDS", 0.05)
+    renewals: list[float] = []
+
+    async def renew(*_: object) -> None:
+        renewals.append(asyncio.get_running_loop().time())
+        if len(renewals) == 1:
+            raise ConnectionResetError("PostgreSQL starts anew")
+
+    monkeypatch.setattr(single_flight, "renew_lease", renew)
+    async with single_flight.renewing(keyless.db, Lease(TENANT, "work", "me")), asyncio.timeout(60):
+        while len(renewals) < 2:  # noqa: ASYNC110 - a list
+            await asyncio.sleep(0.02)
+    assert renewals[1] - renewals[0] < 0.9, "a third of a lease is a second"
+    assert "could not be renewed" in caplog.text
+
+
+async def test_who_has_waited_looks_at_the_budget_before_it_asks(keyless: Tools) -> None:
+    async with gemini("wrong-schema", reader=keyless.reader) as fake, asyncio.timeout(60):
+        tools = reaching(keyless, fake, budget_per_day=await load_spent_today(keyless.db) + Decimal("0.000001"))
+        document = await stored(tools)
+        outcomes = await asyncio.gather(
+            ask(tools, document), ask(tools, document, run_id="invoice.other"), return_exceptions=True
+        )
+    assert len(fake.asked) == 1
+    assert sum(isinstance(outcome, AskAgainError) for outcome in outcomes) == 1
+    [told] = [outcome for outcome in outcomes if not isinstance(outcome, BaseException)]
+    assert told["problems"][-1] == "gemini_budget"
     assert await leases(tools, document) == 0

@@ -8,7 +8,15 @@ import pytest
 from temporalio.client import Client
 
 from dag.values import Json
+from operations import review_answers
+from operations.definitions import resolve
+from operations.documents import context_of, show_document
+from operations.principal import Principal, Scope
 from operations.review_answers import answer_waiting_runs
+from operations.runs import begin_run
+from storage.review_decisions import Decision, record_decision
+from storage.reviews import review_id_of
+from storage.step_reviews import step_review_id
 from tests.api.customer import unique
 from tests.api.invoices import e_invoice
 from tests.api.reviewing import Reviewer, reviewer
@@ -30,21 +38,19 @@ async def upload(service: Service, who: Reviewer, definition: str = DEFINITION) 
     headers = who.headers | {"X-Test-Name": "uploader", "X-Test-Scopes": "submit"}
     sent = await service.http.post("/v1/documents", files=files, data={"definition": definition}, headers=headers)
     assert sent.status_code == 202, sent.text
-    run_id = f"{definition}.{sent.json()['document_id']}"
+    document_id = sent.json()["document_id"]
+    run_id = f"{definition}.{document_id}"
     await eventually(lambda: _is_asked(service, run_id), f"{run_id} to ask")
-    row = await service.app.db.fetchrow("SELECT document_review_id FROM reviews WHERE run_id = $1", run_id)
-    assert row
-    return await who.get(f"/reviews/{row['document_review_id']}") | {"run": run_id}
+    return await who.get(f"/reviews/{review_id_of(who.tenant, document_id)}") | {"run": run_id}
 
 
 async def _is_published(service: Service) -> bool:
     return (await service.http.get(f"/v1/definitions/{DEFINITION}")).status_code == 200
 
 
-async def _is_asked(service: Service, run_id: str) -> bool:
-    return bool(
-        await service.app.db.fetchval("SELECT true FROM reviews WHERE run_id = $1 AND step_id = 'approval'", run_id)
-    )
+async def _is_asked(service: Service, run_id: str, step_id: str = "approval") -> bool:
+    row = await service.app.db.fetchrow("SELECT FROM reviews WHERE run_id = $1 AND step_id = $2", run_id, step_id)
+    return row is not None
 
 
 async def _is_closed(service: Service, run_id: str) -> bool:
@@ -174,18 +180,16 @@ async def test_the_run_cannot_be_answered_past_its_document(service: Service, an
     assert item["review_id"] in refused["problems"][0]["message"]
 
 
-async def publish(service: Service, **human: Json) -> str:
+async def publish(service: Service, *more: Json, nap: float = 0, **human: Json) -> str:
     """Publish a definition that reads a document and asks about it so, and return its id."""
     document = "{{ inputs.document_id }}"
+    config = {"document_id": document, "sla_hours": 24}
     steps = [
         {"id": "extract", "handler": "extract_invoice", "config": {"document_id": document}},
-        {
-            "id": "queue",
-            "handler": "create_review",
-            "depends_on": ["extract"],
-            "config": {"document_id": document, "sla_hours": 24},
-        },
-        {"id": "approval", "depends_on": ["queue"], "human": {"queue": "documents", **human}},
+        {"id": "queue", "handler": "create_review", "depends_on": ["extract"], "config": config},
+        {"id": "nap", "handler": "sleep", "depends_on": ["queue"], "config": {"seconds": nap}},
+        {"id": "approval", "depends_on": ["nap"], "human": {"queue": "documents", **human}},
+        *more,
     ]
     inputs = {"document_id": {"type": "string", "required": True}}
     definition = {"id": unique("approves"), "inputs": inputs, "steps": steps}
@@ -210,26 +214,139 @@ async def test_whoever_uploaded_a_document_does_not_approve_it_where_the_step_sa
 
 
 async def test_a_decision_that_the_runs_form_does_not_take_is_refused(service: Service, ann: Reviewer) -> None:
-    definition = await publish(service, form={"type": "object", "required": ["cost_centre"]})
+    definition = await publish(service, form={"properties": {"reason": {"maxLength": 20}}})
     item = await upload(service, ann, definition)
-    verdict = await ann.verdict(item)
+    verdict = await ann.verdict(item, why="x" * 21)
     refused = await ann.refused("POST", f"/reviews/{item['review_id']}/approve", 422, json=verdict)
-    assert "cost_centre" in refused["problems"][0]["message"]
+    assert "reason" in refused["problems"][0]["message"]
     assert (await ann.get(f"/reviews/{item['review_id']}"))["status"] == "open"
 
 
 async def test_a_decision_that_its_run_refuses_is_given_back(service: Service, ann: Reviewer) -> None:
     """As when the run asked after the decision: its form is looked at then."""
-    definition = await publish(service, form={"type": "object", "required": ["cost_centre"]})
+    definition = await publish(service, form={"properties": {"reason": {"maxLength": 20}}})
     item = await upload(service, ann, definition)
     await service.app.db.execute(
         "UPDATE reviews SET form = '{}' WHERE run_id = $1 AND step_id = 'approval'", item["run"]
     )
-    await approve(ann, item)
+    await approve(ann, item, why="x" * 21)
     assert (await ann.get(f"/reviews/{item['review_id']}"))["status"] == "open"
     events = (await ann.get(f"/reviews/{item['review_id']}/audit"))["events"]
     assert [(event["actor"], event["act"]) for event in events[-2:]] == [("ann", "approved"), ("docrail", "reopened")]
-    assert "cost_centre" in events[-1]["detail"]["why"]
+    assert "reason" in events[-1]["detail"]["why"]
+
+
+async def test_an_answer_before_the_question_is_refused(service: Service, ann: Reviewer) -> None:
+    definition = await publish(service, nap=2)
+    files = {"file": ("invoice.xml", e_invoice(unique("A")))}
+    sent = await service.http.post("/v1/documents", files=files, data={"definition": definition})
+    run_id = f"{definition}.{sent.json()['document_id']}"
+    body, operator = {"answer": {"approved": True}}, ann.named("op", "operate")
+    refused = await operator.refused("POST", f"/runs/{run_id}/waits/approval", 403, json=body)
+    assert refused["type"] == "/problems/may-not-decide"
+    await eventually(lambda: _is_asked(service, run_id), f"{run_id} to ask")
+    assert (await step_item(service, run_id))["status"] == "open"
+
+
+async def test_what_was_rejected_is_not_filed_by_a_later_run(service: Service, ann: Reviewer) -> None:
+    """As when its `create_review` is repeated after the rejection: the run asks, and gets what was decided."""
+    definition = await publish(
+        service,
+        {"id": "again", "handler": "create_review", "depends_on": ["approval"],
+         "config": {"document_id": "{{ inputs.document_id }}", "sla_hours": 24}},
+        {"id": "filed", "handler": "noop", "depends_on": ["again"], "condition": "not again.needs_person"},
+    )  # fmt: skip
+    item = await upload(service, ann, definition)
+    await approve(ann, item, "reject", why="not ours")
+    ended = await service.ended(item["run"])
+    assert (ended["steps"]["again"]["output"]["needs_person"], ended["steps"]["filed"]["status"]) == (True, "skipped")
+    run_id = await begin_again(service, item["document_id"])
+    await eventually(lambda: _is_asked(service, run_id), f"{run_id} to ask")
+    await eventually(lambda: _told(service), "the sweep to tell")
+    ended = await service.ended(run_id)
+    assert (ended["status"], ended["reason"]) == ("aborted", "rejected: not ours")
+    assert ended["steps"]["file_json"]["status"] == "skipped"
+
+
+async def begin_again(service: Service, document_id: str) -> str:
+    """Start another run of the shipped definition about a document that is there already."""
+    who = Principal("default", "tester", frozenset(Scope))
+    document = await show_document(service.app, who, document_id)
+    own = unique("again")
+    stored = await resolve(service.app, who, DEFINITION, key=own)
+    given = {"document_id": document_id, "sla_hours": 24}
+    return (await begin_run(service.app, who, stored, given, own, document=context_of(document))).run_id
+
+
+async def test_a_second_question_of_a_run_is_not_answered_by_the_first_ones_decision(
+    service: Service, ann: Reviewer
+) -> None:
+    second = {"id": "second", "depends_on": ["approval"], "human": {"queue": "documents"}}
+    item = await upload(service, ann, await publish(service, second))
+    await approve(ann, item)
+    await eventually(lambda: _is_asked(service, item["run"], "second"), "the second question")
+    await answer_waiting_runs(service.app, older_than_seconds=0)
+    await decide_itself(service, ann.named("bob"), item, "second", {"approved": False})
+
+
+async def decide_itself(service: Service, who: Reviewer, item: Json, step_id: str, decision: Json) -> None:
+    """Decide a step that asks about the document for itself, by its own item and by nothing else."""
+    operator = who.named("op", "operate")
+    await operator.refused("POST", f"/runs/{item['run']}/waits/{step_id}", 403, json={"answer": decision})
+    review_id = step_review_id("default", item["run"], step_id)
+    assert (await who.get(f"/reviews/{review_id}"))["status"] == "open"
+    await who.post(f"/reviews/{review_id}/decision", {"decision": decision})
+    ended = await service.ended(item["run"])
+    assert (ended["status"], ended["steps"][step_id]["answered_by"]) == ("completed", who.name)
+
+    async def is_closed() -> bool:
+        return bool((await who.get(f"/reviews/{review_id}"))["status"] == "decided")
+
+    await eventually(is_closed, "the question to be closed")
+    again = await who.post(f"/reviews/{review_id}/decision", {"decision": decision})  # as one whose answer got lost
+    assert again["run_status"] == "completed"
+    refused = await who.refused("POST", f"/reviews/{review_id}/decision", 409, json={"decision": {"other": 1}})
+    assert refused["type"] == "/problems/already-decided"
+
+
+async def test_a_step_with_a_form_of_its_own_is_decided_by_its_own_item(service: Service, ann: Reviewer) -> None:
+    definition = await publish(service, form={"type": "object", "required": ["cost_centre"]})
+    item = await upload(service, ann, definition)
+    await decide_itself(service, ann, item, "approval", {"cost_centre": "4711"})
+    assert (await ann.get(f"/reviews/{item['review_id']}"))["status"] == "open"
+
+
+async def test_what_a_run_is_being_told_is_not_reopened(service: Service, ann: Reviewer) -> None:
+    item, app = await upload(service, ann), service.app
+    verdict = await ann.verdict(item)
+    service.api.state.app = dataclasses.replace(app, temporal=cast(Client, Dead()))
+    try:
+        await ann.post(f"/reviews/{item['review_id']}/approve", verdict)
+        reopening = {"json": {"why": "paid twice"}}
+        refused = await ann.refused("POST", f"/reviews/{item['review_id']}/reopen", 409, **reopening)
+    finally:
+        service.api.state.app = app
+    assert "a run is being told" in refused["state"]
+    await eventually(lambda: _told(service), "the sweep to tell")
+    await service.ended(item["run"])
+    await eventually(lambda: _is_closed(service, item["run"]), "the run's own question to be closed")
+    await ann.post(f"/reviews/{item['review_id']}/reopen", {"why": "paid twice"})
+
+
+async def test_runs_that_cannot_be_told_do_not_hold_up_the_sweep(
+    service: Service, ann: Reviewer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    items = [await upload(service, ann) for _ in range(2)]
+    slow = Dead(seconds=0.2)
+    app = dataclasses.replace(service.app, temporal=cast(Client, slow))
+    for item in items:
+        decision = Decision("approved", {"approved": True, "reason": ""}, "ann", None)
+        await record_decision(app.db, "default", item["review_id"], decision)
+    monkeypatch.setattr(review_answers, "AT_ONCE", 1)
+    monkeypatch.setattr(review_answers, "SWEEP_SECONDS", 0.1)
+    for _ in range(2):
+        assert await answer_waiting_runs(app, older_than_seconds=0) == 0
+    assert len(set(slow.asked)) == len(slow.asked) == 2  # one in each sweep, and never the same first
 
 
 async def _told(service: Service) -> bool:
@@ -239,8 +356,14 @@ async def _told(service: Service) -> bool:
 class Dead:
     """A Temporal that is away, as the client of an API meets it that is about to die."""
 
-    def get_workflow_handle(self, *_: object, **__: object) -> "Dead":
+    def __init__(self, seconds: float = 0) -> None:
+        self.seconds = seconds
+        self.asked: list[str] = []
+
+    def get_workflow_handle(self, workflow_id: str, **_: object) -> "Dead":
+        self.asked.append(workflow_id)
         return self
 
     async def execute_update(self, *_: object, **__: object) -> None:
+        await asyncio.sleep(self.seconds)
         raise RuntimeError("Failed client connect: it died")

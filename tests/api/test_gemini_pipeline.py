@@ -152,7 +152,7 @@ async def test_every_document_ends_in_review_whatever_the_model_does(running: Fl
 def check_the_limit(arrivals: Sequence[float], per_second: float = PER_SECOND) -> None:
     """Of Temporal's limit: a tenth above it, and the bucket of one second (ADR 8)."""
     assert len(arrivals) > 2 * per_second, "too few to say anything of the limit"
-    for seconds in (2.0, 5.0, 10.0):
+    for seconds in (10.0, 20.0):  # of shorter times a busy machine's delays say more than the limit
         most = most_within(arrivals, seconds)
         assert most <= 1.1 * per_second * seconds + per_second, f"{most} in {seconds:g} s"
 

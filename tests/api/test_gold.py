@@ -8,6 +8,8 @@ import pytest
 
 from invoices.labelled import Manifest
 from storage.blobs import BlobStore
+from storage.extractions import reading_version, save_extraction
+from storage.review_decisions import PASSED_BY
 from tests.api.reviewing import Reviewer, reading, reviewer, said, waiting
 from tests.api.service import Service
 from tests.api.test_corrections import correct
@@ -51,6 +53,24 @@ async def test_what_people_corrected_and_approved_is_exported(service: Service, 
     assert 0 < line["read"]["confidence"] < 1
     assert (line["corrected_by"], line["approved_by"]) == ("ann", ["ann"])
     assert line["approved_at"] > line["corrected_at"]
+
+
+async def test_what_passed_by_itself_is_no_gold(service: Service, ann: Reviewer) -> None:
+    document_id = await approved(service, ann)
+    await service.app.db.execute("UPDATE reviews SET decided_by = $1 WHERE document_id = $2", PASSED_BY, document_id)
+    assert (await export(service, ann, "-")).out == ""
+
+
+async def test_what_was_approved_is_exported_whatever_is_read_later(
+    service: Service, ann: Reviewer, tmp_path: Path
+) -> None:
+    document_id = await approved(service, ann)
+    sha256 = (await ann.get(f"/documents/{document_id}"))["sha256"]
+    anew = reading(invoice_number=said("misread"))
+    await save_extraction(service.app.db, ann.tenant, sha256, reading_version(fresh_run_id="later"), anew)
+    await export(service, ann, str(tmp_path))
+    [entry] = json.loads((tmp_path / "MANIFEST.json").read_text())["files"]
+    assert entry["expected"]["invoice_number"] != "misread"
 
 
 async def test_the_manifest_is_that_of_a_labelled_folder(service: Service, ann: Reviewer, tmp_path: Path) -> None:

@@ -5,8 +5,11 @@ from decimal import Decimal
 
 import pytest
 
+from activities.invoice_ref import InvoiceRef, load_invoice
 from dag.values import Json
 from invoices.model import FieldValue, InvoiceData
+from invoices.reviewing import shown_digest
+from storage.extractions import reading_version, save_extraction
 from storage.vendors import load_vendor
 from tests.api.reviewing import IBAN, OTHER_IBAN, Reviewer, reading, reviewer, said, waiting
 from tests.api.service import Service
@@ -122,6 +125,36 @@ async def test_a_decided_item_can_be_reopened(service: Service, ann: Reviewer) -
     assert (await decide(ann, item, "reject", why="paid twice"))["review"]["status"] == "rejected"
 
 
+async def test_an_approval_that_was_taken_back_teaches_nothing(service: Service, ann: Reviewer) -> None:
+    item = await waiting(service, ann)
+    await decide(ann, item)
+    await ann.post(f"/reviews/{item['review_id']}/reopen", {"why": "a mistake"})
+    assert await load_vendor(service.app.db, ann.tenant, [f"iban:{IBAN}"]) is None
+    outcomes = "SELECT count(*) FROM field_outcomes WHERE tenant_id = $1"
+    assert await service.app.db.fetchval(outcomes, ann.tenant) == 0
+    await decide(ann, item)
+    memory = await load_vendor(service.app.db, ann.tenant, [f"iban:{IBAN}"])
+    assert memory
+    assert memory.approvals == 1
+
+
+async def test_what_was_approved_is_what_is_kept_until_it_is_reopened(service: Service, ann: Reviewer) -> None:
+    item = await waiting(service, ann)
+    await decide(ann, item)
+    path = f"/documents/{item['document_id']}"
+    shown = await ann.get(f"{path}/fields")
+    anew = reading(total=said(Decimal("999.00")), iban=said(OTHER_IBAN))
+    sha256 = (await ann.get(path))["sha256"]
+    await save_extraction(service.app.db, ann.tenant, sha256, reading_version(fresh_run_id="later"), anew)
+    await decide(ann, await waiting(service, ann))  # it teaches about the vendor
+    assert await ann.get(f"{path}/fields") == shown
+    reference = InvoiceRef(document_id=item["document_id"], sha256=sha256, reader_version="")
+    saved = await load_invoice(service.app.db, ann.tenant, reference)
+    assert (saved.total.value, shown_digest(saved)) == (Decimal("119.00"), shown["digest"])
+    await ann.post(f"/reviews/{item['review_id']}/reopen", {"why": "another reading"})
+    assert (await load_invoice(service.app.db, ann.tenant, reference)).total.value == Decimal("999.00")
+
+
 @pytest.mark.usefixtures("limited")
 async def test_above_the_limit_two_people_approve(service: Service, ann: Reviewer) -> None:
     item = await waiting(service, ann, large())
@@ -163,6 +196,14 @@ async def test_a_changed_iban_takes_two_people(service: Service, ann: Reviewer) 
     assert "the IBAN is not the one" in outcome["needs_second"][0]
     outcome = await decide(ann.named("bob"), item, why="I asked them too")
     assert outcome["review"]["status"] == "approved"
+
+
+async def test_the_first_account_of_a_known_vendor_takes_two_people(service: Service, ann: Reviewer) -> None:
+    await decide(ann, await waiting(service, ann, reading(iban=NOTHING)))
+    item = await waiting(service, ann)
+    assert "nobody has approved this account" in (await decide(ann, item, why="as on the page"))["needs_second"][0]
+    assert (await decide(ann.named("bob"), item, why="so it is"))["review"]["status"] == "approved"
+    assert (await decide(ann, await waiting(service, ann), why="again"))["needs_second"] == []
 
 
 async def test_an_iban_that_somebody_wrote_takes_two_people(service: Service, ann: Reviewer) -> None:

@@ -7,11 +7,13 @@ import pytest
 from pydantic import ValidationError
 
 from embedded.gemini_invoice import wire_of
+from invoices import gemini_check
 from invoices.confidence import assess
 from invoices.gemini import WireInvoice, WireLine, WireTax, amount_of, quotes_of, read_answer
-from invoices.gemini_check import check_on_pages
+from invoices.gemini_check import check_on_pages, with_findings
 from invoices.model import FIELD_NAMES, DocumentType, Evidence, FieldValue, InvoiceData, LineItem, Source, TaxPart
 from invoices.prompt import PROMPT_VERSION
+from invoices.readers.folding import squeeze
 from invoices.readers.geometry import Page, Word
 
 TODAY = dt.date(2026, 11, 21)
@@ -143,6 +145,34 @@ def test_what_no_database_stores_is_left_out() -> None:
     invoice = read_answer(told(vendor_name="Muster\x00 \ud800GmbH", invoice_number="\x00"), model="m")
     assert invoice.vendor_name.value == "Muster GmbH"
     assert invoice.invoice_number.value is None
+
+
+def test_of_a_value_that_stands_everywhere_a_few_places_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[str] = []
+
+    def counted(text: str) -> str:
+        looks.append(text)
+        return squeeze(text)
+
+    monkeypatch.setattr(gemini_check, "squeeze", counted)
+    invoice = checked(told(invoice_number="1"), page("1 " * 200))
+    assert invoice.invoice_number.evidence == (Evidence.ON_PAGE,)
+    assert len(looks) <= 1 + gemini_check.MOST_PLACES
+
+
+def test_what_is_found_out_changes_no_value() -> None:
+    told_here, other = read_answer(told(total="119.00"), model="m"), read_answer(told(total="120.00"), model="m")
+    found = check_on_pages(other, {}, [page("120,00")])
+    total = with_findings(told_here, found).total
+    assert (total.value, total.evidence, total.box) == (Decimal("119.00"), (Evidence.ON_PAGE,), found.total.box)
+
+
+@pytest.mark.parametrize(("number", "page"), [(3, 3), (0, None), (-1, None), (99_999_999_999, None), (None, None)])
+def test_a_page_that_no_document_has_is_left_out(number: int | None, page: int | None) -> None:
+    answer = told(total="119.00")
+    answer.total.page = number
+    invoice = read_answer(answer.model_copy(update={"line_items": [WireLine(page=number)]}), model="m")
+    assert (invoice.total.page, invoice.line_items[0].page) == (page, page)
 
 
 def test_what_is_made_up_is_told_apart() -> None:

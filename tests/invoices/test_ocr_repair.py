@@ -99,3 +99,17 @@ def test_a_corrected_code_covers_its_groups() -> None:
     words = (Word("DEO2", 10, 100, 40, 110, 0.8), Word("120300000000202051", 43, 99, 200, 111, 1.0))
     (code,) = repair(Page(1, 595, 842, words)).words
     assert (code.left, code.top, code.right, code.bottom, code.score) == (10, 99, 200, 111, 0.9)
+
+
+@pytest.mark.parametrize(
+    ("read", "right"),
+    [
+        ("WorId", "World"),
+        ("McIntosh", "McIntosh"),
+        ("4:759.20", "4,759.20"),
+        ("1:250,00", "1.250,00"),
+        ("10:45", "10:45"),
+    ],
+)
+def test_a_letter_or_a_sign_that_cannot_be_is_corrected(read: str, right: str) -> None:
+    assert repaired(read) == [right]

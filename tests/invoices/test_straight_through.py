@@ -69,6 +69,13 @@ def test_one_unsure_field_is_enough(name: str) -> None:
     assert not verdict.passes
 
 
+def test_the_first_account_of_a_known_vendor_never_passes() -> None:
+    known = Known(vendor=learn(None, sound(iban=None)), calibration=NO_CALIBRATION)
+    verdict = decide(judge(sound(Source.XML), known, TODAY), POLICY)
+    assert verdict.reasons == ("Nobody has approved this account of this vendor yet.",)
+    assert decide(judge(sound(Source.XML, iban=None), known, TODAY), POLICY).passes
+
+
 def test_a_duplicate_never_passes() -> None:
     for code, severity in (("duplicate", Severity.ERROR), ("near_duplicate", Severity.WARNING)):
         problem = Problem(code=code, severity=severity, message="again")

@@ -7,7 +7,8 @@ import pytest
 from invoices.readers.currency import find_currency
 from invoices.readers.labels import Finder
 from invoices.readers.money import Role, find_money, role_of
-from invoices.readers.totals import Totals, solve_totals
+from invoices.readers.sums import Totals
+from invoices.readers.totals import solve_totals
 from tests.invoices.documents import Line
 from tests.invoices.layouts import layout, table
 

@@ -15,6 +15,7 @@ from invoices.vendors import (
     misread_keys,
     recall,
     shape,
+    unlearn,
     vendor_facts,
     vendor_keys,
     vendor_problems,
@@ -61,6 +62,26 @@ def test_a_vendor_is_known_by_vat_id_then_iban_then_name() -> None:
 )
 def test_what_is_not_as_before_is_a_problem(changes: dict[str, Any], memory: VendorMemory, found: list[str]) -> None:
     assert codes(sound(**changes), memory) == found
+
+
+def test_of_several_vendors_that_are_named_each_must_have_had_the_account() -> None:
+    mule = learn(None, sound(vendor_name="Mule Ltd", vendor_vat_id=None, iban=OTHER_IBAN))
+    invoice = sound(vendor_vat_id=None, iban=OTHER_IBAN)
+    assert [problem.code for problem in vendor_problems(invoice, KNOWN, mule)] == ["iban_changed"]
+    assert vendor_facts(invoice, KNOWN, mule) == {
+        "iban": [Evidence.IBAN_CHANGED],
+        "currency": [Evidence.AS_VENDOR_HISTORY],
+    }
+    unpaid = learn(None, sound(iban=None))
+    [problem] = vendor_problems(invoice, unpaid, mule)
+    assert problem.message.startswith("Muster GmbH was paid to no account so far")
+
+
+@pytest.mark.parametrize("before", [VendorMemory(), KNOWN, paid(90, 119, 110)])
+def test_what_was_learned_is_unlearned(before: VendorMemory) -> None:
+    misread = locked("Muster AG", read=FieldValue(candidates=(Candidate(value="Rechnung", source=Source.TEXT_LABEL),)))
+    for approved in (sound(), sound(iban=OTHER_IBAN, vendor_name=misread, total=Decimal(7)), InvoiceData()):
+        assert unlearn(learn(before, approved), approved) == before
 
 
 def test_messages_say_what_was_and_what_is() -> None:

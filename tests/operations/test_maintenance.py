@@ -14,6 +14,7 @@ from typing import Any
 
 import asyncpg
 import pytest
+from temporalio.api.enums.v1 import WorkflowExecutionStatus
 from temporalio.client import Client, WorkflowHandle, WorkflowHistory
 from temporalio.common import SearchAttributePair, TypedSearchAttributes
 from temporalio.contrib.pydantic import pydantic_data_converter
@@ -24,6 +25,7 @@ from temporalio.worker import Replayer
 from activities.maintenance import maintenance_activities
 from activities.metrics import Metrics
 from activities.reading import DocumentReader
+from activities.retention import OPEN, remove_originals
 from activities.tools import Outside, Tools
 from dag.maintenance import MaintenanceReport
 from operations.connection import Connection
@@ -31,7 +33,7 @@ from operations.draining import working
 from operations.maintenance import MaintenanceIncomplete, apply_schedule, run_maintenance, schedule_id
 from storage.blobs import BlobMissing, BlobRef, BlobStore
 from storage.lake import Lake
-from storage.retention import Keeping
+from storage.retention import Keeping, mark_original_removed
 from storage.step_cache import load_cached, save_cached
 from storage.values import ValueStore
 from tests.disks import SmallDisk, small_disk
@@ -257,6 +259,60 @@ async def test_originals_go_that_are_old_and_that_nobody_works_on(
             assert (name, tools.blobs.path(sha256).exists(), marked) == (name, name != "old", name == "old")
     finally:
         await run.terminate()
+
+
+async def test_an_original_stays_that_an_open_run_names_in_its_inputs(
+    client: Client, tools: Tools, pool: asyncpg.Pool
+) -> None:
+    reference = await tools.blobs.put(uuid.uuid4().bytes)
+    await _received(pool, reference.sha256, days_ago=3)
+    document_id = await pool.fetchval("SELECT document_id FROM documents WHERE sha256 = $1", reference.sha256)
+    age(tools.blobs)
+    run = await client.start_workflow(
+        "Run",
+        {"inputs": {"document_id": document_id}},
+        id=f"run-{uuid.uuid4().hex}",
+        task_queue="nobody-works-here",
+    )
+    await _until_listed(client, run.id)
+    try:
+        await remove_originals(tools, client)
+        assert tools.blobs.path(reference.sha256).exists()
+    finally:
+        await run.terminate()
+
+
+def test_open_is_every_status_but_those_in_which_a_run_has_ended() -> None:
+    prefix = "WORKFLOW_EXECUTION_STATUS_"
+    names = {status.name.removeprefix(prefix).replace("_", "") for status in WorkflowExecutionStatus.DESCRIPTOR.values}
+    ended = {name.upper() for name in re.findall(r"'(\w+)'", OPEN)}
+    assert names - ended == {"UNSPECIFIED", "RUNNING", "PAUSED"}
+
+
+async def test_all_old_originals_go_in_one_round_past_those_that_stay(
+    client: Client, tools: Tools, pool: asyncpg.Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("activities.retention.BATCH", 2)
+    stored = [(await tools.blobs.put(uuid.uuid4().bytes)).sha256 for _ in range(7)]
+    age(tools.blobs)
+    for number, sha256 in enumerate(stored):
+        await _received(pool, sha256, days_ago=1000 if number < 5 else 900)
+    await pool.execute("UPDATE documents SET received_at = '2020-01-01' WHERE sha256 = ANY($1)", stored[:5])
+    for sha256 in stored[:3]:  # put again meanwhile, so they stay, and are the first in line
+        os.utime(tools.blobs.path(sha256))
+    assert await remove_originals(tools, client) >= 4
+    assert [tools.blobs.path(sha256).exists() for sha256 in stored] == [True] * 3 + [False] * 4
+
+
+async def test_who_uploads_the_bytes_again_is_not_told_that_they_are_gone(pool: asyncpg.Pool) -> None:
+    sha256 = uuid.uuid4().hex * 2
+    await _received(pool, sha256, days_ago=3)
+    await _received(pool, sha256, days_ago=0)
+    await mark_original_removed(pool, sha256, dt.datetime.now(dt.UTC) - dt.timedelta(days=1))
+    rows = await pool.fetch(
+        "SELECT original_removed_at IS NOT NULL AS gone FROM documents WHERE sha256 = $1 ORDER BY received_at", sha256
+    )
+    assert [row["gone"] for row in rows] == [True, False]
 
 
 async def test_what_is_kept_for_ever_is_not_even_looked_at(embedded: Servers, client: Client, tools: Tools) -> None:

@@ -17,7 +17,7 @@ IBAN, OTHER_IBAN = "DE02120300000000202051", "DE02500105170137075030"
 
 
 def reading(**values: Any) -> InvoiceData:
-    """Return a sound reading with the given values."""
+    """Return a sound reading with the given values, or whole fields."""
     fields = {
         "invoice_number": "RE-2026-0017",
         "date": dt.date(2026, 10, 1),
@@ -29,8 +29,12 @@ def reading(**values: Any) -> InvoiceData:
         "tax": Decimal("19.00"),
         "total": Decimal("119.00"),
     } | values
-    given = {name: FieldValue[Any](value=value, source=Source.TEXT_LABEL) for name, value in fields.items() if value}
+    given = {name: _told(value) for name, value in fields.items() if value}
     return InvoiceData(**given)
+
+
+def _told(value: Any) -> FieldValue[Any]:
+    return value if isinstance(value, FieldValue) else FieldValue[Any](value=value, source=Source.TEXT_LABEL)
 
 
 async def arrive(db: Database, tenant_id: str = TENANT, *, text: str = "", **values: Any) -> str:

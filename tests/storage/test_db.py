@@ -48,7 +48,7 @@ def test_every_function_that_takes_a_database_takes_a_tenant() -> None:
                 names = [argument.arg for argument in node.args.args]
                 if "db" in names and "tenant_id" not in names:
                     free.add(node.name)
-    say_whose = {"tell", "insert_overdue", "is_notified", "mark_notified", "mark_told", "record_use"}
+    say_whose = {"tell", "insert_overdue", "is_notified", "mark_notified", "mark_told", "put_off", "record_use"}
     leases = {"claim_lease", "renew_lease", "leave_lease", "release_lease"}
     of_all = {"forget_stored_outputs", "load_old_originals", "mark_original_removed"}  # files know no tenant, or all
     sweeps = {"load_unstarted", "load_all_unanswered", "record_due", "load_untold"}

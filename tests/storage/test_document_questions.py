@@ -7,9 +7,27 @@ from dataclasses import replace
 import pytest
 from asyncpg.pool import PoolConnectionProxy
 
-from storage.review_decisions import Decision, load_forms, load_unanswered, record_decision, reopen_review
+from dag.values import Json
+from storage.review_decisions import (
+    Decision,
+    load_all_unanswered,
+    load_forms,
+    load_unanswered,
+    put_off,
+    record_decision,
+    reopen_review,
+)
 from storage.reviews import Appearance, Question, Review, ReviewFilter, list_reviews, load_review, upsert_review
-from storage.step_reviews import CLOSED, DECIDED, ESCALATED, StepEnd, StepQuestion, ask_question, close_question
+from storage.step_reviews import (
+    CLOSED,
+    DECIDED,
+    ESCALATED,
+    StepEnd,
+    StepQuestion,
+    ask_question,
+    close_question,
+    load_document_review,
+)
 from tests.postgres import TENANT, upload
 
 RUN, STEP, DOCUMENT = "approval.4711", "approval", "doc_a"
@@ -64,8 +82,7 @@ async def test_a_question_that_is_handed_on_takes_the_item_with_it(db: PoolConne
 
 ENDS = {
     "closed": StepEnd(CLOSED, 100.0),
-    "approved": StepEnd(DECIDED, 100.0, {"approved": True}, "op"),
-    "rejected": StepEnd(DECIDED, 100.0, {"approved": False}, "op"),
+    "open": StepEnd(DECIDED, 100.0, {"approved": True}, "op"),  # what was decided in the item, and it is open again
 }
 
 
@@ -75,21 +92,21 @@ ORDERS = [order for order in sorted({*itertools.permutations((0, 0, 1, 2))}) if 
 
 @pytest.mark.parametrize("status", ENDS)
 @pytest.mark.parametrize("order", ORDERS, ids=str)
-async def test_an_end_is_the_items_end_in_any_order_that_can_be(
+async def test_only_a_run_that_asks_no_more_ends_the_item_in_any_order_that_can_be(
     db: PoolConnectionProxy, status: str, order: tuple[int, ...]
 ) -> None:
     item = await document(db)
     events: list[StepQuestion | StepEnd] = [ASKED, ESCALATION, ENDS[status]]
     await do(db, *(events[place] for place in order))
     found = await now(db, item)
-    assert (found.status, found.decided_by, found.closed_at is None) == (status, ENDS[status].decided_by, False)
+    assert (found.status, found.decided_by, found.closed_at is None) == (status, None, status == "open")
 
 
 async def test_an_end_leaves_what_people_decided(db: PoolConnectionProxy) -> None:
     item = await document(db)
     await do(db, ASKED)
     await record_decision(db, TENANT, item.review_id, APPROVED)
-    await do(db, ENDS["rejected"])
+    await do(db, replace(ENDS["open"], decision={"approved": False}))
     found = await now(db, item)
     assert (found.status, found.decided_by) == ("approved", "ann")
 
@@ -118,3 +135,82 @@ async def test_a_reopened_item_answers_nobody(db: PoolConnectionProxy) -> None:
     await record_decision(db, TENANT, item.review_id, APPROVED)
     await reopen_review(db, TENANT, item.review_id)
     assert await load_unanswered(db, TENANT, item.review_id) == []
+
+
+async def test_a_late_word_that_the_question_is_closed_leaves_a_reopened_item_open(db: PoolConnectionProxy) -> None:
+    item = await document(db)
+    await do(db, ASKED)
+    await record_decision(db, TENANT, item.review_id, APPROVED)
+    await reopen_review(db, TENANT, item.review_id)
+    await do(db, StepEnd(DECIDED, 100.0, APPROVED.answer, "ann"))
+    found = await now(db, item)
+    assert (found.status, found.decided_by) == ("open", None)
+
+
+async def stands_for(db: PoolConnectionProxy, step_id: str, form: dict[str, Json] | None = None) -> str | None:
+    """Return the item that stands for a step that asks now."""
+    await ask_question(db, TENANT, RUN, step_id, replace(ASKED, form=form or {}, asked_at=200.0))
+    return await load_document_review(db, TENANT, RUN, step_id)
+
+
+@pytest.mark.parametrize("is_closed", [True, False])
+async def test_a_decision_answers_one_step_of_a_run(db: PoolConnectionProxy, is_closed: bool) -> None:
+    item = await document(db)
+    await do(db, ASKED)
+    await record_decision(db, TENANT, item.review_id, APPROVED)
+    if is_closed:
+        await do(db, StepEnd(DECIDED, 100.0, APPROVED.answer, "ann"))
+    assert await stands_for(db, "second") is None
+    assert [each.step_id for each in await load_unanswered(db, TENANT, item.review_id)] == [STEP] * (not is_closed)
+    assert "step" in {listed.kind for listed in await list_reviews(db, TENANT)}  # people see its question
+
+
+async def test_an_item_stands_for_one_step_of_a_run_at_a_time(db: PoolConnectionProxy) -> None:
+    item = await document(db)
+    await do(db, ASKED)
+    assert await stands_for(db, "second") is None
+    await record_decision(db, TENANT, item.review_id, APPROVED)
+    await do(db, StepEnd(DECIDED, 100.0, APPROVED.answer, "ann"))
+    await reopen_review(db, TENANT, item.review_id)
+    assert await stands_for(db, "third") == item.review_id  # its answer will be another decision
+
+
+FORMS: list[tuple[dict[str, Json], bool]] = [
+    ({"properties": {"approved": {"type": "boolean"}, "reason": {"type": "string"}}}, True),
+    ({"required": ["cost_centre"]}, False),
+    ({"properties": {"approved": {"const": True}}}, False),
+    ({"additionalProperties": False, "properties": {"approved": {}}}, False),
+]
+
+
+@pytest.mark.parametrize(("form", "fits"), FORMS)
+async def test_a_step_whose_form_wants_more_asks_for_itself(
+    db: PoolConnectionProxy, form: dict[str, Json], fits: bool
+) -> None:
+    item = await document(db)
+    assert await stands_for(db, STEP, form) == (item.review_id if fits else None)
+
+
+async def test_a_step_that_asks_anew_may_come_to_ask_for_itself(db: PoolConnectionProxy) -> None:
+    await document(db)
+    await do(db, ASKED, ENDS["closed"])
+    assert await stands_for(db, STEP, {"required": ["cost_centre"]}) is None
+
+
+async def test_who_could_not_be_told_comes_after_all_others(db: PoolConnectionProxy) -> None:
+    item = await document(db)
+    for number in range(3):
+        await ask_question(db, TENANT, f"approval.{number}", STEP, ASKED)
+        await db.execute(
+            "UPDATE reviews SET updated_at = now() - make_interval(mins => $1) WHERE run_id = $2",
+            *(9 - number, f"approval.{number}"),
+        )
+    await record_decision(db, TENANT, item.review_id, APPROVED)
+    await db.execute("UPDATE reviews SET closed_at = now() - interval '1 hour' WHERE review_id = $1", item.review_id)
+    first, *rest = [each for each in await load_all_unanswered(db, older_than_seconds=0) if each.tenant_id == TENANT]
+    await put_off(db, [first])
+    assert await load_all_unanswered(db, older_than_seconds=10) == rest
+    await db.execute("UPDATE reviews SET updated_at = now() - interval '1 min' WHERE run_id = $1", first.run_id)
+    assert [each.run_id for each in await load_all_unanswered(db, older_than_seconds=10)] == [
+        each.run_id for each in (*rest, first)
+    ]

@@ -5,7 +5,14 @@ import asyncio
 import asyncpg
 from asyncpg.pool import PoolConnectionProxy
 
-from storage.extractions import CURRENT_READER, load_best_extraction, load_extraction, save_extraction
+from storage.extractions import (
+    CURRENT_READER,
+    FALLBACK,
+    load_best_extraction,
+    load_extraction,
+    reading_version,
+    save_extraction,
+)
 from tests.postgres import COMMITTING, OTHER_TENANT, TENANT, blob_of, new_document_id
 from tests.storage.invoices import invoice
 
@@ -53,6 +60,29 @@ async def test_the_best_extraction_is_this_codes_own_and_else_the_newest(db: Poo
     assert newest
     assert own
     assert (newest.invoice_number.value, own.invoice_number.value) == ("0.2", "own")
+
+
+async def test_what_a_model_read_is_better_than_a_local_reading_however_new(db: PoolConnectionProxy) -> None:
+    versions = (
+        reading_version(fresh_run_id="r0"),
+        reading_version("model-a", "1"),
+        reading_version("model-b", "1"),
+        reading_version("model-b", "1", fresh_run_id="r1"),
+        reading_version(),
+        reading_version(FALLBACK, fresh_run_id="r2"),
+        reading_version(FALLBACK, "gemini_unavailable", fresh_run_id="r3"),
+    )
+    best = []
+    for age, version in enumerate(reversed(versions)):  # from the newest to the oldest
+        await save_extraction(db, TENANT, BYTES, version, invoice(number=version))
+        await db.execute(
+            "UPDATE processed_documents SET created_at = now() - make_interval(secs => $1) WHERE reader_version = $2",
+            age,
+            version,
+        )
+        found = await load_best_extraction(db, TENANT, BYTES)
+        best.append(found and found.invoice_number.value)
+    assert best == [versions[6]] * 3 + [versions[3]] * 4
 
 
 async def test_nuls_in_a_documents_text_are_dropped_and_look_alikes_kept(db: PoolConnectionProxy) -> None:

@@ -13,7 +13,8 @@ import pytest
 from asyncpg.pool import PoolConnectionProxy
 
 from invoices.duplicates import find_duplicates, seen_of
-from invoices.model import Evidence, InvoiceData, Severity, Source
+from invoices.judging import vendor_is_known
+from invoices.model import Evidence, FieldValue, InvoiceData, Severity, Source
 from storage.db import NotStored
 from storage.judged import LOAD_KNOWN
 from storage.vendors import load_vendor, remember
@@ -211,6 +212,27 @@ async def test_what_two_vendors_share_leads_to_neither(db: PoolConnectionProxy) 
     memory = await load_vendor(db, TENANT, ["name:mustergmbh", "vat:DE111111111"])
     assert memory
     assert memory.values["vendor_vat_id"] == {"DE111111111": 1}
+
+
+@pytest.mark.parametrize("source", [Source.XML, Source.TEXT_LABEL])
+async def test_an_account_that_leads_to_another_vendor_than_the_name_is_an_error(
+    db: PoolConnectionProxy, source: Source
+) -> None:
+    await approve(db, await arrive(db))
+    mule: dict[str, Any] = {"vendor_name": "Mule Ltd", "vendor_vat_id": None, "iban": OTHER_IBAN, "net": None}
+    await approve(db, await arrive(db, **mule, invoice_number="M-1", total=Decimal(7)))
+    named = mule | {"vendor_name": FieldValue[str](value="Muster GmbH", source=source)}
+    document_id = await arrive(db, **named, invoice_number="A-9", total=Decimal(8))
+    changed = await judged(db, document_id)
+    assert [problem.code for problem in changed.problems] == ["iban_changed"]
+    assert f"Muster GmbH was paid to {IBAN} so far" in changed.problems[0].message
+    assert Evidence.IBAN_CHANGED in changed.iban.evidence
+    assert (changed.vendor_name.value, changed.vendor_vat_id.value) == ("Muster GmbH", None)
+    assert not vendor_is_known(changed)
+    await approve(db, document_id)
+    memory = await load_vendor(db, TENANT, ["name:mustergmbh"])
+    assert memory
+    assert memory.knows("iban", OTHER_IBAN), "it taught about whom it names"
 
 
 async def test_a_vendors_memory_stays_with_its_tenant(db: PoolConnectionProxy) -> None:

@@ -11,7 +11,8 @@ from storage.compaction import compact
 from storage.lake import Lake
 from storage.lake_versions import LakeVersion
 from storage.manifest import ManifestDamaged
-from storage.querying import LakeFileDamaged, NotAQuery, open_lake, rows_of
+from storage.parquet import LakeFileDamaged
+from storage.querying import NotAQuery, open_lake, rows_of
 from tests.s3 import Bucket
 from tests.storage.lakes import NOW, ask, of_month, save
 

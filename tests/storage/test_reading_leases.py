@@ -66,6 +66,15 @@ async def test_what_is_left_waits_and_tells_the_next_one(db: PoolConnectionProxy
     assert await claim_lease(db, lease("second"), 30) == Claim(mine=True, note={"repair": True})
 
 
+async def test_a_refusal_is_no_answer_while_somebody_asks_again(db: PoolConnectionProxy) -> None:
+    await claim_lease(db, lease("first"), 30)
+    await leave_lease(db, lease("first"), 600, {"refused": ["code", "why"], "repair": True})
+    assert (await claim_lease(db, lease("second"), 30)).note["refused"] == ["code", "why"]
+    await age(db, 601)
+    assert await claim_lease(db, lease("second"), 30) == Claim(mine=True, note={"repair": True})
+    assert (await claim_lease(db, lease("third"), 30)).note == {"repair": True}
+
+
 async def test_what_is_given_back_is_forgotten(db: PoolConnectionProxy) -> None:
     await claim_lease(db, lease("first"), 30)
     await release_lease(db, lease("somebody else"))

@@ -170,16 +170,18 @@ class Bench:
         resumed: dict[str, Json] | None = None,
         nested: Sequence[dict[str, Json]] = (),
         started_by: str = "",
+        document: dict[str, Json] | None = None,
         **more: Json,
     ) -> WorkflowHandle[Run, RunReport]:
-        document = to_json(Definition.model_validate({"id": "test", "steps": steps, **more}))
+        definition = to_json(Definition.model_validate({"id": "test", "steps": steps, **more}))
         request = RunRequest(
             tenant_id="default",
             run_id=f"test.{uuid.uuid4().hex}",
-            definition=document,
+            definition=definition,
             version=1,
-            digest=digest(document),
+            digest=digest(definition),
             inputs=inputs or {},
+            document=document,
             local_handlers=tuple(local),
             resumed=resumed,
             nested={inner["id"]: pinned(inner) for inner in nested},

@@ -185,6 +185,43 @@ async def test_whoever_started_the_run_does_not_decide_it(bench: Bench) -> None:
     assert (question.group, question.may_not_decide) == ("cashiers", ("ann",))
 
 
+DOCUMENT = {"document_id": "doc_a"}
+
+
+async def test_only_the_review_queue_answers_a_step_about_a_document_and_not_before_it_asks(bench: Bench) -> None:
+    approval = human("ask", queue="documents", form={}) | {"depends_on": ["slow"]}
+    handle = await bench.start([step("slow", "gate"), approval], document=DOCUMENT)
+
+    async def refused_as(update_id: str | None) -> str | None:
+        with pytest.raises(WorkflowUpdateFailedError) as refusal:
+            await handle.execute_update(ANSWER, args=["ask", {}, "eve"], id=update_id)
+        assert isinstance(refusal.value.cause, ApplicationError)
+        return refusal.value.cause.type
+
+    await bench.gates.began["slow"].wait()
+    assert (await refused_as(None), await refused_as("callback-1")) == (NOT_ALLOWED, NOT_ALLOWED)
+    assert (await refused_as("document-1"), await refused_as("decision-1")) == (WRONG_STATE, WRONG_STATE)
+    bench.gates.opened["slow"].set()
+    await until_waiting(handle)
+    assert await refused_as(None) == NOT_ALLOWED
+    await handle.signal(ANSWER, args=["ask", {}, "eve"])  # dropped
+    await handle.execute_update(ANSWER, args=["ask", {"approved": True}, "ann"], id="document-2")
+    report = await bench.finish(handle)
+    assert (report.steps["ask"].output, report.steps["ask"].answered_by) == ({"approved": True}, "ann")
+
+
+@pytest.mark.parametrize(("queue", "document"), [("payments", DOCUMENT), ("documents", None)])
+async def test_other_questions_take_an_early_answer_from_anywhere(
+    bench: Bench, queue: str, document: dict[str, Json] | None
+) -> None:
+    question = human("ask", queue=queue) | {"depends_on": ["slow"]}
+    handle = await bench.start([step("slow", "gate"), question], document=document)
+    await bench.gates.began["slow"].wait()
+    await bench.answer(handle, "ask", {"decision": "yes"})
+    bench.gates.opened["slow"].set()
+    assert (await bench.finish(handle)).status is RunStatus.COMPLETED
+
+
 async def test_a_question_is_escalated_before_its_time_is_up(bench: Bench) -> None:
     report = await bench.run(
         [human("ask", timeout_seconds=0.1, on_timeout={"escalate_to": "managers", "then": "fail"})]

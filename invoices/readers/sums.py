@@ -1,0 +1,56 @@
+"""What a document asks for: net, tax and total, and the total after rounding to the next coin."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from invoices.model import Source
+from invoices.readers.geometry import Cell
+from invoices.readers.money import Money, Role
+from invoices.readers.vocabulary import ROUNDING
+
+ZERO = Decimal(0)
+MOST_ROUNDED = Decimal("0.50")
+"""Half of the largest coin that totals are rounded to: a krone."""
+MAX_ROUNDINGS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """An amount proposed for net, tax or total. `cell` None: computed, printed nowhere."""
+
+    value: Decimal
+    score: float
+    cell: Cell | None
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """What the document asks for. `adjustment` is added to net + tax."""
+
+    net: Part | None = None
+    tax: Part | None = None
+    total: Part | None = None
+    adjustment: Decimal = ZERO
+
+
+def roundings(amounts: Sequence[Money]) -> list[int]:
+    """Return where the last amounts stand that a total is rounded by."""
+    small = (index for index, money in enumerate(amounts) if ZERO < abs(money.value) <= MOST_ROUNDED)
+    return [index for index in small if ROUNDING.search(amounts[index].label)][-MAX_ROUNDINGS:]
+
+
+def rounded(totals: Totals, amounts: Sequence[Money]) -> Totals:
+    """Return what is asked for after rounding to the next coin, where that is printed below the rounding."""
+    if totals.total is None:
+        return totals
+    for index in roundings(amounts):
+        if all(money.value != totals.total.value for money in amounts[:index]):
+            continue
+        for money in amounts[index + 1 :]:
+            change = money.value - totals.total.value
+            if money.role in (Role.TOTAL, Role.PLAIN_TOTAL) and abs(change) == abs(amounts[index].value):
+                total = Part(money.value, totals.total.score, money.cell, Source.TEXT_LABEL)
+                return Totals(totals.net, totals.tax, total, totals.adjustment + change)
+    return totals
