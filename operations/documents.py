@@ -11,9 +11,9 @@ from dag.aliases import parse_ref
 from dag.definition import Definition
 from dag.inputs import InputProblem
 from dag.routing import Facts
-from dag.values import Json
 from operations.app import App
 from operations.definitions import resolve
+from operations.document_context import context_of
 from operations.errors import InvalidInput, KeyConflict, NotFound, OperationError, TooLarge, Unavailable
 from operations.principal import Principal, system_principal
 from operations.routing import BROUGHT, DEFAULT_DEFINITION, missing_inputs, route
@@ -219,18 +219,6 @@ async def _start_run(app: App, principal: Principal, document: Document, choice:
     )
     await mark_run_started(app.db, document.tenant_id, document.document_id, run.run_id)
     return await show_document(app, principal, document.document_id)
-
-
-def context_of(document: Document) -> dict[str, Json]:
-    """Return what expressions read as `document`."""
-    return {
-        "document_id": document.document_id,
-        "file_name": document.file_name,
-        "media_type": document.media_type,
-        "sha256": document.sha256,
-        "size_bytes": document.size_bytes,
-        "source": document.source,
-    }
 
 
 def _checked_source(source: str) -> str:

@@ -5,7 +5,8 @@ import uuid
 from dag.inputs import InputProblem
 from operations.app import App
 from operations.definitions import resolve
-from operations.documents import context_of, show_document
+from operations.document_context import context_of
+from operations.documents import show_document
 from operations.errors import InvalidInput, WrongState
 from operations.principal import Principal
 from operations.routing import DEFAULT_DEFINITION

@@ -16,6 +16,7 @@ from dag.plan import SEMANTICS
 from dag.values import Json, digest
 from operations.app import App
 from operations.definitions import DefinitionRef, check, names_version, resolve
+from operations.document_context import context_named
 from operations.engine import MAX_REQUEST_BYTES, RPC_TIMEOUT, describe, engine_errors
 from operations.errors import InvalidInput, KeyConflict, NotFound
 from operations.nested import pin_nested
@@ -96,14 +97,15 @@ async def begin_run(
     """
     definition = Definition.model_validate(stored.body)
     nested = await pin_nested(app, principal, stored, key=key)
+    complete = _complete(definition, inputs)
     request = RunRequest(
         tenant_id=principal.tenant_id,
         run_id=f"{stored.definition_id}.{key}",
         definition=stored.body,
         version=stored.version,
         digest=stored.digest,
-        inputs=_complete(definition, inputs),
-        document=document,
+        inputs=complete,
+        document=document or await context_named(app, principal.tenant_id, complete),
         local_handlers=local_handlers(app, definition, nested),
         nested=nested,
         semantics=SEMANTICS,

@@ -1,9 +1,10 @@
 import httpx
 import pytest
 
+from invoices.model import FieldValue
 from tests.api.customer import unique
 from tests.api.invoices import e_invoice
-from tests.api.reviewing import Reviewer, reviewer, waiting
+from tests.api.reviewing import Reviewer, reading, reviewer, said, waiting
 from tests.api.service import HELLO, Service
 from tests.api.test_corrections import correct, field_of
 from tests.stack import eventually
@@ -53,7 +54,8 @@ async def test_the_same_key_is_the_same_reading(service: Service, ann: Reviewer)
 
 
 async def test_a_decided_document_is_read_again_once_it_was_reopened(service: Service, ann: Reviewer) -> None:
-    item = await waiting(service, ann)
+    unknown = reading(vendor_name=said(unique("Vendor")), iban=FieldValue())  # of a known one, a new account needs two
+    item = await waiting(service, ann, unknown)
     await ann.post(f"/reviews/{item['review_id']}/approve", await ann.verdict(item))
     refused = await ann.refused("POST", f"/documents/{item['document_id']}/extract", 409)
     assert (refused["type"], refused["state"]) == ("/problems/wrong-state", "approved")
