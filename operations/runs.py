@@ -91,9 +91,8 @@ async def begin_run(
 ) -> StartedRun:
     """Start the run `key` of one stored version, or find it, running or ended.
 
-    `started_by` is who wanted it, if that is not who calls; empty if nobody knows.
-    `pinned` tells whether the caller chose the version: one who asks for what an alias names gets the run of an
-    earlier call even if the alias was moved since. Raises: InvalidInput, KeyConflict, Unavailable.
+    `started_by` is who wanted it, if that is not who calls; empty if nobody knows. Without `pinned`, the caller wants
+    what an alias names, and gets an earlier call's run though it moved. Raises: InvalidInput, KeyConflict, Unavailable.
     """
     definition = Definition.model_validate(stored.body)
     nested = await pin_nested(app, principal, stored, key=key)
