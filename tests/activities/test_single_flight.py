@@ -19,6 +19,7 @@ from storage.reading_leases import Lease, claim_lease, leave_lease
 from tests.activities.asking import ask, count, pdf, reaching, stored
 from tests.gemini import MODEL, gemini
 from tests.postgres import TENANT
+from tests.stack import eventually
 
 
 async def test_two_uploads_at_once_on_two_workers_make_one_call(
@@ -93,8 +94,7 @@ async def test_who_is_cancelled_gives_the_work_back(keyless: Tools) -> None:
         tools = reaching(keyless, fake)
         document = await stored(tools)
         asking = asyncio.create_task(ask(tools, document))
-        while not fake.asked:  # noqa: ASYNC110 - a server's list
-            await asyncio.sleep(0.02)
+        await eventually(lambda: bool(fake.asked), "Gemini to be asked")
         asking.cancel()
         with pytest.raises(asyncio.CancelledError):
             await asking
@@ -117,8 +117,7 @@ async def test_a_renewal_that_failed_is_tried_again_at_once(
 
     monkeypatch.setattr(single_flight, "renew_lease", renew)
     async with single_flight.renewing(keyless.db, Lease(TENANT, "work", "me")), asyncio.timeout(60):
-        while len(renewals) < 2:  # noqa: ASYNC110 - a list
-            await asyncio.sleep(0.02)
+        await eventually(lambda: len(renewals) > 1, "a second renewal")
     assert renewals[1] - renewals[0] < 0.9, "a third of a lease is a second"
     assert "could not be renewed" in caplog.text
 
