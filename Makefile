@@ -52,10 +52,13 @@ check: venv  ## Run all that a commit must pass: style, types, imports, sizes, t
 bench: venv  ## Measure, and print the numbers beside their baselines as JSON lines
 	@for name in scheduler validate interpreter shapes pipeline limits lake; do $(RUN)python -m bench.$$name || exit 1; done
 
-bench-extraction: venv  ## Score the readers on the labelled documents; writes docs/reference/extraction.md
+bench-extraction: venv  ## Score the readers on labelled documents; the development set's scores are written to the docs
 	@$(RUN)python -m bench.extraction
 
-calibration: venv  ## Fit the shipped calibration anew, on LABELLED and scans of it
+calibration: venv  ## Fit the shipped calibration anew, on the labelled documents in LABELLED and scans of them
+	@test -f $(LABELLED)/MANIFEST.json || { \
+	  echo "no $(LABELLED)/MANIFEST.json: expected a folder of labelled documents, many and of many vendors;" >&2; \
+	  echo "say where it is: make calibration LABELLED=FOLDER (docs/howto/trust.md)" >&2; exit 1; }
 	@scans=$$(mktemp -d) && $(RUN)python -m bench.scans $(LABELLED) $$scans && \
 	  $(RUN)docrail calibrate --labelled $(LABELLED) --labelled $$scans --write invoices/calibration_default.json; rm -rf $$scans
 

@@ -172,6 +172,11 @@ class Settings(BaseSettings):
         description="key that signs callback URLs, at least 32 characters, the same for the API and the workers; "
         "several with commas: the first signs, all are accepted. `docrail up` makes one if none is set",
     )
+    trust_names: bool = Field(
+        default=False,
+        description="take callers by the name that they give in the header X-Docrail-As, so that one person at one "
+        "machine can play several: anybody can give any name. `docrail up` does so if only its own machine reaches it",
+    )
     four_eyes_above: Annotated[Decimal | None, BeforeValidator(_none_if_blank)] = Field(
         None,
         ge=0,

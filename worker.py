@@ -22,6 +22,7 @@ from activities.callbacks import CallbackUrls
 from activities.dead_letters import dead_letter_activity
 from activities.deadlines import overdue_activity
 from activities.execute import activity_for
+from activities.filing import filing_activity
 from activities.maintenance import maintenance_activities
 from activities.metrics import Metrics
 from activities.outgoing import HttpClient
@@ -32,7 +33,7 @@ from activities.secret_store import SecretStore
 from activities.sla import sla_activity
 from activities.tools import GeminiAccess, Outside, Tools
 from activities.values import value_activities
-from operations.connection import connect, find_connection
+from operations.connection import connect, find_connection, told_away
 from operations.draining import working
 from operations.engine import engine_errors
 from operations.errors import Unavailable
@@ -40,9 +41,11 @@ from settings import Settings
 from storage.blobs import BlobStore
 from storage.db import open_pool
 from storage.lake import Lake
+from storage.renewal import BLOBS, VALUES, turns_in
 from storage.values import ValueStore
 from workflows.chunk import Chunk
 from workflows.contract import tag_queue
+from workflows.filing import LakeFiling
 from workflows.maintenance import Maintenance
 from workflows.run import Run
 from workflows.sla import SlaWatch
@@ -74,7 +77,7 @@ def build_workers(client: Client, settings: Settings, tools: Tools) -> list[Work
     main = assemble_worker(
         client,
         settings.task_queue,
-        workflows=[Run, Chunk, Maintenance, SlaWatch],
+        workflows=[Run, Chunk, Maintenance, SlaWatch, LakeFiling],
         activities=[
             *activities,
             *review_activities(tools),
@@ -82,6 +85,7 @@ def build_workers(client: Client, settings: Settings, tools: Tools) -> list[Work
             dead_letter_activity(tools),
             overdue_activity(tools),
             sla_activity(tools),
+            filing_activity(tools),
             *maintenance_activities(tools),
         ],
         sandboxed=settings.sandboxed,
@@ -195,8 +199,10 @@ async def open_tools(settings: Settings) -> AsyncIterator[Tools]:
     reader = DocumentReader(record=metrics.record_reading)
     try:
         await reader.start()
-        stores = BlobStore(blobs), ValueStore(values), Lake(lake)
-        yield Tools(pool, *stores, reader, metrics, outside_of(settings), settings.keeping, settings.four_eyes_above)
+        kept = BlobStore(blobs, turns_in(pool, BLOBS)), ValueStore(values, turns_in(pool, VALUES))
+        yield Tools(
+            pool, *kept, Lake(lake), reader, metrics, outside_of(settings), settings.keeping, settings.four_eyes_above
+        )
     finally:
         await reader.close()
         await pool.close()
@@ -234,7 +240,7 @@ async def serve(settings: Settings) -> None:
         with engine_errors("namespace", connection.namespace):
             client = await connect(connection, runtime=runtime)
     except Unavailable as error:
-        sys.exit(f"{error} (its address is {connection.address}): {error.__cause__}")
+        sys.exit(told_away(error, connection))
     async with open_tools(settings) as tools:
         if settings.worker_metrics_port:
             registry = tools.metrics.registry

@@ -100,6 +100,11 @@ def is_lost(error: BaseException) -> bool:
     return isinstance(error, lost) or getattr(error, "status", None) == HTTPStatus.OK
 
 
+def text_outcome(answer: Answer) -> str:
+    """Return what an answer in text came to, in one word."""
+    return "refused" if answer.refused else "cut" if answer.cut else "wrote"
+
+
 def text_of(answer: Answer) -> str:
     """Return the text. Raises: AnswerUnusableError if there is none, or none of use."""
     if answer.refused:

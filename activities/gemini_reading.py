@@ -1,26 +1,25 @@
 """Asks Gemini about one document, and decides what its answer is good for: use it, ask again, or give it up."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from google.genai.types import ThinkingLevel
 
 from activities.errors import OutgoingTimeoutError, RequestRefusedError, TryAgainLaterError, UnreachableError
-from activities.gemini import Answer, Document, Question, ask, is_lost
-from activities.model_costs import keep_use
+from activities.gemini import Answer, Document, Question
+from activities.gemini_counted import ask_and_count, most_tokens
 from activities.registry import Call
 from activities.tools import Tools
 from dag.values import Json
 from invoices.gemini import WireInvoice
 from invoices.model import Problem, Severity
-from invoices.prices import Tokens
 from invoices.prompt import PROMPT, PROMPT_VERSION, REPAIR_PROMPT
 from storage.model_usage import Use
 
 OUTPUT_TOKENS = 16_384
 """Room for the answer and the thinking before it: an invoice of a hundred lines takes about 8,000."""
-PAGE_TOKENS, CHARACTERS_A_TOKEN = 560, 4
-"""What the API counts for a page of a PDF at its usual resolution, and about how much text it counts as one token."""
+PAGE_TOKENS = 560
+"""What the API counts for a page of a PDF at its usual resolution."""
 AGAIN_AFTER_SECONDS = 1.0
 REFUSED, GARBLED, UNAVAILABLE, BUDGET = "gemini_refused", "gemini_garbled", "gemini_unavailable", "gemini_budget"
 PASSING = (TryAgainLaterError, UnreachableError, OutgoingTimeoutError)
@@ -95,24 +94,19 @@ async def ask_about(
 ) -> tuple[WireInvoice, str]:
     """Return the model's answer and its own name, with one request; what it cost is kept whatever it is worth.
 
-    Of a call whose answer is lost, that is a guess on the dear side: else an outage would be free, and without end.
     Raises: AskAgainError and the other errors of `PASSING` (worth another attempt), NotReadError.
     """
     question = _question(data, model, hints, timeout_seconds)
-    use = Use(
-        *(call.tenant_id, call.run_id, call.step_id, call.attempt, model, "lost", _most_tokens(question, page_count)),
+    most = most_tokens(question, document_tokens=PAGE_TOKENS * max(page_count, 1))
+    lost = Use(
+        *(call.tenant_id, call.run_id, call.step_id, call.attempt, model, "lost", most),
         prompt_version=PROMPT_VERSION,
         document_id=document_id,
     )
     try:
-        answer = await ask(tools.outside.gemini, question)
+        answer = await ask_and_count(tools, question, lost, _outcome)
     except RequestRefusedError as error:
         raise NotReadError(REFUSED, str(error)) from None
-    except BaseException as error:  # cancelled, too
-        if is_lost(error):
-            await keep_use(tools, use)
-        raise
-    await keep_use(tools, replace(use, model=answer.model, outcome=_outcome(answer), tokens=answer.tokens))
     return _useful(answer, hints), answer.model
 
 
@@ -126,11 +120,6 @@ def _question(data: bytes, model: str, hints: Hints, timeout_seconds: float) -> 
         thinking=ThinkingLevel.LOW,
         timeout_seconds=timeout_seconds,
     )
-
-
-def _most_tokens(question: Question, page_count: int) -> Tokens:
-    prompt = len(question.text) // CHARACTERS_A_TOKEN + PAGE_TOKENS * max(page_count, 1)
-    return Tokens(prompt, question.max_output_tokens or 0)
 
 
 def _outcome(answer: Answer) -> str:

@@ -4,9 +4,10 @@ import datetime as dt
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from activities.tools import Tools
 from invoices.model import InvoiceData
-from storage.db import Database
-from storage.judged import load_judged
+from storage import lake_versions
+from storage.lake_versions import LakeVersion
 
 
 class InvoiceRef(BaseModel):
@@ -19,9 +20,14 @@ class InvoiceRef(BaseModel):
     reader_version: str = Field(description="what read them")
 
 
-async def load_invoice(db: Database, tenant_id: str, reference: InvoiceRef) -> InvoiceData:
-    """Return the document as it is known now: with corrections, history and calibration, as reviewers see it.
+async def load_version(tools: Tools, tenant_id: str, reference: InvoiceRef) -> tuple[InvoiceData, LakeVersion]:
+    """Return the document as it is known now, as reviewers see it, and the version under which the lake keeps that.
 
-    Raises: NotStored if the tenant has no such document, or it was not read yet.
+    Steps that save the document in several forms at once get the same. Raises: NotStored.
     """
-    return await load_judged(db, tenant_id, reference.document_id, today=dt.datetime.now(dt.UTC).date())
+
+    async def look() -> tuple[InvoiceData, LakeVersion]:
+        today = dt.datetime.now(dt.UTC).date()
+        return await lake_versions.load_version(tools.db, tenant_id, reference.document_id, today=today)
+
+    return await tools.gathering.ask((tenant_id, reference.document_id), look)

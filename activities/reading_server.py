@@ -19,6 +19,7 @@ import struct
 import sys
 import time
 from dataclasses import asdict, dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -27,6 +28,8 @@ HEADER = struct.Struct("!cI")
 RESULT, STATUS = b"R", b"S"
 """From the child: a JSON answer. From the server, after the child's end: its wait status as decimal text."""
 PR_SET_PDEATHSIG = 1
+CHILDREN_IMPORT = ("invoices.gemini_check", "invoices.readers.printed", "invoices.readers.read")
+"""What `_answer` needs: a module that a child has to load costs it more than a millisecond."""
 SAW_A_PICTURE = 3
 """Exit code of a child that has the OCR's models: if it had to load them, its server does so for all that follow."""
 
@@ -108,6 +111,8 @@ def _preload() -> None:
     """Load what children need, once. Local imports: the worker imports this module for its names only."""
     from invoices.readers.warming import warm_up  # noqa: PLC0415  # heavy: see above
 
+    for name in CHILDREN_IMPORT:
+        import_module(name)
     warm_up()
     gc.collect()
     gc.freeze()  # shared pages stay shared: a child's collector does not touch them
@@ -212,7 +217,7 @@ def _limit(limits: ReadingLimits, server_pid: int) -> None:
 
 def _answer(request: ReadingRequest) -> bytes:
     """Return the reading, or why there is none, as JSON bytes: one of the keys that reading.py expects."""
-    from invoices.gemini_check import check_claims  # noqa: PLC0415  # loaded by _preload, as far as it is large
+    from invoices.gemini_check import check_claims  # noqa: PLC0415  # loaded by _preload, as all here
     from invoices.problems import UnreadableDocument  # noqa: PLC0415
     from invoices.readers.printed import printed_pages  # noqa: PLC0415
     from invoices.readers.read import read_document  # noqa: PLC0415

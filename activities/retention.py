@@ -11,6 +11,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from activities.tools import Tools
 from storage.blobs import RENEWED_AFTER, blob_path
 from storage.folders import Folder
+from storage.renewal import BLOBS, VALUES, turns_in
 from storage.retention import (
     documents_in,
     forget_stored_outputs,
@@ -49,7 +50,7 @@ async def remove_values(tools: Tools, client: Client) -> int:
         return 0
     await forget_stored_outputs(tools.db, before + RENEWED_AFTER)
     referred = await _referred_to(client)
-    return sum([await asyncio.to_thread(_sweep, tools, name, paths, referred, before) for name, paths in old.items()])
+    return sum([await _sweep(tools, name, paths, referred, before) for name, paths in old.items()])
 
 
 async def remove_originals(tools: Tools, client: Client) -> int:
@@ -66,15 +67,16 @@ async def remove_originals(tools: Tools, client: Client) -> int:
     while batch:
         for original in batch:
             if named.isdisjoint(original.document_ids) and not await _has_open_run(client, original.document_ids):
-                removed += await _remove_original(tools, original.sha256, before)
+                removed += await remove_original(tools, original.sha256, before)
         batch = await load_old_originals(tools.db, before, BATCH, after=batch[-1])
     return removed
 
 
-async def _remove_original(tools: Tools, sha256: str, before: dt.datetime) -> bool:
+async def remove_original(tools: Tools, sha256: str, before: dt.datetime) -> bool:
     """Delete the bytes, then note it: who is killed in between finds them gone the next time."""
     folder, path = tools.blobs.folder, blob_path(sha256)
-    gone = await asyncio.to_thread(remove_if_old, folder, path, before - RENEWED_AFTER)
+    async with turns_in(tools.db, BLOBS)(path):
+        gone = await asyncio.to_thread(remove_if_old, folder, path, before - RENEWED_AFTER)
     if gone or await asyncio.to_thread(folder.stat, path) is None:
         await mark_original_removed(tools.db, sha256, before)
         return True
@@ -86,10 +88,16 @@ def _old_values(values: Folder, before: dt.datetime) -> dict[str, list[str]]:
     return {name: paths for name, paths in found.items() if paths}
 
 
-def _sweep(tools: Tools, name: str, paths: list[str], referred: Mapping[str, set[str]], before: dt.datetime) -> int:
-    folder = tools.values.folder.sub(name)
-    needed = needed_of(folder, referred.get(name, set()))
-    return sum(remove_if_old(folder, path, before) for path in paths if path.rpartition("/")[2] not in needed)
+async def _sweep(
+    tools: Tools, name: str, paths: list[str], referred: Mapping[str, set[str]], before: dt.datetime
+) -> int:
+    folder, turn, removed = tools.values.folder.sub(name), turns_in(tools.db, VALUES), 0
+    needed = await asyncio.to_thread(needed_of, folder, referred.get(name, set()))
+    for path in paths:
+        if path.rpartition("/")[2] not in needed:
+            async with turn(f"{name}/{path}"):
+                removed += await asyncio.to_thread(remove_if_old, folder, path, before)
+    return removed
 
 
 async def _referred_to(client: Client) -> Mapping[str, set[str]]:

@@ -13,11 +13,12 @@ import asyncpg
 from temporalio import activity
 
 from activities.tools import Tools
-from dag.calls import ReviewCall, ReviewEnd
+from dag.calls import DecisionCall, ReviewCall, ReviewEnd
 from dag.state import StepStatus
-from dag.values import Json, shortened
+from dag.values import Json, digest, shortened
 from storage.audit import Act, append_event
 from storage.db import transaction
+from storage.step_decisions import PersonsDecision, keep_decision
 from storage.step_reviews import (
     CLOSED,
     DECIDED,
@@ -63,7 +64,11 @@ def review_activities(tools: Tools) -> list[Callable[[Any], Awaitable[None]]]:
                 act = Act(RUN, CLOSED, settled.review_id, settled.document_id, detail)
                 await append_event(tx, end.tenant_id, act)
 
-    return [open_review, escalate_review, close_review]
+    @activity.defn
+    async def record_decision(call: DecisionCall) -> None:
+        await _keep(tools.db, call)
+
+    return [open_review, escalate_review, close_review, record_decision]
 
 
 async def _ask(db: asyncpg.Pool, call: ReviewCall, band: int) -> None:
@@ -77,10 +82,25 @@ async def _ask(db: asyncpg.Pool, call: ReviewCall, band: int) -> None:
         asked_at=call.asked_at,
         group=call.group,
         may_not_decide=call.may_not_decide,
+        approvals=call.approvals,
         document_id=call.document_id,
         band=band,
     )
-    await ask_question(db, call.tenant_id, call.run_id, call.step_id, question)
+    async with transaction(db) as tx:
+        await ask_question(tx, call.tenant_id, call.run_id, call.step_id, question)
+
+
+async def _keep(db: asyncpg.Pool, call: DecisionCall) -> None:
+    """Show what one of several people decided, and add it to the audit, once however often it is told."""
+    at = dt.datetime.fromtimestamp(call.decided_at, dt.UTC)
+    decided, by = digest(call.decision), call.by.replace("\0", "")
+    made = PersonsDecision(by, at.isoformat(), decided, _storable(call.decision), call.number)
+    place = (call.tenant_id, call.run_id, call.step_id)
+    async with transaction(db) as tx:
+        review_id = await keep_decision(tx, *place, asked_at=call.asked_at, made=made)
+        if review_id is not None:
+            detail: dict[str, Json] = {"run_id": call.run_id, "step_id": call.step_id, "digest": decided}
+            await append_event(tx, call.tenant_id, Act(by, DECIDED, review_id, None, detail))
 
 
 def _storable(value: Json) -> Json:

@@ -6,6 +6,7 @@ from decimal import Decimal
 import asyncpg
 
 from activities.callbacks import CallbackUrls
+from activities.gathering import Gathering
 from activities.metrics import Metrics
 from activities.outgoing import HttpClient
 from activities.reading import DocumentReader
@@ -54,3 +55,4 @@ class Tools:
     keeping: Keeping = field(default_factory=Keeping)
     four_eyes_above: Decimal | None = None
     """Largest total of a document that may be approved without a second person; None: any."""
+    gathering: Gathering = field(default_factory=Gathering)

@@ -10,9 +10,11 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
 from activities.tools import Tools
-from dag.calls import LoadCall, Loaded, StoreCall
+from dag.calls import LoadCall, Loaded, StateCall, StoreCall
+from dag.pieces import StatePiece
 from dag.stored import Piece
 from dag.values import Json, size_of
+from storage.kept_states import load_piece
 from storage.parts import ValueTooLarge, find_piece
 from storage.values import ValueStore
 
@@ -21,7 +23,7 @@ MAX_LOADED_BYTES = 1_500_000
 
 
 def value_activities(tools: Tools) -> list[Callable[..., Any]]:
-    """Return the activities. Both are safe to repeat."""
+    """Return the activities. All are safe to repeat."""
 
     @activity.defn
     async def store_value(call: StoreCall) -> dict[str, Json]:
@@ -36,7 +38,11 @@ def value_activities(tools: Tools) -> list[Callable[..., Any]]:
         except ValueError as error:
             raise _final(error, str(error)) from None
 
-    return [store_value, load_values]
+    @activity.defn
+    async def load_state(call: StateCall) -> StatePiece:
+        return await load_piece(tools.values, call.tenant_id, call.piece)
+
+    return [store_value, load_values, load_state]
 
 
 async def _load(kept: ValueStore, call: LoadCall) -> Loaded:

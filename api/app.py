@@ -41,10 +41,13 @@ from operations.connection import Connection, find_connection
 from operations.definitions import publish_shipped
 from operations.documents import start_waiting_documents
 from operations.engine import open_client
+from operations.filing import file_what_was_reviewed
 from operations.review_answers import answer_waiting_runs
 from settings import Settings
 from storage.blobs import BlobStore
 from storage.db import open_pool
+from storage.renewal import BLOBS, VALUES, turns_in
+from storage.unseen import note_unseen
 from storage.values import ValueStore
 
 VERSION = "1"
@@ -110,6 +113,7 @@ def create_app(settings: Settings) -> FastAPI:
         swagger_ui_oauth2_redirect_url=None,
     )
     api.state.registry = CollectorRegistry()
+    api.state.trust_names = settings.trust_names
     register(api)
     for module in ROUTERS:
         api.include_router(module.router, dependencies=[Depends(only_known)])
@@ -130,8 +134,8 @@ async def open_app(settings: Settings, connection: Connection) -> AsyncIterator[
         yield App(
             db=pool,
             temporal=await open_client(connection),
-            blobs=BlobStore(store.sub("blobs")),
-            values=ValueStore(store.sub("values")),
+            blobs=BlobStore(store.sub("blobs"), turns_in(pool, BLOBS)),
+            values=ValueStore(store.sub("values"), turns_in(pool, VALUES)),
             catalogue=load_catalogue(),
             task_queue=settings.task_queue,
             resource_limits=settings.resource_limits,
@@ -147,11 +151,20 @@ async def open_app(settings: Settings, connection: Connection) -> AsyncIterator[
 async def keep_house(app: App) -> None:
     """Publish what is shipped as soon as PostgreSQL is there; end what others began and left, again and again."""
     published = False
+    noted_until: str | None = ""
+
+    async def note_documents_unseen(app: App) -> None:
+        nonlocal noted_until
+        if noted_until is not None:
+            noted_until = await note_unseen(app.db, noted_until)
+
     while True:
         published = published or await _survives(publish_shipped, app)
         await _survives(start_waiting_documents, app)
         await _survives(answer_waiting_runs, app)
-        await asyncio.sleep(SWEEP_SECONDS if published else RETRY_SECONDS)
+        await _survives(file_what_was_reviewed, app)
+        await _survives(note_documents_unseen, app)
+        await asyncio.sleep(SWEEP_SECONDS if published and noted_until is None else RETRY_SECONDS)
 
 
 async def _survives(work: Callable[[App], Awaitable[object]], app: App) -> bool:

@@ -1,17 +1,37 @@
 """Who calls, and whether they may: every route but health and metrics has one of these in its signature."""
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from typing import Annotated
 
-from fastapi import Depends
+from fastapi import Depends, Request
 
-from operations.errors import Forbidden
+from dag.inputs import InputProblem
+from operations.errors import Forbidden, InvalidInput
 from operations.principal import ANONYMOUS, Principal, Scope
 
+NAME_HEADER = "X-Docrail-As"
+_NAME = re.compile(r"(?!docrail$)[A-Za-z0-9][A-Za-z0-9 ._@-]{0,63}")
 
-async def current_principal() -> Principal:
-    """Return who calls. There are no keys yet, so everybody is the default tenant's anonymous."""
-    return ANONYMOUS
+"""Any but Docrail's own, under which it acts by itself."""
+
+
+async def current_principal(request: Request) -> Principal:
+    """Return who calls. There are no keys yet, so everybody is the default tenant's anonymous.
+
+    Where names are trusted, everybody is whom they say they are: it gives them no right that they had not before.
+    Raises: InvalidInput (a name that cannot be one, or where none are trusted).
+    """
+    name = request.headers.get(NAME_HEADER)
+    if name is None:
+        return ANONYMOUS
+    if not request.app.state.trust_names:
+        told = "is taken only where DOCRAIL_TRUST_NAMES is set, as `docrail up` does on its own machine"
+        raise InvalidInput([InputProblem(f"header.{NAME_HEADER}", told)])
+    if not _NAME.fullmatch(name):
+        told = f"must be 1 to 64 letters, digits, spaces and . _ @ -, found {name[:80]!r}"
+        raise InvalidInput([InputProblem(f"header.{NAME_HEADER}", told)])
+    return replace(ANONYMOUS, name=name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,6 +110,9 @@ class FieldsOut(BaseModel):
     explanation: list[PartOut]
     fields: list[FieldOut]
     line_items: list[dict[str, Json]]
+    locks: dict[str, LockOut] = Field(
+        description="who said so, of each locked field; `document_type` and `line_items` are locked as a whole"
+    )
     problems: list[BrokenRuleOut]
 
     @classmethod
@@ -125,6 +128,7 @@ class FieldsOut(BaseModel):
             explanation=[PartOut(what=each.what, weight=round(each.weight, 4)) for each in explain_overall(invoice)],
             fields=[FieldOut.of(name, getattr(invoice, name)) for name in FIELD_NAMES],
             line_items=[line.model_dump(mode="json") for line in invoice.line_items],
+            locks={field: LockOut.model_validate(lock) for field, lock in shown.locks.items()},
             problems=[BrokenRuleOut.model_validate(problem) for problem in invoice.problems],
         )
 
@@ -176,7 +180,7 @@ async def show_fields(document_id: str, who: MayRead, app: AppDep) -> FieldsOut:
 
 @router.put("/{document_id}/fields/{field}", responses=problems(NotFound, ClaimLost, WrongState))
 async def correct_field(document_id: str, field: str, wanted: CorrectionIn, who: MayReview, app: AppDep) -> FieldsOut:
-    """Lock a field to what it really says. `document_type` and `line_items` (as JSON) can be corrected too."""
+    """Lock a field to what it really says; `document_type` and `line_items` too, these as a whole JSON list."""
     order = CorrectionOrder(wanted.value, wanted.token, wanted.why, wanted.page, wanted.box)
     return FieldsOut.of(await corrections.correct_field(app, who, document_id, field, order))
 

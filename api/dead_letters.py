@@ -4,7 +4,7 @@ import datetime as dt
 from typing import Annotated
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, model_validator
 
 from api.auth import MayOperateRuns, MayRead
 from api.errors import problems
@@ -139,7 +139,7 @@ class KeyIn(BaseModel):
 
 
 class BulkIn(BaseModel):
-    """Which letters to retry: those named, or the open ones that match, those that failed last first."""
+    """Which letters to retry: those named, or the open ones that match, those that failed first first."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -151,12 +151,15 @@ class BulkIn(BaseModel):
     error_class: Text | None = Field(default=None, alias="class")
     definition: Text | None = None
     handler: Text | None = None
+    failed_before: AwareDatetime | None = Field(
+        default=None, description="only failures before that moment: calls with the same one try each letter once"
+    )
     limit: int = Field(default=20, strict=True, ge=1, le=MOST_RETRIED, description="most letters that one call retries")
     reason: Reason = ""
 
     @model_validator(mode="after")
     def _fits(self) -> "BulkIn":
-        if self.letters is not None and (self.error_class or self.definition or self.handler):
+        if self.letters is not None and (self.error_class or self.definition or self.handler or self.failed_before):
             raise ValueError("expected letters, or what they are to match, not both")
         return self
 
@@ -244,5 +247,5 @@ async def _retried(wanted: BulkIn, who: MayOperateRuns, app: AppDep) -> Retried:
     if wanted.letters is not None:
         keys = [(letter.run_id, letter.step_id) for letter in wanted.letters]
         return await dead_letters.retry_letters(app, who, keys, reason=wanted.reason)
-    matching = LetterFilter(wanted.error_class, wanted.definition, wanted.handler)
+    matching = LetterFilter(wanted.error_class, wanted.definition, wanted.handler, failed_before=wanted.failed_before)
     return await dead_letters.retry_matching(app, who, matching, limit=wanted.limit, reason=wanted.reason)

@@ -66,7 +66,8 @@ class RetryIn(BaseModel):
         strict=True,
         ge=1,
         le=MAX_VERSION,
-        description="of the definition to go on with; by default the one that ran",
+        description="of the definition to go on with; by default the one that ran. A run with parked steps takes a "
+        "retry only with a version",
     )
     preview: bool = Field(default=False, strict=True, description="only tell what would be reused, done again and new")
     reason: Reason = ""
@@ -119,7 +120,10 @@ class ResolveIn(BaseModel):
 
 @router.post("/retry", responses=problems(NotFound, WrongState, TooLarge))
 async def retry_run(run_id: str, who: MayOperateRuns, app: AppDep, wanted: RetryIn | None = None) -> RetryOut:
-    """Start a failed or cancelled run again under its id. What completed is kept, unless what it came from changed."""
+    """Start a failed or cancelled run again under its id, or a completed one of whose lists items failed.
+
+    What completed is kept, unless what it came from changed.
+    """
     order = wanted or RetryIn()
     edits = {step_id: edit.edit() for step_id, edit in order.steps.items()}
     act = retries.preview_retry if order.preview else retries.retry_run

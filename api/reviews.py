@@ -4,6 +4,7 @@ Who works on what, and what is decided of documents, is in review_claims.py and 
 """
 
 import datetime as dt
+from dataclasses import asdict
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
@@ -17,13 +18,23 @@ from dag.state import RunStatus
 from dag.values import Json
 from operations import reviews
 from operations.errors import AlreadyDecided, MayNotDecide, NotFound, WrongState
-from storage.reviews import OPEN, ReviewFilter
+from storage.review_lists import ReviewFilter, Sort
+from storage.reviews import OPEN
 from storage.step_reviews import DECIDED
 
 Text = Annotated[str, Field(max_length=1000, pattern=r"^[^\x00]*$")]
 Who = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00]*$")]
 
 router = APIRouter(prefix="/v1/reviews", tags=["reviews"])
+
+
+class PersonsDecisionOut(BaseModel):
+    """What one of several people has decided."""
+
+    by: str
+    at: dt.datetime
+    digest: str = Field(description="of the decision: equal decisions have equal digests")
+    decision: Json = Field(None, description="null in lists")
 
 
 class ReviewOut(BaseModel):
@@ -54,6 +65,9 @@ class ReviewOut(BaseModel):
     summary: dict[str, Json]
     group: str | None = Field(description="the people that it is for, where a human step says so")
     may_not_decide: list[str] = Field(description="who may not decide it: `assignees.not_the_submitter`")
+    approvals_needed: int = Field(description="how many people must decide alike")
+    approvals_missing: int = Field(description="how many more people must decide as most of those have who did")
+    decided_so_far: list[PersonsDecisionOut] = Field(description="what each of them has decided")
     assigned_to: str | None = Field(description="who gets it next, where somebody said so")
     claimed_by: str | None = Field(description="who works on it; null again once the lease is over")
     claimed_until: dt.datetime | None
@@ -101,7 +115,8 @@ class DecidedOut(BaseModel):
     review_id: str
     run_id: str
     step_id: str
-    status: str = Field(examples=[DECIDED])
+    status: str = Field(examples=[DECIDED], description="`open` while more people must decide alike")
+    approvals_missing: int = Field(description="how many more people must")
     run_status: RunStatus
 
 
@@ -121,31 +136,42 @@ async def list_reviews(
     vendor: Annotated[Text | None, Query(max_length=200, description="a part of the vendor's name")] = None,
     band: Annotated[int | None, Query(ge=0, le=2, description="items of this band")] = None,
     due: Annotated[dt.datetime | None, Query(description="items due until then")] = None,
+    sort: Annotated[
+        Sort, Query(description="the most urgent first, or those with the most of one part of the priority")
+    ] = Sort.PRIORITY,
     limit: Limit = 100,
     after: After = None,
 ) -> ReviewListOut:
     """List review items, most urgent first. They rise with time: a page may repeat an item of the page before."""
     wanted = ReviewFilter(status, queue, kind, group, claimed_by, vendor, band, as_utc(due), assigned_to)
-    return ReviewListOut.model_validate(await reviews.list_reviews(app, who, wanted, limit=limit, after=after))
+    return ReviewListOut.model_validate(
+        await reviews.list_reviews(app, who, wanted, sort=sort, limit=limit, after=after)
+    )
 
 
 @router.get("/{review_id}", responses=problems(NotFound))
 async def show_review(review_id: str, who: MayReview, app: AppDep) -> ReviewContentOut:
     """Show a review item with its form and its content."""
     review, content = await reviews.show_review(app, who, review_id)
-    line = ReviewOut.model_validate(review)
-    return ReviewContentOut(**dict(line), form=content.form, show=content.show, decision=content.decision)
+    shown = dict(ReviewOut.model_validate(review)) | asdict(content)
+    if not content.decided_so_far:  # a document's item has its first approval there, which shows no decision
+        shown["decided_so_far"] = review.decided_so_far
+    return ReviewContentOut.model_validate(shown)
 
 
 @router.post("/{review_id}/decision", responses=problems(NotFound, AlreadyDecided, MayNotDecide, WrongState))
 async def decide_review(review_id: str, wanted: DecisionIn, who: MayReview, app: AppDep) -> DecidedOut:
-    """Decide what a human step asks, at whatever depth its run is. The first decision counts."""
+    """Decide what a human step asks, at whatever depth its run is. The first decision counts.
+
+    Where several people must decide alike, each has one decision: another one takes its place while the item is open.
+    """
     decided = await reviews.decide_review(app, who, review_id, wanted.decision)
     review = decided.review
     return DecidedOut(
         review_id=review.review_id,
         run_id=review.run_id,
         step_id=review.step_id or "",
-        status=DECIDED,
+        status=OPEN if decided.approvals_missing else DECIDED,
+        approvals_missing=decided.approvals_missing,
         run_status=decided.run_status,
     )

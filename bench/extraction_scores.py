@@ -3,20 +3,17 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal, InvalidOperation
+from statistics import mean
 from typing import Any
 
-from invoices.calibration import Observation, expected_error, held_out
-from invoices.confidence import field_confidence
+from invoices.calibration import Calibration, Observation, default_calibration, expected_error, fit
+from invoices.confidence import overall
+from invoices.labelled import is_right, raw_confidence
 from invoices.model import FIELD_NAMES, InvoiceData
-from invoices.readers.folding import squeeze
 from invoices.straight_through import WITHOUT_HISTORY, decide
 
 LINE_COUNT = "line_count"
-AMOUNTS = frozenset({"net", "tax", "total"})
 NOT_ALL = ("kind", "field", "family")
-LEAST_NAME = 5
-"""Letters of a name that can stand for a longer one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,58 +64,96 @@ def judge(truth: Truth, invoice: InvoiceData | None) -> Iterator[tuple[str, str]
         if read is None:
             yield name, "missing"
         else:
-            yield name, "right" if _same(name, expected, read, credit_note=truth.is_credit_note) else "wrong"
-
-
-def approved(readings: Iterable[tuple[Truth, InvoiceData | None]]) -> tuple[int, int]:
-    """Return how many documents would pass without a person, by the reading alone, and how many of them are right."""
-    passed = [pair for pair in readings if pair[1] is not None and decide(pair[1], WITHOUT_HISTORY).passes]
-    return len(passed), sum(all(outcome == "right" for _, outcome in judge(*pair)) for pair in passed)
+            yield name, "right" if is_right(name, read, expected, credit_note=truth.is_credit_note) else "wrong"
 
 
 @dataclass(frozen=True, slots=True)
-class Calibrated:
-    """Expected calibration error: as shipped, and with curves that never saw the family of what they judge."""
+class Judgement:
+    """What confidences by one set of curves are worth.
 
-    shipped: float
-    left_out: float
+    `confidence` is their mean, `error` the expected calibration error, `passing` the documents that would pass without
+    a person by the reading alone, and `passing_right` those of them with every field right.
+    """
+
+    confidence: float
+    error: float
+    passing: int
+    passing_right: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """The same readings by the curves as shipped, and by curves that never saw the family of what they judge."""
+
     values: int
+    shipped: Judgement
+    left_out: Judgement
+
+    @property
+    def judgements(self) -> tuple[Judgement, Judgement]:
+        """Both, as shipped first."""
+        return self.shipped, self.left_out
 
 
-def calibrated(readings: Iterable[tuple[Truth, InvoiceData | None]]) -> Calibrated:
-    """Return how far confidences are from the shares that are right."""
-    shipped, observations = [], []
-    for truth, invoice in readings:
-        for name, outcome in judge(truth, invoice):
-            if invoice is None or outcome == "missing" or name not in FIELD_NAMES:
-                continue
-            value = getattr(invoice, name)
-            raw = field_confidence(value.source, value.evidence, value.word_score)
-            shipped.append((value.confidence, outcome == "right"))
-            observations.append(Observation(name, raw, outcome == "right", truth.family))
-    return Calibrated(expected_error(shipped), expected_error(held_out(observations)), len(shipped))
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """One document's values as (confidence, right), and whether it passes and is whole."""
+
+    pairs: tuple[tuple[float, bool], ...]
+    passes: bool
+    whole: bool
+
+
+def fitted(readings: Iterable[tuple[Truth, InvoiceData | None]]) -> dict[str, Fitted]:
+    """Return what the fitted calibration does by family, and for "all"."""
+    read = [(truth, invoice) for truth, invoice in readings if invoice is not None]
+    seen = [observation for truth, invoice in read for observation in _observed(truth, invoice)]
+    by_family: dict[str, list[tuple[_Judged, _Judged]]] = defaultdict(list)
+    for family in sorted({truth.family for truth, _ in read}):
+        others = fit([observation for observation in seen if observation.family != family], "left out")
+        by_family[family] = [
+            (_judged(truth, invoice, default_calibration()), _judged(truth, invoice, others))
+            for truth, invoice in read
+            if truth.family == family
+        ]
+    by_family["all"] = [pair for pairs in by_family.values() for pair in pairs]
+    return {family: _fitted(pairs) for family, pairs in by_family.items()}
+
+
+def _fitted(pairs: Sequence[tuple[_Judged, _Judged]]) -> Fitted:
+    values = sum(len(shipped.pairs) for shipped, _ in pairs)
+    return Fitted(values, *(_judgement([pair[side] for pair in pairs]) for side in (0, 1)))
+
+
+def _judgement(judged: Sequence[_Judged]) -> Judgement:
+    pairs = [pair for document in judged for pair in document.pairs]
+    passing = [document for document in judged if document.passes]
+    confidence = mean(confidence for confidence, _ in pairs) if pairs else 0.0
+    return Judgement(confidence, expected_error(pairs), len(passing), sum(document.whole for document in passing))
+
+
+def _observed(truth: Truth, invoice: InvoiceData) -> Iterator[Observation]:
+    for name, outcome in judge(truth, invoice):
+        if outcome != "missing" and name in FIELD_NAMES:
+            yield Observation(name, raw_confidence(getattr(invoice, name)), outcome == "right", truth.family)
+
+
+def _judged(truth: Truth, invoice: InvoiceData, calibration: Calibration) -> _Judged:
+    """Return what a document's values are worth by these curves."""
+    pairs = tuple((calibration.apply(seen.field, seen.raw), seen.right) for seen in _observed(truth, invoice))
+    fields = {name: getattr(invoice, name) for name in FIELD_NAMES}
+    changed = {
+        name: field.model_copy(update={"confidence": calibration.apply(name, raw_confidence(field))})
+        for name, field in fields.items()
+        if field.value is not None
+    }
+    recalibrated = invoice.model_copy(update=changed)
+    recalibrated = recalibrated.model_copy(update={"confidence": overall(recalibrated)})
+    whole = all(outcome == "right" for _, outcome in judge(truth, invoice))
+    return _Judged(pairs, decide(recalibrated, WITHOUT_HISTORY).passes, whole)
 
 
 def _read(invoice: InvoiceData | None, name: str) -> Any:
     if invoice is None:
         return None
     return len(invoice.line_items) or None if name == LINE_COUNT else getattr(invoice, name).value
-
-
-def _same(name: str, expected: Any, read: Any, *, credit_note: bool) -> bool:
-    """Tell whether the value is the expected one. A credit note prints its amounts with or without a minus."""
-    if name == LINE_COUNT:
-        return int(expected) == int(read)
-    if name in AMOUNTS:
-        try:
-            amount, other = Decimal(str(expected)), Decimal(str(read))
-        except InvalidOperation:
-            return False
-        return amount == other or (credit_note and abs(amount) == abs(other))
-    truth, value = (squeeze(str(text).replace("ß", "ss")) for text in (expected, read))
-    return truth == value or (name == "vendor_name" and _one_name(*sorted((truth, value), key=len)))
-
-
-def _one_name(shorter: str, longer: str) -> bool:
-    """A name with and without its legal form or department is the same name, unless little is left of it."""
-    return len(shorter) >= LEAST_NAME and shorter in longer and len(longer) < 2 * len(shorter)

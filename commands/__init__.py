@@ -1,1 +1,1 @@
-"""The longer commands of `docrail`, one file for what belongs together; cli.py registers them."""
+"""The longer commands of `docrail`, one file for what belongs together; program.py registers them."""

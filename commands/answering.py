@@ -10,7 +10,7 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from commands.speaking import complain, console, table
+from commands.speaking import complain, console, say, table
 from dag.values import Json
 from storage.files import write_atomic
 from storage.lake import Lake
@@ -19,6 +19,9 @@ from storage.querying import open_lake, rows_of
 
 MOST_SHOWN = 1_000
 """Rows of a table: more of them nobody reads."""
+
+MANY_COLUMNS = 8
+"""Of fewer columns, long texts are folded; of so many, nothing would be left."""
 
 
 class Shape(StrEnum):
@@ -47,25 +50,50 @@ def answer_query(lake: Lake, tenants: Sequence[str] | None, sql: str, to: Shape 
             case Shape.JSON:
                 _print_json(opened.ask_json(sql))
             case _:
-                write_atomic(Path(to).absolute(), pack(opened.ask(sql).read_all()))
+                _write_parquet(Path(to), opened.ask(sql).read_all())
     except duckdb.Error as error:
         raise SystemExit(str(error)) from None
     return opened.recent_files
 
 
+def _write_parquet(path: Path, answer: pa.Table) -> None:
+    if path.is_dir() or not path.absolute().parent.is_dir():
+        raise SystemExit(f"--parquet {path}: expected the name of a file, in a folder that is there")
+    write_atomic(path.absolute(), pack(answer))
+    say(f"wrote {answer.num_rows} rows to {path}")
+
+
 def _print_table(answer: pa.RecordBatchReader) -> None:
-    shown = table()
-    for name in answer.schema.names:
-        shown.add_column(name, overflow="fold")
-    left = 0
-    for number, row in enumerate(rows_of(answer)):
-        if number < MOST_SHOWN:
-            shown.add_row(*map(_text, row))
+    """Print a table, or where it is too wide a block of lines for each row."""
+    names, rows, left = answer.schema.names, list[list[str]](), 0
+    for row in rows_of(answer):
+        if len(rows) < MOST_SHOWN:
+            rows.append([*map(_text, row)])
         else:
             left += 1
-    console().print(shown)
+    output, shown = console(), table()
+    for name in names:
+        shown.add_column(name, overflow="fold")
+    for texts in rows:
+        shown.add_row(*texts)
+    unbounded = output.options.update(max_width=sys.maxsize)
+    if len(names) < MANY_COLUMNS or output.measure(shown, options=unbounded).maximum <= output.width:
+        output.print(shown)
+    else:
+        _print_blocks(names, rows)
+    if not rows:
+        complain("no row")
     if left:
         complain(f"{left} more rows: --csv, --json and --parquet give all")
+
+
+def _print_blocks(names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    width = max(map(len, names), default=0)
+    for number, texts in enumerate(rows, 1):
+        print(f"row {number}")
+        for name, text in zip(names, texts, strict=True):
+            if text:
+                print(f"  {name:{width}}  {text}")
 
 
 def _print_csv(answer: pa.RecordBatchReader) -> None:

@@ -30,7 +30,9 @@ def answer(
     as_json: AsJson = False,
     api: Api = HERE,
 ) -> None:
-    """Answer a step that waits for a signal, a webhook or a person.
+    """Answer a step that waits for somebody.
+
+    For a signal, a webhook or a person.
 
     The first answer that the step accepts counts. An answer may come before the step waits: it is kept.
 

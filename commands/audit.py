@@ -12,7 +12,7 @@ audit = typer.Typer(name="audit", no_args_is_help=True)
 
 @audit.callback()
 def about() -> None:
-    """Check the record of what people did to documents and review items.
+    """Check the record of what people did.
 
     Example: docrail audit verify
     """
@@ -20,7 +20,7 @@ def about() -> None:
 
 @audit.command()
 def verify(as_json: AsJson = False, api: Api = HERE) -> None:
-    """Check that no event was changed, taken out, put in, or cut off at the end.
+    """Check that no event was changed, added or removed.
 
     Keep the head that it prints elsewhere: an event chain that was rewritten as a whole has another one.
 

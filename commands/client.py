@@ -1,6 +1,7 @@
 """How commands speak to the HTTP API: what goes wrong becomes words a person understands."""
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from http import HTTPStatus
@@ -15,6 +16,8 @@ POLL_SECONDS, LONGEST_POLL_SECONDS = 0.1, 2.0
 """How long a run is left alone before it is asked for again: first, and when nothing has changed for a while."""
 PATIENCE_SECONDS = 60.0
 """How long a followed run may go unheard of: time enough to start any of the servers again."""
+NAME_VARIABLE, NAME_HEADER = "DOCRAIL_AS", "X-Docrail-As"
+"""Who the caller says to be, to an API that trusts names: one person at one machine can play several."""
 ENDED = frozenset({"completed", "failed", "aborted", "cancelled"})
 
 IS_IT_RUNNING = "is it running? `docrail up` starts it, --api says where it is"
@@ -30,15 +33,24 @@ class NoAnswerError(ApiError):
 
 @asynccontextmanager
 async def connect(address: str) -> AsyncIterator[httpx.AsyncClient]:
-    """Give a client of the API at `address`. Raises ApiError if that is no address."""
+    """Give a client of the API at `address`. Raises ApiError if that is no address.
+
+    Its requests are made in the name of DOCRAIL_AS, if that is set. A NoAnswerError that leaves the block says what to
+    do about it.
+    """
     try:
         url = httpx.URL(address)
     except httpx.InvalidURL:
         url = httpx.URL()
     if url.scheme not in ("http", "https") or not url.host:
         raise ApiError(f"--api {address!r}: expected an address such as http://127.0.0.1:8000")
-    async with httpx.AsyncClient(base_url=url, timeout=TIMEOUT_SECONDS, trust_env=False) as client:
-        yield client
+    name = os.environ.get(NAME_VARIABLE)
+    headers = {NAME_HEADER: name} if name else {}
+    async with httpx.AsyncClient(base_url=url, headers=headers, timeout=TIMEOUT_SECONDS, trust_env=False) as client:
+        try:
+            yield client
+        except NoAnswerError as error:
+            raise NoAnswerError(f"{error}: {IS_IT_RUNNING}") from error.__cause__
 
 
 async def ask(client: httpx.AsyncClient, method: str, path: str, **request: Json) -> Json:
@@ -53,7 +65,10 @@ async def ask(client: httpx.AsyncClient, method: str, path: str, **request: Json
     except ValueError:
         body = None
     if not isinstance(body, dict) or (response.is_error and "title" not in body):
-        raise ApiError(f"{response.url} is not Docrail's API: it answered {response.status_code} without a reason")
+        raise ApiError(
+            f"{response.url} is not Docrail's API: it answered {response.status_code} without a reason; "
+            f"--api says where the API is"
+        )
     if response.is_success:
         return body
     away = response.status_code == HTTPStatus.SERVICE_UNAVAILABLE

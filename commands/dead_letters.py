@@ -136,7 +136,9 @@ def retry(
     as_json: AsJson = False,
     api: Api = HERE,
 ) -> None:
-    """Try a failed step again, or many: all that match, the last that failed first, up to --limit.
+    """Try a failed step again, or many.
+
+    Without RUN all that match, the first that failed first, up to --limit: what fails again comes last.
 
     Exit codes: 0 retried, 1 one of them was not, or the API refused or is away, 2 wrong usage.
 
@@ -149,8 +151,7 @@ def retry(
         _print_letter(ask_api(api, "POST", f"{INBOX}/{run_id}/{step_id}/resolve", json=order), as_json=as_json)
         return
     if run_id is not None or config is not None or not asked:
-        message = "expected RUN STEP for one, or --class, --definition or --handler for many"
-        raise typer.BadParameter(message, param_hint="RUN STEP")
+        raise typer.BadParameter("expected RUN STEP for one, or --class or another filter", param_hint="RUN STEP")
     told = ask_api(api, "POST", f"{INBOX}/retry", json={**asked, "limit": limit, "reason": reason})
     if as_json:
         print_json(told)
@@ -192,7 +193,9 @@ def output(
 
 @dead_letters.command()
 def abort(run_id: RunId, step_id: StepId, reason: Reason = "", as_json: AsJson = False, api: Api = HERE) -> None:
-    """End the run of a failed step, with which all its failed steps are dealt with.
+    """End the run of a failed step.
+
+    With that, all its failed steps are dealt with.
 
     Exit codes: 0 done, 1 the API refused or is away, 2 wrong usage.
 

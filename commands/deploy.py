@@ -22,7 +22,7 @@ def deploy(
     wait: Annotated[float, typer.Option(min=0, help="How long to wait for workers, in seconds.", metavar="N")] = 60,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Send new runs to the workers of one build, or show the builds.
+    """Send new runs to one build's workers, or show the builds.
 
     Runs that are open stay on the build that they began on: keep its workers until it is told as drained. First it
     waits until workers with DOCRAIL_BUILD_ID=BUILD poll the task queue, and that of every resource tag.

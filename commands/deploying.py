@@ -10,6 +10,7 @@ from rich.table import Table
 
 from commands.speaking import complain, console, say, table
 from commands.stopping import INTERRUPTED, run_until_stopped
+from operations.connection import told_away
 from operations.deployments import BuildStatus, Deployment, Fleet, deploy, load_deployment, withdraw
 from operations.errors import Unavailable
 
@@ -31,7 +32,7 @@ def run_deploy(fleet: Fleet, order: DeployOrder) -> None:
     try:
         deployment = run_until_stopped(lambda: _do(fleet, order))
     except Unavailable as error:
-        raise SystemExit(f"{error} (its address is {fleet.connection.address}): {error.__cause__}") from None
+        raise SystemExit(told_away(error, fleet.connection)) from None
     if deployment is None:
         raise SystemExit(INTERRUPTED)
     if order.as_json:

@@ -20,7 +20,9 @@ def explain(
     as_json: AsJson = False,
     api: Api = HERE,
 ) -> None:
-    """Tell why a run is as it is: of each step what decided, on which values, and what it waits for.
+    """Tell why a run is as it is.
+
+    Of each step: what decided, on which values, and what it waits for.
 
     Also after the run's end. Needs a worker, for only the run itself knows.
 

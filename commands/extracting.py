@@ -42,9 +42,12 @@ def extract(
     paths: Annotated[list[Path], typer.Argument(help="Documents, and folders of documents.", metavar="PATH...")],
     jsonl: Annotated[bool, typer.Option("--jsonl", help="Print one JSON object a file.")] = False,
     explained: Annotated[bool, typer.Option("--why", help="Say what each confidence is made of.")] = False,
-    at_once: Annotated[int, typer.Option(help="Documents read at once.", min=1, max=64)] = os.cpu_count() or 1,
+    at_once: Annotated[int, typer.Option(help="Documents read at once.", min=1, max=64, metavar="N")] = os.cpu_count()
+    or 1,
 ) -> None:
-    """Read documents and print their fields, without storing anything; no server is needed.
+    """Read documents and print their fields; needs no server.
+
+    Nothing is stored.
 
     Each file is opened in a limited process of its own. Folders are walked for PDFs, XML files and images.
     A file is called what the MANIFEST.json above it calls it, else by its place in the folder that was given.
@@ -54,7 +57,8 @@ def extract(
     field is told exactly by an e-invoice, every field is sure, and no rule is broken but for the age of the document
     and the checksum of a VAT id.
 
-    Exit codes: 0 all read, 1 a file is missing or cannot be read, 2 wrong usage, 130 stopped by Ctrl-C.
+    Exit codes: 0 all read, or there was none; 1 a file is missing or cannot be read; 2 wrong usage; 130 stopped by
+    Ctrl-C.
 
     Example: docrail extract inbox/ invoice.pdf --jsonl
     """
@@ -62,6 +66,8 @@ def extract(
     if jsonl and explained:
         raise typer.BadParameter("goes without --jsonl", param_hint="--why")
     whole = run_until_stopped(lambda: _print(files, at_once, jsonl=jsonl, explained=explained))
+    if not files:
+        complain(f"no document in {', '.join(map(str, paths))}: looked for {', '.join(sorted(SUFFIXES))}")
     if whole is None:
         raise typer.Exit(INTERRUPTED)
     if not whole:
@@ -122,7 +128,7 @@ async def _print(files: Sequence[tuple[str, Path]], at_once: int, *, jsonl: bool
         if jsonl:
             print(json.dumps(record(reading), ensure_ascii=False), flush=True)
         _progress(len(readings), len(files))
-    if not jsonl:
+    if readings and not jsonl:
         _print_table(readings)
     for reading in readings if explained else ():
         if reading.invoice is not None:

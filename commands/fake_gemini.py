@@ -7,12 +7,15 @@ import typer
 
 from commands.speaking import say
 from commands.stopping import run_until_stopped
+from embedded.claims import claim_port
 from embedded.fake_gemini import fake_gemini as serve_fake
 from embedded.gemini_scenarios import MEANINGS, Chooser, ScenarioError, parse_mix, parse_script
 
 SCENARIOS = "\n".join(f"  {name:13}{meaning}" for name, meaning in MEANINGS.items())
 HELP = f"""\
-Speak the Gemini API's language on this machine, and answer as you say. No key, no network, no money.
+Play the Gemini API on this machine.
+
+It answers as you say. No key, no network, no money.
 
 \b
 To let Docrail use it, set for `docrail up` or `docrail worker`:
@@ -50,6 +53,8 @@ def fake_gemini(
         chooser = parse_script(scenario) if mix is None else parse_mix(mix, seed)
     except ScenarioError as error:
         raise typer.BadParameter(str(error), param_hint="--scenario" if mix is None else "--mix") from None
+    if port:
+        claim_port(port, "--port")
     run_until_stopped(lambda: _serve(chooser, port, says))
 
 

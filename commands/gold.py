@@ -8,11 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
+from commands.database import small_pool
 from commands.speaking import say
 from operations.gold import GoldDocument, gold_documents
 from operations.principal import DEFAULT_TENANT, system_principal
 from storage.blobs import BlobMissing, BlobStore
-from storage.db import open_pool
 from storage.files import write_atomic
 
 CORRECTIONS, MANIFEST = "corrections.jsonl", "MANIFEST.json"
@@ -53,11 +53,8 @@ def export_gold(
 
 
 async def _load(database_url: str, tenant: str) -> list[GoldDocument]:
-    pool = await open_pool(database_url, min_size=1, max_size=1)
-    try:
+    async with small_pool(database_url) as pool:
         return [document async for document in gold_documents(pool, system_principal(tenant))]
-    finally:
-        await pool.close()
 
 
 async def _copy(blobs: BlobStore, documents: list[GoldDocument], place: Path) -> list[str]:

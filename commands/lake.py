@@ -8,6 +8,7 @@ import typer
 
 from commands.gold import export_gold
 from commands.speaking import complain, say
+from operations.errors import Unavailable
 from storage.lake import Lake
 
 MANY_FILES = 2_000
@@ -26,14 +27,16 @@ HELP = """Ask the lake with SQL, in DuckDB's dialect.
 It has three views, in which each document is once, in its latest version:
 
 \b
-  invoices    document_id, version, saved_at, document_type,
+  invoices    document_id, version, saved_at, status, document_type,
               invoice_number, vendor_name, vendor_vat_id, buyer_name,
               iban, currency, date, due_date, issue_month, net, tax,
               total, confidence, problems, ...
-  line_items  document_id, vendor_name, invoice_number, date, currency,
-              line_number, description, quantity, unit_price, amount, ...
-  fields      document_id, name, value, confidence, source, page, box,
-              locked, locked_by, candidates, ...
+  line_items  document_id, status, vendor_name, invoice_number, date,
+              currency, line_number, description, quantity, unit_price, amount, ...
+  fields      document_id, status, name, value, confidence, source, page,
+              box, locked, locked_by, candidates, ...
+
+`status` is what people decided: approved, rejected, or open.
 
 The files are those of DOCRAIL_STORE, or of DOCRAIL_DATA_DIR; no server has to run. Amounts are exact decimals. The
 SQL only reads, and reads nothing but these views.
@@ -44,7 +47,7 @@ Exit codes: 0 answered, 1 the SQL is wrong or the files are away, 2 wrong usage.
 Example: docrail query "DESCRIBE invoices"
 Others:
   docrail query "SELECT vendor_name, currency, sum(total) FROM invoices
-                 GROUP BY ALL ORDER BY 3 DESC"
+                 WHERE status = 'approved' GROUP BY ALL ORDER BY 3 DESC"
   docrail query "SELECT name, avg(confidence), count(*) FILTER (locked)
                  FROM fields GROUP BY name" --csv
   docrail query "SELECT * FROM line_items
@@ -83,14 +86,17 @@ def compact(context: typer.Context) -> None:
 
     Example: docrail compact
     """
-    from operations.connection import find_connection  # noqa: PLC0415  # Temporal's client: few commands need it
+    from operations.connection import find_connection, told_away  # noqa: PLC0415  # Temporal's client: few need it
     from operations.maintenance import run_maintenance  # noqa: PLC0415
 
     settings = context.obj()
     connection = find_connection(
         settings.temporal_address, settings.temporal_namespace, envconfig=settings.temporal_envconfig
     )
-    report = asyncio.run(run_maintenance(connection, settings.task_queue))
+    try:
+        report = asyncio.run(run_maintenance(connection, settings.task_queue))
+    except Unavailable as error:
+        raise SystemExit(told_away(error, connection)) from None
     done = report.compacted
     say(f"merged {done.files} files of {report.tenants} tenants into {done.parts}, of {done.size_bytes / 1e6:.1f} MB")
     removed = (report.removed_files, report.removed_values, report.removed_originals)

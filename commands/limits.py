@@ -24,7 +24,7 @@ limits = typer.Typer(name="limits", no_args_is_help=False)
 
 @limits.callback(invoke_without_command=True)
 def show(context: typer.Context, as_json: AsJson = False, api: Api = HERE) -> None:
-    """Show how often the whole fleet may use each limited resource.
+    """Show how often the fleet may use each limited resource.
 
     Waiting are attempts whose turn has not come; workers are processes that take the resource's steps.
 

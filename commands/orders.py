@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from commands.asking import ask_api
-from commands.client import IS_IT_RUNNING, ApiError, NoAnswerError
+from commands.client import ApiError, NoAnswerError
 from commands.definitions import load
 from commands.inputs import parse_inputs
 from commands.registry import DEFINITIONS
@@ -37,7 +37,7 @@ def _published(api: str, ref: Ref, key: str) -> Definition:
             aliases = {name: Target(target["version"], target["percent"]) for name, target in named.items()}
             ref = Ref(ref.definition_id, version_for(ref.definition_id, aliases, key))
         return Definition.model_validate(ask_api(api, "GET", f"{DEFINITIONS}/{ref}")["body"])
-    except NoAnswerError as error:
-        raise ApiError(f"{error}: {IS_IT_RUNNING}") from error
+    except NoAnswerError:
+        raise
     except ApiError as error:
         raise ApiError(f"{error} (nor is there a file {str(ref)!r} here)") from error

@@ -13,7 +13,9 @@ def output(
     step: Annotated[str | None, typer.Argument(help="A step of it.", metavar="[STEP]", show_default=False)] = None,
     api: Api = HERE,
 ) -> None:
-    """Print what a step gave, or a run its outputs, as JSON, whole: a run's report only refers to what is large.
+    """Print what a step gave, or a run's outputs, as JSON.
+
+    All of it: a run's report only refers to what is large.
 
     What a step gave can be read as soon as it completed, and after the run's end; a run's outputs are there at its end.
 

@@ -68,7 +68,7 @@ def publish(
 
 @definitions.command("list")
 def show_all(as_json: AsJson = False, api: Api = HERE) -> None:
-    """List all definitions with their newest version and their aliases.
+    """List all definitions with versions and aliases.
 
     Exit codes: 0 shown, 1 the API refused or is away, 2 wrong usage.
 
@@ -179,7 +179,7 @@ def rollback(definition_id: Id, reason: Reason = "", as_json: AsJson = False, ap
 
 @definitions.command()
 def history(definition_id: Id, as_json: AsJson = False, api: Api = HERE) -> None:
-    """Show who moved a definition's aliases, when, from what to what, and why.
+    """Show who moved a definition's aliases, when and why.
 
     Exit codes: 0 shown, 1 there is no such definition, or the API is away, 2 wrong usage.
 

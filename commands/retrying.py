@@ -27,7 +27,7 @@ def retry(
     as_json: AsJson = False,
     api: Api = HERE,
 ) -> None:
-    """Start a failed or cancelled run again, from its failed steps.
+    """Start a failed or cancelled run again where it failed.
 
     What completed is kept, items of a list too, unless its definition, its config or a step before it changed. The run
     keeps its id. A step that is parked is dealt with by `docrail dead-letters` instead: its run has not ended.

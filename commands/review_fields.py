@@ -17,7 +17,7 @@ review_fields = typer.Typer()
 
 @review_fields.command()
 def fields(review: Id, as_json: AsJson = False, api: Api = HERE) -> None:
-    """Show a document's fields: value, confidence, source, and what is wrong.
+    """Show a document's fields, and what is wrong with them.
 
     Exit codes: 0 shown, 1 the API refused or is away, 2 wrong usage.
 
@@ -28,7 +28,7 @@ def fields(review: Id, as_json: AsJson = False, api: Api = HERE) -> None:
 
 @review_fields.command("why")
 def explain(review: Id, field: Field, api: Api = HERE) -> None:
-    """Explain a field's confidence: what speaks for its value and what against it.
+    """Explain a field's confidence: what speaks for its value.
 
     Exit codes: 0 explained, 1 there is no such field, the API refused or is away; 2 wrong usage.
 
@@ -49,12 +49,16 @@ def explain(review: Id, field: Field, api: Api = HERE) -> None:
 @review_fields.command()
 def correct(
     review: Id,
-    given: Annotated[list[str], typer.Argument(help="What fields really say; none behind the = for nothing.")],
+    given: Annotated[
+        list[str], typer.Argument(help="What fields really say; none behind the = for nothing.", metavar="NAME=VALUE")
+    ],
     why: Why = "",
     as_json: AsJson = False,
     api: Api = HERE,
 ) -> None:
-    """Lock fields to what they really say, and show what is still wrong.
+    """Lock fields to what they really say.
+
+    Then shows what is still wrong.
 
     Exit codes: 0 corrected, 1 no such field or value, the API refused or is away; 2 wrong usage.
 
@@ -62,7 +66,7 @@ def correct(
     """
     changes = [argument.partition("=") for argument in given]
     if wrong := [argument for argument in given if "=" not in argument]:
-        raise typer.BadParameter(f"expected NAME=VALUE, found {wrong[0]!r}", param_hint="GIVEN")
+        raise typer.BadParameter(f"expected NAME=VALUE, found {wrong[0]!r}", param_hint="NAME=VALUE")
     path, token = _document(api, review), claim_of(api, review)["token"]
     for name, _, value in changes:
         body = {"value": value or None, "token": token, "why": why}
@@ -109,7 +113,7 @@ def read_again(review: Id, api: Api = HERE) -> None:
 
 @review_fields.command()
 def history(review: Id, as_json: AsJson = False, api: Api = HERE) -> None:
-    """Show what people did to an item and its document, oldest first.
+    """Show what people did to an item, oldest first.
 
     Exit codes: 0 shown, 1 the API refused or is away, 2 wrong usage.
 
@@ -139,6 +143,9 @@ def _show(shown: dict[str, Json], *, as_json: bool) -> None:
     for field in shown["fields"]:
         by = field["lock"]["by"] if field["lock"] else ""
         rows.add_row(field["name"], field["value"] or "", f"{field['confidence']:.2f}", field["source"], by)
+    for name, value in (("document_type", shown["document_type"]), ("line_items", str(len(shown["line_items"])))):
+        if name in shown["locks"]:
+            rows.add_row(name, value, "", "human", shown["locks"][name]["by"])
     console().print(rows)
     for problem in shown["problems"]:
         print(f"{problem['severity']}: {problem['message']}")

@@ -61,7 +61,9 @@ def claim(review: Id, as_json: AsJson = False, api: Api = HERE) -> None:
 
 @review_work.command()
 def release(review: Id, api: Api = HERE) -> None:
-    """Give an item back to the queue; who may operate may take it from others so.
+    """Give an item back to the queue.
+
+    Who may operate may take it from others so.
 
     Exit codes: 0 given back, 1 the API refused or is away, 2 wrong usage.
 
@@ -110,7 +112,9 @@ def approve(
     as_json: AsJson = False,
     api: Api = HERE,
 ) -> None:
-    """Approve a document as it is now; of several, those of which nothing is wrong.
+    """Approve a document as it is now.
+
+    Of several, those of which nothing is wrong.
 
     Exit codes: 0 approved, or a second person must approve too; 1 one was not, the API refused or is away; 2 wrong
     usage.

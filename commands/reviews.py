@@ -19,6 +19,8 @@ REVIEWS = "/v1/reviews"
 
 Id = Annotated[str, typer.Argument(help="A review item's id.", metavar="ID")]
 
+SortBy = Annotated[str, typer.Option(help="First what has most of: priority, uncertainty, sla, value, complexity.")]
+
 reviews = typer.Typer(name="reviews", no_args_is_help=True)
 
 
@@ -46,6 +48,7 @@ def show_all(
     vendor: Annotated[str | None, typer.Option(help="A part of the vendor's name.", metavar="TEXT")] = None,
     band: Annotated[int | None, typer.Option(min=0, max=2, help="2 overdue, 1 urgent, 0 other.", metavar="N")] = None,
     due: Annotated[str | None, typer.Option(help="Due until then: 2026-11-30T12:00:00Z.", metavar="TIME")] = None,
+    sort: SortBy = "priority",
     limit: Annotated[int, typer.Option(min=1, max=500, help="Most items to show.", metavar="N")] = 50,
     as_json: AsJson = False,
     api: Api = HERE,
@@ -61,6 +64,7 @@ def show_all(
         "claimed_by": claimed_by,
         "assigned_to": assigned_to,
         "due": due,
+        "sort": sort,
         "band": None if band is None else str(band),
     }
     page = ask_api(api, "GET", REVIEWS, params={name: text for name, text in wanted.items() if text is not None})
@@ -74,7 +78,7 @@ def show_all(
 
 @reviews.command()
 def show(review: Id, as_json: AsJson = False, api: Api = HERE) -> None:
-    """Show a question: what it is about, and which fields a decision has.
+    """Show an item: what it is about, and what may be decided.
 
     Exit codes: 0 shown, 1 the API refused or is away, 2 wrong usage.
 
@@ -89,7 +93,7 @@ def show(review: Id, as_json: AsJson = False, api: Api = HERE) -> None:
 
 @reviews.command()
 def decide(review: Id, given: Fields = None, value: Value = None, as_json: AsJson = False, api: Api = HERE) -> None:
-    """Decide what a human step asks. The first decision counts.
+    """Decide what a human step asks. The first decision counts, or the first that enough people have made alike.
 
     Exit codes: 0 decided, 1 the decision does not fit, somebody was first, or the API is away; 2 wrong usage.
 
@@ -101,7 +105,9 @@ def decide(review: Id, given: Fields = None, value: Value = None, as_json: AsJso
     if as_json:
         print_json(decided)
     else:
-        print(f"decided {decided['step_id']}; {decided['run_id']} is {decided['run_status']}")
+        missing = decided["approvals_missing"]
+        more = f"; {missing} more must decide alike" if missing else ""
+        print(f"decided {decided['step_id']}{more}; {decided['run_id']} is {decided['run_status']}")
 
 
 def _table(found: list[dict[str, Json]]) -> Table:
@@ -132,6 +138,8 @@ def _lines(item: dict[str, Json]) -> Iterator[str]:
         yield f"  for the group {item['group']}"
     if item["may_not_decide"]:
         yield f"  may not be decided by {', '.join(item['may_not_decide'])}"
+    if item["approvals_needed"] > 1 and item["kind"] == "step":
+        yield from _approvals(item)
     if item["claimed_by"]:
         yield f"  {item['claimed_by']} works on it until {_time(item['claimed_until'])}"
     if item["first_approved_by"]:
@@ -145,6 +153,12 @@ def _lines(item: dict[str, Json]) -> Iterator[str]:
         yield f"decided by {item['decided_by'] or 'somebody'}: {_text(item['decision'])}"
     elif item["kind"] == "step":
         yield from _form(item["form"])
+
+
+def _approvals(item: dict[str, Json]) -> Iterator[str]:
+    missing = f": {item['approvals_missing']} more must" if item["status"] == "open" else ""
+    yield f"  {item['approvals_needed']} people must decide alike{missing}"
+    yield from (f"  {made['by']} decided {_text(made['decision'])}" for made in item["decided_so_far"])
 
 
 def _form(form: dict[str, Json]) -> Iterator[str]:

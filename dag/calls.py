@@ -93,6 +93,18 @@ class LoadCall(BaseModel):
     """Of which parts, by number, what stands for them is brought where they are larger than MAX_INLINE_BYTES."""
 
 
+class StateCall(BaseModel):
+    """A piece of a saved state that a run goes on from: what stands for it (dag.stored), as JSON.
+
+    The piece comes back as it was kept: what stands for stored values in it stays.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    tenant_id: str
+    piece: dict[str, Json]
+
+
 class Loaded(BaseModel):
     """What became of a LoadCall's parts, in its order; none in their values is stored any more."""
 
@@ -122,8 +134,28 @@ class ReviewCall(BaseModel):
     """The people that it is for."""
     may_not_decide: tuple[str, ...] = ()
     """Names of principals whose decision the step does not take."""
+    approvals: int = _unless(1)
+    """How many people must decide alike."""
     asked_at: float = 0.0
     """When the step began to wait, in seconds since the epoch: a step that is tried again asks anew."""
+
+
+class DecisionCall(BaseModel):
+    """What one of several people who must agree decided. `(run_id, step_id, asked_at, number)` is its identity."""
+
+    model_config = ConfigDict(frozen=True)
+
+    tenant_id: str
+    run_id: str
+    step_id: str
+    by: str
+    decision: Json
+    number: int
+    """Of all decisions of this asking, from 1."""
+    decided_at: float
+    """Seconds since the epoch."""
+    asked_at: float
+    """As of the ReviewCall."""
 
 
 class ReviewEnd(BaseModel):

@@ -1,7 +1,7 @@
 """One chunk of a long list, on its way: which of its items begin, which are stopped, and how each ended."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from dag.state import ItemEnd, StepError, StepStatus
 from dag.values import LONGEST_MESSAGE, shortened, size_of
@@ -10,6 +10,19 @@ NEVER_BEGAN = ItemEnd(StepStatus.PENDING)
 
 MAX_ENDS_BYTES = 1_900_000
 """Of how all items of a chunk ended, as JSON: Temporal takes 2 MiB as a workflow's result. Outputs leave much room."""
+
+
+MUCH = 8
+"""One in so many of a chunk's places is worth a word at once. Else a wide chunk would tell of each of its items."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How many items of a chunk still run, all having begun, and how many ended how."""
+
+    running: int
+    completed: int
+    failed: int
 
 
 class ChunkRun:
@@ -22,7 +35,7 @@ class ChunkRun:
         self.ends = [NEVER_BEGAN] * count
         self.is_paused = False
         """Nothing begins; what runs goes on."""
-        self._width = width
+        self._width = self._told = width
         self._stop_after = stop_after
         self._next = 0
         self._running: dict[int, None] = {}
@@ -39,6 +52,27 @@ class ChunkRun:
         """Whether one more item may begin now."""
         is_held = self.is_paused or self._is_stopping
         return not is_held and self._next < len(self.ends) and len(self._running) < self._width
+
+    @property
+    def has_thinned(self) -> bool:
+        """Whether places came free that no item of this chunk will take, and nobody was told."""
+        has_begun = self._next >= len(self.ends) and not self._is_stopping
+        return has_begun and 0 < len(self._running) < self._told
+
+    @property
+    def has_thinned_much(self) -> bool:
+        """Whether so many came free that it is to be told at once."""
+        return self.has_thinned and self._told - len(self._running) >= max(self._told // MUCH, 1)
+
+    def tell(self) -> Progress:
+        """Return what is told of the chunk now."""
+        self._told = len(self._running)
+        completed = sum(ended.status is StepStatus.COMPLETED for ended in self.ends)
+        return Progress(self._told, completed, self._failed)
+
+    def widen(self, width: int) -> None:
+        """Let so many items run at once from now on."""
+        self._width = self._told = max(width, self._width)
 
     def begin(self) -> Iterator[int]:
         """Yield the items that begin now."""

@@ -1,13 +1,15 @@
 """Long lists run in chunks, each in a workflow of its own: a run's history could not take so many items.
 
-A chunk has a lane: a share of the step's window of items that run at once. Lanes do not wait for each other, and chunks
-get smaller towards the end of the list, so that the window slides over the list as it does where there are no chunks.
+A chunk has a share of the step's window of items that run at once. When all of its items have begun it tells of the
+places that come free in it; those go to the next chunk, or to one that has more to do. So an item that takes long holds
+its own place only, and the window slides over the list as it does where there are no chunks.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from dag.caching import cache_key_of
-from dag.fan import LANES, item_scope
+from dag.fan import LANES, failed_so_far, item_scope, may_widen
 from dag.fate import MAX_TURN_WORK, resolve
 from dag.kinds import ForEach, StepKind
 from dag.messages import ChunkItem, StartChunk
@@ -38,25 +40,59 @@ def window_of(plan: Plan, step: Step, for_each: ForEach, pending: int) -> int:
 
 
 def next_chunk(plan: Plan, run: RunState, step: Step, fan: FanState) -> StartChunk | None:
-    """Begin the next chunk and return what starts it; None if the items left all failed to begin."""
+    """Begin the next chunk and return what starts it.
+
+    None if the items left all failed to begin, or the free places went to a chunk that has begun: the shell looks.
+    """
     for_each = step.definition.for_each
     assert for_each is not None, "only a step with for_each has items"
-    items = list(_begin_items(plan, run, step, fan))
+    free = fan.window - fan.width
+    if step.takes_slot:
+        free = min(free, plan.max_concurrency - run.slots_used)
+    if fan.slides and _widen(run, step, fan, free):
+        return None
+    width = _width_of_next(fan, free)
+    items = list(_begin_items(plan, run, step, fan, _length_of_next(fan, width)))
     if not items:
         return None
-    lanes = min(LANES, fan.window)
-    width = min(-(-fan.window // lanes), fan.window - fan.width, len(items))
-    if step.takes_slot:
-        width = min(width, plan.max_concurrency - run.slots_used)
-        run.slots_used += width
+    width = min(width, len(items))
+    run.slots_used += step.takes_slot * width
     fan.chunks[items[0].place] = ChunkState(tuple(item.place for item in items), width)
     fan.running += len(items)
-    stop_after = max(for_each.max_failures - fan.failed, 0) if for_each.on_item_error == "fail_fast" else None
+    stop_after = max(for_each.max_failures - failed_so_far(fan), 0) if for_each.on_item_error == "fail_fast" else None
     return StartChunk(step.id, tuple(items), width, stop_after)
 
 
-def _begin_items(plan: Plan, run: RunState, step: Step, fan: FanState) -> Iterator[ChunkItem]:
-    left, size = _length_of_next(fan), 0
+def _lane(fan: FanState) -> int:
+    """Return the share of the window that a chunk gets where there is enough."""
+    return -(-fan.window // min(LANES, fan.window))
+
+
+def _fewest(fan: FanState) -> int:
+    """Return how many free places are worth a chunk while another one could use them too."""
+    return max(_lane(fan) // 2, 1)
+
+
+def _width_of_next(fan: FanState, free: int) -> int:
+    """Return how many of the free places the next chunk gets: all, if nothing would come of the rest."""
+    lane = _lane(fan)
+    return free if fan.slides and free < lane + _fewest(fan) else min(lane, free)
+
+
+def _widen(run: RunState, step: Step, fan: FanState, free: int) -> bool:
+    """Give free places to a chunk that could use them, where they are too few for one more, or no items are left."""
+    place = may_widen(fan)
+    if place is None or (free >= _fewest(fan) and fan.next < len(fan.items)):
+        return False
+    chunk = fan.chunks[place]
+    more = min(free, len(chunk.places) - chunk.width)
+    fan.chunks[place] = replace(chunk, width=chunk.width + more)
+    run.slots_used += step.takes_slot * more
+    return True
+
+
+def _begin_items(plan: Plan, run: RunState, step: Step, fan: FanState, left: int) -> Iterator[ChunkItem]:
+    size = 0
     most = max(min(MAX_CHUNK_BYTES, MAX_REQUEST_BYTES - run.nested_bytes), 1)
     while left and size < most and run.spent < MAX_TURN_WORK and fan.next < len(fan.items):
         place, left = fan.next, left - 1
@@ -75,7 +111,9 @@ def _begin_items(plan: Plan, run: RunState, step: Step, fan: FanState) -> Iterat
             yield ChunkItem(place, item.key, config, cache_key)
 
 
-def _length_of_next(fan: FanState) -> int:
-    """Return how many items the next chunk has: as long as much is left, a full one; then a lane's share of half."""
-    share = (len(fan.items) - fan.next) // (2 * min(LANES, fan.window))
-    return max(LEAST_CHUNK_ITEMS, min(CHUNK_ITEMS, share))
+def _length_of_next(fan: FanState, width: int) -> int:
+    """Return how many items the next chunk has: as long as much is left, a full one; then its share of half."""
+    left = len(fan.items) - fan.next
+    if fan.slides:
+        return max(LEAST_CHUNK_ITEMS, width, min(CHUNK_ITEMS, left * width // (2 * fan.window)))
+    return max(LEAST_CHUNK_ITEMS, min(CHUNK_ITEMS, left // (2 * min(LANES, fan.window))))

@@ -4,7 +4,7 @@ from dag.fate import resolve
 from dag.messages import COMPENSATION, Command, Start
 from dag.moving import must_load
 from dag.plan import Plan, Step
-from dag.progress import Ending
+from dag.progress import Ending, close_undoing
 from dag.scope import RunScope
 from dag.state import RunState, StepError, StepStatus
 from dag.work import ExpressionError
@@ -22,7 +22,7 @@ def compensate(plan: Plan, run: RunState, commands: list[Command]) -> bool:
         try:
             config = resolve(step.compensation, RunScope(plan, run, by_reference=True))
         except ExpressionError as error:
-            state.compensation, state.compensation_error = StepStatus.FAILED, StepError("TemplateError", error.message)
+            close_undoing(plan, run, step, StepStatus.FAILED, StepError("TemplateError", error.message))
             continue
         state.compensation = StepStatus.RUNNING
         commands.append(Start(step.id, config, COMPENSATION))
@@ -30,11 +30,10 @@ def compensate(plan: Plan, run: RunState, commands: list[Command]) -> bool:
     return step is not None
 
 
-def end_compensation(run: RunState, step: Step, ending: Ending) -> None:
+def end_compensation(plan: Plan, run: RunState, step: Step, ending: Ending) -> None:
     """Close a compensation; one that failed is told, and keeps no other from being tried."""
-    state = run.steps[step.index]
-    if state.compensation is StepStatus.RUNNING:
-        state.compensation, state.compensation_error = ending.status, ending.error
+    if run.steps[step.index].compensation is StepStatus.RUNNING:
+        close_undoing(plan, run, step, ending.status, ending.error)
 
 
 def _next(plan: Plan, run: RunState) -> Step | None:

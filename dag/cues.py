@@ -15,7 +15,7 @@ TENANT_ID, DOCUMENT_ID = "default", "doc_test"
 CALLBACKS = "https://callbacks.invalid/"
 """What a callback's URL begins with in a test; the step's id follows. It leads nowhere (RFC 2606)."""
 ANSWERED_BY = "test"
-"""Who answers what a test answers. Nobody who started a run has this name."""
+"""Who answers what a test answers, and what the names of several begin with. Nobody who started a run has one."""
 
 
 class CueKind(StrEnum):
@@ -66,6 +66,11 @@ class Played:
 def run_id_of(definition: Definition) -> str:
     """Return the run id under which a definition's tests run."""
     return f"{definition.id}.test"
+
+
+def people(count: int) -> list[str]:
+    """Return the names of as many people as must agree on what a test answers."""
+    return [ANSWERED_BY, *(f"{ANSWERED_BY} {number}" for number in range(2, count + 1))]
 
 
 def document_of(trial: Trial) -> dict[str, Json] | None:

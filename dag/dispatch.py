@@ -143,6 +143,7 @@ def _open(plan: Plan, run: RunState, step: Step, at: float) -> None:
     state.fan = fan = state.fan or open_fan(plan, run, step)  # a retry brings the items that completed
     pending = sum(item.status is StepStatus.PENDING for item in fan.items)
     fan.window = window_of(plan, step, for_each, pending)
+    fan.slides = fan.window > 0 and plan.semantics > 1
     enter(run, step, StepStatus.RUNNING)
     if fan.next < len(fan.items):
         offer(run, step)

@@ -2,7 +2,7 @@
 
 from dag.fan import running
 from dag.lists import conclude, end_item
-from dag.messages import Cancel, Command
+from dag.messages import Cancel, Command, Finish
 from dag.plan import Plan, Step
 from dag.progress import Ending, close, leave, stopped_by
 from dag.state import RunState, RunStatus, SkipReason, StepStatus
@@ -60,3 +60,12 @@ def stop(
             conclude(plan, run, step, at)  # between two items, it may have none that runs
         elif state.status in ACTIVE and step is not by:
             commands.append(Cancel(step.id))
+
+
+def hand_over(plan: Plan, run: RunState, reason: str, at: float, commands: list[Command]) -> None:
+    """End a run whose parked steps wait for a person, as it stands: another goes on from it, and nothing is undone."""
+    if run.status is not RunStatus.WAITING or not run.parked:
+        return
+    commands.extend(Cancel(step.id) for step in plan.steps if run.steps[step.index].status is StepStatus.WAITING)
+    run.outcome, run.stop_reason, run.ended_at = RunStatus.FAILED, shortened(reason), at
+    commands.append(Finish(RunStatus.FAILED))

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from pydantic_core import to_json
 
+from dag.assignees import approvals_of, missing_of
 from dag.explain_words import RULE_WORDS, run_words, step_words
 from dag.explanation import (
     AnswerPart,
@@ -29,6 +30,7 @@ from dag.expressions import Expression, read_path, values_of
 from dag.holds import MOST_NAMED, hold_of
 from dag.kinds import OnTimeout, StepKind
 from dag.plan import Plan, Step
+from dag.report import counts_of
 from dag.scope import RunScope
 from dag.state import SETTLED, FanState, RunState, SkipReason, StepState, StepStatus
 from dag.values import Json
@@ -252,6 +254,9 @@ def _waiting(plan: Plan, run: RunState, step: Step) -> WaitPart | None:
         until=None if seconds is None else since + seconds * (1 + escalates),
         escalates_at=since + seconds if escalates and seconds is not None else None,
         on_timeout=_outcome(rule),
+        approvals_needed=approvals_of(human),
+        approvals_missing=missing_of([made.value for made in state.decisions], approvals_of(human)),
+        decided=tuple(AnswerPart(by=made.by, value=brief(made.value)) for made in state.decisions[-MOST_NAMED:]),
     )
 
 
@@ -273,15 +278,12 @@ def _outcome(rule: OnTimeout | None) -> str:
 
 
 def _items(step: Step, fan: FanState) -> ItemsPart:
-    failed = [item for item in fan.items if item.status is StepStatus.FAILED]
-    statuses = [item.status for item in fan.items]
+    counts, failed = counts_of(fan), [item for item in fan.items if item.status is StepStatus.FAILED]
+    begun = counts.completed + counts.failed + counts.running
+    begun += sum(item.status is StepStatus.CANCELLED for item in fan.items)
     return ItemsPart(
-        total=len(fan.items),
-        completed=statuses.count(StepStatus.COMPLETED),
-        failed=len(failed),
-        running=statuses.count(StepStatus.RUNNING),
-        not_started=statuses.count(StepStatus.PENDING),
-        cached=sum(item.cached for item in fan.items),
+        **counts.model_dump(),
+        not_started=len(fan.items) - begun,
         window=step.definition.for_each.max_concurrency if step.definition.for_each else 1,
         failed_items=tuple(
             FailedItem(key=item.key[:MOST_CHARACTERS], error=item.error) for item in failed[:MOST_NAMED]

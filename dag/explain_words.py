@@ -24,6 +24,8 @@ SAID_CHARACTERS = 300
 """Of an error's message in a sentence; the data beside it has more."""
 
 _ON_TIMEOUT = {"abort": "the run is aborted", "fail": "the step fails", "continue": "the run goes on"}
+_CAUSES = {"abort": "the run was aborted", "cancel": "the run was cancelled", "fail_fast": "another step had failed"}
+"""What stopped a step, by what decided it (dag.progress.STOPPED_BY)."""
 _STOPPED = {RunStatus.ABORTED: "aborted", RunStatus.CANCELLED: "cancelled", RunStatus.FAILED: "stopped by a failure"}
 
 
@@ -62,8 +64,11 @@ def step_words(of: StepExplanation, stopping: RunStatus | None) -> Iterator[str]
         yield f"{subject} not begun: {of.hold.says}{_by(of.hold.steps)}"
     if of.waiting is not None:
         yield _wait_words(of.waiting)
+        yield from _approval_words(of.waiting)
     if of.status in (StepStatus.RUNNING, StepStatus.WAITING) and stopping is not None:
         yield f"the run is {_STOPPED[stopping]}, and the step was asked to stop"
+    if of.status is StepStatus.CANCELLED:
+        yield f"it was stopped while it ran, because {_CAUSES.get(of.decided_by, 'the run was stopped')}"
     yield from _end_words(of)
 
 
@@ -130,7 +135,7 @@ def _reads_words(reads: Sequence[ReadPart]) -> str:
 def _wait_words(of: WaitPart) -> str:
     asked = {
         "timer": "it waits for nothing but time",
-        "human": f"it waits for a decision of a person in the queue {of.queue}",
+        "human": f"it waits for {_decision_words(of)} in the queue {of.queue}",
         "webhook": "it waits for an answer to its callback address",
         "signal": "it waits for an answer",
     }[of.waits_for]
@@ -141,6 +146,17 @@ def _wait_words(of: WaitPart) -> str:
     outcome = _ON_TIMEOUT.get(of.on_timeout, f"the {of.on_timeout} is taken")
     first = "" if of.escalates_at is None else f", {of.escalates_at - of.since:g} s of them before it is escalated"
     return f"{asked}, {of.until - of.since:g} s in all{first}; then {outcome}"
+
+
+def _decision_words(of: WaitPart) -> str:
+    needed = of.approvals_needed
+    return "a decision of a person" if needed == 1 else f"{needed} people to decide alike"
+
+
+def _approval_words(of: WaitPart) -> Iterator[str]:
+    if of.decided:
+        made = "; ".join(f"{each.by} decided {each.value}" for each in of.decided[-SAID_PARENTS:])
+        yield f"{made}; {of.approvals_missing} more must decide alike"
 
 
 def _end_words(of: StepExplanation) -> Iterator[str]:

@@ -93,6 +93,13 @@ class TestPart(Part):
     reads: tuple[ReadPart, ...] = ()
 
 
+class AnswerPart(Part):
+    """Who answered a waiting step (empty: nobody we know), or decided of it, and what: JSON, cut if it is long."""
+
+    by: str
+    value: str
+
+
 class WaitPart(Part):
     """What a waiting step waits for. `until`: when its time is up; None: it waits for ever."""
 
@@ -103,13 +110,12 @@ class WaitPart(Part):
     until: float | None = None
     escalates_at: float | None = None
     on_timeout: str = ""
-
-
-class AnswerPart(Part):
-    """Who answered a waiting step (empty: nobody we know), and what: JSON, cut if it is long."""
-
-    by: str
-    value: str
+    approvals_needed: int = 1
+    """How many people must decide alike."""
+    approvals_missing: int = 1
+    """How many more must."""
+    decided: tuple[AnswerPart, ...] = ()
+    """What each of several people has decided, the latest last."""
 
 
 class FailedItem(Part):

@@ -20,7 +20,10 @@ MAX_LIST_BYTES = 1_500_000
 """Largest list, as JSON: as much as can be loaded of a stored one (activities/values.py)."""
 
 LANES = 4
-"""Chunks of one step that run at once."""
+"""Chunks of one step that share its window at first. More run at once where the last items of some take long."""
+
+LENT_PART = 32
+"""One in so many places of the window may stay free. Of fewer than 64 places none does."""
 
 MAX_STORED_BYTES = 1_900_000
 """Largest output of a step over a list, as JSON: it travels to the value store in one payload, which may have 2 MiB."""
@@ -103,10 +106,24 @@ def _room_beside(keys: list[str]) -> int:
 
 def has_work(fan: FanState, for_each: ForEach) -> bool:
     """Tell whether one more item may start."""
+    if fan.slides:
+        is_wanted = fan.next < len(fan.items) or may_widen(fan) is not None
+        return is_wanted and not fan.stopping and fan.window - fan.width >= least_lent(fan)
     is_free = fan.running < for_each.max_concurrency
-    if fan.window:
+    if fan.window:  # before, a chunk kept its places until its end
         is_free = fan.width < fan.window and len(fan.chunks) < LANES
     return is_free and not fan.stopping and fan.next < len(fan.items)
+
+
+def least_lent(fan: FanState) -> int:
+    """Return how many places must be free before they are used: each use costs the run events of its history."""
+    return max(fan.window // LENT_PART, 1)
+
+
+def may_widen(fan: FanState) -> int | None:
+    """Return which chunk could use one more place, as far as it has told: the latest, which has most left to do."""
+    narrow = (place for place, of in fan.chunks.items() if not of.is_thin and of.width < len(of.places))
+    return max(narrow, default=None)
 
 
 def is_over(fan: FanState) -> bool:
@@ -114,9 +131,14 @@ def is_over(fan: FanState) -> bool:
     return not fan.running and (fan.stopping or fan.next >= len(fan.items))
 
 
+def failed_so_far(fan: FanState) -> int:
+    """Return how many items have failed, those of running chunks too, as far as they have told."""
+    return fan.failed + sum(chunk.failed for chunk in fan.chunks.values())
+
+
 def must_stop(fan: FanState, for_each: ForEach) -> bool:
     """Tell whether the failures so far stop the items that are left."""
-    return is_too_much(fan.failed, for_each)
+    return is_too_much(failed_so_far(fan), for_each)
 
 
 def is_too_much(failed: int, for_each: ForEach) -> bool:

@@ -7,7 +7,7 @@ from dag.loading import note_wants, reads_of, wanted
 from dag.plan import RULES, Outcomes, Plan, Step
 from dag.sandbox import show
 from dag.scope import RunScope
-from dag.state import RunState, SkipReason, StepError, StepState, StepStatus
+from dag.state import SETTLED, RunState, SkipReason, StepError, StepState, StepStatus
 from dag.stored import Path
 from dag.templates import Template
 from dag.values import MAX_VALUE_BYTES, Json, size_of
@@ -90,6 +90,19 @@ def choose(plan: Plan, run: RunState, step: Step) -> str:
         if answer:
             return branch
     raise ExpressionError("no case is true, and there is no else")
+
+
+def skip_if(run: RunState, step: Step, *, well: bool) -> SkipReason | None:
+    """Return why the step's trigger rule skips it if all parents that are still to end do so well, or all badly.
+
+    None: then it does not. One that is to end with a reason already is sure to be skipped, if not for that reason.
+    """
+    of = _outcomes(run, step)
+    left = [state for state in (run.steps[parent] for parent in step.parents) if state.status not in SETTLED]
+    completed, bad = (sum(state.reason is None for state in left), 0) if well else (0, len(left))
+    skipped = len(step.parents) - of.completed - of.bad - completed - bad
+    outcomes = Outcomes(completed=of.completed + completed, bad=of.bad + bad, skipped=skipped)
+    return RULES[step.definition.trigger_rule](outcomes)
 
 
 def _outcomes(run: RunState, step: Step) -> Outcomes:

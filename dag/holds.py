@@ -25,7 +25,7 @@ def hold_of(plan: Plan, run: RunState, step: Step) -> HoldPart | None:
         if fan.stopping or fan.next >= len(fan.items):
             return None
         if not has_work(fan, for_each) and not run.paused:
-            many = f"{fan.width} of {fan.running} items that are in chunks" if fan.window else f"{fan.running} items"
+            many = f"{fan.width if fan.window else fan.running} items"
             says = f"{many} run, as many as for_each.max_concurrency ({for_each.max_concurrency}) lets"
             return HoldPart(by=HoldKind.WINDOW, says=says)
         return _held_by_run(plan, run, step)

@@ -13,6 +13,9 @@ ID_PATTERN = r"^[A-Za-z][A-Za-z0-9_]*$"
 DOCUMENT_QUEUE = "documents"
 """The review queue whose questions are about a run's document, and answered by the decision of that."""
 
+MOST_APPROVALS = 20
+"""More people than this decide nothing alike."""
+
 Id = Annotated[str, StringConstraints(pattern=ID_PATTERN, max_length=64)]
 SHORTEST_SECONDS = 0.001
 """What rounds to no nanosecond is no limit to Temporal but a mistake, and nothing of ours takes less than this."""
@@ -91,10 +94,12 @@ class Wait(Model):
 
 
 class Assignees(Model):
-    """Whom a question is for, and who may not decide it."""
+    """Whom a question is for, how many of them must agree, and who may not decide it."""
 
     group: Id | None = None
     """The people it is for: a name that items carry and are listed by. Everybody who may review may still decide."""
+    approvals: Annotated[int, Field(ge=1, le=MOST_APPROVALS)] = 1
+    """How many people must decide alike: the step's output is the first decision that so many of them have made."""
     not_the_submitter: bool = False
     """Whether whoever started the run may not decide; for runs inside others, whoever started the outermost one."""
 
@@ -111,7 +116,7 @@ class Human(Model):
     show: dict[str, Json] = Field(default_factory=dict)
     """What the person sees beside the form."""
     assignees: Assignees | None = None
-    """Whom the question is for, and who may not decide it."""
+    """Whom the question is for, how many must agree, and who may not decide it."""
     priority: Annotated[float, Field(ge=0, le=100)] = 50.0
     """How urgent it is, 0 to 100: the most urgent questions of a queue stand first."""
     timeout_seconds: Seconds | None = None

@@ -3,9 +3,19 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from dag.fan import MAX_STORED_BYTES, failure_of, has_work, is_over, is_too_much, must_stop, output_of, running
+from dag.fan import (
+    MAX_STORED_BYTES,
+    failed_so_far,
+    failure_of,
+    has_work,
+    is_over,
+    is_too_much,
+    must_stop,
+    output_of,
+    running,
+)
 from dag.kinds import ForEach
-from dag.messages import Cancel, ChunkEnded, Command, Store
+from dag.messages import Cancel, ChunkEnded, ChunkThinned, Command, Store
 from dag.plan import Plan, Step
 from dag.progress import Ending, leave, offer, stopped_by, withdraw
 from dag.state import ChunkState, FanState, ItemEnd, RunState, StepError, StepStatus
@@ -47,14 +57,25 @@ def end_items(
     fan.running -= len(ends)
     run.slots_used -= step.takes_slot * chunk.width
     note_failure(run, step, commands, failed=sum(ended.status is StepStatus.FAILED for ended in ends))
-    if not was_offered and not run.stopping and has_work(fan, for_each):
-        offer(run, step)
+    _offer_anew(run, step, was_offered=was_offered)
     conclude(plan, run, step, at)
+
+
+def _offer_anew(run: RunState, step: Step, *, was_offered: bool) -> None:
+    """Let `dispatch` see the step if one more item of it may begin now, and not if none may any more."""
+    fan, for_each = run.steps[step.index].fan, step.definition.for_each
+    assert fan is not None
+    assert for_each is not None, "only a step with for_each has items"
+    is_offered = has_work(fan, for_each)
+    if is_offered and not was_offered and not run.stopping:
+        offer(run, step)
+    elif was_offered and not is_offered:
+        withdraw(run, step)
 
 
 def _without_losses(run: RunState, fan: FanState, for_each: ForEach, ends: Sequence[ItemEnd]) -> Sequence[ItemEnd]:
     """Return the ends with what nobody asked to be stopped as failed: anything else would be a lie."""
-    failed = fan.failed + sum(ended.status is StepStatus.FAILED for ended in ends)
+    failed = failed_so_far(fan) + sum(ended.status is StepStatus.FAILED for ended in ends)
     was_asked = run.stopping or fan.stopping or is_too_much(failed, for_each)
     if was_asked or all(ended.status in (StepStatus.COMPLETED, StepStatus.FAILED) for ended in ends):
         return ends
@@ -69,6 +90,24 @@ def end_chunk(plan: Plan, run: RunState, event: ChunkEnded, commands: list[Comma
     state = run.steps[step.index]
     if state.status is StepStatus.RUNNING and state.fan is not None and event.item in state.fan.chunks:
         end_items(plan, run, step, event.item, event.ends, event.at, commands)
+
+
+def thin_chunk(plan: Plan, run: RunState, event: ChunkThinned, commands: list[Command]) -> None:
+    """Take back the places that came free in a running chunk. What is late or repeated changes nothing."""
+    if event.step not in plan.index:
+        return
+    step = plan.step(event.step)
+    state, for_each = run.steps[step.index], step.definition.for_each
+    chunk = state.fan.chunks.get(event.item) if state.fan and state.fan.slides else None
+    if chunk is None or state.fan is None or for_each is None or not 0 < event.running < chunk.width:
+        return
+    was_offered = has_work(state.fan, for_each)
+    state.fan.chunks[event.item] = replace(
+        chunk, width=event.running, is_thin=True, completed=event.completed, failed=event.failed
+    )
+    run.slots_used -= step.takes_slot * (chunk.width - event.running)
+    note_failure(run, step, commands, failed=0)
+    _offer_anew(run, step, was_offered=was_offered)
 
 
 def note_failure(run: RunState, step: Step, commands: list[Command], *, failed: int) -> None:
@@ -127,7 +166,7 @@ def end_storing(plan: Plan, run: RunState, step: Step, at: float, mark: Json, er
     if error is not None and ending.status is StepStatus.COMPLETED:
         ending = replace(ending, status=StepStatus.FAILED, error=error)
     leave(plan, run, step, ending)
-    if ending.status is StepStatus.COMPLETED:
+    if ending.status is StepStatus.COMPLETED and not state.fan.failed:
         for item in state.fan.items:  # nobody does them again, and the state need not carry what is stored
             item.value = item.output = None
 

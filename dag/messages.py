@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from dag.state import Answer, ItemEnd, RunStatus, StepError
+from dag.state import Answer, Decision, ItemEnd, RunStatus, StepError
 from dag.stored import Part, Piece
 from dag.values import Json
 
@@ -111,6 +111,18 @@ class ChunkEnded:
     at: float
 
 
+@dataclass(frozen=True, slots=True)
+class ChunkThinned:
+    """All items of a chunk have begun, and fewer still run than it has places; of the others, so many ended so."""
+
+    step: str
+    item: int
+    running: int
+    completed: int
+    failed: int
+    at: float
+
+
 class ResolutionKind(StrEnum):
     """What becomes of a parked step."""
 
@@ -153,10 +165,11 @@ class ResumeRequested:
 
 @dataclass(frozen=True, slots=True)
 class AbortRequested:
-    """End the run early, as ABORTED: cancel what runs, skip the rest."""
+    """End the run early, as ABORTED: cancel what runs, skip the rest. `is_continued`: see endings.hand_over."""
 
     reason: str
     at: float
+    is_continued: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,21 +188,9 @@ class DeadlinePassed:
 
 Request = PauseRequested | ResumeRequested | AbortRequested | CancelRequested | DeadlinePassed
 
-Event = (
-    RunStarted
-    | StepCompleted
-    | StepFailed
-    | StepCancelled
-    | Answered
-    | TimedOut
-    | Resolved
-    | Request
-    | WentOn
-    | ChunkEnded
-    | Loaded
-    | Stored
-    | NotMoved
-)
+Moved = Loaded | Stored | NotMoved
+StepEnded = StepCompleted | StepFailed | StepCancelled | ChunkEnded
+Event = RunStarted | StepEnded | ChunkThinned | Answered | TimedOut | Resolved | Request | WentOn | Moved
 
 
 COMPENSATION = -1
@@ -224,10 +225,7 @@ class ChunkItem:
 
 @dataclass(frozen=True, slots=True)
 class StartChunk:
-    """Begin many items of a long list, `width` at a time. Answer with ChunkEnded, StepFailed or StepCancelled.
-
-    All of the answers name the place of the first item.
-    """
+    """Begin items of a long list, `width` at once. ChunkEnded, StepFailed or StepCancelled answers for the first."""
 
     step: str
     items: tuple[ChunkItem, ...]
@@ -238,13 +236,11 @@ class StartChunk:
 
 @dataclass(frozen=True, slots=True)
 class Cancel:
-    """Ask a started step to stop, or to wait no longer because it was answered; asked once. It still answers.
-
-    `item`: as in what started it; for a chunk, the place of its first item.
-    """
+    """Ask a started step to stop, or to wait no longer because it was answered; asked once. It still answers."""
 
     step: str
     item: int | None = None
+    """As in what started it; for a chunk, the place of its first item."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,6 +275,14 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
+class RecordDecision:
+    """Tell the review queue what one of several people decided. Nothing is answered."""
+
+    step: str
+    decision: Decision
+
+
+@dataclass(frozen=True, slots=True)
 class RecordOverdue:
     """Tell people that the run is overdue; given once. Nothing is answered, and the run goes on."""
 
@@ -292,4 +296,4 @@ class Finish:
     status: RunStatus
 
 
-Command = Start | StartChunk | Cancel | Load | Store | GoOn | Record | RecordOverdue | Finish
+Command = Start | StartChunk | Cancel | Load | Store | GoOn | Record | RecordDecision | RecordOverdue | Finish

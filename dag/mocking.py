@@ -29,12 +29,15 @@ def end_of_work(trial: Trial, step: Step, config: Json, item_key: str | None, ca
     return Cue(CueKind.FAIL, step.id, item_key, error=StepError(failure.type, failure.message), attempts=attempts)
 
 
-def end_of_undoing(step: Step, config: Json, catalogue: Catalogue) -> Cue:
-    """Return how what undoes a step ends: well, if its handler takes the config."""
+def end_of_undoing(trial: Trial, step: Step, config: Json, catalogue: Catalogue) -> Cue:
+    """Return how what undoes a step ends: well, if its handler takes the config and the test says nothing else."""
     assert step.definition.compensate is not None, "only such steps are undone"
-    misfit = _misfit(step.definition.compensate.handler, config, catalogue)
-    kind = CueKind.COMPLETE if misfit is None else CueKind.FAIL
-    return Cue(kind, step.id, undoes=True, value={}, error=misfit)
+    error = _misfit(step.definition.compensate.handler, config, catalogue)
+    mock = trial.steps.get(step.id)
+    if error is None and mock is not None and mock.undo_failure is not None:
+        error = StepError(mock.undo_failure.type, mock.undo_failure.message)
+    kind = CueKind.COMPLETE if error is None else CueKind.FAIL
+    return Cue(kind, step.id, undoes=True, value={}, error=error)
 
 
 def patience(step: Step, config: dict[str, Json]) -> float:

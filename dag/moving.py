@@ -6,7 +6,7 @@ from dag.lists import end_storing
 from dag.loading import found_of, note_wants, wanted
 from dag.messages import Command, Load, Loaded, NotMoved, Stored
 from dag.plan import Plan
-from dag.progress import admit, settle
+from dag.progress import admit, close_undoing, settle
 from dag.state import OUTPUTS, RunState, RunStatus, StepStatus
 from dag.stored import Path
 from dag.templates import Template
@@ -76,4 +76,4 @@ def _go_on(plan: Plan, run: RunState, reader: int, event: Loaded | NotMoved) -> 
     elif state.status is StepStatus.PENDING:
         admit(plan, run, step, event.at)
     elif error is not None and state.status is StepStatus.COMPLETED and step.compensation is not None:
-        state.compensation, state.compensation_error = StepStatus.FAILED, error
+        close_undoing(plan, run, step, StepStatus.FAILED, error)

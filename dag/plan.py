@@ -1,9 +1,10 @@
 """A definition compiled: steps in plan order, who waits for whom, rules as functions, expressions ready to evaluate."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+
+from pydantic_core import to_json
 
 from dag.definition import Definition, Dispatch, OnFailure, TriggerRule, edge_of
 from dag.definition import Step as StepDefinition
@@ -14,7 +15,7 @@ from dag.state import SkipReason
 from dag.templates import Template, compile_template
 from dag.values import Json
 
-SEMANTICS = 1
+SEMANTICS = 2
 """How we decide now. Whoever makes the scheduler decide something differently bumps it, and lets the code ask for
 `plan.semantics`: a run keeps the number it began with, and every number from 1 on is kept (ADR 15)."""
 
@@ -135,6 +136,8 @@ class Plan:
     outputs: Template
     compensated: tuple[Step, ...]
     """The steps that can be undone."""
+    lists: tuple[Step, ...]
+    """The steps that run once for each element of a list."""
     deadline_seconds: float | None = None
     """After so long the run is overdue; None: never."""
     semantics: int = SEMANTICS
@@ -198,6 +201,7 @@ def compile_plan(definition: Definition, semantics: int = SEMANTICS) -> Plan:
         on_failure=definition.on_failure,
         outputs=compile_template(definition.outputs),
         compensated=tuple(step for step in steps if step.compensation is not None),
+        lists=tuple(step for step in steps if step.items is not None),
         semantics=semantics,
         deadline_seconds=definition.deadline_seconds,
     )
@@ -284,9 +288,10 @@ def plan_of(definition: dict[str, Json], semantics: int = SEMANTICS) -> Plan:
 
     Raises: as compile_plan.
     """
-    return _plan_of(json.dumps(definition), semantics)  # in the author's order, which outputs keep
+    text = to_json(definition, inf_nan_mode="constants")  # in the author's order, which outputs keep
+    return _plan_of(text, semantics)
 
 
 @lru_cache(maxsize=256)
-def _plan_of(text: str, semantics: int) -> Plan:
+def _plan_of(text: bytes, semantics: int) -> Plan:
     return compile_plan(Definition.model_validate_json(text), semantics)

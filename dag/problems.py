@@ -1,6 +1,6 @@
 """What can be wrong with a definition, said once: a problem, its place in the author's text, and how it is written."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -45,14 +45,6 @@ class Places:
                 return None
             path = path[:-1]
         return self.values[path]
-
-
-class DefinitionError(Exception):
-    """A definition cannot be accepted. `problems` holds at least one error."""
-
-    def __init__(self, problems: Sequence[Problem]) -> None:
-        super().__init__("\n".join(render(problem) for problem in problems))
-        self.problems = tuple(problems)
 
 
 def path_text(path: Path) -> str:

@@ -114,6 +114,14 @@ def leave(plan: Plan, run: RunState, step: Step, ending: Ending) -> None:
     settle(plan, run, step, ending.status, ending.at)
 
 
+def close_undoing(plan: Plan, run: RunState, step: Step, status: StepStatus, error: StepError | None) -> None:
+    """Write how undoing the step ended. Unless it has been undone, people are told: what it did still stands."""
+    state = run.steps[step.index]
+    state.compensation, state.compensation_error = status, error
+    if status is not StepStatus.COMPLETED and plan.semantics > 1:  # before, nobody was told
+        run.fallen.append(step.index)
+
+
 def note_stored(run: RunState, state: StepState) -> None:
     """Note whether the step's output, which it has just been given, has stored parts."""
     state.is_stored = has_parts(state.output)

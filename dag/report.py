@@ -5,6 +5,8 @@ from collections import Counter
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic_core import to_json
 
+from dag.assignees import approvals_of, missing_of
+from dag.fan import failed_so_far
 from dag.kinds import StepKind
 from dag.plan import Plan, Step
 from dag.state import FanState, RunState, RunStatus, SkipReason, StepError, StepState, StepStatus
@@ -38,6 +40,8 @@ class StepReport(BaseModel):
     error: StepError | None = None
     branch: str | None = None
     answered_by: str | None = None
+    approvals_missing: int | None = Field(None, exclude_if=lambda missing: missing is None)
+    """Of a waiting human step that wants several people to decide alike: how many more must."""
     resolved_by: str | None = None
     compensation: StepStatus | None = None
     compensation_error: StepError | None = None
@@ -118,9 +122,10 @@ def report_of(plan: Plan, run: RunState, *, run_id: str, tenant_id: str, version
         outputs=run.outputs,
     )
     for lighten in (_without_output, _with_short_error, _least):
-        if len(to_json(report)) > MAX_REPORT_BYTES:
-            steps = {step_id: lighten(step) for step_id, step in report.steps.items()}
-            report = report.model_copy(update={"steps": steps, "step_outputs_omitted": True})
+        if len(to_json(report)) <= MAX_REPORT_BYTES:
+            return report
+        steps = {step_id: lighten(step) for step_id, step in report.steps.items()}
+        report = report.model_copy(update={"steps": steps, "step_outputs_omitted": True})
     return report
 
 
@@ -158,10 +163,11 @@ def _step_report(step: Step, state: StepState) -> StepReport:
         error=state.error,
         branch=state.branch,
         answered_by=None if state.answer is None else state.answer.by,
+        approvals_missing=_approvals_missing(step, state),
         compensation=state.compensation,
         compensation_error=state.compensation_error,
         resolved_by=state.resolved_by or None,
-        items=None if state.fan is None else _counts(state.fan),
+        items=None if state.fan is None else counts_of(state.fan),
         cached=state.cached,
         attempts=state.attempts,
         started_at=state.started_at,
@@ -171,11 +177,20 @@ def _step_report(step: Step, state: StepState) -> StepReport:
     )
 
 
-def _counts(fan: FanState) -> ItemCounts:
+def _approvals_missing(step: Step, state: StepState) -> int | None:
+    needed = approvals_of(step.definition.human)
+    if state.status is not StepStatus.WAITING or needed == 1:
+        return None
+    return missing_of([made.value for made in state.decisions], needed)
+
+
+def counts_of(fan: FanState) -> ItemCounts:
+    """Return how far a list has come, its chunks as far as they have told."""
     completed = sum(item.status is StepStatus.COMPLETED for item in fan.items)
+    completed += sum(chunk.completed for chunk in fan.chunks.values())
     cached = sum(item.cached for item in fan.items)
-    running = fan.width if fan.window else fan.running
-    return ItemCounts(total=len(fan.items), completed=completed, failed=fan.failed, running=running, cached=cached)
+    running, failed = fan.width if fan.window else fan.running, failed_so_far(fan)
+    return ItemCounts(total=len(fan.items), completed=completed, failed=failed, running=running, cached=cached)
 
 
 def _duration(started_at: float | None, ended_at: float | None) -> float | None:

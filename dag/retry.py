@@ -5,14 +5,15 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from enum import StrEnum
 
+from dag.alike import works_alike
 from dag.inputs import InputProblem
 from dag.kinds import WaitFor
 from dag.messages import ResolutionKind
 from dag.parking import resolution_problem
-from dag.plan import Plan, Step
-from dag.rewind import again, derive, is_to_redo, load
+from dag.plan import Plan
+from dag.rewind import again, derive, is_stuck, is_to_redo, is_undone, left_failed, load, stands
 from dag.state import RunState, SkipReason, StepState, StepStatus
-from dag.values import Json, canonical
+from dag.values import Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +25,15 @@ class Edit:
 
 
 class Fate(StrEnum):
-    """What a retry does with a step. NEW: what the run never had, a step of the newer version or what a person gave."""
+    """What a retry does with a step. NEW: what the run never had, a step of the newer version or what a person gave.
+
+    SKIPPED: it has nothing to keep, and is sure not to run (dag.foresight).
+    """
 
     REUSED = "reused"
     RERUN = "rerun"
     NEW = "new"
+    SKIPPED = "skipped"
     DROPPED = "dropped"
 
 
@@ -74,8 +79,10 @@ _FIELDS = {ResolutionKind.RETRY: "config", ResolutionKind.SKIP: "skip", Resoluti
 def plan_retry(old: Plan, new: Plan, saved: dict[str, Json], edits: Mapping[str, Edit], who: Who) -> Retry:
     """Return how a run of `old`, saved at its end, goes on under `new`; `edits` were checked before.
 
-    What completed is kept, unless its definition, its config or a parent changed, or it was undone. `fallen` names the
-    steps whose failure is dealt with so, for the run to tell the dead-letter inbox. Raises: pydantic.ValidationError.
+    What completed is kept, unless its work, its config or a parent changed, or it was undone; what could not be undone
+    is kept whatever changed, unless a person says so. Of a run that completed, what failed all the same is done again.
+    `fallen` names the steps whose failure is dealt with so, for the run to tell the dead-letter inbox.
+    Raises: pydantic.ValidationError.
     """
     ran = load(old, saved)
     steps: list[StepState] = []
@@ -83,12 +90,15 @@ def plan_retry(old: Plan, new: Plan, saved: dict[str, Json], edits: Mapping[str,
     for step in new.steps:
         before = old.steps[old.index[step.id]] if step.id in old.index else None
         state = None if before is None else ran.steps[before.index]
-        kept = state if before is not None and _same(before, step) else None
+        kept = state if before is not None and works_alike(before.definition, step.definition) else None
         names = (new.steps[parent].id for parent in step.parents)
         follows = next((name for name in names if fates[name].fate is not Fate.REUSED), None)
         edit = edits.get(step.id)
-        fates[step.id] = _fate(edit, state, kept, follows)
-        steps.append(_edited(edit, who) or _state(fates[step.id].fate, None if follows else kept))
+        fates[step.id] = fate = _fate(edit, state, _Before(kept, follows, left_failed(ran, state)))
+        if state is not None and fate.fate is Fate.REUSED:
+            steps.append(stands(state))
+        else:
+            steps.append(_edited(edit, who) or (StepState() if follows or kept is None else again(kept)))
     dropped = StepFate(Fate.DROPPED, "the version to go on with has no such step")
     fates |= {step.id: dropped for step in old.steps if step.id not in new.index}
     run = derive(new, RunState(steps, ran.inputs, ran.context))
@@ -99,35 +109,48 @@ def plan_retry(old: Plan, new: Plan, saved: dict[str, Json], edits: Mapping[str,
     return Retry(run, fates)
 
 
-def _same(old: Step, new: Step) -> bool:
-    """Tell whether two versions of a step are the same content."""
-    return canonical(old.definition.model_dump(mode="json")) == canonical(new.definition.model_dump(mode="json"))
+@dataclass(frozen=True, slots=True)
+class _Before:
+    """What a step's fate depends on. `kept`: its state if its work is as before; `follows`: a changed parent.
+
+    `left`: how many of its items failed, and are to be done again although the step completed.
+    """
+
+    kept: StepState | None
+    follows: str | None
+    left: int
 
 
-def _fate(edit: Edit | None, state: StepState | None, kept: StepState | None, follows: str | None) -> StepFate:
-    """Say what becomes of a step. `kept` is its state if its definition is as before; `follows`, a changed parent."""
+def _fate(edit: Edit | None, state: StepState | None, before: _Before) -> StepFate:
+    """Say what becomes of a step."""
     if edit is not None and edit.kind is not ResolutionKind.RETRY:
         is_skip = edit.kind is ResolutionKind.SKIP
         return StepFate(Fate.NEW, "skipped by hand" if is_skip else "takes an output given by hand")
     if state is None:
         return StepFate(Fate.NEW, "the version that ran has no such step")
-    if why := _why_again(edit, state, kept, follows):
+    if edit is not None and edit.value is not None:
+        return StepFate(Fate.RERUN, "takes a config given by hand")
+    if is_stuck(state):
+        return StepFate(Fate.REUSED, "completed, and could not be undone: what it did stands")
+    if why := _why_again(state, before):
         return StepFate(Fate.RERUN, why)
     return StepFate(Fate.REUSED, f"skipped: {state.reason}" if state.reason else str(state.status))
 
 
-def _why_again(edit: Edit | None, state: StepState, kept: StepState | None, follows: str | None) -> str:
-    if edit is not None and edit.value is not None:
-        return "takes a config given by hand"
-    if kept is None:
+def _why_again(state: StepState, before: _Before) -> str:
+    if before.kept is None:
         return "its definition has changed"
     if is_to_redo(state):
         return _how_it_ended(state)
-    return f"follows {follows}, which is not reused" if follows else ""
+    if before.follows:
+        return f"follows {before.follows}, which is not reused"
+    if before.left and state.fan is not None:
+        return f"{before.left} of its {len(state.fan.items)} items failed, and only these run again"
+    return ""
 
 
 def _how_it_ended(state: StepState) -> str:
-    if state.compensation is not None:
+    if is_undone(state):
         return "completed, but what it did was undone"
     if state.status in _FELL:
         return f"failed: {state.error.type}" if state.error else "failed"
@@ -148,12 +171,6 @@ def _edited(edit: Edit | None, who: Who) -> StepState | None:
         case Edit(value=config) if config is not None:
             return StepState(edited=config, resolved_by=who.by)
     return None
-
-
-def _state(fate: Fate, kept: StepState | None) -> StepState:
-    if kept is None:
-        return StepState()
-    return kept if fate is Fate.REUSED else again(kept)
 
 
 def renew_context(context: Mapping[str, Json], plan: Plan, version: int, nonce: str) -> dict[str, Json]:

@@ -1,12 +1,12 @@
 """Where a run begins: from nothing, from a saved state, or rewound to try its failed steps again."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from pydantic import TypeAdapter
 
 from dag.fan import has_work, unfinished
 from dag.plan import Plan, Step
-from dag.state import SETTLED, RunState, SkipReason, StepState, StepStatus
+from dag.state import SETTLED, RunState, RunStatus, SkipReason, StepState, StepStatus
 from dag.values import Json
 
 _STEP_STATES = TypeAdapter(dict[str, StepState])
@@ -20,7 +20,7 @@ _DERIVED = (
         "parked",
         "unsettled",
         "failures",
-        "carried_bytes",
+        *("history_events", "history_bytes", "carried_bytes"),
         "begun_at",
         "begun_bytes",
         *("spent", "deferred", "is_going_on"),
@@ -55,10 +55,12 @@ def rewind(plan: Plan, run: RunState) -> RunState:
 
     The rest is what failed, was cancelled, was undone, or was skipped because of that, and all that follows it.
     """
-    redo = [is_to_redo(state) for state in run.steps]
+    redo = [is_to_redo(state) or left_failed(run, state) > 0 for state in run.steps]
     steps: list[StepState] = []
     for step, state in zip(plan.steps, run.steps, strict=True):
-        if any(redo[parent] for parent in step.parents):
+        if is_stuck(state):
+            steps.append(stands(state))
+        elif any(redo[parent] for parent in step.parents):
             redo[step.index] = True
             steps.append(StepState())
         else:
@@ -68,7 +70,7 @@ def rewind(plan: Plan, run: RunState) -> RunState:
 
 def again(state: StepState) -> StepState:
     """Return a step that is to be done again on the same inputs: with its finished items, and with an answer unused."""
-    if state.compensation is not None:  # its items were undone with it
+    if is_undone(state):  # its items were undone with it
         return StepState(edited=state.edited)
     return StepState(fan=unfinished(state.fan), answer=state.answer, edited=state.edited)
 
@@ -76,7 +78,31 @@ def again(state: StepState) -> StepState:
 def is_to_redo(state: StepState) -> bool:
     """Tell whether a retry does the step again, whatever became of its parents. What was undone is no longer done."""
     is_open = state.status not in SETTLED or state.status in _REDO or state.reason in _REDO_REASONS
-    return is_open or state.compensation is not None
+    return is_open or is_undone(state)
+
+
+def left_failed(run: RunState, state: StepState | None) -> int:
+    """Return how many items a completed run left failed, because the step may have so many: only they are to be done.
+
+    A run that ended badly has other things to do again, and leaves these as they are.
+    """
+    is_tolerated = run.outcome is RunStatus.COMPLETED and state is not None and state.status is StepStatus.COMPLETED
+    return state.fan.failed if is_tolerated and state is not None and state.fan is not None else 0
+
+
+def is_undone(state: StepState) -> bool:
+    """Tell whether what the step did was undone."""
+    return state.compensation is StepStatus.COMPLETED
+
+
+def is_stuck(state: StepState) -> bool:
+    """Tell whether what the step did stands although it should have been undone: doing it again would do it twice."""
+    return state.compensation not in (None, StepStatus.COMPLETED)
+
+
+def stands(state: StepState) -> StepState:
+    """Return a step whose work is kept: if the run ends badly again, undoing it is tried again."""
+    return replace(state, compensation=None, compensation_error=None) if is_stuck(state) else state
 
 
 def derive(plan: Plan, run: RunState) -> RunState:

@@ -6,13 +6,15 @@ a step's fate is judged once, when its last parent settles. So the order in whic
 
 from typing import assert_never
 
+from dag.assignees import agreement, approvals_of, decide
 from dag.compensation import compensate, end_compensation
 from dag.definition import OnFailure
 from dag.dispatch import MAX_BEGUN_BYTES, MAX_CARRIED_BYTES, dispatch, may_dispatch
-from dag.endings import end, stop
+from dag.endings import end, hand_over, stop
 from dag.fate import MAX_TURN_WORK, resolve
+from dag.history import overlong
 from dag.kinds import StepKind, Then
-from dag.lists import begin_storing, end_chunk
+from dag.lists import begin_storing, end_chunk, thin_chunk
 from dag.messages import (
     COMPENSATION,
     AbortRequested,
@@ -20,6 +22,7 @@ from dag.messages import (
     Cancel,
     CancelRequested,
     ChunkEnded,
+    ChunkThinned,
     Command,
     DeadlinePassed,
     Event,
@@ -29,6 +32,7 @@ from dag.messages import (
     NotMoved,
     PauseRequested,
     Record,
+    RecordDecision,
     RecordOverdue,
     Request,
     Resolved,
@@ -64,11 +68,12 @@ def advance(plan: Plan, run: RunState, event: Event) -> list[Command]:
     if run.begun_at != event.at:
         run.begun_at, run.begun_bytes, run.spent = event.at, 0, 0
     _record(plan, run, event, commands)
+    if run.outcome is not None:
+        return commands
     _stop_early(plan, run, event.at, commands)
     while dispatch(plan, run, event.at, commands):
         _stop_early(plan, run, event.at, commands)
-    commands.extend(Record(plan.steps[index].id) for index in run.fallen)
-    run.fallen.clear()
+    _tell_fallen(plan, run, commands)
     _finish(plan, run, event.at, commands)
     begin_loading(plan, run, commands)
     begin_storing(plan, run, event.at, commands)
@@ -76,6 +81,11 @@ def advance(plan: Plan, run: RunState, event: Event) -> list[Command]:
         run.is_going_on = True
         commands.append(GoOn())
     return commands
+
+
+def _tell_fallen(plan: Plan, run: RunState, commands: list[Command]) -> None:
+    commands.extend(Record(plan.steps[index].id) for index in run.fallen)
+    run.fallen.clear()
 
 
 def _is_held_up(plan: Plan, run: RunState) -> bool:
@@ -96,11 +106,11 @@ def _record(  # noqa: C901, PLR0912 - a case an event
                 if run.steps[step.index].status is StepStatus.PENDING and not run.unsettled_parents[step.index]:
                     admit(plan, run, step, at)
         case StepCompleted(step, at=at, item=item) if item == COMPENSATION:
-            end_compensation(run, plan.step(step), Ending(StepStatus.COMPLETED, at))
+            end_compensation(plan, run, plan.step(step), Ending(StepStatus.COMPLETED, at))
         case StepFailed(step, error, at=at, item=item) if item == COMPENSATION:
-            end_compensation(run, plan.step(step), Ending(StepStatus.FAILED, at, error=error))
+            end_compensation(plan, run, plan.step(step), Ending(StepStatus.FAILED, at, error=error))
         case StepCancelled(step, at=at, item=item) if item == COMPENSATION:
-            end_compensation(run, plan.step(step), Ending(StepStatus.CANCELLED, at))
+            end_compensation(plan, run, plan.step(step), Ending(StepStatus.CANCELLED, at))
         case StepCompleted(step, output, attempts, at, item, cached):
             completed = Ending(StepStatus.COMPLETED, at, output, attempts=attempts, cached=cached)
             end(plan, run, plan.step(step), item, completed, commands)
@@ -117,6 +127,8 @@ def _record(  # noqa: C901, PLR0912 - a case an event
             resolve_parked(plan, run, plan.step(step), resolution, at)
         case ChunkEnded():
             end_chunk(plan, run, event, commands)
+        case ChunkThinned():
+            thin_chunk(plan, run, event, commands)
         case Loaded() | Stored() | NotMoved():
             end_moving(plan, run, event)
         case WentOn(at):
@@ -141,6 +153,8 @@ def _obey(plan: Plan, run: RunState, event: Request, commands: list[Command]) ->
             run.paused = run.stopping is None
         case ResumeRequested():
             run.paused = False
+        case AbortRequested(reason, at, is_continued=True):
+            hand_over(plan, run, reason, at, commands)
         case AbortRequested(reason, at):
             stop(plan, run, RunStatus.ABORTED, reason, at, commands)
         case CancelRequested(at):
@@ -170,12 +184,28 @@ def _answer(plan: Plan, run: RunState, step: Step, answer: Answer, at: float, co
     state = run.steps[step.index]
     if state.answer is not None or step.kind not in (StepKind.WAIT, StepKind.HUMAN) or step.is_timer or run.stopping:
         return
+    if (needed := approvals_of(step.definition.human)) > 1:
+        agreed = _agree(run, step, answer, needed, commands)
+        if agreed is None:
+            return
+        answer = agreed
     if state.status is StepStatus.WAITING:
         state.answer = answer
         commands.append(Cancel(step.id))
         end(plan, run, step, None, Ending(StepStatus.COMPLETED, at, answer.value), commands)
     elif state.status in (StepStatus.PENDING, StepStatus.QUEUED):
         state.answer = answer
+
+
+def _agree(run: RunState, step: Step, answer: Answer, needed: int, commands: list[Command]) -> Answer | None:
+    """Count what one of several people decided of what they see; return the answer on which enough of them agree."""
+    state = run.steps[step.index]
+    if state.status is not StepStatus.WAITING:
+        return None
+    before, state.decisions = state.decisions, decide(state.decisions, answer)
+    if state.decisions != before:
+        commands.append(RecordDecision(step.id, state.decisions[-1]))
+    return agreement(state.decisions, needed)
 
 
 def _time_out(plan: Plan, run: RunState, step: Step, at: float, commands: list[Command]) -> None:
@@ -206,12 +236,17 @@ def _time_out(plan: Plan, run: RunState, step: Step, at: float, commands: list[C
 
 def _stop_early(plan: Plan, run: RunState, at: float, commands: list[Command]) -> None:
     """Stop a run that cannot end well: it shall fail fast, or before Temporal ends it without asking anybody."""
-    if run.carried_bytes > MAX_CARRIED_BYTES:
-        carried = f"the configs and outputs of the run take {run.carried_bytes} bytes as JSON together"
-        reason = f"{carried}, more than {MAX_CARRIED_BYTES}: let its steps pass references"
+    if reason := _overfull(run) or overlong(plan, run):
         stop(plan, run, RunStatus.FAILED, reason, at, commands)
     elif run.failures and plan.on_failure is OnFailure.FAIL_FAST:
         stop(plan, run, RunStatus.FAILED, "", at, commands)
+
+
+def _overfull(run: RunState) -> str | None:
+    if run.carried_bytes <= MAX_CARRIED_BYTES:
+        return None
+    carried = f"the configs and outputs of the run take {run.carried_bytes} bytes as JSON together"
+    return f"{carried}, more than {MAX_CARRIED_BYTES}: let its steps pass references"
 
 
 def _bytes_of(event: Event) -> int:
@@ -232,15 +267,18 @@ def _finish(plan: Plan, run: RunState, at: float, commands: list[Command]) -> No
     if run.unsettled:
         return
     run.ending = run.ending or run.stopping or (RunStatus.FAILED if run.failures else RunStatus.COMPLETED)
-    if run.ending is not RunStatus.COMPLETED and compensate(plan, run, commands):
-        return
-    is_complete = run.ending is RunStatus.COMPLETED
-    if is_complete and must_load_outputs(plan, run, plan.outputs):
-        return
-    run.outcome, run.ended_at = run.ending, at
-    if is_complete:
+    must_undo = run.ending is not RunStatus.COMPLETED
+    if not must_undo:
+        if must_load_outputs(plan, run, plan.outputs):
+            return
         try:
             run.outputs = resolve(plan.outputs, RunScope(plan, run, keeps_large=True))
         except ExpressionError as error:
-            run.outcome, run.stop_reason = RunStatus.FAILED, shortened(f"outputs: {error.message}")
+            run.ending, run.stop_reason = RunStatus.FAILED, shortened(f"outputs: {error.message}")
+            must_undo = plan.semantics > 1  # before, what such a run had done was left as it was
+    is_undoing = must_undo and compensate(plan, run, commands)
+    _tell_fallen(plan, run, commands)
+    if is_undoing:
+        return
+    run.outcome, run.ended_at = run.ending, at
     commands.append(Finish(run.outcome))

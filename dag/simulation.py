@@ -10,9 +10,10 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import assert_never
 
+from dag.assignees import approvals_of
 from dag.checks.handlers import Catalogue
 from dag.chunk import ChunkRun
-from dag.cues import ANSWERED_BY, CALLBACKS, TENANT_ID, Cue, CueKind, Played, document_of, run_id_of
+from dag.cues import CALLBACKS, TENANT_ID, Cue, CueKind, Played, document_of, people, run_id_of
 from dag.definition import Definition
 from dag.fan import inline_bytes
 from dag.inputs import complete_inputs
@@ -30,6 +31,7 @@ from dag.messages import (
     Load,
     Loaded,
     Record,
+    RecordDecision,
     RecordOverdue,
     RunStarted,
     Start,
@@ -153,15 +155,17 @@ class Simulation:
                 self._moved.append(Loaded(step_id, tuple(found), self._tick()))
             case GoOn():
                 self._moved.append(WentOn(self._tick()))
-            case Record() | RecordOverdue() | Finish():
+            case Record() | RecordDecision() | RecordOverdue() | Finish():
                 pass  # people are told, or the state says so
             case _:
                 assert_never(command)
 
     def _start(self, step: Step, config: Json, item: int | None) -> None:
         if item == COMPENSATION:
-            self._undone.append(step.id)
-            self._put((step.id, COMPENSATION), end_of_undoing(step, config, self._catalogue))
+            undoing = end_of_undoing(self._trial, step, config, self._catalogue)
+            if undoing.kind is CueKind.COMPLETE:
+                self._undone.append(step.id)
+            self._put((step.id, COMPENSATION), undoing)
             return
         if item is None and step.kind is not StepKind.WAIT:
             self._given[step.id] = config if step.kind is not StepKind.HUMAN else question(step, config)
@@ -245,13 +249,21 @@ class Simulation:
             case CueKind.FAIL:
                 return StepFailed(step, cue.error or StepError("", ""), cue.attempts, at, item)
             case CueKind.ANSWER:
-                return Answered(step, Answer(cue.value, ANSWERED_BY), at)
+                return self._answered(step, cue.value, at)
             case CueKind.TIME_OUT:
                 return TimedOut(step, at)
             case CueKind.STOP:
                 return StepCancelled(step, at, item)
             case CueKind.CHUNK:
                 return self._end_chunk(key, is_stopped=False)
+
+    def _answered(self, step_id: str, value: Json, at: float) -> Event:
+        """Return what answers the step: if several must agree, the last of them; the others decide alike before."""
+        *others, last = people(approvals_of(self._plan.step(step_id).definition.human))
+        for by in others:
+            self._tell(Answered(step_id, Answer(value, by), at))
+            at = self._tick()
+        return Answered(step_id, Answer(value, last), at)
 
     def _carried(self, cue: Cue) -> Json:
         """Return what the run carries of an output: what stands for it, if it is too large."""

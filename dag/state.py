@@ -75,6 +75,15 @@ class Answer:
     by: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What one of several people who must agree decided last. `number` counts all decisions of the asking, from 1."""
+
+    by: str
+    value: Json
+    number: int
+
+
 @dataclass(slots=True)
 class ItemState:
     """One element of the list that a step runs over."""
@@ -108,6 +117,11 @@ class ChunkState:
 
     places: tuple[int, ...]
     width: int
+    is_thin: bool = False
+    """All of its items have begun: a place that comes free in it is of no use to it."""
+    completed: int = 0
+    failed: int = 0
+    """How many of its items have ended so, as far as it has told."""
 
 
 @dataclass(slots=True)
@@ -122,6 +136,8 @@ class FanState:
     """Too many items failed: what runs is being stopped, and nothing starts any more."""
     is_storing: bool = False
     """All items have ended, and what they gave is being stored."""
+    slides: bool = False
+    """Chunks tell of places that came free in them, and those that come free elsewhere are lent to them."""
     window: int = 0
     """How many items run at once where the list is so long that it runs in chunks; 0: it does not."""
     chunks: dict[int, ChunkState] = field(default_factory=dict)
@@ -153,6 +169,8 @@ class StepState:
     """The way out that a switch, or a wait that nobody answered, has taken."""
     answer: Answer | None = None
     """Given to a waiting step; kept for one that is not waiting yet: answers may be faster than we are."""
+    decisions: tuple[Decision, ...] = ()
+    """Of a human step that wants several people to agree: what each of them decided, the latest last."""
     fan: FanState | None = None
     edited: Json = None
     """The config that a person put in the place of the definition's, to have the step tried again."""
@@ -236,6 +254,9 @@ class RunState:
     unsettled: int = 0
     failures: int = 0
     """FAILED steps that are not optional."""
+    history_events: int = 0
+    history_bytes: int = 0
+    """How much Temporal has of this run, as it says itself."""
     carried_bytes: int = 0
     """What went through this run's history so far, as JSON: configs out, outputs and answers in."""
     begun_at: float | None = None

@@ -56,6 +56,8 @@ class Mock(Model):
     """What its handler or its nested run gives; where it runs over a list, each item that `items` does not name."""
     failure: Failure | None = None
     """How its handler or its nested run fails."""
+    undo_failure: Failure | None = None
+    """How what undoes the step fails, should it be undone; by default that succeeds."""
     items: dict[str, ItemMock] = Field(default_factory=dict)
     """By key, what the items of its list give."""
     answer: Json = None

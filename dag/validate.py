@@ -18,6 +18,7 @@ from dag.checks.references import check_references
 from dag.checks.reserved import check_reserved_keys
 from dag.checks.resources import check_fairness_key, check_resource_tags
 from dag.checks.secrecy import check_secrets
+from dag.checks.silence import check_silence
 from dag.checks.trials import check_trials
 from dag.checks.values import check_json
 from dag.checks.wording import describe
@@ -69,6 +70,7 @@ def _read(
     check_resource_tags(value.get("defaults"), outline, resource_tags, findings)
     check_secrets(outline, findings)
     check_delays(value.get("defaults"), outline, findings)
+    check_silence(outline, findings)
     check_fairness_key(repaired.get("priority"), outline, findings)
     check_trials(repaired.get("tests"), outline, catalogue, findings)
     if definition is None:

@@ -11,7 +11,7 @@ from click import Group
 from pydantic import BaseModel
 from typer.main import get_command
 
-import cli
+import program
 from activities.registry import Handler, load_catalogue
 from api.app import create_app
 from operations.handlers import REQUIRED, Schema, default_words, lines_of, type_words
@@ -47,7 +47,7 @@ def _settings() -> Iterator[str]:
         yield _row(f"`DOCRAIL_{name.upper()}`", type_words(field, schema), field["description"], default)
     yield from ("", "Options that a variable may stand for:", "")
     yield from _table("variable", "command", "option", "default")
-    for command in cast("Group", get_command(cli.app)).commands.values():
+    for command in cast("Group", get_command(program.app)).commands.values():
         for option in (option for option in command.params if option.envvar):
             yield _row(f"`{option.envvar}`", f"`docrail {command.name}`", f"`{option.opts[0]}`", f"`{option.default}`")
 

@@ -1,5 +1,6 @@
 """What a stack needs for itself alone before it starts anything: its data folder, its key and its ports."""
 
+import errno
 import fcntl
 import os
 import random
@@ -28,12 +29,31 @@ class PortTakenError(ProcessError):
         )
 
 
+class PortUnfitError(ProcessError):
+    """A port cannot be listened on, whoever else is there: not our address, or a port that only root may take."""
+
+    def __init__(self, host: str, port: int, option: str, reason: str) -> None:
+        self.host, self.port, self.option = host, port, option
+        super().__init__(f"cannot listen on {host}:{port}: {reason}: choose another port with {option}, or its host")
+
+
 class PortSharedError(ProcessError):
     """One port was asked for twice."""
 
     def __init__(self, port: int, options: Sequence[str]) -> None:
         self.port, self.options = port, tuple(options)
         super().__init__(f"port {port} is asked for by {' and '.join(options)}: give each a port of its own")
+
+
+class DataFolderError(ProcessError):
+    """The data folder cannot be made or written to."""
+
+    def __init__(self, data_dir: Path, reason: str) -> None:
+        self.data_dir = data_dir
+        super().__init__(
+            f"{data_dir} cannot be the folder of the data: {reason}; expected a folder that this user may write to: "
+            "choose another with --data"
+        )
 
 
 class DataInUseError(ProcessError):
@@ -49,9 +69,13 @@ class DataInUseError(ProcessError):
 
 @contextmanager
 def hold(data_dir: Path) -> Iterator[None]:
-    """Make the data folder and keep every other stack off it. Raises DataInUseError."""
-    data_dir.mkdir(parents=True, exist_ok=True)
-    with (data_dir / "lock").open("a+") as lock:
+    """Make the data folder and keep every other stack off it. Raises DataInUseError, DataFolderError."""
+    try:
+        data_dir.mkdir(parents=True, exist_ok=True)
+        lock = (data_dir / "lock").open("a+")
+    except OSError as error:
+        raise DataFolderError(data_dir, error.strerror or str(error)) from error
+    with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # ends with this process, however it ends
         except BlockingIOError:
@@ -78,7 +102,7 @@ def keep_key(data_dir: Path) -> str:
 def claim_ports(wanted: Mapping[str, tuple[int, str]]) -> dict[str, int]:
     """Return each option's port: the one it asks for on its host, or a free one if it is 0, and none of them twice.
 
-    Raises: PortTakenError, PortSharedError.
+    Raises: PortTakenError, PortSharedError, PortUnfitError.
     """
     asked: dict[int, list[str]] = {}
     for option, (port, _) in wanted.items():
@@ -95,22 +119,27 @@ def claim_ports(wanted: Mapping[str, tuple[int, str]]) -> dict[str, int]:
 def claim_port(port: int, option: str, host: str = HOST, *, others: Collection[int] = ()) -> int:
     """Return `port` if it can be listened on, or a free one, none of `others`, if it is 0.
 
-    Raises: PortTakenError naming `option`.
+    Raises: PortTakenError and PortUnfitError, naming `option`.
     """
     if port:
-        if not _is_free(port, host):
-            raise PortTakenError(port, option)
-        return port
+        match _refusal(port, host):
+            case None:
+                return port
+            case error if error.errno == errno.EADDRINUSE:
+                raise PortTakenError(port, option)
+            case error:
+                raise PortUnfitError(host, port, option, error.strerror or str(error))
     candidates = random.sample(FREE_PORTS, len(FREE_PORTS))
-    return next(candidate for candidate in candidates if candidate not in others and _is_free(candidate, host))
+    return next(candidate for candidate in candidates if candidate not in others and not _refusal(candidate, host))
 
 
-def _is_free(port: int, host: str) -> bool:
+def _refusal(port: int, host: str) -> OSError | None:
+    """Return why the port cannot be listened on, None if it can."""
     with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
         # As servers do it: without this, a port is "taken" for a minute after its last connection closed.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))
-        except OSError:
-            return False
-        return True
+        except OSError as error:
+            return error
+        return None

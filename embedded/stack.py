@@ -21,6 +21,7 @@ READY_SECONDS = 60.0
 GRACE_MARGIN_SECONDS = 10.0
 """A worker drains for its grace time; after this much more it hangs, and is killed."""
 API_STOP_SECONDS = 15.0
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
 LOCAL = {"0.0.0.0": HOST, "::": "[::1]"}  # noqa: S104 - compared, not bound
 """Where to reach what listens on every address."""
 
@@ -137,6 +138,7 @@ def _environment(
         "DOCRAIL_DATA_DIR": str(options.data_dir),
         "DOCRAIL_API_HOST": options.api_host,
         "DOCRAIL_API_PORT": str(options.api_port),
+        "DOCRAIL_TRUST_NAMES": str(options.api_host in LOOPBACK).lower(),
         "DOCRAIL_PUBLIC_URL": options.public_url or api_url,
         "DOCRAIL_CALLBACK_KEY": options.callback_key or keep_key(options.data_dir),
         # One folder of code is one build: there is no other one that older runs could stay on.

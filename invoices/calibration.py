@@ -57,9 +57,6 @@ class Calibration(BaseModel):
         return raw if not curve else _at(curve, raw)
 
 
-NO_CALIBRATION = Calibration(name="")
-
-
 @cache
 def default_calibration() -> Calibration:
     """Return the calibration that is shipped: fitted on the development set and scans of it (ADR 19)."""

@@ -4,6 +4,7 @@ import datetime as dt
 from collections.abc import Iterator
 from decimal import Decimal
 
+from invoices.currencies import CENT, CURRENCIES, tolerance, total_agrees
 from invoices.model import (
     REQUIRED_FIELDS,
     DocumentType,
@@ -13,22 +14,10 @@ from invoices.model import (
     Severity,
 )
 
-TOLERANCE = Decimal("0.02")
+TOLERANCE = 2 * CENT
 """Two roundings to a cent (documents.md §4)."""
-LINE_TOLERANCE = Decimal("0.01")
-"""Each line may be rounded to a cent on its own."""
 MAX_AHEAD = dt.timedelta(days=30)
 MAX_AGE = dt.timedelta(days=2 * 365)
-_CURRENCY_CODES = """
-    AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF
-    CLP CNY COP CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF GTQ GYD HKD HNL HRK
-    HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL LYD MAD MDL
-    MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON
-    RSD RUB RWF SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH
-    UGX USD UYU UZS VED VES VND VUV WST XAF XCD XOF XPF YER ZAR ZMW ZWL
-"""
-CURRENCIES = frozenset(_CURRENCY_CODES.split())
-"""ISO 4217, with HRK kept for older Croatian documents."""
 VAT_COUNTRY = {"EL": "GR", "XI": "GB"}
 """VAT prefixes that are no ISO country codes."""
 FLAG_WARNINGS = {
@@ -109,7 +98,7 @@ def _currency(invoice: InvoiceData) -> Iterator[Problem]:
 
 def _totals(invoice: InvoiceData) -> Iterator[Problem]:
     expected, total = expected_total(invoice), invoice.total.value
-    if expected is not None and total is not None and abs(expected - total) > TOLERANCE:
+    if expected is not None and total is not None and not total_agrees(expected, total, invoice.currency.value):
         adjustment = f" + {invoice.total_adjustment} other" if invoice.total_adjustment else ""
         yield _error(
             "totals_disagree",
@@ -135,7 +124,7 @@ def _lines(invoice: InvoiceData) -> Iterator[Problem]:
 
 def lines_agree(invoice: InvoiceData, total: Decimal) -> bool:
     """Tell whether lines that sum to `total` explain the net amount, or the gross one for lines with tax."""
-    slack = max(TOLERANCE, LINE_TOLERANCE * len(invoice.line_items))
+    slack = tolerance(invoice.currency.value, roundings=max(2, len(invoice.line_items)))
     targets = [invoice.net.value, invoice.total.value]
     return any(
         target is not None and abs(total + adjustment - target) <= slack
@@ -148,13 +137,14 @@ def _tax(invoice: InvoiceData) -> Iterator[Problem]:
     tax, parts = invoice.tax.value, invoice.tax_parts
     if tax is None or not parts:
         return
-    if abs(sum((part.tax for part in parts), Decimal(0)) - tax) > TOLERANCE:
+    slack = tolerance(invoice.currency.value)
+    if abs(sum((part.tax for part in parts), Decimal(0)) - tax) > slack:
         yield _error("tax_disagrees", f"The tax rows add up to {sum(part.tax for part in parts)}, not to {tax}.", "tax")
     for part in parts:
         if part.base is None or part.rate is None:
             continue
         expected = part.base * part.rate / 100
-        if abs(expected - part.tax) > TOLERANCE:
+        if abs(expected - part.tax) > slack:
             message = f"{part.rate:f} % of {part.base} is {expected:.2f}, not {part.tax}."
             yield _error("tax_disagrees", message, "tax")
 

@@ -50,6 +50,14 @@ def vendor_is_known(judged: InvoiceData) -> bool:
     return any(Evidence.AS_VENDOR_HISTORY in getattr(judged, name).evidence for name in VENDOR_FIELDS)
 
 
+def currency_is_foreign(judged: InvoiceData) -> bool:
+    """Tell whether the document of a known vendor is in a currency that nobody approved of that vendor before."""
+    currency = judged.currency
+    return (
+        vendor_is_known(judged) and currency.value is not None and Evidence.AS_VENDOR_HISTORY not in currency.evidence
+    )
+
+
 def account_is_new(judged: InvoiceData) -> bool:
     """Tell whether the document names an account that nobody approved of its vendor before."""
     return judged.iban.value is not None and Evidence.AS_VENDOR_HISTORY not in judged.iban.evidence

@@ -2,10 +2,11 @@
 
 import datetime as dt
 from collections.abc import Iterator
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
+from pathlib import PurePosixPath
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, field_validator
 
 from invoices.calibration import Observation
 from invoices.confidence import field_confidence
@@ -16,6 +17,10 @@ from invoices.readers.folding import squeeze
 NAMES = frozenset({"vendor_name", "buyer_name"})
 SHORTEST_PART = 5
 """Letters and digits of a name that may stand for a longer one."""
+LINE_COUNT = "line_count"
+"""A label beside the fields: how many line items there are. Scores of extractions compare it."""
+LABELS = (*FIELD_NAMES, LINE_COUNT)
+AMOUNTS, DATES = frozenset({"net", "tax", "total"}), frozenset({"date", "due_date"})
 UNJUDGED = frozenset({Source.NOWHERE, Source.HUMAN, Source.VENDOR})
 """Sources that say nothing about how well documents are read."""
 
@@ -33,6 +38,30 @@ class LabelledFile(BaseModel):
     """Documents of one layout; empty: the file is one of its own."""
     document_type: DocumentType = DocumentType.INVOICE
 
+    @field_validator("file")
+    @classmethod
+    def _lies_in_the_folder(cls, file: str) -> str:
+        path = PurePosixPath(file)
+        if not file or path.is_absolute() or ".." in path.parts or "\0" in file:
+            raise ValueError(f"found {file!r}, expected the path of a file inside the folder")
+        return file
+
+    @field_validator("visible")
+    @classmethod
+    def _names_fields(cls, visible: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        for name in visible or ():
+            _check_name(name)
+        return visible
+
+    @field_validator("expected")
+    @classmethod
+    def _labels_fields(cls, expected: dict[str, Any]) -> dict[str, Any]:
+        for name, value in expected.items():
+            _check_name(name)
+            if value is not None:
+                _check_label(name, value)
+        return expected
+
     def truths(self) -> dict[str, Any]:
         """Return the true values of the fields that can be read, by field."""
         names = self.expected if self.visible is None else self.visible
@@ -46,6 +75,31 @@ class Manifest(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     files: tuple[LabelledFile, ...]
+
+
+def _check_name(name: str) -> None:
+    if name not in LABELS:
+        raise ValueError(f"there is no field {name!r}: expected one of {', '.join(LABELS)}")
+
+
+def _check_label(name: str, value: object) -> None:
+    """Raise ValueError unless the label can be compared with a value of the field."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise ValueError(f"{name}: expected a text or a number, found {value!r}")  # noqa: TRY004  # for pydantic
+    try:
+        if name in AMOUNTS and not Decimal(str(value)).is_finite():
+            raise ValueError(f"{name}: expected a finite decimal, found {value!r}")
+    except InvalidOperation:
+        raise ValueError(f"{name}: expected a decimal such as 1234.56, found {value!r}") from None
+    if name in DATES and not _is_date(str(value)):
+        raise ValueError(f"{name}: expected a date such as 2026-11-30, found {value!r}")
+
+
+def _is_date(text: str) -> bool:
+    try:
+        return dt.date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
 
 
 def observe(reading: InvoiceData, labelled: LabelledFile) -> Iterator[Observation]:
@@ -81,7 +135,7 @@ def is_right(name: str, value: object, truth: object, *, credit_note: bool = Fal
         return value == labelled or (credit_note and abs(value) == abs(labelled))
     if isinstance(value, dt.date):
         return value.isoformat() == str(truth)
-    one, other = squeeze(str(value)), squeeze(str(truth))
+    one, other = (squeeze(str(text).replace("ß", "ss")) for text in (value, truth))
     if one == other:
         return True
     short, long = sorted((one, other), key=len)

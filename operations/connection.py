@@ -13,7 +13,7 @@ from temporalio.envconfig import ClientConfigProfile, ClientConnectConfig
 from temporalio.runtime import Runtime
 from temporalio.service import RetryConfig, TLSConfig
 
-from operations.errors import OperationError
+from operations.errors import OperationError, Unavailable
 
 _ADDRESS = re.compile(r"[^\s/]+:[0-9]{1,5}")
 
@@ -75,6 +75,16 @@ async def connect(
         lazy=lazy,
         retry_config=retry_config,
         runtime=runtime,
+    )
+
+
+def told_away(error: Unavailable, connection: Connection) -> str:
+    """Return what to say at the start of a program that Temporal does not answer: where it was looked for, and why."""
+    cause = str(error.__cause__ or "no reason was given")
+    reason = re.findall(r'message: "([^"]+)"', cause)  # what the Rust core nests its errors around
+    return (
+        f"{error} (its address is {connection.address}): {reason[-1] if reason else cause}; "
+        "is it running? `docrail up` starts one, DOCRAIL_TEMPORAL_ADDRESS says where it is"
     )
 
 

@@ -3,11 +3,12 @@
 Each answers with the document as it is judged now, so that whoever corrects sees at once which rules still are broken.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dag.inputs import InputProblem
 from invoices.field_values import FieldError, parse_value, value_text
-from invoices.model import FIELD_NAMES, Box, InvoiceData
+from invoices.model import FIELD_NAMES, Box, InvoiceData, Lock
 from invoices.reviewing import shown_digest
 from operations.app import App
 from operations.documents import show_document
@@ -44,17 +45,21 @@ class CorrectionOrder:
 
 @dataclass(frozen=True, slots=True)
 class JudgedDocument:
-    """A document as it is known now, and the digest that a decision about it names."""
+    """A document as it is known now, and the digest that a decision about it names.
+
+    `locks` has what people said of it, `document_type` and `line_items` too: these two are locked as a whole.
+    """
 
     review_id: str
     invoice: InvoiceData
     digest: str
+    locks: Mapping[str, Lock]
 
 
 async def show_fields(app: App, principal: Principal, document_id: str) -> JudgedDocument:
     """Return the document's fields with all that is known of them. Raises: NotFound (also if it was not read yet)."""
     await show_document(app, principal, document_id)
-    return _shown(principal.tenant_id, await judged(app.db, principal.tenant_id, document_id))
+    return await _shown(app.db, principal, await judged(app.db, principal.tenant_id, document_id))
 
 
 async def list_changes(app: App, principal: Principal, document_id: str) -> list[StoredChange]:
@@ -90,7 +95,7 @@ async def correct_field(
         await record(
             tx, principal, review, "corrected", field=field, value=value, was=before, source=source, why=order.why
         )
-    return _shown(principal.tenant_id, invoice)
+        return await _shown(tx, principal, invoice)
 
 
 async def unlock_field(
@@ -106,7 +111,7 @@ async def unlock_field(
         await insert_change(tx, principal.tenant_id, document_id, change)
         invoice = await _show_anew(tx, review, document_id)
         await record(tx, principal, review, "unlocked", field=field, was=locked[field].value, why=why)
-    return _shown(principal.tenant_id, invoice)
+        return await _shown(tx, principal, invoice)
 
 
 async def undo_correction(app: App, principal: Principal, document_id: str, token: int) -> JudgedDocument:
@@ -118,7 +123,7 @@ async def undo_correction(app: App, principal: Principal, document_id: str, toke
             raise NothingToTakeBack
         invoice = await _show_anew(tx, review, document_id)
         await record(tx, principal, review, "undone", field=undone.field, change=undone.act, value=undone.value)
-    return _shown(principal.tenant_id, invoice)
+        return await _shown(tx, principal, invoice)
 
 
 async def _held(tx: Database, principal: Principal, document_id: str, token: int, action: str) -> Review:
@@ -140,5 +145,11 @@ def _value_of(invoice: InvoiceData, field: str) -> tuple[str | None, str]:
     return value_text(found), invoice.reader
 
 
-def _shown(tenant_id: str, invoice: InvoiceData) -> JudgedDocument:
-    return JudgedDocument(review_id_of(tenant_id, invoice.document_id), invoice, shown_digest(invoice))
+async def _shown(db: Database, principal: Principal, invoice: InvoiceData) -> JudgedDocument:
+    locked = await load_corrections(db, principal.tenant_id, invoice.document_id)
+    return JudgedDocument(
+        review_id=review_id_of(principal.tenant_id, invoice.document_id),
+        invoice=invoice,
+        digest=shown_digest(invoice),
+        locks={each.field: Lock(by=each.by, at=each.at, why=each.why) for each in locked},
+    )

@@ -122,9 +122,12 @@ async def retry_letters(
 async def retry_matching(
     app: App, principal: Principal, wanted: LetterFilter, *, limit: int, reason: str = ""
 ) -> Retried:
-    """Retry the open letters that match, those that failed last first, at most `limit` of them."""
+    """Retry the open letters that match, those that failed first first, at most `limit` of them.
+
+    So those that fail again come last, and each is tried as often as every other one.
+    """
     wanted = replace(wanted, status=StatusFilter.OPEN, view=View.ALL)
-    letters = await dead_letters.list_letters(app.db, principal.tenant_id, wanted, limit=min(limit, MOST_RETRIED))
+    letters = await dead_letters.list_oldest(app.db, principal.tenant_id, wanted, limit=min(limit, MOST_RETRIED))
     outcomes = await _retry_all(app, principal, letters, reason)
     left = await dead_letters.count_letters(app.db, principal.tenant_id, wanted)
     return Retried(outcomes, sum(count.letters for count in left))
@@ -155,6 +158,9 @@ async def _retry(app: App, principal: Principal, letter: StoredLetter, reason: s
         if now.resolution is Resolved.RETRY and letter.status is not LetterStatus.RESOLVED:
             return Outcome(*letter.key, retried=True)
         return Outcome(*letter.key, retried=False, why=f"it was dealt with: {now.resolution} by {now.resolved_by}")
+    if now is not None and now.told_at > letter.told_at and now.status is letter.status:
+        # a retry of its run has tried it, and it has failed again
+        return Outcome(*letter.key, retried=True)
     try:
         await settle_step(app, principal, *letter.key, Edit(ResolutionKind.RETRY), reason=reason)
     except OperationError as error:

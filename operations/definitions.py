@@ -128,7 +128,7 @@ async def load(app: App, principal: Principal, ref: str, version: int | None = N
 async def resolve(
     app: App, principal: Principal, ref: DefinitionRef, version: int | None = None, *, key: str
 ) -> StoredDefinition:
-    """Return the version that a new run gets under `key`, the run's key or its document's id.
+    """Return the version that a new run gets under `key`: its document's id, or else the run's key.
 
     An id alone gives what `stable` names or, to the canary's share of keys, the canary: the same key, the same choice.
     A definition given whole is published first, which moves no alias but that of its first version.

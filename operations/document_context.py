@@ -22,6 +22,15 @@ def context_of(document: Document) -> dict[str, Json]:
     }
 
 
+def subject_of(inputs: Mapping[str, Json], key: str) -> str:
+    """Return by what a canary takes its share: the document that a run's inputs name, or else the run's key.
+
+    So every run about one document gets the same version, whoever starts it.
+    """
+    document_id = inputs.get(DOCUMENT_INPUT)
+    return document_id if isinstance(document_id, str) and document_id else key
+
+
 async def context_named(app: App, tenant_id: str, inputs: Mapping[str, Json]) -> dict[str, Json] | None:
     """Return the context of the tenant's document that `inputs` name; None if they name none."""
     document_id = inputs.get(DOCUMENT_INPUT)

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict
 
 from dag.values import Json
 from invoices.field_values import DOCUMENT_TYPE, LINE_ITEMS, value_text
+from invoices.labelled import LINE_COUNT
 from invoices.merge import Correction, merge
 from invoices.model import FIELD_NAMES, FieldValue, InvoiceData
 from operations.principal import Principal
@@ -18,8 +19,6 @@ from storage.extractions import load_best_extraction
 from storage.gold import Approved, list_approved
 
 PAGE = 200
-LINE_COUNT = "line_count"
-"""What the scoring of extractions compares of line items."""
 
 
 class _Model(BaseModel):

@@ -28,6 +28,8 @@ class Principal:
 ANONYMOUS = Principal(DEFAULT_TENANT, "anonymous", frozenset(Scope))
 """Whoever calls an API that has no keys: everything, in the default tenant only."""
 
+NAME_YOURSELF = "with DOCRAIL_AS=NAME, commands tell an API of `docrail up` who you are"
+
 
 def system_principal(tenant_id: str) -> Principal:
     """Return Docrail itself, acting in a tenant's name: for work that no caller waits for."""

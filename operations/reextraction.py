@@ -28,7 +28,7 @@ async def extract_again(app: App, principal: Principal, document_id: str, *, key
     if review is not None and review.status in (APPROVED, REJECTED):
         raise WrongState("read the document again", review.status, "review item")
     own = f"{document_id}-{uuid.uuid4().hex[:12] if key is None else checked_key(key)}"
-    stored = await resolve(app, principal, DEFAULT_DEFINITION, key=own)
+    stored = await resolve(app, principal, DEFAULT_DEFINITION, key=document_id)
     inputs = {"document_id": document_id, "sla_hours": int(document.sla_hours), FRESH: True}
     known = stored.body.get("inputs", {})
     if FRESH not in known:

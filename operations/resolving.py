@@ -66,7 +66,7 @@ async def resolve_step(
     Raises: NotFound (the run, the step), WrongState, InvalidInput, Unavailable.
     """
     tenant_id = principal.tenant_id
-    if edit.value is not None:
+    if edit.value is not None or edit.kind is ResolutionKind.OUTPUT:
         problems = value_problems(app, await _step_of(app, principal, run_id, step_id), edit)
         if problems:
             raise InvalidInput(problems)

@@ -15,11 +15,12 @@ from temporalio.client import (
 )
 
 from dag.definition import Definition
+from dag.foresight import foretold
 from dag.inputs import InputProblem, MisfitError, complete_inputs
 from dag.plan import plan_of
 from dag.retry import Edit, Retry, StepFate, Who, edit_problems, plan_retry, renew_context
 from dag.rewind import save
-from dag.state import RunStatus
+from dag.state import RunStatus, StepStatus
 from dag.values import Json
 from operations.app import App
 from operations.definitions import load
@@ -36,19 +37,20 @@ from operations.nested_retries import inner_states
 from operations.principal import Principal
 from operations.priority import priority_of
 from operations.rate_limits import check_tags
+from operations.run_control import update_run
 from operations.run_reports import show_run
 from operations.runs import checked_run_id, continue_run, local_handlers
-from operations.saved import request_of, saved_state
+from operations.saved import kept, request_of, saved_state
 from storage import dead_letters
 from storage.db import transaction
 from storage.dead_letters import Resolved
 from storage.operator_actions import lock_run, record_action
-from workflows.contract import RunRequest, outer_run_id
+from workflows.contract import ABORT, RunRequest, outer_run_id
 
-RETRYABLE = frozenset({RunStatus.FAILED, RunStatus.CANCELLED})
-"""What has completed has nothing to retry; who aborts a run has decided that it ends there."""
+_RETRYABLE = frozenset({RunStatus.FAILED, RunStatus.CANCELLED})
+"""Who aborts a run has decided that it ends there. A completed one may have left items failed (_may_go_on)."""
 
-_OVER = RETRYABLE | {RunStatus.COMPLETED, RunStatus.ABORTED}
+_OVER = _RETRYABLE | {RunStatus.COMPLETED, RunStatus.ABORTED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,15 +78,20 @@ class _Prepared:
 
     description: WorkflowExecutionDescription
     request: RunRequest
-    retry: Retry
+    fates: dict[str, StepFate]
 
 
 async def retry_run(app: App, principal: Principal, run_id: str, order: RetryOrder) -> RetriedRun:
     """Start an ended run again from its failed steps. However often it is asked for at once, one run starts.
 
+    With a version, one that waits with parked steps is ended as it stands, and goes on under that version.
+
     Raises: NotFound (run, version), WrongState, InvalidInput, TooLarge, Unavailable.
     """
     prepared = await _prepare(app, principal, run_id, order)
+    if status_of(prepared.description) is RunStatus.WAITING:
+        await _hand_over(app, principal, run_id, prepared.request.version)
+        prepared = await _prepare(app, principal, run_id, order)
     request, memo = prepared.request, await prepared.description.memo()
     definition = Definition.model_validate(request.definition)
     priority = priority_of(definition, principal.tenant_id, request.inputs, memo.get("priority"))
@@ -99,15 +106,17 @@ async def retry_run(app: App, principal: Principal, run_id: str, order: RetryOrd
         for letter in await dead_letters.load_open_letters(connection, principal.tenant_id, run_id):
             resolution = _resolution(order.edits.get(letter.step_id) if letter.run_id == run_id else None)
             await dead_letters.close(connection, principal.tenant_id, letter, resolution, by=principal.name)
-        if not await continue_run(app, request, memo, definition.title or definition.id, priority):
+        summary = definition.title or definition.id
+        was_completed = status_of(prepared.description) is RunStatus.COMPLETED
+        if not await continue_run(app, request, memo, summary, priority, was_completed=was_completed):
             raise WrongState("retry", RunStatus.RUNNING)
-    return RetriedRun(run_id, request.version, RunStatus.RUNNING, prepared.retry.fates)
+    return RetriedRun(run_id, request.version, RunStatus.RUNNING, prepared.fates)
 
 
 async def preview_retry(app: App, principal: Principal, run_id: str, order: RetryOrder) -> RetriedRun:
     """Tell what `retry_run` would do, and do nothing. Raises as it does."""
     prepared = await _prepare(app, principal, run_id, order)
-    return RetriedRun(run_id, prepared.request.version, status_of(prepared.description), prepared.retry.fates)
+    return RetriedRun(run_id, prepared.request.version, status_of(prepared.description), prepared.fates)
 
 
 async def describe_settled(app: App, principal: Principal, run_id: str) -> WorkflowExecutionDescription:
@@ -128,7 +137,8 @@ async def describe_settled(app: App, principal: Principal, run_id: str) -> Workf
 
 async def _prepare(app: App, principal: Principal, run_id: str, order: RetryOrder) -> _Prepared:
     description = await describe_settled(app, principal, run_id)
-    if (status := status_of(description)) not in RETRYABLE:
+    status = status_of(description)
+    if status not in _RETRYABLE and not await _may_go_on(app, principal, run_id, status, order):
         raise WrongState("retry", status)
     if description.parent_id is not None:
         outer = outer_run_id(description.parent_id)
@@ -144,12 +154,32 @@ async def _prepare(app: App, principal: Principal, run_id: str, order: RetryOrde
     if request.version != asked.version:
         new_plan = plan_of(request.definition, request.semantics)
         retry.state.context = renew_context(retry.state.context, new_plan, request.version, uuid.uuid4().hex)
+    fates = foretold(plan_of(request.definition, request.semantics), retry, who.at)
     inner = await inner_states(app, principal, request, retry, who)
     resumed = save(plan_of(request.definition, request.semantics), retry.state)
     request = request.model_copy(update={"resumed": resumed, "resumed_inner": inner})
     if len(to_json(request)) > MAX_REQUEST_BYTES:
+        request = await kept(app, request)
+    if len(to_json(request)) > MAX_REQUEST_BYTES:
         raise TooLarge(MAX_REQUEST_BYTES)
-    return _Prepared(description, request, retry)
+    return _Prepared(description, request, fates)
+
+
+async def _may_go_on(app: App, principal: Principal, run_id: str, status: RunStatus, order: RetryOrder) -> bool:
+    """Tell whether a completed run left items failed, or a run with parked steps is to go on under a version."""
+    if status is not RunStatus.COMPLETED and (status is not RunStatus.WAITING or order.version is None):
+        return False
+    steps = (await show_run(app, principal, run_id)).steps.values()
+    if status is RunStatus.WAITING:
+        return any(step.status is StepStatus.PARKED for step in steps)
+    return any(step.items is not None and step.items.failed for step in steps)
+
+
+async def _hand_over(app: App, principal: Principal, run_id: str, version: int) -> None:
+    """End a run with parked steps as it stands, for another to go on from. Raises: WrongState if it went on itself."""
+    status = await update_run(app, principal, run_id, ABORT, f"goes on under version {version}", True)
+    if status is not RunStatus.FAILED:
+        raise WrongState("retry", status)
 
 
 def _plan(

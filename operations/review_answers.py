@@ -66,7 +66,8 @@ async def _answer(app: App, each: Unanswered) -> bool:
     except (NotFound, WrongState) as error:  # it ended, or was answered by another way: there is nothing to tell
         log.warning("%s does not wait for its document's decision any more: %s", each.run_id, error)
         end = StepEnd(CLOSED, each.asked_at)
-        await close_question(app.db, each.tenant_id, each.run_id, each.step_id, end)
+        async with transaction(app.db) as tx:
+            await close_question(tx, each.tenant_id, each.run_id, each.step_id, end)
     return True
 
 

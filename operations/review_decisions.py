@@ -22,7 +22,7 @@ from operations.errors import (
     OperationError,
     WrongState,
 )
-from operations.principal import Principal
+from operations.principal import ANONYMOUS, NAME_YOURSELF, Principal
 from operations.review_answers import answer_runs
 from operations.review_items import document_of, judged, lock_held, lock_item, record
 from storage.db import Database, transaction
@@ -102,7 +102,7 @@ async def reopen(app: App, principal: Principal, review_id: str, why: str) -> Re
     async with transaction(app.db) as tx:
         review = await lock_item(tx, principal, review_id)
         document_of(review)
-        if review.is_open:
+        if review.status not in (APPROVED, REJECTED):  # nor one that its run has closed: none would close it again
             raise WrongState("reopen", review.status, "review item")
         if await load_unanswered(tx, principal.tenant_id, review_id):
             raise WrongState("reopen", f"{review.status}, and a run is being told", "review item")
@@ -179,7 +179,8 @@ async def _approve(
         await record(tx, principal, review, "approved_first", digest=digest, why=why, needs_second=needs)
         return needs
     if needs and first is not None and first["by"] == principal.name:
-        raise MayNotDecide(f"{principal.name} approved it first, and the second approval is somebody else's")
+        hint = f": {NAME_YOURSELF}" if principal == ANONYMOUS else ""
+        raise MayNotDecide(f"{principal.name} approved it first, and the second approval is somebody else's{hint}")
     taught = await remember(tx, principal.tenant_id, invoice)
     await _decide(tx, principal, review, APPROVED, invoice, why, taught_vendor=taught)
     return []

@@ -11,8 +11,10 @@ from operations.errors import AlreadyDecided, InvalidInput, NotFound, OperationE
 from operations.principal import Principal
 from operations.run_control import answer_wait
 from operations.run_reports import show_run
+from storage import review_lists
 from storage import reviews as stored_reviews
-from storage.reviews import OPEN, Review, ReviewContent, ReviewFilter
+from storage.review_lists import ReviewFilter, Sort
+from storage.reviews import OPEN, Review, ReviewContent
 from storage.step_reviews import DECIDED, load_document_review
 from workflows.contract import BY_DECISION
 
@@ -29,19 +31,28 @@ class ReviewPage:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """A review item that was decided, and how its run stands now."""
+    """A review item about which somebody decided, and how its run stands now."""
 
     review: Review
     run_status: RunStatus
+    approvals_missing: int = 0
+    """How many more people must decide alike; 0: it is decided."""
 
 
 async def list_reviews(
-    app: App, principal: Principal, wanted: ReviewFilter | None = None, *, limit: int = 100, after: str | None = None
+    app: App,
+    principal: Principal,
+    wanted: ReviewFilter | None = None,
+    *,
+    sort: Sort = Sort.PRIORITY,
+    limit: int = 100,
+    after: str | None = None,
 ) -> ReviewPage:
     """Return a page of the tenant's review items, by default the open ones. Raises: InvalidInput."""
     if after is not None and not re.fullmatch(REVIEW_ID_PATTERN, after):
         raise InvalidInput([InputProblem("after", "is not a review item's id")])
-    found = await stored_reviews.list_reviews(app.db, principal.tenant_id, wanted, limit=limit + 1, after=after)
+    tenant_id = principal.tenant_id
+    found = await review_lists.list_reviews(app.db, tenant_id, wanted, sort=sort, limit=limit + 1, after=after)
     return ReviewPage(found[:limit], found[limit - 1].review_id if len(found) > limit else None)
 
 
@@ -58,6 +69,8 @@ async def show_review(app: App, principal: Principal, review_id: str) -> tuple[R
 async def decide_review(app: App, principal: Principal, review_id: str, decision: Json) -> Decided:
     """Decide what a human step asks. The first decision counts; the same person's same decision again is taken again.
 
+    Where several people must decide alike, a person's decision counts until the same person makes another one.
+
     Raises: NotFound, AlreadyDecided, MayNotDecide (the step wants somebody else's), WrongState (nobody asks any more),
     InvalidInput (the decision does not fit the form, or the item is a document's, or asks about one), Unavailable.
     """
@@ -69,14 +82,29 @@ async def decide_review(app: App, principal: Principal, review_id: str, decision
         raise _asks_about_document("review_id", review.document_review_id)
     if review.document_id is not None and not review.is_open:  # its run may be about to ask anew, of the document
         return await _decided_before(app, principal, review, decision)
-    update_id = f"{BY_DECISION}{digest([review.step_id, decision, principal.name])}"
+    is_shared = review.approvals_needed > 1  # then people may come back to what they decided first
+    update_id = None if is_shared else f"{BY_DECISION}{digest([review.step_id, decision, principal.name])}"
     try:
         status = await answer_wait(app, principal, review.run_id, review.step_id, decision, update_id=update_id)
     except InvalidInput as error:
         raise InvalidInput([_about_decision(problem) for problem in error.problems]) from None
     except WrongState as error:
-        raise await _refusal(app, principal, review, error) from None
-    return Decided(review, status)
+        refused = await _refusal(app, principal, review, error)
+        if is_shared and isinstance(refused, AlreadyDecided) and _is_theirs(review, refused, principal, decision):
+            return await _as_it_stands(app, principal, review)
+        raise refused from None
+    return await _as_it_stands(app, principal, review) if is_shared else Decided(review, status)
+
+
+async def _as_it_stands(app: App, principal: Principal, review: Review) -> Decided:
+    run = await show_run(app, principal, review.run_id)
+    return Decided(review, run.status, run.steps[review.step_id or ""].approvals_missing or 0)
+
+
+def _is_theirs(review: Review, made: AlreadyDecided, principal: Principal, decision: Json) -> bool:
+    """Tell whether the principal, perhaps with others, has made this very decision."""
+    people = made.decided_by.split(", ") if review.approvals_needed > 1 else [made.decided_by]
+    return principal.name in people and digest(made.decision) == digest(decision)
 
 
 async def _decided_before(app: App, principal: Principal, review: Review, decision: Json) -> Decided:
@@ -84,8 +112,9 @@ async def _decided_before(app: App, principal: Principal, review: Review, decisi
     _, content = await show_review(app, principal, review.review_id)
     if review.status != DECIDED:
         raise WrongState("decide", review.status, "review item")
-    if review.decided_by != principal.name or content.decision != decision:
-        raise AlreadyDecided(review.decided_by or "", content.decision)
+    made = AlreadyDecided(review.decided_by or "", content.decision)
+    if not _is_theirs(review, made, principal, decision):
+        raise made
     return Decided(review, (await show_run(app, principal, review.run_id)).status)
 
 

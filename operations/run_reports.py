@@ -16,7 +16,7 @@ from operations.engine import RPC_TIMEOUT, WORKER_TIMEOUT, blocked, describe, en
 from operations.errors import Unavailable
 from operations.principal import Principal
 from operations.runs import checked_run_id
-from workflows.contract import OVERDUE, RUN_FAILED, STATE, run_id_of
+from workflows.contract import OVERDUE, RUN_FAILED, STATE, run_id_of, tenant_of
 
 Handle = WorkflowHandle[object, RunReport]
 
@@ -47,7 +47,7 @@ async def _current(app: App, handle: Handle, description: WorkflowExecutionDescr
         return await _ask(handle, run_id)
     except Unavailable as error:
         # Asked again: the task may have failed since.
-        raise blocked(app, await describe(app, _tenant_of(description), run_id)) or error from error
+        raise blocked(app, await describe(app, tenant_of(description.id), run_id)) or error from error
 
 
 async def _result(handle: Handle, description: WorkflowExecutionDescription) -> RunReport:
@@ -100,7 +100,7 @@ async def _bare(description: WorkflowExecutionDescription, reason: str) -> RunRe
     ended = description.close_time
     return RunReport(
         run_id=run_id_of(description.id),
-        tenant_id=_tenant_of(description),
+        tenant_id=tenant_of(description.id),
         definition_id=memo["definition"],
         version=memo["version"],
         digest=memo["digest"],
@@ -111,7 +111,3 @@ async def _bare(description: WorkflowExecutionDescription, reason: str) -> RunRe
         duration_seconds=None if ended is None else (ended - description.start_time).total_seconds(),
         overdue=description.typed_search_attributes.get(OVERDUE) is not None,
     )
-
-
-def _tenant_of(description: WorkflowExecutionDescription) -> str:
-    return description.id.partition("/")[0]

@@ -16,7 +16,7 @@ from dag.plan import SEMANTICS
 from dag.values import Json, digest
 from operations.app import App
 from operations.definitions import DefinitionRef, check, names_version, resolve
-from operations.document_context import context_named
+from operations.document_context import context_named, subject_of
 from operations.engine import MAX_REQUEST_BYTES, RPC_TIMEOUT, describe, engine_errors
 from operations.errors import InvalidInput, KeyConflict, NotFound
 from operations.nested import pin_nested
@@ -72,7 +72,8 @@ async def start_run(app: App, principal: Principal, order: RunOrder) -> StartedR
     key = uuid.uuid4().hex if order.key is None else checked_key(order.key)
     if not isinstance(order.definition, str):
         _complete((await check(app, order.definition))[0], order.inputs)  # else a wrong call would leave a version
-    stored = await resolve(app, principal, order.definition, order.version, key=key)
+    subject = subject_of(order.inputs, key)
+    stored = await resolve(app, principal, order.definition, order.version, key=subject)
     pinned = names_version(order.definition, order.version)
     return await begin_run(app, principal, stored, order.inputs, key, pinned=pinned, priority=order.priority)
 
@@ -95,8 +96,8 @@ async def begin_run(
     what an alias names, and gets an earlier call's run though it moved. Raises: InvalidInput, KeyConflict, Unavailable.
     """
     definition = Definition.model_validate(stored.body)
-    nested = await pin_nested(app, principal, stored, key=key)
     complete = _complete(definition, inputs)
+    nested = await pin_nested(app, principal, stored, key=subject_of(complete, key))
     request = RunRequest(
         tenant_id=principal.tenant_id,
         run_id=f"{stored.definition_id}.{key}",
@@ -202,9 +203,21 @@ def _differences(existing: Mapping[str, Json], asked: Mapping[str, Json]) -> lis
     return differences + [f"inputs.{name}" for name in names if before.get(name) != now.get(name)]
 
 
-async def continue_run(app: App, request: RunRequest, memo: dict[str, Json], summary: str, priority: Priority) -> bool:
-    """Start an ended run again under its id; False if it runs, or has completed. Raises: Unavailable."""
-    policy = WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY
+async def continue_run(
+    app: App,
+    request: RunRequest,
+    memo: dict[str, Json],
+    summary: str,
+    priority: Priority,
+    *,
+    was_completed: bool = False,
+) -> bool:
+    """Start an ended run again under its id; False if it runs, or if it has completed and had not (`was_completed`).
+
+    Raises: Unavailable.
+    """
+    failed_only, any_end = WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY, WorkflowIDReusePolicy.ALLOW_DUPLICATE
+    policy = any_end if was_completed else failed_only
     return await _start(app, request, memo, summary, priority, policy)
 
 

@@ -2,11 +2,19 @@
 
 from temporalio.client import WorkflowExecutionDescription, WorkflowQueryFailedError
 
-from dag.values import Json
+from dag.dispatch import MAX_CARRIED_BYTES
+from dag.pieces import StatePiece, joined
+from dag.stored import MAX_INLINE_BYTES
+from dag.values import Json, size_of
 from operations.app import App
 from operations.engine import MAX_REQUEST_BYTES, RPC_TIMEOUT, WORKER_TIMEOUT, engine_errors, worker_errors
-from operations.errors import TooLarge
-from workflows.contract import SAVED, RunRequest, run_id_of
+from operations.errors import TooLarge, Unavailable
+from storage.db import StorageError
+from storage.kept_states import keep_state, load_state
+from workflows.contract import SAVED, RunRequest, run_id_of, tenant_of
+
+MAX_STATE_BYTES = MAX_CARRIED_BYTES // 2
+"""Largest state that a retry goes on from, as JSON: the run's history holds it, and must have room for what follows."""
 
 
 async def request_of(app: App, description: WorkflowExecutionDescription) -> RunRequest:
@@ -22,10 +30,48 @@ async def request_of(app: App, description: WorkflowExecutionDescription) -> Run
 
 async def saved_state(app: App, description: WorkflowExecutionDescription) -> dict[str, Json]:
     """Return the state in which a run ended: a worker replays it. Raises: NotFound, Unavailable, TooLarge."""
-    handle = app.temporal.get_workflow_handle(description.id, run_id=description.run_id)
     try:
-        with engine_errors("run", run_id_of(description.id)), worker_errors():
-            saved: dict[str, Json] = await handle.query(SAVED, rpc_timeout=WORKER_TIMEOUT)
-    except WorkflowQueryFailedError as error:  # a state can always be told, unless Temporal cannot carry it
-        raise TooLarge(MAX_REQUEST_BYTES) from error
-    return saved
+        saved = await _ask(app, description)
+    except WorkflowQueryFailedError:  # it is too large to be told at once
+        saved = await _in_pieces(app, description)
+    try:  # of a run that was stopped before it had the state that it was to go on from
+        return await load_state(app.values, tenant_of(description.id), saved)
+    except StorageError as error:
+        raise Unavailable("the value store", str(error)) from error
+
+
+async def kept(app: App, request: RunRequest) -> RunRequest:
+    """Return the request with its larger states in the value store, so that it can travel. Raises: Unavailable."""
+    tenant_id, resumed = request.tenant_id, request.resumed
+    try:
+        inner = {run_id: await _kept(app, tenant_id, state) for run_id, state in request.resumed_inner.items()}
+        own = resumed and await _kept(app, tenant_id, resumed)
+    except OSError as error:
+        raise Unavailable("the value store", str(error)) from error
+    return request.model_copy(update={"resumed": own, "resumed_inner": inner})
+
+
+async def _kept(app: App, tenant_id: str, state: dict[str, Json]) -> dict[str, Json]:
+    return state if size_of(state) <= MAX_INLINE_BYTES else await keep_state(app.values, tenant_id, state)
+
+
+async def _in_pieces(app: App, description: WorkflowExecutionDescription) -> dict[str, Json]:
+    pieces: list[StatePiece] = []
+    size, count = 0, 1
+    while len(pieces) < count:
+        try:
+            told = await _ask(app, description, len(pieces))
+        except WorkflowQueryFailedError as error:  # a worker of a build that tells a state only whole
+            raise TooLarge(MAX_REQUEST_BYTES) from error
+        if (size := size + size_of(told)) > MAX_STATE_BYTES:
+            raise TooLarge(MAX_STATE_BYTES)
+        pieces.append(StatePiece(tuple(told["path"]), told["part"]))
+        count = told["count"]
+    return joined(pieces)
+
+
+async def _ask(app: App, description: WorkflowExecutionDescription, *piece: int) -> dict[str, Json]:
+    handle = app.temporal.get_workflow_handle(description.id, run_id=description.run_id)
+    with engine_errors("run", run_id_of(description.id)), worker_errors():
+        told: dict[str, Json] = await handle.query(SAVED, args=piece, rpc_timeout=WORKER_TIMEOUT)
+    return told

@@ -24,7 +24,7 @@ _NOT_KEPT = frozenset({RPCStatusCode.UNIMPLEMENTED, RPCStatusCode.PERMISSION_DEN
 """Answers of clusters whose rules are not ours."""
 
 
-async def apply_sla_schedule(connection: Connection, task_queue: str) -> str:
+async def apply_sla_schedule(connection: Connection, task_queue: str, every: timedelta = EVERY) -> str:
     """Make Temporal look at the SLAs every minute, and return what to say of it; empty if it did so already.
 
     Safe to repeat. One that a person paused stays paused. Raises: Unavailable.
@@ -33,7 +33,7 @@ async def apply_sla_schedule(connection: Connection, task_queue: str) -> str:
     name = schedule_id(task_queue)
     with engine_errors("schedule", name):
         try:
-            await client.create_schedule(name, _schedule(task_queue), rpc_timeout=RPC_TIMEOUT)
+            await client.create_schedule(name, _schedule(task_queue, every), rpc_timeout=RPC_TIMEOUT)
         except ScheduleAlreadyRunningError:
             return ""
         except RPCError as error:
@@ -48,13 +48,13 @@ def schedule_id(task_queue: str) -> str:
     return f"docrail-sla.{task_queue}"
 
 
-def _schedule(task_queue: str) -> Schedule:
+def _schedule(task_queue: str, every: timedelta) -> Schedule:
     name = schedule_id(task_queue)
     return Schedule(
         action=ScheduleActionStartWorkflow(
             SLA_TYPE, id=name, task_queue=task_queue, execution_timeout=timedelta(minutes=30)
         ),
-        spec=ScheduleSpec(intervals=[ScheduleIntervalSpec(every=EVERY)]),
+        spec=ScheduleSpec(intervals=[ScheduleIntervalSpec(every=every)]),
         # After an outage one look finds everything that became due meanwhile.
         policy=SchedulePolicy(overlap=ScheduleOverlapPolicy.SKIP, catchup_window=timedelta(seconds=90)),
     )

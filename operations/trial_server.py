@@ -20,7 +20,8 @@ from temporalio.client import Client, WorkflowFailureError, WorkflowHandle, Work
 from temporalio.service import RPCError
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
-from dag.cues import ANSWERED_BY, TENANT_ID, Cue, CueKind, Played, document_of
+from dag.assignees import approvals_of
+from dag.cues import TENANT_ID, Cue, CueKind, Played, document_of, people
 from dag.definition import Definition, to_json
 from dag.inputs import complete_inputs
 from dag.kinds import StepKind
@@ -140,6 +141,7 @@ class _Player:
         self._in_chunks: dict[str, int] = {}
         """How many items of a step have ended in chunks."""
         self._kinds = {step.id: step.kind for step in definition.steps}
+        self._approvals = {step.id: approvals_of(step.human) for step in definition.steps}
 
     async def play(self, simulated: Played) -> RunReport:
         """Give all cues and return the run's report. Raises: OffScriptError."""
@@ -168,11 +170,8 @@ class _Player:
         match cue.kind:
             case CueKind.ANSWER:
                 await self._wait_for_question(cue)
-                try:
-                    by_queue = f"{BY_DECISION}{uuid.uuid4().hex}"  # a step that asks about the document takes no other
-                    await self._handle.execute_update(ANSWER, args=[cue.step, cue.value, ANSWERED_BY], id=by_queue)
-                except WorkflowUpdateFailedError as error:
-                    raise OffScriptError(f"step '{cue.step}' refused its answer: {error.cause}") from error
+                for by in people(self._approvals[cue.step]):
+                    await self._answer(cue, by)
             case CueKind.TIME_OUT:
                 await self._wait_for_question(cue)
                 await self._time_out(cue)
@@ -183,6 +182,13 @@ class _Player:
                 await self._until(cue, lambda step: step.status not in _OPEN)
             case CueKind.STOP | CueKind.COMPLETE | CueKind.FAIL:
                 await self._act(cue, is_nested=kind is StepKind.WORKFLOW and not cue.undoes)
+
+    async def _answer(self, cue: Cue, by: str) -> None:
+        by_queue = f"{BY_DECISION}{uuid.uuid4().hex}"  # a step that asks about the document takes no other
+        try:
+            await self._handle.execute_update(ANSWER, args=[cue.step, cue.value, by], id=by_queue)
+        except WorkflowUpdateFailedError as error:
+            raise OffScriptError(f"step '{cue.step}' refused its answer: {error.cause}") from error
 
     async def _wait_for_question(self, cue: Cue) -> None:
         """Return when the step waits, or has waited: what is due at once with something else may be over already."""

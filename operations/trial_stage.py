@@ -116,11 +116,12 @@ def _handler(name: str, stages: dict[str, Stage]) -> Callable[[StepCall], Any]:
     @activity.defn(name=name)
     async def stand_in(call: StepCall) -> StepOutcome:
         stage, step_id = stage_of(stages, call.run_id), call.step_id.removesuffix(UNDO)
-        if call.step_id != step_id:
-            stage.undone.append(step_id)
-        elif call.item_key is None:
+        undoes = call.step_id != step_id
+        if not undoes and call.item_key is None:
             stage.given[step_id] = with_test_callbacks(stage.memory.filled(call.config))
         cue = await stage.act((call.step_id, call.item_key), step_id)
+        if undoes:
+            stage.undone.append(step_id)
         output = cue.value if size_of(cue.value) <= call.inline_bytes else stage.memory.put(cue.value)
         return StepOutcome(output=output, attempt=cue.attempts)
 

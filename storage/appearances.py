@@ -1,6 +1,6 @@
 """How a judged document looks in the review queue, whether a run opens its item or a person changes a field."""
 
-from invoices.judging import vendor_is_known
+from invoices.judging import currency_is_foreign, vendor_is_known
 from invoices.model import InvoiceData
 from invoices.priority import review_priority
 from invoices.reviewing import review_reasons, shown_digest, summary
@@ -9,7 +9,13 @@ from storage.reviews import Appearance
 
 def appearance_of(invoice: InvoiceData) -> Appearance:
     """Return the item's appearance, with a priority that leaves out the SLA: that part is added when it is read."""
-    priority = review_priority(invoice, sla_hours=1, hours_used=0, new_vendor=not vendor_is_known(invoice))
+    priority = review_priority(
+        invoice,
+        sla_hours=1,
+        hours_used=0,
+        new_vendor=not vendor_is_known(invoice),
+        foreign_currency=currency_is_foreign(invoice),
+    )
     parts = {name: part for name, part in priority.parts_json().items() if name != "sla"}
     return Appearance(
         priority=priority.score,

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from storage.db import StorageError
 from storage.folders import Folder, as_folder, local_root
+from storage.renewal import Turn, no_turns
 
 RENEWED_AFTER = dt.timedelta(days=1)
 """Bytes that are put again are written again if they are older: what nobody has put for long may be deleted."""
@@ -47,15 +48,21 @@ class BlobRef:
 class BlobStore:
     """Blobs in the folder `place`, shared by all tenants: who may see which is told by the rows naming them."""
 
-    def __init__(self, place: Path | Folder) -> None:
+    def __init__(self, place: Path | Folder, turn: Turn = no_turns) -> None:
         self.folder = as_folder(place)
+        self._turn = turn
 
     async def put(self, data: bytes) -> BlobRef:
         """Keep `data`, durable when this returns. Bytes that are kept already are not written again for a day.
 
         Raises: OSError (disk full, S3 away); nothing half-written remains.
         """
-        return await asyncio.to_thread(self._put, data)
+        reference, kept = await asyncio.to_thread(self._offer, data)
+        if not kept:
+            path = blob_path(reference.sha256)
+            async with self._turn(path):  # else whoever found it old a moment ago would delete what is written now
+                await asyncio.to_thread(self.folder.write, path, data)
+        return reference
 
     async def get(self, sha256: str) -> bytes:
         """Return the blob's bytes, checked. Raises: BlobMissing, BlobDamaged, OSError, ValueError (not a sha256)."""
@@ -86,12 +93,11 @@ class BlobStore:
         """Return where the blob lies or would lie. Raises: ValueError if elsewhere, or if `sha256` is not one."""
         return self.root / blob_path(sha256)
 
-    def _put(self, data: bytes) -> BlobRef:
+    def _offer(self, data: bytes) -> tuple[BlobRef, bool]:
+        """Return what names the bytes, and whether they are kept now: new ones, or ones that need not be renewed."""
         reference = BlobRef(hashlib.sha256(data).hexdigest(), len(data))
         path = blob_path(reference.sha256)
-        if not self.folder.create(path, data) and not self._holds(path, data):
-            self.folder.write(path, data)
-        return reference
+        return reference, self.folder.create(path, data) or self._holds(path, data)
 
     def _holds(self, path: str, data: bytes) -> bool:
         """Compare the bytes, not only the size, so that an upload heals a damaged blob; one that is old is none."""

@@ -17,11 +17,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dag.maintenance import Compacted
-from invoices.model import SCHEMA_VERSION
 from storage.folders import Folder
 from storage.lake import Saved, saved_in
 from storage.manifest import PATH, Manifest, Part, Read, Retired, read_manifest, swap_manifest
 from storage.parquet import (
+    LAKE_SCHEMA_VERSION,
     LakeFileDamaged,
     joined,
     pack,
@@ -60,10 +60,10 @@ def compact(
         read = read_manifest(tenant)
         passed_by = read.manifest.retired_paths | skipped
         waiting = [saved for saved in saved_in(tenant, "parquet") if saved.path not in passed_by]
-        if later := [part.path for part in read.manifest.parts if part.schema_version > SCHEMA_VERSION]:
+        if later := [part.path for part in read.manifest.parts if part.schema_version > LAKE_SCHEMA_VERSION]:
             log.warning("nothing is compacted: a later release than this one wrote %s; upgrade this worker", later[0])
             return done
-        stale = any(part.schema_version < SCHEMA_VERSION for part in read.manifest.parts)
+        stale = any(part.schema_version < LAKE_SCHEMA_VERSION for part in read.manifest.parts)
         if not waiting and not stale:
             return done
         merge = _Merge(tenant, read, beat)
@@ -139,7 +139,7 @@ class _Merge:
         except LakeFileDamaged as error:
             log.warning("%s is left as it is: %s", saved.path, error)
         else:
-            if schema_version_of(table) <= SCHEMA_VERSION:
+            if schema_version_of(table) <= LAKE_SCHEMA_VERSION:
                 return table
             log.warning("%s is left as it is: a later release than this one wrote it; upgrade this worker", saved.path)
         self.left.add(saved.path)
@@ -154,7 +154,7 @@ class _Merge:
         documents = versions_in(new).keys()
         changed = {path for path, versions in held.items() if not documents.isdisjoint(versions)}
         changed |= {path for month in set(_months(new)) if (path := self._part_with_room(month))}
-        old = sorted(path for path, part in self._parts.items() if part.schema_version < SCHEMA_VERSION)
+        old = sorted(path for path, part in self._parts.items() if part.schema_version < LAKE_SCHEMA_VERSION)
         return changed | set(old[:1])
 
     def _part_with_room(self, month: str) -> str | None:
@@ -180,7 +180,7 @@ class _Merge:
         path = f"compacted/issue_month={month}/part-{hashlib.sha256(data).hexdigest()[:32]}.parquet"
         self._tenant.write(path, data)  # again, too, where it is left over: so it is young, and nobody tidies it away
         size, rows = len(data), table.num_rows
-        return Part(path=path, issue_month=month, rows=rows, size_bytes=size, schema_version=SCHEMA_VERSION)
+        return Part(path=path, issue_month=month, rows=rows, size_bytes=size, schema_version=LAKE_SCHEMA_VERSION)
 
     def _swap(self, written: Sequence[Part], changed: set[str], retired: Mapping[str, dt.datetime]) -> None:
         parts = {path: part for path, part in self._parts.items() if path not in changed}

@@ -60,14 +60,16 @@ tenant_id = $1
    AND ($3::text IS NULL OR definition_id = $3)
    AND ($4::text IS NULL OR handler = $4)
    AND ($5::text = 'all' OR ($5 = 'open') = (status <> 'resolved'))
-   AND ($6::text = 'all' OR ($6 = 'retryable') = (retryable AND status <> 'parked'))"""
+   AND ($6::text = 'all' OR ($6 = 'retryable') = (retryable AND status <> 'parked'))
+   AND ($7::timestamptz IS NULL OR failed_at < $7)"""
 LIST = f"""
 SELECT {_COLUMNS} FROM dead_letters
  WHERE {_MATCHES}
-   AND ($8::text IS NULL OR (failed_at, run_id, step_id) <
-        (SELECT failed_at, run_id, step_id FROM dead_letters WHERE tenant_id = $1 AND run_id = $8 AND step_id = $9))
+   AND ($9::text IS NULL OR (failed_at, run_id, step_id) <
+        (SELECT failed_at, run_id, step_id FROM dead_letters WHERE tenant_id = $1 AND run_id = $9 AND step_id = $10))
  ORDER BY failed_at DESC, run_id DESC, step_id DESC
- LIMIT $7"""
+ LIMIT $8"""
+LIST_OLDEST = f"SELECT {_COLUMNS} FROM dead_letters WHERE {_MATCHES} ORDER BY failed_at, run_id, step_id LIMIT $8"
 COUNT = f"""
 SELECT error_type, count(*) AS letters, count(*) FILTER (WHERE status = 'parked') AS parked,
        count(*) FILTER (WHERE retryable) AS retryable, min(failed_at) AS oldest, max(failed_at) AS newest
@@ -120,6 +122,7 @@ class LetterFilter:
     handler: str | None = None
     status: StatusFilter = StatusFilter.OPEN
     view: View = View.ACTIONABLE
+    failed_before: dt.datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,13 +217,19 @@ async def list_letters(
     return [_letter(row) for row in rows]
 
 
+async def list_oldest(db: Database, tenant_id: str, wanted: LetterFilter, *, limit: int) -> list[StoredLetter]:
+    """Return letters, those that failed first first: one that fails again is the last one then."""
+    return [_letter(row) for row in await db.fetch(LIST_OLDEST, tenant_id, *_parameters(wanted), limit)]
+
+
 async def count_letters(db: Database, tenant_id: str, wanted: LetterFilter) -> list[ClassCount]:
     """Return how many letters each error class has, the most frequent first."""
     return [ClassCount(**row) for row in await db.fetch(COUNT, tenant_id, *_parameters(wanted))]
 
 
-def _parameters(wanted: LetterFilter) -> tuple[str | None, ...]:
-    return (wanted.error_type, wanted.definition_id, wanted.handler, wanted.status, wanted.view)
+def _parameters(wanted: LetterFilter) -> tuple[str | dt.datetime | None, ...]:
+    named = (wanted.error_type, wanted.definition_id, wanted.handler, wanted.status, wanted.view)
+    return (*named, wanted.failed_before)
 
 
 def _letter(row: asyncpg.Record) -> StoredLetter:

@@ -20,13 +20,6 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
 ON CONFLICT DO NOTHING
 RETURNING {_COLUMNS}"""
 LOAD_DOCUMENT = f"SELECT {_COLUMNS} FROM documents WHERE tenant_id = $1 AND document_id = $2"
-LIST_DOCUMENTS = f"""
-SELECT {_COLUMNS} FROM documents
- WHERE tenant_id = $1
-   AND ($3::text IS NULL OR (received_at, document_id) <
-        (SELECT received_at, document_id FROM documents WHERE tenant_id = $1 AND document_id = $3))
- ORDER BY received_at DESC, document_id DESC
- LIMIT $2"""
 LOAD_UNSTARTED = f"""
 SELECT {_COLUMNS} FROM documents
  WHERE run_started_at IS NULL AND received_at < now() - make_interval(secs => $1)
@@ -113,11 +106,6 @@ async def load_document(db: Database, tenant_id: str, document_id: str) -> Docum
     """Return the tenant's document, None if it has none of this id."""
     row = await db.fetchrow(LOAD_DOCUMENT, tenant_id, document_id)
     return Document(**row) if row else None
-
-
-async def list_documents(db: Database, tenant_id: str, *, limit: int = 100, after: str | None = None) -> list[Document]:
-    """Return the tenant's documents, newest first; `after` is the last document id of the page before."""
-    return [Document(**row) for row in await db.fetch(LIST_DOCUMENTS, tenant_id, limit, after)]
 
 
 async def load_unstarted(db: Database, *, older_than_seconds: float, limit: int = 100) -> list[Document]:

@@ -70,4 +70,5 @@ async def save_extraction(
 
 def _storable(invoice: InvoiceData) -> str:
     """Return the reading as JSON for jsonb, which refuses the NULs that broken fonts put into a PDF's text."""
-    return _ESCAPED_NUL.sub(r"\1", invoice.for_document("").model_dump_json())
+    text = invoice.for_document("").model_dump_json()
+    return _ESCAPED_NUL.sub(r"\1", text) if r"\u0000" in text else text

@@ -2,6 +2,7 @@
 """The one way to read a document: its best reading, people's corrections, and what other documents say of it."""
 
 import datetime as dt
+from dataclasses import dataclass
 
 import asyncpg
 from pydantic import TypeAdapter
@@ -25,11 +26,13 @@ LOAD = f"""
 SELECT d.sha256, d.received_at, d.duplicate_of,
        (SELECT p.data::text FROM processed_documents p WHERE p.tenant_id = $1 AND p.sha256 = d.sha256
          ORDER BY {BEST_FIRST} LIMIT 1) AS reading,
-       (SELECT r.decided_invoice::text FROM reviews r
-         WHERE r.tenant_id = $1 AND r.document_id = $2 AND r.status IN ('approved', 'rejected')) AS decided,
+       CASE WHEN r.status IN ('approved', 'rejected') THEN r.decided_invoice::text END AS decided,
+       CASE WHEN r.status IN ('approved', 'rejected') THEN r.status ELSE 'open' END AS status,
+       coalesce(r.revision, 0) AS revision,
        CASE WHEN s.seen_at IS NOT NULL THEN to_json(s)::text END AS seen,
        EXISTS (SELECT FROM corrections c WHERE c.tenant_id = $1 AND c.document_id = $2) AS corrected
   FROM documents d
+  LEFT JOIN reviews r ON r.tenant_id = $1 AND r.document_id = $2
   LEFT JOIN LATERAL (SELECT {COMPARED}, seen_at FROM seen_invoices WHERE tenant_id = $1 AND document_id = $2) s ON true
  WHERE d.tenant_id = $1 AND d.document_id = $2"""
 NOTE = """
@@ -42,7 +45,8 @@ ON CONFLICT (tenant_id, document_id) DO UPDATE
        issued_on = EXCLUDED.issued_on"""
 
 _ALIVE = """s.tenant_id = $1 AND s.document_id <> $2 AND NOT EXISTS
-    (SELECT FROM reviews r WHERE r.document_id = s.document_id AND r.status = 'rejected')"""
+    (SELECT FROM reviews r
+      WHERE r.tenant_id = s.tenant_id AND r.document_id = s.document_id AND r.status = 'rejected')"""
 _SAME_VENDOR = "(s.vat_id = $6 OR s.iban = $7 OR s.name_key = $8)"
 _HALF = "length($5::text) / 2"
 _LIKENESSES = (
@@ -76,7 +80,31 @@ _SEEN, _OTHERS = TypeAdapter(Seen), TypeAdapter(tuple[Seen, ...])
 _VENDORS = TypeAdapter(tuple[VendorMemory, ...])
 
 
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What people have made of a document: nothing, as long as it has no review item."""
+
+    status: str = "open"
+    """`approved`, `rejected`, or `open`: nobody has decided."""
+    revision: int = 0
+    """Rises with every decision, reopening and correction."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """A document as it is known now, and when it came."""
+
+    invoice: InvoiceData
+    received_at: dt.datetime
+    standing: Standing
+
+
 async def load_judged(db: Database, tenant_id: str, document_id: str, *, today: dt.date) -> InvoiceData:
+    """Return the document as `load_arrived` does, without its arrival. Raises: as that."""
+    return (await load_arrived(db, tenant_id, document_id, today=today)).invoice
+
+
+async def load_arrived(db: Database, tenant_id: str, document_id: str, *, today: dt.date) -> Arrived:
     """Return the document as it is known now: read, corrected by people, compared, checked, with its confidences.
 
     A decided one is as it was decided, until it is reopened: whatever is read, taught or fitted since is no part of it.
@@ -86,8 +114,9 @@ async def load_judged(db: Database, tenant_id: str, document_id: str, *, today: 
     row = await db.fetchrow(LOAD, tenant_id, document_id, CURRENT_READER)
     if row is None:
         raise NotStored("document", document_id, tenant_id)
+    standing = Standing(row["status"], row["revision"])
     if row["decided"] is not None:
-        return InvoiceData.model_validate_json(row["decided"])
+        return Arrived(InvoiceData.model_validate_json(row["decided"]), row["received_at"], standing)
     if row["reading"] is None:
         raise NotStored("extraction of document", document_id, tenant_id)
     invoice = InvoiceData.model_validate_json(row["reading"]).for_document(document_id)
@@ -99,7 +128,7 @@ async def load_judged(db: Database, tenant_id: str, document_id: str, *, today: 
     arrival = (row["received_at"], row["duplicate_of"])
     known = await db.fetchrow(LOAD_KNOWN, tenant_id, *_values(own), list(vendor_keys(invoice)), *arrival)
     assert known is not None, "one row, whatever is known"
-    return judge(invoice, _known(own, known), today)
+    return Arrived(judge(invoice, _known(own, known), today), row["received_at"], standing)
 
 
 def _known(own: Seen, row: asyncpg.Record) -> Known:

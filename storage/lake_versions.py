@@ -7,16 +7,39 @@ from dataclasses import dataclass
 import asyncpg
 
 from invoices.model import InvoiceData
-from storage.db import Database, NotStored
+from storage.db import Database, NotStored, StorageError
+from storage.judged import Standing, load_arrived
 
-LATEST = """
-SELECT version, saved_at, content FROM lake_versions WHERE tenant_id = $1 AND document_id = $2
- ORDER BY version DESC
- LIMIT 1"""
-INSERT = """
-INSERT INTO lake_versions (tenant_id, document_id, version, content) VALUES ($1, $2, $3, $4)
-ON CONFLICT DO NOTHING
-RETURNING version, saved_at"""
+# The review's row is held meanwhile: whoever decides or corrects does so before this, or after it.
+CLAIM = """
+WITH review AS (
+    SELECT revision FROM reviews WHERE tenant_id = $1 AND document_id = $2 FOR SHARE),
+known AS (SELECT coalesce((SELECT revision FROM review), 0) = $4 AS is_current),
+last AS (
+    SELECT version, saved_at, content FROM lake_versions WHERE tenant_id = $1 AND document_id = $2
+     ORDER BY version DESC
+     LIMIT 1),
+made AS (
+    INSERT INTO lake_versions (tenant_id, document_id, version, content)
+    SELECT $1, $2, coalesce((SELECT version FROM last), 0) + 1, $3
+     WHERE (SELECT is_current FROM known) AND NOT EXISTS (SELECT FROM last WHERE content = $3)
+    ON CONFLICT DO NOTHING
+    RETURNING version, saved_at),
+claimed AS (
+    SELECT version, saved_at FROM made
+    UNION ALL
+    SELECT version, saved_at FROM last WHERE content = $3)
+SELECT is_current, version, saved_at FROM known LEFT JOIN claimed ON true"""
+
+
+NEW = Standing()
+
+
+class StandingChanged(StorageError):  # noqa: N818  # a statement about the document
+    """Somebody decided or corrected the document since it was loaded: what was loaded is no state to save."""
+
+    def __init__(self, document_id: str) -> None:
+        super().__init__(f"the review of document {document_id!r} has changed since it was loaded: load it again")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,24 +48,46 @@ class LakeVersion:
 
     number: int
     saved_at: dt.datetime
+    status: str = "open"
+    """What people had decided: `approved`, `rejected`, or `open`."""
 
 
-async def claim_version(db: Database, tenant_id: str, invoice: InvoiceData) -> LakeVersion:
+async def claim_version(db: Database, tenant_id: str, invoice: InvoiceData, standing: Standing = NEW) -> LakeVersion:
     """Return the version under which to save `invoice`: that of the document's last one if nothing has changed since.
 
     So an attempt that is repeated writes the same bytes under the same name. Raises: NotStored if the tenant has no
-    such document.
+    such document, StandingChanged.
     """
-    content = hashlib.sha256(invoice.model_dump_json().encode()).hexdigest()
+    content = _digest(invoice, standing.status)
     while True:
-        last = await db.fetchrow(LATEST, tenant_id, invoice.document_id)
-        if last and last["content"] == content:
-            return LakeVersion(last["version"], last["saved_at"])
-        number = last["version"] + 1 if last else 1
         try:
-            row = await db.fetchrow(INSERT, tenant_id, invoice.document_id, number, content)
+            row = await db.fetchrow(CLAIM, tenant_id, invoice.document_id, content, standing.revision)
         except asyncpg.ForeignKeyViolationError:
             raise NotStored("document", invoice.document_id, tenant_id) from None
-        if row:
-            return LakeVersion(row["version"], row["saved_at"])
+        assert row is not None, "one row, whatever is known"
+        if not row["is_current"]:
+            raise StandingChanged(invoice.document_id)
+        if row["version"] is not None:
+            return LakeVersion(row["version"], row["saved_at"], standing.status)
         # Somebody else took the number at this moment: perhaps for the same state.
+
+
+async def load_version(
+    db: Database, tenant_id: str, document_id: str, *, today: dt.date
+) -> tuple[InvoiceData, LakeVersion]:
+    """Return the document as it is known now, and the version under which the lake keeps that state.
+
+    Raises: NotStored if the tenant has no such document, or it was not read yet.
+    """
+    while True:
+        arrived = await load_arrived(db, tenant_id, document_id, today=today)
+        try:
+            return arrived.invoice, await claim_version(db, tenant_id, arrived.invoice, arrived.standing)
+        except StandingChanged:
+            continue
+
+
+def _digest(invoice: InvoiceData, status: str) -> str:
+    """Return the digest of all that the lake keeps of a state; without a decision it is the invoice's alone."""
+    text = invoice.model_dump_json()
+    return hashlib.sha256((text if status == "open" else f"{text}{status}").encode()).hexdigest()

@@ -10,11 +10,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dag.values import Json
-from invoices.model import FIELD_NAMES, SCHEMA_VERSION, FieldValue, InvoiceData, LineItem, TaxPart
+from invoices.model import FIELD_NAMES, FieldValue, InvoiceData, LineItem, TaxPart
 from storage.db import StorageError
 from storage.folders import Folder
 from storage.lake import Saved
 from storage.lake_versions import LakeVersion
+
+LAKE_SCHEMA_VERSION = 3
+"""Of the columns: 1 knew no candidates, 2 no `status`. What the release of a file did not know is null."""
 
 AMOUNT = pa.decimal128(18, 4)
 SMALLEST_AMOUNT = Decimal("0.0001")
@@ -69,6 +72,7 @@ _COLUMNS: dict[str, pa.DataType] = {
     "document_id": pa.string(),
     "version": pa.int32(),
     "saved_at": TIME,
+    "status": pa.string(),
     "document_type": pa.string(),
     **dict.fromkeys(_TEXT_FIELDS, pa.string()),
     **dict.fromkeys(_DATE_FIELDS, pa.date32()),
@@ -90,7 +94,7 @@ _COLUMNS: dict[str, pa.DataType] = {
     "prompt_version": pa.string(),
     "calibration": pa.string(),
 }
-SCHEMA = pa.schema(_COLUMNS, metadata={"schema_version": str(SCHEMA_VERSION)})
+SCHEMA = pa.schema(_COLUMNS, metadata={"schema_version": str(LAKE_SCHEMA_VERSION)})
 
 _DAMAGED = (pa.ArrowException, OSError, ValueError, OverflowError, KeyError, TypeError)
 """What pyarrow and Python say to bytes that are no Parquet file of ours: mostly OSError and UnicodeDecodeError."""
@@ -117,7 +121,7 @@ def encode(tenant_id: str, invoice: InvoiceData, version: LakeVersion) -> bytes:
     )
     with bare as writer:
         writer.write_table(table)
-        writer.add_key_value_metadata({"schema_version": str(SCHEMA_VERSION)})
+        writer.add_key_value_metadata({"schema_version": str(LAKE_SCHEMA_VERSION)})
     return buffer.getvalue()
 
 
@@ -204,6 +208,7 @@ def _row(tenant_id: str, invoice: InvoiceData, version: LakeVersion) -> dict[str
         "document_id": invoice.document_id,
         "version": version.number,
         "saved_at": version.saved_at,
+        "status": version.status,
         "document_type": invoice.document_type.value,
         **{name: getattr(invoice, name).value for name in (*_TEXT_FIELDS, *_DATE_FIELDS)},
         **{name: _amount(name, getattr(invoice, name).value) for name in _AMOUNT_FIELDS},

@@ -16,13 +16,12 @@ import pyarrow.dataset as ds
 from pyarrow import fs
 
 from dag.values import Json
-from invoices.model import SCHEMA_VERSION
 from storage.compaction import latest, month_of
 from storage.db import StorageError
 from storage.folders import Folder
 from storage.lake import Lake, saved_in
 from storage.manifest import read_manifest
-from storage.parquet import SCHEMA, joined, read_rows, read_saved
+from storage.parquet import LAKE_SCHEMA_VERSION, SCHEMA, joined, read_rows, read_saved
 
 READ_AT_ONCE = 16
 """Small files that are read at the same time."""
@@ -35,28 +34,20 @@ ATTEMPTS = 3
 _MONTH = pa.field("issue_month", pa.string())
 _ROWS = SCHEMA.append(_MONTH)
 
-ALL_COMPACTED = "SELECT * FROM compacted"
-LATEST = """
-SELECT * FROM compacted
- WHERE NOT EXISTS (
-       SELECT 1 FROM recent
-        WHERE recent.tenant_id = compacted.tenant_id AND recent.document_id = compacted.document_id
-          AND recent.version > compacted.version)
-UNION ALL
-SELECT * FROM recent
- WHERE NOT EXISTS (
-       SELECT 1 FROM compacted
-        WHERE compacted.tenant_id = recent.tenant_id AND compacted.document_id = recent.document_id
-          AND compacted.version >= recent.version)"""
-"""Reads which versions all parts have, whatever is asked for; so it is for the time between two compactions."""
+_SAME_DOCUMENT = "recent.tenant_id = compacted.tenant_id AND recent.document_id = compacted.document_id"
+_REPLACED = f"{_SAME_DOCUMENT} AND recent.version > compacted.version"
+_OUTDATED = f"{_SAME_DOCUMENT} AND compacted.version >= recent.version"
+"""Of which rows there are later ones. That reads which versions all parts have, whatever is asked for; so it is for the
+time between two compactions."""
 
 VIEWS = {
     "line_items": """
-SELECT tenant_id, document_id, vendor_name, invoice_number, date, issue_month, currency, line_number, unnest(item)
+SELECT tenant_id, document_id, status, vendor_name, invoice_number, date, issue_month, currency, line_number,
+       unnest(item)
   FROM (SELECT *, generate_subscripts(line_items, 1) AS line_number, unnest(line_items) AS item FROM invoices)""",
     "fields": """
-SELECT tenant_id, document_id, issue_month, unnest(field)
-  FROM (SELECT tenant_id, document_id, issue_month, unnest(fields) AS field FROM invoices)""",
+SELECT tenant_id, document_id, status, issue_month, unnest(field)
+  FROM (SELECT tenant_id, document_id, status, issue_month, unnest(fields) AS field FROM invoices)""",
 }
 
 
@@ -127,22 +118,28 @@ def _open(lake: Lake, tenants: Iterable[str]) -> OpenLake:
         saved = latest([saved for saved in saved_in(tenant, "parquet") if saved.path not in gone])
         files += len(saved)
         recent += _load(partial(read_saved, tenant), saved)
-        current = [part for part in manifest.parts if part.schema_version == SCHEMA_VERSION]
-        parts += [f"{tenant_id}/{part.path}" for part in current]
-        other += _load(partial(read_rows, tenant), [part.path for part in manifest.parts if part not in current])
+        todays = [part for part in manifest.parts if part.schema_version == LAKE_SCHEMA_VERSION]
+        parts += [f"{tenant_id}/{part.path}" for part in todays]
+        other += _load(partial(read_rows, tenant), [part.path for part in manifest.parts if part not in todays])
     connection = duckdb.connect(
         ":memory:", config={"enable_external_access": "false", "python_enable_replacements": "false"}
     )
-    connection.register("current_parts", _dataset(lake.folder, parts))
-    connection.register("other_parts", _with_month(joined(other)))  # of earlier releases, and of later ones
-    connection.register("recent", _with_month(joined(recent)))
-    connection.execute("CREATE VIEW compacted AS FROM current_parts UNION ALL FROM other_parts")
-    connection.execute(f"CREATE VIEW invoices AS {LATEST if recent else ALL_COMPACTED}")
+    # Relations have no names: whoever asks sees each document once, or not at all.
+    current = connection.from_arrow(_dataset(lake.folder, parts))
+    compacted = current.union(connection.from_arrow(_with_month(joined(other))))  # of earlier releases, and later ones
+    if recent:
+        compacted = _latest(compacted.set_alias("compacted"), connection.from_arrow(_with_month(joined(recent))))
+    compacted.create_view("invoices")
     for name, select in VIEWS.items():
         connection.execute(f"CREATE VIEW {name} AS {select}")
     connection.execute("SET TimeZone = 'UTC'")
     connection.execute("SET lock_configuration = true")
     return OpenLake(connection, files)
+
+
+def _latest(compacted: duckdb.DuckDBPyRelation, recent: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
+    recent = recent.set_alias("recent")
+    return compacted.join(recent, _REPLACED, how="anti").union(recent.join(compacted, _OUTDATED, how="anti"))
 
 
 def _bare(sql: str) -> str:

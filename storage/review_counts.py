@@ -1,12 +1,13 @@
+# ruff: noqa: S608  # only constants of this code are formatted into statements
 """Totals of what reviewers do, kept with each act, for dashboards."""
 
 from dataclasses import dataclass
 
 from storage.db import Database
 
-COUNT = """
-INSERT INTO review_counts AS c (tenant_id, name, label, total) VALUES ($1, $2, $3, $4)
-ON CONFLICT (tenant_id, name, label) DO UPDATE SET total = c.total + excluded.total"""
+COLUMNS = "review_counts AS c (tenant_id, name, label, total)"
+OR_ADD = "ON CONFLICT (tenant_id, name, label) DO UPDATE SET total = c.total + excluded.total"
+COUNT = f"INSERT INTO {COLUMNS} VALUES ($1, $2, $3, $4) {OR_ADD}"
 LOAD = "SELECT name, label, sum(total) AS total FROM review_counts GROUP BY name, label ORDER BY name, label"
 
 DECISIONS, TOUCHED, SECONDS, REVIEWED = "decisions", "touched", "seconds", "reviewed"

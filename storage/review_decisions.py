@@ -18,7 +18,7 @@ PASSED_BY = "straight-through"
 
 DECIDE = """
 UPDATE reviews SET status = $3, decision = $4, decided_by = $5, decision_digest = $6, closed_at = now(),
-       decided_invoice = $7::text::json, taught_vendor = $8,
+       decided_invoice = $7::text::json, taught_vendor = $8, revision = revision + 1,
        claimed_by = NULL, claimed_until = NULL, postponed_until = NULL, updated_at = now()
  WHERE tenant_id = $1 AND review_id = $2"""
 APPROVE_FIRST = """
@@ -27,7 +27,7 @@ UPDATE reviews SET first_approval = $3, claimed_by = NULL, claimed_until = NULL,
 REOPEN = """
 UPDATE reviews SET status = 'open', decision = NULL, decided_by = NULL, decision_digest = NULL, closed_at = NULL,
        decided_invoice = NULL, taught_vendor = NULL, first_approval = NULL, claimed_by = NULL, claimed_until = NULL,
-       updated_at = now()
+       revision = revision + 1, updated_at = now()
  WHERE tenant_id = $1 AND review_id = $2"""
 LOAD_DECIDED = """
 SELECT decided_by, decided_invoice::text, taught_vendor FROM reviews

@@ -6,12 +6,14 @@ How much of its SLA a document has used is computed when it is read, so its prio
 
 import datetime as dt
 import hashlib
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass, field
 
 import asyncpg
 
+from dag.assignees import missing_of
 from dag.values import Json
 from invoices.priority import NEARLY_DUE, WEIGHTS, Band
+from storage import review_counts
 from storage.db import Database, NotStored
 
 OPEN, APPROVED, REJECTED, POSTPONED = "open", "approved", "rejected", "postponed"
@@ -40,45 +42,41 @@ r.reasons, r.summary, r.assignee_group AS "group", r.may_not_decide, r.assigned_
 CASE WHEN r.claimed_until > now() THEN r.claimed_by END AS claimed_by,
 CASE WHEN r.claimed_until > now() THEN r.claimed_until END AS claimed_until, r.claimed_at, r.claim_token,
 r.shown_digest AS digest, r.postponed_until, r.first_approval, r.straight_through, r.audit_sample, r.touched,
-r.decided_by, r.due_at, r.created_at, r.updated_at, r.closed_at, r.document_review_id"""
-"""All but what may be long: form, show and decision."""
+r.decided_by, r.due_at, r.created_at, r.updated_at, r.closed_at, r.document_review_id,
+CASE WHEN r.first_approval IS NULL THEN r.approvals_needed ELSE 2 END AS approvals_needed,
+CASE WHEN r.first_approval IS NULL THEN
+     (SELECT coalesce(json_agg(json_build_object('by', made -> 'by', 'at', made -> 'at', 'digest', made -> 'digest')),
+                      '[]') FROM json_array_elements(r.decided_so_far) AS made)
+     ELSE json_build_array(r.first_approval) END AS decided_so_far"""
+"""All but what may be long: form, show and decisions."""
 
-UPSERT_REVIEW = """
-INSERT INTO reviews AS r (tenant_id, review_id, document_id, run_id, band, priority, parts, reasons, summary, due_at,
-                          shown_digest, sla_from, straight_through, audit_sample)
-VALUES ($1, $2, $3, $4, $5, $6::float8, $7, $8, $9, $10, $11, $12, $13, $14)
-ON CONFLICT (document_id) DO UPDATE
-   SET run_id = EXCLUDED.run_id, band = EXCLUDED.band, priority = EXCLUDED.priority, parts = EXCLUDED.parts,
-       reasons = EXCLUDED.reasons, summary = EXCLUDED.summary, due_at = EXCLUDED.due_at,
-       shown_digest = EXCLUDED.shown_digest, sla_from = EXCLUDED.sla_from, straight_through = EXCLUDED.straight_through,
-       audit_sample = EXCLUDED.audit_sample, status = 'open', closed_at = NULL, updated_at = now()
- WHERE r.tenant_id = EXCLUDED.tenant_id AND r.status IN ('open', 'closed')
-RETURNING xmax = 0"""
+# What the statement made is told as `reviews`, in the table's place, for that does not show it yet.
+UPSERT_REVIEW = f"""
+WITH reviews AS (
+    INSERT INTO reviews AS r (tenant_id, review_id, document_id, run_id, band, priority, parts, reasons, summary,
+                              due_at, shown_digest, sla_from, straight_through, audit_sample)
+    VALUES ($1, $2, $3, $4, $5, $6::float8, $7, $8, $9, $10, $11, $12, $13, $14)
+    ON CONFLICT (document_id) DO UPDATE
+       SET run_id = EXCLUDED.run_id, band = EXCLUDED.band, priority = EXCLUDED.priority, parts = EXCLUDED.parts,
+           reasons = EXCLUDED.reasons, summary = EXCLUDED.summary, due_at = EXCLUDED.due_at,
+           shown_digest = EXCLUDED.shown_digest, sla_from = EXCLUDED.sla_from,
+           straight_through = EXCLUDED.straight_through, audit_sample = EXCLUDED.audit_sample, status = 'open',
+           closed_at = NULL, updated_at = now()
+     WHERE r.tenant_id = EXCLUDED.tenant_id AND r.status IN ('open', 'closed')
+    RETURNING r.*, r.xmax = 0 AS is_new),
+counted AS (
+    INSERT INTO {review_counts.COLUMNS}
+    SELECT tenant_id, '{review_counts.STRAIGHT_THROUGH}', CASE WHEN straight_through THEN 'passes' ELSE 'held' END, 1
+      FROM reviews WHERE is_new AND straight_through IS NOT NULL
+    {review_counts.OR_ADD})
+SELECT {COLUMNS}, r.is_new FROM {LIVE}"""
 SHOW_ANEW = """
 UPDATE reviews SET band = $3, priority = $4::float8, parts = $5, reasons = $6, summary = $7, shown_digest = $8,
-       updated_at = now()
+       revision = revision + 1, updated_at = now()
  WHERE tenant_id = $1 AND review_id = $2"""
 LOAD_REVIEW = f"SELECT {COLUMNS} FROM {LIVE} WHERE r.tenant_id = $1 AND r.review_id = $2"
 LOCK_REVIEW = f"{LOAD_REVIEW} FOR UPDATE OF r"
-LOAD_CONTENT = "SELECT form, show, decision FROM reviews WHERE tenant_id = $1 AND review_id = $2"
-# A step's question about a document is listed as the document's item, which stands for it.
-LIST_REVIEWS = f"""
-SELECT {COLUMNS} FROM {LIVE}
- WHERE r.tenant_id = $1
-   AND r.document_review_id IS NULL
-   AND ($4::text IS NULL OR (r.status = CASE $4 WHEN 'postponed' THEN 'open' ELSE $4 END AND live.status = $4))
-   AND ($5::text IS NULL OR r.queue = $5)
-   AND ($6::text IS NULL OR (r.step_id IS NOT NULL) = ($6 = 'step'))
-   AND ($7::text IS NULL OR r.assignee_group = $7)
-   AND ($8::text IS NULL OR (r.claimed_until > now() AND r.claimed_by = $8))
-   AND ($9::text IS NULL OR strpos(lower(r.summary ->> 'vendor'), lower($9)) > 0)
-   AND ($10::int IS NULL OR live.band = $10)
-   AND ($11::timestamptz IS NULL OR r.due_at <= $11)
-   AND ($12::text IS NULL OR r.assigned_to = $12)
-   AND ($3::text IS NULL OR ({ORDER}) >
-        (SELECT {ORDER} FROM {LIVE} WHERE r.tenant_id = $1 AND r.review_id = $3))
- ORDER BY {ORDER}
- LIMIT $2"""
+LOAD_CONTENT = "SELECT form, show, decision, decided_so_far FROM reviews WHERE tenant_id = $1 AND review_id = $2"
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +156,10 @@ class Review:
     closed_at: dt.datetime | None
     document_review_id: str | None
     """Of a step's item, the document's item that stands for it in the queue."""
+    approvals_needed: int = 1
+    """How many people must decide alike; of a document's item 2 once somebody has approved who is not enough."""
+    decided_so_far: list[dict[str, Json]] = field(default_factory=list)
+    """by, at and digest of what each of them has decided."""
 
     @property
     def kind(self) -> str:
@@ -168,6 +170,13 @@ class Review:
     def is_open(self) -> bool:
         """Whether it waits for a decision, be it that it lies until a time."""
         return self.status in (OPEN, POSTPONED)
+
+    @property
+    def approvals_missing(self) -> int:
+        """How many more people must decide as most of those have who did; 0 once it is over."""
+        if not self.is_open:
+            return 0
+        return missing_of([each["digest"] for each in self.decided_so_far], self.approvals_needed)
 
     @property
     def first_approved_by(self) -> str | None:
@@ -182,21 +191,8 @@ class ReviewContent:
     form: dict[str, Json]
     show: dict[str, Json]
     decision: Json
-
-
-@dataclass(frozen=True, slots=True)
-class ReviewFilter:
-    """Which items to list; None: all. `vendor` is a part of the vendor's name, `due` the latest time that counts."""
-
-    status: str | None = OPEN
-    queue: str | None = None
-    kind: str | None = None
-    group: str | None = None
-    claimed_by: str | None = None
-    vendor: str | None = None
-    band: int | None = None
-    due: dt.datetime | None = None
-    assigned_to: str | None = None
+    decided_so_far: list[dict[str, Json]] = field(default_factory=list)
+    """by, at, digest and decision of each of several people who must decide alike."""
 
 
 def review_id_of(tenant_id: str, document_id: str) -> str:
@@ -213,20 +209,26 @@ async def upsert_review(db: Database, tenant_id: str, document_id: str, question
 
 
 async def open_or_renew(db: Database, tenant_id: str, document_id: str, question: Question) -> tuple[Review, bool]:
-    """Do what `upsert_review` does, and tell whether the item was made just now, by this very call."""
+    """Do what `upsert_review` does, and tell whether the item was made just now, by this very call.
+
+    A new one is counted by what straight-through said of it, if that was asked.
+    """
     review_id = review_id_of(tenant_id, document_id)
     look = question.appearance
     content = (look.band, look.priority, look.parts, look.reasons, look.summary, question.due_at, look.digest)
     passing = (question.sla_from, question.straight_through, question.audit_sample)
     try:
         place = (tenant_id, review_id, document_id, question.run_id)
-        is_new = await db.fetchval(UPSERT_REVIEW, *place, *content, *passing)
+        row = await db.fetchrow(UPSERT_REVIEW, *place, *content, *passing)
     except asyncpg.ForeignKeyViolationError:
         raise NotStored("document", document_id, tenant_id) from None
+    if row:
+        is_new = (values := dict(row)).pop("is_new")
+        return Review(**values), is_new
     stored = await load_review(db, tenant_id, review_id)
     if stored is None:
         raise NotStored("document", document_id, tenant_id)
-    return stored, bool(is_new)
+    return stored, False
 
 
 async def show_anew(db: Database, tenant_id: str, review_id: str, look: Appearance) -> None:
@@ -250,15 +252,4 @@ async def lock_review(db: Database, tenant_id: str, review_id: str) -> Review | 
 async def load_content(db: Database, tenant_id: str, review_id: str) -> ReviewContent | None:
     """Return what the tenant's review item asks and shows, None if it has none of this id."""
     row = await db.fetchrow(LOAD_CONTENT, tenant_id, review_id)
-    return ReviewContent(row["form"] or {}, row["show"] or {}, row["decision"]) if row else None
-
-
-async def list_reviews(
-    db: Database, tenant_id: str, wanted: ReviewFilter | None = None, *, limit: int = 100, after: str | None = None
-) -> list[Review]:
-    """Return the tenant's review items, most urgent first; `after` is the last review id of the page before.
-
-    Items rise while pages are read, so one may be met twice; none is left out that stayed open.
-    """
-    found = await db.fetch(LIST_REVIEWS, tenant_id, limit, after, *astuple(wanted or ReviewFilter()))
-    return [Review(**row) for row in found]
+    return ReviewContent(row["form"] or {}, row["show"] or {}, row["decision"], row["decided_so_far"]) if row else None

@@ -13,6 +13,7 @@ from dag.stored import STORED, Part
 from dag.values import Json, canonical
 from storage.blobs import BlobStore, blob_path
 from storage.folders import Folder, as_folder, local_root
+from storage.renewal import Turn, no_turns
 
 MAX_STORED_BYTES = 64 * 2**20
 """Largest output of a step, and largest config with the stored values in it, as JSON. Whoever works on one holds up to
@@ -43,8 +44,9 @@ class ValueStore:
     One event loop at a time may use it.
     """
 
-    def __init__(self, place: Path | Folder, *, cache_bytes: int = CACHE_BYTES) -> None:
+    def __init__(self, place: Path | Folder, turn: Turn = no_turns, *, cache_bytes: int = CACHE_BYTES) -> None:
         self.folder = as_folder(place)
+        self._turn = turn
         self._cache_bytes = cache_bytes
         self._cached: OrderedDict[str, Kept] = OrderedDict()
         self._cached_size = 0
@@ -92,7 +94,8 @@ class ValueStore:
             self._cached_size -= self._cached.popitem(last=False)[1].size
 
     def _blobs(self, tenant_id: str) -> BlobStore:
-        return BlobStore(self.folder.sub(folder_of(tenant_id)))
+        folder = folder_of(tenant_id)
+        return BlobStore(self.folder.sub(folder), lambda path: self._turn(f"{folder}/{path}"))
 
 
 def folder_of(tenant_id: str) -> str:

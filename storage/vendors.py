@@ -85,12 +85,6 @@ async def forget(db: Database, tenant_id: str, approved: InvoiceData, vendor_key
             await db.execute(DROP_KEY, tenant_id, key)
 
 
-async def load_vendor(db: Database, tenant_id: str, keys: Sequence[str]) -> VendorMemory | None:
-    """Return what is known of the vendor that `keys` lead to, the first of them if there are several."""
-    rows = await db.fetch(FIND_VENDORS, tenant_id, list(keys))
-    return VendorMemory.model_validate_json(rows[0]["memory"]) if rows else None
-
-
 async def _vendor_of(db: Database, tenant_id: str, keys: Sequence[str], approved: InvoiceData) -> str:
     """Return the vendor to learn about: the one that the keys lead to unless its VAT id is another, else a new one."""
     for row in await db.fetch(FIND_VENDORS, tenant_id, list(keys)):

@@ -19,7 +19,7 @@ import pytest
 from click import Group
 from typer.main import get_command
 
-import cli
+import program
 from commands.speaking import addresses
 from embedded.gemini_scenarios import ScenarioError, parse_script
 from embedded.stack import Stack
@@ -132,8 +132,8 @@ class Reader:
             case ["make", target]:
                 assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE), command
             case ["docrail", "up" | "api" | "worker" as name, *arguments]:
-                program = cast("Group", get_command(cli.app)).commands[name]
-                program.make_context(name, arguments)  # refuses an option that it does not have
+                serving = cast("Group", get_command(program.app)).commands[name]
+                serving.make_context(name, arguments)  # refuses an option that it does not have
                 return "\n".join(self._there(line) for line in self._started)
             case ["docrail", "fake-gemini", "--scenario", script] if _is_script(script):  # it would serve for ever
                 return "DOCRAIL_GEMINI_BASE_URL=http://127.0.0.1:9200\nDOCRAIL_GEMINI_API_KEY=any"

@@ -5,11 +5,12 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from socket import socket
 
 import pytest
 from typer.main import get_command
 
-import cli
+import program
 from tests.stack import Servers
 
 
@@ -27,7 +28,7 @@ def test_without_a_command_it_lists_them() -> None:
 
 
 def test_every_command_and_option_explains_itself() -> None:
-    commands = get_command(cli.app).commands  # type: ignore[attr-defined]
+    commands = get_command(program.app).commands  # type: ignore[attr-defined]
     silent = [name for name, command in commands.items() if not command.help]
     silent += [
         f"{name} {option.name}" for name, command in commands.items() for option in command.params if not option.help
@@ -36,7 +37,7 @@ def test_every_command_and_option_explains_itself() -> None:
 
 
 def test_the_help_of_a_command_has_an_example_that_names_it() -> None:
-    commands = get_command(cli.app).commands  # type: ignore[attr-defined]
+    commands = get_command(program.app).commands  # type: ignore[attr-defined]
     examples = {name: command.help.partition("Example: ")[2] for name, command in commands.items()}
     assert {name for name, example in examples.items() if f"docrail {name}" not in example} == set()
 
@@ -146,3 +147,100 @@ def test_a_port_that_is_asked_for_twice_is_named_with_both_options(tmp_path: Pat
         1,
         "docrail: port 18100 is asked for by --port and --ui-port: give each a port of its own\n",
     )
+
+
+def test_ctrl_c_while_the_commands_are_loaded_is_no_traceback(tmp_path: Path) -> None:
+    slow = "import sys, time\nprint('loading', flush=True)\ntime.sleep(60)\n"
+    (tmp_path / "typer.py").write_text(slow)  # stands before the real one
+    process = subprocess.Popen(
+        (sys.executable, "-m", "cli", "up"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+    )
+    with process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "loading\n"
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (130, "", "")
+
+
+def groups() -> list[tuple[str, ...]]:
+    commands = get_command(program.app).commands  # type: ignore[attr-defined]
+    return [(), *((name,) for name, command in commands.items() if hasattr(command, "commands"))]
+
+
+@pytest.mark.parametrize("group", groups(), ids=lambda group: group[0] if group else "docrail")
+def test_no_line_of_a_list_of_commands_is_cut_off_on_a_usual_terminal(group: tuple[str, ...]) -> None:
+    shown = docrail(*group, "--help", COLUMNS="80")
+    assert [line for line in shown.stdout.partition("Commands:")[2].splitlines() if line.endswith("...")] == []
+
+
+@pytest.mark.parametrize(
+    "command", [("export-gold", "gold"), ("calibrate",), ("calibrate", "--back", "1"), ("calibrate", "--decisions")]
+)
+def test_a_database_that_is_away_is_told_with_what_to_do(command: tuple[str, ...]) -> None:
+    refused = docrail(*command, DOCRAIL_DATABASE_URL="postgresql://docrail@127.0.0.1:1/docrail")
+    assert refused.returncode == 1
+    assert refused.stderr.startswith("docrail: cannot reach the database of DOCRAIL_DATABASE_URL: ")
+    assert refused.stderr.endswith("; is it running? `docrail up` says where its own is\n")
+
+
+@pytest.mark.parametrize("command", ["compact", "deploy"])
+def test_a_temporal_that_is_away_is_told_in_one_line_with_what_to_do(command: str) -> None:
+    refused = docrail(command, DOCRAIL_TEMPORAL_ADDRESS="127.0.0.1:1")
+    assert (refused.returncode, refused.stderr) == (
+        1,
+        (
+            "docrail: Temporal is not available: it cannot be reached (its address is 127.0.0.1:1): Connection refused"
+            "; is it running? `docrail up` starts one, DOCRAIL_TEMPORAL_ADDRESS says where it is\n"
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("command", "option"), [(("api",), "DOCRAIL_API_PORT"), (("fake-gemini", "--port", "{port}"), "--port")]
+)
+def test_a_port_in_use_is_told_with_what_to_do(command: tuple[str, ...], option: str) -> None:
+    with socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        refused = docrail(*(word.format(port=port) for word in command), DOCRAIL_API_PORT=port)
+    assert (refused.returncode, refused.stdout, refused.stderr) == (
+        1,
+        "",
+        (
+            f"docrail: port {port} is taken by another program: stop that program, or choose another port with {option}"
+            f" ({option} 0 takes a free one)\n"
+        ),
+    )
+
+
+def test_an_address_that_is_not_ours_is_not_told_as_a_taken_port(tmp_path: Path) -> None:
+    refused = docrail("up", "--data", str(tmp_path), DOCRAIL_API_HOST="192.0.2.1")  # RFC 5737: nobody's
+    assert refused.returncode == 1
+    assert "cannot listen on 192.0.2.1:8000: Cannot assign requested address: choose another" in refused.stderr
+
+
+def test_a_file_where_the_data_folder_should_be_is_told(tmp_path: Path) -> None:
+    (tmp_path / "note").write_text("")
+    refused = docrail("up", "--data", str(tmp_path / "note"))
+    assert refused.returncode == 1
+    assert f"{tmp_path / 'note'} cannot be the folder of the data: File exists; expected a folder" in refused.stderr
+
+
+def test_what_is_not_docrails_api_is_told_with_what_to_do(embedded: Servers) -> None:
+    refused = docrail("runs", "--api", embedded.temporal.ui_url)
+    assert refused.returncode == 1
+    assert "is not Docrail's API: it answered 200 without a reason; --api says where the API is" in refused.stderr
+
+
+@pytest.mark.parametrize("command", [("runs",), ("reviews", "list"), ("diff", "x@1", "x@2"), ("run", "invoice")])
+def test_an_api_that_is_away_is_told_with_what_to_do(command: tuple[str, ...]) -> None:
+    refused = docrail(*command, DOCRAIL_API_URL="http://127.0.0.1:1")
+    assert refused.returncode == 1
+    assert refused.stderr.startswith("docrail: no answer from the API at http://127.0.0.1:1 (")
+    assert refused.stderr.endswith("): is it running? `docrail up` starts it, --api says where it is\n")

@@ -19,12 +19,17 @@ from embedded.temporal import DYNAMIC_CONFIG, RETENTION, SEARCH_ATTRIBUTES
 from operations.connection import Connection
 from operations.namespace import prepare_namespace
 from settings import Settings
+from tests.s3 import KEYS
 from tests.stack import Servers
 
 ROOT = Path(__file__).parent.parent
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
 OURS = {name: service for name, service in SERVICES.items() if service["image"] == "docrail"}
+
+
+BUCKET_KEYS = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_REGION"}
+"""What S3's client reads beside our settings."""
 
 
 def settings_of(service: str) -> Settings:
@@ -55,7 +60,25 @@ def test_every_variable_is_a_setting_that_accepts_its_value(service: str) -> Non
 def test_every_variable_that_is_handed_on_is_a_setting(service: str) -> None:
     handed_on = [name for name, value in OURS[service]["environment"].items() if value is None]
     assert handed_on
-    assert [name for name in handed_on if name.removeprefix("DOCRAIL_").lower() not in Settings.model_fields] == []
+    ours = set(handed_on) - BUCKET_KEYS
+    assert [name for name in ours if name.removeprefix("DOCRAIL_").lower() not in Settings.model_fields] == []
+
+
+def test_whoever_keeps_or_reads_files_is_told_the_bucket_and_its_keys() -> None:
+    for service in ("api", "worker"):
+        environment = OURS[service]["environment"]
+        for name in {"DOCRAIL_STORE", "DOCRAIL_STORE_ENDPOINT", *BUCKET_KEYS}:
+            assert environment.get(name, "missing") is None
+
+
+def test_the_keys_are_called_as_the_client_calls_them() -> None:
+    assert {*KEYS, "AWS_SESSION_TOKEN"} == BUCKET_KEYS  # a token comes with borrowed keys only
+
+
+def test_a_variable_that_is_handed_on_empty_counts_as_one_that_nobody_set() -> None:
+    """As compose does with `NAME=` in its .env."""
+    settings = Settings.model_validate({"store": "", "store_endpoint": ""})
+    assert (settings.store, settings.store_endpoint) == (None, None)
 
 
 def test_who_makes_callback_urls_and_who_takes_them_have_the_same_key() -> None:

@@ -38,6 +38,7 @@ from dag.stored import MAX_INLINE_BYTES
 from dag.values import LONGEST_MESSAGE, MAX_INTEGER, MAX_VALUE_BYTES, Json
 from dag.work import MAX_WORK
 from docs.generate import REFERENCE, pages
+from operations.saved import MAX_STATE_BYTES
 from storage.values import MAX_STORED_BYTES
 
 LANGUAGE = REFERENCE / "definitions.md"
@@ -181,7 +182,7 @@ def test_the_limits_are_told() -> None:
     told = [int(row[1].replace(",", "")) for row in table("Limits")[1:]]
     assert told == [
         *(MAX_STEPS, MAX_BYTES, MAX_LENGTH, MAX_VALUE_BYTES, MAX_INLINE_BYTES, MAX_STORED_BYTES, MAX_LOADED_BYTES),
-        *(MAX_CARRIED_BYTES, MAX_INNER_BYTES, MAX_REPORT_BYTES),
+        *(MAX_CARRIED_BYTES, MAX_INNER_BYTES, MAX_REPORT_BYTES, MAX_STATE_BYTES),
         *(MAX_WORK, LONGEST_MESSAGE, MAX_ITEMS, MAX_LIST_BYTES, MAX_KEY_CHARACTERS, fan.MAX_STORED_BYTES, MAX_INTEGER),
     ]
 

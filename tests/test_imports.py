@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-ROOTS = {"worker", "cli", "api", "web"}
-READ_SETTINGS = {"worker", "cli", "api", "web", "tests", "bench"}
+ROOTS = {"worker", "cli", "program", "api", "web"}
+READ_SETTINGS = {"worker", "program", "api", "web", "tests", "bench"}
 NOT_PURE = {"asyncio", "datetime", "logging", "os", "random", "threading", "time", "uuid"}
 HEAVY = {"cv2", "lxml", "onnxruntime", "pikepdf", "pyarrow", "pypdfium2", "rapidocr"}
 
@@ -75,7 +75,7 @@ def test_the_pure_core_needs_only_pydantic_and_for_expressions_jinja() -> None:
         assert tops(module) - sys.stdlib_module_names <= allowed, module
 
 
-@pytest.mark.parametrize("module", ["activities.registry", "cli", "operations.app"])
+@pytest.mark.parametrize("module", ["activities.registry", "program", "operations.app"])
 def test_what_only_needs_the_catalogue_loads_no_document_library(module: str) -> None:
     code = (
         f"import sys, {module}\nfrom activities.registry import load_catalogue\nload_catalogue()\nprint(*sys.modules)"

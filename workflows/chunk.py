@@ -2,20 +2,25 @@
 
 import asyncio
 from collections import deque
+from contextlib import suppress
 from functools import partial
 
 from temporalio import workflow
+from temporalio.exceptions import FailureError
 
 with workflow.unsafe.imports_passed_through():
-    from dag.chunk import ChunkRun, with_short_errors
+    from dag.chunk import ChunkRun, Progress, with_short_errors
     from dag.kinds import StepKind
     from dag.messages import StepCompleted, StepFailed
     from dag.plan import plan_of
     from dag.state import ItemEnd, StepStatus
-    from workflows.contract import CHUNK_TYPE, PAUSE, RESUME, ChunkReport, ChunkRequest
+    from workflows.contract import CHUNK_THINNED, CHUNK_TYPE, PAUSE, RESUME, WIDEN, ChunkReport, ChunkRequest
     from workflows.endings import Work, event_of
     from workflows.failures import may_pass
     from workflows.launch import Piece, run_handler, run_nested
+
+THIN_SECONDS = 1.0
+"""Places that came free for less are not worth a word: the items of most chunks end together, and the next begins."""
 
 
 @workflow.defn(name=CHUNK_TYPE)
@@ -32,14 +37,17 @@ class Chunk:
         self._ended: deque[tuple[int, Work]] = deque()
 
     @workflow.run
-    async def run(self, request: ChunkRequest) -> ChunkReport:  # noqa: ARG002 - Temporal hands run() what it gave __init__
+    async def run(self, request: ChunkRequest) -> ChunkReport:
         """Do the items and return how each ended; being cancelled stops them."""
         driving = asyncio.create_task(self._drive())
+        telling = asyncio.create_task(self._tell_places()) if request.run.semantics > 1 else None
         try:
             await asyncio.shield(driving)
         except asyncio.CancelledError:
             self._cancel(self._chunk.stop())
             await driving
+        if telling is not None:
+            telling.cancel()
         return ChunkReport(ends=with_short_errors(self._chunk.ends))
 
     @workflow.signal(name=PAUSE, description="Begin no more items until resumed")
@@ -51,6 +59,36 @@ class Chunk:
     def resume(self) -> None:
         """Begin items again."""
         self._chunk.is_paused = False
+
+    @workflow.signal(name=WIDEN, description="Let so many items run at once")
+    def widen(self, width: int) -> None:
+        """Take places that came free elsewhere."""
+        self._chunk.widen(width)
+
+    async def _tell_places(self) -> None:
+        """Tell the run of places that come free while the last items run: of many at once, of few less and less often.
+
+        Each word costs the run four events of its history: an item a day is not to cost thousands.
+        """
+        chunk, patience = self._chunk, THIN_SECONDS
+        while True:
+            await workflow.wait_condition(lambda: chunk.has_thinned)
+            await workflow.sleep(THIN_SECONDS)
+            if not chunk.has_thinned_much:
+                with suppress(TimeoutError):
+                    await workflow.wait_condition(lambda: chunk.has_thinned_much, timeout=patience)
+                patience *= 2
+            if chunk.has_thinned:
+                await self._tell_run(chunk.tell())
+
+    async def _tell_run(self, told: Progress) -> None:
+        parent = workflow.info().parent
+        if parent is None:  # somebody started the chunk by hand
+            return
+        run = workflow.get_external_workflow_handle(parent.workflow_id, run_id=parent.run_id)
+        words = [self._request.step_id, self._request.items[0].place, told.running, told.completed, told.failed]
+        with suppress(FailureError):  # the run has ended at that very moment
+            await run.signal(CHUNK_THINNED, args=words)
 
     async def _drive(self) -> None:
         while not self._chunk.is_over:

@@ -1,4 +1,4 @@
-"""How a run has a chunk of a long list done: by a workflow of its own, which hears when the run is paused."""
+"""How a run has a chunk of a long list done: by a workflow of its own, with which it speaks of pauses and places."""
 
 import asyncio
 from collections.abc import Callable
@@ -8,16 +8,20 @@ from temporalio import workflow
 from temporalio.common import SearchAttributePair, TypedSearchAttributes
 from temporalio.exceptions import FailureError
 
+from dag.fan import inline_bytes
 from dag.kinds import StepKind
-from dag.messages import StartChunk
+from dag.messages import ChunkThinned, StartChunk
 from dag.plan import Step
+from dag.state import FanState, RunState
 from dag.values import Json
 from workflows.contract import (
+    CHUNK_THINNED,
     CHUNK_TYPE,
     DEFINITION,
     PAUSE,
     RESUME,
     TENANT,
+    WIDEN,
     ChunkReport,
     ChunkRequest,
     RunRequest,
@@ -28,13 +32,12 @@ from workflows.travel import KEPT, check_travels
 
 
 async def run_chunk(
-    request: RunRequest,
-    step: Step,
-    command: StartChunk,
-    inline_bytes: int,
-    is_paused: Callable[[], bool],
+    request: RunRequest, step: Step, command: StartChunk, state: RunState, tell: Callable[[ChunkThinned], None]
 ) -> ChunkReport:
     """Start a chunk and return how its items ended. Cancelling stops the items, and tells how far they came."""
+    fan = state.steps[step.index].fan
+    assert fan is not None, "only lists run in chunks"
+    _listen(tell)
     run = of_items(request, step, command)
     chunk = ChunkRequest(
         run=run,
@@ -42,7 +45,7 @@ async def run_chunk(
         items=command.items,
         width=command.width,
         stop_after=command.stop_after,
-        inline_bytes=inline_bytes,
+        inline_bytes=inline_bytes(len(fan.items)),
     )
     definitions = [run.definition, *(each.definition for each in run.nested.values())]
     configs = [item.config for item in command.items]
@@ -62,20 +65,39 @@ async def run_chunk(
         search_attributes=TypedSearchAttributes(attributes),
         static_summary=f"{step.definition.title or step.id}: items {first} to {last}",
     )
-    await _keep_told(handle, is_paused)
+    await _keep_told(handle, command, state, fan)
     report: ChunkReport = await handle
     return report
 
 
-async def _keep_told(handle: workflow.ChildWorkflowHandle[Any, ChunkReport], is_paused: Callable[[], bool]) -> None:
-    """Return when the chunk has ended; until then pass on pauses, and being cancelled."""
-    told = False
+def _listen(tell: Callable[[ChunkThinned], None]) -> None:
+    """Hear what the run's chunks tell. Setting the same handler again changes nothing."""
+
+    def hear(step_id: str, first: int, running: int, completed: int, failed: int) -> None:
+        tell(ChunkThinned(step_id, first, running, completed, failed, workflow.time()))
+
+    workflow.set_signal_handler(CHUNK_THINNED, hear)
+
+
+async def _keep_told(
+    handle: workflow.ChildWorkflowHandle[Any, ChunkReport], command: StartChunk, state: RunState, fan: FanState
+) -> None:
+    """Return when the chunk has ended; until then pass on pauses, places that it is lent, and being cancelled."""
+    told = (False, command.width)
+
+    def now(told: tuple[bool, int]) -> tuple[bool, int]:
+        chunk = fan.chunks.get(command.items[0].place)
+        return state.paused, told[1] if chunk is None else max(chunk.width, told[1])  # what it gave back it knows
+
     while not handle.done():
         try:
-            await workflow.wait_condition(lambda told=told: handle.done() or is_paused() is not told)  # type: ignore[misc]
+            await workflow.wait_condition(lambda told=told: handle.done() or now(told) != told)  # type: ignore[misc]
             if not handle.done():
-                told = is_paused()
-                await handle.signal(PAUSE if told else RESUME)
+                before, told = told, now(told)
+                if told[0] is not before[0]:
+                    await handle.signal(PAUSE if told[0] else RESUME)
+                if told[1] > before[1]:
+                    await handle.signal(WIDEN, told[1])
         except asyncio.CancelledError:
             handle.cancel()
         except FailureError:

@@ -15,6 +15,9 @@ from dag.values import Json
 WORKFLOW_TYPE = "Run"
 CHUNK_TYPE = "Chunk"
 """The workflow that does part of a long list for a run."""
+CHUNK_THINNED, WIDEN = "chunk_thinned", "widen"
+"""Signals of a chunk to its run (step id, its first item's place, how many items run, completed and failed), and back:
+how many items may run at once from now on."""
 PAUSE, RESUME, ABORT = "pause", "resume", "abort"
 """Names of the updates (they answer, and refuse in a wrong state) and of the signals (they wait for a worker)."""
 ANSWER = "answer"
@@ -30,9 +33,11 @@ OUTPUT = "output"
 EXPLAIN = "explain"
 """Name of the query that tells why: a step id or None for a page, the step before the page or None, and its size."""
 SAVED = "saved"
-"""Name of the query that answers the whole state (dag.rewind.save), for a retry to go on from."""
+"""Name of the query that answers the whole state (dag.rewind.save), for a retry to go on from; or the piece of it that
+is asked for, and how many there are: it is refused whole where it is too large."""
 
 OPEN_REVIEW, ESCALATE_REVIEW, CLOSE_REVIEW = "open_review", "escalate_review", "close_review"
+RECORD_DECISION = "record_decision"
 """Activities behind a human step. They are not in the catalogue: no definition names them."""
 
 RECORD_DEAD_LETTER = "record_dead_letter"
@@ -43,6 +48,9 @@ RECORD_OVERDUE = "record_overdue"
 
 STORE_VALUE, LOAD_VALUES = "store_value", "load_values"
 """Activities that keep what is too large to travel inside a run, and bring back what expressions read of it."""
+
+LOAD_STATE = "load_state"
+"""Activity that brings back a piece of the state that a retried run goes on from."""
 
 WRONG_STATE = "WrongState"
 """ApplicationError type of a refused update; details[0] is the run's status."""
@@ -98,7 +106,8 @@ class RunRequest(BaseModel):
     nested: dict[str, Pinned] = Field(default_factory=dict)
     """The definitions of all nested runs at any depth, by `nested_key`."""
     resumed: dict[str, Json] | None = None
-    """A rewound state to go on from (dag.rewind), instead of a beginning."""
+    """A rewound state to go on from (dag.rewind), instead of a beginning; or what stands for it (dag.pieces), where
+    it is too large to travel."""
     resumed_inner: dict[str, dict[str, Json]] = Field(default_factory=dict)
     """The same of runs inside this one, by run id: they go on from there if their inputs are as they were."""
     started_by: str = ""
@@ -154,6 +163,11 @@ def workflow_id(tenant_id: str, run_id: str) -> str:
     """Return the Temporal workflow id of a run: `tenant/definition/key`."""
     definition_id, _, key = run_id.partition(".")
     return f"{tenant_id}/{definition_id}/{key}"
+
+
+def tenant_of(workflow_id: str) -> str:
+    """Return whose run it is, of a Temporal workflow id."""
+    return workflow_id.partition("/")[0]
 
 
 def run_id_of(workflow_id: str) -> str:

@@ -10,10 +10,8 @@ from functools import partial
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
-from dag.assignees import refusal
 from dag.fan import inline_bytes
-from dag.inputs import MisfitError, check_answer
-from dag.kinds import StepKind, WaitFor
+from dag.kinds import StepKind
 from dag.messages import (
     COMPENSATION,
     AbortRequested,
@@ -26,6 +24,7 @@ from dag.messages import (
     GoOn,
     Load,
     Record,
+    RecordDecision,
     RecordOverdue,
     Resolution,
     Resolved,
@@ -37,21 +36,23 @@ from dag.messages import (
     WentOn,
 )
 from dag.parking import resolution_problem
+from dag.pieces import PIECES, told_of
 from dag.plan import Step, plan_of
 from dag.report import RunReport, markdown, report_of
 from dag.rewind import begin, load, save
 from dag.scheduler import advance
-from dag.state import Answer, RunStatus, StepError, StepStatus
+from dag.state import Answer, RunState, RunStatus, StepError, StepStatus
 from dag.values import Json, size_of
-from workflows.answering import asks_about_document, check_way
+from workflows.answering import check_answer
+from workflows.asking import ask, record_decision
 from workflows.chunks import run_chunk
 from workflows.context import context_of, own_callbacks, placeholders
-from workflows.contract import MISFIT, NOT_ALLOWED, STATUS, UNKNOWN_STEP, WRONG_STATE, ChunkReport, RunRequest
+from workflows.contract import MISFIT, STATUS, UNKNOWN_STEP, WRONG_STATE, RunRequest
 from workflows.deadline import deadline, record_overdue
 from workflows.endings import Work, event_of
 from workflows.failures import may_pass
-from workflows.launch import Piece, ask, record, run_handler, run_nested, undo, wait
-from workflows.moving import moved
+from workflows.launch import Piece, record, run_handler, run_nested, undo, wait
+from workflows.moving import kept_state, moved
 from workflows.telling import letter_of, review_end
 
 TURN_PAUSE = timedelta(milliseconds=1)
@@ -67,25 +68,32 @@ class Driver:
     def __init__(self, request: RunRequest) -> None:
         """Compile the plan and lay out the state; nothing starts before `drive`."""
         self.plan = plan_of(request.definition, request.semantics)
-        self.state = (
+        self._asked_for = request
+        self._is_kept = request.resumed is not None and PIECES in request.resumed
+        """The state to go on from is in the value store, and what stands here meanwhile is a beginning."""
+        self._take(
             load(self.plan, request.resumed)
-            if request.resumed
+            if request.resumed and not self._is_kept
             else begin(self.plan, request.inputs, context_of(request, placeholders(self.plan.steps)))
         )
-        # The state knows what stands for the URLs: a retry goes on with the placeholders that its state has.
-        self.state.nested_bytes = sum(size_of(pinned.definition) for pinned in request.nested.values())
-        own = tuple(own_callbacks(request.run_id, self.plan.steps, self.state.context.get("run", {})))
-        self._request = request.model_copy(update={"callbacks": (*request.callbacks, *own)})
         self._inbox: deque[Event | tuple[Step, int | None, Work]] = deque()
         self._work: dict[Key, Work] = {}
         self._recording: list[asyncio.Task[None]] = []
         self._moving: list[asyncio.Task[None]] = []
-        self._answered: dict[str, Answer] = {}
+        self._asked: dict[str, float] = {}
+        """When each human step began to ask."""
         self._resolving: list[str] = []
         """Parked steps whose resolution is in the inbox."""
         self._passing: set[StepError] = set()
         """Errors of a kind that is tried again."""
         self._told = RunStatus.RUNNING
+
+    def _take(self, state: RunState) -> None:
+        """Go on from `state`. It knows what stands for the URLs: a retry keeps the placeholders that its state has."""
+        self.state, request = state, self._asked_for
+        state.nested_bytes = sum(size_of(pinned.definition) for pinned in request.nested.values())
+        own = tuple(own_callbacks(request.run_id, self.plan.steps, state.context.get("run", {})))
+        self._request = request.model_copy(update={"callbacks": (*request.callbacks, *own)})
 
     def tell(self, event: Event) -> None:
         """Add an event; it is decided on in the run's next turn."""
@@ -93,6 +101,10 @@ class Driver:
 
     async def drive(self) -> RunStatus:
         """Run the plan to its end and return how it ended."""
+        if self._is_kept:
+            kept = await kept_state(self._asked_for)
+            self._take(load(self.plan, kept))
+            self.state.carried_bytes, self._is_kept = size_of(kept), False
         self._inbox.appendleft(RunStarted(workflow.time()))  # messages may have come before
         with deadline(self.plan.deadline_seconds, self.tell):
             while self.state.outcome is None:
@@ -129,42 +141,21 @@ class Driver:
             digest=request.digest,
         )
 
-    def saved(self) -> dict[str, Json]:
-        """Return the whole state as it is now, for a retry to go on from."""
-        return save(self.plan, self.state)
+    def saved(self, piece: int | None = None) -> Json:
+        """Return the whole state as it is now, for a retry to go on from, or one piece of it (dag.pieces.told_of)."""
+        kept = self._asked_for.resumed if self._is_kept else None
+        return told_of(kept or save(self.plan, self.state), piece)
 
     def check_answer(self, step_id: str, answer: Json, by: str) -> None:
         """Check that a step takes this answer now, from `by`.
 
         Raises: ApplicationError (UnknownStep, WrongState, NotAllowed, Misfit).
         """
-        step = self.plan.steps[self.plan.index[step_id]] if step_id in self.plan.index else None
-        definition = step.definition if step else None
-        wait_, human = (definition.wait, definition.human) if definition else (None, None)
-        if step is None or not (human or (wait_ and wait_.for_ is not WaitFor.TIMER)):
-            raise ApplicationError(
-                f"the run has no step {step_id[:64]!r} that waits for an answer", type=UNKNOWN_STEP, non_retryable=True
-            )
-        state = self.state.steps[step.index]
-        told = str(self.state.outcome or self.state.stopping or state.status)
-        if state.answer or step_id in self._answered:
-            told = "answered"
-        if told in (StepStatus.PENDING, StepStatus.QUEUED, StepStatus.WAITING):
-            if human and asks_about_document(human, self._request):
-                check_way(step_id, told)
-            if human and (why := refusal(human, by, self._request.started_by)):
-                raise ApplicationError(why, type=NOT_ALLOWED, non_retryable=True)
-            try:
-                check_answer((human.form if human else wait_ and wait_.accept) or {}, answer)
-            except MisfitError as error:
-                problems = [[problem.path, problem.message] for problem in error.problems]
-                raise ApplicationError(str(error), problems, type=MISFIT, non_retryable=True) from error
-            return
-        raise ApplicationError(f"{step_id} is {told}", told, type=WRONG_STATE, non_retryable=True)
+        coming = [event.answer for event in self._inbox if isinstance(event, Answered) and event.step == step_id]
+        check_answer(self.plan, self.state, self._request, step_id, Answer(answer, by), coming=coming)
 
     def answer(self, step_id: str, answer: Answer) -> None:
         """Give a step its answer; checked before, and the first one counts."""
-        self._answered.setdefault(step_id, answer)
         self.tell(Answered(step_id, answer, workflow.time()))
 
     def check_resolution(self, step_id: str, kind: str, value: Json) -> None:
@@ -200,6 +191,9 @@ class Driver:
             self._passing.update(ended.error for ended in event.ends if ended.error and ended.may_pass)
         if isinstance(event, Resolved):
             self._resolving.remove(event.step)
+        info = workflow.info()
+        self.state.history_events = info.get_current_history_length()
+        self.state.history_bytes = info.get_current_history_size()
         for command in advance(self.plan, self.state, event):
             self._obey(command)
 
@@ -210,21 +204,29 @@ class Driver:
                 self._follow(step, item, self._launch(step, config, item, cache_key))
             case StartChunk(step_id, items):
                 step = self.plan.step(step_id)
-                self._follow(step, items[0].place, asyncio.create_task(self._run_chunk(step, command)))
+                chunk = run_chunk(self._request, step, command, self.state, self.tell)
+                self._follow(step, items[0].place, asyncio.create_task(chunk))
             case Cancel(step_id, item):
                 if work := self._work.get((step_id, item)):  # else its end is in the inbox already
                     work.cancel()
-            case Record(step_id):
-                letter = letter_of(self._request, self.plan, self.state, step_id, self._passing)
-                self._aside(record(letter), self._recording)
+            case Record() | RecordDecision() | RecordOverdue():
+                self._aside(self._telling(command), self._recording)
             case Load() | Store():
                 self._aside(self._move(command), self._moving)
             case GoOn():
                 self._aside(self._go_on(), self._moving)
-            case RecordOverdue():
-                self._aside(record_overdue(self._request, self.plan), self._recording)
             case Finish():
                 pass  # the state says so
+
+    def _telling(self, command: Record | RecordDecision | RecordOverdue) -> Coroutine[None, None, None]:
+        """Return what tells people of something, as it is now."""
+        match command:
+            case Record(step_id):
+                return record(letter_of(self._request, self.plan, self.state, step_id, self._passing))
+            case RecordDecision(step_id, decision):
+                return record_decision(self._request, step_id, decision, self._asked[step_id])
+            case RecordOverdue():
+                return record_overdue(self._request, self.plan)
 
     def _aside(self, telling: Coroutine[None, None, None], among: list[asyncio.Task[None]]) -> None:
         task = asyncio.create_task(telling)
@@ -243,11 +245,6 @@ class Driver:
         await workflow.sleep(TURN_PAUSE)
         self.tell(WentOn(workflow.time()))
 
-    def _run_chunk(self, step: Step, command: StartChunk) -> Coroutine[None, None, ChunkReport]:
-        fan = self.state.steps[step.index].fan
-        assert fan is not None, "only lists run in chunks"
-        return run_chunk(self._request, step, command, inline_bytes(len(fan.items)), lambda: self.state.paused)
-
     def _follow(self, step: Step, item: int | None, work: Work) -> None:
         self._work[step.id, item] = work
         work.add_done_callback(partial(self._ended, step, item, work))
@@ -264,9 +261,9 @@ class Driver:
             case StepKind.WORKFLOW:
                 return asyncio.create_task(run_nested(self._request, step, piece))
             case StepKind.HUMAN:
-                return asyncio.create_task(
-                    ask(self._request, step, config, partial(review_end, self._request, self.state, step))
-                )
+                asked_at = self._asked[step.id] = workflow.time()
+                end_of = partial(review_end, self._request, self.state, step)
+                return asyncio.create_task(ask(self._request, step, config, asked_at, end_of))
             case _:
                 return asyncio.create_task(wait(config["seconds"]))
 

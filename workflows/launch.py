@@ -1,7 +1,6 @@
-"""How a step is begun, by its kind: an activity, a nested run, a question to a person, a wait."""
+"""How a step is begun, by its kind: an activity, a nested run, a wait. Questions to people are in asking.py."""
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -9,21 +8,17 @@ from temporalio import workflow
 from temporalio.common import Priority, RetryPolicy, SearchAttributePair, TypedSearchAttributes
 from temporalio.exceptions import ApplicationError
 
-from dag.assignees import barred
-from dag.calls import CacheUse, Callback, DeadLetter, ReviewCall, ReviewEnd, StepCall, StepOutcome
+from dag.calls import CacheUse, Callback, DeadLetter, StepCall, StepOutcome
 from dag.definition import Definition, RetryConfig
 from dag.inputs import MisfitError, complete_inputs
-from dag.kinds import Human
+from dag.pieces import is_of
 from dag.plan import Step
 from dag.report import RunReport
 from dag.stored import MAX_INLINE_BYTES, has_parts, part_of
 from dag.values import Json, canonical, size_of
 from workflows.contract import (
-    CLOSE_REVIEW,
     DEFINITION,
     DOCUMENT,
-    ESCALATE_REVIEW,
-    OPEN_REVIEW,
     RECORD_DEAD_LETTER,
     TENANT,
     WORKFLOW_TYPE,
@@ -218,7 +213,7 @@ def _inner(request: RunRequest, step: Step, piece: Piece, pinned: Pinned, defini
             "run_id": run_id,
             **dict(pinned),
             "inputs": complete,
-            "resumed": left if left is not None and left["inputs"] == complete else None,
+            "resumed": left if left is not None and is_of(left, complete) else None,
             "resumed_inner": inside,
             "inline_bytes": piece.inline_bytes,
         }
@@ -237,61 +232,8 @@ async def wait(seconds: float | None) -> None:
         await workflow.sleep(seconds)
 
 
-async def ask(request: RunRequest, step: Step, config: dict[str, Json], end_of: Callable[[], ReviewEnd]) -> None:
-    """Open a review item and return when its time is up. However this ends, the item is closed as `end_of` says."""
-    human = step.definition.human
-    assert human is not None, "only human steps ask people"
-    asked_at = workflow.time()
-    try:
-        await _review(OPEN_REVIEW, _question(request, step, config, human.queue, asked_at))
-        _heed_cancellation()
-        await wait(human.timeout_seconds)
-        if human.on_timeout and human.on_timeout.escalate_to:
-            await _review(ESCALATE_REVIEW, _question(request, step, config, human.on_timeout.escalate_to, asked_at))
-            _heed_cancellation()
-            await wait(human.timeout_seconds)
-    except (Exception, asyncio.CancelledError):  # not `finally`: a run that is only evicted from memory closes nothing
-        await _review(CLOSE_REVIEW, end_of().model_copy(update={"asked_at": asked_at}))
-        raise
-    await _review(CLOSE_REVIEW, end_of().model_copy(update={"asked_at": asked_at}))
-
-
-def _heed_cancellation() -> None:
-    """Stop if this task was told to: an activity that completes at that very moment returns, and swallows it."""
-    task = asyncio.current_task()
-    if task is not None and task.cancelling():
-        raise asyncio.CancelledError
-
-
-def _question(request: RunRequest, step: Step, config: dict[str, Json], queue: str, asked_at: float) -> ReviewCall:
-    human: Human | None = step.definition.human
-    assert human is not None, "only human steps ask people"
-    seconds = human.timeout_seconds
-    return ReviewCall(
-        tenant_id=request.tenant_id,
-        run_id=request.run_id,
-        step_id=step.id,
-        document_id=None if request.document is None else request.document["document_id"],
-        queue=queue,
-        title=str(config["title"]) or step.definition.title or step.id,
-        form=human.form,
-        show=config["show"],
-        priority=human.priority,
-        group=human.assignees.group if human.assignees else None,
-        may_not_decide=barred(human, request.started_by),
-        due_at=None if seconds is None else workflow.time() + seconds,
-        asked_at=asked_at,
-    )
-
-
 async def record(letter: DeadLetter) -> None:
     """Tell the dead-letter inbox; tried until it works, for the run must not end untold."""
     await workflow.execute_activity(
         RECORD_DEAD_LETTER, letter, start_to_close_timeout=RECORD_TIMEOUT, summary=f"{letter.step_id} {letter.status}"
-    )
-
-
-async def _review(activity: str, argument: ReviewCall | ReviewEnd) -> None:
-    await workflow.execute_activity(
-        activity, argument, start_to_close_timeout=RECORD_TIMEOUT, summary=f"{activity}: {argument.step_id}"
     )

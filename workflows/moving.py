@@ -6,11 +6,12 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError, ApplicationError, is_cancelled_exception
 
 from dag import calls
-from dag.calls import LoadCall, StoreCall
+from dag.calls import LoadCall, StateCall, StoreCall
 from dag.messages import Load, Loaded, NotMoved, Store, Stored
+from dag.pieces import PIECES, StatePiece, joined
 from dag.state import StepError
 from dag.values import Json, size_of
-from workflows.contract import LOAD_VALUES, STORE_VALUE, RunRequest
+from workflows.contract import LOAD_STATE, LOAD_VALUES, STORE_VALUE, RunRequest
 
 ATTEMPT_TIMEOUT = timedelta(seconds=60)
 TOTAL_TIMEOUT = timedelta(minutes=15)
@@ -43,6 +44,23 @@ async def _moved(tenant_id: str, command: Load | Store) -> Loaded | Stored:
             return Loaded(step, found.parts, workflow.time())
         case Store(step, value):
             return Stored(step, await _stored(tenant_id, step, value), workflow.time())
+
+
+async def kept_state(request: RunRequest) -> dict[str, Json]:
+    """Return the state that a retried run goes on from, out of its pieces; tried until the value store has them all.
+
+    A run that has not begun yet has nothing to lose by waiting.
+    """
+    assert request.resumed is not None, "asked only of a run that goes on from pieces"
+    pieces: list[StatePiece] = []
+    for mark in request.resumed[PIECES]:
+        call = StateCall(tenant_id=request.tenant_id, piece=mark)
+        pieces.append(
+            await workflow.execute_activity(
+                LOAD_STATE, call, result_type=StatePiece, start_to_close_timeout=ATTEMPT_TIMEOUT, summary=LOAD_STATE
+            )
+        )
+    return joined(pieces)
 
 
 async def outputs_for_outer(request: RunRequest, outputs: dict[str, Json]) -> dict[str, Json]:

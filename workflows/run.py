@@ -89,9 +89,9 @@ class Run:
         return state.steps[plan.index[step_id]].output if step_id in plan.index else None
 
     @workflow.query(name=SAVED)
-    def saved(self) -> dict[str, Json]:
-        """Tell the whole state, for a retry to go on from."""
-        return self._driver.saved()
+    def saved(self, piece: int | None = None) -> Json:
+        """Tell the whole state, for a retry to go on from, or one piece of it. Refused where it is too large."""
+        return self._driver.saved(piece)
 
     @workflow.query(name=EXPLAIN)
     def explain(self, step_id: str | None = None, after: str | None = None, limit: int = 100) -> RunExplanation:
@@ -135,14 +135,14 @@ class Run:
         self._require(RunStatus.PAUSED)
 
     @workflow.update(name=ABORT, description="End the run early as ABORTED; refused once it is ending")
-    async def abort(self, reason: str) -> RunStatus:
-        """Abort and tell the status; steps that are running are still being stopped."""
-        self._abort(reason)
+    async def abort(self, reason: str, is_continued: bool = False) -> RunStatus:
+        """Abort and tell the status; steps that are running are still being stopped. `is_continued`: see hand_over."""
+        self._abort(reason, is_continued=is_continued)
         return await self._settled()
 
     @abort.validator
-    def _may_abort(self, reason: str) -> None:  # noqa: ARG002 - a validator takes its update's arguments
-        self._require(RunStatus.RUNNING, RunStatus.WAITING, RunStatus.PAUSED)
+    def _may_abort(self, reason: str, is_continued: bool = False) -> None:  # noqa: ARG002 - as its update's
+        self._require(RunStatus.RUNNING, RunStatus.WAITING, RunStatus.PAUSED, ending=self._driver.state.ending)
 
     @workflow.signal(name=ANSWER, description="Answer a waiting step; dropped if it does not wait or accept this")
     def signal_answer(self, step_id: str, answer: Json, by: str = "") -> None:
@@ -180,12 +180,15 @@ class Run:
     def _resume(self) -> None:
         self._driver.tell(ResumeRequested(workflow.time()))
 
-    def _abort(self, reason: str) -> None:
-        self._driver.tell(AbortRequested(reason, workflow.time()))
+    def _abort(self, reason: str, *, is_continued: bool = False) -> None:
+        self._driver.tell(AbortRequested(reason, workflow.time(), is_continued))
 
-    def _require(self, *statuses: RunStatus) -> None:
-        """Refuse an update in a wrong state; a run that is being stopped is in no state to take one."""
-        status = self._driver.state.stopping or self._driver.state.status
+    def _require(self, *statuses: RunStatus, ending: RunStatus | None = None) -> None:
+        """Refuse an update in a wrong state; a run that is being stopped is in no state to take one.
+
+        `ending` is how a run will end that is being undone, where that is no state to take it either.
+        """
+        status = self._driver.state.stopping or ending or self._driver.state.status
         if self._driver.is_stopping():
             status = RunStatus.ABORTED
         if status not in statuses:

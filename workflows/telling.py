@@ -6,7 +6,7 @@ from temporalio import workflow
 
 from dag.calls import DeadLetter, ReviewEnd
 from dag.plan import Plan, Step
-from dag.state import Answer, RunState, RunStatus, StepError, StepStatus
+from dag.state import Answer, RunState, RunStatus, StepError, StepState, StepStatus
 from workflows.contract import RunRequest
 
 
@@ -16,18 +16,22 @@ def letter_of(
     """Return what the inbox is told of a failed step, or of what became of it. `passing`: errors that may pass."""
     step = plan.step(step_id)
     state = run.steps[step.index]
-    error = state.error or StepError("", "")
-    errors = [item.error for item in state.fan.items if item.error] if state.fan else [error]
-    is_aborted = run.stopping is RunStatus.ABORTED  # nothing is left to be done about its steps
+    error, status, handler = state.error or StepError("", ""), state.status, step.definition.handler
+    errors: list[StepError | None] = [item.error for item in state.fan.items if item.error] if state.fan else [error]
+    if run.stopping is RunStatus.ABORTED:  # nothing is left to be done about its steps
+        status = StepStatus.CANCELLED
+    if state.compensation is not None and step.definition.compensate is not None:  # but about what was not undone
+        status, handler = StepStatus.FAILED, step.definition.compensate.handler
+        error, errors = _not_undone(state), [state.compensation_error]
     return DeadLetter(
         tenant_id=request.tenant_id,
         run_id=request.run_id,
         step_id=step.id,
         definition_id=plan.id,
         version=request.version,
-        handler=step.definition.handler,
+        handler=handler,
         document_id=None if request.document is None else request.document["document_id"],
-        status=StepStatus.CANCELLED if is_aborted else state.status,
+        status=status,
         error_type=error.type,
         error_message=error.message,
         retryable=bool(errors) and passing >= set(errors),
@@ -35,6 +39,12 @@ def letter_of(
         failed_at=workflow.time(),
         resolved_by=state.resolved_by,
     )
+
+
+def _not_undone(state: StepState) -> StepError:
+    """Return why what the step did still stands, in words that say so."""
+    error = state.compensation_error or StepError("Cancelled", "it was stopped")
+    return StepError(error.type, f"what it did could not be undone: {error.message}")
 
 
 def review_end(request: RunRequest, run: RunState, step: Step) -> ReviewEnd:

@@ -15,12 +15,10 @@ from invoices.straight_through import Policy, StraightThrough, decide
 from storage.appearances import appearance_of
 from storage.audit import Act, append_event
 from storage.corrections import load_changes
-from storage.db import NotStored, transaction
-from storage.documents import Document, load_document
-from storage.judged import load_judged
-from storage.review_counts import STRAIGHT_THROUGH, count_review
+from storage.db import transaction
+from storage.judged import Arrived, load_arrived
 from storage.review_decisions import PASSED_BY, Decision, record_decision
-from storage.reviews import APPROVED, Question, Review, load_review, open_or_renew
+from storage.reviews import APPROVED, Question, Review, load_review, open_or_renew, upsert_review
 
 
 class StraightThroughConfig(BaseModel, extra="forbid", frozen=True):
@@ -64,20 +62,18 @@ async def run(call: Call[Config], tools: Tools) -> Output:
 
     Raises: NotStored.
     """
-    tenant_id, document_id = call.tenant_id, call.config.document_id
-    document = await load_document(tools.db, tenant_id, document_id)
-    if document is None:
-        raise NotStored("document", document_id, tenant_id)
+    config, today = call.config, dt.datetime.now(dt.UTC).date()
     # Not in the transaction: what this document says must be there for others that are judged at the same moment.
-    invoice = await load_judged(tools.db, tenant_id, document_id, today=dt.datetime.now(dt.UTC).date())
-    verdict = decide(invoice, _policy(call.config.straight_through))
-    async with transaction(tools.db) as tx:
-        question = _question(call, document, invoice, verdict)
-        review, is_new = await open_or_renew(tx, tenant_id, document_id, question)
-        if is_new and verdict.passes and call.config.straight_through.mode == "on":
-            review = await _let_pass(tx, review, invoice, tools.four_eyes_above)
-        if is_new:
-            await count_review(tx, tenant_id, STRAIGHT_THROUGH, "passes" if verdict.passes else "held")
+    arrived = await load_arrived(tools.db, call.tenant_id, config.document_id, today=today)
+    verdict = decide(arrived.invoice, _policy(config.straight_through))
+    question = _question(call, arrived, verdict)
+    if verdict.passes and config.straight_through.mode == "on":
+        async with transaction(tools.db) as tx:
+            review, is_new = await open_or_renew(tx, call.tenant_id, config.document_id, question)
+            if is_new:
+                review = await _let_pass(tx, review, arrived.invoice, tools.four_eyes_above)
+    else:
+        review = await upsert_review(tools.db, call.tenant_id, config.document_id, question)
     return Output(
         review_id=review.review_id,
         priority=review.priority,
@@ -88,12 +84,12 @@ async def run(call: Call[Config], tools: Tools) -> Output:
     )
 
 
-def _question(call: Call[Config], document: Document, invoice: InvoiceData, verdict: StraightThrough) -> Question:
+def _question(call: Call[Config], arrived: Arrived, verdict: StraightThrough) -> Question:
     return Question(
         run_id=call.run_id,
-        appearance=appearance_of(invoice),
-        due_at=document.received_at + dt.timedelta(hours=call.config.sla_hours),
-        sla_from=document.received_at,
+        appearance=appearance_of(arrived.invoice),
+        due_at=arrived.received_at + dt.timedelta(hours=call.config.sla_hours),
+        sla_from=arrived.received_at,
         straight_through=verdict.passes,
         audit_sample=verdict.audit_sample,
     )

@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel, Field
 
-from activities.model_costs import check_budget, keep_use
+from activities.model_costs import check_budget
 from activities.registry import Call, Handler
 from activities.tools import Tools
 from storage.model_usage import Use
@@ -46,7 +46,9 @@ async def run(call: Call[Config], tools: Tools) -> Output:
     Raises: NotConfiguredError without a key, RequestRefusedError, AnswerUnusableError if the model refuses to answer
     (never retried); TryAgainLaterError, UnreachableError, OutgoingTimeoutError, BudgetUsedError (retried).
     """
-    from activities.gemini import Question, ask, text_of  # noqa: PLC0415  # loads the SDK, which the API does not need
+    # The SDK: the API, which loads this file too, does not need it.
+    from activities.gemini import Question, text_of, text_outcome  # noqa: PLC0415
+    from activities.gemini_counted import ask_and_count, most_tokens  # noqa: PLC0415
 
     config, access = call.config, tools.outside.gemini
     await check_budget(tools)
@@ -58,11 +60,9 @@ async def run(call: Call[Config], tools: Tools) -> Output:
         max_output_tokens=config.max_output_tokens,
         timeout_seconds=config.timeout_seconds,
     )
-    answer = await ask(access, question)
-    outcome = "refused" if answer.refused else "cut" if answer.cut else "wrote"
-    await keep_use(
-        tools,
-        Use(call.tenant_id, call.run_id, call.step_id, call.attempt, answer.model, outcome, answer.tokens),
+    step = (call.tenant_id, call.run_id, call.step_id, call.attempt)
+    answer = await ask_and_count(
+        tools, question, Use(*step, question.model, "lost", most_tokens(question)), text_outcome
     )
     return Output(
         result=text_of(answer),

@@ -2,10 +2,9 @@
 
 from pydantic import BaseModel, Field
 
-from activities.invoice_ref import InvoiceRef, load_invoice
+from activities.invoice_ref import InvoiceRef, load_version
 from activities.registry import Call, Handler
 from activities.tools import Tools
-from storage.lake_versions import claim_version
 
 
 class Config(BaseModel, extra="forbid", frozen=True):
@@ -27,8 +26,7 @@ async def run(call: Call[Config], tools: Tools) -> Output:
 
     Raises: NotStored, ValueError (never retried); OSError, a full disk among them (retried).
     """
-    invoice = await load_invoice(tools.db, call.tenant_id, call.config.invoice)
-    version = await claim_version(tools.db, call.tenant_id, invoice)
+    invoice, version = await load_version(tools, call.tenant_id, call.config.invoice)
     file = await tools.lake.write_parquet(call.tenant_id, invoice, version)
     return Output(path=file.path, sha256=file.sha256, size_bytes=file.size)
 

@@ -16,7 +16,6 @@ _NOTES: Mapping[type[BaseModel], Mapping[str, str]] = {
         **dict.fromkeys(("due", "deadline", "sla", "due_at"), "how long people have is 'timeout_seconds'"),
     },
     Assignees: {
-        **dict.fromkeys(("approvals", "count", "required", "quorum"), "one decision is enough to go on"),
         **dict.fromkeys(("user", "users", "people", "names", "emails"), "people are not named, their 'group' is"),
     },
     ForEach: {

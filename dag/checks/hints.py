@@ -76,6 +76,7 @@ _FOREIGN: Mapping[type[BaseModel], Mapping[str, str]] = {
     },
     Assignees: {
         **dict.fromkeys(("role", "team", "groups", "queue", "name"), "group"),
+        **dict.fromkeys(("count", "required", "quorum", "approvers", "min_approvals"), "approvals"),
         **dict.fromkeys(("four_eyes", "exclude_submitter", "not_submitter", "not_me"), "not_the_submitter"),
     },
     Nested: {

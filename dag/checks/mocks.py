@@ -43,6 +43,9 @@ def check_mock(step: StepOutline, mock: dict[str, Json], path: Path, catalogue: 
         findings.error("misplaced-field", path, message, at_key=True)
         return
     _check_words(step, mock, allowed, path, findings)
+    if mock.get("undo_failure") is not None and step.fields.get("compensate") is None:
+        message = f"{step.name} has no 'compensate', so it is never undone"
+        findings.error("never-undone", (*path, "undo_failure"), message, at_key=True)
     if step.kind in (StepKind.WAIT, StepKind.HUMAN):
         _check_answer(step, step.kind, mock, path, findings)
         return

@@ -6,13 +6,16 @@ from dag.checks.inputs import check_answer_schema
 from dag.checks.outline import StepOutline
 from dag.checks.wording import describe
 from dag.dispatch import LONGEST_WAIT_SECONDS
-from dag.kinds import StepKind, WaitFor
+from dag.kinds import DOCUMENT_QUEUE, StepKind, WaitFor
 from dag.problems import Path
 from dag.templates import has_template, is_one_expression
 from dag.values import Json
 
 OUTCOMES = "abort, fail, continue or {branch: NAME}"
 """What `on_timeout` may say."""
+
+_NARROWS = {"enum", "const", "pattern", "format"}
+"""What makes a text one of few, or of one shape."""
 
 _FOR_ANSWERS = ("accept", "timeout_seconds", "on_timeout")
 
@@ -41,6 +44,37 @@ def check_human(step: StepOutline, findings: Findings) -> None:
     human, path = step.part(StepKind.HUMAN), (*step.path, "human")
     check_answer_schema(human.get("form"), (*path, "form"), findings)
     _check_timeout(step, human, path, findings)
+    _check_queues(human, path, findings)
+    assignees = human.get("assignees")
+    needed = assignees.get("approvals") if isinstance(assignees, dict) else None
+    if isinstance(needed, int) and needed > 1:
+        _check_agreement(human, path, findings)
+
+
+def _check_queues(human: dict[str, Json], path: Path, findings: Findings) -> None:
+    """Report a question that would become one about the run's document after people have been asked another."""
+    rule, queue = human.get("on_timeout"), human.get("queue")
+    if isinstance(rule, dict) and rule.get("escalate_to") == DOCUMENT_QUEUE != queue:
+        message = f"'escalate_to' cannot be '{DOCUMENT_QUEUE}': what is asked there is decided with the run's document"
+        told = f"{message}; escalate to a queue of your own, or ask in '{DOCUMENT_QUEUE}' from the beginning"
+        findings.error("wrong-value", (*path, "on_timeout", "escalate_to"), told)
+
+
+def _check_agreement(human: dict[str, Json], path: Path, findings: Findings) -> None:
+    """Report what several people cannot decide alike: a document, which has rules of its own, and free text."""
+    approvals = (*path, "assignees", "approvals")
+    if human.get("queue") == DOCUMENT_QUEUE:
+        message = f"what is asked in the queue '{DOCUMENT_QUEUE}' is decided with the run's document, which takes two"
+        told = f"{message} people where DOCRAIL_FOUR_EYES_ABOVE says so: leave 'approvals' out, or ask in another queue"
+        findings.error("misplaced-field", approvals, told, at_key=True)
+    form = human.get("form")
+    fields = form.get("properties") if isinstance(form, dict) else None
+    for name, field in fields.items() if isinstance(fields, dict) else ():
+        if isinstance(field, dict) and field.get("type") == "string" and not field.keys() & _NARROWS:
+            message = (
+                f"people must decide alike to the letter, and '{name}' is free text: give it an 'enum', or drop it"
+            )
+            findings.warning("hard-to-agree", (*path, "form", "properties", name), message)
 
 
 def _check_timer(step: StepOutline, wait: dict[str, Json], path: Path, findings: Findings) -> None:

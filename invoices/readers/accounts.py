@@ -11,6 +11,7 @@ from invoices.readers.identifiers import compact, iban_evidence, vat_evidence
 from invoices.readers.vocabulary import IBAN_LABEL, VAT_LABEL, YOURS
 
 IBAN = re.compile(r"(?<![A-Z0-9])[A-Z]{2}\d{2}(?:[ ]?[A-Z0-9]){11,30}(?![A-Z0-9*])")
+IBAN_START = re.compile(r"(?<![A-Z0-9])[A-Z]{2}\d{2}(?:[ ]?[A-Z0-9]){0,24}$")
 IBAN_LENGTHS = (
     {
         "NO": 15,
@@ -57,14 +58,17 @@ VAT_START = re.compile(
     r"RO|SE|SI|SK|XI)[ .\-]?[A-Z0-9]"
 )
 NATIONAL = {
-    "IT": (re.compile(r"p\.? ?iva|partita iva"), re.compile(r"(?<!\w)\d{11}(?!\w)")),
+    "IT": (re.compile(r"p\.? ?i\.?v\.?a|partita iva|\bp\. ?i\."), re.compile(r"(?<!\w)\d{11}(?!\w)")),
     "ES": (
         re.compile(r"\bc\.?i\.?f\b|\bn\.?i\.?f\b"),
         re.compile(r"(?<!\w)(?:[A-Z]-?\d{7}-?[A-Z0-9]|\d{8}-?[A-Z])(?!\w)"),
     ),
     "NL": (re.compile(r"\bbtw\b"), re.compile(r"(?<!\w)\d{4}\.?\d{2}\.?\d{3}\.?B\.?\d{2}(?!\w)")),
 }
-"""VAT ids as they are written at home, without the country: by label and form. Their check digits must be right."""
+"""VAT ids as they are written at home, without the country, which they get: by label and form.
+
+Their check digits must be right.
+"""
 AT_HOME = 0.5
 """What such an id loses against the same one with its country."""
 NEAR = 40
@@ -96,7 +100,7 @@ class _Candidate:
 
 def find_iban(layout: Layout, parties: Parties) -> FieldValue[str]:
     """Return the IBAN to pay to: a valid one before others, one that is not called the reader's own."""
-    return _best(layout, list(_ibans(layout, parties)))
+    return _best(layout, [*_ibans(layout, parties), *_broken_ibans(layout, parties)])
 
 
 def find_vat_id(layout: Layout, parties: Parties) -> FieldValue[str]:
@@ -130,6 +134,22 @@ def _ibans(layout: Layout, parties: Parties) -> Iterator[_Candidate]:
                 evidence = iban_evidence(iban)
                 if not labelled and Evidence.CHECKSUM_INVALID in evidence:
                     continue  # any long code looks like an IBAN; the check digits or the word must say so
+                yield _Candidate(
+                    iban, cell, _score(context, cell, parties, evidence, labelled=labelled), evidence, labelled
+                )
+
+
+def _broken_ibans(layout: Layout, parties: Parties) -> Iterator[_Candidate]:
+    """Yield valid IBANs of which a line of running text has the beginning and the next line the rest."""
+    for cell in layout.cells:
+        start = IBAN_START.search(cell.text)
+        if start is None:
+            continue
+        for under in _under(layout, cell)[:1]:
+            iban = _cut_iban(compact(start.group() + under.text) or "")
+            if iban is not None and Evidence.CHECKSUM_VALID in (evidence := iban_evidence(iban)):
+                context = cell.folded[: start.start()]
+                labelled = bool(IBAN_LABEL.search(context))
                 yield _Candidate(
                     iban, cell, _score(context, cell, parties, evidence, labelled=labelled), evidence, labelled
                 )
@@ -196,8 +216,8 @@ def _national_ids(layout: Layout, parties: Parties) -> Iterator[_Candidate]:
             for country, (label, form) in NATIONAL.items():
                 for match in form.finditer(cell.text):
                     context = f"{before} {cell.folded[: match.start()]}"
-                    vat_id = compact(match.group()) or ""
-                    evidence = vat_evidence(country + vat_id)
+                    vat_id = country + (compact(match.group()) or "")
+                    evidence = vat_evidence(vat_id)
                     if label.search(context[-NEAR:]) and Evidence.CHECKSUM_VALID in evidence:
                         score = _score(context, cell, parties, evidence, labelled=True) - AT_HOME
                         yield _Candidate(vat_id, cell, score, evidence, labelled=True)

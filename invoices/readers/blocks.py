@@ -8,7 +8,7 @@ from invoices.readers.folding import fold, squeeze
 from invoices.readers.found import found
 from invoices.readers.geometry import Cell, Layout
 from invoices.readers.labels import MAX_DROP, Finder, Labelled, Place
-from invoices.readers.names import MAX_NAME_WORDS, POSTAL_CODE, clean, is_name
+from invoices.readers.names import MAX_NAME_WORDS, POSTAL_CODE, before_address, clean, is_name
 from invoices.readers.vocabulary import BUYER, THIRD_PARTY
 
 MAX_BLOCK_CELLS = 16
@@ -23,6 +23,8 @@ FAR = 12
 """Heights of a label with a colon: a value stands nearer to it, what is further off is another block."""
 TOP = 0.33
 """Share of the page where letterheads and address windows are."""
+MAX_TO_CITY = 4
+"""Lines from the name in an address to its city."""
 MAX_SENDER_ROWS, SENDER_PARTS = 25, 3
 """Rows in which a sender's line can stand; its parts are name, street and city."""
 BETWEEN_PARTS = re.compile(r"\s+[-\u2013|]\s+|\s*[\u2022\u25cf|\u00b7]\s*")
@@ -42,6 +44,7 @@ def buyer_cells(finder: Finder) -> list[Cell]:
             cells.extend([start, *_block(finder, start)])
     for _, sender in sender_lines(finder.layout):
         cells.extend(_addressed(finder, sender))
+    cells.extend([] if cells else _second_address(finder))
     for labelled in finder.at(THIRD_PARTY):
         cells.extend([labelled.label_cell, *_block(finder, labelled.label_cell)])
     return cells
@@ -93,6 +96,34 @@ def heads_a_block(finder: Finder, labelled: Labelled) -> bool:
         return False
     close = max(abs(under.left - cell.left), under.top - cell.bottom) < cell.height
     return close and is_name(under.text)
+
+
+def _second_address(finder: Finder) -> list[Cell]:
+    """Return the address below another one in a letter's head: the writer's own comes first; nothing if there is none.
+
+    For pages that say of nobody who it is.
+    """
+    end, seen = 0.0, False
+    for row in finder.layout.rows[:MAX_SENDER_ROWS]:
+        for cell in row.cells:
+            if row.page > 1 or cell.top > TOP * finder.layout.pages[0].height:
+                return []
+            address = _address_from(finder, cell) if cell.top >= end else []
+            if not address:
+                continue
+            if seen:
+                return [] if any(NO_ADDRESS.search(line.folded) for line in address) else address
+            end, seen = address[-1].bottom, True
+    return []
+
+
+def _address_from(finder: Finder, cell: Cell) -> list[Cell]:
+    """Return the lines from a name to its city, or the one line that has both; nothing if that is no address."""
+    if before_address(cell.text) != cell.text:
+        return [cell]
+    block = [cell, *_block(finder, cell)] if is_name(cell.text) else []
+    end = next((index for index, line in enumerate(block) if POSTAL_CODE.search(line.folded)), len(block))
+    return block[: end + 1] if end < min(len(block), MAX_TO_CITY + 1) else []
 
 
 def _addressed(finder: Finder, sender: Cell) -> list[Cell]:

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from invoices.checks import CURRENCIES
+from invoices.currencies import CURRENCIES
 from invoices.model import FieldValue, Source
 from invoices.readers.found import found
 from invoices.readers.geometry import Cell, Layout
@@ -31,6 +31,13 @@ SHOUTED_WORDS = 2
 DOLLARS = frozenset({"USD", "CAD", "AUD", "NZD", "HKD", "SGD", "MXN"})
 """What a bare dollar sign can mean; a code elsewhere in the document tells which."""
 MAX_LABEL_WORDS = 6
+WRITTEN_OUT = {
+    "EUR": re.compile(r"\beuros?\b"),
+    "CHF": re.compile(r"\b(?:swiss francs|(?:schweizer )?franken|francs suisses|franchi svizzeri)\b"),
+    "GBP": re.compile(r"\bpounds sterling\b"),
+    "USD": re.compile(r"\bus dollars\b"),
+}
+"""On folded text: `Total TTC en euros`."""
 
 
 def find_currency(finder: Finder, amounts: Sequence[Money], totals: Totals) -> FieldValue[str]:
@@ -42,6 +49,7 @@ def find_currency(finder: Finder, amounts: Sequence[Money], totals: Totals) -> F
         (Source.TEXT_LABEL, [*_at_amounts(amounts, totals)]),
         (Source.TEXT_PATTERN, codes),
         (Source.TEXT_PATTERN, [*_symbols(layout)]),
+        (Source.TEXT_PATTERN, [*_written_out(layout)]),
         (Source.TEXT_PATTERN, [*_american(layout, amounts)]),
     ):
         if named:
@@ -87,6 +95,12 @@ def _symbols(layout: Layout) -> Iterator[tuple[str, Cell]]:
                 yield SYMBOLS[symbol], cell
         if RINGGIT_ALONE.search(cell.text):
             yield "MYR", cell
+
+
+def _written_out(layout: Layout) -> Iterator[tuple[str, Cell]]:
+    for cell in layout.cells:
+        if not _is_sentence(cell):
+            yield from ((code, cell) for code, words in WRITTEN_OUT.items() if words.search(cell.folded))
 
 
 def _american(layout: Layout, amounts: Sequence[Money]) -> Iterator[tuple[str, Cell]]:

@@ -1,6 +1,6 @@
 """What is printed, as words with boxes, gathered into cells and rows as a person sees them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from statistics import median
@@ -12,6 +12,14 @@ CELL_GAP = 0.95
 """Words further apart than this share of their height belong to different columns; a space is about a quarter."""
 ROW_OVERLAP = 0.5
 """Share of the smaller height that two words must share to stand in one row."""
+COLUMN_OVERLAP = 0.5
+"""Share of the smaller width that they may not share then."""
+
+
+MAX_SPACED, LEAST_SPACED = 2, 6
+"""Letters of a piece of a word whose letters are set apart, of which a comma is one; and such pieces in a line."""
+WIDE = 1.6
+"""Gap between words as a multiple of that between letters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,10 +168,43 @@ def _same_row(row: Sequence[Word], word: Word, middle: float) -> bool:
     near = min(row, key=lambda other: abs(other.left - word.left))
     shared = min(near.bottom, word.bottom) - max(near.top, word.top)
     smaller = min(near.height, word.height)
+    if word.score is not None and any(_stands_on(other, word) for other in row):
+        return False  # two lines of a photo that are not quite level
     return shared >= ROW_OVERLAP * smaller and abs(middle - (near.top + near.bottom) / 2) <= ROW_OVERLAP * smaller
 
 
+def _stands_on(one: Word, other: Word) -> bool:
+    shared = min(one.right, other.right) - max(one.left, other.left)
+    return shared > COLUMN_OVERLAP * min(one.right - one.left, other.right - other.left)
+
+
+def _spaced_out(words: Sequence[Word]) -> bool:
+    """Tell whether the words are letters set apart, as letterheads are: `P R E S C O T T`."""
+    short = [w for w in words if len(w.text) <= MAX_SPACED and not w.text.isdigit() and w.score is None]
+    return len(short) >= LEAST_SPACED and len(short) == len(words)
+
+
+def _together(words: Sequence[Word]) -> Iterator[Word]:
+    """Yield words made of letters that are set apart: between words the gaps are wider."""
+    gaps = [word.left - before.right for before, word in pairwise(words)]
+    usual = median(gaps)
+    run = [words[0]]
+    for gap, word in zip(gaps, words[1:], strict=True):
+        if gap > WIDE * usual:
+            yield _joined(run)
+            run = []
+        run.append(word)
+    yield _joined(run)
+
+
+def _joined(letters: Sequence[Word]) -> Word:
+    text = "".join(letter.text for letter in letters)
+    top, bottom = min(letter.top for letter in letters), max(letter.bottom for letter in letters)
+    return Word(text, letters[0].left, top, letters[-1].right, bottom)
+
+
 def _split(words: Sequence[Word]) -> list[list[Word]]:
+    words = [*_together(words)] if _spaced_out(words) else words
     groups = [[words[0]]]
     for before, word in pairwise(words):
         if word.left - before.right > CELL_GAP * min(before.height, word.height):

@@ -24,6 +24,8 @@ from invoices.readers.vocabulary import (
 )
 
 NUMBER = re.compile(r"(?:[A-Z]{1,6}[ ])?[A-Za-z0-9][\w/.\-]*(?=$|[\s;)]|,\s|,$)")
+GROUPED = re.compile(r"\d{2,4}(?: \d{3,4}){1,4}$")
+"""A number in groups, which nothing follows: `881 204 557`."""
 DECIMAL = re.compile(r"\d+[.,]\d\d$")
 CREDIT_WORDS = re.compile(
     r"\b(credit ?note|credit ?memo|gutschrift|avoir|creditnota|nota de credito|nota di credito)\b"
@@ -45,6 +47,8 @@ SPACED_DATE = re.compile(r"^(\d{1,2}) (\d{1,2}) (\d{4}|\d\d)$")
 """Of forms with boxes for day, month and year; only at a label is it a date."""
 WITH_TIME = re.compile(r"(?i)\W{1,3}(?:(?:\S|time|uhrzeit|heure|hora|ora)\W{1,3})?\d{1,2}[:.]\d\d(?!\d)")
 """After a date: a till printed both. A stray sign may stand between."""
+TIME = re.compile(r"(?<![\d:])[0-2]?\d:[0-5]\d(?!\d)")
+"""Anywhere beside a date."""
 LONE_DATE = 0.1
 CALLED_DATE = re.compile(r"(?:^\W*(?:date|datum|fecha|data|dato)(?![a-z])|\d\W*\s(?:date|datum|fecha|data|dato)\s*:)")
 """At the beginning, or after another value: before it, a word would say of what the date is."""
@@ -88,7 +92,8 @@ def _number_candidates(finder: Finder) -> Iterator[_Candidate]:
     for labelled in finder.at(INVOICE_NUMBER):
         yield from _number_at(labelled, SURE_LABEL)
     for labelled in finder.at(INVOICE_TITLE):
-        if len(labelled.label_cell.words) <= TITLE_WORDS:  # a title with its number, not a sentence
+        behind = labelled.leads and labelled.place is Place.SAME_CELL
+        if behind or len(labelled.label_cell.words) <= TITLE_WORDS:  # a title with its number, not a sentence
             yield from _number_at(labelled, 1.5)
     for labelled in finder.at(BARE_NUMBER):
         alone = labelled.place is Place.SAME_CELL or len(labelled.label_cell.words) <= BARE_WORDS
@@ -105,7 +110,7 @@ def _beside_title(layout: Layout, cell: Cell) -> bool:
 
 
 def _number_at(labelled: Labelled, strength: float) -> Iterator[_Candidate]:
-    match = NUMBER.match(labelled.text)
+    match = GROUPED.match(labelled.text) or NUMBER.match(labelled.text)
     if not match:
         return
     value = match.group().rstrip(".-/")
@@ -117,9 +122,12 @@ def _number_at(labelled: Labelled, strength: float) -> Iterator[_Candidate]:
     yield _Candidate(value, labelled.cell, score)
 
 
-def _doubt(labelled: Labelled) -> float:
-    """Return what a label loses by what else its cell says."""
-    another = bool(OTHER_DOCUMENT.search(labelled.label_cell.folded))
+def _doubt(labelled: Labelled, start: int = 0) -> float:
+    """Return what a label loses by what else its cell says, up to the value, which has its `start` in the text."""
+    cell = labelled.label_cell
+    value = len(cell.text) - len(labelled.text) + start
+    told = cell.folded[:value] if labelled.place is Place.SAME_CELL else cell.folded
+    another = bool(OTHER_DOCUMENT.search(told))
     sentence = not labelled.leads and len(labelled.label_cell.words) > SENTENCE_WORDS
     return SAID_OF_ANOTHER * another + SAID_IN_A_SENTENCE * sentence
 
@@ -161,7 +169,8 @@ def _dates_at(
         date = next(find_dates(text, month_first=month_first), None)
         if date is None or date.start > 12:  # noqa: PLR2004  # "(dd/mm/yyyy)", "on or before": not half a sentence
             continue
-        score = strength - 0.4 * labelled.place + 0.3 * labelled.leads - 0.02 * date.start - _doubt(labelled)
+        score = strength - 0.4 * labelled.place + 0.3 * labelled.leads - 0.02 * date.start
+        score -= _doubt(labelled, date.start)
         yield _DateCandidate(date, labelled.cell, score, Source.TEXT_LABEL)
 
 
@@ -178,8 +187,8 @@ def _dates_after_number(finder: Finder, *, month_first: bool) -> Iterator[_DateC
             for date in find_dates(text, month_first=month_first):
                 between = fold(text)[title.end() : date.start]
                 if date.start >= max(title.end(), shift) and DATE_AFTER_NUMBER.search(between):
-                    doubt = SAID_OF_ANOTHER * bool(ORDER.search(between) or OTHER_DOCUMENT.search(cell.folded))
-                    yield _DateCandidate(date, other, 2.8 - doubt, Source.TEXT_LABEL)
+                    another = ORDER.search(between) or OTHER_DOCUMENT.search(fold(text)[: date.start])
+                    yield _DateCandidate(date, other, 2.8 - SAID_OF_ANOTHER * bool(another), Source.TEXT_LABEL)
 
 
 def _plain_dates(finder: Finder, *, month_first: bool) -> Iterator[_DateCandidate]:
@@ -204,10 +213,14 @@ def _plain_dates(finder: Finder, *, month_first: bool) -> Iterator[_DateCandidat
 def _lone_date(layout: Layout, *, month_first: bool) -> list[_DateCandidate]:
     """Return the one date on the pages, which a till prints with the time below what was sold."""
     dates = [(date, cell) for cell in layout.cells for date in find_dates(cell.text, month_first=month_first)]
-    timed = [(date, cell) for date, cell in dates if WITH_TIME.match(cell.text[date.end :])]
+    timed = [(date, cell) for date, cell in dates if _timed(layout.rows[cell.row].text, cell.text[date.end :])]
     if not timed or len({date.value for date, _ in dates}) > 1:
         return []
     return [_DateCandidate(*timed[0], LONE_DATE, Source.TEXT_PATTERN)]
+
+
+def _timed(row: str, after: str) -> bool:
+    return bool(WITH_TIME.match(after) or TIME.search(row))
 
 
 def _dates_called_date(finder: Finder, *, month_first: bool) -> Iterator[_DateCandidate]:

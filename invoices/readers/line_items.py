@@ -26,8 +26,8 @@ from invoices.readers.vocabulary import LINE_COLUMNS, TABLE_END
 
 MIN_COLUMNS, MIN_NUMBER_COLUMNS = 3, 2
 """Fewer column names do not make a header."""
-MAX_HEAD_WORDS, MAX_SUM_WORDS, MAX_SUM_CELLS = 5, 4, 5
-"""Of a column's name, of a sum's name, and of a row that is a sum."""
+MAX_HEAD_WORDS, MAX_ROW_WORDS, MAX_SUM_WORDS, MAX_SUM_CELLS = 5, 14, 4, 5
+"""Of a column's name, of a row of them, of a sum's name, and of a row that is a sum."""
 ALIGNED = 14.0
 """Points by which an amount's right edge may miss its column."""
 UNDER_HEAD = 3
@@ -65,7 +65,7 @@ def find_line_items(layout: Layout, amounts: Sequence[Money] = ()) -> tuple[Line
     """Return the charged lines; none if there is no table. `amounts` holds the sums that they should add up to."""
     lines = [line for table in _tables(layout) for line in _lines(layout, table)]
     sums = {abs(money.value) for money in amounts if money.role in SUMS}
-    return tuple(line.item for line in _adding_up(lines, sums))
+    return tuple(line.item for line in _adding_up(lines, sums) or _above_their_sum(layout, sums))
 
 
 def sum_of_lines(lines: Sequence[LineItem]) -> Decimal | None:
@@ -86,6 +86,27 @@ def _adding_up(lines: Sequence[_Line], sums: Collection[Decimal]) -> Sequence[_L
         if total is not None and abs(total) in sums:
             return choice
     return lines
+
+
+def _above_their_sum(layout: Layout, sums: Collection[Decimal]) -> Sequence[_Line]:
+    """Return the rows of words and one amount that add up to the sum right below them; none otherwise."""
+    lines: list[_Line] = []
+    for row in layout.rows:
+        charge = _last_amount(row)
+        if charge is None or not charge.amount.exact:
+            lines = []
+            continue
+        before = [cell for cell in row.cells if cell.left < charge.cell.left]
+        if _is_sum(row):
+            total = sum_of_lines([line.item for line in lines])
+            if total is not None and abs(total) == abs(charge.amount.value) and abs(total) in sums:
+                return lines
+            lines = []
+        elif line := _line(layout, _Table((row,), Columns(), headed=True), charge, before):
+            lines.append(line)
+        else:
+            lines = []
+    return []
 
 
 def _tables(layout: Layout) -> Iterator[_Table]:
@@ -113,9 +134,16 @@ def _until_end(rows: Sequence[Row]) -> Iterator[Row]:
 
 
 def _is_header(row: Row) -> bool:
-    """Tell whether the row names columns of a table of lines: what, and how many or at what price or amount."""
-    if _has_money(row) or len(row.cells) < MIN_COLUMNS:
+    """Tell whether the row names columns of a table of lines: what, and how many or at what price or amount.
+
+    Where the columns are so narrow that their heads run into each other, all four must be named.
+    """
+    if _has_money(row):
         return False
+    if len(row.cells) < MIN_COLUMNS:
+        heads = " ".join(cell.folded for cell in row.cells)
+        short = len(heads.split()) <= MAX_ROW_WORDS and not re.search(r"\d", heads)
+        return short and all(column.search(heads) for column in LINE_COLUMNS)
     words = " | ".join(cell.folded for cell in row.cells if len(cell.words) <= MAX_HEAD_WORDS)
     what, how_many, price, amount = (bool(column.search(words)) for column in LINE_COLUMNS)
     return (what or (how_many and price)) and how_many + price + amount >= MIN_NUMBER_COLUMNS

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
 
-from invoices.checks import CURRENCIES
+from invoices.currencies import CURRENCIES
 from invoices.readers.dates import find_dates
 from invoices.readers.geometry import Cell, Layout, Row
 from invoices.readers.numbers import RINGGIT, SYMBOLS, Amount, find_amounts
@@ -18,6 +18,7 @@ from invoices.readers.vocabulary import (
     NOT_A_SUM,
     PLAIN_TOTAL,
     TAX,
+    TAX_SUM,
     TENDERED,
     TOTAL,
 )
@@ -29,6 +30,10 @@ YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 MAX_LABEL_WORDS = 9
 """A longer text before an amount is a sentence."""
 SIGN_LETTERS = 3
+WORD = re.compile(r"[a-z]\.?[a-z]")
+"""Two letters make a word, also with a dot between them: `I.V.A.`."""
+NEAR_ROW = 1.3
+"""Line heights between two lines of one cell, at most."""
 HEADER_DROP = 90.0
 """Points a column's header may stand above its amounts."""
 
@@ -77,6 +82,7 @@ def role_of(label: str) -> Role:
         return Role.NOT_A_SUM
     order = (
         (Role.ADJUSTMENT, not gross and bool(ADJUSTMENT.search(label))),
+        (Role.TAX, bool(TAX_SUM.search(label))),
         (Role.NET, not gross and bool(NET_WORDS.search(label))),
         (Role.TOTAL, total),
         (Role.NET, not gross and bool(NET.search(label))),
@@ -87,7 +93,7 @@ def role_of(label: str) -> Role:
 
 
 def _row_money(layout: Layout, row: Row) -> Iterator[Money]:
-    first, label, order = "", "", 0
+    first, label, order = "", _label_across(layout, row), 0
     for cell in row.cells:
         amounts = [amount for amount in find_amounts(cell.text) if not _in_date(amount, cell)]
         if not amounts:
@@ -98,12 +104,30 @@ def _row_money(layout: Layout, row: Row) -> Iterator[Money]:
         end = 0
         for amount in amounts:
             own = cell.folded[end : amount.start]
-            label = own if re.search(r"[a-z]{2}", own) else label
+            label = own if WORD.search(own) else label
             end = amount.end
             column = _column_role(layout, cell) if amount.exact else Role.OTHER
             discounted = role_of(first) is Role.ADJUSTMENT
             yield _money(amount, cell, first if discounted else label, column, order)
             order += 1
+
+
+def _label_across(layout: Layout, row: Row) -> str:
+    """Return what stands beside a row without words, half a line above or below: narrow columns break cells into two.
+
+    Empty for a row with words, and where those others have an amount of their own.
+    """
+    if any(WORD.search(cell.folded) for cell in row.cells):
+        return ""
+    for number in (row.number + 1, row.number - 1):
+        near = layout.rows[number] if 0 <= number < len(layout.rows) else None
+        if near is None or near.page != row.page or abs(near.top - row.top) > NEAR_ROW * row.cells[0].height:
+            continue
+        cell = near.cells[0]
+        own = any(amount.exact for other in near.cells for amount in find_amounts(other.text))
+        if not own and _is_label(cell) and cell.right < row.cells[-1].left:
+            return cell.folded
+    return ""
 
 
 def _in_date(amount: Amount, cell: Cell) -> bool:
@@ -115,7 +139,7 @@ def _in_date(amount: Amount, cell: Cell) -> bool:
 
 def _is_label(cell: Cell) -> bool:
     """A rate or a currency between a label and its amount is no label."""
-    return bool(re.search(r"[a-z]{2}", cell.folded)) and not (
+    return bool(WORD.search(cell.folded)) and not (
         RATE.fullmatch(cell.text) or cell.text in CURRENCIES or cell.text in SYMBOLS or cell.text == RINGGIT
     )
 
@@ -137,7 +161,7 @@ def _column_role(layout: Layout, cell: Cell) -> Role:
         if row.page != cell.page or cell.top - row.top > HEADER_DROP:
             return Role.OTHER
         above = _above(row.cells, cell)
-        if above and re.search(r"[a-z]{2}", above.folded) and not any(a.exact for a in find_amounts(above.text)):
+        if above and WORD.search(above.folded) and not any(a.exact for a in find_amounts(above.text)):
             return role_of(above.folded)
     return Role.OTHER
 

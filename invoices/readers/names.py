@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from invoices.checks import CURRENCIES
+from invoices.currencies import CURRENCIES
 from invoices.readers.dates import find_dates
 from invoices.readers.folding import fold, squeeze
 from invoices.readers.geometry import Layout
@@ -26,10 +26,12 @@ LEGAL_FORM = re.compile(
     r"\b(?:gmbh(?: & co\.? kg)?|ag|kg|ohg|ug|e\.?k\.?|gbr|mbh|se|ltd|limited|inc|llc|llp|plc|corp|corporation|co|"
     r"incorporated|(?:sdn\.? )?bhd|berhad|s/b|pte|"
     r"b\.?v\.?|n\.?v\.?|v\.?o\.?f\.?|s\.?a\.?r\.?l\.?|s\.?a\.?s\.?u?|s\.?a\.?|eurl|s\.?l\.?u?|s\.?r\.?l\.?s?|s\.?p\.?a\.?|"
-    r"company|a/?s|aps|ab|oy|a\.?g\.?|sp\. z o\.?o\.?|s\.r\.o|kft|pvt|pty|a\.g|e\.v|gmbh & co)(?![a-z])\.?"
+    r"company|a/?s|aps|(?<!\b\d{4} )ab|oy|ou$|u\.a|"
+    r"a\.?g\.?|sp\. z o\.?o\.?|s\.r\.o|kft|pvt|pty|a\.g|e\. ?v|gmbh & co)(?![a-z])\.?"
 )
 REGISTER_ENTRY = re.compile(
-    r"\s*(?:\((?:\w[\w.]{0,9}[\s:.]{1,3}){0,2}\d{5,}\W?[A-Z]\)|\s\d{5,}-[A-Z]\b)(?:\s*\([^)]*\))?\s*$"
+    r"\s*(?:\((?:\w[\w.]{0,9}[\s:.]{1,3}){0,2}(?:\d ?){5,}\W?[A-Z]\)|\s\d{5,}-[A-Z]\b\)?)(?:\s*\([^)]*\))?\s*$"
+    r"|\s*\((?:registered|reg\.)[^)]*\)\s*$"
 )
 """Behind a name in its line: `(126926-H)`."""
 FREE_MAIL = frozenset({"gmail", "gmx", "web", "yahoo", "hotmail", "outlook", "icloud", "aol", "t-online", "example"})
@@ -40,7 +42,8 @@ NO_NAME = re.compile(
     r"^\W*(?:page|seite|pagina|tel|fax|phone|e-?mail|date|datum|gln|nummer|number|no(?=\W*(?:\d|$)|[.:])|nr|iban|bic|"
     r"vat|ust|btw|tva|tax|www|http|logo|original|copy|kopie|copie|duplicate|herrn?|frau|mr|mrs|to|from|bill|bank|swift|"
     r"kvk|siret|invoice|receipt|payment|globale|summary|total|amount|account|email|dear|terms|po|p\.o|order|your|ihre?|"
-    r"uw|votre|formerly|licensee|owned by)\b"
+    r"uw|votre|formerly|licensee|owned by|"
+    r"posted|paid|received)\b"
 )
 NUMBER_OF = re.compile(r"\b(?:no|nr|n[o°º]|nummer|number)$")
 LABELS = (INVOICE_NUMBER, ISSUE_DATE, DUE_DATE, VAT_LABEL, REGISTRATION, CURRENCY_LABEL)
@@ -49,8 +52,14 @@ COUNTRY = re.compile(
     r"belgie|belgique|belgium|luxembourg|italia|italy|espana|spain|portugal|united kingdom|united states|usa|uk|india"
 )
 STREET = re.compile(r"^\d|\d{4,}|\b\d{1,4}[a-z]?$")
+GOES_ON = re.compile(r"(?:di|by|of|c/o)\s")
+"""In small letters: the line belongs to the name above it."""
+FOUNDED = re.compile(r"\b1[5-9]\d\d\b")
+"""A year in the name of a company or a club."""
 POSTAL_CODE = re.compile(r"\b\d{4,6}\b|\b[a-z]{1,2}\d[a-z\d]? ?\d[a-z]{2}\b|\b[a-z]\d[\dw] [a-z\d]{4}\b")
 """Of most of Europe; British; Irish. On folded text."""
+ADDRESS_PARTS = 3
+"""Of an address in one line: name, street, city."""
 MAX_NAME_WORDS, MAX_NAME_LENGTH = 8, 70
 MAX_LEGAL_WORDS, MAX_LEGAL_LENGTH = 16, 120
 """Of a name with its legal form, which a sentence does not have."""
@@ -69,7 +78,10 @@ def is_name(text: str) -> bool:
         return False
     if ":" in text or "@" in text or all(len(word) == 1 for word in words):
         return False
-    return not (_is_label(folded, legal=legal) or _is_address(folded) or _has_figures(text))
+    if GOES_ON.match(text):
+        return False
+    place = FOUNDED.sub("", folded) if legal else folded
+    return not (_is_label(folded, legal=legal) or _is_address(place) or _has_figures(text))
 
 
 def _is_label(folded: str, *, legal: bool) -> bool:
@@ -90,6 +102,15 @@ def _is_address(folded: str) -> bool:
 
 def _has_figures(text: str) -> bool:
     return next(find_dates(text), None) is not None or any(amount.exact for amount in find_amounts(text))
+
+
+def before_address(text: str) -> str:
+    """Return the name of `Name, Street 1, 12345 City`; any other text as it is."""
+    parts = re.split(r",\s+", text)
+    if len(parts) > 1 and LEGAL_FORM.fullmatch(fold(parts[1])):
+        parts[:2] = [", ".join(parts[:2])]
+    address = len(parts) >= ADDRESS_PARTS and STREET.search(fold(parts[1])) and POSTAL_CODE.search(fold(parts[-1]))
+    return parts[0] if address else text
 
 
 def clean(text: str) -> str:

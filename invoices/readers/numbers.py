@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 
 SYMBOLS = {"€": "EUR", "$": "USD", "£": "GBP", "¥": "JPY", "₹": "INR", "Rs.": "INR", "Rs": "INR", "zł": "PLN"}
 RINGGIT = "RM"
@@ -16,12 +17,15 @@ CODES = "EUR|USD|GBP|CHF|JPY|INR|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|CNY|HKD|SGD
 _CURRENCY = "|".join([*map(re.escape, PREFIXED_DOLLARS), *map(re.escape, SYMBOLS), *WORDS, CODES, _RINGGIT])
 _DIGITS = (
     r"\d{1,3}(?:[.,'\u2019 \u00a0\u202f]\d{2,3})*[.,'\u2019 \u00a0\u202f]\d{3}(?:[.,]\d{1,4})?|\d+(?:[.,]\d{1,4})?"
+    r"|\.\d\d(?!\d)"
 )
+_TAX_CODE = r"(?<=[.,]\d\d)(?:[ABSTZx]|[SZ]RL?)(?!\w)"
+"""Glued to an amount at a till: at which rate it is taxed."""
 AMOUNT = re.compile(
     rf"(?<![\w.,/#°*@])(?<!§ )(?<!\d:)(?<!\w-)(?P<minus>[(\-\u2212\u2013]\s?)?(?P<before>{_CURRENCY})?\s?"
     rf"(?P<inner>[\-\u2212\u2013]\s?)?"
     rf"(?P<digits>{_DIGITS})(?P<dash>[.,][-\u2013\u2014]{{1,2}})?\s?(?P<after>{_CURRENCY})?(?P<trailing>(?<=\d)-(?!-)|\))?"
-    r"(?![\w%/:]|[.,]\d|\s?%|-\d)"
+    rf"(?:(?={_TAX_CODE})|(?![\w%/:]|[.,]\d|\s?%|-\d))"
 )
 MAX_DIGITS = 14
 """Before the point: what decimal128(18, 4) in Parquet holds."""
@@ -38,8 +42,16 @@ class Amount:
     end: int
 
 
-def find_amounts(text: str) -> Iterator[Amount]:
-    """Yield the amounts in `text`, from left to right. Percentages, dates and longer codes are none."""
+@lru_cache(maxsize=4096)
+def find_amounts(text: str) -> tuple[Amount, ...]:
+    """Return the amounts in `text`, from left to right. Percentages, dates and longer codes are none.
+
+    Kept: each rule asks about each cell again.
+    """
+    return tuple(_amounts(text))
+
+
+def _amounts(text: str) -> Iterator[Amount]:
     for match in AMOUNT.finditer(text):
         value = parse_number(match["digits"])
         if value is None or _is_day(match):
@@ -64,7 +76,7 @@ def parse_number(digits: str) -> Decimal | None:
     """
     plain = re.sub(r"['\u2019 \u00a0\u202f]", "", digits)
     whole, separator, decimals = _split_decimals(plain)
-    whole = re.sub(r"[.,]", "", whole)
+    whole = re.sub(r"[.,]", "", whole) or "0" * bool(decimals)
     if len(whole) > MAX_DIGITS or not whole.isdigit():
         return None
     return Decimal(f"{whole}.{decimals}") if separator else Decimal(whole)

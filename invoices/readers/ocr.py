@@ -17,7 +17,7 @@ from invoices.readers.images import open_pictures
 from invoices.readers.render import find_scans, render_pages
 
 MAX_OCR_PAGES = 15
-"""At up to 3 CPU seconds each, they stay within the 60 that a document may take; an invoice has one to three."""
+"""At up to 2.5 CPU seconds each, they stay within the 60 that a document may take; an invoice has one to three."""
 LONG_SIDE = 842.0
 """Points of the longer side of a picture, whose true size nobody knows: A4's."""
 INSTALL = "Install the extra `ocr` where documents are read (pip install 'docrail[ocr]'), and start the worker again."

@@ -6,7 +6,7 @@ parent's (ADR 0017). Importing this needs the extra `ocr`; ocr.py does, once.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,6 +18,8 @@ import numpy as np
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # else its import sends usage data away, and keeps a file in the temp folder
 
 import onnxruntime
+
+from invoices.readers.ocr_head import known_characters, trimmed_weights
 
 DETECTION, RECOGNITION = "PP-OCRv6_det_small.onnx", "PP-OCRv6_rec_small.onnx"
 SEARCHED_PIXELS = 1_160_000
@@ -36,6 +38,11 @@ LINE_HEIGHT = 48
 """Pixels to which the recognition model wants a line scaled."""
 STRETCH = 1.1
 """Lines are widened a little, or double letters are seen as one. Measured: ADR 0017."""
+STEP, MOST_TOGETHER = 8, 8
+"""Pixels of a line for which the model gives one answer; lines after which more of them save nothing."""
+READ_PIXELS, NARROWEST = 40_000, 15.0
+"""Of all lines of a page together, where they are so many that it takes long; and of their letters, on average, to
+which they may be narrowed then: with less, words get lost. Measured: ADR 0017."""
 LONGEST_LINE = 2400
 """Pixels of a line at that height: about 150 letters."""
 BLANK = 0
@@ -82,43 +89,68 @@ class Letter:
     score: float
 
 
+@dataclass(frozen=True, slots=True)
+class Print:
+    """Where a picture has print: how likely each pixel of a smaller picture belongs to a line."""
+
+    core: Any
+    size: tuple[int, int]
+    """Width and height of the picture itself."""
+
+    def lines(self) -> list[Line]:
+        """Return the lines, largest first."""
+        mask = cv2.dilate((self.core > TEXT_PROBABILITY).astype(np.uint8), np.ones((2, 2), np.uint8))
+        count, labels, stats, _ = cv2.connectedComponentsWithStats(mask)
+        area = stats[:, cv2.CC_STAT_AREA]
+        probability = np.bincount(labels.ravel(), self.core.ravel(), count) / area
+        largest = [i for i in np.argsort(-area, kind="stable") if i and probability[i] > LINE_PROBABILITY]
+        ratio = self.size[0] / mask.shape[1], self.size[1] / mask.shape[0]
+        found = (_line(labels, stats[i], i, ratio, self.size) for i in largest[:MAX_LINES])
+        return [line for line in found if line]
+
+    def moved(self, turn: Any) -> "Print":
+        """Return the print after the picture was moved by a 3 x 3 matrix, which must not turn it far."""
+        rows, columns = self.core.shape
+        scale = np.diag([self.size[0] / columns, self.size[1] / rows, 1])
+        moved = np.linalg.inv(scale) @ turn @ scale
+        return Print(cv2.warpAffine(self.core, moved[:2], (columns, rows)), self.size)
+
+
 class Models:
     """The loaded models: 0.2 seconds and 100 MB."""
 
     def __init__(self) -> None:
         cv2.setNumThreads(0)
-        self._detection = _session(DETECTION)
-        self._recognition = _session(RECOGNITION)
-        characters = self._recognition.get_modelmeta().custom_metadata_map["character"].splitlines()
-        known = ["", *characters, " "]
-        self._codes = [code for code, text in enumerate(known) if text < LATIN_END or text in PUNCTUATION]
-        self._alphabet = [known[code] for code in self._codes]
+        self._detection = _session(model_file(DETECTION), {})
+        model = model_file(RECOGNITION)
+        known = known_characters(model)
+        codes = [code for code, text in enumerate(known) if text < LATIN_END or text in PUNCTUATION]
+        self._alphabet = [known[code] for code in codes]
+        weights = trimmed_weights(model, len(known), codes)
+        self._weights = {name: onnxruntime.OrtValue.ortvalue_from_numpy(values) for name, values in weights.items()}
+        self._recognition = _session(model, self._weights)
 
-    def find_lines(self, pixels: Pixels) -> list[Line]:
-        """Return the lines of a picture, largest first."""
+    def see_print(self, pixels: Pixels) -> Print:
+        """Return where in a picture there is print."""
         height, width = pixels.shape[:2]
         scale = min(MOST_ENLARGED, (SEARCHED_PIXELS / (width * height)) ** 0.5)
         size = max(STRIDE, round(width * scale / STRIDE) * STRIDE), max(STRIDE, round(height * scale / STRIDE) * STRIDE)
         picture = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR)
-        core = _run(self._detection, picture)[0]
-        mask = cv2.dilate((core > TEXT_PROBABILITY).astype(np.uint8), np.ones((2, 2), np.uint8))
-        count, labels, stats, _ = cv2.connectedComponentsWithStats(mask)
-        area = stats[:, cv2.CC_STAT_AREA]
-        probability = np.bincount(labels.ravel(), core.ravel(), count) / area
-        largest = [i for i in np.argsort(-area, kind="stable") if i and probability[i] > LINE_PROBABILITY]
-        ratio = width / size[0], height / size[1]
-        found = (_line(labels, stats[i], i, ratio, (width, height)) for i in largest[:MAX_LINES])
-        return [line for line in found if line]
+        return Print(_run(self._detection, [picture])[0][0], (width, height))
 
-    def recognise(self, crops: Sequence[Pixels]) -> list[list[Letter]]:
-        """Return the letters of each crop, left to right."""
-        return [self._recognise(crop) for crop in crops]
+    def recognise(self, crops: Sequence[Pixels], stretch: float = STRETCH) -> list[list[Letter]]:
+        """Return the letters of each crop, left to right; those that are scaled to one width are read together."""
+        widths = [_scaled_width(crop, stretch) for crop in crops]
+        read: list[list[Letter]] = [[] for _ in crops]
+        for width in set(widths):
+            alike = [index for index, other in enumerate(widths) if other == width]
+            for batch in (alike[start : start + MOST_TOGETHER] for start in range(0, len(alike), MOST_TOGETHER)):
+                lines = [cv2.resize(crops[index], (width, LINE_HEIGHT)) for index in batch]
+                for index, answer in zip(batch, _run(self._recognition, lines), strict=True):
+                    read[index] = self._letters(answer)
+        return read
 
-    def _recognise(self, crop: Pixels) -> list[Letter]:
-        height, width = crop.shape[:2]
-        scaled = min(LONGEST_LINE, max(8, round(width * LINE_HEIGHT / height * STRETCH)))
-        answer = _run(self._recognition, cv2.resize(crop, (scaled, LINE_HEIGHT), interpolation=cv2.INTER_LINEAR))
-        answer = answer[:, self._codes]
+    def _letters(self, answer: Any) -> list[Letter]:
         best = answer.argmax(axis=1)
         return [
             Letter(self._alphabet[code], (step + 0.5) / len(best), float(answer[step, code]))
@@ -127,22 +159,51 @@ class Models:
         ]
 
 
-def _session(name: str) -> onnxruntime.InferenceSession:
+def stretch_for(lines: Sequence[Line], sample: Mapping[Line, Sequence[Letter]]) -> float:
+    """Return how much to widen a page's lines: less where they are many, and what a `sample` says has wide letters."""
+    letters = sum(map(len, sample.values()))
+    if not letters:
+        return STRETCH
+    pitch = sum(map(_usual_width, sample)) / letters
+    return STRETCH * min(1.0, max(READ_PIXELS / sum(map(_usual_width, lines)), NARROWEST / pitch))
+
+
+def _usual_width(line: Line) -> float:
+    return STRETCH * LINE_HEIGHT * line.width / line.height
+
+
+def model_file(name: str) -> bytes:
+    """Return one of the models in the wheel."""
     rapidocr = find_spec("rapidocr")
     if rapidocr is None or rapidocr.origin is None:
         raise ModuleNotFoundError("rapidocr, in which the models lie, is not installed: install docrail[ocr]")
+    return (Path(rapidocr.origin).parent / "models" / name).read_bytes()
+
+
+def _session(model: bytes, weights: Mapping[str, onnxruntime.OrtValue]) -> onnxruntime.InferenceSession:
+    """Load a model, with `weights` in place of its own: the session uses them where they are."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.enable_mem_pattern = False  # each line has another width
-    options.log_severity_level = 4
-    path = Path(rapidocr.origin).parent / "models" / name
-    return onnxruntime.InferenceSession(os.fspath(path), options, providers=["CPUExecutionProvider"])
+    options.log_severity_level = 4  # also of answers that are narrower than the model says
+    for name, values in weights.items():
+        options.add_initializer(name, values)
+    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
 
-def _run(session: onnxruntime.InferenceSession, picture: Pixels) -> Any:
-    """Return the answer for one picture, which the models want as three planes of numbers from -1 to 1."""
-    planes = np.ascontiguousarray((picture.astype(np.float32) / 127.5 - 1).transpose(2, 0, 1))
-    return session.run(None, {session.get_inputs()[0].name: planes[None]})[0][0]
+def _run(session: onnxruntime.InferenceSession, pictures: Sequence[Pixels]) -> Any:
+    """Return the answers for pictures of one size, which the models want as three planes of numbers from -1 to 1."""
+    planes = np.ascontiguousarray((np.stack(pictures).astype(np.float32) / 127.5 - 1).transpose(0, 3, 1, 2))
+    return session.run(None, {session.get_inputs()[0].name: planes})[0]
+
+
+def _scaled_width(crop: Pixels, stretch: float) -> int:
+    """Return how wide a line is read; narrowed ones come in a few widths, so that many can be read together."""
+    height, width = crop.shape[:2]
+    scaled: int = round(width * LINE_HEIGHT / height * stretch)
+    if stretch < STRETCH:
+        scaled = -(-scaled // STEP) * STEP
+    return min(LONGEST_LINE, max(STEP, scaled))
 
 
 def _line(labels: Any, stats: Any, index: int, ratio: tuple[float, float], size: tuple[int, int]) -> Line | None:

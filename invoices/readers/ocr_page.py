@@ -3,7 +3,7 @@
 Importing this needs the extra `ocr`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import fmean, median
@@ -14,7 +14,7 @@ import numpy as np
 
 from invoices.readers.geometry import Affine, Page, Word
 from invoices.readers.ocr_ink import Ink, see_ink
-from invoices.readers.ocr_models import Letter, Line, Models, Pixels
+from invoices.readers.ocr_models import STRETCH, Letter, Line, Models, Pixels, stretch_for
 from invoices.readers.ocr_repair import repair
 
 LONG = 6.0
@@ -44,30 +44,39 @@ class _View:
 
 def read_pixels(models: Models, pixels: Pixels, number: int, size: tuple[float, float]) -> Page:
     """Return page `number`, shown by `pixels`, which as sent is `size` points wide and high."""
-    view, lines = _upright(models, pixels)
-    crops = [line.cut(view.pixels) for line in lines]
-    found = zip(lines, crops, models.recognise(crops), strict=True)
+    view, lines, letters = _upright(models, pixels)
+    rest = [line for line in lines if line not in letters]
+    letters |= _read(models, view, rest, stretch_for(lines, letters))
     rows, columns = view.pixels.shape[:2]
     scale = max(size) / max(rows, columns)
-    words = tuple(_scaled(word, scale) for line, crop, letters in found for word in _words(line, crop, letters))
-    return repair(Page(number, columns * scale, rows * scale, words, _turned(view, pixels)))
+    words = (word for line in lines for word in _words(line, line.cut(view.pixels), letters[line]))
+    page = tuple(_scaled(word, scale) for word in words)
+    return repair(Page(number, columns * scale, rows * scale, page, _turned(view, pixels)))
 
 
-def _upright(models: Models, pixels: Pixels) -> tuple[_View, list[Line]]:
-    """Return the page turned so that its lines run level from left to right, and the lines."""
+def _upright(models: Models, pixels: Pixels) -> tuple[_View, list[Line], dict[Line, list[Letter]]]:
+    """Return the page turned so that its lines run level from left to right, the lines, and what some were read as."""
     view = _View(pixels, np.eye(3))
-    lines = models.find_lines(view.pixels)
+    seen = models.see_print(view.pixels)
+    lines = seen.lines()
     if _stands_on_its_side(lines):
         view = _quarter_turn(view)
-        lines = models.find_lines(view.pixels)
+        seen = models.see_print(view.pixels)
+        lines = seen.lines()
     slope = _slope(lines)
     if LEVEL_DEGREES < abs(slope) < MOST_DEGREES:
-        view = _level(view, slope)
-        lines = models.find_lines(view.pixels)
-    if _upside_down(models, view, lines):
+        view, turn = _level(view, slope)
+        lines = seen.moved(turn).lines()  # to look for them again would take as long as to read a hundred
+    longest = sorted(lines, key=lambda line: -line.width)[:SAMPLE_LINES]
+    sample = _read(models, view, longest, STRETCH)
+    if _upside_down(models, view, sample):
         view = _quarter_turn(_quarter_turn(view))
-        lines = models.find_lines(view.pixels)
-    return view, lines
+        return view, models.see_print(view.pixels).lines(), {}
+    return view, lines, sample
+
+
+def _read(models: Models, view: _View, lines: Sequence[Line], stretch: float) -> dict[Line, list[Letter]]:
+    return dict(zip(lines, models.recognise([line.cut(view.pixels) for line in lines], stretch), strict=True))
 
 
 def _stands_on_its_side(lines: Sequence[Line]) -> bool:
@@ -81,16 +90,17 @@ def _slope(lines: Sequence[Line]) -> float:
     return median(slopes) if slopes else 0.0
 
 
-def _upside_down(models: Models, view: _View, lines: Sequence[Line]) -> bool:
-    """Read some lines both ways, unless they read well as they are."""
-    longest = sorted(lines, key=lambda line: -line.width)[:SAMPLE_LINES]
-    crops = [line.cut(view.pixels)[:, : SAMPLE_HEIGHTS * line.height] for line in longest]
-    as_is = _sureness(models, crops)
-    return as_is < UPRIGHT_SCORE and _sureness(models, [crop[::-1, ::-1] for crop in crops]) > as_is
+def _upside_down(models: Models, view: _View, sample: Mapping[Line, Sequence[Letter]]) -> bool:
+    """Read the beginnings of some lines from their other end, unless the lines were read well as they are."""
+    as_is = _sureness(sample.values())
+    if as_is >= UPRIGHT_SCORE:
+        return False
+    ends = [line.cut(view.pixels)[:, : SAMPLE_HEIGHTS * line.height] for line in sample]
+    return _sureness(models.recognise([end[::-1, ::-1] for end in ends])) > as_is
 
 
-def _sureness(models: Models, crops: Sequence[Pixels]) -> float:
-    scores = [letter.score for letters in models.recognise(crops) for letter in letters]
+def _sureness(lines: Iterable[Sequence[Letter]]) -> float:
+    scores = [letter.score for letters in lines for letter in letters]
     return fmean(scores) if scores else 0.0
 
 
@@ -100,12 +110,12 @@ def _quarter_turn(view: _View) -> _View:
     return _View(np.ascontiguousarray(np.rot90(view.pixels)), view.place @ back)
 
 
-def _level(view: _View, slope: float) -> _View:
-    """Turn by `slope` degrees counterclockwise, around the middle."""
+def _level(view: _View, slope: float) -> tuple[_View, Any]:
+    """Turn by `slope` degrees counterclockwise, around the middle; return the matrix that does it as well."""
     rows, columns = view.pixels.shape[:2]
     turn = np.vstack([cv2.getRotationMatrix2D((columns / 2, rows / 2), slope, 1.0), [0, 0, 1]])
     level = cv2.warpAffine(view.pixels, turn[:2], (columns, rows), borderValue=(255, 255, 255))
-    return _View(level, view.place @ np.linalg.inv(turn))
+    return _View(level, view.place @ np.linalg.inv(turn)), turn
 
 
 def _turned(view: _View, sent: Pixels) -> Affine | None:

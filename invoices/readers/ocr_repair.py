@@ -6,6 +6,7 @@ No code is made up: it is changed only if its check digits are wrong as read and
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from statistics import fmean
 
 from stdnum.eu import vat as stdnum_vat
@@ -18,6 +19,7 @@ from invoices.readers.identifiers import compact, iban_valid
 DIGITS = str.maketrans("ODQIL|SBZG", "0001115826")
 """Digits by the capitals that they are taken for."""
 LETTERS = str.maketrans("01|58", "OIISB")
+DASH_BETWEEN = re.compile(r"(?<=\d)[~_](?=\d\d?\b)")
 ZERO_BETWEEN = re.compile(r"(?<=\d)[Oo](?=[\d.,])|(?<=\d[.,])[Oo](?=\d)")
 ONE_BETWEEN = re.compile(r"(?<=\d)[Il|](?=[\d.,])|(?<=\d[.,])[Il|](?=\d)")
 WORD = re.compile(r"[^\W_]{5,}")
@@ -39,6 +41,12 @@ LABELS = frozenset(
 """Words that name what is asked for; one wrong letter in them would hide a value."""
 NUMBER = re.compile(r"^[Nn][acdesACDGQSU069]\.$")
 """What small print of "No." is taken for."""
+HYPHENATED = re.compile(r"\d{1,5}-\d\d")
+AMOUNT_LABEL = re.compile(r"^\W*(?:(?:sub|grand|net)[ -]?)?(?:total|totaal|totale|gesamt|summe|cash|change|bar)\W*$")
+PAIRED, SLASHED = ("SDN", "BHD"), re.compile(r"[S5]/[B8D]")
+"""A legal form that is written in these ways; letters so alike, and so few, are often misread."""
+REGISTERED = re.compile(r"\(?\d{5,}-[A-Z]\)?")
+"""What follows the latter."""
 SURE = 0.99
 """A word that was read with this score has no letter that was guessed."""
 IBAN_START = re.compile(r"^(?:[^\W\d_]*[.:])?([A-Z]{2}[\dODQIlL|SBZG]{2})")
@@ -54,12 +62,12 @@ SHORTEST_VAT, LONGEST_VAT = 10, 14
 def repair(page: Page) -> Page:
     """Return the page with its words corrected; a corrected code is one word."""
     words = tuple(replace(word, text=_label(_by_neighbours(word.text), word.score)) for word in page.words)
-    rows = lay_out([replace(page, words=words)]).rows
-    return replace(page, words=tuple(w for row in rows for w in _codes([w for cell in row.cells for w in cell.words])))
+    rows = ([w for cell in row.cells for w in cell.words] for row in lay_out([replace(page, words=words)]).rows)
+    return replace(page, words=tuple(word for row in rows for word in _codes(_legal_forms(_cents(row)))))
 
 
 def _by_neighbours(text: str) -> str:
-    text = CAPITAL_I.sub("l", ONE_BETWEEN.sub("1", ZERO_BETWEEN.sub("0", text)))
+    text = CAPITAL_I.sub("l", ONE_BETWEEN.sub("1", ZERO_BETWEEN.sub("0", DASH_BETWEEN.sub("-", text))))
     text = THOUSANDS.sub(lambda match: "." if match[1] == "," else ",", text)
     return text if OTHER_SMALL.search(text) else SMALL_L.sub("I", text)
 
@@ -81,6 +89,39 @@ def _label(text: str, score: float | None) -> str:
     elif folded[0] != like[0][0]:
         right = right.capitalize()
     return text[: match.start()] + right + text[match.end() :]
+
+
+def _cents(words: Sequence[Word]) -> list[Word]:
+    """Put a point in `52-00` at the end of a row that is called an amount."""
+    *label, last = words
+    called = fold(" ".join(word.text for word in label))
+    if label and HYPHENATED.fullmatch(last.text) and AMOUNT_LABEL.search(called):
+        last = replace(last, text=last.text.replace("-", "."))
+    return [*label, last]
+
+
+def _legal_forms(words: Sequence[Word]) -> list[Word]:
+    """Put right the legal form of two words of which one is right, and the short one before a register's number."""
+    right = list(words)
+    for index, (one, other) in enumerate(pairwise(words)):
+        if SLASHED.fullmatch(one.text) and REGISTERED.fullmatch(other.text):
+            right[index] = replace(one, text="S/B")
+        read = [re.sub(r"\W", "", word.text).upper() for word in (one, other)]
+        if sum(a == b for a, b in zip(read, PAIRED, strict=True)) == 1:
+            for place, word, seen, form in zip((index, index + 1), (one, other), read, PAIRED, strict=True):
+                if _unsure(word) and _one_letter_off(seen, form):
+                    right[place] = replace(word, text=form if word.text.isupper() else form.capitalize())
+    return right
+
+
+def _unsure(word: Word) -> bool:
+    return word.score is not None and word.score < SURE
+
+
+def _one_letter_off(seen: str, form: str) -> bool:
+    """Tell whether one letter is wrong, or lost."""
+    lost = {form[:place] + form[place + 1 :] for place in range(len(form))}
+    return seen in lost or (len(seen) == len(form) and _wrong_letters(seen, form) == 1)
 
 
 def _wrong_letters(one: str, other: str) -> int:

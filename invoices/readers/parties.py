@@ -18,6 +18,7 @@ from invoices.readers.names import (
     MENTIONED,
     POSTAL_CODE,
     REGISTER_ENTRY,
+    before_address,
     clean,
     domains,
     is_name,
@@ -26,8 +27,9 @@ from invoices.readers.names import (
 from invoices.readers.vocabulary import PAYEE, REGISTRATION, SELLER
 
 NAME_LABEL = re.compile(r"\W*(?:name|firma|company(?: name)?|nom|naam|nombre|ragione sociale)\s*(?::\s*|$)")
-REGISTER_NUMBER = re.compile(r"\(?\d{5,12}\W?[a-z]\)?")
+REGISTER_NUMBER = re.compile(r"\(?(?:(?:co|company|reg|no|roc)\W{1,3}){0,3}\d{5,12}\W?[a-z]\)?")
 """Alone under a name; on folded text."""
+OWNER = re.compile(r"\W*(?:owned (?:and operated )?by|formerly(?: known as)?|licensee)\W*")
 BOTTOM = 0.85
 """Share of the page from which on is the footer."""
 LABELLED, PAID, SENT = 3.6, 2.1, 2.2
@@ -68,6 +70,7 @@ def find_vendor_name(finder: Finder, buyers: Sequence[Cell]) -> FieldValue[str]:
         return FieldValue()
     said = {(squeeze(c.name), c.source) for c in own}
     best = max(own, key=lambda c: c.score + support(c.name, everything, on_the_net) + AGREED * _said_twice(c, said))
+    best = next((candidate for candidate in own if _spells_out(candidate, best)), best)
     again = support(best.name, everything, on_the_net) >= MENTIONED
     return found(layout, best.name, best.cell, best.source, (Evidence.NAMED_AGAIN,) if again else ())
 
@@ -77,10 +80,17 @@ def _said_twice(candidate: _Candidate, said: Collection[tuple[str, Source]]) -> 
     return all((squeeze(candidate.name), source) in said for source in (Source.TEXT_LABEL, Source.TEXT_PATTERN))
 
 
+def _spells_out(candidate: _Candidate, logo: _Candidate) -> bool:
+    """Tell whether a name is the other one with its legal form, of which a logo leaves much away."""
+    short, long = squeeze(logo.name), squeeze(candidate.name)
+    with_form = bool(LEGAL_FORM.search(fold(candidate.name))) and not LEGAL_FORM.search(fold(logo.name))
+    return with_form and len(short) > LOGO and long.startswith(short) and long != short
+
+
 def _labelled(finder: Finder) -> Iterator[_Candidate]:
     for label, strength in ((SELLER, LABELLED), (PAYEE, PAID)):
         for labelled in finder.at(label):
-            if (label is SELLER and not labelled.leads) or heads_a_block(finder, labelled):
+            if (label is SELLER and not labelled.leads) or heads_a_block(finder, labelled) or _goes_on(labelled):
                 continue
             if " " not in labelled.label and not _separated(labelled):
                 continue  # "Lieferant GmbH" is a name that begins like a label
@@ -105,6 +115,14 @@ def _below(finder: Finder, labelled: Labelled) -> list[tuple[str, Cell]]:
     return texts
 
 
+def _goes_on(labelled: Labelled) -> bool:
+    """Tell whether a line is the rest of a sentence: `from the date of purchase`."""
+    after = labelled.label_cell.text[
+        len(labelled.label_cell.folded.partition(labelled.label)[0]) + len(labelled.label) :
+    ]
+    return labelled.label == "from" and after[1:2].islower()
+
+
 def _separated(labelled: Labelled) -> bool:
     after = labelled.label_cell.folded.partition(labelled.label)[2].strip()
     return labelled.label == "from" or not after or not after[0].isalnum()
@@ -124,10 +142,14 @@ def _names(layout: Layout, on_the_net: Collection[str]) -> Iterator[_Candidate]:
     cells = [cell for row in layout.rows if row.page == 1 for cell in row.cells]
     usual = median(cell.height for cell in cells) if cells else 1.0
     for cell in cells:
+        if _belongs_to_owner(layout, cell):
+            continue
         place = cell.top / layout.pages[0].height
-        name, own_entry = REGISTER_ENTRY.subn("", cell.text)
+        name, own_entry = REGISTER_ENTRY.subn("", before_address(cell.text))
         name = CONTACT.sub("", name)
-        if not is_name(name.lstrip(FIGURES) if own_entry else name) or LEGAL_FORM.fullmatch(cell.folded):
+        if not is_name(name.lstrip(FIGURES) if own_entry or LEGAL_FORM.search(cell.folded) else name) or _is_legal_form(
+            cell
+        ):
             continue
         name += _legal_form_below(layout, cell)
         legal = bool(LEGAL_FORM.search(fold(name)))
@@ -145,13 +167,32 @@ def _names(layout: Layout, on_the_net: Collection[str]) -> Iterator[_Candidate]:
         yield _Candidate(clean(name), cell, score, Source.TEXT_PATTERN)
 
 
+def _belongs_to_owner(layout: Layout, cell: Cell) -> bool:
+    """Tell whether the line above says so: who trades under a name is another than the name."""
+    above = (other for row in layout.rows[max(0, cell.row - 1) : cell.row] for other in row.cells)
+    return any(OWNER.fullmatch(other.folded) for other in above)
+
+
 def _legal_form_below(layout: Layout, cell: Cell) -> str:
     """Return the legal form of a name, with a space before it, where it stands on the next line."""
     if LEGAL_FORM.search(cell.folded):
         return ""
     under = (other for row in layout.rows[cell.row + 1 : cell.row + 2] for other in row.cells)
     near = (o for o in under if o.page == cell.page and o.top - cell.bottom <= cell.height and _aligned(o, cell))
-    return next((f" {other.text}" for other in near if LEGAL_FORM.fullmatch(other.folded)), "")
+    return next((f" {other.text}" for other in near if _is_legal_form(other)), "")
+
+
+def _is_legal_form(cell: Cell) -> bool:
+    """Tell whether nothing else stands there: `Co. (UK) Ltd`."""
+    return bool(LEGAL_FORM.search(cell.folded)) and not re.search(r"[a-z\d]", _without_form(cell))
+
+
+def _has_legal_form(cell: Cell) -> bool:
+    return bool(LEGAL_FORM.search(cell.folded)) and not _is_legal_form(cell)
+
+
+def _without_form(cell: Cell) -> str:
+    return LEGAL_FORM.sub("", re.sub(r"\([^)]*\)", "", cell.folded))
 
 
 def _aligned(one: Cell, other: Cell) -> bool:
@@ -164,11 +205,14 @@ def _overlap(one: Cell, other: Cell) -> bool:
 
 def _register_entries(layout: Layout, cell: Cell) -> list[int]:
     """Return the rows of register entries and tax numbers under a name, in its column; none without its address."""
-    bottom, addressed, entries = cell.bottom, bool(LEGAL_FORM.search(cell.folded)), []
+    legal = bool(LEGAL_FORM.search(cell.folded))
+    bottom, addressed, entries = cell.bottom, legal, []
     for row in layout.rows[cell.row + 1 : cell.row + 1 + ROWS_OF_A_HEAD]:
         if row.page != cell.page or row.top - bottom > GAP * cell.height:
             break
         under = [other for other in row.cells if _overlap(other, cell)]
+        if not legal and any(_has_legal_form(other) and is_name(other.text) for other in under):
+            break  # that name's, then
         addressed = addressed or any(POSTAL_CODE.search(other.folded) for other in under)
         if any(REGISTRATION.search(other.folded) or REGISTER_NUMBER.fullmatch(other.folded) for other in under):
             entries.append(row.number)

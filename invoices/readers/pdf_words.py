@@ -11,6 +11,7 @@ import pypdfium2
 from pypdfium2 import raw
 
 from invoices.problems import Unreadable, UnreadableDocument
+from invoices.readers.drawn import View
 from invoices.readers.geometry import Page, Word
 
 QUARTER_TURN = math.pi / 2
@@ -59,49 +60,28 @@ def _read_page(document: pypdfium2.PdfDocument, index: int) -> Page:
         return Page(index + 1, 1.0, 1.0, ())  # a broken page among good ones: the others still count
     with closing(page), closing(page.get_textpage()) as text_page:
         width, height = page.get_size()
-        view = _View(page.get_rotation(), *page.get_bbox())
+        view = View.of(page)
         characters = _upright(list(_characters(text_page, view, min(text_page.count_chars(), MAX_CHARACTERS))))
         return Page(index + 1, width, height, tuple(_word(group) for group in _group(characters)))
 
 
-@dataclass(frozen=True, slots=True)
-class _View:
-    """Maps PDF points (origin bottom left, before rotation) to the page as seen, from its top left."""
-
-    rotation: int
-    left: float
-    bottom: float
-    right: float
-    top: float
-
-    def seen(self, box: raw.FS_RECTF) -> tuple[float, float, float, float]:
-        match self.rotation:
-            case 90:
-                return box.bottom - self.bottom, box.left - self.left, box.top - self.bottom, box.right - self.left
-            case 180:
-                return self.right - box.right, box.bottom - self.bottom, self.right - box.left, box.top - self.bottom
-            case 270:
-                return self.top - box.top, self.right - box.right, self.top - box.bottom, self.right - box.left
-            case _:
-                return box.left - self.left, self.top - box.top, box.right - self.left, self.top - box.bottom
-
-
-def _characters(text_page: pypdfium2.PdfTextPage, view: _View, count: int) -> Iterator[_Character | None]:
+def _characters(text_page: pypdfium2.PdfTextPage, view: View, count: int) -> Iterator[_Character | None]:
     """Yield each printed character; None for white space that the file has."""
     box = raw.FS_RECTF()
     reference = ctypes.byref(box)
+    letters = text_page.raw  # pdfium's own: the wrapper is unwrapped at each call
     after_guess = False
     for index in range(count):
-        code = raw.FPDFText_GetUnicode(text_page, index)
+        code = raw.FPDFText_GetUnicode(letters, index)
         text = chr(code) if code else ""
         if not text or text in INVISIBLE or code in SURROGATES:
             continue
-        if text.isspace() and raw.FPDFText_IsGenerated(text_page, index) == 1:
+        if text.isspace() and raw.FPDFText_IsGenerated(letters, index) == 1:
             after_guess = True
-        elif text.isspace() or not raw.FPDFText_GetLooseCharBox(text_page, index, reference):
+        elif text.isspace() or not raw.FPDFText_GetLooseCharBox(letters, index, reference):
             yield None
         else:
-            quarter = round(raw.FPDFText_GetCharAngle(text_page, index) / QUARTER_TURN) % 4
+            quarter = round(raw.FPDFText_GetCharAngle(letters, index) / QUARTER_TURN) % 4
             yield _Character(text, *view.seen(box), quarter, after_guess)
             after_guess = False
 

@@ -1,5 +1,6 @@
 """Finds payment QR codes on PDF pages and pictures, and tells what they say, each with its page and place."""
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -7,26 +8,23 @@ from dataclasses import dataclass
 import pypdfium2
 import zxingcpp
 from PIL import Image
-from pypdfium2 import raw
 
 from invoices.model import FIELD_NAMES, Box, InvoiceData, Problem, Severity
+from invoices.readers.code_places import LEAST_SIDE, code_places
 from invoices.readers.payment_codes import BrokenCode, read_payment_code
 
 DOTS_PER_POINT = 150 / 72
 """Measured: the densest Swiss code, 101 modules in 46 mm, is read at 120 dots per inch already."""
 QR_CODES = zxingcpp.BarcodeFormats([zxingcpp.BarcodeFormat.QRCode])
 MAX_PIXELS = 8_000_000
-MAX_PICTURE_PIXELS = 40_000_000
-"""Of a picture on a page. Larger ones are not unpacked to look for a code in them."""
 FIRST_PAGES, LAST_PAGES = 4, 2
 """Where a payment code stands in a long document."""
-LEAST_SIDE = 36
-"""Points: half an inch. A smaller picture is no payment code (EPC069-12: 20 mm at least)."""
-LEAST_SEGMENTS = 200
-"""Of drawn lines on a page. A code that is drawn has a box for each run of its dark modules, 300 at least."""
 LONGEST_CODE = 4096
 """Bytes. QR codes hold at most 2,953."""
 BROKEN = "payment_code_broken"
+
+Pixel = tuple[int, int]
+"""Across and down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,36 +74,25 @@ def _codes_of_page(document: pypdfium2.PdfDocument, index: int) -> Iterator[Code
     except pypdfium2.PdfiumError:
         return  # a broken page among good ones: the others still count
     with closing(page):
-        if _may_have_code(page):
-            width, height = page.get_size()
-            scale = min(DOTS_PER_POINT, (MAX_PIXELS / max(width * height, 1.0)) ** 0.5)
-            if min(width, height) * scale >= LEAST_SIDE:
-                with closing(page.render(scale=scale, grayscale=True)) as bitmap:
-                    yield from _codes(bitmap.to_pil(), index + 1)
+        width, height = page.get_size()
+        scale = min(DOTS_PER_POINT, (MAX_PIXELS / max(width * height, 1.0)) ** 0.5)
+        if min(width, height) * scale < LEAST_SIDE:
+            return
+        for place in code_places(page):
+            crop = place.left, height - place.bottom, width - place.right, place.top
+            with closing(page.render(scale=scale, crop=crop, grayscale=True)) as bitmap:
+                corner = math.ceil(place.left * scale), math.ceil(place.top * scale)
+                size = math.ceil(width * scale), math.ceil(height * scale)
+                yield from _codes(bitmap.to_pil(), index + 1, corner, size)
 
 
-def _may_have_code(page: pypdfium2.PdfPage) -> bool:
-    """Tell whether a picture of a code's size, or as many lines as a drawn code has, are on the page."""
-    segments, found = 0, False
-    for item in page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_PATH], max_depth=3):
-        if item.type == raw.FPDF_PAGEOBJ_PATH:
-            segments += raw.FPDFPath_CountSegments(item)
-            found = found or segments >= LEAST_SEGMENTS
-            continue
-        width, height = item.get_px_size()
-        if width * height > MAX_PICTURE_PIXELS:
-            return False
-        left, bottom, right, top = item.get_bounds()
-        found = found or min(right - left, top - bottom) >= LEAST_SIDE
-    return found
-
-
-def _codes(picture: Image.Image, page: int) -> Iterator[Code]:
-    width, height = picture.size
+def _codes(picture: Image.Image, page: int, corner: Pixel = (0, 0), size: Pixel | None = None) -> Iterator[Code]:
+    """Yield the codes on a picture, the part at `corner` of a page of `size` if it is not a whole page."""
+    (left, top), (width, height) = corner, size or picture.size
     for found in zxingcpp.read_barcodes(picture, formats=QR_CODES, try_downscale=False):
         corners = found.position
         points = (corners.top_left, corners.top_right, corners.bottom_left, corners.bottom_right)
-        xs, ys = [point.x / width for point in points], [point.y / height for point in points]
+        xs, ys = [(left + point.x) / width for point in points], [(top + point.y) / height for point in points]
         box = (_fraction(min(xs)), _fraction(min(ys)), _fraction(max(xs)), _fraction(max(ys)))
         if len(found.bytes) <= LONGEST_CODE:
             yield Code(found.bytes, found.text, page, box)

@@ -7,6 +7,8 @@ import pypdfium2
 from PIL import Image
 from pypdfium2 import raw
 
+from invoices.readers.drawn import things_on
+
 DOTS_PER_POINT = 200 / 72
 MAX_PIXELS = 8_000_000
 """Of a drawn page. A4 with 200 dots per inch has 3.9 million; pages that call a scan's pixels points have 8.7."""
@@ -15,8 +17,6 @@ FEW_WORDS = 15
 """A page with fewer is a picture, if one covers it: scanners and mail gateways print a line on scans."""
 COVERED = 0.4
 """Share of a page that pictures on it cover together, for it to be a scan."""
-MAX_DEPTH = 3
-"""Of drawings in drawings, where pictures are looked for."""
 
 
 def render_pages(data: bytes, numbers: Sequence[int]) -> Iterator[tuple[int, Image.Image]]:
@@ -49,15 +49,15 @@ def _is_scan(document: pypdfium2.PdfDocument, index: int, words: int) -> bool:
 
 def _shows_print(document: pypdfium2.PdfDocument, index: int, words: int) -> bool:
     with closing(document[index]) as page:
-        things = list(page.get_objects(max_depth=MAX_DEPTH))
+        things = list(things_on(page))
         if not words:
             return bool(things)
-        boxes = [thing.get_bounds() for thing in things if thing.type == raw.FPDF_PAGEOBJ_IMAGE]
-        covered = sum((right - left) * (top - bottom) for left, bottom, right, top in boxes)
+        boxes = [thing.box() for thing in things if thing.kind == raw.FPDF_PAGEOBJ_IMAGE]
+        covered = sum((box.right - box.left) * (box.top - box.bottom) for box in boxes)
         width, height = page.get_size()
         if covered < COVERED * width * height:
             return False
-        texts = [thing for thing in things if thing.type == raw.FPDF_PAGEOBJ_TEXT]
+        texts = [thing.handle for thing in things if thing.kind == raw.FPDF_PAGEOBJ_TEXT]
         hidden = [raw.FPDFTextObj_GetTextRenderMode(text) == raw.FPDF_TEXTRENDERMODE_INVISIBLE for text in texts]
         return words < FEW_WORDS or 2 * sum(hidden) > len(hidden)
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 from invoices.model import Source
 from invoices.readers.geometry import Cell
 from invoices.readers.money import Money, Role
-from invoices.readers.vocabulary import ROUNDING
+from invoices.readers.vocabulary import CHANGE, ROUNDING, TENDERED
 
 ZERO = Decimal(0)
 MOST_ROUNDED = Decimal("0.50")
@@ -41,6 +41,17 @@ def roundings(amounts: Sequence[Money]) -> list[int]:
     return [index for index in small if ROUNDING.search(amounts[index].label)][-MAX_ROUNDINGS:]
 
 
+def settled(amounts: Sequence[Money]) -> Decimal | None:
+    """Return what was handed over less what came back, where a till printed both once; rounding is in it."""
+    change = {money.value for money in amounts if money.exact and CHANGE.search(money.label)}
+    handed = {money.value for money in amounts if money.exact and _handed_over(money)}
+    return handed.pop() - change.pop() if len(handed) == len(change) == 1 else None
+
+
+def _handed_over(money: Money) -> bool:
+    return bool(TENDERED.match(money.label)) and not CHANGE.search(money.label)
+
+
 def rounded(totals: Totals, amounts: Sequence[Money]) -> Totals:
     """Return what is asked for after rounding to the next coin, where that is printed below the rounding."""
     if totals.total is None:
@@ -50,7 +61,8 @@ def rounded(totals: Totals, amounts: Sequence[Money]) -> Totals:
             continue
         for money in amounts[index + 1 :]:
             change = money.value - totals.total.value
-            if money.role in (Role.TOTAL, Role.PLAIN_TOTAL) and abs(change) == abs(amounts[index].value):
+            called = money.role in (Role.TOTAL, Role.PLAIN_TOTAL) or ROUNDING.search(money.label)
+            if called and abs(change) == abs(amounts[index].value):
                 total = Part(money.value, totals.total.score, money.cell, Source.TEXT_LABEL)
                 return Totals(totals.net, totals.tax, total, totals.adjustment + change)
     return totals

@@ -6,8 +6,8 @@ from itertools import chain, combinations, pairwise, product
 
 from invoices.model import Source
 from invoices.readers.money import RATE, Money, Role
-from invoices.readers.sums import ZERO, Part, Totals, rounded, roundings
-from invoices.readers.vocabulary import NET_TOTAL, PAID, ZERO_RATED
+from invoices.readers.sums import ZERO, Part, Totals, rounded, roundings, settled
+from invoices.readers.vocabulary import NET_TOTAL, PAID, TAX, ZERO_RATED
 
 TOLERANCE = Decimal("0.02")
 LOWEST_RATE, HIGHEST_RATE = Decimal("0.012"), Decimal("0.35")
@@ -30,6 +30,8 @@ CENTS_ARE_USUAL = 3
 MAX_CANDIDATES = 14
 LARGEST = 1.0
 """What being the largest of several totals says; half as large, half as much."""
+SETTLED = 3.0
+"""What being what a till kept says: as much as arithmetic among net and tax."""
 MAX_ADJUSTMENTS = 3
 MAX_LEFT = 4
 """Totals, taxes and nets that are tried where the net has no name."""
@@ -68,10 +70,13 @@ def _solve(amounts: Sequence[Money]) -> Totals:
     taxed = [solution for solution in taxed if not (solution.adjustment and _before_adjustment(solution) in printed)]
     refuted = {solution.net.value for solution in taxed if solution.net and solution.tax and solution.tax.value}
     untaxed = [solution for solution in _untaxed(totals, nets, adjustments) if _value(solution.net) not in refuted]
-    solutions = [*taxed, *untaxed]
+    named = [total for total in totals if total.source is Source.TEXT_LABEL]
+    something = any(total.value for total in named)  # then 0 + 0 = 0 is of a table of taxes
+    solutions = [solution for solution in (*taxed, *untaxed) if _value(solution.total) or not something]
+    kept = settled(amounts)
     if solutions:
-        return max(solutions, key=_score)
-    total = next((total for total in totals if total.source is Source.TEXT_LABEL), None)
+        return max(solutions, key=lambda solution: _score(solution) + SETTLED * (_value(solution.total) == kept))
+    total = next((total for total in (*named, *totals) if total.value == kept), next(iter(named), None))
     return Totals(_plausible_net(nets, total), _plausible_tax(taxes, total), total)
 
 
@@ -174,10 +179,11 @@ def _with_zero_rated(
     sums = (Role.NET, Role.TOTAL, Role.PLAIN_TOTAL)
     untaxed = {m.value for m in amounts if m.exact and m.value and m.role in sums and ZERO_RATED.search(m.label)}
     for total, net, tax, rest in product(totals, nets, taxes, sorted(untaxed)[-1:]):
-        fits = abs(net.value + tax.value + rest - total.value) <= TOLERANCE
+        fits = abs(net.value + tax.value + rest - abs(total.value)) <= TOLERANCE  # `Total payable: - 9.90` has a dash
         if fits and tax.value and net.value != rest and _plausible_rate(net.value, tax.value):
             whole = Part(net.value + rest, net.score, None, Source.TEXT_PATTERN)
-            yield Totals(whole, tax, _agreed(total, AGREEMENT + FOURTH))
+            payable = Part(abs(total.value), total.score, total.cell, total.source)
+            yield Totals(whole, tax, _agreed(payable, AGREEMENT + FOURTH))
 
 
 def _nets_left(amounts: Sequence[Money], totals: Sequence[Part], taxes: Sequence[Part]) -> list[Part]:
@@ -206,7 +212,8 @@ def _by_label(
                 continue
             for tax in taxes:
                 rest = total.value - net.value - tax.value
-                if not _plausible_rate(net.value, tax.value):
+                alone = not tax.value and net.cell is total.cell
+                if alone or not _plausible_rate(net.value, tax.value):
                     continue
                 fitting = next((value for value in (ZERO, *adjustments) if abs(rest - value) <= TOLERANCE), None)
                 if fitting is not None:
@@ -221,16 +228,19 @@ def _by_row(amounts: Sequence[Money]) -> Iterator[Totals]:
         if same_row and fits:
             bonus = 0.5 * (one.role in (Role.TOTAL, Role.PLAIN_TOTAL)) + 0.0005 * three.cell.row
             named = (one.column, two.column) == (Role.NET, Role.TAX) and three.column in (Role.TOTAL, Role.PLAIN_TOTAL)
+            if not (two.value or named):
+                continue  # a line of goods: price, discount, amount
             score = (NAMED_ROW_SCORE if named else ROW_SCORE) + bonus
             row = [Part(money.value, score, money.cell, Source.TEXT_LABEL) for money in (one, two, three)]
             yield Totals(row[0], row[1], _agreed(row[2]))
 
 
 def _by_summary(amounts: Sequence[Money]) -> Iterator[Totals]:
-    """Yield `Total: 20.00  1.20` of a till's table of taxes where what they add up to is printed as well."""
+    """Yield `GST 6%: 20.00  1.20` of a till's table of taxes where what they add up to is printed as well."""
     printed = {money.value: money for money in amounts if money.exact}
     for net, tax in pairwise(amounts):
-        total = printed.get(net.value + tax.value) if net.role is Role.PLAIN_TOTAL and tax.value else None
+        told = net.role is Role.PLAIN_TOTAL or TAX.search(net.label)
+        total = printed.get(net.value + tax.value) if told and tax.value else None
         beside = net.cell.row == tax.cell.row and net.exact and tax.exact
         if total and beside and _plausible_rate(net.value, tax.value):
             parts = [Part(money.value, ROW_SCORE, money.cell, Source.TEXT_PATTERN) for money in (net, tax, total)]

@@ -5,7 +5,7 @@ Words only: where a label stands and what may follow it is decided by the module
 
 import re
 
-_NUMBER = r"(?:numbers?|numero|num|nummer|nr|no|id|n[o°º]|n\.|#|№)"
+_NUMBER = r"(?:numbers?|numero|num|nummer|nr|no|id|n\.?[o°º]|n\.|#|№)"
 
 
 def _any(*alternatives: str) -> re.Pattern[str]:
@@ -19,7 +19,7 @@ def _party(*alternatives: str) -> re.Pattern[str]:
 
 
 INVOICE_WORDS = (
-    r"\w*rechnung(?:skorrektur)?|(?:tax |sales |commercial |credit )?invoice|facture|factuur|factura|fattura|avoir|"
+    r"\w*rechnung(?:skorrektur)?|(?:tax |sales |commercial |credit )?invoice|facture|\w*factuur|factura|fattura|avoir|"
     r"gutschrift|credit ?(?:note|memo)|creditnota|creditfactuur|nota de credito|nota di credito"
 )
 INVOICES = re.compile(r"(?:rechnung(?:en)?|invoices?|factu(?:re|ra|ur)s?|facturen|fattur[ae])(?![a-z])")
@@ -31,7 +31,9 @@ INVOICE_NUMBER = _any(
     rf"(?:\w*rechnung(?:s|skorrektur)?|gutschrift|invoice|facture|factuur|factura|fattura)"
     rf"(?:\s*\([^)]*\)){{1,3}}[\s-]*{_NUMBER}",
     rf"\w*rechnungs?[\s-]*{_NUMBER}",
+    rf"(?:(?<![a-z] )note|parcella|notula|ricevuta|minuta|recibo|recu|honorarnote|kostennote|quittung)[\s-]*{_NUMBER}",
     r"(?:invoice|facture|factuur) ref(?:erence)?",
+    rf"(?:facture|factura|fattura|factuur) (?:de|di|voor) \w+ {_NUMBER}",
     rf"{_NUMBER}\.?\s*(?:de |d'|della |di |der |van )?(?:la |l')?(?:{INVOICE_WORDS}|documento)",
     rf"\w*rechnung (?:zur?|zum|fur|uber|des|der) (?:\w+ ){{1,3}}?(?:\([^)]*\) )?{_NUMBER}",
 )
@@ -51,7 +53,8 @@ ISSUE_DATE = _any(
     r"(?:editee?|emise?|etablie?|faite?) le",
 )
 OTHER_DOCUMENT = _any(
-    r"previous|preceding|referred|refers|related|original(?:e|es)?",
+    r"previous|preceding|referred|refers|related|against|corrects|original(?:e|es)?",
+    r"rectifica|rettifica|corrige|sustituye|sur facture|zu(?:r)? rechnung|rif\.|bij factuur",
     r"ursprung\w*|bezug\w*|zugrunde\w*|korrigierte[nr]?",
     r"associee?s?|liee?s?|precedente?|d'origine|oorspronkelijke|anterior|rectificada|rettificata|collegata",
 )
@@ -70,17 +73,19 @@ DUE_DATE = _any(
     r"(?:remit|transfer|settle|pay)(?:ment)?\b[^.]{0,40}?\b(?:until|before|no later than|by)",
     r"fallig(?:keit|keitsdatum|keitstag)?(?:\s*(?:am|bis|zum))?",
     r"zahlbar[^.]{0,40}?\bbis(?:\s*zum)?",
+    r"(?:spatestens|langstens) (?:am|bis)(?: zum)?|bis (?:spatestens|langstens)(?: zum| am)?",
     r"zahlungsziel|zahlungsfrist",
     r"(?:zahlbar|fallig)\s*(?:zum|am)",
-    r"(?:zahlen|uberweisen|begleichen)\b[^.]{0,60}?\bbis(?: spatestens)?(?: zum| am)?",
+    r"(?:reglement|paiement)\b[^.]{0,40}?(?:avant|au plus tard)(?: le)?",
+    r"(?:zahl(?:en|ung)|uberweis(?:en|ung)|begleich(?:en|ung))\b[^.]{0,60}?\bbis(?: spatestens)?(?: zum| am)?",
     r"betrag\b[^.]{0,40}?\bwird (?:am|zum)",
     r"verval(?:datum|dag)",
     r"(?:uiterlijk|te)\s*(?:betalen|voldoen)\s*(?:voor|op|uiterlijk)",
     r"(?:uiterste\s*)?betaal(?:datum|termijn)|betalen voor|voldoen voor",
     r"(?:date\s*(?:d'|de\s*)?)?(?:limite de (?:paiement|reglement)|echeance)",
-    r"(?:a payer|payable|a regler)[^.]{0,20}?(?:avant|au plus tard|le)(?: le)?",
+    r"(?:a payer|payable|a regler)[^.]{0,20}?(?:avant|au plus tard|jusqu'au|le)(?: le)?",
     r"(?:fecha\s*(?:de\s*)?)?(?:vencimiento|vence(?: el)?)|fecha limite(?: de pago)?|pagar antes del?",
-    r"(?:data\s*(?:di\s*)?)?scadenza|(?:da )?pagare entro(?: il)?|(?:pagamento )?entro(?: il)?",
+    r"(?:data\s*(?:di\s*)?)?scad(?:enza|\.)|(?:da )?pagare entro(?: il)?|(?:pagamento )?entro(?: il)?",
 )
 
 GROSS_WORDS = _any(
@@ -90,6 +95,7 @@ GROSS_WORDS = _any(
 """With one of these, an amount has its tax in it, whatever else it is called."""
 NET_WORDS = _any(
     r"netto\w*|exkl\w*|excl\w*|excluding|before (?:tax|vat)|ohne (?:ust|mwst)",
+    r"(?:ex|zonder) btw|h(?:ors )?t\.?v\.?a|senza iva",
     r"(?:betrag|summe|gesamt|preise?|wert) zzgl|h\.?t|hors taxes?|sin iva",
     r"sub[\s-]?tot(?:al|aal|ale)?|sous-total|zwischensumme",
 )
@@ -113,7 +119,12 @@ TOTAL = _any(
     r"(?:te betalen|totaalbedrag)(?: bedrag)?",
     r"(?:importe|total)\s*(?:total|a pagar|factura|con iva)",
     r"(?:totale)\s*(?:fattura|documento|da pagare|complessivo|dovuto|ivato)",
-    r"netto a pagare",
+    r"netto a pagare|liquido a (?:percibir|pagar)",
+    r"total (?:amount )?(?:credit(?:ed)?|refund(?:ed)?)(?: amount)?|(?:credit|refund) (?:total|amount)",
+    r"pay this amount",
+    r"gutschrifts?(?:betrag|summe)|erstattungsbetrag|(?:total|montant|net) (?:de l')?avoir",
+    r"(?:total|importe) (?:a (?:abonar|devolver)|(?:del )?abono)|totale (?:nota di credito|accredito)",
+    r"(?:totaal )?te crediteren|credit(?:nota|factuur)? ?(?:totaal|bedrag)",
 )
 PLAIN_TOTAL = _any("total", "totaal", "totale", "gesamt", "summe", "brutto", "ttc", "endbetrag")
 NET = _any(
@@ -127,10 +138,16 @@ NET = _any(
     r"nettobetrag|bemessungsgrundlage|warenwert",
     r"(?:total|montant|sous-total)?\s*(?:eur\s*)?h\.?t\b\.?|(?:montant|total) (?:total )?net",
     r"(?:totaal\s*)?ex(?:cl|clusief)\w*\.?\s*(?:btw)?",
+    r"h(?:ors )?t\.?v\.?a",
     r"grondslag",
     r"base\s*imponible|importe neto|imponibile|totale netto|sous-total",
 )
 NET_TOTAL = _any(r"nett? ?total")
+TAX_SUM = _any(
+    r"(?:sous-total|sub[\s-]?tota?al|zwischensumme)(?: (?:de |der )?(?:la )?)?"
+    r"(?:t\.?v\.?a|vat|tax|gst|mwst|ust|btw|i\.?v\.?a)\.?"
+)
+"""A subtotal of taxes."""
 TAX = _any(
     r"(?:sales\s*)?(?:tax|taxes|vat|gst|hst|pst|tps|tvq|tvh|cst|sgst|cgst|igst)",
     r"(?:mwst|ust|umsatzsteuer|mehrwertsteuer|steuer)(?:[\s.-]*(?:betrag|summe))?",
@@ -145,7 +162,10 @@ ADJUSTMENT = _any(
     r"versand\w*|porto|fracht\w*|transport\w*|lieferkosten|aufschlag|zuschlag\w*",
     r"frais(?: de)?(?: port| livraison)?|livraison|verzend\w*|gastos de envio|portes",
     r"spese(?: di)? (?:trasporto|spedizione)",
-    r"discount|rebate|\w*rabatt\w*|\w*nachlass|abschlag\w*|skonto|remise|korting|descuento|sconto|credits?",
+    r"discount|rebate|\w*rabatt\w*|\w*nachlass|abschlag\w*|skonto|remise|korting|descuento|sconto",
+    r"(?<!total )credits?(?! (?:total|amount|sum|note|memo))",
+    r"withholding(?: tax)?|(?:bau)?abzugs?steuer|inhouding",
+    r"i\.?r\.?p\.?f|retencion(?:es)?|ritenut[ae]|retenue a la source",
     r"rounding|rundung\w*|arrondi|afronding|redondeo|arrotondamento",
 )
 _PAID = (
@@ -166,6 +186,8 @@ TENDERED = re.compile(
     r"returned|rm|myr|eur|usd|gbp|chf|sgd))*\W*$"
 )
 """What was handed over at a till, and what came back."""
+CHANGE = re.compile(r"^\W*(?:(?:cash )?change|ruckgeld|wechselgeld|rendu|wisselgeld)(?![a-z])")
+"""What came back at a till."""
 ROUNDING = _any(r"ro?und(?:ing|ed)?(?= ?(?:adj|diff|$|\W))\w*|rundung\w*|arrondi|afronding|redondeo|arrotondamento")
 ZERO_RATED = re.compile(r"(?<![\d.,])0(?:[.,]0+)?\s?%")
 
@@ -198,7 +220,7 @@ THIRD_PARTY = _party(
     r"rappresentante fiscale",
 )
 YOURS = _any(
-    r"your|ihre?[nrms]?|uw|votre|vos|su|vuestro|vostr[oa]|customer'?s?|client|cliente|acheteur",
+    r"your|ihre?[nrms]?|uw|votre|vos|(?<!bonifico )su|vuestro|vostr[oa]|customer'?s?|client|cliente|acheteur",
     r"kunden?|empfangers?|klant|buyer'?s?|debit\w*",
 )
 """Before an identifier: it belongs to the reader of the invoice, not to its sender."""
@@ -216,7 +238,7 @@ VAT_LABEL = _any(
     r"umsatzsteuer[\s-]*(?:id\w*|identifikation\w*)[\s.-]*(?:nr|nummer)?|uid(?:[\s.-]*(?:nr|nummer))?|mwst[\s.-]*nr",
     r"(?:n[o°º]\s*(?:de\s*)?)?t\.?v\.?a\.?(?:\s*intra\s*communautaire|\s*intra\w*)?",
     r"btw(?:[\s.-]*(?:nr|nummer|id))?",
-    r"p(?:artita|\.)?\s*i\.?v\.?a\.?|(?:c\.?i\.?f|n\.?i\.?f)\.?",
+    r"p(?:artita|\.)?\s*i\.?v\.?a\.?|p\.\s?i\.|(?:c\.?i\.?f|n\.?i\.?f)\.?",
 )
 CURRENCY_LABEL = _any(
     r"(?:invoice |document )?currency|(?:rechnungs|beleg)?wahrung(?! der)|devise|valuta|munt(?:eenheid)?|moneda|divisa"

@@ -20,7 +20,8 @@ from storage.db import NotStored
 from storage.documents import Document
 from storage.extractions import CURRENT_READER, load_extraction
 from storage.review_decisions import Decision, record_decision
-from storage.reviews import Review, ReviewFilter, list_reviews, load_review
+from storage.review_lists import ReviewFilter, list_reviews
+from storage.reviews import Review, load_review
 from tests.activities.ubl import ubl_invoice
 from tests.postgres import OTHER_TENANT, TENANT, new_document_id, upload
 

@@ -1,5 +1,6 @@
 """`llm_service` with the real SDK, against a fake Gemini on loopback."""
 
+import uuid
 from decimal import Decimal
 
 import asyncpg
@@ -142,6 +143,27 @@ async def test_a_model_that_is_away_or_hangs_up_is_unreachable(ask: Asking, away
     if away:
         with pytest.raises(UnreachableError, match="Gemini cannot be reached"):
             await ask(server)
+
+
+@pytest.mark.parametrize("lost", ["hangs-up", "slow:60", not_json()], ids=["hangs-up", "slow", "not-json"])
+async def test_a_call_whose_answer_is_lost_is_counted_as_dear_as_it_may_have_been(
+    ask: Asking, lost: str | Reply
+) -> None:
+    model = f"gemini-3.8-flash-{uuid.uuid4().hex}"
+    async with gemini(lost) as server:
+        with pytest.raises((UnreachableError, OutgoingTimeoutError, TryAgainLaterError)):
+            await ask(server, model=model, prompt="x" * 4_000, max_output_tokens=300, timeout_seconds=0.2)
+    [total] = [total for total in await load_model_totals(ask.pool) if total.model == model]
+    assert (total.outcome, total.answers, total.input_tokens, total.output_tokens) == ("lost", 1, 1_000, 300)
+    assert total.cost > 0
+
+
+async def test_a_call_that_was_refused_is_not_counted(ask: Asking) -> None:
+    model = f"gemini-3.8-flash-{uuid.uuid4().hex}"
+    async with gemini(refused(403, "no")) as server:
+        with pytest.raises(RequestRefusedError):
+            await ask(server, model=model)
+    assert [total for total in await load_model_totals(ask.pool) if total.model == model] == []
 
 
 async def test_tokens_and_cost_are_counted_also_of_what_is_of_no_use(ask: Asking) -> None:

@@ -259,3 +259,23 @@ async def test_a_killed_worker_leaves_no_process_behind(tmp_path: Path) -> None:
         main.kill()
         await asyncio.to_thread(main.wait, PATIENCE_SECONDS)
     await eventually(lambda: not any(alive(pid) for pid in pids), "the end of server and child")
+
+
+def test_a_child_has_nothing_to_load() -> None:
+    """Each document would pay for a module that is loaded in its child alone."""
+    program = f"""
+import sys
+from activities import reading_server
+reading_server._preload()
+loaded = set(sys.modules)
+for claims in (None, {{}}):
+    reading_server._answer(reading_server.ReadingRequest({str(INVOICE)!r}, reading_server.ReadingLimits(), claims))
+    reading_server._answer(
+        reading_server.ReadingRequest({str(SAMPLES / "smartap_clean_01.pdf")!r}, reading_server.ReadingLimits(), claims)
+    )
+print(sorted(set(sys.modules) - loaded))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=SAMPLES.parent, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"

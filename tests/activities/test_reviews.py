@@ -18,7 +18,7 @@ from storage.reviews import Review, load_content, load_review
 from storage.step_reviews import step_review_id
 from storage.values import ValueStore
 from tests.postgres import COMMITTING
-from workflows.contract import CLOSE_REVIEW, ESCALATE_REVIEW, OPEN_REVIEW
+from workflows.contract import CLOSE_REVIEW, ESCALATE_REVIEW, OPEN_REVIEW, RECORD_DECISION
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ async def tell(tools: Tools, name: str, told: ReviewCall | ReviewEnd) -> Review:
 
 def test_they_have_the_names_that_runs_call(tools: Tools) -> None:
     names = {found.__name__ for found in review_activities(tools)}
-    assert names == {OPEN_REVIEW, ESCALATE_REVIEW, CLOSE_REVIEW}
+    assert names == {OPEN_REVIEW, ESCALATE_REVIEW, CLOSE_REVIEW, RECORD_DECISION}
 
 
 async def test_a_question_is_opened_handed_on_and_decided(tools: Tools) -> None:

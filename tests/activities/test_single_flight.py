@@ -61,8 +61,11 @@ async def test_the_work_of_one_who_died_is_taken_over(keyless: Tools) -> None:
     async with gemini(reader=keyless.reader) as fake, asyncio.timeout(60):
         tools = reaching(keyless, fake)
         document = await stored(tools)
-        await held(tools, document, 1.0)
-        output = await ask(tools, document)
+        lease = await held(tools, document, 20)
+        asking = asyncio.create_task(ask(tools, document))
+        await eventually(lambda: count(tools, "single_flight_waits_total") == 1, "the attempt to wait beside another")
+        await tools.db.execute("UPDATE reading_leases SET expires_at = now() WHERE work_key = $1", lease.work_key)
+        output = await asking
     assert (output["reader"], len(fake.asked)) == ("gemini", 1)
     assert (count(tools, "single_flight_waits_total"), await leases(tools, document)) == (1, 0)
 

@@ -24,7 +24,7 @@ from storage.blobs import BlobStore
 from storage.lake import Lake
 from storage.values import MAX_STORED_BYTES, ValueStore
 from tests.activities.test_execute import environment
-from workflows.contract import LOAD_VALUES, STORE_VALUE
+from workflows.contract import LOAD_STATE, LOAD_VALUES, STORE_VALUE
 
 TENANT, OTHER = "acme", "globex"
 LARGE: Json = {"lines": [{"total": n, "text": "x" * 100} for n in range(1000)]}
@@ -87,13 +87,13 @@ async def refusal(tools: Tools, call: StepCall) -> ApplicationError:
 
 
 async def load(tools: Tools, *marks: dict[str, Json], tenant_id: str = TENANT) -> tuple[Json, ...]:
-    _, load_values = value_activities(tools)
+    load_values = value_activities(tools)[1]
     loaded: Loaded = await ActivityEnvironment().run(load_values, LoadCall(tenant_id=tenant_id, parts=marks))
     return tuple(piece.value for piece in loaded.parts)
 
 
 async def store(tools: Tools, value: Json) -> dict[str, Json]:
-    store_value, _ = value_activities(tools)
+    store_value = value_activities(tools)[0]
     mark: dict[str, Json] = await ActivityEnvironment().run(store_value, StoreCall(tenant_id=TENANT, value=value))
     return mark
 
@@ -200,7 +200,7 @@ async def test_a_stored_output_holds_no_callback_url(tools: Tools) -> None:
 
 def test_the_activities_have_the_names_that_runs_call(tools: Tools) -> None:
     names = [activity.__name__ for activity in value_activities(tools)]
-    assert names == [STORE_VALUE, LOAD_VALUES]
+    assert names == [STORE_VALUE, LOAD_VALUES, LOAD_STATE]
 
 
 async def test_what_was_stored_is_loaded_whole_and_in_parts(tools: Tools) -> None:

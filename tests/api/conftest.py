@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from storage.migrate import migrate
-from tests.api.service import Service, serve, settings_for, work
+from tests.api.service import Service, is_ready, serve, settings_for, work
 from tests.postgres import empty_database
 from tests.stack import Servers, eventually
 
@@ -22,7 +22,7 @@ async def dsn(embedded: Servers) -> AsyncIterator[str]:
 async def service(embedded: Servers, dsn: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Service]:
     settings = settings_for(embedded.temporal_address, dsn, tmp_path_factory.mktemp("api"))
     async with serve(settings) as served, work(settings):
-        await eventually(lambda: _is_ready(served), "the API to be ready")
+        await eventually(lambda: is_ready(served), "the API to be ready")
         yield served
 
 
@@ -36,7 +36,3 @@ async def workerless(embedded: Servers, dsn: str, tmp_path_factory: pytest.TempP
 @pytest.fixture
 def http(service: Service) -> httpx.AsyncClient:
     return service.http
-
-
-async def _is_ready(served: Service) -> bool:
-    return (await served.http.get("/readyz")).status_code == 200

@@ -98,6 +98,10 @@ async def work(settings: Settings) -> AsyncIterator[None]:
         yield
 
 
+async def is_ready(served: Service) -> bool:
+    return (await served.http.get("/readyz")).status_code == 200
+
+
 async def _principal_of_headers(
     x_test_tenant: Annotated[str, Header()] = "default",
     x_test_name: Annotated[str, Header()] = "tester",

@@ -11,6 +11,8 @@ from dag.aliases import in_canary
 from dag.values import Json
 from tests.api.service import HELLO, Service
 
+ABOUT_A_DOCUMENT = {"inputs": {"document_id": {"type": "string"}}}
+
 
 async def published(http: httpx.AsyncClient, versions: int, **more: Json) -> str:
     """Publish a new definition in so many versions and return its id."""
@@ -21,7 +23,8 @@ async def published(http: httpx.AsyncClient, versions: int, **more: Json) -> str
 
 
 async def publish(http: httpx.AsyncClient, definition_id: str, title: str, **more: Json) -> Json:
-    body = {"definition": {**HELLO, "id": definition_id, "title": title}, **more}
+    takes = {"inputs": more.pop("inputs")} if "inputs" in more else {}
+    body = {"definition": {**HELLO, **takes, "id": definition_id, "title": title}, **more}
     response = await http.post("/v1/definitions", json=body)
     assert response.status_code == 201, response.text
     return response.json()
@@ -133,6 +136,16 @@ async def test_a_canary_gets_its_share_by_the_runs_key(http: httpx.AsyncClient) 
     assert set(found.values()) == {1, 2}
     pinned = await versions_of_runs(http, f"{definition_id}@stable", [f"pinned-{number}" for number in range(10)])
     assert set(pinned.values()) == {1}
+
+
+async def test_all_runs_about_a_document_get_the_same_version(http: httpx.AsyncClient) -> None:
+    definition_id = await published(http, 1, **ABOUT_A_DOCUMENT)
+    await publish(http, definition_id, "2", promote=False, **ABOUT_A_DOCUMENT)
+    await put(http, definition_id, "canary", version=2, percent=50)
+    for document_id in (f"doc_{number}" for number in range(6)):
+        order = {"definition": definition_id, "inputs": {"document_id": document_id}}
+        versions = {(await http.post("/v1/runs", json=order)).json()["version"] for _ in range(4)}
+        assert versions == {2 if in_canary(definition_id, document_id, 50) else 1}
 
 
 async def test_an_execution_is_chosen_a_version_when_it_is_submitted(http: httpx.AsyncClient) -> None:

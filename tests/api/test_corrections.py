@@ -124,12 +124,25 @@ async def test_nobody_undoes_what_somebody_else_did(service: Service, ann: Revie
     assert refused["type"] == "/problems/nothing-to-take-back"
 
 
+async def test_an_iban_that_is_printed_with_wrong_check_digits_is_recorded_with_a_warning(
+    service: Service, ann: Reviewer
+) -> None:
+    item = await waiting(service, ann)
+    after = await correct(ann, item, "iban", "DE03 1203 0000 0000 2020 51", why="so it is printed")
+    assert field_of(after, "iban")["value"] == "DE03120300000000202051"
+    assert ("iban_checksum", "warning") in [(each["code"], each["severity"]) for each in after["problems"]]
+    listed = {"items": [{"review_id": item["review_id"], "digest": after["digest"]}]}
+    [outcome] = (await ann.post("/reviews/approve", listed))["items"]
+    assert not outcome["approved"]
+    assert "check digits" in outcome["why"]
+
+
 @pytest.mark.parametrize(
     ("name", "value", "told"),
     [
         ("total", "1.234,50", "a decimal such as"),
         ("date", "31.12.2026", "a date such as"),
-        ("iban", "DE00", "right check digits"),
+        ("iban", "DE00", "an IBAN such as"),
         ("colour", "red", "expected one of invoice_number"),
         ("line_items", "[1]", "line items as a JSON list"),
     ],

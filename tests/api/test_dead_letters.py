@@ -1,6 +1,7 @@
 """The dead-letter inbox through a real worker: what gets in, how it is sorted, and what people do about it."""
 
 import asyncio
+import datetime as dt
 import uuid
 from collections.abc import AsyncIterator
 
@@ -169,7 +170,8 @@ async def test_a_parked_step_is_dealt_with(service: Service, order: dict[str, Js
 async def test_a_step_of_a_run_that_failed_is_dealt_with_by_a_retry_of_the_run(service: Service, action: str) -> None:
     run_id = await start(service, broken(new_id()))
     await letter_of(service, run_id)
-    values: dict[str, dict[str, Json]] = {"retry": {"config": {"times": 0}}, "skip": {}, "output": {"output": {}}}
+    output = {"output": {"attempts": 1}}
+    values: dict[str, dict[str, Json]] = {"retry": {"config": {"times": 0}}, "skip": {}, "output": output}
     told = await act(service.http, run_id, action, **values[action])
     assert told.status_code == 200, told.text
     assert (await service.ended(run_id))["status"] == "completed"
@@ -244,6 +246,33 @@ async def test_all_of_a_class_are_retried_a_bounded_number_at_a_time(service: Se
     for run_id in parked:
         await service.http.post(f"/v1/runs/{run_id}/abort")
     assert (await letter_of(service, other))["status"] == "failed"
+
+
+async def test_what_fails_again_keeps_no_other_from_being_retried(service: Service) -> None:
+    name = new_id()
+    runs = [await start(service, broken(name, on_failure="park")) for _ in range(5)]
+    failed = [(await letter_of(service, run_id))["failed_at"] for run_id in runs]
+    oldest = [run_id for _, run_id in sorted(zip(failed, runs, strict=True))]
+    order = {"definition": name, "limit": 3}
+    sweep = {**order, "failed_before": dt.datetime.now(dt.UTC).isoformat()}
+
+    async def retried(order: Json) -> list[str]:
+        told = (await service.http.post(f"{INBOX}/retry", json=order)).json()
+        return [outcome["run_id"] for outcome in told["outcomes"] if outcome["retried"]]
+
+    async def failed_again(run_ids: list[str]) -> bool:
+        now = [await letter_of(service, run_id, status="parked") for run_id in run_ids]
+        return all(letter["failed_at"] > max(failed) for letter in now)
+
+    assert await retried(sweep) == oldest[:3]
+    await eventually(lambda: failed_again(oldest[:3]), "the first three have failed again")
+    assert await retried(sweep) == oldest[3:]
+    await eventually(lambda: failed_again(oldest[3:]), "the others have failed again")
+    assert await retried(sweep) == []
+    again = sorted([((await letter_of(service, run_id))["failed_at"], run_id) for run_id in runs])
+    assert await retried(order) == [run_id for _, run_id in again[:3]]
+    for run_id in runs:
+        await service.http.post(f"/v1/runs/{run_id}/abort")
 
 
 async def test_each_of_many_is_told_what_kept_it_from_being_retried(service: Service) -> None:

@@ -162,6 +162,9 @@ async def test_a_run_that_is_aborted_takes_its_document_out_of_the_queue(service
     operator = ann.named("op", "operate")
     await operator.post(f"/runs/{item['run']}/abort")
     await eventually(lambda: _has_left(ann, item), "the item to leave the queue")
+    # No run would ever close it again.
+    refused = await ann.refused("POST", f"/reviews/{item['review_id']}/reopen", 409, json={"why": "a look"})
+    assert (refused["type"], refused["state"]) == ("/problems/wrong-state", "closed")
 
 
 async def test_the_run_cannot_be_answered_past_its_document(service: Service, ann: Reviewer) -> None:
@@ -270,6 +273,25 @@ async def begin_again(service: Service, document_id: str) -> str:
     response = await service.http.post("/v1/runs", json=order)
     assert response.status_code == 202, response.text
     return str(response.json()["run_id"])
+
+
+@pytest.mark.parametrize("who_leaves", ["first", "second", "nobody"])
+async def test_two_runs_about_a_document_share_its_item(service: Service, ann: Reviewer, who_leaves: str) -> None:
+    item = await upload(service, ann)
+    runs = {"first": item["run"], "second": await begin_again(service, item["document_id"])}
+    await eventually(lambda: _is_asked(service, runs["second"]), "the second run to ask")
+    if leaving := runs.pop(who_leaves, None):
+        await ann.named("op", "operate").post(f"/runs/{leaving}/abort")
+        await eventually(lambda: _is_over(service, leaving), "the question of the aborted run to be closed")
+    assert (await ann.get(f"/reviews/{item['review_id']}"))["status"] == "open"
+    await approve(ann, item)
+    for run_id in runs.values():
+        ended = await service.ended(run_id)
+        assert (ended["status"], ended["outputs"]["approved_by"]) == ("completed", "ann")
+
+
+async def _is_over(service: Service, run_id: str) -> bool:
+    return bool((await step_item(service, run_id))["status"] == "closed")
 
 
 async def test_a_second_question_of_a_run_is_not_answered_by_the_first_ones_decision(

@@ -44,6 +44,25 @@ async def test_a_new_reading_leaves_what_people_locked_and_proposes_what_differs
     assert (shown["summary"]["vendor"], shown["status"], shown["run_id"]) == ("Muster AG", "open", run_id)
 
 
+async def test_line_items_that_a_person_corrected_stay_against_a_newer_reading_until_they_are_unlocked(
+    service: Service, ann: Reviewer
+) -> None:
+    document_id = await uploaded(service)
+    read = await ann.get(f"/documents/{document_id}/fields")
+    item = {"document_id": document_id, **read}
+    assert read["locks"] == {}
+    await correct(ann, item, "line_items", '[{"description": "Rosen", "amount": "100.00"}]', why="one line, not two")
+    run_id = (await ann.ask("POST", f"/documents/{document_id}/extract")).json()["run_id"]
+    assert (await service.ended(run_id))["status"] == "completed"
+    shown = await ann.get(f"/documents/{document_id}/fields")
+    assert [line["description"] for line in shown["line_items"]] == ["Rosen"]
+    assert list(shown["locks"]) == ["line_items"]
+    assert (shown["locks"]["line_items"]["by"], shown["locks"]["line_items"]["why"]) == ("ann", "one line, not two")
+    token = (await ann.post(f"/reviews/{item['review_id']}/claim"))["token"]
+    unlocked = await ann.ask("DELETE", f"/documents/{document_id}/fields/line_items?token={token}")
+    assert (unlocked.json()["line_items"], unlocked.json()["locks"]) == (read["line_items"], {})
+
+
 async def test_the_same_key_is_the_same_reading(service: Service, ann: Reviewer) -> None:
     document_id = await uploaded(service)
     path, headers = f"/v1/documents/{document_id}/extract", ann.headers | {"Idempotency-Key": "once"}

@@ -9,6 +9,7 @@ import pytest
 from dag.values import Json
 from tests.api.invoices import e_invoice
 from tests.api.service import SLOW, Service
+from tests.stack import eventually
 
 NO_RETRY = {"max_retries": 0}
 
@@ -294,3 +295,90 @@ async def test_a_retried_document_has_one_review_and_one_parquet(service: Servic
 
     page = (await service.http.get("/v1/reviews", params={"limit": 500})).json()
     assert [review["document_id"] for review in page["reviews"]].count(document_id) == 1
+
+
+async def test_a_completed_run_retries_only_the_items_that_it_tolerated(service: Service) -> None:
+    each = {"handler": "fail", "for_each": {"items": [0, 1, 0], "max_failures": 2}, **NO_RETRY}
+    steps = [
+        {"id": "all", **each, "config": {"times": "{{ item }}"}},
+        {"id": "sum", "handler": "echo", "depends_on": ["all"], "config": {"value": "{{ all.failed }}"}},
+        {"id": "note", "handler": "echo", "config": {"value": 1}},
+    ]
+    started = await service.http.post(
+        "/v1/runs", json={"definition": {"id": f"tolerant_{uuid.uuid4().hex}", "steps": steps}}
+    )
+    run_id: str = started.json()["run_id"]
+    assert (await service.ended(run_id))["status"] == "completed"
+    told = (await retry(service.http, run_id, preview=True)).json()
+    assert (told["status"], {name: step["fate"] for name, step in told["steps"].items()}) == (
+        "completed",
+        {"all": "rerun", "note": "reused", "sum": "rerun"},
+    )
+    assert told["steps"]["all"]["why"] == "1 of its 3 items failed, and only these run again"
+    assert (await retry(service.http, run_id)).status_code == 200
+    assert (await service.ended(run_id))["status"] == "completed"
+    assert await started_again(service, run_id) == ["all~1", "sum"]
+
+
+async def test_the_preview_tells_what_a_skip_skips(service: Service) -> None:
+    run_id = await failed(service, failing(outputs={}))
+    told = (await retry(service.http, run_id, steps={"sum": {"skip": True}}, preview=True)).json()
+    assert told["steps"]["send"] == {"fate": "skipped", "why": "upstream_skipped"}
+
+
+UNDO = {"handler": "fail", "config": {"times": 99, "error": "ValueError", "message": "no refund"}}
+
+
+async def test_what_could_not_be_undone_is_told_and_not_done_twice(service: Service) -> None:
+    definition = failing(outputs={})
+    definition["steps"][0]["compensate"] = UNDO
+    run_id = await failed(service, definition)
+    letter = (await service.http.get(f"/v1/dead-letters/{run_id}/load")).json()
+    assert (letter["status"], letter["handler"], letter["error_type"]) == ("failed", "fail", "ValueError")
+    assert letter["error_message"] == "what it did could not be undone: no refund"
+    told = await retry(service.http, run_id, steps={"sum": {"config": {"times": 0}}})
+    why = "completed, and could not be undone: what it did stands"
+    assert told.json()["steps"]["load"] == {"fate": "reused", "why": why}
+    assert (await service.ended(run_id))["status"] == "completed"
+    assert "load" not in await started_again(service, run_id)
+    assert (await service.http.get(f"/v1/dead-letters/{run_id}/load")).json()["status"] == "resolved"
+
+
+PARKED: dict[str, Json] = {"on_failure": "park", "outputs": {}}
+
+
+async def parked(service: Service, definition: Json) -> str:
+    started = await service.http.post("/v1/runs", json={"definition": definition["id"]})
+    run_id: str = started.json()["run_id"]
+
+    async def is_parked() -> bool:
+        run = (await service.http.get(f"/v1/runs/{run_id}")).json()
+        return bool(run["steps"].get("sum", {}).get("status") == "parked" and run["status"] == "waiting")
+
+    await eventually(is_parked, "a step is parked")
+    return run_id
+
+
+async def test_a_parked_run_goes_on_under_a_newer_version_with_what_it_has_done(service: Service) -> None:
+    definition = failing() | PARKED
+    definition["steps"][0]["compensate"] = {"handler": "noop"}
+    await service.http.post("/v1/definitions", json={"definition": definition})
+    run_id = await parked(service, definition)
+    newer = {**definition, "steps": [{**each} for each in definition["steps"]]}
+    newer["steps"][1]["config"] = {"times": 0}
+    await service.http.post("/v1/definitions", json={"definition": newer})
+    assert (await retry(service.http, run_id)).status_code == 409  # it waits for a word about its step
+    told = (await retry(service.http, run_id, version=2, preview=True)).json()
+    assert {name: step["fate"] for name, step in told["steps"].items()} == {
+        "load": "reused",
+        "note": "reused",
+        "sum": "rerun",
+        "send": "rerun",
+    }
+    assert (await service.http.get(f"/v1/runs/{run_id}")).json()["status"] == "waiting"
+    went_on = await retry(service.http, run_id, version=2)
+    assert went_on.status_code == 200, went_on.text
+    run = await service.ended(run_id)
+    assert (run["status"], run["version"], run["steps"]["send"]["output"]["value"]) == ("completed", 2, 1)
+    assert await started_again(service, run_id) == ["sum", "send"]
+    assert (await service.http.get(f"/v1/dead-letters/{run_id}/sum")).json()["status"] == "resolved"

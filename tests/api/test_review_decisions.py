@@ -1,18 +1,19 @@
 import asyncio
 import dataclasses
+import datetime as dt
 from collections.abc import AsyncIterator
 from decimal import Decimal
 
 import pytest
 
-from activities.invoice_ref import InvoiceRef, load_invoice
 from dag.values import Json
 from invoices.model import FieldValue, InvoiceData
 from invoices.reviewing import shown_digest
 from storage.extractions import reading_version, save_extraction
-from storage.vendors import load_vendor
+from storage.judged import load_judged
 from tests.api.reviewing import IBAN, OTHER_IBAN, Reviewer, reading, reviewer, said, waiting
 from tests.api.service import Service
+from tests.vendors import load_vendor
 
 NOTHING: FieldValue[str] = FieldValue()
 
@@ -148,11 +149,12 @@ async def test_what_was_approved_is_what_is_kept_until_it_is_reopened(service: S
     await save_extraction(service.app.db, ann.tenant, sha256, reading_version(fresh_run_id="later"), anew)
     await decide(ann, await waiting(service, ann))  # it teaches about the vendor
     assert await ann.get(f"{path}/fields") == shown
-    reference = InvoiceRef(document_id=item["document_id"], sha256=sha256, reader_version="")
-    saved = await load_invoice(service.app.db, ann.tenant, reference)
+    today = dt.datetime.now(dt.UTC).date()
+    saved = await load_judged(service.app.db, ann.tenant, item["document_id"], today=today)
     assert (saved.total.value, shown_digest(saved)) == (Decimal("119.00"), shown["digest"])
     await ann.post(f"/reviews/{item['review_id']}/reopen", {"why": "another reading"})
-    assert (await load_invoice(service.app.db, ann.tenant, reference)).total.value == Decimal("999.00")
+    reopened = await load_judged(service.app.db, ann.tenant, item["document_id"], today=today)
+    assert reopened.total.value == Decimal("999.00")
 
 
 @pytest.mark.usefixtures("limited")

@@ -19,7 +19,9 @@ async def test_reviews_are_listed_page_by_page_most_urgent_first(service: Servic
     for priority in (10, 90, 50, 70, 30):
         document = await upload(db, tenant_id=TENANT)
         question = Question(
-            f"invoice.{document.document_id}", Appearance(priority, {"uncertainty": 0.5}, [], {"total": "1"}), due
+            f"invoice.{document.document_id}",
+            Appearance(priority, {"uncertainty": (100 - priority) / 100}, [], {"total": "1"}),
+            due,
         )
         await upsert_review(db, TENANT, document.document_id, question)
     priorities: list[float] = []
@@ -32,7 +34,10 @@ async def test_reviews_are_listed_page_by_page_most_urgent_first(service: Servic
         priorities += [review["priority"] for review in page["reviews"]]
     assert priorities == [90, 70, 50, 30, 10]
     assert page["after"] is None
-    assert page["reviews"][0]["parts"] == {"uncertainty": 0.5}
+    by_part = {"sort": "uncertainty", "limit": "2"}
+    first = (await service.http.get("/v1/reviews", params=by_part, headers=HEADERS)).json()
+    rest = (await service.http.get("/v1/reviews", params=by_part | {"after": first["after"]}, headers=HEADERS)).json()
+    assert [each["parts"]["uncertainty"] for each in first["reviews"] + rest["reviews"]] == [0.9, 0.7, 0.5, 0.3]
 
 
 async def test_another_tenant_sees_no_reviews(http: httpx.AsyncClient) -> None:
@@ -85,6 +90,7 @@ async def test_a_person_finds_the_question_and_decides_it(service: Service) -> N
         "run_id": item["run_id"],
         "step_id": "approval",
         "status": "decided",
+        "approvals_missing": 0,
         "run_status": "",
     }
     ended = await service.ended(item["run_id"])

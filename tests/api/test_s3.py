@@ -10,12 +10,14 @@ from dag.values import Json
 from operations.connection import Connection
 from operations.maintenance import run_maintenance
 from storage.lake import Lake
+from storage.migrate import migrate
 from tests.api.invoices import e_invoice
-from tests.api.service import Service, serve, settings_for, work
+from tests.api.service import Service, is_ready, serve, settings_for, work
 from tests.api.test_documents import upload
 from tests.commands.process import docrail
+from tests.postgres import empty_database
 from tests.s3 import Bucket, bucket, s3_server
-from tests.stack import Servers
+from tests.stack import Servers, eventually
 from tests.storage.lakes import ask
 
 __all__ = ["bucket", "s3_server"]
@@ -30,12 +32,16 @@ LARGE = {
 
 
 @pytest.fixture
-async def in_s3(embedded: Servers, dsn: str, bucket: Bucket, tmp_path: Path) -> AsyncIterator[Service]:
-    settings = settings_for(embedded.temporal_address, dsn, tmp_path).model_copy(
-        update={"store": bucket.location, "store_endpoint": bucket.endpoint}
-    )
-    async with serve(settings) as served, work(settings):
-        yield served
+async def in_s3(embedded: Servers, bucket: Bucket, tmp_path: Path) -> AsyncIterator[Service]:
+    """An API and a worker with a database of their own: all that is filed there is theirs."""
+    async with empty_database(embedded.dsn) as dsn:
+        await migrate(dsn)
+        settings = settings_for(embedded.temporal_address, dsn, tmp_path).model_copy(
+            update={"store": bucket.location, "store_endpoint": bucket.endpoint}
+        )
+        async with serve(settings) as served, work(settings):
+            await eventually(lambda: is_ready(served), "the API to be ready")
+            yield served
 
 
 async def test_the_invoice_pipeline(in_s3: Service, bucket: Bucket, tmp_path: Path) -> None:

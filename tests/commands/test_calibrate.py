@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from dag.values import Json
 from invoices.calibration import Calibration, Observation
 from operations.principal import DEFAULT_TENANT
+from storage.audit import list_events
 from storage.calibrations import load_calibration, save_outcomes
 from storage.db import open_pool
 from storage.migrate import migrate
@@ -71,6 +73,51 @@ async def test_decisions_are_fitted_kept_and_taken_back(dsn: str) -> None:
     await pool.close()
 
 
+async def test_who_let_which_calibration_count_is_in_the_audit(dsn: str) -> None:
+    await decide(dsn)
+    await calibrate(dsn, "--decisions", "--keep", "--as", "ann")
+    await docrail("calibrate", "--back", "shipped", DOCRAIL_DATABASE_URL=dsn, DOCRAIL_AS="bob")
+    await calibrate(dsn, "--back", "9", "--as", "carl")
+    pool = await open_pool(dsn)
+    events = [(event.actor, event.act, event.detail) for event in await list_events(pool, DEFAULT_TENANT)]
+    await pool.close()
+    fitted = {"counts": "v1", "was": "shipped", "fitted_on": "people's decisions", "values": 60}
+    assert events == [
+        ("ann", "calibrated", fitted),
+        ("bob", "calibrated", {"counts": "shipped", "was": "v1"}),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("label", "told"),
+    [
+        ({"expected": {"total": ["x"]}}, "total: expected a text or a number, found ['x']"),
+        ({"expected": {"total": "1.234,50"}}, "total: expected a decimal such as 1234.56, found '1.234,50'"),
+        ({"expected": {"total": "NaN"}}, "total: expected a finite decimal, found 'NaN'"),
+        ({"expected": {"date": "31.12.2026"}}, "date: expected a date such as 2026-11-30, found '31.12.2026'"),
+        ({"expected": {"totl": "1"}}, "there is no field 'totl': expected one of invoice_number"),
+        ({"visible": ["totl"]}, "there is no field 'totl': expected one of invoice_number"),
+        ({"file": "../../../etc/passwd"}, "found '../../../etc/passwd', expected the path of a file inside the folder"),
+        ({"file": "/etc/passwd"}, "found '/etc/passwd', expected the path of a file inside the folder"),
+    ],
+)
+async def test_a_label_that_can_be_none_is_named(label: Json, told: str, tmp_path: Path) -> None:
+    entry = {"file": "a.xml", "expected": {"total": "1"}, **label}
+    (tmp_path / "MANIFEST.json").write_text(json.dumps({"files": [entry]}))
+    refused = await docrail("calibrate", "--labelled", str(tmp_path))
+    assert (refused.code, refused.out) == (1, "")
+    assert f"{tmp_path / 'MANIFEST.json'}: files.0." in refused.err
+    assert told in refused.err
+
+
+async def test_a_file_that_is_named_and_not_there_is_told(tmp_path: Path) -> None:
+    manifest = {"files": [{"file": "none.xml", "expected": {"total": "1"}}]}
+    (tmp_path / "MANIFEST.json").write_text(json.dumps(manifest))
+    refused = await docrail("calibrate", "--labelled", str(tmp_path))
+    assert (refused.code, refused.out) == (1, "")
+    assert refused.err == f"docrail: there is no file {tmp_path / 'none.xml'}, which the folder's list names\n"
+
+
 async def test_too_little_to_fit_on_is_said_and_nothing_is_kept(dsn: str) -> None:
     await decide(dsn, families=2)
     refused = await calibrate(dsn, "--decisions", "--keep")
@@ -94,7 +141,7 @@ async def test_wrong_usage_is_said(arguments: list[str], said: str) -> None:
 
 
 async def test_a_version_that_is_not_there_and_a_folder_that_is_none_are_named(dsn: str, tmp_path: Path) -> None:
-    assert "has no calibration '9'" in (await calibrate(dsn, "--back", "9")).err
+    assert "there is no calibration '9'" in (await calibrate(dsn, "--back", "9")).err
     assert str(tmp_path / "MANIFEST.json") in (await calibrate(dsn, "--labelled", str(tmp_path))).err
     (tmp_path / "MANIFEST.json").write_text(json.dumps({"documents": []}))
     assert "files: Field required; expected" in (await calibrate(dsn, "--labelled", str(tmp_path))).err

@@ -71,3 +71,10 @@ async def test_only_an_e_invoice_that_nothing_contradicts_passes_alone(inbox: Pa
     found = records((await docrail("extract", str(inbox / "in"), "--jsonl")).out)
     assert found["more/B.PDF"]["auto_approved"] is False
     assert found["a.xml"]["auto_approved"] is True
+
+
+async def test_a_folder_without_documents_is_told(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("no document")
+    ended = await docrail("extract", str(tmp_path))
+    assert (ended.code, ended.out) == (0, "")
+    assert ended.err.startswith(f"docrail: no document in {tmp_path}: looked for .bmp, ")

@@ -102,3 +102,22 @@ async def test_help_teaches_by_examples_that_work(lake: Lake) -> None:
 async def test_one_shape_at_a_time(lake: Lake) -> None:
     ended = await query(lake, "SELECT 1", "--json", "--csv")
     assert (ended.code, "at most one of --json, --csv and --parquet" in ended.err) == (2, True)
+
+
+async def test_what_is_too_wide_for_a_table_is_a_block_of_lines(lake: Lake) -> None:
+    shown = await query(lake, "FROM invoices ORDER BY document_id")
+    assert (shown.code, shown.err) == (0, "")
+    assert [line for line in shown.out.splitlines() if line.startswith("row")] == ["row 1", "row 2", "row 3"]
+    assert ["document_id", "doc_1"] in [line.split() for line in shown.out.splitlines()]
+
+
+async def test_no_row_is_told(lake: Lake) -> None:
+    shown = await query(lake, "FROM invoices WHERE document_id = 'doc_0'")
+    assert (shown.code, shown.out, shown.err) == (0, "", "docrail: no row\n")
+
+
+async def test_a_parquet_file_goes_where_a_file_can_be(lake: Lake, tmp_path: Path) -> None:
+    for place in (tmp_path, tmp_path / "none" / "out.parquet"):
+        refused = await query(lake, TOTALS, "--parquet", str(place))
+        assert (refused.code, refused.out) == (1, "")
+        assert refused.err == f"docrail: --parquet {place}: expected the name of a file, in a folder that is there\n"

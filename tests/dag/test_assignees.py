@@ -1,9 +1,19 @@
-"""Who may not decide: whoever started the run, where a step says so; and nobody who cannot be told from them."""
+"""Who may not decide: whoever started the run, where a step says so; and how many people must decide alike."""
+
+from itertools import permutations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from dag.assignees import barred, refusal
+from dag.assignees import agreement, approvals_of, barred, decide, missing_of, refusal
+from dag.definition import Step
 from dag.kinds import Human
+from dag.messages import AbortRequested, Cancel, Event, RecordDecision, Start, TimedOut
+from dag.state import Answer, Decision, RunStatus, StepStatus
+from dag.values import Json
+from tests.dag.definitions import step
+from tests.dag.kinds import answer, begun, done
 
 FOUR_EYES = Human.model_validate({"assignees": {"not_the_submitter": True}})
 
@@ -27,3 +37,109 @@ def test_who_is_not_known_is_not_taken(by: str, started_by: str) -> None:
 
 def test_nobody_is_named_who_is_not_known() -> None:
     assert barred(FOUR_EYES, "") == ()
+
+
+# -- several people --
+
+TWO = Human.model_validate({"assignees": {"approvals": 2}})
+YES, NO = {"approved": True}, {"approved": False}
+
+
+def made(*answers: tuple[str, Json]) -> tuple[Decision, ...]:
+    decisions: tuple[Decision, ...] = ()
+    for by, value in answers:
+        decisions = decide(decisions, Answer(value, by))
+    return decisions
+
+
+def test_one_person_is_enough_unless_a_step_says_otherwise() -> None:
+    assert [approvals_of(human) for human in (None, Human(), FOUR_EYES, TWO)] == [1, 1, 1, 2]
+
+
+def test_of_several_people_nobody_may_be_unknown() -> None:
+    assert refusal(TWO, "", "ann") == "who decides is not known, and the step wants several people to decide alike"
+    assert refusal(TWO, "ann", "ann") is None
+
+
+def test_people_agree_who_decide_alike_whatever_the_order_of_keys() -> None:
+    decisions = made(("ann", {"a": 1, "b": 2}), ("bob", {"b": 2, "a": 1}))
+    assert agreement(decisions, 2) == Answer({"a": 1, "b": 2}, "ann, bob")
+
+
+@pytest.mark.parametrize(("one", "other"), [(True, 1), (1, "1"), (None, {}), ({"a": None}, {})])
+def test_what_only_looks_alike_is_not(one: Json, other: Json) -> None:
+    assert agreement(made(("ann", one), ("bob", other)), 2) is None
+
+
+def test_one_person_counts_once_and_what_they_decided_last_is_what_they_decided() -> None:
+    once = made(("ann", YES))
+    assert decide(once, Answer(YES, "ann")) is once
+    changed = made(("ann", YES), ("bob", NO), ("ann", NO))
+    assert agreement(changed, 2) == Answer(NO, "bob, ann")
+    assert [(each.by, each.number) for each in changed] == [("bob", 2), ("ann", 3)]
+
+
+def test_how_many_are_missing_follows_the_most_who_agree() -> None:
+    assert [missing_of(each, 3) for each in ([], [YES], [YES, NO], [YES, NO, YES], [YES] * 4)] == [3, 2, 2, 1, 0]
+
+
+@given(st.lists(st.tuples(st.sampled_from("abcde"), st.booleans()), max_size=12), st.integers(2, 4))
+def test_it_is_agreed_as_soon_as_so_many_different_people_stand_by_one_decision(
+    answers: list[tuple[str, bool]], needed: int
+) -> None:
+    decisions: tuple[Decision, ...] = ()
+    stands: dict[str, bool] = {}
+    for by, value in answers:
+        decisions = decide(decisions, Answer(value, by))
+        stands[by] = value
+        agreed = agreement(decisions, needed)
+        alike = [list(stands.values()).count(each) for each in (True, False)]
+        assert {each.by: each.value for each in decisions} == stands
+        assert (agreed is not None) == (max(alike) >= needed)
+        if agreed is not None:
+            assert set(agreed.by.split(", ")) == {name for name in stands if stands[name] is agreed.value}
+            return
+
+
+def asked(*depends_on: str, **human: Json) -> Step:
+    return step("h", *depends_on, human={"assignees": {"approvals": 2}, **human})
+
+
+def test_the_step_goes_on_with_the_decision_that_enough_people_made() -> None:
+    world = begun(asked(), step("a", "h", config={"yes": "{{ h.approved }}", "by": "{{ steps.h.answered_by }}"}))
+    assert world.send(answer("h", YES, "ann")) == [RecordDecision("h", Decision("ann", YES, 1))]
+    assert world.send(answer("h", YES, "ann")) == []
+    assert world.run.status is RunStatus.WAITING
+    assert world.send(answer("h", YES, "bob")) == [
+        RecordDecision("h", Decision("bob", YES, 2)),
+        Cancel("h"),
+        Start("a", {"yes": True, "by": "ann, bob"}),
+    ]
+    assert world.send(answer("h", NO, "eve")) == []
+
+
+@pytest.mark.parametrize("order", [*permutations([("ann", YES), ("bob", NO), ("cy", YES)])])
+def test_in_any_order_people_decide_the_same(order: tuple[tuple[str, Json], ...]) -> None:
+    world = begun(asked())
+    for by, value in order:
+        world.send(answer("h", value, by))
+    assert (world.run.steps[0].status, world.run.steps[0].output) == (StepStatus.COMPLETED, YES)
+
+
+def test_nobody_decides_with_others_what_is_not_asked_yet() -> None:
+    world = begun(step("a"), asked("a"))
+    assert [world.send(answer("h", YES, by)) for by in ("ann", "bob")] == [[], []]
+    world.send(done("a"))
+    assert world.run.steps[1].status is StepStatus.WAITING
+
+
+@pytest.mark.parametrize(
+    ("event", "status"),
+    [(TimedOut("h", 9.0), StepStatus.FAILED), (AbortRequested("enough", 9.0), StepStatus.WAITING)],
+)
+def test_too_few_decide_nothing_when_time_is_up_or_the_run_ends(event: Event, status: StepStatus) -> None:
+    world = begun(asked(timeout_seconds=60, on_timeout="fail"))
+    world.send(answer("h", YES, "ann"))
+    world.send(event)
+    assert world.send(answer("h", YES, "bob")) == []
+    assert (world.run.steps[0].status, world.run.steps[0].output) == (status, None)

@@ -2,7 +2,22 @@
 
 from dag.definition import Definition
 from dag.dispatch import MAX_BEGUN_BYTES, MAX_CARRIED_BYTES
-from dag.messages import Answered, Command, GoOn, RunStarted, Start, StepCancelled, StepCompleted, StepFailed, WentOn
+from dag.history import EVENTS_OF_AN_END, MAX_HISTORY_BYTES, MAX_HISTORY_EVENTS, overlong
+from dag.messages import (
+    Answered,
+    Cancel,
+    Command,
+    Finish,
+    GoOn,
+    PauseRequested,
+    Record,
+    RunStarted,
+    Start,
+    StepCancelled,
+    StepCompleted,
+    StepFailed,
+    WentOn,
+)
 from dag.plan import Plan, compile_plan
 from dag.report import RunReport, report_of
 from dag.rewind import begin, load, rewind, save
@@ -94,3 +109,58 @@ def test_a_retry_counts_from_nothing() -> None:
     advance(plan, run, StepFailed("s1", StepError("ValueError", "no"), 1, 11.0))
     assert run.carried_bytes > 250_000
     assert [rewind(plan, run).carried_bytes, load(plan, save(plan, run)).carried_bytes] == [0, 0]
+
+
+def test_a_run_whose_history_is_nearly_full_fails_with_a_reason() -> None:
+    """Temporal would end it without one, and nothing of it could be retried."""
+    plan, run, _ = begun(echo(1, {}), echo(2, {}), echo(3, {}), on_failure="park")
+    advance(plan, run, StepFailed("s1", StepError("ValueError", "no"), 1, 11.0))
+    run.history_events = MAX_HISTORY_EVENTS - 5 * EVENTS_OF_AN_END
+    assert advance(plan, run, PauseRequested(12.0)) == []
+    run.history_events += 1
+    assert advance(plan, run, StepCompleted("s2", {}, 1, 13.0)) == []
+    run.history_events += 2 * EVENTS_OF_AN_END
+    assert advance(plan, run, PauseRequested(14.0)) == [Cancel("s3"), Record("s1")]
+    assert advance(plan, run, StepCancelled("s3", 15.0)) == [Finish(RunStatus.FAILED)]
+    report = told(plan, run)
+    assert report.reason == (
+        "the run's history has 44983 events, which with 18 for its end are more than 45000: retry it, what completed "
+        "is kept and a new run has a fresh history"
+    )
+    assert [step.status for step in report.steps.values()] == ["failed", "completed", "cancelled"]
+
+
+def test_a_run_whose_history_is_nearly_too_large_fails_with_a_reason() -> None:
+    plan, run, _ = begun(echo(1, {}))
+    run.history_bytes = MAX_HISTORY_BYTES
+    assert overlong(plan, run) is None
+    run.history_bytes += 1
+    assert advance(plan, run, PauseRequested(12.0)) == [Cancel("s1")]
+    assert "45000001 bytes, more than 45000000: retry it" in run.stop_reason
+
+
+def test_what_ends_with_the_run_needs_its_own_events() -> None:
+    """Items of nested runs are cancelled one by one, and what can be undone may have to be."""
+    nested = {"id": "n", "workflow": {"id": "inner"}, "for_each": {"items": [1, 2, 3]}}
+    plan, run, _ = begun(nested, echo(1, {}) | {"compensate": {"handler": "noop"}})
+    run.history_events = MAX_HISTORY_EVENTS - EVENTS_OF_AN_END * 7
+    assert overlong(plan, run) is None
+    run.history_events += 1
+    assert overlong(plan, run) is not None
+
+
+def test_a_run_of_before_is_not_ended_for_its_history() -> None:
+    """It may have gone on beyond that, and must decide the same when it is replayed."""
+    definition = Definition.model_validate({"id": "carried", "steps": [echo(1, {})]})
+    run = begin(plan := compile_plan(definition, 1), {}, {})
+    advance(plan, run, RunStarted(10.0))
+    run.history_events = MAX_HISTORY_EVENTS + 1
+    assert advance(plan, run, StepCompleted("s1", {}, 1, 11.0)) == [Finish(RunStatus.COMPLETED)]
+
+
+def test_a_retry_has_a_history_of_its_own() -> None:
+    plan, run, _ = begun(echo(1, {}))
+    run.history_events = run.history_bytes = MAX_HISTORY_BYTES
+    advance(plan, run, StepFailed("s1", StepError("ValueError", "no"), 1, 11.0))
+    again = load(plan, save(plan, run))
+    assert (again.history_events, again.history_bytes) == (0, 0)

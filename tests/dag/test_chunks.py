@@ -33,7 +33,7 @@ from dag.messages import (
     Store,
     Stored,
 )
-from dag.plan import compile_plan
+from dag.plan import SEMANTICS, compile_plan
 from dag.report import report_of
 from dag.rewind import begin
 from dag.scheduler import advance
@@ -55,12 +55,13 @@ class Fleet:
     steps: tuple[Step, ...]
     limits: Json = field(default_factory=dict)
     on_failure: str = "continue"
+    semantics: int = SEMANTICS
     chunks: dict[tuple[str, int], StartChunk] = field(default_factory=dict)
     finished: RunStatus | None = None
     began: Counter[int] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
-        self.plan = compile_plan(definition(*self.steps, on_failure=self.on_failure, **self.limits))
+        self.plan = compile_plan(definition(*self.steps, on_failure=self.on_failure, **self.limits), self.semantics)
         self.run = begin(self.plan, {}, {})
         self.waiting: deque[Event] = deque()
         self.commands = self.send(RunStarted(1.0))

@@ -301,6 +301,15 @@ CASES = {
         [AbortRequested("enough", 105.0)],
         ["the run was stopped before the step began"],
     ),
+    "a step that an abort stopped": Told(
+        [{"id": "b"}],
+        [AbortRequested("enough", 105.0), StepCancelled("b", 106.0)],
+        [
+            "it has no parents, so it may begin with the run",
+            "it was stopped while it ran, because the run was aborted",
+            "attempts made: 1, of at most 4",
+        ],
+    ),
     "a step of an aborted run": Told(
         [{"id": "b"}],
         [AbortRequested("enough", 105.0)],

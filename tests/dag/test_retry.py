@@ -8,13 +8,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dag.definition import Definition
-from dag.messages import Record, ResolutionKind, RunStarted
+from dag.definition import Definition, Step
+from dag.messages import (
+    COMPENSATION,
+    Record,
+    ResolutionKind,
+    RunStarted,
+    Start,
+    StepCompleted,
+    StepFailed,
+    Store,
+    Stored,
+)
 from dag.plan import compile_plan
 from dag.retry import Edit, Fate, Retry, Who, edit_problems, plan_retry, renew_context
-from dag.rewind import load, rewind, save
+from dag.rewind import begin, load, rewind, save
 from dag.scheduler import advance
-from dag.state import SETTLED, SkipReason, StepError, StepState, StepStatus
+from dag.state import SETTLED, RunStatus, SkipReason, StepError, StepState, StepStatus
 from dag.values import Json, canonical
 from tests.dag.definitions import LAW, Case, cases, definition, picks, step
 from tests.dag.specification import work_name
@@ -91,7 +101,7 @@ def test_edits_decide_what_is_kept(edits: dict[str, Edit], expected: dict[str, s
     [
         ([step("load"), step("sum", "load"), step("send", "sum")], {"note": "dropped"}),
         (
-            [step("load", max_retries=7), step("sum", "load"), step("send", "sum"), step("note", "load")],
+            [step("load", config={"n": 2}), step("sum", "load"), step("send", "sum"), step("note", "load")],
             {"load": "rerun", "note": "rerun"},
         ),
         (
@@ -139,7 +149,57 @@ def test_items_that_completed_are_kept_unless_the_step_changed() -> None:
     fan = retried(world).state.steps[0].fan
     assert fan is not None
     assert [item.status for item in fan.items] == ["completed", "pending", "completed"]
-    assert retried(world, under=over(max_retries=9)).state.steps[0].fan is None
+    assert retried(world, under=over(config={"n": 2})).state.steps[0].fan is None
+    assert retried(world, under=over(max_retries=9)).state.steps[0].fan == fan
+
+
+def test_a_list_tolerates_other_failures_and_keeps_what_it_did() -> None:
+    def over(**more: Json) -> Definition:
+        return definition(step("a", for_each={"items": ["x", "y"], **more}))
+
+    world = ended(over(), work_name("a", 1))
+    assert retried(world, under=over(max_failures=1, on_item_error="fail_fast", max_concurrency=1)).state.steps[0].fan
+    assert retried(world, under=over(key="item")).state.steps[0].fan is None
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"title": "Load it"},
+        {"timeout_seconds": 60, "total_timeout_seconds": 600, "heartbeat_seconds": 5},
+        {"max_retries": 9, "retry_config": {"initial_delay": 1}},
+        {"optional": True, "compensate": {"handler": "undo"}},
+        {"cache": {"ttl_seconds": 60}, "priority": 1},
+    ],
+    ids=lambda more: next(iter(more)),
+)
+def test_what_is_done_in_another_manner_is_the_same_work(more: dict[str, Json]) -> None:
+    steps = [step("load", **more), step("sum", "load"), step("send", "sum"), step("note", "load")]
+    retry = retried(ended(CHAIN, "sum"), under=definition(*steps))
+    assert {name: str(fate.fate) for name, fate in retry.fates.items()} == {
+        "load": "reused",
+        "sum": "rerun",
+        "note": "reused",
+        "send": "rerun",
+    }
+
+
+HUMAN = {"form": {"type": "object"}, "timeout_seconds": 60, "on_timeout": "fail"}
+
+
+@pytest.mark.parametrize(
+    ("more", "fate"),
+    [
+        ({"queue": "other", "priority": 90, "timeout_seconds": 90}, "reused"),
+        ({"title": "Pay?"}, "rerun"),
+        ({"assignees": {"approvals": 2}}, "rerun"),
+        ({"on_timeout": "continue"}, "rerun"),
+    ],
+)
+def test_a_question_in_another_queue_is_the_same_question(more: dict[str, Json], fate: str) -> None:
+    world = ended(definition(step("ask", human=HUMAN), step("pay", "ask")), "pay")
+    under = definition(step("ask", human=HUMAN | more), step("pay", "ask"))
+    assert retried(world, under=under).fates["ask"].fate == fate
 
 
 def test_what_was_undone_is_done_again() -> None:
@@ -149,6 +209,82 @@ def test_what_was_undone_is_done_again() -> None:
     assert retry.fates["load"].why == "completed, but what it did was undone"
     assert retry.fates["note"].fate is Fate.RERUN
     assert retry.state.steps[0] == StepState()
+
+
+def not_undone(status: StepStatus = StepStatus.FAILED) -> World:
+    """Return a run in which `pay` could not be undone, and `load`, before it, was."""
+    world = ended(definition(step("load"), step("pay", "load"), step("send", "pay")), "send")
+    world.states["load"].compensation, world.states["pay"].compensation = StepStatus.COMPLETED, status
+    world.states["pay"].compensation_error = StepError("ValueError", "no refund")
+    return world
+
+
+@pytest.mark.parametrize("status", [StepStatus.FAILED, StepStatus.CANCELLED])
+def test_what_could_not_be_undone_is_never_done_twice(status: StepStatus) -> None:
+    retry = retried(not_undone(status))
+    assert fates(retry) == {
+        "load": "rerun: completed, but what it did was undone",
+        "pay": "reused: completed, and could not be undone: what it did stands",
+        "send": "rerun: failed: Broken",
+    }
+    world = gone_on(retry, definition(step("load"), step("pay", "load"), step("send", "pay")))
+    assert world.ledger.started == {"load", "send"}
+
+
+def test_what_could_not_be_undone_can_be_undone_after_the_next_failure() -> None:
+    pay = retried(not_undone()).state.steps[1]
+    assert (pay.status, pay.compensation, pay.compensation_error) == (StepStatus.COMPLETED, None, None)
+
+
+def test_what_could_not_be_undone_is_done_again_where_a_person_says_so() -> None:
+    under = definition(step("load"), step("pay", "load", config={"to": "b"}), step("send", "pay"))
+    assert retried(not_undone(), under=under).fates["pay"].fate is Fate.REUSED
+    assert retried(not_undone(), {"pay": config({"to": "b"})}).fates["pay"].fate is Fate.RERUN
+    assert retried(not_undone(), {"pay": output({"paid": 2})}).fates["pay"].fate is Fate.NEW
+
+
+def test_a_completed_run_does_its_failed_items_again_and_what_follows_from_them() -> None:
+    each = {"items": ["x", "y", "z"], "max_failures": 2}
+    document = definition(step("a", for_each=each), step("b", "a"), step("c"))
+    retry = retried(ended(document, work_name("a", 0), work_name("a", 2)))
+    assert fates(retry) == {
+        "a": "rerun: 2 of its 3 items failed, and only these run again",
+        "c": "reused: completed",
+        "b": "rerun: follows a, which is not reused",
+    }
+    world = gone_on(retry, document)
+    assert world.ledger.started == {work_name("a", 0), work_name("a", 2), "b"}
+    assert world.states["a"].output["completed"] == 3
+
+
+def test_the_items_of_a_stored_list_are_kept_for_those_that_failed() -> None:
+    world = World(definition(step("a", for_each={"items": ["x", "y"], "max_failures": 1})))
+    world.start()
+    world.send(StepCompleted("a", "z" * 70_000, 1, 2.0, 0))
+    [store] = world.send(StepFailed("a", StepError("Broken", "y broke"), 1, 3.0, 1))
+    assert isinstance(store, Store)
+    world.send(Stored("a", {"$stored": {}}, 4.0))
+    assert world.run.outcome is RunStatus.COMPLETED
+    fan = retried(world).state.steps[0].fan
+    assert fan is not None
+    assert [(item.value, item.output is None) for item in fan.items] == [("x", False), ("y", True)]
+
+
+def test_a_run_of_before_is_not_undone_where_its_outputs_fail() -> None:
+    document = definition(step("a", compensate={"handler": "undo"})).model_copy(update={"outputs": {"n": "{{ a.no }}"}})
+    for semantics, begun in ((1, []), (2, [Start("a", {}, COMPENSATION)])):
+        plan = compile_plan(document, semantics)
+        run = begin(plan, {}, {})
+        advance(plan, run, RunStarted(1.0))
+        commands = advance(plan, run, StepCompleted("a", {}, 1, 2.0))
+        assert [command for command in commands if isinstance(command, Start)] == begun
+        assert (run.outcome is None) is bool(begun)
+
+
+def test_a_failed_run_does_not_do_again_what_it_tolerated() -> None:
+    document = definition(step("a", for_each={"items": ["x", "y"], "max_failures": 1}), step("b", "a"))
+    retry = retried(ended(document, work_name("a", 0), "b"))
+    assert retry.fates["a"].fate is Fate.REUSED
 
 
 def test_the_inbox_is_told_of_the_steps_that_had_failed() -> None:
@@ -237,7 +373,7 @@ def test_every_step_is_reused_rerun_or_new_and_nothing_that_completed_reruns_wit
         fate, state = retry.fates[each.id].fate, retry.state.steps[each.index]
         old = world.states.get(each.id)
         changed = [parent for parent in each.parents if retry.fates[plan.steps[parent].id].fate is not Fate.REUSED]
-        same = each.id in before and _text(before[each.id]) == _text(each.definition)
+        same = each.id in before and _work(before[each.id]) == _work(each.definition)
         if fate is Fate.REUSED:
             assert old == state
             assert state.status in (StepStatus.COMPLETED, StepStatus.SKIPPED)
@@ -245,14 +381,25 @@ def test_every_step_is_reused_rerun_or_new_and_nothing_that_completed_reruns_wit
             assert not changed
         elif fate is Fate.RERUN:
             assert state.status is StepStatus.PENDING
-            assert changed or not same or (old is not None and old.status is not StepStatus.COMPLETED)
+            assert changed or not same or (old is not None and _is_left(world, old))
         else:
             assert each.id in edits or each.id not in before
             assert (state.status in SETTLED) is (each.id in edits)
 
 
-def _text(each: object) -> str:
-    return canonical(each.model_dump(mode="json"))  # type: ignore[attr-defined]
+def _is_left(world: World, old: StepState) -> bool:
+    """Tell whether something of a step failed, or never was: in a completed run, also items."""
+    is_tolerated = world.run.outcome is RunStatus.COMPLETED and old.fan is not None and old.fan.failed > 0
+    return old.status is not StepStatus.COMPLETED or is_tolerated
+
+
+def _work(each: Step) -> str:
+    told: dict[str, Json] = each.model_dump(mode="json")
+    for name in ("for_each", "human", "wait"):
+        fields = ("timeout_seconds", "queue", "priority", "max_concurrency", "on_item_error", "max_failures")
+        told[name] = told[name] and {key: value for key, value in told[name].items() if key not in fields}
+    names = ("kind", "handler", "config", "condition", "depends_on", "trigger_rule", "workflow", "abort", "switch")
+    return canonical([*(told.get(name) for name in names), told["for_each"], told["human"], told["wait"]])
 
 
 def test_an_error_is_named_by_its_class() -> None:

@@ -318,7 +318,7 @@ def test_what_undoes_a_step_reads_first() -> None:
 
 def test_what_cannot_read_undoes_nothing_and_says_so() -> None:
     world = undoing()
-    assert world.send(NotMoved("a", AWAY, 9.0)) == [Finish(RunStatus.FAILED)]
+    assert world.send(NotMoved("a", AWAY, 9.0)) == [Record("a"), Finish(RunStatus.FAILED)]
     assert (world.states["a"].compensation, world.states["a"].compensation_error) == (StepStatus.FAILED, AWAY)
 
 

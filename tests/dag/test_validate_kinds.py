@@ -52,7 +52,10 @@ steps:
       form: {type: object, properties: {pay: {type: boolean}}, additionalProperties: false}
       timeout_seconds: 3600
       on_timeout: {escalate_to: managers, then: continue}
-  - {id: pay, depends_on: [route.small, approve], workflow: {id: payment, version: 3, inputs: {total: 1}}}
+  - id: pay
+    depends_on: [route.small, approve]
+    condition: route.branch == "small" or (approve.timed_out is not defined and approve.pay)
+    workflow: {id: payment, version: 3, inputs: {total: 1}}
   - id: pay_parts
     depends_on: [approve]
     condition: route.branch == "large" and (approve.timed_out is defined or approve.pay)

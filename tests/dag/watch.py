@@ -6,9 +6,10 @@ Work has a name: the step's id, or `step[2]` for one item of a step that runs ov
 
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import assert_never
 
+from dag.assignees import approvals_of
 from dag.definition import Definition, Dispatch, OnFailure, Step
 from dag.kinds import Then, WaitFor
 from dag.messages import (
@@ -17,6 +18,7 @@ from dag.messages import (
     Cancel,
     CancelRequested,
     ChunkEnded,
+    ChunkThinned,
     Command,
     DeadlinePassed,
     Event,
@@ -27,6 +29,7 @@ from dag.messages import (
     NotMoved,
     PauseRequested,
     Record,
+    RecordDecision,
     RecordOverdue,
     Resolved,
     ResumeRequested,
@@ -42,11 +45,17 @@ from dag.messages import (
     WentOn,
 )
 from dag.plan import Plan, compile_plan
-from dag.state import SETTLED, RunState, RunStatus, StepState, StepStatus
-from dag.values import Json
+from dag.state import SETTLED, Answer, RunState, RunStatus, StepState, StepStatus
+from dag.values import Json, canonical
 from tests.dag.specification import work_name
 
 FALLEN = (StepStatus.FAILED, StepStatus.PARKED)
+
+
+def told_as(state: StepState) -> StepStatus:
+    """Return as what the dead-letter inbox knows the step: what could not be undone has failed, whatever it did."""
+    is_stuck = state.compensation in (StepStatus.FAILED, StepStatus.CANCELLED)
+    return StepStatus.FAILED if is_stuck else state.status
 
 
 def place_of(work: str) -> tuple[str, int | None]:
@@ -70,6 +79,8 @@ class Ledger:
     """What the dead-letter inbox knows: steps that failed, or are parked."""
     paused: bool = False
     overdue: bool = False
+    decided: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    """What each person has decided of each step that asks people, as JSON."""
     goes_on: bool = False
     """A new turn was asked for, and has not begun."""
     moving: frozenset[str] = frozenset()
@@ -105,7 +116,7 @@ class Ledger:
                 self.end_early(RunStatus.ABORTED)
             case CancelRequested():
                 self.end_early(RunStatus.CANCELLED)
-            case ChunkEnded():
+            case ChunkEnded() | ChunkThinned():
                 raise AssertionError("a watched list is too short for chunks")
             case WentOn():
                 self.goes_on = False
@@ -167,7 +178,7 @@ class Watch:
         if called:
             ledger.end_early(called)
         assert answered not in ledger.waiting, f"{answered} is answered, and nobody asks it to wait no longer"
-        fallen = {(step, state.status) for step, state in states.items() if state.status in FALLEN}
+        fallen = {(step, told_as(state)) for step, state in states.items() if told_as(state) in FALLEN}
         assert ledger.recorded == fallen, "the dead-letter inbox does not know what failed"
         self._assert_order(list(starts.values()), states)
         self._assert_state(ledger, run, states)
@@ -179,7 +190,14 @@ class Watch:
     def _answered(self, ledger: Ledger, event: Event) -> str | None:
         if not isinstance(event, Answered) or event.step not in ledger.waiting or ledger.stop:
             return None
-        return None if is_timer(self.steps[event.step]) else event.step
+        if is_timer(self.steps[event.step]):
+            return None
+        if (needed := approvals_of(self.steps[event.step].human)) > 1:
+            said = canonical(event.answer.value)
+            ledger.decided = {**ledger.decided, (event.step, event.answer.by): said}
+            alike = [each for (step, _), each in ledger.decided.items() if (step, each) == (event.step, said)]
+            return event.step if len(alike) >= needed else None
+        return event.step
 
     def _aborts(self, ledger: Ledger, event: Event) -> bool:
         if not isinstance(event, TimedOut) or event.step not in ledger.waiting:
@@ -220,7 +238,7 @@ class Watch:
                 self._stop(ledger, work_name(step, item), states[step], is_answered=step == answered)
             case Record(step):
                 was_resolved = isinstance(event, Resolved) and event.step == step
-                self._record(ledger, step, states[step].status, was_resolved=was_resolved)
+                self._record(ledger, step, told_as(states[step]), was_resolved=was_resolved)
             case GoOn():
                 assert not ledger.goes_on, "a new turn is asked for twice"
                 ledger.goes_on = True
@@ -229,8 +247,8 @@ class Watch:
                 ledger.moving |= {step}
             case StartChunk():
                 raise AssertionError("a watched list is too short for chunks")
-            case RecordOverdue():
-                self._tell_late(ledger, event)
+            case RecordOverdue() | RecordDecision():
+                self._tell_people(ledger, command, event)
             case Finish(status):
                 assert not ledger.active, f"the run finishes while {set(ledger.active)} run"
                 assert ledger.stop is None or status is ledger.stop, f"{status} after a stop as {ledger.stop}"
@@ -248,7 +266,12 @@ class Watch:
         assert called_for, f"{work} is asked to stop, and nothing called for it"
         ledger.asked |= {work}
 
-    def _tell_late(self, ledger: Ledger, event: Event) -> None:
+    def _tell_people(self, ledger: Ledger, command: RecordOverdue | RecordDecision, event: Event) -> None:
+        if isinstance(command, RecordDecision):
+            made = command.decision
+            assert event == Answered(command.step, Answer(made.value, made.by), event.at), "nobody decided this"
+            assert approvals_of(self.steps[command.step].human) > 1, "one decision is told by the question's end"
+            return
         assert isinstance(event, DeadlinePassed), "overdue before its deadline"
         assert not ledger.overdue, "people are told twice that the run is overdue"
         ledger.overdue = True

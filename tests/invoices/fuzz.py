@@ -22,6 +22,7 @@ from tests.invoices.codes import EPC, SWISS, pdf_with_code
 from tests.invoices.documents import SAMPLES, attach, make_pdf, pdf_bytes, ubl_invoice
 from tests.invoices.hostile import FILES, PRINTED
 from tests.invoices.mutations import mutate
+from tests.invoices.pictures import draw, image_bytes
 
 FINDS = Path(__file__).parent / "finds"
 LIMITS = ReadingLimits(cpu_seconds=20, wall_seconds=40.0)
@@ -40,7 +41,15 @@ def seeds() -> list[bytes]:
     attach(with_xml, "factur-x.xml", ubl_invoice())
     codes = [pdf_with_code(PRINTED, EPC), pdf_with_code(PRINTED, SWISS, as_picture=True), pdf_bytes(with_xml)]
     finds = [path.read_bytes() for path in sorted(FINDS.glob("*.bin"))]
-    return [*samples * 3, *hostile, *codes * 3, *finds, ubl_invoice(), ubl_invoice(root="CreditNote")]
+    xml = [ubl_invoice(), ubl_invoice(root="CreditNote")]
+    return [*samples * 3, *hostile, *codes * 3, *finds, *xml, *pictures()]
+
+
+def pictures() -> list[bytes]:
+    """Return an invoice as each kind of picture that scanners and telephones make, of few dots: it is soon read."""
+    picture = draw(dots_per_inch=72)
+    fax = image_bytes(picture.convert("1"), "TIFF", compression="group4")
+    return [image_bytes(picture.convert("L")), image_bytes(picture, "JPEG", quality=70), fax]
 
 
 def broken_promise(invoice: InvoiceData) -> str | None:

@@ -4,8 +4,11 @@ import datetime as dt
 from decimal import Decimal
 from typing import Any
 
+from invoices.calibration import Calibration
 from invoices.model import FieldValue, InvoiceData, Lock, Source
 
+NO_CALIBRATION = Calibration(name="")
+"""Confidences stay as they are computed."""
 TODAY = dt.date(2026, 11, 1)
 IBAN, OTHER_IBAN = "DE02120300000000202051", "DE02500105170137075030"
 VAT_ID, OTHER_VAT_ID = "DE136695976", "DE111111111"

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from invoices.calibration import (
-    NO_CALIBRATION,
     POOLED,
     Calibration,
     Observation,
@@ -20,7 +19,7 @@ from invoices.calibration import (
 )
 from invoices.confidence import EVIDENCE, PRIORS, assess, field_confidence
 from invoices.model import FIELD_NAMES, REQUIRED_FIELDS, Evidence, Source
-from tests.invoices.judged import TODAY, sound
+from tests.invoices.judged import NO_CALIBRATION, TODAY, sound
 
 RAW = st.floats(0, 1)
 POINTS = st.lists(st.builds(Point, RAW, RAW, st.floats(0.1, 10)), min_size=1, max_size=30)

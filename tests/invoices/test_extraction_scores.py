@@ -2,12 +2,13 @@
 
 import datetime as dt
 from decimal import Decimal
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
-from bench.extraction import PAGE, page
-from bench.extraction_scores import Truth, approved, calibrated, judge, scores
+from bench.extraction import PAGE, Cost, page
+from bench.extraction_scores import Truth, fitted, judge, scores
 from invoices.model import FieldValue, InvoiceData, LineItem, Source
 from invoices.readers.read import read_document
 from tests.invoices.documents import SAMPLES
@@ -64,24 +65,41 @@ def test_counts_are_kept_by_kind_field_and_family() -> None:
     assert groups["family", "family"].fields.total() == 3
 
 
-def test_what_passes_alone_is_counted() -> None:
+def test_what_passes_alone_is_counted_with_all_that_is_fitted_left_out_too() -> None:
     sample = read_document((SAMPLES / "xr_01.01a_ubl.xml").read_bytes(), today=dt.date(2026, 11, 1))
     total = str(sample.total.value)
-    assert approved([(truth(total=total), sample), (truth(total="1"), sample), (truth(), INVOICE)]) == (2, 1)
+    both = fitted([(truth(total=total), sample), (truth(total="1"), sample), (truth(), INVOICE)])["all"]
+    assert (both.shipped.passing, both.shipped.passing_right) == (2, 1)
+    assert (both.left_out.passing, both.left_out.passing_right) == (0, 0), "there is no other family to learn from"
 
 
-def test_calibration_is_measured_as_shipped_and_with_the_family_left_out() -> None:
-    errors = calibrated([(truth(total="-119", date="2024-03-01"), INVOICE)])
-    assert errors.values == 2
-    assert errors.shipped == pytest.approx(0.1)
-    assert 0 <= errors.left_out <= 1
+def test_a_family_is_judged_by_curves_that_never_saw_it() -> None:
+    """All of one family is wrong; the curves of the others know nothing of that."""
+    bad = Truth("b.pdf", "pdf_text", "bad", {"total": "1", "date": "2000-01-01"}, ["total", "date"])
+    judged = fitted([(truth(total="-119", date="2024-03-01"), INVOICE)] * 20 + [(bad, INVOICE)] * 20)
+    assert judged["bad"].left_out.confidence > judged["family"].left_out.confidence
+    assert judged["bad"].left_out.error > judged["family"].left_out.error
+    assert judged["all"].values == 80
+
+
+def test_confidences_are_measured_as_shipped_and_left_out() -> None:
+    both = fitted([(truth(total="-119", date="2024-03-01"), INVOICE)])["all"]
+    assert both.values == 2
+    for judgement in both.judgements:
+        assert 0 <= judgement.error <= 1
+        assert judgement.error == pytest.approx(1 - judgement.confidence)
 
 
 def test_the_page_in_the_reference_has_what_the_bench_writes() -> None:
-    written = page("samples", [(truth(total="-119"), INVOICE)], {}, [(truth(total="-119"), INVOICE)])
+    one = [(truth(total="-119"), INVOICE)]
+    written = page("invoices", one, {"pdf_text": Cost([1.0, 2.0, 9.0], 70)}, one, one)
     kept = PAGE.read_text("utf-8")
     assert headings(kept) == headings(written)
+    assert "| 2.0 | 4.0 | 9.0 | 70 |" in written, "median, mean and most"
 
 
 def headings(text: str) -> list[str]:
-    return [line for line in text.splitlines() if line.startswith("#")]
+    """Return the page's headings and the heads of its tables."""
+    lines = text.splitlines()
+    heads = [line for line, under in pairwise(lines) if under.startswith("| ---")]
+    return [line for line in lines if line.startswith("#")] + heads

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from activities.reading import DocumentReader
-from tests.invoices.fuzz import FINDS, LIMITS, verdict
+from tests.invoices.fuzz import FINDS, LIMITS, seeds, verdict
 
 KEPT = sorted(FINDS.glob("*.bin"))
 
@@ -22,3 +22,8 @@ async def reader() -> AsyncIterator[DocumentReader]:
 async def test_a_find_stays_fixed(find: Path, reader: DocumentReader) -> None:
     outcome, why = await verdict(reader, find)
     assert why is None, f"{outcome}: {why}"
+
+
+@pytest.mark.parametrize("start", [b"%PDF", b"<", b"\x89PNG", b"\xff\xd8\xff", b"II*\x00"], ids=repr)
+def test_the_fuzzer_starts_from_every_kind_of_file(start: bytes) -> None:
+    assert any(seed.startswith(start) for seed in seeds())

@@ -8,10 +8,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from invoices.calibration import NO_CALIBRATION, POOLED, Calibration
+from invoices.calibration import POOLED, Calibration
 from invoices.duplicates import seen_of
 from invoices.explaining import explain, explain_overall, sum_of_field, sum_of_overall
-from invoices.judging import Known, judge
+from invoices.judging import Known, currency_is_foreign, judge
 from invoices.merge import Correction, merge
 from invoices.model import (
     FIELD_NAMES,
@@ -25,7 +25,8 @@ from invoices.model import (
     Source,
 )
 from invoices.vendors import learn
-from tests.invoices.judged import IBAN, OTHER_IBAN, OTHER_VAT_ID, TODAY, VALUES, VAT_ID, sound
+from storage.appearances import appearance_of
+from tests.invoices.judged import IBAN, NO_CALIBRATION, OTHER_IBAN, OTHER_VAT_ID, TODAY, VALUES, VAT_ID, sound
 
 CURVED = Calibration(name="v1", curves={POOLED: ((0.0, 0.1), (0.7, 0.1), (0.9, 0.6), (0.99, 1.0))})
 CHOICES: dict[str, list[Any]] = {
@@ -150,3 +151,12 @@ def test_history_is_found_in_the_order_people_check() -> None:
     judged = judge(changed, Known(vendor=MEMORY, others=OTHERS), TODAY)
     assert [problem.code for problem in judged.problems] == ["duplicate", "iban_changed", "amount_unusual"]
     assert set(VALUES) <= set(FIELD_NAMES)
+
+
+def test_a_currency_is_foreign_that_nobody_approved_of_a_known_vendor() -> None:
+    known = Known(vendor=learn(None, sound()))
+    assert not currency_is_foreign(judge(sound(), known, TODAY))
+    assert currency_is_foreign(judge(sound(currency="USD"), known, TODAY))
+    assert not currency_is_foreign(judge(sound(currency="USD"), Known(), TODAY))  # new is all of it
+    usual, foreign = (appearance_of(judge(sound(currency=each), known, TODAY)) for each in ("EUR", "USD"))
+    assert foreign.parts["complexity"] >= usual.parts["complexity"] + 0.1

@@ -35,6 +35,7 @@ EXPECTED: dict[str, Any] = {
         ("total", Decimal(-5), "5", False),
         ("vendor_name", "Muster GmbH", "Muster GmbH & Co", True),
         ("vendor_name", "Mu", "Muster", False),
+        ("vendor_name", "Groß KG", "Gross KG", True),
         ("vendor_name", "Muster", "Muster and a very long addition", False),
         ("currency", "EUR", "eur", True),
     ],

@@ -35,6 +35,22 @@ def test_the_table_ends_before_what_is_no_line(after: tuple[str, ...]) -> None:
     assert [line.amount for line in lines_of(HEADER, *LINES, *after)] == [Decimal(125), Decimal(75)]
 
 
+def test_words_with_one_amount_are_lines_where_they_add_up_to_the_sum_below() -> None:
+    rows = ("Cover | 1.400,00", "Six headings | 600,00")
+    assert [line.description for line in lines_of(*rows, "Total | 2.000,00", edges=(50, 480))] == [
+        "Cover",
+        "Six headings",
+    ]
+    assert not lines_of(*rows, "Total | 2.100,00", edges=(50, 480))
+    assert not lines_of("Balance | 600,00", "Total | 2.000,00", "Paid | 600,00", edges=(50, 480))
+
+
+def test_heads_that_run_into_each_other_are_a_header() -> None:
+    header = "Article | Qté Prix unitaire HT Taux TVA Prix unitaire TTC Total TTC"
+    rows = ("Lampe | 1 | 33,25 | 39,90 | 39,90", "Ampoule (lot de 4) 2 | | 9,92 | 11,90 | 23,80")
+    assert len(lines_of(header, *rows, "Total | | | | 63,70", edges=WIDE)) == 2
+
+
 def test_quantity_and_price_are_the_numbers_that_make_the_amount() -> None:
     """A position, an article number and a packing unit are numbers too."""
     header = "Pos | Item | Qty | Packing | Unit price | Amount"

@@ -113,3 +113,38 @@ def test_a_corrected_code_covers_its_groups() -> None:
 )
 def test_a_letter_or_a_sign_that_cannot_be_is_corrected(read: str, right: str) -> None:
     assert repaired(read) == [right]
+
+
+@pytest.mark.parametrize(
+    ("read", "right"),
+    [
+        (["LEAF", "SBN", "BHD"], ["LEAF", "SDN", "BHD"]),
+        (["LEAF", "SDN", "HD"], ["LEAF", "SDN", "BHD"]),
+        (["Leaf", "Sdn.", "8hd"], ["Leaf", "Sdn.", "Bhd"]),
+        (["LEAF", "S/D", "(519537-X)"], ["LEAF", "S/B", "(519537-X)"]),
+        (["LEAF", "(M)", "BHD"], ["LEAF", "(M)", "BHD"]),
+        (["1", "5/8", "inch"], ["1", "5/8", "inch"]),
+        (["SBN", "BHB"], ["SBN", "BHB"]),
+    ],
+    ids=["wrong", "lost", "small", "slash", "something else", "a share", "both unsure"],
+)
+def test_a_legal_form_is_put_right_beside_its_other_half(read: list[str], right: list[str]) -> None:
+    assert repaired(*read) == right
+
+
+def test_a_wavy_dash_between_figures_is_one() -> None:
+    assert repaired("05~05-17", "a~b") == ["05-05-17", "a~b"]
+
+
+@pytest.mark.parametrize(
+    ("read", "right"),
+    [
+        (["TOTAL", "52-00"], ["TOTAL", "52.00"]),
+        (["Grand", "Total", "1252-00"], ["Grand", "Total", "1252.00"]),
+        (["Tel", "52-00"], ["Tel", "52-00"]),
+        (["Total", "of", "order", "52-00"], ["Total", "of", "order", "52-00"]),
+        (["52-00"], ["52-00"]),
+    ],
+)
+def test_a_hyphen_before_cents_is_a_point_where_an_amount_is_named(read: list[str], right: list[str]) -> None:
+    assert repaired(*read) == right

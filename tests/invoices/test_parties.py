@@ -49,6 +49,60 @@ def test_both_names_are_found(lines: list[Line]) -> None:
     assert parties(lines) == (SELLER, BUYER)
 
 
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [*block(400, 40, "Nähstube Petra Vogel", *ADDRESS), *block(50, 110, "Theaterverein e.V.", *OTHER_ADDRESS)],
+        [(50, 40, "Nähstube Petra Vogel, Hafenstr. 9, 20457 Hamburg"), (50, 70, "Bühne GmbH, Markt 1, 20457 Hamburg")],
+    ],
+    ids=["two addresses", "each in a line"],
+)
+def test_the_first_of_two_addresses_without_labels_is_the_sellers(lines: list[Line]) -> None:
+    iban: list[Line] = [(50, 200, "Rechnung 07/26"), (50, 230, f"Konto {IBAN}")]
+    invoice = read_text([page([*lines, *iban])])
+    assert (invoice.vendor_name.value, invoice.iban.value) == ("Nähstube Petra Vogel", IBAN)
+
+
+def test_a_postal_code_of_two_parts_has_no_legal_form() -> None:
+    buyer = block(50, 110, "Fam. J. de Boer", "Kerkstraat 18", "9712 AB Groningen")
+    assert parties([*block(50, 40, "Groene Stroom"), *buyer, (50, 200, "Factuur 1")])[0] == "Groene Stroom"
+
+
+def test_letters_that_are_set_apart_are_words() -> None:
+    spaced: list[Line] = [(100 + 8 * index + 5 * (index > 5), 40, letter) for index, letter in enumerate("HARLOWLTD")]
+    assert parties([*spaced, *block(50, 110, BUYER, *OTHER_ADDRESS)])[0] == "HARLOW LTD"
+
+
+@pytest.mark.parametrize(
+    ("head", "name"),
+    [
+        (("Ruderclub Havel 1902 e. V.",), "Ruderclub Havel 1902 e. V."),
+        (("Hall of St Mary (registered charity 512 338)",), "Hall of St Mary"),
+        (("Albergo Tre Pini", "di Ferrari Gino S.a.s."), "Albergo Tre Pini"),
+        (("pagelark", "Pagelark Technologies OÜ"), "Pagelark Technologies OÜ"),
+    ],
+)
+def test_the_heads_name_is_the_sellers(head: tuple[str, ...], name: str) -> None:
+    lines = [*block(50, 40, *head, *ADDRESS), *block(50, 130, "Familie Henning", *OTHER_ADDRESS)]
+    assert parties(lines)[0] == name
+
+
+def test_a_transfer_on_an_account_is_not_the_readers_own() -> None:
+    """Spanish says `su` for yours, Italian for on."""
+    lines = [*block(50, 40, SELLER, *ADDRESS), (50, 300, f"Bonifico su {IBAN} entro il 7 agosto 2026")]
+    assert read_text([page(lines)]).iban.value == IBAN
+
+
+def test_a_logo_is_spelt_out_where_its_name_stands_with_its_form() -> None:
+    lines = [(50, 40, "nordwind"), *block(50, 80, SELLER, *ADDRESS), (50, 780, "www.nordwind.example")]
+    assert parties(lines)[0] == SELLER
+
+
+def test_an_account_number_may_break_between_two_lines() -> None:
+    text = [*block(50, 300, "Bitte überweisen Sie auf mein Konto, IBAN DE02", "1203 0000 0000 2020 51.")]
+    assert read_text([page([*block(50, 40, SELLER, *ADDRESS), *text])]).iban.value == IBAN
+
+
 def test_a_sellers_label_on_a_compound_word_is_none() -> None:
     lines = [*block(50, 50, SELLER, *ADDRESS), (50, 400, f"Verkäufer-Kontoname: {BUYER}")]
     assert parties(lines)[0] == SELLER
@@ -132,16 +186,16 @@ def test_identifiers_stand_under_their_heads_too() -> None:
 @pytest.mark.parametrize(
     ("text", "vat_id"),
     [
-        ("P. IVA 08973230967", "08973230967"),
-        ("Cod. Fisc. e P.IVA: 08973230967", "08973230967"),
+        ("P. IVA 08973230967", "IT08973230967"),
+        ("Cod. Fisc. e P.IVA: 08973230967", "IT08973230967"),
         ("P. IVA 08973230968", None),
         ("Registro 08973230967", None),
-        ("CIF: A-28015865", "A28015865"),
-        ("BTW nr. 8199.90.966.B01", "819990966B01"),
+        ("CIF: A-28015865", "ESA28015865"),
+        ("BTW nr. 8199.90.966.B01", "NL819990966B01"),
         ("P. IVA IT08973230967 / 08973230967", "IT08973230967"),
     ],
 )
-def test_a_vat_id_may_be_written_without_its_country(text: str, vat_id: str | None) -> None:
+def test_a_vat_id_that_is_written_without_its_country_gets_it(text: str, vat_id: str | None) -> None:
     assert read_text([page([*block(50, 50, SELLER), (50, 790, text)])]).vendor_vat_id.value == vat_id
 
 

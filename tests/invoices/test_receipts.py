@@ -5,6 +5,7 @@ import datetime as dt
 import pytest
 
 from invoices.model import InvoiceData
+from invoices.readers.geometry import Page, Word, lay_out
 from invoices.readers.money import Role, role_of
 from invoices.readers.text import read_text
 from tests.invoices.layouts import page, table
@@ -59,6 +60,25 @@ def summed(*rows: str) -> tuple[str | None, ...]:
         ),
         (("21.20", "CASH | 100.00", "GST | Amount | Tax", "Total: | 20.00 | 1.20"), "20.00", "21.20"),
         (("SUBTOTAL | 7.00", "CASH | 10.00", "CHANGE | 3.00"), "7.00", None),
+        (("Total Sales (Inclusive GST) | RM 14.38", "Rounding Adj | .02", "Rounding RM | 14.40"), None, "14.40"),
+        (("Total Sales Incl. GST | 8.12", "Rounding Adj | -0.02", "Total After Rounding | 8.10"), None, "8.10"),
+        (("Total Inc. GST | 58.70", "Final Total | 53.70", "Cash | 60.00", "Change | 1.30"), None, "58.70"),
+        (("4.90 | 0.00 | 4.90", "SUB-TOTAL | 11.50", "GST | 0.69", "TOTAL | 12.19"), "11.50", "12.19"),
+        (("5.28S", "SUB-TOTAL | 45.28", "TAX | 2.72", "TOTAL | 48.00x", "CASH | 48.00"), "45.28", "48.00"),
+        (
+            (
+                "Total 6% (excl. GST): | 30.24",
+                "GST: | 1.81",
+                "Total 6% (Inc. GST): | 32.05",
+                "Total 0%: | 19.83",
+                "Total Payable: - 51.88",
+            ),
+            "50.07",
+            "51.88",
+        ),
+        (("Total | 29.59", "Total Net | 0.00", "GST | 0.00", "Total ZR | 0.00"), None, "29.59"),
+        (("SUB-TOTAL | 92.50", "GST | 1.50", "TAX | 0.00", "T L | 94.00"), "92.50", "94.00"),
+        (("2 SubTotal | 25.00", "CASH | 50.00", "SR inclusive of GST @6% | 23.58 | 1.42"), "23.58", "25.00"),
     ],
     ids=[
         "cash is no total",
@@ -71,6 +91,15 @@ def summed(*rows: str) -> tuple[str | None, ...]:
         "a net total below the tax",
         "a table of taxes",
         "nothing called so",
+        "rounding without a zero, and a rounded sum",
+        "a total after rounding",
+        "what the till kept",
+        "price, discount, amount",
+        "a tax code glued to it",
+        "a dash before it",
+        "nothing and nothing",
+        "no tax told beside the tax",
+        "a table of taxes that calls them so",
     ],
 )
 def test_the_total_is_what_is_asked_for(rows: tuple[str, ...], net: str | None, total: str | None) -> None:
@@ -120,8 +149,32 @@ def test_the_currency_is_not_a_word_in_capitals(rows: tuple[str, ...], currency:
         (("GREEN LEAF SUPPLY(Co. No:20154-T)", *SHOP[1:]), "GREEN LEAF SUPPLY"),
         (("99 SPEED SHOP (519537-X)", *SHOP[1:]), "99 SPEED SHOP"),
         (("BENSON MILLER", "INCORPORATED", "999 Ninth Street"), "BENSON MILLER INCORPORATED"),
+        (("GREEN LEAF BOOK", "CO. (M) SDN BHD", "(Co. No. 113825-W)", *SHOP[1:]), "GREEN LEAF BOOK CO. (M) SDN BHD"),
+        (("BAZAAR", "GREEN LEAF SDN BHD", "(No.193573-M)", "Bazaar Mall", *SHOP[1:]), "GREEN LEAF SDN BHD"),
+        (("10 LEAF SDN BHD", "(1152264-K)", *SHOP[1:]), "10 LEAF SDN BHD"),
+        (("GREEN LEAF (1393 86 X)", *SHOP[1:], "RED STONE SDN BHD"), "GREEN LEAF"),
+        (("99 SPEED SHOP 519537-X)", *SHOP[1:]), "99 SPEED SHOP"),
+        (("GREEN LEAF SHOP", *SHOP[1:], "Owned By :", "RED STONE SDN BHD (1135772-K)"), "GREEN LEAF SHOP"),
+        (("POSTED", *SHOP), "GREEN LEAF SDN BHD"),
+        ((*SHOP, "", "Return it within a week", "from the date of purchase. If the goods"), "GREEN LEAF SDN BHD"),
     ],
-    ids=["legal form", "below another line", "number below", "number behind", "glued", "figures", "form below"],
+    ids=[
+        "legal form",
+        "below another line",
+        "number below",
+        "number behind",
+        "glued",
+        "figures",
+        "form below",
+        "a longer form below",
+        "a shop's name above",
+        "figures and a form",
+        "a number with gaps",
+        "half a bracket",
+        "an owner",
+        "a stamp",
+        "the rest of a sentence",
+    ],
 )
 def test_the_vendor_stands_above_the_address(rows: tuple[str, ...], vendor: str) -> None:
     assert read(*rows, "", "Total | 5.90").vendor_name.value == vendor
@@ -134,6 +187,10 @@ def test_the_vendor_stands_above_the_address(rows: tuple[str, ...], vendor: str)
         ("Friday, 29-12-2017 Time : 20:17", dt.date(2017, 12, 29)),
         ("10/06/2018 13:04", dt.date(2018, 6, 10)),
         ("Offer ends 29-12-2017", None),
+        ("07:44PM | 566890 | 17-02-18", dt.date(2018, 2, 17)),
+        ("Entry Time 14/01/2018 (Sn) 12:06", dt.date(2018, 1, 14)),
+        ("HD03-04-06 | 12:30", None),
+        ("02/Jan/2017 10:49:25", dt.date(2017, 1, 2)),
     ],
 )
 def test_the_date_stands_with_the_time_below_what_was_sold(row: str, date: dt.date | None) -> None:
@@ -153,3 +210,13 @@ def test_a_date_in_boxes_is_one_at_its_label_alone() -> None:
 def test_a_number_after_two_capitals_is_no_american_address() -> None:
     assert read("Invoice no. CS 10217", "Date: 09/04/2018").date.value == dt.date(2018, 4, 9)
     assert read("Springfield, IL 62701", "Date: 09/04/2018").date.value == dt.date(2018, 9, 4)
+
+
+def test_two_lines_of_a_photo_that_is_not_level_are_two_rows() -> None:
+    lines = (("GREEN", "LEAF", "BOOKS"), 50.0), (("Lot", "3,", "Market"), 56.0)
+    words = [
+        Word(text, 50 + 40 * i, top, 80 + 40 * i, top + 12, 0.9) for line, top in lines for i, text in enumerate(line)
+    ]
+    assert [row.text.split() for row in lay_out([Page(1, 595, 842, tuple(words))]).rows] == [
+        list(line) for line, _ in lines
+    ]

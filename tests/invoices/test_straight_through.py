@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 
-from invoices.calibration import NO_CALIBRATION
 from invoices.judging import Known, judge, vendor_is_known
 from invoices.model import REQUIRED_FIELDS, Evidence, FieldValue, InvoiceData, Problem, Severity, Source
 from invoices.straight_through import WITHOUT_HISTORY, Policy, decide, in_audit_sample
 from invoices.vendors import learn
-from tests.invoices.judged import OTHER_IBAN, OTHER_VAT_ID, TODAY, sound
+from tests.invoices.judged import IBAN, NO_CALIBRATION, OTHER_IBAN, OTHER_VAT_ID, TODAY, sound
 
 MEMORY = learn(None, sound())
 POLICY = Policy(enabled=True, audit_share=0)
@@ -33,6 +32,19 @@ def test_a_printed_invoice_of_a_known_vendor_can_pass_by_the_shipped_calibration
     )
     assert decide(judge(again, Known(vendor=MEMORY), TODAY), POLICY).reasons == ()
     assert not decide(judge(again, Known(), TODAY), POLICY).passes
+
+
+def test_an_account_with_wrong_check_digits_never_passes_though_people_approved_it_before() -> None:
+    wrong: FieldValue[str] = FieldValue(
+        value=f"DE03{IBAN[4:]}", source=Source.XML, evidence=(Evidence.CHECKSUM_INVALID,)
+    )
+    memory = None
+    for _ in range(10):
+        memory = learn(memory, sound(Source.XML, iban=wrong))
+    known = Known(vendor=memory, calibration=NO_CALIBRATION)
+    verdict = decide(judge(sound(Source.XML, iban=wrong), known, TODAY), replace(POLICY, min_confidence=0))
+    assert [reason for reason in verdict.reasons if "check digits" in reason]
+    assert not verdict.passes
 
 
 def test_nothing_is_enabled_at_first() -> None:

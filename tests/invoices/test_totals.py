@@ -37,6 +37,16 @@ def values(totals: Totals) -> tuple[str | None, ...]:
         (("Subtotaal (excl. btw)", "Btw", "Totaal te betalen"), "nl"),
         (("Base imponible", "IVA 19%", "Total a pagar"), "es"),
         (("Imponibile", "Imposta", "Totale fattura"), "it"),
+        (("Goods total", "VAT 19%", "Total credit"), "en"),
+        (("Goods total", "VAT 19%", "Credit amount"), "en"),
+        (("Goods total", "VAT 19%", "Total refund"), "en"),
+        (("Charges", "VAT 19%", "PAY THIS AMOUNT"), "en"),
+        (("Summe netto", "19% MwSt.", "Gutschriftsbetrag"), "de"),
+        (("Total HTVA", "TVA 19%", "Total de l'avoir"), "fr"),
+        (("Bedrag ex btw", "Btw hoog 19%", "Te crediteren"), "nl"),
+        (("Total bruto", "I.V.A. 19 %", "TOTAL EUROS"), "es"),
+        (("Importe neto", "IVA 19 %", "Total a abonar"), "es"),
+        (("Imponibile", "IVA 19%", "Totale nota di credito"), "it"),
     ],
 )
 def test_sums_are_known_by_their_names(labels: tuple[str, str, str], language: str) -> None:
@@ -80,6 +90,52 @@ def test_a_row_under_three_heads_is_net_tax_and_total() -> None:
     assert values(totals) == ("100.00", "10.00", "110.00")
 
 
+@pytest.mark.parametrize(
+    ("withheld", "asked"),
+    [
+        ("IRPF (-15%) | -15,00", "Total a pagar"),
+        ("I.R.P.F. 15% | -15,00", "Líquido a percibir"),
+        ("Retención 15% | 15,00", "Total factura"),
+        ("Ritenuta d'acconto 15% | -15,00", "Netto a pagare"),
+        ("Withholding tax 15% | (15,00)", "Amount payable"),
+    ],
+)
+def test_a_tax_that_is_withheld_is_taken_off(withheld: str, asked: str) -> None:
+    rows = ("Subtotal | 100,00", "IVA (21%) | 21,00", withheld, f"{asked} | 106,00")
+    assert values(solve(table(*rows, edges=SUMS))) == ("100.00", "21.00", "106.00")
+
+
+def test_what_is_withheld_does_not_change_a_total_that_is_printed_before_it() -> None:
+    rows = ("Imponibile | 100,00", "IVA 22% | 22,00", "Totale documento | 122,00", "Ritenuta 20% | -20,00")
+    assert values(solve(table(*rows, "Netto a pagare | 102,00", edges=SUMS))) == ("100.00", "22.00", "122.00")
+
+
+def test_sums_in_a_paragraph_have_their_names_before_them() -> None:
+    lines: list[Line] = [(300, 300, "Base: 218,00"), (300, 314, "I.V.A. 21 %: 45,78"), (300, 328, "TOTAL: 263,78")]
+    assert values(solve(lines)) == ("218.00", "45.78", "263.78")
+
+
+def test_a_subtotal_of_taxes_is_a_tax() -> None:
+    rows = ("| Taux | Sous-total HT | Sous-total TVA", "| 20 % | 53,00 | 10,60")
+    totals = solve([*table(*rows, edges=ROW), *table("Total à payer | 63,60", edges=SUMS, top=340)])
+    assert values(totals) == ("53.00", "10.60", "63.60")
+
+
+def test_a_name_stands_half_a_line_beside_an_amount_that_breaks_in_two() -> None:
+    """A narrow column sets `119,00` and `€` under each other, and the name between them."""
+    rows: list[Line] = [
+        (480, 300, "100,00"),
+        (300, 310, "Zwischensumme"),
+        (480, 311, "€"),
+        (300, 340, "MwSt."),
+        (480, 340, "19,00"),
+        (480, 370, "119,00"),
+        (300, 380, "Zu zahlen"),
+        (480, 381, "€"),
+    ]
+    assert values(solve(rows)) == ("100.00", "19.00", "119.00")
+
+
 def test_taxes_at_several_rates_are_added_from_their_column() -> None:
     rows = ("Kind | Base | VAT % | Tax amount", "VAT | -4,85 | 19 | -0,92", "VAT | -2,82 | 7 | -0,20")
     sums = table("Net | -7,67", "Gross total | -8,79", edges=SUMS, top=400)
@@ -116,6 +172,9 @@ def test_nothing_is_called_the_total_because_it_is_large() -> None:
         (["Total € Incl. VAT", "100.00"], "EUR"),
         (["Total $100.00", "All prices in CAD"], "CAD"),
         (["Ik vraag 703.15 euro"], "EUR"),
+        (["Total TTC en euros", "222,20"], "EUR"),
+        (["TOTAL EUROS: 263,78"], "EUR"),
+        (["Alle Beträge in Schweizer Franken", "Total 100.00"], "CHF"),
         (["Total 100.00"], None),
     ],
 )

@@ -37,12 +37,7 @@ def tools(pool: asyncpg.Pool, tmp_path: Path) -> Tools:
 async def test_the_schedule_is_made_once_and_its_rounds_record_what_is_due(embedded: Servers, tools: Tools) -> None:
     connection, queue = Connection(embedded.temporal_address), f"sla-{uuid.uuid4().hex}"
     client = await Client.connect(embedded.temporal_address, data_converter=pydantic_data_converter)
-    tenant, now = f"sla_{uuid.uuid4().hex[:12]}", dt.datetime.now(dt.UTC)
-    document = await upload(tools.db, tenant_id=tenant)
-    question = Question(
-        "invoice.test", Appearance(1, {}, [], {}), now + dt.timedelta(hours=1), now - dt.timedelta(hours=2)
-    )
-    await upsert_review(tools.db, tenant, document.document_id, question)
+    tenant = await _half_used(tools)
 
     assert "every minute" in await apply_sla_schedule(connection, queue)
     assert await apply_sla_schedule(connection, queue) == ""
@@ -53,6 +48,29 @@ async def test_the_schedule_is_made_once_and_its_rounds_record_what_is_due(embed
             await eventually(lambda: _is_recorded(tools, tenant), "the event")
     finally:
         await handle.delete()
+
+
+async def test_the_schedule_fires_by_itself(embedded: Servers, tools: Tools) -> None:
+    connection, queue = Connection(embedded.temporal_address), f"sla-{uuid.uuid4().hex}"
+    client = await Client.connect(embedded.temporal_address, data_converter=pydantic_data_converter)
+    tenant = await _half_used(tools)
+    await apply_sla_schedule(connection, queue, every=dt.timedelta(seconds=1))
+    try:
+        async with working([assemble_worker(client, queue, [SlaWatch], [sla_activity(tools)], sandboxed=True)]):
+            await eventually(lambda: _is_recorded(tools, tenant), "the event", timeout_seconds=60)
+    finally:
+        await client.get_schedule_handle(schedule_id(queue)).delete()
+
+
+async def _half_used(tools: Tools) -> str:
+    """Open an item that has used more than half of its SLA, and return its tenant."""
+    tenant, now = f"sla_{uuid.uuid4().hex[:12]}", dt.datetime.now(dt.UTC)
+    document = await upload(tools.db, tenant_id=tenant)
+    question = Question(
+        "invoice.test", Appearance(1, {}, [], {}), now + dt.timedelta(hours=1), now - dt.timedelta(hours=2)
+    )
+    await upsert_review(tools.db, tenant, document.document_id, question)
+    return tenant
 
 
 async def _is_recorded(tools: Tools, tenant: str) -> bool:

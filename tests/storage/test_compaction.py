@@ -63,7 +63,7 @@ async def test_parts_hold_what_the_small_files_said(local: Lake) -> None:
     compact(local.of("acme"), now=NOW)
     [part] = (local.root / "acme" / "compacted").rglob("part-*.parquet")
     assert pq.read_table(part, partitioning=None).equals(small)
-    assert pq.read_schema(part).metadata[b"schema_version"] == b"2"
+    assert pq.read_schema(part).metadata[b"schema_version"] == b"3"
 
 
 async def test_compacting_again_does_nothing(lake: Lake) -> None:
@@ -158,15 +158,15 @@ async def test_tenants_do_not_see_each_other(lake: Lake) -> None:
 async def test_files_of_earlier_releases_are_read_and_compacted(local: Lake) -> None:
     file = await save(local, of_month("doc_1", "2026-11", "7"))
     new = local.root / file.path
-    old = pq.read_table(new).drop_columns(["version", "saved_at", "readers", "model", "fields"])
+    old = pq.read_table(new).drop_columns(["version", "saved_at", "status", "readers", "model", "fields"])
     fields = pa.array(
         [[{"name": "total", "value": "7"}]], pa.list_(pa.struct([("name", pa.string()), ("value", pa.string())]))
     )
     old = old.append_column("fields", fields).replace_schema_metadata({"schema_version": "1"})
     pq.write_table(old, new.with_name("doc_1.parquet"))
     new.unlink()
-    rows = "SELECT version, total, model, fields[1].value, fields[1].locked FROM invoices"
-    expected = [(0, Decimal(7), None, "7", None)]
+    rows = "SELECT version, status, total, model, fields[1].value, fields[1].locked FROM invoices"
+    expected = [(0, None, Decimal(7), None, "7", None)]
     assert ask(local, rows) == expected
     compact(local.of("acme"), now=NOW)
     assert ask(local, rows) == expected
@@ -180,13 +180,13 @@ async def test_parts_of_an_earlier_shape_are_read_and_then_rewritten(local: Lake
     compact(tenant, now=NOW)
     read = read_manifest(tenant)
     [part] = read.manifest.parts
-    before = pq.read_table(local.root / "acme" / part.path, partitioning=None).drop_columns(["calibration"])
+    before = pq.read_table(local.root / "acme" / part.path, partitioning=None).drop_columns(["status"])
     tenant.write("compacted/issue_month=2026-11/part-old.parquet", pack(before))
-    old = part.model_copy(update={"path": "compacted/issue_month=2026-11/part-old.parquet", "schema_version": 1})
+    old = part.model_copy(update={"path": "compacted/issue_month=2026-11/part-old.parquet", "schema_version": 2})
     swap_manifest(tenant, Manifest(parts=(old,)), read)
     assert seen(local) == {"doc_1": (1, Decimal(1))}
     assert compact(tenant, now=NOW).parts == 1
-    assert [one.schema_version for one in read_manifest(tenant).manifest.parts] == [2]
+    assert [one.schema_version for one in read_manifest(tenant).manifest.parts] == [3]
     assert seen(local) == {"doc_1": (1, Decimal(1))}
 
 

@@ -21,6 +21,7 @@ from storage.dead_letters import (
     close,
     count_letters,
     list_letters,
+    list_oldest,
     load_letter,
     load_open_letters,
     tell,
@@ -132,6 +133,9 @@ async def test_letters_are_listed_by_what_is_asked(db: PoolConnectionProxy) -> N
     assert await found(error_type="OSError") == "cb"
     assert await found(definition_id="order") == "d"
     assert await found(handler="echo") == "cba"
+    assert await found(failed_before=(await kept(db, "invoice.c")).failed_at) == "ba"
+    oldest = await list_oldest(db, TENANT, LetterFilter(view=View.ALL), limit=3)
+    assert [each.run_id[-1] for each in oldest] == ["a", "b", "c"]
     everything = LetterFilter(status=StatusFilter.ALL, view=View.ALL)
     page = await list_letters(db, TENANT, everything, limit=2, after=("invoice.c", "load"))
     assert [each.run_id for each in page] == ["invoice.b", "invoice.a"]

@@ -17,7 +17,8 @@ from storage.review_decisions import (
     record_decision,
     reopen_review,
 )
-from storage.reviews import Appearance, Question, Review, ReviewFilter, list_reviews, load_review, upsert_review
+from storage.review_lists import ReviewFilter, list_reviews
+from storage.reviews import Appearance, Question, Review, load_review, upsert_review
 from storage.step_reviews import (
     CLOSED,
     DECIDED,

@@ -9,7 +9,6 @@ from asyncpg.pool import PoolConnectionProxy
 
 from storage.documents import (
     DocumentConflict,
-    list_documents,
     load_document,
     load_unstarted,
     mark_run_started,
@@ -69,21 +68,6 @@ async def test_of_many_uploads_of_the_same_bytes_at_once_one_is_the_first(pool: 
     firsts = [document.document_id for document in stored if document.duplicate_of is None]
     assert len(firsts) == 1
     assert {document.duplicate_of for document in stored} == {None, firsts[0]}
-
-
-async def test_documents_are_listed_newest_first_in_pages(db: PoolConnectionProxy) -> None:
-    for number in range(5):
-        await upload(db, document_id=f"doc_{number}")
-        await db.execute(
-            "UPDATE documents SET received_at = now() + make_interval(secs => $1) WHERE document_id = $2",
-            number // 2,  # some at the same time
-            f"doc_{number}",
-        )
-    await upload(db, tenant_id=OTHER_TENANT)
-    first = await list_documents(db, TENANT, limit=2)
-    rest = await list_documents(db, TENANT, after=first[-1].document_id)
-    assert [document.document_id for document in (*first, *rest)] == ["doc_4", "doc_3", "doc_2", "doc_1", "doc_0"]
-    assert await list_documents(db, OTHER_TENANT, after="doc_4") == []
 
 
 async def test_a_run_is_marked_as_started_once(db: PoolConnectionProxy) -> None:

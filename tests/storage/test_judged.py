@@ -17,9 +17,10 @@ from invoices.judging import vendor_is_known
 from invoices.model import Evidence, FieldValue, InvoiceData, Severity, Source
 from storage.db import NotStored
 from storage.judged import LOAD_KNOWN
-from storage.vendors import load_vendor, remember
+from storage.vendors import remember
 from tests.postgres import COMMITTING, OTHER_TENANT, TENANT, new_document_id, upload
 from tests.storage.arrivals import IBAN, OTHER_IBAN, TODAY, approve, arrive, codes, correct, judged, reading
+from tests.vendors import load_vendor
 
 
 async def test_a_document_alone_has_no_history(db: PoolConnectionProxy) -> None:

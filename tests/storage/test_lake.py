@@ -59,7 +59,7 @@ async def test_the_json_is_the_invoice(lake: Lake) -> None:
 
 async def test_the_parquet_schema_is_exact(lake: Lake) -> None:
     schema = await _schema(lake)
-    assert schema.metadata[b"schema_version"] == b"2"
+    assert schema.metadata[b"schema_version"] == b"3"
     amounts = ("net", "tax", "total", "net_adjustment", "total_adjustment")
     assert {schema.field(name).type for name in amounts} == {MONEY}
     assert schema.field("date").type == schema.field("due_date").type == pa.date32()

@@ -9,19 +9,26 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from invoices.model import SCHEMA_VERSION
 from storage.compaction import compact, tidy
 from storage.folders import Folder
 from storage.lake import Lake, saved_in
 from storage.manifest import Manifest, Part, read_manifest, swap_manifest
-from storage.parquet import SCHEMA, LakeFileDamaged, pack, read_rows, read_saved, read_versions
+from storage.parquet import (
+    LAKE_SCHEMA_VERSION,
+    SCHEMA,
+    LakeFileDamaged,
+    pack,
+    read_rows,
+    read_saved,
+    read_versions,
+)
 from storage.querying import open_lake
-from tests.storage.lakes import NOW, ask, of_month, save, seen
+from tests.storage.lakes import NOW, of_month, save, seen
 
 GRACE = dt.timedelta(hours=24)
 STEP = 37
 """Of the positions that are damaged, one after the other; all of them were tried once."""
-LATER_SCHEMA = {"schema_version": str(SCHEMA_VERSION + 1)}
+LATER_SCHEMA = {"schema_version": str(LAKE_SCHEMA_VERSION + 1)}
 
 
 @pytest.fixture
@@ -164,7 +171,7 @@ async def test_nothing_is_merged_beside_a_part_of_a_later_release(lake: Lake, ca
     [old] = read.manifest.parts
     path = "compacted/issue_month=2026-11/part-later.parquet"
     tenant.write(path, of_later_release(pq.read_table(lake.root / "acme" / old.path, partitioning=None)))
-    later = Part(path=path, issue_month="2026-11", rows=1, size_bytes=1, schema_version=SCHEMA_VERSION + 1)
+    later = Part(path=path, issue_month="2026-11", rows=1, size_bytes=1, schema_version=LAKE_SCHEMA_VERSION + 1)
     swap_manifest(tenant, Manifest(parts=(later,)), read)
     await save(lake, of_month("doc_1", "2026-11", "2"), version=2)
     await save(lake, of_month("doc_2", "2026-11", "5"))
@@ -173,7 +180,7 @@ async def test_nothing_is_merged_beside_a_part_of_a_later_release(lake: Lake, ca
     assert read_manifest(tenant) == before
     assert f"a later release than this one wrote {path}" in caplog.text
     assert seen(lake) == {"doc_1": (2, Decimal(2)), "doc_2": (1, Decimal(5))}
-    assert ask(lake, "SELECT count(*) FROM compacted") == [(1,)]
+    assert sum(part.rows for part in read_manifest(tenant).manifest.parts) == 1
 
 
 def is_named(read: Callable[[], object], path: str) -> bool:

@@ -1,13 +1,16 @@
 """The versions of documents in the lake: the same state is the same version, however often it is saved."""
 
 import asyncio
+import datetime as dt
 
 import asyncpg
 import pytest
 from asyncpg.pool import PoolConnectionProxy
 
 from storage.db import NotStored
-from storage.lake_versions import claim_version
+from storage.judged import Standing
+from storage.lake_versions import LakeVersion, StandingChanged, claim_version
+from storage.reviews import Appearance, Question, show_anew, upsert_review
 from tests.postgres import COMMITTING, OTHER_TENANT, TENANT, upload
 from tests.storage.invoices import invoice
 
@@ -38,3 +41,29 @@ async def test_another_tenants_document_has_no_versions_here(db: PoolConnectionP
     document_id = (await upload(db)).document_id
     with pytest.raises(NotStored, match=f"'{OTHER_TENANT}' has no document"):
         await claim_version(db, OTHER_TENANT, invoice(document_id))
+
+
+async def test_a_decision_is_another_state_and_what_was_not_decided_stays_the_version_that_it_was(
+    db: PoolConnectionProxy,
+) -> None:
+    document_id = (await upload(db)).document_id
+    standings = [Standing(), Standing("approved"), Standing("approved"), Standing("rejected"), Standing()]
+    claimed = [await claim_version(db, TENANT, invoice(document_id), standing) for standing in standings]
+    assert [(each.number, each.status) for each in claimed] == [
+        (1, "open"),
+        (2, "approved"),
+        (2, "approved"),
+        (3, "rejected"),
+        (4, "open"),
+    ]
+
+
+async def test_what_was_loaded_before_somebody_corrected_it_gets_no_version(db: PoolConnectionProxy) -> None:
+    document_id = (await upload(db)).document_id
+    look = Appearance(1, {}, [], {})
+    review = await upsert_review(db, TENANT, document_id, Question("r", look, dt.datetime.now(dt.UTC)))
+    assert isinstance(await claim_version(db, TENANT, invoice(document_id), Standing()), LakeVersion)
+    await show_anew(db, TENANT, review.review_id, look)
+    with pytest.raises(StandingChanged, match="load it again"):
+        await claim_version(db, TENANT, invoice(document_id, number="old"), Standing())
+    assert (await claim_version(db, TENANT, invoice(document_id), Standing(revision=1))).number == 1

@@ -37,6 +37,8 @@ async def lake(tmp_path: Path) -> Lake:
         ("SELECT * FROM glob('/*')", "disabled"),
         ("SELECT getenv('HOME')", "getenv does not exist"),
         ("SELECT * FROM SECRET", "does not exist"),
+        ("FROM recent", "does not exist"),
+        ("FROM compacted", "does not exist"),
         ("FROM duckdb_secrets(); SELECT 1", "found 2 statements"),
         ("", "found 0 statements"),
         ("INSERT INTO invoices SELECT * FROM invoices", "found INSERT"),
@@ -59,6 +61,10 @@ def test_the_sql_only_reads_and_only_the_views(lake: Lake, sql: str, complaint: 
 @pytest.mark.parametrize("sql", ["DESCRIBE invoices", "SUMMARIZE invoices", "EXPLAIN FROM fields", "SHOW TABLES"])
 def test_questions_about_the_views_are_questions_too(lake: Lake, sql: str) -> None:
     assert ask(lake, sql)
+
+
+def test_there_are_three_views_and_nothing_else(lake: Lake) -> None:
+    assert [name for (name,) in ask(lake, "SHOW TABLES")] == ["fields", "invoices", "line_items"]
 
 
 def test_only_the_months_that_are_asked_for_are_read(lake: Lake) -> None:

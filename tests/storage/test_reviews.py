@@ -10,7 +10,8 @@ import pytest
 from asyncpg.pool import PoolConnectionProxy
 
 from storage.db import NotStored
-from storage.reviews import Appearance, Question, ReviewFilter, list_reviews, load_review, review_id_of, upsert_review
+from storage.review_lists import ReviewFilter, Sort, list_reviews
+from storage.reviews import Appearance, Question, load_review, review_id_of, upsert_review
 from tests.postgres import COMMITTING, OTHER_TENANT, TENANT, upload
 
 DUE = dt.datetime(2026, 11, 22, 12, tzinfo=dt.UTC)
@@ -101,6 +102,38 @@ async def test_the_queue_is_by_band_then_priority_in_pages(db: PoolConnectionPro
     assert [len(page) for page in pages] == [2, 2, 1]
     assert order[:3] == ["d3", "d5", "d2"]
     assert sorted(order[3:]) == ["d1", "d4"]
+
+
+@pytest.mark.parametrize(
+    ("sort", "expected"),
+    [
+        (Sort.PRIORITY, ["d1", "d2", "d3"]),
+        (Sort.UNCERTAINTY, ["d3", "d1", "d2"]),
+        (Sort.SLA, ["d2", "d1", "d3"]),
+        (Sort.VALUE, ["d2", "d3", "d1"]),
+        (Sort.COMPLEXITY, ["d1", "d2", "d3"]),  # nothing is said of it: the most urgent first
+    ],
+)
+async def test_the_queue_is_by_a_part_of_the_priority_in_pages(
+    db: PoolConnectionProxy, sort: Sort, expected: list[str]
+) -> None:
+    now = dt.datetime.now(dt.UTC)
+    parts = {"d1": (0.5, 0.1), "d2": (0.2, 0.9), "d3": (0.7, 0.3)}
+    for place, (document_id, (uncertainty, value)) in enumerate(parts.items()):
+        await upload(db, document_id=document_id)
+        told = asking(priority=99 - 40 * place, parts={"uncertainty": uncertainty, "value": value})
+        hours = {"d1": 1, "d2": 2, "d3": 0}[document_id]
+        await upsert_review(
+            db,
+            TENANT,
+            document_id,
+            replace(told, sla_from=now - dt.timedelta(hours=hours), due_at=now + dt.timedelta(hours=10)),
+        )
+    order, after = [], None
+    while page := await list_reviews(db, TENANT, sort=sort, limit=2, after=after):
+        order += [review.document_id for review in page]
+        after = page[-1].review_id
+    assert order == expected
 
 
 async def test_the_queue_can_be_asked_for_a_status_or_for_all(db: PoolConnectionProxy) -> None:

@@ -7,17 +7,8 @@ from itertools import permutations
 import pytest
 from asyncpg.pool import PoolConnectionProxy
 
-from storage.reviews import (
-    Appearance,
-    Question,
-    Review,
-    ReviewContent,
-    ReviewFilter,
-    list_reviews,
-    load_content,
-    load_review,
-    upsert_review,
-)
+from storage.review_lists import ReviewFilter, list_reviews
+from storage.reviews import Appearance, Question, Review, ReviewContent, load_content, load_review, upsert_review
 from storage.step_reviews import (
     CLOSED,
     DECIDED,

@@ -6,9 +6,10 @@ from typing import Any
 from asyncpg.pool import PoolConnectionProxy
 
 from invoices.vendors import VendorMemory
-from storage.vendors import forget, load_vendor, remember
+from storage.vendors import forget, remember
 from tests.postgres import TENANT
 from tests.storage.arrivals import IBAN, OTHER_IBAN, arrive, correct, judged
+from tests.vendors import load_vendor
 
 OTHER: dict[str, Any] = {"invoice_number": "A-9", "total": Decimal(7), "net": None}
 

@@ -26,8 +26,9 @@ from activities.reading import DocumentReader
 from activities.registry import Call, Handler
 from activities.tools import Tools
 from activities.values import value_activities
-from dag.calls import DeadLetter, OverdueRun, ReviewCall, ReviewEnd
+from dag.calls import DeadLetter, DecisionCall, OverdueRun, ReviewCall, ReviewEnd
 from dag.definition import Definition, to_json
+from dag.plan import SEMANTICS
 from dag.report import RunReport
 from dag.values import Json, digest
 from operations.draining import working
@@ -43,6 +44,7 @@ from workflows.contract import (
     ESCALATE_REVIEW,
     OPEN_REVIEW,
     RECORD_DEAD_LETTER,
+    RECORD_DECISION,
     RECORD_OVERDUE,
     STATE,
     WORKFLOW_TYPE,
@@ -69,7 +71,9 @@ class Gates:
     opened: dict[str, asyncio.Event] = field(default_factory=lambda: defaultdict(asyncio.Event))
     calls: list[str] = field(default_factory=list)
     failing: list[str] = field(default_factory=list)
-    questions: list[tuple[str, ReviewCall | ReviewEnd]] = field(default_factory=list)
+    held: list[str] = field(default_factory=list)
+    """Items of handler `hold` that hold until their gate is opened, as `STEP[KEY]`."""
+    questions: list[tuple[str, ReviewCall | DecisionCall | ReviewEnd]] = field(default_factory=list)
     """What human steps asked of the reviewers' queue."""
     letters: list[DeadLetter] = field(default_factory=list)
     """What the dead-letter inbox was told."""
@@ -81,6 +85,7 @@ class Gates:
             self.noop,
             self.echo,
             self.gate,
+            self.hold,
             self.flaky,
             self.bad,
             self.work,
@@ -101,6 +106,10 @@ class Gates:
         async def close_review(call: ReviewEnd) -> None:
             self.questions.append((CLOSE_REVIEW, call))
 
+        @activity.defn(name=RECORD_DECISION)
+        async def record_decision(call: DecisionCall) -> None:
+            self.questions.append((RECORD_DECISION, call))
+
         @activity.defn(name=RECORD_DEAD_LETTER)
         async def record_dead_letter(letter: DeadLetter) -> None:
             self.letters.append(letter)
@@ -112,7 +121,7 @@ class Gates:
                 raise ConnectionError("drawn to fail once")
             self.overdue.append(run)
 
-        return [open_review, escalate_review, close_review, record_dead_letter, record_overdue]
+        return [open_review, escalate_review, close_review, record_decision, record_dead_letter, record_overdue]
 
     async def noop(self, call: Call[Any], _: Tools) -> Values:
         self.calls.append(call.step_id)
@@ -125,6 +134,13 @@ class Gates:
     async def gate(self, call: Call[Any], _: Tools) -> Values:
         self.began[call.step_id].set()
         await self.opened[call.step_id].wait()
+        return Values()
+
+    async def hold(self, call: Call[Any], _: Tools) -> Values:
+        name = f"{call.step_id}[{call.item_key}]"
+        if name in self.held:
+            await self.opened[name].wait()
+        self.calls.append(name)
         return Values()
 
     async def flaky(self, call: Call[Any], _: Tools) -> Values:
@@ -186,6 +202,7 @@ class Bench:
             resumed=resumed,
             nested={inner["id"]: pinned(inner) for inner in nested},
             started_by=started_by,
+            semantics=SEMANTICS,
         )
         handle = await self.client.start_workflow(
             WORKFLOW_TYPE,

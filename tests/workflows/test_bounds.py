@@ -2,6 +2,7 @@
 
 import pytest
 
+from dag import history
 from dag.stored import part_of
 from dag.values import LONGEST_MESSAGE
 from tests.workflows.conftest import Bench, step
@@ -48,3 +49,17 @@ async def test_a_nested_run_that_would_not_travel_fails_its_step(bench: Bench) -
     assert error is not None
     assert (error.type, "bytes as JSON together, more than 2000000" in error.message) == ("TooLarge", True)
     assert "inputs: 2, states kept of an earlier attempt: " in error.message
+
+
+async def test_a_run_whose_history_becomes_too_long_fails_itself(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Temporal would terminate it: no step could be seen and nothing retried any more."""
+    monkeypatch.setattr(history, "MAX_HISTORY_EVENTS", 60)
+    chain = [step(f"s{n}", "noop", depends_on=[f"s{n - 1}"] if n else []) for n in range(20)]
+    handle = await bench.start(chain)
+    report = await bench.finish(handle)
+    assert (report.status, 3 < report.completed < 12) == ("failed", True)
+    assert report.reason.startswith("the run's history has ")
+    assert report.reason.endswith(
+        "are more than 60: retry it, what completed is kept and a new run has a fresh history"
+    )
+    assert len((await handle.fetch_history()).events) < 70

@@ -11,7 +11,7 @@ from dag.definition import Definition, to_json
 from dag.fan import MAX_ITEMS
 from dag.messages import ChunkItem, StartChunk
 from dag.plan import plan_of
-from dag.report import RunReport
+from dag.report import ItemCounts, RunReport
 from dag.state import RunStatus, StepStatus
 from dag.values import LONGEST_MESSAGE, Json
 from tests.stack import eventually
@@ -63,6 +63,29 @@ async def test_the_items_of_a_long_list_give_what_those_of_a_short_one_do(bench:
     report = await bench.finish(handle)
     assert report.steps["sum"].output == {"of": sum(range(SOME))}
     assert sorted(bench.gates.calls) == ["m"] * SOME + ["sum"]
+    await bench.replay(bench.client.get_workflow_handle(f"{handle.id}~m~~0"), "_first_chunk")
+
+
+async def test_items_that_take_long_hold_only_their_own_places(bench: Bench) -> None:
+    """Three of them fill all places of the first chunk, whose other items run in places that come free elsewhere."""
+    long = [0, 1, 2, 150, SOME - 1]
+    bench.gates.held.extend(f"m[{item}]" for item in long)
+    handle = await bench.start(
+        [mapped(SOME, "hold", for_each={"max_concurrency": 10})],
+        inputs={"items": list(range(SOME))},
+        limits={"max_concurrency": 10},
+    )
+
+    async def others_ended() -> bool:
+        report: RunReport = await handle.query(STATE, result_type=RunReport)
+        return report.steps["m"].items == ItemCounts(total=SOME, completed=SOME - 5, failed=0, running=5)
+
+    await eventually(others_ended, "all other items have completed", timeout_seconds=90)
+    for item in long:
+        bench.gates.opened[f"m[{item}]"].set()
+    report = await bench.finish(handle)
+    assert report.steps["m"].items == ItemCounts(total=SOME, completed=SOME, failed=0, running=0)
+    assert len(bench.gates.calls) == SOME
     await bench.replay(bench.client.get_workflow_handle(f"{handle.id}~m~~0"), "_first_chunk")
 
 

@@ -48,6 +48,26 @@ async def test_a_compensation_that_fails_keeps_no_other_from_being_tried(bench: 
     assert told["c"]
     assert told["c"].type == "TemplateError"
     assert bench.gates.calls == ["a", "b", "c", "a.compensate"]
+    letters = {letter.step_id: (letter.status, letter.error_message) for letter in bench.gates.letters}
+    assert letters.pop("d") == (StepStatus.FAILED, "no")
+    assert letters["b"] == (StepStatus.FAILED, "what it did could not be undone: stuck")
+    assert letters["c"][0] is StepStatus.FAILED
+    assert letters.keys() == {"b", "c"}
+
+
+async def test_a_run_whose_outputs_fail_is_undone(bench: Bench) -> None:
+    report = await bench.run([undone("a")], outputs={"total": "{{ a.missing }}"})
+    assert (report.status, bench.gates.calls) == (RunStatus.FAILED, ["a", "a.compensate"])
+    assert report.reason.startswith("outputs: ")
+
+
+async def test_what_could_not_be_undone_in_an_aborted_run_is_told_as_failed(bench: Bench) -> None:
+    slow = step("slow", "gate", depends_on=["a"], heartbeat_seconds=1)
+    handle = await bench.start([undone("a", handler="bad", message="stuck"), slow])
+    await bench.gates.began["slow"].wait()
+    await handle.execute_update(ABORT, "enough")
+    assert (await bench.finish(handle)).status is RunStatus.ABORTED
+    assert {letter.step_id: letter.status for letter in bench.gates.letters}["a"] is StepStatus.FAILED
 
 
 async def test_an_aborted_run_is_undone(bench: Bench) -> None:

@@ -82,6 +82,21 @@ async def test_an_abort_is_taken_while_paused_and_only_once(bench: Bench) -> Non
     assert (await bench.finish(handle)).status is RunStatus.ABORTED
 
 
+async def test_a_run_that_is_being_undone_cannot_be_aborted_but_paused(bench: Bench) -> None:
+    failing = step("b", "bad", depends_on=["a"], config={"message": "no"}, max_retries=0)
+    handle = await bench.start([step("a", compensate={"handler": "gate"}, max_retries=0), failing])
+    await bench.gates.began["a.compensate"].wait()
+    assert await handle.execute_update(PAUSE) == RunStatus.PAUSED
+    with pytest.raises(WorkflowUpdateFailedError) as refused:
+        await handle.execute_update(ABORT, "enough")
+    cause = refused.value.cause
+    assert isinstance(cause, ApplicationError)
+    assert (cause.type, list(cause.details)) == (WRONG_STATE, ["failed"])
+    assert await handle.execute_update(RESUME) == RunStatus.RUNNING
+    bench.gates.opened["a.compensate"].set()
+    assert (await bench.finish(handle)).status is RunStatus.FAILED
+
+
 async def test_the_current_details_show_the_plan_with_its_states(bench: Bench) -> None:
     handle = await bench.start(GATED)
     await bench.gates.began["a"].wait()

@@ -1,0 +1,51 @@
+"""The activity that tells the lake what people decided and corrected: it files those documents again.
+
+It is not in the catalogue: no definition names it. A definition saves a document once it is read, mostly before a
+person has seen it.
+"""
+
+import asyncio
+import datetime as dt
+import logging
+from collections.abc import Awaitable, Callable
+
+from temporalio import activity
+
+from activities.tools import Tools
+from storage.db import NotStored
+from storage.filing import Unfiled, is_to_be_filed, load_unfiled, mark_filed
+from storage.lake_versions import load_version
+
+AT_ONCE = 8
+"""Documents that are filed at the same time: a worker has runs to care for too."""
+
+log = logging.getLogger(__name__)
+
+
+def filing_activity(tools: Tools) -> Callable[[], Awaitable[int]]:
+    """Return the activity. Safe to repeat, and to stop anywhere: the same state is the same version, the same bytes."""
+
+    @activity.defn
+    async def file_reviewed() -> int:
+        filed = 0
+        while some := await load_unfiled(tools.db, limit=AT_ONCE):
+            activity.heartbeat()
+            filed += sum(await asyncio.gather(*(_file(tools, each) for each in some)))
+        return filed
+
+    return file_reviewed
+
+
+async def _file(tools: Tools, unfiled: Unfiled) -> bool:
+    """Save the document as people left it, if the lake has it. Raises: OSError (disk full, S3 away)."""
+    tenant_id, document_id = unfiled.tenant_id, unfiled.document_id
+    if not await is_to_be_filed(tools.db, unfiled):
+        return False
+    try:
+        invoice, version = await load_version(tools.db, tenant_id, document_id, today=dt.datetime.now(dt.UTC).date())
+        await tools.lake.write_parquet(tenant_id, invoice, version)
+        await tools.lake.write_json(tenant_id, invoice, version)
+    except (NotStored, ValueError) as error:  # which a step that saves it does not try again either
+        log.error("what was decided of %s (tenant %s) is not filed: %s", document_id, tenant_id, error)  # noqa: TRY400
+    await mark_filed(tools.db, unfiled)
+    return True

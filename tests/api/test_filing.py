@@ -1,0 +1,114 @@
+"""The lake learns what people decide and correct, under the definition that saves a document before anybody saw it."""
+
+from typing import Any
+
+import pytest
+
+from activities.filing import filing_activity
+from dag.values import Json
+from operations.filing import file_what_was_reviewed
+from storage.lake import Lake
+from storage.reviews import review_id_of
+from tests.api.customer import unique
+from tests.api.invoices import e_invoice
+from tests.api.reviewing import Reviewer, reviewer, waiting
+from tests.api.service import Service
+from tests.api.test_corrections import correct
+from tests.stack import eventually
+from tests.storage.lakes import ask
+from worker import open_tools
+from workflows.filing import FILE_REVIEWED
+
+
+@pytest.fixture
+def ann(service: Service) -> Reviewer:
+    return reviewer(service, "default")
+
+
+async def saved(service: Service, who: Reviewer, number: str) -> Json:
+    """Upload an invoice, and return its item once its run is over."""
+    headers = who.headers | {"X-Test-Scopes": "submit read"}
+    files = {"file": ("invoice.xml", e_invoice(number))}
+    sent = await service.http.post("/v1/documents", files=files, headers=headers)
+    assert sent.status_code == 202, sent.text
+    run_id, document_id = sent.json()["run_id"], sent.json()["document_id"]
+
+    async def has_ended() -> bool:
+        return bool((await who.get(f"/runs/{run_id}"))["status"] == "completed")
+
+    await eventually(has_ended, f"the end of {run_id}")
+    return await who.get(f"/reviews/{review_id_of(who.tenant, document_id)}")
+
+
+def lake_of(service: Service) -> Lake:
+    return Lake(service.settings.open_store().sub("lake"))
+
+
+def files_of(service: Service, item: Json) -> dict[str, bytes]:
+    folder = lake_of(service).of("default")
+    return {info.path: folder.read(info.path) for info in folder.files("") if item["document_id"] in info.path}
+
+
+def in_lake(service: Service, item: Json) -> tuple[Any, ...]:
+    where = f"WHERE document_id = '{item['document_id']}'"
+    [row] = ask(lake_of(service), f"SELECT version, status, invoice_number FROM invoices {where}", ["default"])
+    return row
+
+
+async def is_filed(service: Service, item: Json, expected: tuple[Any, ...]) -> None:
+    """Have filed what is to be filed, and wait until the document is in the lake as expected."""
+
+    async def looks_so() -> bool:
+        await file_what_was_reviewed(service.app)
+        return in_lake(service, item) == expected
+
+    await eventually(looks_so, f"{expected} in the lake", timeout_seconds=60)
+
+
+async def test_what_a_person_decides_and_corrects_is_in_the_lake(service: Service, ann: Reviewer) -> None:
+    number = unique("R")
+    item = await saved(service, ann, number)
+    assert in_lake(service, item) == (1, "open", number)
+    await correct(ann, item, "invoice_number", "R-2")
+    await is_filed(service, item, (2, "open", "R-2"))
+    locked = f"SELECT value, status FROM fields WHERE locked AND document_id = '{item['document_id']}'"
+    assert ask(lake_of(service), locked, [ann.tenant]) == [("R-2", "open")]
+    await ann.post(f"/reviews/{item['review_id']}/approve", await ann.verdict(item))
+    await is_filed(service, item, (3, "approved", "R-2"))
+    await ann.post(f"/reviews/{item['review_id']}/reopen", {"why": "a second look"})
+    await is_filed(service, item, (4, "open", "R-2"))
+    await ann.post(f"/reviews/{item['review_id']}/reject", await ann.verdict(item, why="not ours"))
+    await is_filed(service, item, (5, "rejected", "R-2"))
+    assert {path for path in files_of(service, item) if path.endswith(".json")} == {
+        f"json/{item['document_id']}.v{version}.json" for version in range(1, 6)
+    }
+
+
+async def test_what_was_filed_but_not_noted_is_filed_again_as_the_same(service: Service, ann: Reviewer) -> None:
+    number = unique("R")
+    item = await saved(service, ann, number)
+    await ann.post(f"/reviews/{item['review_id']}/approve", await ann.verdict(item))
+    await is_filed(service, item, (2, "approved", number))
+    files = files_of(service, item)
+    unnoted = "UPDATE reviews SET filed_revision = 0 WHERE review_id = $1"
+    await service.app.db.execute(unnoted, item["review_id"])  # as by a worker that was killed in between
+    await eventually(lambda: _is_noted(service, item), "the document to be filed again", timeout_seconds=60)
+    assert files_of(service, item) == files
+
+
+async def test_what_the_lake_never_had_is_not_brought_into_it(service: Service, ann: Reviewer) -> None:
+    item = await waiting(service, ann)  # of a definition that saves nothing
+    await ann.post(f"/reviews/{item['review_id']}/approve", await ann.verdict(item))
+    await eventually(lambda: _is_noted(service, item), "the decision to be passed by", timeout_seconds=60)
+    assert files_of(service, item) == {}
+
+
+async def test_the_activity_has_the_name_that_the_workflow_calls(service: Service) -> None:
+    async with open_tools(service.settings) as tools:
+        assert filing_activity(tools).__name__ == FILE_REVIEWED
+
+
+async def _is_noted(service: Service, item: Json) -> bool:
+    await file_what_was_reviewed(service.app)
+    noted = "SELECT revision > 0 AND revision = filed_revision FROM reviews WHERE review_id = $1"
+    return bool(await service.app.db.fetchval(noted, item["review_id"]))

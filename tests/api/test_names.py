@@ -1,0 +1,71 @@
+"""Who calls an API without keys: anonymous, or where names are trusted whoever they say they are."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from api.auth import current_principal
+from dag.values import Json
+from tests.api.reviewing import reading, reviewer, waiting
+from tests.api.service import Service, serve, settings_for
+from tests.stack import Servers
+
+
+@pytest.fixture
+async def alone(embedded: Servers, dsn: str, tmp_path: Path) -> AsyncIterator[Service]:
+    """Give the API as one developer has it, in which every total takes two people."""
+    settings = settings_for(embedded.temporal_address, dsn, tmp_path)
+    async with serve(settings.model_copy(update={"trust_names": True, "four_eyes_above": 1})) as service:
+        yield service
+
+
+async def act(service: Service, name: str | None, item: Json, act: str) -> httpx.Response:
+    """Claim the item and do it as `name`."""
+    service.api.dependency_overrides.pop(current_principal, None)
+    headers = {"X-Docrail-As": name} if name else {}
+    path = f"/v1/reviews/{item['review_id']}"
+    claim = await service.http.post(f"{path}/claim", headers=headers)
+    assert claim.status_code == 200, claim.text
+    fields = await service.http.get(f"/v1/documents/{item['document_id']}/fields", headers=headers)
+    body = {"token": claim.json()["token"], "digest": fields.json()["digest"]}
+    done = await service.http.post(f"{path}/{act}", json=body, headers=headers)
+    await service.http.post(f"{path}/release", json={"token": body["token"]}, headers=headers)
+    return done
+
+
+async def test_one_developer_can_be_two_people(alone: Service) -> None:
+    item = await waiting(alone, reviewer(alone, "default"), reading())
+    first = await act(alone, "ann", item, "approve")
+    assert first.json()["needs_second"]
+    assert (await act(alone, "ann", item, "approve")).status_code == 403
+    second = await act(alone, "bob", item, "approve")
+    assert (second.status_code, second.json()["needs_second"]) == (200, [])
+    shown = await alone.http.get(f"/v1/reviews/{item['review_id']}")
+    assert (shown.json()["status"], shown.json()["decided_by"]) == ("approved", "bob")
+
+
+async def test_who_gives_no_name_is_told_how(alone: Service) -> None:
+    item = await waiting(alone, reviewer(alone, "default"), reading())
+    assert (await act(alone, None, item, "approve")).status_code == 200
+    refused = await act(alone, None, item, "approve")
+    assert refused.status_code == 403
+    assert "with DOCRAIL_AS=NAME, commands tell an API of `docrail up` who you are" in refused.json()["detail"]
+
+
+@pytest.mark.parametrize("name", ["docrail", "a\tb", "-", "x" * 65])
+async def test_what_is_no_name_is_refused(alone: Service, name: str) -> None:
+    alone.api.dependency_overrides.clear()
+    refused = await alone.http.get("/v1/reviews", headers={"X-Docrail-As": name})
+    assert refused.status_code == 422
+    assert refused.json()["problems"][0]["path"] == "header.X-Docrail-As"
+
+
+async def test_names_are_refused_where_they_are_not_trusted(alone: Service) -> None:
+    alone.api.dependency_overrides.clear()
+    alone.api.state.trust_names = False
+    refused = await alone.http.get("/v1/reviews", headers={"X-Docrail-As": "ann"})
+    assert refused.status_code == 422
+    assert "is taken only where DOCRAIL_TRUST_NAMES is set" in refused.json()["detail"]
+    assert (await alone.http.get("/v1/reviews")).status_code == 200

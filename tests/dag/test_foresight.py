@@ -1,0 +1,77 @@
+"""What a retry tells of steps that will not run: no more than is sure, and nothing that turns out otherwise."""
+
+from collections.abc import Mapping
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dag.foresight import foretold
+from dag.plan import compile_plan
+from dag.retry import Edit, Fate, plan_retry
+from dag.rewind import save
+from dag.state import SkipReason, StepStatus
+from dag.values import Json
+from tests.dag.definitions import LAW, Case, cases, definition, picks, step
+from tests.dag.test_retry import SKIP, WHO, ended, gone_on, output, retried
+from tests.dag.world import Picker, World
+
+
+def told(world: World, edits: Mapping[str, Edit]) -> dict[str, str]:
+    retry = retried(world, edits)
+    return {name: str(fate.fate) for name, fate in foretold(world.plan, retry, 9.0).items()}
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ([step("c", "b"), step("d", "c")], {"c": "skipped", "d": "skipped"}),
+        ([step("c", "b", trigger_rule="all_done"), step("d", "c")], {"c": "rerun", "d": "rerun"}),
+        ([step("x"), step("c", "b", "x")], {"x": "rerun", "c": "rerun"}),
+        ([step("x"), step("c", "b", "x", trigger_rule="all_success")], {"x": "rerun", "c": "skipped"}),
+        (
+            [
+                step("x"),
+                step("c", "b", "x", trigger_rule="all_success"),
+                step("d", "c"),
+                step("e", "c", trigger_rule="one_failed"),
+            ],
+            {"x": "rerun", "c": "skipped", "d": "skipped", "e": "rerun"},
+        ),
+        ([step("x"), step("c", "b", "x", trigger_rule="one_failed")], {"x": "rerun", "c": "rerun"}),
+        ([step("x"), step("c", "b", "x", trigger_rule="all_failed")], {"x": "rerun", "c": "skipped"}),
+        ([step("c", "a", condition="a.n > 1")], {"c": "skipped"}),
+    ],
+)
+def test_what_follows_a_step_skipped_by_hand_is_foretold(more: list[Json], expected: dict[str, str]) -> None:
+    world = ended(definition(step("a"), step("b", "a"), *more), "a", "b", "x")
+    assert told(world, {"a": output({"n": 1}), "b": SKIP}) == {"a": "new", "b": "new"} | expected
+
+
+def test_the_other_ways_of_a_switch_are_foretold() -> None:
+    switch = [{"when": "a.n > 1", "branch": "big"}, {"else": "small"}]
+    steps = [step("a"), step("s", "a", switch=switch), step("b", "s.big"), step("c", "s.small")]
+    found = told(ended(definition(*steps), "a"), {"a": output({"n": 1})})
+    assert found == {"a": "new", "s": "rerun", "b": "skipped", "c": "rerun"}
+
+
+chosen = st.dictionaries(
+    st.integers(0, 11).map("s{}".format), st.sampled_from([SKIP, output({"by": "hand"})]), max_size=3
+)
+
+
+@LAW
+@given(cases(), picks, chosen)
+def test_what_is_foretold_to_be_skipped_is_skipped(case: Case, order: list[int], edits: dict[str, Edit]) -> None:
+    world = World(case.definition, case.failing, case.vanishing, case.overdue).go(Picker(order))
+    edits = {name: edit for name, edit in edits.items() if name in world.plan.index}
+    retry = plan_retry(world.plan, compile_plan(case.definition), save(world.plan, world.run), edits, WHO)
+    fates = foretold(world.plan, retry, 9.0)
+    is_kept = {name: state.status for name, state in world.states.items() if fates[name].fate is Fate.REUSED}
+    again = gone_on(retry, case.definition, *case.failing)
+    for name, state in again.states.items():
+        if fates[name].fate is Fate.SKIPPED:
+            assert state.status is StepStatus.SKIPPED
+            others = (SkipReason.ABORTED, SkipReason.UPSTREAM_FAILED)  # the run ends before, or something fails
+            assert state.reason in (fates[name].why, *others)
+    assert all(again.states[name].status is status for name, status in is_kept.items())

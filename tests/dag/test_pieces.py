@@ -1,0 +1,63 @@
+"""A saved state in pieces: together they are it, each is small enough, and what stands for one says whose it is."""
+
+import json
+from collections.abc import Iterator
+from unittest.mock import patch
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dag import pieces
+from dag.pieces import MAX_PIECE_BYTES, MAX_TOLD_BYTES, is_of, joined, split, standing_for, told_of
+from dag.values import Json, size_of
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=5) | st.dictionaries(st.text(max_size=5), inner, max_size=5),
+    max_leaves=30,
+)
+
+
+@given(st.dictionaries(st.text(max_size=5), VALUES, max_size=6))
+def test_the_pieces_of_a_state_are_it(state: dict[str, Json]) -> None:
+    with patch.object(pieces, "MAX_PIECE_BYTES", 40):
+        told = json.loads(json.dumps([[*piece.path, piece.part] for piece in split(state)]))
+    assert joined(pieces.StatePiece(tuple(path), part) for *path, part in told) == state
+
+
+def large() -> dict[str, Json]:
+    items = [{"key": str(number), "value": "x" * 4_000, "output": {"$stored": "0" * 64}} for number in range(900)]
+    steps = {"list": {"status": "failed", "fan": {"items": items}}, "other": {"status": "completed"}}
+    return {"steps": steps, "inputs": {"items": ["y" * 1_400_000]}, "paused": False}
+
+
+def test_a_large_state_goes_in_pieces_that_travel() -> None:
+    found = list(split(large()))
+    assert joined(found) == large()
+    assert max(size_of(piece.part) for piece in found) < 1_500_000  # one element that is as large as may be
+    assert sum(size_of(piece.part) > MAX_PIECE_BYTES for piece in found) == 1
+    assert len(found) < 15
+
+
+def answers(state: dict[str, Json]) -> Iterator[pieces.StatePiece]:
+    count = told_of(state, 0)["count"]
+    for number in range(count):
+        told = told_of(state, number)
+        yield pieces.StatePiece(tuple(told["path"]), told["part"])
+
+
+def test_it_is_told_whole_or_in_pieces_and_not_whole_if_that_is_too_much() -> None:
+    small: dict[str, Json] = {"inputs": {"a": 1}, "steps": {}}
+    assert told_of(small, None) == small
+    assert joined(answers(small)) == small
+    assert joined(answers(large())) == large()
+    with pytest.raises(ValueError, match=f"more than {MAX_TOLD_BYTES}: ask for its pieces"):
+        told_of(large(), None)
+
+
+def test_what_stands_for_a_state_says_whose_inputs_it_has() -> None:
+    state: dict[str, Json] = {"inputs": {"a": 1, "b": [2]}, "steps": {}}
+    for told in (state, standing_for(state, [])):
+        assert is_of(told, {"b": [2], "a": 1})
+        assert not is_of(told, {"a": 1})

@@ -1,0 +1,43 @@
+"""Invoices of our own invention, printed by a browser, are read at least as well as they have been once."""
+
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from bench.extraction import EVERY_CLONES, load_truths, read_file
+from bench.extraction_scores import Truth, judge
+from invoices.model import InvoiceData
+from invoices.straight_through import WITHOUT_HISTORY, decide
+
+LEAST_RIGHT, MOST_WRONG = 0.95, 0.03
+"""Of the fields of PDFs with text: what the project promises of layouts it has never seen."""
+TRUTHS = list(load_truths(EVERY_CLONES))
+
+
+@cache
+def reading(file: str) -> InvoiceData | None:
+    return read_file(EVERY_CLONES / file)
+
+
+@pytest.mark.parametrize("folder", ["first", "second"])
+def test_fields_are_right_and_hardly_any_is_wrong(folder: str) -> None:
+    own = [truth for truth in TRUTHS if Path(truth.file).parent.name == folder]
+    told = [(truth.file, name, outcome) for truth in own for name, outcome in judge(truth, reading(truth.file))]
+    outcomes = Counter(outcome for *_, outcome in told)
+    others = [entry for entry in told if entry[2] != "right"]
+    assert outcomes["right"] >= LEAST_RIGHT * outcomes.total(), others
+    assert outcomes["wrong"] <= MOST_WRONG * outcomes.total(), others
+
+
+@pytest.mark.parametrize("truth", TRUTHS, ids=lambda truth: str(truth.file))
+def test_every_total_is_right(truth: Truth) -> None:
+    assert dict(judge(truth, reading(truth.file)))["total"] == "right"
+
+
+@pytest.mark.parametrize("truth", TRUTHS, ids=lambda truth: str(truth.file))
+def test_what_is_only_printed_does_not_pass_without_a_person(truth: Truth) -> None:
+    invoice = reading(truth.file)
+    assert invoice is not None
+    assert not decide(invoice, WITHOUT_HISTORY).passes

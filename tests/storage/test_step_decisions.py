@@ -1,0 +1,116 @@
+"""What several people have decided of a step's question is shown once each, in whatever order its run tells it."""
+
+import datetime as dt
+from dataclasses import replace
+from itertools import permutations
+
+import pytest
+from asyncpg.pool import PoolConnectionProxy
+
+from dag.values import Json, digest
+from storage.review_decisions import record_first_approval, reopen_review
+from storage.reviews import Appearance, Question, Review, load_content, load_review, upsert_review
+from storage.step_decisions import PersonsDecision, TooEarlyError, keep_decision
+from storage.step_reviews import CLOSED, ESCALATED, StepEnd, StepQuestion, ask_question, close_question, step_review_id
+from tests.postgres import TENANT, upload
+
+RUN, STEP = "release.4711", "release"
+ITEM = step_review_id(TENANT, RUN, STEP)
+ASKED = StepQuestion("payments", "Pay?", {}, {}, 50, None, asked_at=100.0, approvals=3)
+YES, NO = {"approved": True}, {"approved": False}
+
+
+def made(by: str, number: int, decision: Json) -> PersonsDecision:
+    return PersonsDecision(by, "2026-11-22T00:00:00+00:00", digest(decision), decision, number)
+
+
+async def keep(db: PoolConnectionProxy, decision: PersonsDecision, asked_at: float = 100.0) -> str | None:
+    return await keep_decision(db, TENANT, RUN, STEP, asked_at=asked_at, made=decision)
+
+
+async def shown(db: PoolConnectionProxy) -> Review:
+    found = await load_review(db, TENANT, ITEM)
+    assert found
+    return found
+
+
+async def test_who_has_decided_what_is_shown_and_how_many_are_missing(db: PoolConnectionProxy) -> None:
+    await ask_question(db, TENANT, RUN, STEP, ASKED)
+    assert ((await shown(db)).approvals_needed, (await shown(db)).approvals_missing) == (3, 3)
+    assert await keep(db, made("ann", 1, YES)) == ITEM
+    assert await keep(db, made("bob", 2, NO)) == ITEM
+    assert await keep(db, made("cy", 3, YES)) == ITEM
+    item, content = await shown(db), await load_content(db, TENANT, ITEM)
+    assert ([each["by"] for each in item.decided_so_far], item.approvals_missing) == (["ann", "bob", "cy"], 1)
+    assert not any("decision" in each for each in item.decided_so_far)  # it may be long
+    assert content
+    assert [each["decision"] for each in content.decided_so_far] == [YES, NO, YES]
+
+
+async def test_what_is_told_again_changes_nothing_and_another_decision_takes_the_place(db: PoolConnectionProxy) -> None:
+    await ask_question(db, TENANT, RUN, STEP, ASKED)
+    await keep(db, made("ann", 1, YES))
+    assert await keep(db, made("ann", 1, YES)) is None
+    await keep(db, made("ann", 2, NO))
+    assert await keep(db, made("ann", 1, YES)) is None
+    assert [each["digest"] for each in (await shown(db)).decided_so_far] == [digest(NO)]
+
+
+DECISIONS = [made("ann", 1, YES), made("bob", 2, NO), made("bob", 3, YES)]
+
+
+@pytest.mark.parametrize("order", [*permutations(range(4))], ids=str)
+async def test_in_any_order_all_of_it_is_kept_if_each_is_told_until_it_is(
+    db: PoolConnectionProxy, order: tuple[int, ...]
+) -> None:
+    left, kept = list(order), list[str | None]()
+    while left:
+        for place in list(left):
+            try:
+                if place == 0:
+                    await ask_question(db, TENANT, RUN, STEP, ASKED)
+                else:
+                    kept.append(await keep(db, DECISIONS[place - 1]))
+            except TooEarlyError:
+                continue
+            left.remove(place)
+    assert kept == [ITEM] * 3  # each is news once
+    assert [(each["by"], each["digest"]) for each in (await shown(db)).decided_so_far] == [
+        ("ann", digest(YES)),
+        ("bob", digest(YES)),
+    ]
+
+
+async def test_who_is_asked_anew_has_decided_nothing(db: PoolConnectionProxy) -> None:
+    await ask_question(db, TENANT, RUN, STEP, ASKED)
+    await keep(db, made("ann", 1, YES))
+    await ask_question(db, TENANT, RUN, STEP, replace(ASKED, queue="managers", band=ESCALATED))
+    assert len((await shown(db)).decided_so_far) == 1
+    with pytest.raises(TooEarlyError):
+        await keep(db, made("ann", 1, YES), asked_at=200.0)
+    await ask_question(db, TENANT, RUN, STEP, replace(ASKED, asked_at=200.0))
+    assert (await shown(db)).decided_so_far == []
+    assert await keep(db, made("bob", 2, YES)) is None  # of the asking before
+    assert await keep(db, made("bob", 1, YES), asked_at=200.0) == ITEM
+
+
+async def test_an_end_that_overtakes_its_question_takes_what_was_decided_before_it(db: PoolConnectionProxy) -> None:
+    await close_question(db, TENANT, RUN, STEP, StepEnd(CLOSED, 100.0))
+    assert await keep(db, made("ann", 1, YES)) == ITEM
+    assert (await shown(db)).approvals_missing == 0  # nothing is missing of what is over
+    await close_question(db, TENANT, RUN, STEP, StepEnd(CLOSED, 200.0))
+    assert (await shown(db)).decided_so_far == []
+
+
+async def test_a_document_that_somebody_approved_first_is_told_alike(db: PoolConnectionProxy) -> None:
+    await upload(db, document_id="doc_a")
+    due = dt.datetime(2026, 11, 22, tzinfo=dt.UTC)
+    item = await upsert_review(db, TENANT, "doc_a", Question("invoice.doc_a", Appearance(10, {}, [], {}), due))
+    assert (item.approvals_needed, item.approvals_missing, item.decided_so_far) == (1, 1, [])
+    await record_first_approval(db, TENANT, item.review_id, by="ann", at=due, digest="d")
+    found = await load_review(db, TENANT, item.review_id)
+    assert found
+    assert (found.approvals_needed, found.approvals_missing) == (2, 1)
+    assert found.decided_so_far == [{"by": "ann", "at": due.isoformat(), "digest": "d"}]
+    await reopen_review(db, TENANT, item.review_id)
+    assert (await load_review(db, TENANT, item.review_id)) == replace(item, updated_at=found.updated_at)

@@ -1,0 +1,54 @@
+"""Retried runs whose state is in the value store, on the real server: they begin with it, or do not begin."""
+
+from pathlib import Path
+
+from dag.definition import Definition
+from dag.pieces import PIECES
+from dag.plan import compile_plan
+from dag.report import RunReport
+from dag.rewind import load, rewind, save
+from dag.state import RunStatus, StepStatus
+from dag.values import Json
+from storage.kept_states import keep_state, load_state
+from storage.values import ValueStore
+from tests.workflows.conftest import Bench, step
+from tests.workflows.test_waits import wait
+from workflows.contract import ABORT, ANSWER, SAVED, STATE
+
+STEPS = [step("a", "echo", config={"n": 1}), step("m", "work", depends_on=["a"], max_retries=0), wait("w", "m")]
+
+
+async def failed_state(bench: Bench) -> dict[str, Json]:
+    """Return what a retry goes on from, of a run whose second step failed."""
+    bench.gates.failing.append("m")
+    handle = await bench.start(STEPS)
+    assert (await bench.finish(handle)).status is RunStatus.FAILED
+    bench.gates.failing.clear()
+    plan = compile_plan(Definition.model_validate({"id": "test", "steps": STEPS}))
+    return save(plan, rewind(plan, load(plan, await handle.query(SAVED))))
+
+
+async def test_a_run_goes_on_from_the_state_that_is_kept(bench: Bench, tmp_path: Path) -> None:
+    values = ValueStore(tmp_path / "values")
+    kept = await keep_state(values, "default", await failed_state(bench))
+    handle = await bench.start(STEPS, resumed=kept)
+    await handle.execute_update(ANSWER, args=["w", "early", "ann"])
+    report = await bench.finish(handle)
+    assert (report.status, report.steps["w"].output) == (RunStatus.COMPLETED, "early")
+    assert bench.gates.calls == ["a"]  # once, by the run before
+
+
+async def test_a_run_that_cannot_get_its_state_waits_for_it_and_loses_nothing(bench: Bench, tmp_path: Path) -> None:
+    state = await failed_state(bench)
+    elsewhere, values = ValueStore(tmp_path / "elsewhere"), ValueStore(tmp_path / "values")
+    kept = await keep_state(elsewhere, "default", state)
+    handle = await bench.start(STEPS, resumed=kept)
+    report: RunReport = await handle.query(STATE, result_type=RunReport)
+    assert (report.status, report.steps["a"].status) == (RunStatus.RUNNING, StepStatus.PENDING)
+    told: dict[str, Json] = await handle.query(SAVED)
+    assert (told, PIECES in told) == (kept, True)  # so a retry of what is stopped now has it all
+    assert await load_state(elsewhere, "default", told) == state
+    await handle.signal(ABORT, "enough")
+    await keep_state(values, "default", state)
+    report = await bench.finish(handle)
+    assert (report.status, report.steps["a"].status) == (RunStatus.ABORTED, StepStatus.COMPLETED)
