@@ -1,10 +1,12 @@
 """The dead-letter inbox: failed steps, how many of which class, and what is to be done about them."""
 
 import datetime as dt
+import re
 from typing import Annotated
 
 from fastapi import APIRouter, Query
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from api.auth import MayOperateRuns, MayRead
 from api.errors import problems
@@ -18,6 +20,17 @@ from storage.dead_letters import LetterFilter, LetterStatus, Resolved, StatusFil
 
 router = APIRouter(prefix="/v1/dead-letters", tags=["dead-letters"])
 
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+def _written_out(value: Json) -> Json:
+    """Refuse a number, and a text that is one: seconds or milliseconds since the epoch, who knows."""
+    if not isinstance(value, str) or not _DATE.match(value):
+        raise PydanticCustomError("moment", "must be a date and time with its zone, as in 2026-11-30T12:00:00Z")
+    return value
+
+
+Moment = Annotated[AwareDatetime, BeforeValidator(_written_out)]
 Text = Annotated[str, Field(max_length=200, pattern=r"^[^\x00]*$")]
 ErrorClass = Annotated[Text | None, Query(alias="class", description="the error's class, such as ValueError")]
 DefinitionId = Annotated[Text | None, Query(description="a definition's id")]
@@ -151,7 +164,7 @@ class BulkIn(BaseModel):
     error_class: Text | None = Field(default=None, alias="class")
     definition: Text | None = None
     handler: Text | None = None
-    failed_before: AwareDatetime | None = Field(
+    failed_before: Moment | None = Field(
         default=None, description="only failures before that moment: calls with the same one try each letter once"
     )
     limit: int = Field(default=20, strict=True, ge=1, le=MOST_RETRIED, description="most letters that one call retries")

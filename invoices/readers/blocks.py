@@ -122,8 +122,13 @@ def _address_from(finder: Finder, cell: Cell) -> list[Cell]:
     if before_address(cell.text) != cell.text:
         return [cell]
     block = [cell, *_block(finder, cell)] if is_name(cell.text) else []
-    end = next((index for index, line in enumerate(block) if POSTAL_CODE.search(line.folded)), len(block))
+    end = next((index for index, line in enumerate(block) if _is_city(line.folded)), len(block))
     return block[: end + 1] if end < min(len(block), MAX_TO_CITY + 1) else []
+
+
+def _is_city(folded: str) -> bool:
+    """Tell whether a line has a postal code beside a word: figures alone are a telephone number, a year, a till's."""
+    return bool(POSTAL_CODE.search(folded)) and any(letter.isalpha() for letter in folded)
 
 
 def _addressed(finder: Finder, sender: Cell) -> list[Cell]:

@@ -56,7 +56,7 @@ GOES_ON = re.compile(r"(?:di|by|of|c/o)\s")
 """In small letters: the line belongs to the name above it."""
 FOUNDED = re.compile(r"\b1[5-9]\d\d\b")
 """A year in the name of a company or a club."""
-POSTAL_CODE = re.compile(r"\b\d{4,6}\b|\b[a-z]{1,2}\d[a-z\d]? ?\d[a-z]{2}\b|\b[a-z]\d[\dw] [a-z\d]{4}\b")
+POSTAL_CODE = re.compile(r"\b\d{4,6}\b(?!-[a-z]\b)|\b[a-z]{1,2}\d[a-z\d]? ?\d[a-z]{2}\b|\b[a-z]\d[\dw] [a-z\d]{4}\b")
 """Of most of Europe; British; Irish. On folded text."""
 ADDRESS_PARTS = 3
 """Of an address in one line: name, street, city."""

@@ -6,6 +6,7 @@ import pytest
 
 from activities.filing import filing_activity
 from dag.values import Json
+from operations.definitions import SHIPPED
 from operations.filing import file_what_was_reviewed
 from storage.lake import Lake
 from storage.reviews import review_id_of
@@ -21,8 +22,15 @@ from workflows.filing import FILE_REVIEWED
 
 
 @pytest.fixture
-def ann(service: Service) -> Reviewer:
-    return reviewer(service, "default")
+async def ann(service: Service) -> Reviewer:
+    """Return a person of a tenant of her own, in which nobody knows the vendor or has approved anything."""
+    shipped = (SHIPPED / "invoice.yaml").read_text()
+    who = reviewer(service)
+    published = await service.http.post(
+        "/v1/definitions", json={"definition": shipped}, headers={"X-Test-Tenant": who.tenant}
+    )
+    assert published.status_code == 201, published.text
+    return who
 
 
 async def saved(service: Service, who: Reviewer, number: str) -> Json:
@@ -44,23 +52,23 @@ def lake_of(service: Service) -> Lake:
     return Lake(service.settings.open_store().sub("lake"))
 
 
-def files_of(service: Service, item: Json) -> dict[str, bytes]:
-    folder = lake_of(service).of("default")
+def files_of(service: Service, who: Reviewer, item: Json) -> dict[str, bytes]:
+    folder = lake_of(service).of(who.tenant)
     return {info.path: folder.read(info.path) for info in folder.files("") if item["document_id"] in info.path}
 
 
-def in_lake(service: Service, item: Json) -> tuple[Any, ...]:
+def in_lake(service: Service, who: Reviewer, item: Json) -> tuple[Any, ...]:
     where = f"WHERE document_id = '{item['document_id']}'"
-    [row] = ask(lake_of(service), f"SELECT version, status, invoice_number FROM invoices {where}", ["default"])
+    [row] = ask(lake_of(service), f"SELECT version, status, invoice_number FROM invoices {where}", [who.tenant])
     return row
 
 
-async def is_filed(service: Service, item: Json, expected: tuple[Any, ...]) -> None:
+async def is_filed(service: Service, who: Reviewer, item: Json, expected: tuple[Any, ...]) -> None:
     """Have filed what is to be filed, and wait until the document is in the lake as expected."""
 
     async def looks_so() -> bool:
         await file_what_was_reviewed(service.app)
-        return in_lake(service, item) == expected
+        return in_lake(service, who, item) == expected
 
     await eventually(looks_so, f"{expected} in the lake", timeout_seconds=60)
 
@@ -68,39 +76,42 @@ async def is_filed(service: Service, item: Json, expected: tuple[Any, ...]) -> N
 async def test_what_a_person_decides_and_corrects_is_in_the_lake(service: Service, ann: Reviewer) -> None:
     number = unique("R")
     item = await saved(service, ann, number)
-    assert in_lake(service, item) == (1, "open", number)
+    assert in_lake(service, ann, item) == (1, "open", number)
     await correct(ann, item, "invoice_number", "R-2")
-    await is_filed(service, item, (2, "open", "R-2"))
+    await is_filed(service, ann, item, (2, "open", "R-2"))
     locked = f"SELECT value, status FROM fields WHERE locked AND document_id = '{item['document_id']}'"
     assert ask(lake_of(service), locked, [ann.tenant]) == [("R-2", "open")]
     await ann.post(f"/reviews/{item['review_id']}/approve", await ann.verdict(item))
-    await is_filed(service, item, (3, "approved", "R-2"))
+    await is_filed(service, ann, item, (3, "approved", "R-2"))
     await ann.post(f"/reviews/{item['review_id']}/reopen", {"why": "a second look"})
-    await is_filed(service, item, (4, "open", "R-2"))
+    await is_filed(service, ann, item, (4, "open", "R-2"))
     await ann.post(f"/reviews/{item['review_id']}/reject", await ann.verdict(item, why="not ours"))
-    await is_filed(service, item, (5, "rejected", "R-2"))
-    assert {path for path in files_of(service, item) if path.endswith(".json")} == {
-        f"json/{item['document_id']}.v{version}.json" for version in range(1, 6)
-    }
+    await is_filed(service, ann, item, (5, "rejected", "R-2"))
+    every = {f"json/{item['document_id']}.v{version}.json" for version in range(1, 6)}
+
+    async def are_all_there() -> bool:  # the last is written after what the queries read
+        return {path for path in files_of(service, ann, item) if path.endswith(".json")} == every
+
+    await eventually(are_all_there, "a JSON file of each version")
 
 
 async def test_what_was_filed_but_not_noted_is_filed_again_as_the_same(service: Service, ann: Reviewer) -> None:
     number = unique("R")
     item = await saved(service, ann, number)
     await ann.post(f"/reviews/{item['review_id']}/approve", await ann.verdict(item))
-    await is_filed(service, item, (2, "approved", number))
-    files = files_of(service, item)
+    await is_filed(service, ann, item, (2, "approved", number))
+    files = files_of(service, ann, item)
     unnoted = "UPDATE reviews SET filed_revision = 0 WHERE review_id = $1"
     await service.app.db.execute(unnoted, item["review_id"])  # as by a worker that was killed in between
     await eventually(lambda: _is_noted(service, item), "the document to be filed again", timeout_seconds=60)
-    assert files_of(service, item) == files
+    assert files_of(service, ann, item) == files
 
 
 async def test_what_the_lake_never_had_is_not_brought_into_it(service: Service, ann: Reviewer) -> None:
     item = await waiting(service, ann)  # of a definition that saves nothing
     await ann.post(f"/reviews/{item['review_id']}/approve", await ann.verdict(item))
     await eventually(lambda: _is_noted(service, item), "the decision to be passed by", timeout_seconds=60)
-    assert files_of(service, item) == {}
+    assert files_of(service, ann, item) == {}
 
 
 async def test_the_activity_has_the_name_that_the_workflow_calls(service: Service) -> None:

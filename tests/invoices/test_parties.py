@@ -63,6 +63,15 @@ def test_the_first_of_two_addresses_without_labels_is_the_sellers(lines: list[Li
     assert (invoice.vendor_name.value, invoice.iban.value) == ("Nähstube Petra Vogel", IBAN)
 
 
+@pytest.mark.parametrize(
+    "above",
+    [("Please come again", "011-3194 0284"), ("welcome", "2026"), ("Please come again", "(81109-A)")],
+    ids=["a telephone number", "a year", "a register's number"],
+)
+def test_figures_below_a_line_make_no_address_of_it(above: tuple[str, str]) -> None:
+    assert parties([*block(50, 40, *above), *block(50, 110, SELLER, *ADDRESS)])[0] == SELLER
+
+
 def test_a_postal_code_of_two_parts_has_no_legal_form() -> None:
     buyer = block(50, 110, "Fam. J. de Boer", "Kerkstraat 18", "9712 AB Groningen")
     assert parties([*block(50, 40, "Groene Stroom"), *buyer, (50, 200, "Factuur 1")])[0] == "Groene Stroom"
