@@ -4,9 +4,9 @@
 graph: seconds to validate its definition, steps/s of a run that has the machine for itself, the hand-written one's,
 and the median over the rounds of their ratios. The steps do nothing, and at most 500 run at once.
 
-Last numbers (2 cores shared with others, load 1 to 3, 6 rounds): steps/s, as a part of the hand-written one's, CPU as a
-multiple of its: layered 738, 0.87, 1.12; its local steps 1051, 0.83, 1.18; wide 655, 0.87, 1.15; its local steps 1108,
-0.85, 1.17. A run's own beginning and end take 0.1 s; the rest is under 0.2 ms a step, of which no part stands out.
+Last numbers (2 cores with nothing else on them, 4 rounds): steps/s, as a part of the hand-written one's, CPU as a
+multiple of its: layered 556, 0.90, 1.12; its local steps 711, 0.87, 1.10; wide 365, 0.97, 1.05; its local steps 775,
+0.82, 1.19. A run's own beginning and end take 0.1 s; the rest is under 0.2 ms a step, of which no part stands out.
 """
 
 import argparse
