@@ -100,6 +100,7 @@ async def test_what_was_filed_but_not_noted_is_filed_again_as_the_same(service: 
     item = await saved(service, ann, number)
     await ann.post(f"/reviews/{item['review_id']}/approve", await ann.verdict(item))
     await is_filed(service, ann, item, (2, "approved", number))
+    await eventually(lambda: _is_noted(service, item), "both files, and a note of it")
     files = files_of(service, ann, item)
     unnoted = "UPDATE reviews SET filed_revision = 0 WHERE review_id = $1"
     await service.app.db.execute(unnoted, item["review_id"])  # as by a worker that was killed in between
