@@ -13,7 +13,6 @@ def looks(answers: list[int]) -> Callable[[], Awaitable[int]]:
 
     async def look() -> int:
         answers.append(len(answers) + 1)
-        await asyncio.sleep(0)
         return answers[-1]
 
     return look
@@ -59,10 +58,17 @@ async def test_an_error_is_everybodys() -> None:
 
 
 async def test_who_is_cancelled_does_not_take_it_from_the_others() -> None:
-    gathering, answers = Gathering(), list[int]()
-    leaves, stays = (asyncio.create_task(gathering.ask("doc_1", looks(answers))) for _ in range(2))
-    await asyncio.sleep(0)
+    gathering, begun, done = Gathering(), asyncio.Event(), asyncio.Event()
+
+    async def slow() -> str:
+        begun.set()
+        await done.wait()
+        return "what was seen"
+
+    leaves, stays = (asyncio.create_task(gathering.ask("doc_1", slow)) for _ in range(2))
+    await begun.wait()
     leaves.cancel()
-    assert await stays == 1
+    done.set()
+    assert await stays == "what was seen"
     with pytest.raises(asyncio.CancelledError):
         await leaves

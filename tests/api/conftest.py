@@ -34,5 +34,14 @@ async def workerless(embedded: Servers, dsn: str, tmp_path_factory: pytest.TempP
 
 
 @pytest.fixture
+async def calling(embedded: Servers, dsn: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Service]:
+    """Give an API whose worker may call 127.0.0.1."""
+    settings = settings_for(embedded.temporal_address, dsn, tmp_path_factory.mktemp("calling"))
+    settings = settings.model_copy(update={"allowed_hosts": ("127.0.0.1",)})
+    async with serve(settings) as served, work(settings):
+        yield served
+
+
+@pytest.fixture
 def http(service: Service) -> httpx.AsyncClient:
     return service.http

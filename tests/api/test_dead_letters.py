@@ -3,27 +3,17 @@
 import asyncio
 import datetime as dt
 import uuid
-from collections.abc import AsyncIterator
 
 import httpx
 import pytest
 
 from dag.values import Json
-from tests.api.service import Service, serve, settings_for, work
+from tests.api.service import Service
 from tests.loopback import Reply, loopback, reply_json
-from tests.stack import Servers, eventually
+from tests.stack import eventually
 
 INBOX = "/v1/dead-letters"
 QUICK = {"initial_delay": 0.02, "jitter": 0}
-
-
-@pytest.fixture
-async def calling(embedded: Servers, dsn: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Service]:
-    """Give an API whose worker may call 127.0.0.1."""
-    settings = settings_for(embedded.temporal_address, dsn, tmp_path_factory.mktemp("calling"))
-    settings = settings.model_copy(update={"allowed_hosts": ("127.0.0.1",)})
-    async with serve(settings) as served, work(settings):
-        yield served
 
 
 def broken(definition_id: str, error: str = "ValueError", **more: Json) -> dict[str, Json]:

@@ -381,5 +381,5 @@ class Dead:
         return self
 
     async def execute_update(self, *_: object, **__: object) -> None:
-        await asyncio.sleep(self.seconds)
+        await asyncio.sleep(self.seconds)  # its slowness is what is tested: a sweep has only so much time
         raise RuntimeError("Failed client connect: it died")

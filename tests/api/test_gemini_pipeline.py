@@ -119,7 +119,6 @@ async def process(
     ids = [document["document_id"] for document in documents]
 
     async def are_queued() -> bool:
-        await asyncio.sleep(0.2)  # the machine has the pipeline to run
         [row] = await running.fetch("SELECT count(*) AS queued FROM reviews WHERE document_id = ANY($1)", ids)
         return bool(row["queued"] == len(files))
 

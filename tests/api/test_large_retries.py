@@ -1,31 +1,17 @@
 """Runs whose state is too large to travel, or to be told at once: they go on all the same."""
 
-from collections.abc import AsyncIterator
-
-import pytest
-
 from dag.pieces import MAX_TOLD_BYTES
 from dag.values import Json, size_of
 from operations.engine import MAX_REQUEST_BYTES, describe
 from operations.saved import saved_state
-from tests.api.service import Service, serve, settings_for, work
+from tests.api.service import Service
 from tests.api.test_retries import failed, retry
 from tests.loopback import Loopback, Reply, loopback, reply_json
-from tests.stack import Servers
 
 ITEMS = 300
 """In chunks, and so few that each may give nearly 5 KB."""
 TEXT = "x" * 4_300
 NOT_THERE, FOUND = Reply(404, b"not there yet"), reply_json({"text": TEXT})
-
-
-@pytest.fixture
-async def calling(embedded: Servers, dsn: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Service]:
-    """Give an API whose worker may call 127.0.0.1."""
-    settings = settings_for(embedded.temporal_address, dsn, tmp_path_factory.mktemp("large"))
-    settings = settings.model_copy(update={"allowed_hosts": ("127.0.0.1",)})
-    async with serve(settings) as served, work(settings):
-        yield served
 
 
 def fetching(server: Loopback, definition_id: str) -> dict[str, Json]:
