@@ -23,21 +23,31 @@ log = logging.getLogger(__name__)
 
 
 def filing_activity(tools: Tools) -> Callable[[], Awaitable[int]]:
-    """Return the activity. Safe to repeat, and to stop anywhere: the same state is the same version, the same bytes."""
+    """Return the activity. Safe to repeat, and to stop anywhere: the same state is the same version, the same bytes.
+
+    A document that cannot be written holds up no other: it is told of at the end, as OSError (disk full, S3 away).
+    """
 
     @activity.defn
     async def file_reviewed() -> int:
-        filed = 0
-        while some := await load_unfiled(tools.db, limit=AT_ONCE):
+        filed, failed, last = 0, list[OSError](), None
+        while some := await load_unfiled(tools.db, limit=AT_ONCE, after=last):
             activity.heartbeat()
-            filed += sum(await asyncio.gather(*(_file(tools, each) for each in some)))
+            for outcome in await asyncio.gather(*(_file(tools, each) for each in some)):
+                if isinstance(outcome, OSError):
+                    failed.append(outcome)
+                else:
+                    filed += outcome
+            last = some[-1]
+        if failed:
+            raise failed[0]
         return filed
 
     return file_reviewed
 
 
-async def _file(tools: Tools, unfiled: Unfiled) -> bool:
-    """Save the document as people left it, if the lake has it. Raises: OSError (disk full, S3 away)."""
+async def _file(tools: Tools, unfiled: Unfiled) -> bool | OSError:
+    """Save the document as people left it, and tell whether the lake has it, or what kept it from being written."""
     tenant_id, document_id = unfiled.tenant_id, unfiled.document_id
     if not await is_to_be_filed(tools.db, unfiled):
         return False
@@ -45,6 +55,8 @@ async def _file(tools: Tools, unfiled: Unfiled) -> bool:
         invoice, version = await load_version(tools.db, tenant_id, document_id, today=dt.datetime.now(dt.UTC).date())
         await tools.lake.write_parquet(tenant_id, invoice, version)
         await tools.lake.write_json(tenant_id, invoice, version)
+    except OSError as error:
+        return error
     except (NotStored, ValueError) as error:  # which a step that saves it does not try again either
         log.error("what was decided of %s (tenant %s) is not filed: %s", document_id, tenant_id, error)  # noqa: TRY400
     await mark_filed(tools.db, unfiled)

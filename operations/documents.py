@@ -107,12 +107,10 @@ async def start_waiting_documents(app: App, *, older_than_seconds: float = GRACE
 
     Raises: Unavailable.
     """
-    started = 0
-    while batch := await load_unstarted(app.db, older_than_seconds=older_than_seconds, limit=SWEEP_BATCH):
-        outcomes = [await _start_waiting(app, document) for document in batch]
-        started += sum(outcomes)
-        if not all(outcomes):  # what cannot be started now stays first in line: the next sweep tries it again
-            break
+    started, last = 0, None
+    while batch := await load_unstarted(app.db, older_than_seconds=older_than_seconds, limit=SWEEP_BATCH, after=last):
+        started += sum([await _start_waiting(app, document) for document in batch])
+        last = batch[-1]  # what cannot be started is passed by: it is the next sweep's, and holds up nobody else's
     return started
 
 

@@ -23,7 +23,8 @@ LOAD_DOCUMENT = f"SELECT {_COLUMNS} FROM documents WHERE tenant_id = $1 AND docu
 LOAD_UNSTARTED = f"""
 SELECT {_COLUMNS} FROM documents
  WHERE run_started_at IS NULL AND received_at < now() - make_interval(secs => $1)
- ORDER BY received_at
+   AND ($3::timestamptz IS NULL OR (received_at, tenant_id, document_id) > ($3, $4, $5))
+ ORDER BY received_at, tenant_id, document_id
  LIMIT $2"""
 MARK_RUN_STARTED = """
 UPDATE documents SET run_id = $3, run_started_at = now()
@@ -108,12 +109,15 @@ async def load_document(db: Database, tenant_id: str, document_id: str) -> Docum
     return Document(**row) if row else None
 
 
-async def load_unstarted(db: Database, *, older_than_seconds: float, limit: int = 100) -> list[Document]:
-    """Return documents of ALL tenants whose run was never started, oldest first.
+async def load_unstarted(
+    db: Database, *, older_than_seconds: float, limit: int = 100, after: Document | None = None
+) -> list[Document]:
+    """Return documents of ALL tenants whose run was never started, oldest first, from behind `after` on.
 
     For the sweep that starts what a killed API process left behind; each row names its tenant. Never for a caller.
     """
-    return [Document(**row) for row in await db.fetch(LOAD_UNSTARTED, older_than_seconds, limit)]
+    behind = (after.received_at, after.tenant_id, after.document_id) if after else (None, None, None)
+    return [Document(**row) for row in await db.fetch(LOAD_UNSTARTED, older_than_seconds, limit, *behind)]
 
 
 async def mark_run_started(db: Database, tenant_id: str, document_id: str, run_id: str) -> bool:

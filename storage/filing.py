@@ -9,8 +9,8 @@ from storage.db import Database, transaction
 ANY = "SELECT EXISTS (SELECT FROM reviews WHERE revision > filed_revision)"
 LOAD = """
 SELECT tenant_id, document_id, revision FROM reviews
- WHERE revision > filed_revision
- ORDER BY updated_at
+ WHERE revision > filed_revision AND (tenant_id, document_id) > ($2, $3)
+ ORDER BY tenant_id, document_id
  LIMIT $1"""
 LOCK = "SELECT FROM reviews WHERE tenant_id = $1 AND document_id = $2 FOR UPDATE"
 IS_SAVED = "SELECT EXISTS (SELECT FROM lake_versions WHERE tenant_id = $1 AND document_id = $2)"
@@ -34,9 +34,10 @@ async def is_anything_unfiled(db: Database) -> bool:
     return found
 
 
-async def load_unfiled(db: Database, *, limit: int) -> list[Unfiled]:
-    """Return such documents of ALL tenants, those first that wait longest. Never for a caller."""
-    return [Unfiled(**row) for row in await db.fetch(LOAD, limit)]
+async def load_unfiled(db: Database, *, limit: int, after: Unfiled | None = None) -> list[Unfiled]:
+    """Return such documents of ALL tenants, in the order of their ids from behind `after` on. Never for a caller."""
+    behind = (after.tenant_id, after.document_id) if after else ("", "")
+    return [Unfiled(**row) for row in await db.fetch(LOAD, limit, *behind)]
 
 
 async def is_to_be_filed(db: asyncpg.Pool, unfiled: Unfiled) -> bool:

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from temporalio.testing import ActivityEnvironment
 
 from activities.filing import filing_activity
 from dag.values import Json
@@ -106,6 +107,26 @@ async def test_what_was_filed_but_not_noted_is_filed_again_as_the_same(service: 
     await service.app.db.execute(unnoted, item["review_id"])  # as by a worker that was killed in between
     await eventually(lambda: _is_noted(service, item), "the document to be filed again", timeout_seconds=60)
     assert files_of(service, ann, item) == files
+
+
+async def test_a_document_that_cannot_be_written_holds_up_no_other(
+    service: Service, ann: Reviewer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("activities.filing.AT_ONCE", 1)
+    items = sorted([await saved(service, ann, unique("R")) for _ in range(2)], key=lambda item: item["document_id"])
+    first, second = items
+    in_its_place = lake_of(service).of(ann.tenant).local_path(f"json/{first['document_id']}.v2.json")
+    assert in_its_place
+    in_its_place.mkdir()
+    for item in items:
+        await ann.post(f"/reviews/{item['review_id']}/approve", await ann.verdict(item))
+    async with open_tools(service.settings) as tools:
+        with pytest.raises(OSError, match=first["document_id"]):
+            await ActivityEnvironment().run(filing_activity(tools))
+    assert await _is_noted(service, second)
+    assert not await _is_noted(service, first)
+    in_its_place.rmdir()
+    await eventually(lambda: _is_noted(service, first), "the first to be filed", timeout_seconds=60)
 
 
 async def test_what_the_lake_never_had_is_not_brought_into_it(service: Service, ann: Reviewer) -> None:
