@@ -5,7 +5,7 @@ LABELLED := ../shared/data/invoices
 PYTHONS := python3 python3.13 python3.12 python3.11
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo up test check bench bench-extraction calibration fuzz docs lock clean
+.PHONY: help venv demo up test check bench bench-extraction calibration labelled fuzz docs lock clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -55,16 +55,19 @@ bench: venv  ## Measure, and print the numbers beside their baselines as JSON li
 bench-extraction: venv  ## Score the readers on labelled documents; the development set's scores are written to the docs
 	@$(RUN)python -m bench.extraction
 
-calibration: venv  ## Fit the shipped calibration anew, on the labelled documents in LABELLED and scans of them
-	@test -f $(LABELLED)/MANIFEST.json || { \
-	  echo "no $(LABELLED)/MANIFEST.json: expected a folder of labelled documents, many and of many vendors;" >&2; \
-	  echo "say where it is: make calibration LABELLED=FOLDER (docs/howto/trust.md)" >&2; exit 1; }
+calibration: labelled venv  ## Fit the shipped calibration anew, on the labelled documents in LABELLED and scans of them
 	@scans=$$(mktemp -d) && $(RUN)python -m bench.scans $(LABELLED) $$scans && \
 	  $(RUN)docrail calibrate --labelled $(LABELLED) --labelled $$scans --write invoices/calibration_default.json; rm -rf $$scans
 
-fuzz: venv  ## Feed changed files to the readers for FUZZ_SECONDS (60); finds are kept in tests/invoices/finds
+labelled:
+	@test -f $(LABELLED)/MANIFEST.json || { \
+	  echo "no $(LABELLED)/MANIFEST.json: expected a folder of labelled documents, many and of many vendors;" >&2; \
+	  echo "say where it is: make calibration LABELLED=FOLDER (docs/howto/trust.md)" >&2; exit 1; }
+
+fuzz: venv  ## Feed changed files to the readers for FUZZ_SECONDS (60; finds are kept in tests/invoices/finds), and draw definitions anew
 	@$(RUN)python -m pytest tests/invoices/test_reader_laws.py tests/invoices/test_finds.py --hypothesis-profile=fuzz
 	@$(RUN)python -m tests.invoices.fuzz $(or $(FUZZ_SECONDS),60)
+	@$(RUN)python -m pytest tests/workflows/test_random.py --drawn=150 --drawn-seed=$$(date +%s)
 
 docs: venv  ## Generate the reference pages that come from the code
 	@$(RUN)python -m docs.generate

@@ -2,7 +2,9 @@
 
 import datetime as dt
 import re
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlsplit
@@ -276,3 +278,16 @@ class Settings(BaseSettings):
     def secrets_folder(self) -> Path:
         """The folder of the secrets."""
         return self.data_dir / "secrets" if self.secrets_dir is None else self.secrets_dir
+
+
+OF_COMMANDS = frozenset({"DOCRAIL_API_URL", "DOCRAIL_AS"})
+"""Variables that commands read themselves: they stand for their options."""
+
+
+def unread_variables(names: Iterable[str]) -> Iterator[str]:
+    """Yield what to say of each variable that begins as ours do and that nothing reads: it is probably misspelt."""
+    known = {*OF_COMMANDS, *(f"DOCRAIL_{name.upper()}" for name in Settings.model_fields)}
+    for name in sorted(name for name in names if name.upper().startswith("DOCRAIL_") and name.upper() not in known):
+        meant = get_close_matches(name.upper(), sorted(known), n=1, cutoff=0.8)  # all begin alike
+        hint = f"did you mean {meant[0]}?" if meant else "docs/reference/settings.md has all"
+        yield f"the variable {name} is no setting and changes nothing: {hint}"

@@ -37,7 +37,7 @@ from operations.connection import connect, find_connection, told_away
 from operations.draining import working
 from operations.engine import engine_errors
 from operations.errors import Unavailable
-from settings import Settings
+from settings import Settings, unread_variables
 from storage.blobs import BlobStore
 from storage.db import open_pool
 from storage.lake import Lake
@@ -139,7 +139,6 @@ def assemble_worker(
         workflow_runner=workflow_runner(sandboxed=sandboxed),
         max_concurrent_workflow_tasks=100,
         max_concurrent_activities=ACTIVITY_SLOTS,
-        max_concurrent_local_activities=200,
         # Sound on this queue because nothing on it is rate limited: eager activities pass a queue's limit by.
         max_eager_activity_reservations_per_workflow_task=50,
         # After a crash, the dead worker's runs wait this long before another worker gets them.
@@ -259,4 +258,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    for line in unread_variables(os.environ):
+        sys.stderr.write(f"docrail: {line}\n")
     main()

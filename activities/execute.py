@@ -18,7 +18,8 @@ from activities.errors import TryAgainLaterError
 from activities.registry import Call, Handler
 from activities.step_cache import find_output, keep_output
 from activities.tools import Tools
-from dag.calls import StepCall, StepOutcome
+from dag.calls import EARLIER_ERRORS, StepCall, StepOutcome
+from dag.state import EARLIER_CHARACTERS, MOST_EARLIER, EarlierError, StepError
 from dag.stored import STORED, part_of
 from dag.values import Json, canonical, shortened
 from storage.parts import filled, marks_in, worded
@@ -37,26 +38,29 @@ def activity_for(handler: Handler, tools: Tools) -> Callable[[StepCall], Corouti
 
     @activity.defn(name=handler.name)
     async def execute(call: StepCall) -> StepOutcome:
-        attempt = activity.info().attempt
+        attempt, earlier = activity.info().attempt, _earlier_errors()
         hidden: dict[str, str] = {}
         try:
             urls = _callback_urls(call, tools)
             hidden = {url: placeholder for placeholder, url in urls.items()}
-            with _heartbeat():
+            with _heartbeat(earlier):
                 config = handler.config.model_validate(replaced(await _whole_config(call, tools), urls))
                 step = Call(
                     *(call.tenant_id, call.run_id, call.step_id, attempt, config, call.item_key, hidden, call.secrets),
                     retry_within_seconds=_retry_within(call),
                 )
                 if found := await find_output(call, handler.name, tools):
-                    return StepOutcome(output=await _found(found.output, call, tools), attempt=attempt, cached=True)
+                    output = await _found(found.output, call, tools)
+                    return StepOutcome(output=output, attempt=attempt, cached=True, earlier=earlier)
                 output = replaced((await handler.run(step, tools)).model_dump(mode="json"), hidden)
                 output = await _carried(output, call, tools)
                 await keep_output(call, handler.name, output, tools)
-                return StepOutcome(output=output, attempt=attempt)
+                return StepOutcome(output=output, attempt=attempt, earlier=earlier)
         except Exception as error:  # noqa: BLE001 - whatever a handler raises, Temporal is told
+            failure = _failure(error, call, hidden, earlier)
+            _leave_to_the_next(failure, earlier)
             # With its traceback but not as its cause, which Temporal would tell with the whole message once more.
-            raise _failure(error, call, hidden).with_traceback(error.__traceback__) from None
+            raise failure.with_traceback(error.__traceback__) from None
 
     return execute
 
@@ -117,9 +121,30 @@ async def _carried(output: Json, call: StepCall, tools: Tools) -> Json:
     return (await tools.values.put(call.tenant_id, output)).to_json()
 
 
+def _earlier_errors() -> tuple[EarlierError, ...]:
+    """Return how the attempts before this one failed, as far as they could leave it to this one."""
+    match activity.info().heartbeat_details:
+        case [_, told, *_]:
+            return EARLIER_ERRORS.validate_python(told)
+        case _:
+            return ()
+
+
+def _leave_to_the_next(failure: ApplicationError, earlier: tuple[EarlierError, ...]) -> None:
+    """Leave it to the next attempt how this one failed: Temporal keeps an attempt's last heartbeat, and no error."""
+    info = activity.info()
+    if info.heartbeat_timeout is None or failure.non_retryable:
+        return
+    error = StepError(failure.type or "", shortened(failure.message, EARLIER_CHARACTERS))
+    activity.heartbeat(info.attempt, (*earlier, EarlierError(info.attempt, error))[-MOST_EARLIER:])
+
+
 @contextmanager
-def _heartbeat() -> Iterator[None]:
-    """Tell Temporal, while the body runs, that this worker is alive; the detail is the attempt's number."""
+def _heartbeat(earlier: tuple[EarlierError, ...]) -> Iterator[None]:
+    """Tell Temporal, while the body runs, that this worker is alive; the details are the attempt's number and errors.
+
+    These are the errors of `earlier` attempts, for the next one if this one ends without a word.
+    """
     info = activity.info()
     if info.heartbeat_timeout is None:  # local activities have none
         yield
@@ -127,7 +152,7 @@ def _heartbeat() -> Iterator[None]:
     loop, every_seconds = asyncio.get_running_loop(), info.heartbeat_timeout.total_seconds() / BEATS_PER_TIMEOUT
 
     def beat() -> None:
-        activity.heartbeat(info.attempt)
+        activity.heartbeat(info.attempt, *([earlier] if earlier else []))
         timers[0] = loop.call_later(every_seconds, beat)
 
     timers = [loop.call_later(every_seconds, beat)]  # carries this activity's context into every beat
@@ -137,12 +162,14 @@ def _heartbeat() -> Iterator[None]:
         timers[0].cancel()
 
 
-def _failure(error: Exception, call: StepCall, hidden: Mapping[str, str]) -> ApplicationError:
+def _failure(
+    error: Exception, call: StepCall, hidden: Mapping[str, str], earlier: tuple[EarlierError, ...]
+) -> ApplicationError:
     """Return what Temporal is told. The type is the error's class, so that `non_retryable` can name it."""
     attempt = activity.info().attempt
     return ApplicationError(
         shortened(replaced(_message(error), hidden)),
-        {"attempt": attempt},
+        {"attempt": attempt} | ({"earlier": EARLIER_ERRORS.dump_python(earlier)} if earlier else {}),
         type=type(error).__name__,
         non_retryable=isinstance(error, NOT_RETRIED),
         next_retry_delay=_delay(attempt, call.jitter_seconds, _asked_for(error, call)),

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import Base64Bytes, BaseModel, ConfigDict, ValidationError
 
 from activities.reading_server import HEADER, RESULT, STATUS, ReadingLimits, ReadingRequest
 from invoices.model import InvoiceData
@@ -21,8 +21,8 @@ from invoices.problems import Unreadable, UnreadableDocument
 
 MAX_ANSWER_BYTES = 16 * 1024 * 1024
 """A child that was taken over must not fill the worker's memory."""
-CHECK_CPU_SECONDS, CHECK_WALL_SECONDS = 20, 30.0
-"""What a look at the pages may cost at most: an attempt waits for it, with an answer that is paid for."""
+LOOK_CPU_SECONDS, LOOK_WALL_SECONDS = 20, 30.0
+"""What a look at the pages may cost at most: an attempt waits for it, with an answer that is paid for, or a person."""
 HANG_UP_GRACE_SECONDS = 5.0
 """The child's own timer ends it first; this is for a child that does not die of its timer (stopped, in the kernel)."""
 SERVER_EXIT_SECONDS = 5.0
@@ -49,6 +49,8 @@ class _Answer(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     invoice: InvoiceData | None = None
+    image: Base64Bytes | None = None
+    """A page, as a PNG; empty if there is no such page."""
     unreadable: tuple[Unreadable, str] | None = None
     os_error: tuple[int, str] | None = None
     out_of_memory: bool = False
@@ -127,12 +129,18 @@ class DocumentReader:
 
         Raises: as `read`, for a document on whose pages nobody can look anything up in that time, too.
         """
-        cpu_seconds = min(CHECK_CPU_SECONDS, self.limits.cpu_seconds)
-        limits = replace(
-            self.limits, cpu_seconds=cpu_seconds, wall_seconds=min(CHECK_WALL_SECONDS, self.limits.wall_seconds)
-        )
-        answer = await self._opened(ReadingRequest(str(path), limits, claims))
+        answer = await self._opened(ReadingRequest(str(path), self._for_a_look(), claims))
         return answer.invoice or self._fail(answer, path)
+
+    async def draw(self, path: Path, page: int) -> bytes | None:
+        """Return a page, counted from 1, as a PNG; None if there is none, or it cannot be drawn. Raises: as `check`."""
+        answer = await self._opened(ReadingRequest(str(path), self._for_a_look(), page=page))
+        return self._fail(answer, path) if answer.image is None else answer.image or None
+
+    def _for_a_look(self) -> ReadingLimits:
+        cpu_seconds = min(LOOK_CPU_SECONDS, self.limits.cpu_seconds)
+        wall_seconds = min(LOOK_WALL_SECONDS, self.limits.wall_seconds)
+        return replace(self.limits, cpu_seconds=cpu_seconds, wall_seconds=wall_seconds)
 
     async def _opened(self, request: ReadingRequest) -> _Answer:
         size = (await asyncio.to_thread(Path(request.path).stat)).st_size

@@ -18,6 +18,7 @@ import socket
 import struct
 import sys
 import time
+from base64 import b64encode
 from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -28,7 +29,12 @@ HEADER = struct.Struct("!cI")
 RESULT, STATUS = b"R", b"S"
 """From the child: a JSON answer. From the server, after the child's end: its wait status as decimal text."""
 PR_SET_PDEATHSIG = 1
-CHILDREN_IMPORT = ("invoices.gemini_check", "invoices.readers.printed", "invoices.readers.read")
+CHILDREN_IMPORT = (
+    "invoices.gemini_check",
+    "invoices.readers.page_image",
+    "invoices.readers.printed",
+    "invoices.readers.read",
+)
 """What `_answer` needs: a module that a child has to load costs it more than a millisecond."""
 SAW_A_PICTURE = 3
 """Exit code of a child that has the OCR's models: if it had to load them, its server does so for all that follow."""
@@ -56,17 +62,18 @@ class ReadingRequest:
 
     Short: the line is written before anybody reads it.
     """
+    page: int | None = None
+    """The page, from 1, of which a picture is wanted, and nothing else."""
 
     def to_line(self) -> bytes:
         """Return the request as the line the server reads."""
-        request = {"path": self.path, "limits": asdict(self.limits), "claims": self.claims}
-        return json.dumps(request, ensure_ascii=False).encode() + b"\n"
+        return json.dumps(asdict(self), ensure_ascii=False).encode() + b"\n"
 
     @classmethod
     def of_line(cls, line: bytes) -> "ReadingRequest":
         """Return the request written by `to_line`."""
         request = json.loads(line)
-        return cls(request["path"], ReadingLimits(**request["limits"]), request["claims"])
+        return cls(**request | {"limits": ReadingLimits(**request["limits"])})
 
 
 @dataclass(slots=True)
@@ -217,25 +224,34 @@ def _limit(limits: ReadingLimits, server_pid: int) -> None:
 
 def _answer(request: ReadingRequest) -> bytes:
     """Return the reading, or why there is none, as JSON bytes: one of the keys that reading.py expects."""
-    from invoices.gemini_check import check_claims  # noqa: PLC0415  # loaded by _preload, as all here
-    from invoices.problems import UnreadableDocument  # noqa: PLC0415
-    from invoices.readers.printed import printed_pages  # noqa: PLC0415
-    from invoices.readers.read import read_document  # noqa: PLC0415
+    from invoices.problems import UnreadableDocument  # noqa: PLC0415  # loaded by _preload
 
     try:
         data = Path(request.path).read_bytes()
     except OSError as error:
         return json.dumps({"os_error": [error.errno, error.strerror]}).encode()
     try:
-        if request.claims is not None:
-            invoice = check_claims(request.claims, printed_pages(data, max_pages=request.limits.max_pages))
-        else:
-            today = dt.datetime.now(dt.UTC).date()
-            invoice = read_document(data, today=today, max_pages=request.limits.max_pages)
+        return _opened(request, data)
     except UnreadableDocument as error:
         return json.dumps({"unreadable": [error.code, error.message], "cpu_seconds": time.process_time()}).encode()
     except MemoryError:
         return json.dumps({"out_of_memory": True}).encode()
     except Exception as error:  # noqa: BLE001  # a parser's bug must not look like a dead child
         return json.dumps({"bug": f"{type(error).__name__}: {error}"[:500]}).encode()
+
+
+def _opened(request: ReadingRequest, data: bytes) -> bytes:
+    """Return what was asked for. Raises: UnreadableDocument, MemoryError, and whatever bugs raise."""
+    from invoices.gemini_check import check_claims  # noqa: PLC0415  # loaded by _preload, as all here
+    from invoices.readers.page_image import draw_page  # noqa: PLC0415
+    from invoices.readers.printed import printed_pages  # noqa: PLC0415
+    from invoices.readers.read import read_document  # noqa: PLC0415
+
+    most = request.limits.max_pages
+    if request.page is not None:
+        return json.dumps({"image": b64encode(draw_page(data, request.page, most) or b"").decode()}).encode()
+    if request.claims is not None:
+        invoice = check_claims(request.claims, printed_pages(data, max_pages=most))
+    else:
+        invoice = read_document(data, today=dt.datetime.now(dt.UTC).date(), max_pages=most)
     return b'{"cpu_seconds":%.4f,"invoice":%s}' % (time.process_time(), invoice.model_dump_json().encode())

@@ -57,15 +57,12 @@ class Handler:
     """A handler as definitions, the validator, the API and the worker see it.
 
     `aliases` are other names that definitions may call it by; everything else calls it by `name`.
-    `local` is for handlers that take well under a second, are idempotent and touch only our own stores: they run
-    inside the workflow task, without heartbeat, queue or rate limit.
     """
 
     name: str
     config: type[BaseModel]
     output: type[BaseModel]
     run: Callable[[Call[Any], Tools], Awaitable[BaseModel]]
-    local: bool = False
     aliases: tuple[str, ...] = ()
 
     @property
@@ -100,10 +97,37 @@ class Catalogue(Mapping[str, Handler]):
         return len(self._handlers)
 
 
+class NamedHandlers(Mapping[str, Handler]):
+    """The same handlers, of which each is loaded when it is asked for by its name: for who asks for a few.
+
+    An alias, a name that there is not, and going through them all load every handler.
+    """
+
+    def __init__(self) -> None:
+        """Load none yet."""
+        self._files = _files()
+
+    def __getitem__(self, name: str) -> Handler:
+        return _load(name) if name in self._files else load_catalogue()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(load_catalogue())
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+
 @cache
 def load_catalogue() -> Catalogue:
     """Return every handler that there is."""
-    return Catalogue(
-        importlib.import_module(f"{handlers.__name__}.{module.name}").HANDLER
-        for module in pkgutil.iter_modules(handlers.__path__)
-    )
+    return Catalogue(map(_load, sorted(_files())))
+
+
+def _files() -> frozenset[str]:
+    """Return the names of the handlers' files, which are the handlers' names."""
+    return frozenset(module.name for module in pkgutil.iter_modules(handlers.__path__))
+
+
+def _load(name: str) -> Handler:
+    handler: Handler = importlib.import_module(f"{handlers.__name__}.{name}").HANDLER
+    return handler

@@ -11,6 +11,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from activities.tools import Tools
 from storage.blobs import RENEWED_AFTER, blob_path
 from storage.folders import Folder
+from storage.page_images import remove_images
 from storage.renewal import BLOBS, VALUES, turns_in
 from storage.retention import (
     documents_in,
@@ -73,11 +74,12 @@ async def remove_originals(tools: Tools, client: Client) -> int:
 
 
 async def remove_original(tools: Tools, sha256: str, before: dt.datetime) -> bool:
-    """Delete the bytes, then note it: who is killed in between finds them gone the next time."""
+    """Delete the bytes and pictures of them, then note it: who is killed in between finds them gone the next time."""
     folder, path = tools.blobs.folder, blob_path(sha256)
     async with turns_in(tools.db, BLOBS)(path):
         gone = await asyncio.to_thread(remove_if_old, folder, path, before - RENEWED_AFTER)
     if gone or await asyncio.to_thread(folder.stat, path) is None:
+        await asyncio.to_thread(remove_images, folder, sha256)
         await mark_original_removed(tools.db, sha256, before)
         return True
     return False

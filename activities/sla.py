@@ -85,10 +85,11 @@ def _message(event: SlaEvent) -> str:
 def _body(event: SlaEvent, review: Review) -> dict[str, Json]:
     """Return the notification, in the shape of those that the handler `notify` sends."""
     level = "error" if event.percent >= OVERDUE else "warning"
+    message = f"{_message(event)} ({review.title})"
     return {
-        "text": f"[{level}] {_message(event)}",
+        "text": f"[{level}] {message}",
         "title": "SLA",
-        "message": _message(event),
+        "message": message,
         "level": level,
         "details": {
             "review_id": event.review_id,

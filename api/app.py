@@ -9,6 +9,7 @@ import asyncpg
 from fastapi import Depends, FastAPI
 from prometheus_client import CollectorRegistry
 
+from activities.reading import DocumentReader
 from activities.registry import load_catalogue
 from api import (
     aliases,
@@ -22,6 +23,7 @@ from api import (
     health,
     metrics,
     model_uses,
+    originals,
     rate_limits,
     retries,
     review_claims,
@@ -61,6 +63,7 @@ CLOSE_SECONDS = 5.0
 
 ROUTERS = (
     documents,
+    originals,
     model_uses,
     runs,
     retries,
@@ -130,6 +133,7 @@ async def open_app(settings: Settings, connection: Connection) -> AsyncIterator[
     """Open what operations need. Nothing has to be up: each connection is made when it is first used."""
     pool = await open_pool(settings.database_url, min_size=0)
     store = settings.open_store()
+    reader = DocumentReader(workers=1)
     try:
         yield App(
             db=pool,
@@ -143,8 +147,10 @@ async def open_app(settings: Settings, connection: Connection) -> AsyncIterator[
             max_upload_bytes=settings.max_upload_bytes,
             callback_keys=settings.callback_keys,
             four_eyes_above=settings.four_eyes_above,
+            reader=reader,
         )
     finally:
+        await reader.close()
         await _close(pool)
 
 

@@ -22,6 +22,8 @@ from operations.errors import ClaimLost, NotFound, NothingToTakeBack, WrongState
 
 router = APIRouter(prefix="/v1/documents", tags=["documents"])
 
+ON_PAGE = "left, top, right and bottom edge, as shares of the width and height of the page's picture (`pages/N.png`)"
+
 
 class CandidateOut(BaseModel):
     """What one source says of a field."""
@@ -29,7 +31,7 @@ class CandidateOut(BaseModel):
     value: str | None
     source: str = Field(examples=["text_label"])
     page: int | None
-    box: Box | None = Field(description="left, top, right, bottom, as fractions of the page")
+    box: Box | None = Field(description=ON_PAGE)
 
     @classmethod
     def of(cls, candidate: Candidate[Any]) -> "CandidateOut":
@@ -63,7 +65,7 @@ class FieldOut(BaseModel):
     confidence: float
     source: str = Field(examples=["text_label"])
     page: int | None
-    box: Box | None
+    box: Box | None = Field(description=ON_PAGE)
     evidence: list[str] = Field(examples=[["checksum_valid"]])
     explanation: list[PartOut] = Field(description="why the confidence is what it is")
     lock: LockOut | None = Field(description="who said so: no reading changes a locked field")
@@ -147,7 +149,7 @@ class CorrectionIn(BaseModel):
     page: int | None = Field(
         default=None, strict=True, ge=1, le=10_000, description="where it stands on the page, if known"
     )
-    box: Box | None = None
+    box: Box | None = Field(default=None, description=ON_PAGE)
 
 
 class FieldChangeOut(BaseModel):

@@ -21,7 +21,6 @@ class HandlerOut(BaseModel):
     name: str = Field(examples=["send_webhook"])
     aliases: list[str] = Field(description="other names that definitions may use; a run shows its own name")
     summary: str = Field(description="what it does, in a sentence")
-    local: bool = Field(description="it runs inside the workflow's task, without heartbeat or queue")
     config_schema: dict[str, Json] = Field(description="JSON Schema of a step's `config`")
     output_schema: dict[str, Json] = Field(description="JSON Schema of what later steps read")
 

@@ -48,7 +48,7 @@ class ReviewOut(BaseModel):
     run_id: str
     step_id: str | None
     queue: str = Field(description="`documents`, or what the human step says")
-    title: str
+    title: str = Field(description="what it is about, in a line: the step's question, or what is known of the document")
     status: str = Field(
         examples=[OPEN],
         description="`open` or, until a time, `postponed`; a document's item ends as `approved` or `rejected`, a "

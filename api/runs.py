@@ -62,9 +62,10 @@ class StartedOut(BaseModel):
 
 
 class RunOut(RunReport):
-    """A run: its steps in plan order with status, reason, attempts and duration, the totals, and its outputs."""
+    """A run: its steps in plan order with status, why it is so, attempts and duration, the totals, and its outputs."""
 
     history_url: str = Field(description="the run's history in Temporal's web UI")
+    explain_url: str = Field(description="where every step is explained, a page at a time, as data too")
 
 
 class RunLineOut(BaseModel):
@@ -174,9 +175,10 @@ async def list_runs(
 
 @router.get("/{run_id}", responses=problems(NotFound))
 async def show_run(run_id: str, who: MayRead, app: AppDep) -> RunOut:
-    """Show a run with its steps."""
+    """Show a run with its steps, and say of each why it is as it is; of a large run, of those that tell most."""
     report = await run_reports.show_run(app, who, run_id)
-    return RunOut(**dict(report), history_url=history_url(app, who.tenant_id, run_id))
+    urls = {"history_url": history_url(app, who.tenant_id, run_id), "explain_url": f"/v1/runs/{run_id}/explain"}
+    return RunOut(**dict(report), **urls)
 
 
 @router.get("/{run_id}/outputs", response_model=OutputsOut, responses=problems(NotFound))

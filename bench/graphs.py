@@ -20,10 +20,9 @@ Parents = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True)
 class Graph:
-    """Which graph to run, and whether its activities are local."""
+    """Which graph to run."""
 
     name: str
-    local: bool
 
 
 def layered(layers: int, width: int, edges: int) -> Parents:
@@ -63,7 +62,7 @@ class HandwrittenGraph:
     @workflow.run
     async def run(self, graph: Graph) -> list[str]:
         """Run the graph's steps and return their names."""
-        self._local, self._slots = graph.local, asyncio.Semaphore(MOST_AT_ONCE)
+        self._slots = asyncio.Semaphore(MOST_AT_ONCE)
         tasks: list[asyncio.Task[str]] = []
         for number, parents in enumerate(parents_of(graph.name)):
             tasks.append(asyncio.create_task(self._step(f"s{number}", [tasks[parent] for parent in parents])))
@@ -75,16 +74,11 @@ class HandwrittenGraph:
         async with self._slots:
             work = Work(workflow.info().workflow_id, name)
             timeout = timedelta(seconds=300)
-            if self._local:
-                done: Done = await workflow.execute_local_activity(
-                    noop, work, start_to_close_timeout=timeout, retry_policy=RETRY
-                )
-            else:
-                done = await workflow.execute_activity(
-                    noop,
-                    work,
-                    start_to_close_timeout=timeout,
-                    heartbeat_timeout=timedelta(seconds=10),
-                    retry_policy=RETRY,
-                )
+            done: Done = await workflow.execute_activity(
+                noop,
+                work,
+                start_to_close_timeout=timeout,
+                heartbeat_timeout=timedelta(seconds=10),
+                retry_policy=RETRY,
+            )
         return done.step

@@ -10,11 +10,10 @@ from temporalio.common import RetryPolicy
 
 @dataclass(frozen=True)
 class Shape:
-    """Which workflow to run, with how many steps, and whether its activities are local."""
+    """Which workflow to run, and with how many steps."""
 
     name: str
     size: int
-    local: bool
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,6 @@ class Handwritten:
     @workflow.run
     async def run(self, shape: Shape) -> list[str]:
         """Run the shape's steps and return their names."""
-        self._local = shape.local
         if shape.name == "chain":
             return [await self._step(f"s{number}") for number in range(shape.size)]
         first = await self._step("first")
@@ -58,14 +56,11 @@ class Handwritten:
     async def _step(self, name: str) -> str:
         work = Work(workflow.info().workflow_id, name)
         timeout = timedelta(seconds=300)
-        if self._local:
-            done = await workflow.execute_local_activity(noop, work, start_to_close_timeout=timeout, retry_policy=RETRY)
-        else:
-            done = await workflow.execute_activity(
-                noop,
-                work,
-                start_to_close_timeout=timeout,
-                heartbeat_timeout=timedelta(seconds=10),
-                retry_policy=RETRY,
-            )
+        done = await workflow.execute_activity(
+            noop,
+            work,
+            start_to_close_timeout=timeout,
+            heartbeat_timeout=timedelta(seconds=10),
+            retry_policy=RETRY,
+        )
         return done.step

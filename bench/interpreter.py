@@ -27,11 +27,7 @@ from dag.values import Json, digest
 from embedded.temporal import start_temporal
 from workflows.contract import WORKFLOW_TYPE, RunRequest, workflow_id
 
-SHAPES = (
-    Shape("fan", 3, local=False),
-    Shape("fan", 3, local=True),
-    *(Shape(name, size, local=local) for name, size in (("chain", 20), ("fan", 50)) for local in (False, True)),
-)
+SHAPES = (Shape("fan", 3), Shape("chain", 20), Shape("fan", 50))
 IN_FLIGHT = 40
 """Runs kept going at once: enough to saturate two cores, few enough not to measure queueing alone."""
 TICK_SECONDS = 1 / os.sysconf("SC_CLK_TCK")
@@ -71,7 +67,6 @@ def interpreted(client: Client, task_queue: str, shape: Shape) -> Callable[[], A
             version=1,
             digest=identity,
             inputs={},
-            local_handlers=("noop",) if shape.local else (),
         )
         id_ = workflow_id(request.tenant_id, request.run_id)
         return await client.execute_workflow(WORKFLOW_TYPE, request, id=id_, task_queue=task_queue)
@@ -148,7 +143,7 @@ async def compare(
             before = cpu_seconds(*pids)
             measured[name].runs_per_second.append(await saturate(contenders[name](client, task_queue, shape), count))
             measured[name].cpu_ms.append((cpu_seconds(*pids) - before) * 1000 / count)
-    line: dict[str, Json] = {"bench": "interpreter", "shape": f"{shape.name} of {shape.size}", "local": shape.local}
+    line: dict[str, Json] = {"bench": "interpreter", "shape": f"{shape.name} of {shape.size}"}
     for figure in ("runs_per_second", "cpu_ms"):
         ours, theirs = (statistics.median(getattr(measured[name], figure)) for name in contenders)
         line |= {

@@ -5,8 +5,8 @@ graph: seconds to validate its definition, steps/s of a run that has the machine
 and the median over the rounds of their ratios. The steps do nothing, and at most 500 run at once.
 
 Last numbers (2 cores with nothing else on them, 4 rounds): steps/s, as a part of the hand-written one's, CPU as a
-multiple of its: layered 556, 0.90, 1.12; its local steps 711, 0.87, 1.10; wide 365, 0.97, 1.05; its local steps 775,
-0.82, 1.19. A run's own beginning and end take 0.1 s; the rest is under 0.2 ms a step, of which no part stands out.
+multiple of its: layered 556, 0.90, 1.12; wide 365, 0.97, 1.05. A run's own beginning and end take 0.1 s; the rest is
+under 0.2 ms a step, of which no part stands out.
 """
 
 import argparse
@@ -29,7 +29,7 @@ from dag.values import Json, digest
 from operations.source import check_definition
 from workflows.contract import WORKFLOW_TYPE, RunRequest, workflow_id
 
-GRAPHS = tuple(Graph(name, local) for name in ("layered", "wide") for local in (False, True))
+GRAPHS = (Graph("layered"), Graph("wide"))
 
 
 def source_of(name: str) -> str:
@@ -50,7 +50,7 @@ def read(name: str) -> tuple[Definition, float]:
     return definition, seconds
 
 
-async def interpreted(client: Client, task_queue: str, graph: Graph, document: dict[str, Json]) -> float:
+async def interpreted(client: Client, task_queue: str, document: dict[str, Json]) -> float:
     """Run a definition once; return the seconds it took."""
     request = RunRequest(
         tenant_id="default",
@@ -59,7 +59,6 @@ async def interpreted(client: Client, task_queue: str, graph: Graph, document: d
         version=1,
         digest=digest(document),
         inputs={},
-        local_handlers=("noop",) if graph.local else (),
     )
     begun = time.perf_counter()
     report: RunReport = await client.execute_workflow(
@@ -95,11 +94,11 @@ async def compare(client: Client, task_queue: str, pids: tuple[int, ...], graph:
         if turn % 2:
             theirs.append(await handwritten(client, task_queue, graph))
             marks.append(cpu_seconds(*pids))
-            ours.append(await interpreted(client, task_queue, graph, document))
+            ours.append(await interpreted(client, task_queue, document))
             marks.append(cpu_seconds(*pids))
             cpu.append((marks[2] - marks[1], marks[1] - marks[0]))
         else:
-            ours.append(await interpreted(client, task_queue, graph, document))
+            ours.append(await interpreted(client, task_queue, document))
             marks.append(cpu_seconds(*pids))
             theirs.append(await handwritten(client, task_queue, graph))
             marks.append(cpu_seconds(*pids))
@@ -109,7 +108,6 @@ async def compare(client: Client, task_queue: str, pids: tuple[int, ...], graph:
     line = {
         "bench": "shapes",
         "graph": graph.name,
-        "local": graph.local,
         "steps": len(parents),
         "edges": sum(map(len, parents)),
         "fan_in": max(map(len, parents)),

@@ -58,6 +58,9 @@ def fake_gemini(
     run_until_stopped(lambda: _serve(chooser, port, says))
 
 
+fake_gemini.__doc__ = HELP
+
+
 async def _serve(chooser: Chooser, port: int, says: str) -> None:
     async with serve_fake(chooser, port=port, says=says, report=say) as fake:
         say(f"DOCRAIL_GEMINI_BASE_URL={fake.url}")

@@ -64,8 +64,6 @@ def _heading(handler: HandlerInfo) -> Iterator[str]:
     yield f"{handler.name}: {handler.summary}"
     if handler.aliases:
         yield f"Other names: {', '.join(handler.aliases)}"
-    if handler.local:
-        yield "Local: it runs inside the workflow's task, without heartbeat or queue."
 
 
 def _print_fields(title: str, schema: Schema, *, defaults: bool = True) -> None:

@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from commands.gold import export_gold
 from commands.speaking import complain, say
 from operations.errors import Unavailable
 from storage.lake import Lake
@@ -76,6 +75,9 @@ def query(
         complain(f"{files} documents are not compacted yet, which makes this slow: `docrail compact` does it now")
 
 
+query.__doc__ = HELP
+
+
 def compact(context: typer.Context) -> None:
     """Compact the lake and delete what is too old, now.
 
@@ -101,6 +103,3 @@ def compact(context: typer.Context) -> None:
     say(f"merged {done.files} files of {report.tenants} tenants into {done.parts}, of {done.size_bytes / 1e6:.1f} MB")
     removed = (report.removed_files, report.removed_values, report.removed_originals)
     say("deleted {} replaced files, {} stored values, {} originals".format(*removed))
-
-
-LAKE = (compact, export_gold)

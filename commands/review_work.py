@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from commands.asking import HERE, Api, AsJson, ask_api, print_json
-from commands.reviews import REVIEWS, Id, what_of
+from commands.reviews import REVIEWS, Id
 from dag.values import Json
 
 Why = Annotated[str, typer.Option(help="Recorded with the act.", metavar="TEXT")]
@@ -186,5 +186,5 @@ def _decide(api: str, review: str, act: str, why: str, *, as_json: bool) -> None
 
 def _say_claim(claimed: dict[str, Json]) -> None:
     item = claimed["review"]
-    print(f"{item['review_id']}  {what_of(item)}")
+    print(f"{item['review_id']}  {item['title']}")
     print(f"  yours until {claimed['until'][:16].replace('T', ' ')}, token {claimed['token']}")

@@ -116,20 +116,13 @@ def _table(found: list[dict[str, Json]]) -> Table:
         shown.add_column(heading, overflow="fold")
     shown.add_column("priority", justify="right")
     for item in found:
-        shown.add_row(item["review_id"], item["queue"], what_of(item), _time(item["due_at"]), f"{item['priority']:g}")
+        what, priority = str(item["title"]), f"{item['priority']:g}"
+        shown.add_row(item["review_id"], item["queue"], what, _time(item["due_at"]), priority)
     return shown
 
 
-def what_of(item: dict[str, Json]) -> str:
-    """Return an item in a few words."""
-    if item["kind"] == "step":
-        return str(item["title"])
-    told = (item["summary"].get(name) for name in ("vendor", "number", "total", "currency"))
-    return " ".join(filter(None, told)) or str(item["document_id"])
-
-
 def _lines(item: dict[str, Json]) -> Iterator[str]:
-    yield what_of(item)
+    yield str(item["title"])
     yield f"  {item['kind']} in queue {item['queue']}, {item['status']}, due {_time(item['due_at']) or 'never'}"
     yield f"  run {item['run_id']}" + (f", step {item['step_id']}" if item["step_id"] else "")
     if item["document_id"]:

@@ -28,6 +28,6 @@ def cache_key_of(step: Step, scope: RunScope, config: Json, edited: Json = None)
         key = config if step.cache_key is None else resolve(step.cache_key, replace(scope, by_reference=False))
         return digest([definition.handler, says, key])
     except ExpressionError as error:
-        raise ExpressionError(f"cache.key: {error.message}") from error
+        raise error.within("cache.key") from error
     except ValueError as error:  # a number that Python refuses to write, half a character
         raise ExpressionError(f"cache.key: cannot be written as JSON: {error}") from error

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from dag.state import StepStatus
+from dag.state import EarlierError, StepStatus
 from dag.stored import MAX_INLINE_BYTES, Piece
 from dag.values import Json
 
@@ -71,6 +71,12 @@ class StepOutcome(BaseModel):
     attempt: int
     cached: bool = _unless(False)
     """Whether it is the output of earlier equal work, and no handler ran."""
+    earlier: tuple[EarlierError, ...] = _unless(())
+    """How attempts before it failed, as far as that is known; the latest last."""
+
+
+EARLIER_ERRORS = TypeAdapter(tuple[EarlierError, ...])
+"""Reads what a failed attempt leaves to the next one, and to the run, of those that failed: JSON."""
 
 
 class StoreCall(BaseModel):

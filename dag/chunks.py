@@ -103,7 +103,7 @@ def _begin_items(plan: Plan, run: RunState, step: Step, fan: FanState, left: int
             config = resolve(step.config, scope)
             cache_key = cache_key_of(step, scope, config)
         except ExpressionError as error:
-            item.status, item.error = StepStatus.FAILED, StepError("TemplateError", error.message)
+            item.status, item.error = StepStatus.FAILED, StepError("TemplateError", error.told(plan.semantics))
             fan.failed += 1
         else:
             item.status = StepStatus.RUNNING

@@ -22,7 +22,7 @@ def compensate(plan: Plan, run: RunState, commands: list[Command]) -> bool:
         try:
             config = resolve(step.compensation, RunScope(plan, run, by_reference=True))
         except ExpressionError as error:
-            close_undoing(plan, run, step, StepStatus.FAILED, StepError("TemplateError", error.message))
+            close_undoing(plan, run, step, StepStatus.FAILED, StepError("TemplateError", error.told(plan.semantics)))
             continue
         state.compensation = StepStatus.RUNNING
         commands.append(Start(step.id, config, COMPENSATION))

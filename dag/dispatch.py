@@ -12,9 +12,9 @@ from dag.fate import MAX_TURN_WORK, choose, refuse, resolve
 from dag.kinds import SHORTEST_SECONDS, StepKind
 from dag.lists import conclude, note_failure
 from dag.messages import Command, Start, StartChunk
+from dag.misfits import show
 from dag.plan import Plan, Step
 from dag.progress import Ending, enter, offer, settle, withdraw
-from dag.sandbox import show
 from dag.scope import RunScope
 from dag.state import FanState, RunState, RunStatus, StepError, StepStatus
 from dag.values import Json, size_of
@@ -44,7 +44,7 @@ def dispatch(plan: Plan, run: RunState, at: float, commands: list[Command]) -> b
         try:
             _begin(plan, run, step, at, commands)
         except ExpressionError as error:
-            settle(plan, run, step, refuse(run.steps[step.index], "TemplateError", error.message), at)
+            settle(plan, run, step, refuse(run.steps[step.index], "TemplateError", error.told(plan.semantics)), at)
         size = sum(_size_of(plan, run, command) for command in commands[begun:])
         run.carried_bytes, run.begun_bytes = run.carried_bytes + size, run.begun_bytes + size
         if run.failures > failures or run.carried_bytes > MAX_CARRIED_BYTES:
@@ -175,7 +175,7 @@ def _begin_item(plan: Plan, run: RunState, step: Step, fan: FanState, commands: 
         config = resolve(step.config, scope)
         cache_key = cache_key_of(step, scope, config)
     except ExpressionError as error:
-        item.status, item.error = StepStatus.FAILED, StepError("TemplateError", error.message)
+        item.status, item.error = StepStatus.FAILED, StepError("TemplateError", error.told(plan.semantics))
         note_failure(run, step, commands, failed=1)
     else:
         item.status = StepStatus.RUNNING

@@ -21,7 +21,7 @@ def end(plan: Plan, run: RunState, step: Step, item: int | None, ending: Ending,
         end_item(plan, run, step, item, ending, commands)
         return
     run.slots_used -= step.takes_slot
-    state.attempts = ending.attempts
+    state.attempts, state.earlier = ending.attempts, ending.earlier
     leave(plan, run, step, ending)
 
 
@@ -32,7 +32,9 @@ def stop(
     reason: str,
     at: float,
     commands: list[Command],
+    *,
     by: Step | None = None,
+    principal: str = "",
 ) -> None:
     """End the run early: skip what has not begun, ask what is active to stop, but not the step `by` that called for it.
 
@@ -41,6 +43,7 @@ def stop(
     if run.stopping or run.ending:
         return
     run.stopping, run.stop_reason, run.paused = status, shortened(reason), False
+    run.stopped_by, run.stopped_by_step = principal, None if by is None else by.id
     run.ready, run.ready_free = [], []
     for step in plan.steps:
         state = run.steps[step.index]
@@ -62,10 +65,13 @@ def stop(
             commands.append(Cancel(step.id))
 
 
-def hand_over(plan: Plan, run: RunState, reason: str, at: float, commands: list[Command]) -> None:
+def hand_over(
+    plan: Plan, run: RunState, reason: str, at: float, commands: list[Command], *, principal: str = ""
+) -> None:
     """End a run whose parked steps wait for a person, as it stands: another goes on from it, and nothing is undone."""
     if run.status is not RunStatus.WAITING or not run.parked:
         return
     commands.extend(Cancel(step.id) for step in plan.steps if run.steps[step.index].status is StepStatus.WAITING)
     run.outcome, run.stop_reason, run.ended_at = RunStatus.FAILED, shortened(reason), at
+    run.stopped_by = principal
     commands.append(Finish(RunStatus.FAILED))

@@ -3,12 +3,14 @@
 The outputs of settled steps never change, so what a condition read is read again at the time of asking.
 """
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from pydantic_core import to_json
 
 from dag.assignees import approvals_of, missing_of
+from dag.counts import counts_of
+from dag.explain_conditions import MOST_CHARACTERS, brief, explain_cases, explain_condition
 from dag.explain_words import RULE_WORDS, run_words, step_words
 from dag.explanation import (
     AnswerPart,
@@ -17,30 +19,31 @@ from dag.explanation import (
     ItemsPart,
     ParentPart,
     ParentsPart,
-    ReadPart,
     RulePart,
     RunExplanation,
     Standing,
     StepExplanation,
-    TestPart,
     Verdict,
     WaitPart,
 )
-from dag.expressions import Expression, read_path, values_of
+from dag.fate import MAX_TURN_WORK
 from dag.holds import MOST_NAMED, hold_of
-from dag.kinds import OnTimeout, StepKind
+from dag.kinds import OnTimeout
 from dag.plan import Plan, Step
-from dag.report import counts_of
 from dag.scope import RunScope
 from dag.state import SETTLED, FanState, RunState, SkipReason, StepState, StepStatus
-from dag.values import Json
-from dag.work import ExpressionError
-
-MOST_CHARACTERS = 200
-"""Of a value that is told."""
 
 MAX_PAGE_BYTES = 1_500_000
 """Of the steps of one page, as JSON: Temporal takes 2 MiB as a query's answer. One step alone is far smaller."""
+
+MOST_TOLD = 200
+"""Steps whose words a run's report has: for so many a turn has time, and a report room."""
+
+_INTEREST = (
+    *(StepStatus.FAILED, StepStatus.PARKED, StepStatus.WAITING, StepStatus.RUNNING, StepStatus.CANCELLED),
+    *(StepStatus.SKIPPED, StepStatus.QUEUED, StepStatus.PENDING, StepStatus.COMPLETED),
+)
+"""What tells most of why a run stands where it stands comes first."""
 
 _RULE_REFUSED = frozenset({SkipReason.RULE_NOT_MET, SkipReason.UPSTREAM_FAILED, SkipReason.UPSTREAM_SKIPPED})
 
@@ -59,8 +62,7 @@ def explain_run(
         wanted = [plan.step(step_id)] if step_id in plan.index else []
     steps: dict[str, StepExplanation] = {}
     size = 0
-    for step in wanted:
-        explained = explain_step(plan, run, step)
+    for step, explained in _explained(plan, run, wanted):
         size += len(to_json(explained))
         if steps and size > MAX_PAGE_BYTES:
             break
@@ -72,7 +74,22 @@ def explain_run(
     return told.model_copy(update={"after": last}) if more else told
 
 
-def explain_step(plan: Plan, run: RunState, step: Step) -> StepExplanation:
+def words_of_steps(plan: Plan, run: RunState) -> dict[str, tuple[str, ...]]:
+    """Return the words of each step by its id; of a large run only of MOST_TOLD, first of those that tell most."""
+    by_interest = sorted(plan.steps, key=lambda step: _INTEREST.index(run.steps[step.index].status))
+    return {step.id: explained.words for step, explained in _explained(plan, run, by_interest[:MOST_TOLD])}
+
+
+def _explained(plan: Plan, run: RunState, steps: Iterable[Step]) -> Iterator[tuple[Step, StepExplanation]]:
+    """Explain each of `steps`, as far as a turn's work goes. The run itself is not charged with it, nor changed."""
+    asked = replace(run, spent=0)
+    for step in steps:
+        yield step, _explain_step(plan, asked, step)
+        if asked.spent >= MAX_TURN_WORK:
+            break
+
+
+def _explain_step(plan: Plan, run: RunState, step: Step) -> StepExplanation:
     """Explain one step, whatever its status."""
     state, definition = run.steps[step.index], step.definition
     rule = _rule_verdict(state)
@@ -86,8 +103,8 @@ def explain_step(plan: Plan, run: RunState, step: Step) -> StepExplanation:
         reason=state.reason,
         rule=RulePart(name=definition.trigger_rule, says=RULE_WORDS[definition.trigger_rule], verdict=rule),
         parents=_parents(plan, run, step),
-        condition=_condition(plan, run, step, rule),
-        cases=tuple(_cases(plan, run, step)),
+        condition=explain_condition(plan, run, step, rule),
+        cases=tuple(explain_cases(plan, run, step)),
         branch=state.branch,
         hold=hold_of(plan, run, step),
         waiting=_waiting(plan, run, step),
@@ -103,20 +120,6 @@ def explain_step(plan: Plan, run: RunState, step: Step) -> StepExplanation:
         ended_at=state.ended_at,
     )
     return explained.model_copy(update={"words": tuple(step_words(explained, run.stopping))})
-
-
-def brief(value: Json) -> str:
-    """Return the beginning of `value` as JSON. Costs what it returns, however large the value is."""
-    text = ""
-    for piece in json.JSONEncoder(ensure_ascii=False).iterencode(value[:MOST_CHARACTERS] if _is_long(value) else value):
-        text += piece
-        if len(text) > MOST_CHARACTERS:
-            return text[: MOST_CHARACTERS - 1] + "…"
-    return text
-
-
-def _is_long(value: Json) -> bool:
-    return isinstance(value, str) and len(value) > MOST_CHARACTERS
 
 
 def _rule_verdict(state: StepState) -> Verdict:
@@ -162,80 +165,6 @@ def _standing(state: StepState, wanted: tuple[str, ...]) -> Standing:
         return Standing.COMPLETED
     lost = state.status is StepStatus.FAILED or state.reason is SkipReason.UPSTREAM_FAILED
     return Standing.FAILED if lost else Standing.SKIPPED
-
-
-def _condition(plan: Plan, run: RunState, step: Step, rule: Verdict) -> TestPart | None:
-    if step.condition is None:
-        return None
-    state, verdict = run.steps[step.index], Verdict.YES
-    unread = state.started_at is None and (
-        state.decided_by == "operator" or (state.error is not None and state.error.type == "ConditionError")
-    )
-    if rule is not Verdict.YES:
-        verdict = Verdict.NOT_ASKED
-    elif state.reason is SkipReason.CONDITION_FALSE:
-        verdict = Verdict.NO
-    elif unread:
-        verdict = Verdict.ERROR
-    return _test(plan, run, step.condition, None, verdict)
-
-
-def _test(plan: Plan, run: RunState, condition: Expression | None, branch: str | None, verdict: Verdict) -> TestPart:
-    if condition is None:
-        return TestPart(expression=None, branch=branch, verdict=verdict)
-    asked = verdict is not Verdict.NOT_ASKED
-    reads = tuple(_reads(RunScope(plan, run), condition)) if asked else ()
-    return TestPart(expression=condition.text, branch=branch, verdict=verdict, reads=reads)
-
-
-def _reads(scope: RunScope, condition: Expression) -> Iterator[ReadPart]:
-    for path in condition.references[:MOST_NAMED]:
-        try:
-            value = brief(read_path(path, scope.loaded(values_of([path], scope), [path], alone=False)))
-        except ExpressionError:
-            yield ReadPart(path=".".join(path), value=None)
-        else:
-            yield ReadPart(path=".".join(path), value=value)
-
-
-def _cases(plan: Plan, run: RunState, step: Step) -> Iterator[TestPart]:
-    """Yield a switch's cases: those before the taken one were asked and said no, those behind it were not asked."""
-    state = run.steps[step.index]
-    taken = _taken(plan, run, step)
-    for place, (condition, branch) in enumerate(step.cases[:MOST_NAMED]):
-        if taken is None or place > taken:
-            verdict = Verdict.NOT_ASKED
-        elif place < taken:
-            verdict = Verdict.NO
-        else:
-            verdict = Verdict.YES if state.branch is not None else Verdict.ERROR
-        yield _test(plan, run, condition, branch, verdict)
-
-
-def _taken(plan: Plan, run: RunState, step: Step) -> int | None:
-    """Return the place of the case that was taken, or of the one that could not be judged; None if none was asked.
-
-    A switch none of whose cases is true has asked them all: the place behind the last.
-    """
-    state = run.steps[step.index]
-    if step.kind is not StepKind.SWITCH:
-        return None
-    if state.branch is None:
-        if state.started_at is None or state.error is None or state.error.type != "TemplateError":
-            return None
-        return next((place for place, case in enumerate(step.cases) if _blames(state, case[0])), len(step.cases))
-    places = [place for place, (_, branch) in enumerate(step.cases) if branch == state.branch]
-    scope = RunScope(plan, run)
-    return next((place for place in places[:-1] if _holds(step.cases[place][0], scope)), places[-1])
-
-
-def _holds(condition: Expression | None, scope: RunScope) -> bool:
-    """Tell whether a case of a switch that took its branch is true: it could be judged then, so it can be now."""
-    return condition is None or condition.evaluate(scope) is True
-
-
-def _blames(state: StepState, condition: Expression | None) -> bool:
-    return state.error is not None and condition is not None and state.error.message.startswith(f"`{condition.text}`")
 
 
 def _waiting(plan: Plan, run: RunState, step: Step) -> WaitPart | None:
@@ -294,4 +223,5 @@ def _items(step: Step, fan: FanState) -> ItemsPart:
 def _attempts(step: Step, state: StepState) -> AttemptsPart | None:
     if not step.takes_slot or state.started_at is None:
         return None
-    return AttemptsPart(made=state.attempts, most=step.definition.max_retries + 1, last_error=state.error)
+    most = step.definition.max_retries + 1
+    return AttemptsPart(made=state.attempts, most=most, last_error=state.error, earlier=state.earlier)

@@ -3,9 +3,19 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from dag.definition import TriggerRule
-from dag.explanation import ParentPart, ParentsPart, ReadPart, Standing, StepExplanation, TestPart, Verdict, WaitPart
+from dag.explanation import (
+    AttemptsPart,
+    ParentPart,
+    ParentsPart,
+    ReadPart,
+    Standing,
+    StepExplanation,
+    TestPart,
+    Verdict,
+    WaitPart,
+)
 from dag.plan import Plan
-from dag.state import RunState, RunStatus, SkipReason, StepError, StepStatus
+from dag.state import EarlierError, RunState, RunStatus, SkipReason, StepError, StepStatus
 from dag.values import shortened
 
 RULE_WORDS: Mapping[TriggerRule, str] = {
@@ -32,10 +42,10 @@ _STOPPED = {RunStatus.ABORTED: "aborted", RunStatus.CANCELLED: "cancelled", RunS
 def run_words(plan: Plan, run: RunState) -> Iterator[str]:
     """Say of the whole run where it stands, and what keeps it there."""
     yield f"{len(run.steps) - run.unsettled} of {len(run.steps)} steps are settled, the run is {run.status}"
-    if run.stopping or run.outcome in (RunStatus.ABORTED, RunStatus.CANCELLED):
-        yield f"it was {_STOPPED.get(run.stopping or RunStatus.ABORTED, 'stopped')}: {run.stop_reason}"
+    if run.stopping is not None:
+        yield f"it was {_STOPPED[run.stopping]}{_stopper_words(run)}: {run.stop_reason}"
     elif run.outcome is RunStatus.FAILED and run.stop_reason:
-        yield run.stop_reason
+        yield f"it was ended{_stopper_words(run)}: {run.stop_reason}" if run.stopped_by else run.stop_reason
     if run.overdue:
         told = "it is overdue, and goes on: it" if run.outcome is None else "it was overdue: it"
         yield f"{told} had not ended {plan.deadline_seconds:g} s after its start"
@@ -50,6 +60,13 @@ def run_words(plan: Plan, run: RunState) -> Iterator[str]:
         ids = [step.id for step in plan.steps if run.steps[step.index].status is status]
         if ids:
             yield f"{does}: {_named(ids, SAID_KEYS)}"
+
+
+def _stopper_words(run: RunState) -> str:
+    """Say who stopped the run: a person, or one of its steps."""
+    if run.stopped_by_step is not None:
+        return f" by its step {run.stopped_by_step}"
+    return f" by {run.stopped_by}" if run.stopped_by else ""
 
 
 def step_words(of: StepExplanation, stopping: RunStatus | None) -> Iterator[str]:
@@ -171,8 +188,7 @@ def _end_words(of: StepExplanation) -> Iterator[str]:
     if of.cached:
         yield "its output is that of earlier equal work (cache): the handler did not run"
     if of.attempts is not None and of.attempts.made:
-        retries = f"of at most {of.attempts.most}" + (" for each item" if of.items else "")
-        yield f"attempts made: {of.attempts.made}, {retries}"
+        yield from _attempts_words(of.attempts, is_list=of.items is not None)
     if of.status is StepStatus.PARKED:
         yield "it waits for a person to have it tried again, skipped, or given an output"
     if of.resolved_by is not None:
@@ -180,6 +196,20 @@ def _end_words(of: StepExplanation) -> Iterator[str]:
     if of.compensation is not None:
         why = f": {_error_words(of.compensation_error)}" if of.compensation_error else ""
         yield f"undoing it is {of.compensation}{why}"
+
+
+def _attempts_words(of: AttemptsPart, *, is_list: bool) -> Iterator[str]:
+    yield from earlier_words(of.earlier)
+    untold = of.made - 1 - len(of.earlier)
+    if untold > 0 and not is_list:
+        yield f"how {untold} earlier attempt{'s' * (untold > 1)} failed was not kept"
+    yield f"attempts made: {of.made}, of at most {of.most}{' for each item' * is_list}"
+
+
+def earlier_words(earlier: Sequence[EarlierError]) -> Iterator[str]:
+    """Say how attempts failed that others followed."""
+    for each in earlier:
+        yield f"attempt {each.attempt}{f' at item {each.item}' if each.item else ''} failed: {_error_words(each.error)}"
 
 
 def _items_words(of: StepExplanation) -> str:

@@ -4,9 +4,10 @@ from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from dag.counts import ItemCounts
 from dag.definition import TriggerRule
 from dag.kinds import StepKind
-from dag.state import RunStatus, SkipReason, StepError, StepStatus
+from dag.state import EarlierError, RunStatus, SkipReason, StepError, StepStatus
 
 
 class Part(BaseModel):
@@ -42,6 +43,7 @@ class HoldKind(StrEnum):
     SLOTS = "slots"
     WINDOW = "window"
     VALUES = "values"
+    TURN = "turn"
 
 
 class ParentPart(Part):
@@ -125,16 +127,10 @@ class FailedItem(Part):
     error: StepError | None
 
 
-class ItemsPart(Part):
+class ItemsPart(ItemCounts):
     """How far a step over a list has come; `failed_items` names the first ones only."""
 
-    total: int
-    completed: int
-    failed: int
-    running: int
     not_started: int
-    cached: int = 0
-    """Completed ones whose output is that of earlier equal work."""
     window: int
     """Most that run at once: `for_each.max_concurrency`."""
     failed_items: tuple[FailedItem, ...] = ()
@@ -150,6 +146,8 @@ class AttemptsPart(Part):
     most: int
     """Of one attempt and its retries; for each item, where the step runs over a list."""
     last_error: StepError | None = None
+    earlier: tuple[EarlierError, ...] = ()
+    """How attempts before the last one failed, the latest last: the last ones, and of long messages the beginning."""
     activity: str | None = None
     next_at: float | None = None
     worker: str | None = None

@@ -17,7 +17,8 @@ from jinja2.parser import Parser
 from jinja2.visitor import NodeTransformer
 
 from dag.language import check_tree, constant_of
-from dag.sandbox import COMPARE, ENVIRONMENT, MAX_ITEMS, NOTHING, WORK, bounded, lookup, show
+from dag.misfits import LackError, called, nobody, show
+from dag.sandbox import COMPARE, ENVIRONMENT, MAX_ITEMS, NOTHING, WORK, bounded, lookup, require
 from dag.stored import Path, part_of
 from dag.values import Json
 from dag.work import ExpressionError, Work
@@ -36,13 +37,11 @@ MAX_LENGTH = 1_000
 """Longest expression, in characters: enough for any readable rule, and it bounds what parsing can cost."""
 MAX_BRACKETS = 12
 """Deepest nesting of brackets: Jinja's parser takes about 20 of Python's 1,000 stack frames for each."""
-STEPS = 5
-"""What an evaluation costs beside its filters and comparisons (dag.work)."""
+STEPS = 5  # what an evaluation costs beside its filters and comparisons (dag.work)
 _TOKENS = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[()\[\]{}]""", re.DOTALL)
 """Texts, as a whole, and brackets."""
 _INDEX = re.compile("[0-9]{1,9}")
-_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
-"""Half a surrogate pair: no text that can be encoded."""
+_HALF_CHARACTER = re.compile("[\ud800-\udfff]")  # half a surrogate pair: no text that can be encoded
 
 FAULTS = (TemplateError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError, RecursionError)
 """What reading or evaluating somebody's expression may raise; anything else is a bug of ours and must surface."""
@@ -99,11 +98,15 @@ class Expression:
             work.spend(STEPS)
             if self._value_of is None:  # code is made when first needed: a validator never runs what it checks
                 self._value_of = _code_of(self._tree)
-            values = scope.loaded(values_of(self.references, scope), self.paths, alone=alone and self.path is not None)
+            given = values_of(self.references, scope)
+            values = scope.loaded(given, self.paths, alone=alone and self.path is not None)
             value = self._value_of({**values, WORK: work})
             work.make(value)
+        except LackError as error:
+            subject = _subject_of(error, self.paths, values)
+            raise error.of(subject, is_whole=values is given).within(f"`{self.text}`") from error
         except ExpressionError as error:
-            raise ExpressionError(f"`{self.text}`: {error.message}") from error
+            raise error.within(f"`{self.text}`") from error
         except FAULTS as error:
             raise ExpressionError(f"`{self.text}`: {error}") from error
         finally:
@@ -175,13 +178,12 @@ def plain(value: Json) -> Json:
     return _plain(value, count(1))
 
 
-def _plain(value: Json, seen: Iterator[int]) -> Json:
+def _plain(value: Json, seen: Iterator[int]) -> Json:  # noqa: PLR0911 - a case a kind of value
     if next(seen) > MAX_ITEMS:
         raise ExpressionError(f"the value has more than {MAX_ITEMS} parts")
     match value:
         case Undefined():
-            str(value)  # raises, naming what is missing
-            raise ExpressionError("a missing value (`if` without `else`) is not a JSON value")
+            return require(value, "a missing value (`if` without `else`) is not a JSON value")
         case None | bool():
             return value
         case int():
@@ -192,12 +194,18 @@ def _plain(value: Json, seen: Iterator[int]) -> Json:
             raise ExpressionError("the text holds the character NUL, which PostgreSQL cannot store")
         case str() if not _HALF_CHARACTER.search(value):
             return str(value)
-        case dict() if all(isinstance(key, str) for key in value):
-            return {key: _plain(item, seen) for key, item in value.items()}
+        case dict():
+            return {_key(key): _plain(item, seen) for key, item in value.items()}
         case list() | tuple():
             return [_plain(item, seen) for item in value]
         case _:
             raise ExpressionError(f"{show(value)} is not a JSON value")
+
+
+def _key(key: Json) -> str:
+    if not isinstance(key, str):
+        raise ExpressionError(f"an object's keys must be texts, found {show(key)}", "an object is not a JSON value")
+    return key
 
 
 def values_of(references: Iterable[tuple[str, ...]], scope: Scope) -> dict[str, Json]:
@@ -227,10 +235,22 @@ def read_path(path: Path, values: Mapping[str, Json]) -> Json:
         if found is NOTHING and isinstance(value, list) and isinstance(key, str) and _INDEX.fullmatch(key):
             found = lookup(value, int(key))
         if found is NOTHING:
-            where = ".".join(map(str, path[:depth]))
-            raise ExpressionError(f"'{where}' has no '{key}'" if where else f"'{key}' has no value here")
+            if not depth:
+                raise ExpressionError(nobody(str(key)), f"'{key}' has no value here")
+            raise LackError(value, key, f"{called(path[:depth])} has no '{key}'", called(path[:depth]))
         value = found
     return value if isinstance(value, dict | list | str) else plain(value)
+
+
+def _subject_of(error: LackError, paths: Sequence[Path], values: Mapping[str, Json]) -> str:
+    """Return how the author calls what has not what was asked of it; nothing if no path leads there."""
+    for path in paths:
+        value: Json = values
+        for depth, key in enumerate(path):
+            if value is error.found and key == error.key:
+                return called(path[:depth])
+            value = lookup(value, key)
+    return ""
 
 
 def _code_of(tree: nodes.Expr) -> Callable[[dict[str, Json]], Json]:

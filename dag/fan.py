@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 from dag.fate import resolve
 from dag.kinds import ForEach
+from dag.misfits import show
 from dag.plan import Plan, Step
-from dag.sandbox import show
 from dag.scope import RunScope
 from dag.state import FanState, ItemState, RunState, StepError, StepStatus
 from dag.stored import MAX_INLINE_BYTES

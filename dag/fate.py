@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 from dag.expressions import Expression, Scope
 from dag.loading import note_wants, reads_of, wanted
+from dag.misfits import show
 from dag.plan import RULES, Outcomes, Plan, Step
-from dag.sandbox import show
 from dag.scope import RunScope
 from dag.state import SETTLED, RunState, SkipReason, StepError, StepState, StepStatus
 from dag.stored import Path
@@ -49,7 +49,7 @@ def _by_condition(plan: Plan, run: RunState, step: Step, condition: Expression) 
     try:
         answer = condition.evaluate(RunScope(plan, run))
     except ExpressionError as error:
-        return refuse(state, "ConditionError", error.message)
+        return refuse(state, "ConditionError", error.told(plan.semantics))
     if not isinstance(answer, bool):
         return refuse(state, "ConditionError", f"`{condition.text}` gave {show(answer)}, expected true or false")
     if not answer:

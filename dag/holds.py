@@ -39,6 +39,8 @@ def _loading() -> HoldPart:
 def _parents(plan: Plan, run: RunState, step: Step) -> HoldPart:
     unsettled = [parent for parent in step.parents if run.steps[parent].status not in SETTLED]
     left = len(unsettled)
+    if not left:  # the run has not begun, or its last turn had taken enough
+        return HoldPart(by=HoldKind.TURN, says="the run has not come to it yet")
     names = _ids(plan, unsettled)
     many = f"{left} of its {len(step.parents)} parents are" if len(step.parents) > 1 else f"its parent {names[0]} is"
     return HoldPart(by=HoldKind.PARENTS, says=f"{many} not settled yet", steps=names)

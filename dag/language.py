@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from difflib import get_close_matches
 
 from jinja2 import nodes
 
@@ -50,9 +51,9 @@ def _check_node(node: nodes.Node) -> None:
         refusal = f"{type(node).__name__} is not allowed in an expression"
     match node:
         case nodes.Filter(name=name) if name not in FILTERS:
-            refusal = f"there is no filter '{name}'; filters are {', '.join(FILTERS)}"
+            refusal = _unknown("filter", name, FILTERS)
         case nodes.Test(name=name) if name not in TESTS:
-            refusal = f"there is no test '{name}'; tests are {', '.join(TESTS)}"
+            refusal = _unknown("test", name, TESTS)
         case nodes.Filter(name=name, args=args, kwargs=kwargs) if name in NAMING:
             refusal = _refusal_of_naming(name, args, [str(keyword.key) for keyword in kwargs])
         case nodes.Const(value=float(value)) if not math.isfinite(value):
@@ -76,8 +77,15 @@ def _refusal_of_naming(name: str, args: list[nodes.Expr], keywords: list[str]) -
     told = constant_of(args[place])
     if told in known:
         return None
-    fault = f"there is no {kind} '{told}'" if isinstance(told, str) else f"`{name}` needs a {kind}'s name as a text"
-    return f"{fault}; {kind}s are {', '.join(known)}"
+    if isinstance(told, str):
+        return _unknown(kind, told, known)
+    return f"`{name}` needs a {kind}'s name as a text; {kind}s are {', '.join(known)}"
+
+
+def _unknown(kind: str, name: str, known: tuple[str, ...]) -> str:
+    near = get_close_matches(name.lower(), known, n=1)
+    told = f" (did you mean '{near[0]}'?)" if near else f"; {kind}s are {', '.join(known)}"
+    return f"there is no {kind} '{name}'{told}"
 
 
 def constant_of(node: nodes.Node) -> Json:

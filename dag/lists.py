@@ -1,6 +1,6 @@
 """Steps that run once for each element of a list: how items end, and with the last of them the step."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from dag.fan import (
@@ -18,9 +18,20 @@ from dag.kinds import ForEach
 from dag.messages import Cancel, ChunkEnded, ChunkThinned, Command, Store
 from dag.plan import Plan, Step
 from dag.progress import Ending, leave, offer, stopped_by, withdraw
-from dag.state import ChunkState, FanState, ItemEnd, RunState, StepError, StepStatus
+from dag.state import (
+    EARLIER_CHARACTERS,
+    MOST_EARLIER,
+    ChunkState,
+    EarlierError,
+    FanState,
+    ItemEnd,
+    ItemState,
+    RunState,
+    StepError,
+    StepStatus,
+)
 from dag.stored import MAX_INLINE_BYTES
-from dag.values import Json, size_of
+from dag.values import Json, shortened, size_of
 
 MAX_SENT_BYTES = 3_900_000
 """Of all that begins in one turn, with an output that is to be stored: a message to Temporal may have 4 MiB."""
@@ -35,7 +46,9 @@ def end_item(plan: Plan, run: RunState, step: Step, place: int, ending: Ending, 
         ended = ItemEnd(ending.status, ending.output, ending.error, ending.attempts)
         end_items(plan, run, step, place, (ended,) * len(chunk.places), ending.at, commands)
     elif not state.fan.window and state.fan.items[place].status is StepStatus.RUNNING:
-        ended = ItemEnd(ending.status, ending.output, ending.error, ending.attempts, ending.cached)
+        ended = ItemEnd(
+            ending.status, ending.output, ending.error, ending.attempts, ending.cached, earlier=ending.earlier
+        )
         end_items(plan, run, step, place, (ended,), ending.at, commands)
 
 
@@ -54,11 +67,16 @@ def end_items(
         item.status, item.output, item.error, item.attempts = ended.status, ended.output, ended.error, ended.attempts
         item.cached = ended.cached
         state.attempts += ended.attempts
+        state.earlier = (*state.earlier, *_of_item(item, ended.earlier))[-MOST_EARLIER:]
     fan.running -= len(ends)
     run.slots_used -= step.takes_slot * chunk.width
     note_failure(run, step, commands, failed=sum(ended.status is StepStatus.FAILED for ended in ends))
     _offer_anew(run, step, was_offered=was_offered)
     conclude(plan, run, step, at)
+
+
+def _of_item(item: ItemState, earlier: Iterable[EarlierError]) -> Iterator[EarlierError]:
+    return (replace(error, item=shortened(item.key, EARLIER_CHARACTERS)) for error in earlier)
 
 
 def _offer_anew(run: RunState, step: Step, *, was_offered: bool) -> None:

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dag.kinds import StepKind
 from dag.plan import Step
 from dag.sandbox import NOTHING, lookup
-from dag.state import Found, Loading, RunState, StepStatus, Want
-from dag.stored import Lack, Path, Piece, part_of, parts_in
+from dag.state import RunState, StepStatus
+from dag.stored import Found, Lack, Loading, Path, Piece, Want, part_of, parts_in
 from dag.templates import Template
 from dag.values import Json, size_of
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from dag.state import Answer, Decision, ItemEnd, RunStatus, StepError
+from dag.state import Answer, Decision, EarlierError, ItemEnd, RunStatus, StepError
 from dag.stored import Part, Piece
 from dag.values import Json
 
@@ -28,6 +28,7 @@ class StepCompleted:
     at: float
     item: int | None = None
     cached: bool = False
+    earlier: tuple[EarlierError, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,7 @@ class StepFailed:
     attempts: int
     at: float
     item: int | None = None
+    earlier: tuple[EarlierError, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +172,7 @@ class AbortRequested:
     reason: str
     at: float
     is_continued: bool = False
+    by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,11 +190,9 @@ class DeadlinePassed:
 
 
 Request = PauseRequested | ResumeRequested | AbortRequested | CancelRequested | DeadlinePassed
-
 Moved = Loaded | Stored | NotMoved
 StepEnded = StepCompleted | StepFailed | StepCancelled | ChunkEnded
 Event = RunStarted | StepEnded | ChunkThinned | Answered | TimedOut | Resolved | Request | WentOn | Moved
-
 
 COMPENSATION = -1
 """Stands in the place of an item's number in messages about what undoes a step."""

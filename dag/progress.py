@@ -6,7 +6,7 @@ from heapq import heapify, heappop, heappush
 from dag.definition import OnFailure
 from dag.fate import judge
 from dag.plan import Plan, Step
-from dag.state import RunState, RunStatus, StepError, StepState, StepStatus
+from dag.state import EarlierError, RunState, RunStatus, StepError, StepState, StepStatus
 from dag.stored import has_parts
 from dag.values import Json
 
@@ -28,6 +28,7 @@ class Ending:
     attempts: int = 0
     decided_by: str | None = None
     cached: bool = False
+    earlier: tuple[EarlierError, ...] = ()
 
 
 def admit(plan: Plan, run: RunState, step: Step, at: float) -> None:

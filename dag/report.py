@@ -1,29 +1,19 @@
 """What is told of a run, running or ended: the seeds' WorkflowResult."""
 
 from collections import Counter
+from collections.abc import Callable
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic_core import to_json
 
 from dag.assignees import approvals_of, missing_of
-from dag.fan import failed_so_far
+from dag.counts import ItemCounts, counts_of
+from dag.explain import words_of_steps
+from dag.explain_words import run_words
 from dag.kinds import StepKind
 from dag.plan import Plan, Step
-from dag.state import FanState, RunState, RunStatus, SkipReason, StepError, StepState, StepStatus
+from dag.state import RunState, RunStatus, SkipReason, StepError, StepState, StepStatus
 from dag.values import Json, shortened
-
-
-class ItemCounts(BaseModel):
-    """How far a step has come that runs once for each element of a list."""
-
-    model_config = ConfigDict(frozen=True)
-
-    total: int
-    completed: int
-    failed: int
-    running: int
-    cached: int = 0
-    """Completed ones whose output is that of earlier equal work."""
 
 
 class StepReport(BaseModel):
@@ -34,6 +24,7 @@ class StepReport(BaseModel):
     title: str
     kind: StepKind
     handler: str | None = None
+    resource_tag: str | None = None
     status: StepStatus
     decided_by: str = ""
     reason: SkipReason | None = None
@@ -43,6 +34,8 @@ class StepReport(BaseModel):
     approvals_missing: int | None = Field(None, exclude_if=lambda missing: missing is None)
     """Of a waiting human step that wants several people to decide alike: how many more must."""
     resolved_by: str | None = None
+    why: tuple[str, ...] = ()
+    """The step's explanation, a sentence a line; none where the report has no room for it."""
     compensation: StepStatus | None = None
     compensation_error: StepError | None = None
     items: ItemCounts | None = None
@@ -68,6 +61,12 @@ class RunReport(BaseModel):
     status: RunStatus
     reason: str = ""
     """Why the run was aborted or failed, in words; told while it is being stopped, too."""
+    stopped_by: str = ""
+    """Who aborted it; empty: nobody, or it is not known."""
+    stopped_by_step: str | None = None
+    """The step that aborted it."""
+    why: tuple[str, ...] = ()
+    """Where the run stands and what keeps it there, a sentence a line."""
     stopping: RunStatus | None = None
     """How the run will end, while it is being stopped: its running steps have been asked to stop."""
     steps: dict[str, StepReport] = Field(default_factory=dict)
@@ -83,6 +82,8 @@ class RunReport(BaseModel):
     outputs: dict[str, Json] = Field(default_factory=dict)
     step_outputs_omitted: bool = False
     """True if the steps' outputs are left out of `steps`, because together they are too large to be told at once."""
+    unexplained: int = 0
+    """How many steps have no `why`: of a large run those that simply completed first, and all where it is too large."""
 
 
 MAX_REPORT_BYTES = 1_900_000
@@ -101,6 +102,7 @@ def report_of(plan: Plan, run: RunState, *, run_id: str, tenant_id: str, version
     With as little as `_least` leaves, it is always small enough: a step takes less of it than of its definition.
     """
     counts = Counter(state.status for state in run.steps)
+    words = words_of_steps(plan, run)
     report = RunReport(
         run_id=run_id,
         tenant_id=tenant_id,
@@ -109,8 +111,11 @@ def report_of(plan: Plan, run: RunState, *, run_id: str, tenant_id: str, version
         digest=digest,
         status=run.status,
         reason=_reason(plan, run),
+        stopped_by=run.stopped_by,
+        stopped_by_step=run.stopped_by_step,
+        why=tuple(run_words(plan, run)),
         stopping=run.stopping if run.outcome is None else None,
-        steps={step.id: _step_report(step, run.steps[step.index]) for step in plan.steps},
+        steps={step.id: _step_report(step, run.steps[step.index], words.get(step.id, ())) for step in plan.steps},
         completed=counts[StepStatus.COMPLETED],
         failed=counts[StepStatus.FAILED],
         skipped=counts[StepStatus.SKIPPED],
@@ -120,21 +125,29 @@ def report_of(plan: Plan, run: RunState, *, run_id: str, tenant_id: str, version
         duration_seconds=_duration(run.started_at, run.ended_at),
         overdue=run.overdue,
         outputs=run.outputs,
+        unexplained=len(plan.steps) - len(words),
     )
-    for lighten in (_without_output, _with_short_error, _least):
-        if len(to_json(report)) <= MAX_REPORT_BYTES:
-            return report
-        steps = {step_id: lighten(step) for step_id, step in report.steps.items()}
-        report = report.model_copy(update={"steps": steps, "step_outputs_omitted": True})
-    return report
+    return _fitted(report, MAX_REPORT_BYTES, _without_why, _without_output, _with_short_error, _least)
 
 
 def for_outer(report: RunReport) -> RunReport:
-    """Return what a run tells the run around it: of a large report all but the outputs of its steps."""
-    if len(to_json(report)) <= MAX_INNER_BYTES:
-        return report
-    steps = {step_id: _without_output(step) for step_id, step in report.steps.items()}
-    return report.model_copy(update={"steps": steps, "step_outputs_omitted": True})
+    """Return what a run tells the run around it: of a large report all but the words and outputs of its steps."""
+    return _fitted(report, MAX_INNER_BYTES, _without_why, _without_output)
+
+
+def _fitted(report: RunReport, most_bytes: int, *lighter: Callable[[StepReport], StepReport]) -> RunReport:
+    """Return the report with each step made lighter, in one way after the other, until it has at most `most_bytes`."""
+    for lighten in lighter:
+        if len(to_json(report)) <= most_bytes:
+            break
+        steps = {step_id: lighten(step) for step_id, step in report.steps.items()}
+        told = {"unexplained": len(steps)} if lighten is _without_why else {"step_outputs_omitted": True}
+        report = report.model_copy(update={"steps": steps, **told})
+    return report
+
+
+def _without_why(step: StepReport) -> StepReport:
+    return step.model_copy(update={"why": ()})
 
 
 def _without_output(step: StepReport) -> StepReport:
@@ -152,11 +165,12 @@ def _least(step: StepReport) -> StepReport:
     return step.model_copy(update={"title": "", "error": error})
 
 
-def _step_report(step: Step, state: StepState) -> StepReport:
+def _step_report(step: Step, state: StepState, why: tuple[str, ...]) -> StepReport:
     return StepReport(
         title=step.definition.title,
         kind=step.kind,
         handler=step.definition.handler,
+        resource_tag=step.definition.resource_tag,
         status=state.status,
         decided_by=state.decided_by,
         reason=state.reason,
@@ -167,6 +181,7 @@ def _step_report(step: Step, state: StepState) -> StepReport:
         compensation=state.compensation,
         compensation_error=state.compensation_error,
         resolved_by=state.resolved_by or None,
+        why=why,
         items=None if state.fan is None else counts_of(state.fan),
         cached=state.cached,
         attempts=state.attempts,
@@ -182,15 +197,6 @@ def _approvals_missing(step: Step, state: StepState) -> int | None:
     if state.status is not StepStatus.WAITING or needed == 1:
         return None
     return missing_of([made.value for made in state.decisions], needed)
-
-
-def counts_of(fan: FanState) -> ItemCounts:
-    """Return how far a list has come, its chunks as far as they have told."""
-    completed = sum(item.status is StepStatus.COMPLETED for item in fan.items)
-    completed += sum(chunk.completed for chunk in fan.chunks.values())
-    cached = sum(item.cached for item in fan.items)
-    running, failed = fan.width if fan.window else fan.running, failed_so_far(fan)
-    return ItemCounts(total=len(fan.items), completed=completed, failed=failed, running=running, cached=cached)
 
 
 def _duration(started_at: float | None, ended_at: float | None) -> float | None:

@@ -14,8 +14,8 @@ from dag.checks.values import check_json
 from dag.checks.wording import describe, known_names, quote
 from dag.expressions import Expression, Scope, compile_expression
 from dag.kinds import Model
+from dag.misfits import show
 from dag.problems import Path, Places, Problem
-from dag.sandbox import show
 from dag.values import Json
 from dag.work import ExpressionError
 

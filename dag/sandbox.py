@@ -7,11 +7,14 @@ from itertools import islice
 from typing import Any
 
 from jinja2 import ChainableUndefined, StrictUndefined, Undefined, pass_context, pass_environment
+from jinja2.exceptions import FilterArgumentError
 from jinja2.filters import do_float, do_int, do_round, make_attrgetter
 from jinja2.runtime import Context
 from jinja2.sandbox import SandboxedEnvironment
+from jinja2.utils import missing
 
-from dag.values import MAX_INTEGER, MAX_VALUE_BYTES, Json, canonical
+from dag.misfits import BESIDE, NO_ELSE, NOTHING_IN_LIST, LackError, incomparable, misused, nobody, show
+from dag.values import MAX_INTEGER, MAX_VALUE_BYTES, Json
 from dag.work import BYTES_PER_STEP, ExpressionError, Work, length_of
 
 FILTERS = (
@@ -22,6 +25,8 @@ TESTS = (
     *("defined", "undefined", "none", "in", "string", "number", "boolean", "equalto", "eq", "ne", "lt", "le", "gt"),
     *("ge", "==", "!=", "<", "<=", ">", ">="),
 )
+ALONE = frozenset(("defined", "undefined", "none", "string", "number", "boolean"))
+"""Tests that take nothing to compare with."""
 LAZY_FILTERS = ("map", "select", "selectattr", "reject", "rejectattr", "unique")
 """Jinja gives generators for these, which are true even when they are empty, and have no length."""
 OPERATORS = frozenset(("+", "-", "*", "/", "//", "%"))
@@ -45,7 +50,6 @@ COMPARISONS: Mapping[str, Callable[[Json, Json], bool]] = {
 """By Jinja's names of the operators."""
 MAX_ITEMS = 100_000
 """Most values that an expression may produce: far more than a payload may hold, so it only stops what runs away."""
-SHOWN_CHARACTERS = 40
 MAX_PRECISION = 15
 """Decimal digits of a float."""
 
@@ -53,11 +57,24 @@ MAX_PRECISION = 15
 class Missing(ChainableUndefined, StrictUndefined):
     """A value that is not there: may be passed on and asked `is defined`, fails when it is used."""
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Take what Jinja tells of it; the error that it raises is ours."""
+        super().__init__(*args, **kwargs)
+        self._undefined_exception: Any = self._error
+
+    def _error(self, former: str) -> ExpressionError:
+        if self._undefined_hint:  # Jinja's own, from filters that take one element of a list
+            return ExpressionError(NOTHING_IN_LIST, former)
+        if self._undefined_obj is missing:
+            return ExpressionError(nobody(str(self._undefined_name)), former)
+        return LackError(self._undefined_obj, self._undefined_name, former)
+
 
 class Environment(SandboxedEnvironment):
     """Jinja2 with data access only: `a.b` and `a["b"]` read a key or an index, never a Python attribute."""
 
     intercepted_binops = OPERATORS
+    intercepted_unops = frozenset("+-")
 
     def __init__(self) -> None:
         # Unoptimized: folding constants would evaluate, and fail, while compiling.
@@ -67,7 +84,7 @@ class Environment(SandboxedEnvironment):
         own |= {name: _of_text(name, self.filters[name]) for name in TEXT_FILTERS}
         self.filters = {name: _metered(name, own.get(name, self.filters[name])) for name in FILTERS}
         tests: dict[str, Any] = dict(self.tests)
-        self.tests = {COMPARE: _compare, **{name: _metered_test(tests[name]) for name in TESTS}}
+        self.tests = {COMPARE: _compare, **{name: _metered_test(name, tests[name]) for name in TESTS}}
         self.globals = {}
 
     def getitem(self, obj: Json, argument: Json) -> Json:
@@ -85,7 +102,17 @@ class Environment(SandboxedEnvironment):
         """Return `left operator right` for numbers; anything else could grow without bound or format text."""
         for operand in (left, right):
             _require_number(operand, f"`{operator}`")
-        return bounded(super().call_binop(context, operator, left, right))
+        try:
+            return bounded(super().call_binop(context, operator, left, right))
+        except ZeroDivisionError as error:
+            raise ExpressionError(f"division by zero, by `{operator}`", str(error)) from None
+
+    def call_unop(self, context: Context, operator: str, arg: Json) -> Json:
+        """Return `+arg` or `-arg`."""
+        try:
+            return super().call_unop(context, operator, arg)
+        except TypeError as error:
+            raise ExpressionError(f"`{operator}` needs a number, got {show(arg)}", str(error)) from None
 
 
 NOTHING = object()
@@ -100,25 +127,6 @@ def lookup(value: Json, key: Json) -> Json:
     return NOTHING
 
 
-def show(value: Json) -> str:  # noqa: PLR0911 - a case a kind of value
-    """Return a short text for a message: what kind of value it is, and its beginning."""
-    match value:
-        case None | bool():
-            return canonical(value)
-        case int() if abs(value) > MAX_INTEGER:
-            return "an integer of more than 64 bits"  # Python refuses to write the longest ones
-        case int() | float():
-            return f"the number {value}"
-        case str():
-            return f"the text {value[:SHOWN_CHARACTERS]!r}"
-        case dict():
-            return "an object"
-        case list():
-            return "a list"
-        case _:
-            return f"a {type(value).__name__}"
-
-
 def bounded(number: Json) -> Json:
     """Return `number` if other programs can read it. Raises ExpressionError for integers beyond 64 bits."""
     if isinstance(number, int) and abs(number) > MAX_INTEGER:
@@ -126,12 +134,20 @@ def bounded(number: Json) -> Json:
     return number
 
 
-def _require_number(value: Json, what: str, needed: str = "numbers") -> None:
+def require(value: Json, former: str) -> None:
+    """Raise ExpressionError if `value` is missing; `former` is what was said where `if` has no `else`."""
     if isinstance(value, Undefined):
         str(value)  # raises, naming what is missing
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ExpressionError(f"{what} needs {needed}, got {show(value)}")
-    bounded(value)
+        raise ExpressionError(NO_ELSE, former)
+
+
+def _require_number(value: Json, what: str, needed: str = "numbers") -> None:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        bounded(value)
+        return
+    told = f"{what} needs {needed}, got {show(value)}"
+    require(value, told)
+    raise ExpressionError(f"{told}{BESIDE}" if what == "`+`" and isinstance(value, str) else told, told)
 
 
 def _eager(lazy: Callable[..., Iterable[Json]]) -> Callable[..., list[Json]]:
@@ -180,11 +196,11 @@ def _as_text(value: Json) -> str:
 def _of_text(name: str, change: Callable[..., str]) -> Callable[..., str]:
     @wraps(change)
     def changed(value: Json, *args: Any) -> str:
-        if isinstance(value, Undefined):
-            str(value)  # raises, naming what is missing
-        if not isinstance(value, str):
-            raise ExpressionError(f"`{name}` needs a text, got {show(value)}")
-        return change(value, *args)
+        if isinstance(value, str):
+            return change(value, *args)
+        told = f"`{name}` needs a text, got {show(value)}"
+        require(value, told)
+        raise ExpressionError(told)
 
     return changed
 
@@ -220,7 +236,10 @@ def _metered(name: str, filter_: Callable[..., Json]) -> Callable[..., Json]:
             "environment": (context.environment,),
             "eval_context": (context.eval_ctx,),
         }
-        return filter_(*(first[passes.name] if passes else ()), value, *args, **kwargs)
+        try:
+            return filter_(*(first[passes.name] if passes else ()), value, *args, **kwargs)
+        except (TypeError, ValueError, AttributeError, FilterArgumentError) as error:
+            raise ExpressionError(misused(name, value), str(error)) from None
 
     return metered
 
@@ -233,11 +252,17 @@ def _cost(work: Work, name: str, value: Json, arguments: tuple[Json, ...]) -> in
     return 1 + count * (1 + steps) + rounds * work.size(value) // BYTES_PER_STEP
 
 
-def _metered_test(test: Callable[..., bool]) -> Callable[..., bool]:
+def _metered_test(name: str, test: Callable[..., bool]) -> Callable[..., bool]:
     @pass_context
     def metered(context: Context, value: Json, *args: Json) -> bool:
         _pay_for_comparing(work_of(context), value, *args)
-        return test(value, *args)
+        try:
+            return test(value, *args)
+        except TypeError as error:
+            needed = 0 if name in ALONE else 1
+            taken = f"`is {name}` takes {('nothing', 'one value')[needed]}"
+            told = taken if len(args) != needed else incomparable(name, value, *args)
+            raise ExpressionError(told, str(error)) from None
 
     return metered
 
@@ -247,8 +272,11 @@ def _compare(context: Context, left: Json, *rest: Json) -> bool:
     """Tell whether `left` and what follows it, operator and value in turn, compare so."""
     for name, right in zip(rest[::2], rest[1::2], strict=True):
         _pay_for_comparing(work_of(context), left, right)
-        if not COMPARISONS[name](left, right):
-            return False
+        try:
+            if not COMPARISONS[name](left, right):
+                return False
+        except TypeError as error:
+            raise ExpressionError(incomparable(name, left, right), str(error)) from None
         left = right
     return True
 

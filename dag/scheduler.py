@@ -111,11 +111,11 @@ def _record(  # noqa: C901, PLR0912 - a case an event
             end_compensation(plan, run, plan.step(step), Ending(StepStatus.FAILED, at, error=error))
         case StepCancelled(step, at=at, item=item) if item == COMPENSATION:
             end_compensation(plan, run, plan.step(step), Ending(StepStatus.CANCELLED, at))
-        case StepCompleted(step, output, attempts, at, item, cached):
-            completed = Ending(StepStatus.COMPLETED, at, output, attempts=attempts, cached=cached)
+        case StepCompleted(step, output, attempts, at, item, cached, earlier):
+            completed = Ending(StepStatus.COMPLETED, at, output, attempts=attempts, cached=cached, earlier=earlier)
             end(plan, run, plan.step(step), item, completed, commands)
-        case StepFailed(step, error, attempts, at, item):
-            failed = Ending(StepStatus.FAILED, at, error=error, attempts=attempts)
+        case StepFailed(step, error, attempts, at, item, earlier):
+            failed = Ending(StepStatus.FAILED, at, error=error, attempts=attempts, earlier=earlier)
             end(plan, run, plan.step(step), item, failed, commands)
         case StepCancelled(step, at, item):
             end(plan, run, plan.step(step), item, _cancelled(run, plan.step(step), at), commands)
@@ -153,10 +153,10 @@ def _obey(plan: Plan, run: RunState, event: Request, commands: list[Command]) ->
             run.paused = run.stopping is None
         case ResumeRequested():
             run.paused = False
-        case AbortRequested(reason, at, is_continued=True):
-            hand_over(plan, run, reason, at, commands)
-        case AbortRequested(reason, at):
-            stop(plan, run, RunStatus.ABORTED, reason, at, commands)
+        case AbortRequested(reason, at, True, name):
+            hand_over(plan, run, reason, at, commands, principal=name)
+        case AbortRequested(reason, at, by=name):
+            stop(plan, run, RunStatus.ABORTED, reason, at, commands, principal=name)
         case CancelRequested(at):
             stop(plan, run, RunStatus.CANCELLED, "cancelled", at, commands)
         case DeadlinePassed(at):
@@ -274,7 +274,7 @@ def _finish(plan: Plan, run: RunState, at: float, commands: list[Command]) -> No
         try:
             run.outputs = resolve(plan.outputs, RunScope(plan, run, keeps_large=True))
         except ExpressionError as error:
-            run.ending, run.stop_reason = RunStatus.FAILED, shortened(f"outputs: {error.message}")
+            run.ending, run.stop_reason = RunStatus.FAILED, shortened(f"outputs: {error.told(plan.semantics)}")
             must_undo = plan.semantics > 1  # before, what such a run had done was left as it was
     is_undoing = must_undo and compensate(plan, run, commands)
     _tell_fallen(plan, run, commands)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from dag.stored import Lack, Part, Path
+from dag.stored import Found, Loading, Path
 from dag.values import Json, shortened
 
 
@@ -67,6 +67,19 @@ class StepError:
         object.__setattr__(self, "message", shortened(self.message))
 
 
+MOST_EARLIER, EARLIER_CHARACTERS = 5, 200
+"""Errors of earlier attempts that are kept of a step, the latest, and how much of each message."""
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierError:
+    """How an attempt failed that another one followed: its number, from 1, and of a list whose item it was of."""
+
+    attempt: int
+    error: StepError
+    item: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What somebody answered a waiting step, and who it was (empty: nobody we know)."""
@@ -109,6 +122,7 @@ class ItemEnd:
     cached: bool = False
     may_pass: bool = False
     """Whether the error was of a kind that is tried again."""
+    earlier: tuple[EarlierError, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,40 +194,14 @@ class StepState:
     resolved_by: str = ""
     """Who said what becomes of the failed step."""
     attempts: int = 0
+    earlier: tuple[EarlierError, ...] = ()
+    """How attempts before the last one failed, the latest last."""
     cached: bool = False
     """Its output is that of earlier equal work: no handler ran."""
     is_stored: bool = False
     """Its output, or parts of it, are kept elsewhere (dag.stored)."""
     started_at: float | None = None
     ended_at: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Want:
-    """A stored part that an expression reads at `place`; what stands for its value stands at the first `depth` keys."""
-
-    place: Path
-    part: Part
-    depth: int
-    may_stay: bool = False
-    """What stands for it will do, where it is large."""
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What was found for a place that was read: a value at `place`, or nothing, and there what `lack` says."""
-
-    place: Path
-    value: Json = None
-    lack: Lack | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Loading:
-    """Parts on their way, and the steps beside the first that wait for just these."""
-
-    wants: tuple[Want, ...]
-    followers: list[int] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -227,6 +215,9 @@ class RunState:
     stopping: RunStatus | None = None
     """ABORTED, CANCELLED or FAILED once the run is being stopped early; nothing starts any more."""
     stop_reason: str = ""
+    stopped_by: str = ""
+    """The principal who aborted it, as far as that is known."""
+    stopped_by_step: str | None = None
     ending: RunStatus | None = None
     """How the run ends, once what it did has been undone."""
     overdue: bool = False

@@ -6,7 +6,7 @@ its place. Only the same tenant's runs can get at it, and only who knows its dig
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from pydantic_core import to_json
@@ -51,6 +51,34 @@ class Lack(StrEnum):
     LIST = "list"
     TEXT = "text"
     OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Want:
+    """A stored part that an expression reads at `place`; what stands for its value stands at the first `depth` keys."""
+
+    place: Path
+    part: Part
+    depth: int
+    may_stay: bool = False
+    """What stands for it will do, where it is large."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What was found for a place that was read: a value at `place`, or nothing, and there what `lack` says."""
+
+    place: Path
+    value: Json = None
+    lack: Lack | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Loading:
+    """Parts on their way, and the steps beside the first that wait for just these."""
+
+    wants: tuple[Want, ...]
+    followers: list[int] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

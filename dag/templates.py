@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from dag.expressions import STEPS, Expression, Scope, expression_spans, parse_text, read_path, values_of
+from dag.misfits import LackError
 from dag.stored import Path
 from dag.values import Json, canonical
 from dag.work import ExpressionError, Work
@@ -123,17 +124,21 @@ def _compile_path(value: dict[str, Json], read: _Read) -> _Resolve:
         raise ExpressionError(f"{{{PATH_KEY}: ...}} takes a list of texts and nothing beside it")
     if keys == ["steps"]:
         raise ExpressionError("`steps` must be followed by a step's id")
-    path = tuple(keys)
+    path, name = tuple(keys), f"`{'.'.join(keys)}`"
     read.references.append(path)
     read.alone.append(path)
 
     def resolve(scope: Scope, work: Work) -> Json:
+        given = values_of([path], scope)
+        values = scope.loaded(given, [path], alone=True)
         try:
-            value = read_path(path, scope.loaded(values_of([path], scope), [path], alone=True))
+            value = read_path(path, values)
             work.spend(STEPS)
             work.make(value)
+        except LackError as error:
+            raise error.of(is_whole=values is given).within(name) from error
         except ExpressionError as error:
-            raise ExpressionError(f"`{'.'.join(path)}`: {error.message}") from error
+            raise error.within(name) from error
         return value
 
     return resolve

@@ -6,6 +6,7 @@ from dag.checks.beginning import give_inputs
 from dag.checks.budget import check_size, check_steps
 from dag.checks.chain import is_list_of_steps, name_list
 from dag.checks.delays import check_delays
+from dag.checks.doubts import check_doubts
 from dag.checks.fields import check_fields
 from dag.checks.findings import Findings
 from dag.checks.graph import check_dependencies, check_ids
@@ -71,6 +72,7 @@ def _read(
     check_secrets(outline, findings)
     check_delays(value.get("defaults"), outline, findings)
     check_silence(outline, findings)
+    check_doubts(outline, findings)
     check_fairness_key(repaired.get("priority"), outline, findings)
     check_trials(repaired.get("tests"), outline, catalogue, findings)
     if definition is None:

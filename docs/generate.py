@@ -37,7 +37,8 @@ def main() -> None:
 
 def _settings() -> Iterator[str]:
     yield from ("# Settings", "", NOTE, "")
-    yield "Environment variables, read once when a command starts; a wrong value is refused by its variable's name."
+    yield "Environment variables, read once when a command starts; a wrong value is refused by its variable's name,"
+    yield "and a variable `DOCRAIL_*` that nothing reads is told."
     yield "`docrail up` starts the servers itself and tells its parts where they are."
     yield ""
     yield from _table("variable", "type", "meaning", "default")
@@ -47,7 +48,7 @@ def _settings() -> Iterator[str]:
         yield _row(f"`DOCRAIL_{name.upper()}`", type_words(field, schema), field["description"], default)
     yield from ("", "Options that a variable may stand for:", "")
     yield from _table("variable", "command", "option", "default")
-    for command in cast("Group", get_command(program.app)).commands.values():
+    for command in cast("Group", get_command(program.assemble())).commands.values():
         for option in (option for option in command.params if option.envvar):
             yield _row(f"`{option.envvar}`", f"`docrail {command.name}`", f"`{option.opts[0]}`", f"`{option.default}`")
 
@@ -66,8 +67,6 @@ def _handler(handler: Handler) -> Iterator[str]:
         yield from ("", f"Other names: {', '.join(f'`{alias}`' for alias in handler.aliases)}.")
     if raises:
         yield from ("", f"Fails with: {raises}")
-    if handler.local:
-        yield from ("", "Local: it runs inside the workflow's task, without heartbeat or queue.")
     yield from ("", f"**Config.** {_text(handler.config)}")
     yield from _fields(handler.config, with_default=True)
     yield from ("", f"**Output.** {_text(handler.output)}")

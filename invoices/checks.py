@@ -4,7 +4,7 @@ import datetime as dt
 from collections.abc import Iterator
 from decimal import Decimal
 
-from invoices.currencies import CENT, CURRENCIES, tolerance, total_agrees
+from invoices.currencies import CURRENCIES, THOUSANDTHS, tolerance, total_agrees
 from invoices.model import (
     REQUIRED_FIELDS,
     DocumentType,
@@ -12,10 +12,11 @@ from invoices.model import (
     InvoiceData,
     Problem,
     Severity,
+    Source,
 )
 
-TOLERANCE = 2 * CENT
-"""Two roundings to a cent (documents.md §4)."""
+TOLD = (Source.HUMAN, Source.XML, Source.QR)
+"""Sources that are told an amount, and need not know how it is written."""
 MAX_AHEAD = dt.timedelta(days=30)
 MAX_AGE = dt.timedelta(days=2 * 365)
 VAT_COUNTRY = {"EL": "GR", "XI": "GB"}
@@ -30,6 +31,7 @@ RULES = frozenset(
         "unknown_currency",
         "totals_disagree",
         "total_not_positive",
+        "decimals_unsure",
         "lines_disagree",
         "tax_disagrees",
         "date_in_future",
@@ -52,6 +54,7 @@ def check(invoice: InvoiceData, today: dt.date) -> list[Problem]:
         *_currency(invoice),
         *_totals(invoice),
         *_sign(invoice),
+        *_decimals(invoice),
         *_lines(invoice),
         *_tax(invoice),
         *_dates(invoice, today),
@@ -111,6 +114,16 @@ def _sign(invoice: InvoiceData) -> Iterator[Problem]:
     total = invoice.total.value
     if total is not None and total <= 0 and invoice.document_type is DocumentType.INVOICE:
         yield _error("total_not_positive", f"An invoice must ask for money, but its total is {total}.", "total")
+
+
+def _decimals(invoice: InvoiceData) -> Iterator[Problem]:
+    """Doubt what was read of `1.250`, in a currency in which it is no more than one and a quarter."""
+    total, currency = invoice.total, invoice.currency.value
+    if currency not in THOUSANDTHS or total.value is None or total.source in TOLD:
+        return
+    if abs(total.value) >= 1000 and total.value.as_tuple().exponent == 0:  # noqa: PLR2004  # the least with a group
+        message = f"{currency} is written with three decimals, so {total.value} may be a thousand times too much."
+        yield _error("decimals_unsure", message, "total")
 
 
 def _lines(invoice: InvoiceData) -> Iterator[Problem]:

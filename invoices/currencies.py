@@ -18,6 +18,8 @@ _NO_MINOR_UNIT = "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XP
 WHOLE = frozenset({*_NO_MINOR_UNIT.split(), "HUF"})
 """Currencies whose amounts are written without a fraction: those without a minor unit in ISO 4217 (list one, "minor
 unit 0"), and the forint, whose fillér ceased to be coins in 1999."""
+THOUSANDTHS = frozenset({"BHD", "JOD", "KWD", "LYD", "OMR", "TND"})
+"""Currencies written with three decimals: ISO 4217's "minor unit 3", but for Iraq's, whose fils is out of use."""
 CASH_STEPS: Mapping[str, Decimal] = {
     "CHF": Decimal("0.05"),
     "CZK": Decimal(1),
@@ -34,7 +36,9 @@ kronor since the coin of 50 öre is gone (2010)."""
 
 def unit(currency: str | None) -> Decimal:
     """Return the smallest amount that documents in the currency are written in; a cent where it is unknown."""
-    return Decimal(1) if currency in WHOLE else CENT
+    if currency in WHOLE:
+        return Decimal(1)
+    return CENT / 10 if currency in THOUSANDTHS else CENT
 
 
 def tolerance(currency: str | None, *, roundings: int = 2) -> Decimal:

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 
 from invoices.judging import account_is_new, vendor_is_known
@@ -10,6 +10,8 @@ from invoices.model import FIELD_NAMES, REQUIRED_FIELDS, InvoiceData, Problem, S
 from invoices.priority import UNSURE
 
 IBAN_CHANGED = "iban_changed"
+LONGEST_TOLD = 80
+"""Characters of each thing that a title tells of a document."""
 
 
 def review_reasons(invoice: InvoiceData) -> list[Problem]:
@@ -43,6 +45,23 @@ def summary(invoice: InvoiceData) -> dict[str, str | float | None]:
         "currency": invoice.currency.value,
         "confidence": invoice.confidence,
     }
+
+
+def document_title(told: Mapping[str, object], document_id: str | None) -> str:
+    """Return a document in one line, by its `summary`: `Muster AG, RE-17, 119.00 EUR`; its id where that says nothing.
+
+    Documents hold what their senders like: of what cannot be printed, or turns the direction of text, a space is left.
+    """
+    amount = _line(told.get("total"), told.get("currency")) if told.get("total") else ""
+    parts = _line(told.get("vendor")), _line(told.get("number")), amount
+    return ", ".join(filter(None, parts)) or document_id or ""
+
+
+def _line(*values: object) -> str:
+    text = " ".join(str(value) for value in values if value is not None)
+    words = "".join(character if character.isprintable() else " " for character in text).split()
+    line = " ".join(words)
+    return line if len(line) <= LONGEST_TOLD else f"{line[: LONGEST_TOLD - 1]}…"
 
 
 def why_two_approvals(invoice: InvoiceData, above: Decimal | None) -> list[str]:

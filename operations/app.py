@@ -8,6 +8,7 @@ import asyncpg
 from temporalio.client import Client
 
 from activities.callbacks import CallbackKeys
+from activities.reading import DocumentReader
 from activities.registry import Handler
 from storage.blobs import BlobStore
 from storage.values import ValueStore
@@ -30,3 +31,5 @@ class App:
     callback_keys: CallbackKeys = field(default_factory=CallbackKeys)
     four_eyes_above: Decimal | None = None
     """Largest total of a document that one person may approve alone; None: any."""
+    reader: DocumentReader = field(default_factory=DocumentReader)
+    """Opens documents to draw their pages. Its processes start when the first one is drawn."""

@@ -28,7 +28,6 @@ class HandlerInfo:
     name: str
     aliases: tuple[str, ...]
     summary: str
-    local: bool
     config_schema: dict[str, Json]
     output_schema: dict[str, Json]
 
@@ -63,7 +62,6 @@ def describe(handler: Handler) -> HandlerInfo:
         name=handler.name,
         aliases=handler.aliases,
         summary=handler.summary,
-        local=handler.local,
         config_schema=handler.config.model_json_schema(),
         output_schema=handler.output.model_json_schema(mode="serialization"),
     )

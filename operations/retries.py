@@ -39,7 +39,7 @@ from operations.priority import priority_of
 from operations.rate_limits import check_tags
 from operations.run_control import update_run
 from operations.run_reports import show_run
-from operations.runs import checked_run_id, continue_run, local_handlers
+from operations.runs import checked_run_id, continue_run
 from operations.saved import kept, request_of, saved_state
 from storage import dead_letters
 from storage.db import transaction
@@ -157,7 +157,7 @@ async def _prepare(app: App, principal: Principal, run_id: str, order: RetryOrde
     fates = foretold(plan_of(request.definition, request.semantics), retry, who.at)
     inner = await inner_states(app, principal, request, retry, who)
     resumed = save(plan_of(request.definition, request.semantics), retry.state)
-    request = request.model_copy(update={"resumed": resumed, "resumed_inner": inner})
+    request = request.model_copy(update={"resumed": resumed, "resumed_inner": inner, "local_handlers": ()})
     if len(to_json(request)) > MAX_REQUEST_BYTES:
         request = await kept(app, request)
     if len(to_json(request)) > MAX_REQUEST_BYTES:
@@ -177,7 +177,7 @@ async def _may_go_on(app: App, principal: Principal, run_id: str, status: RunSta
 
 async def _hand_over(app: App, principal: Principal, run_id: str, version: int) -> None:
     """End a run with parked steps as it stands, for another to go on from. Raises: WrongState if it went on itself."""
-    status = await update_run(app, principal, run_id, ABORT, f"goes on under version {version}", True)
+    status = await update_run(app, principal, run_id, ABORT, f"goes on under version {version}", True, principal.name)
     if status is not RunStatus.FAILED:
         raise WrongState("retry", status)
 
@@ -211,7 +211,6 @@ async def _request_for(
             "digest": stored.digest,
             "inputs": _inputs(definition, saved["inputs"]),
             "nested": nested,
-            "local_handlers": local_handlers(app, definition, nested),
         }
     )
 

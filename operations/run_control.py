@@ -41,11 +41,11 @@ async def abort_run(app: App, principal: Principal, run_id: str, reason: str, *,
     `force` asks no worker: for a run whose workflow task fails. Its steps are not told, and the run has failed.
     """
     if not force:
-        return await update_run(app, principal, run_id, ABORT, reason)
+        return await update_run(app, principal, run_id, ABORT, reason, False, principal.name)
     handle = app.temporal.get_workflow_handle(workflow_id(principal.tenant_id, checked_run_id(run_id)))
     try:
         with engine_errors("run", run_id):
-            await handle.terminate(reason=f"aborted by force: {reason}", rpc_timeout=RPC_TIMEOUT)
+            await handle.terminate(reason=f"aborted by force, by {principal.name}: {reason}", rpc_timeout=RPC_TIMEOUT)
     except NotFound:
         raise await _ended(app, principal, run_id, ABORT) from None
     return RunStatus.FAILED

@@ -1,5 +1,7 @@
 """Tell how a run stands: from its worker while it runs, from its result once it ended."""
 
+from typing import Any
+
 from temporalio.client import (
     WorkflowExecutionDescription,
     WorkflowExecutionStatus,
@@ -14,6 +16,7 @@ from dag.values import shortened
 from operations.app import App
 from operations.engine import RPC_TIMEOUT, WORKER_TIMEOUT, blocked, describe, engine_errors, status_of, worker_errors
 from operations.errors import Unavailable
+from operations.pending import pending_of
 from operations.principal import Principal
 from operations.runs import checked_run_id
 from workflows.contract import OVERDUE, RUN_FAILED, STATE, run_id_of, tenant_of
@@ -29,11 +32,16 @@ async def show_run(app: App, principal: Principal, run_id: str) -> RunReport:
         case WorkflowExecutionStatus.COMPLETED | WorkflowExecutionStatus.FAILED:
             report = await _result(handle, description)
             is_inner = description.parent_id is not None
-            return await _in_full(handle, report) if is_inner and report.step_outputs_omitted else report
+            return await _in_full(handle, report) if is_inner and _is_lightened(report) else report
         case WorkflowExecutionStatus.RUNNING:
             return await _current(app, handle, description, run_id)
         case _:
             return await _last_known(handle, description)
+
+
+def _is_lightened(report: RunReport) -> bool:
+    """Tell whether a run told the one around it less than it knows (dag.report.for_outer)."""
+    return report.step_outputs_omitted or 0 < report.unexplained == len(report.steps)
 
 
 async def _ask(handle: Handle, run_id: str) -> RunReport:
@@ -44,10 +52,16 @@ async def _ask(handle: Handle, run_id: str) -> RunReport:
 
 async def _current(app: App, handle: Handle, description: WorkflowExecutionDescription, run_id: str) -> RunReport:
     try:
-        return await _ask(handle, run_id)
+        report = await _ask(handle, run_id)
     except Unavailable as error:
         # Asked again: the task may have failed since.
         raise blocked(app, await describe(app, tenant_of(description.id), run_id)) or error from error
+    pending = await pending_of(app, description, {name: step for name, step in report.steps.items() if step.why})
+    steps = {
+        name: step.model_copy(update={"why": (*step.why, *pending.words(name, step.resource_tag))})
+        for name, step in report.steps.items()
+    }
+    return report.model_copy(update={"steps": steps})
 
 
 async def _result(handle: Handle, description: WorkflowExecutionDescription) -> RunReport:
@@ -70,7 +84,7 @@ async def _in_full(handle: Handle, told: RunReport) -> RunReport:
 
 async def _last_known(handle: Handle, description: WorkflowExecutionDescription) -> RunReport:
     """Return the steps of a run that ended without a result, if a worker is there to replay it."""
-    reason = await _end_of(handle, description)
+    reason = await end_of(handle, description)
     try:
         report = await _ask(handle, handle.id)
     except Unavailable:
@@ -79,10 +93,11 @@ async def _last_known(handle: Handle, description: WorkflowExecutionDescription)
     known: dict[str, object] = {"status": status_of(description), "reason": reason}
     if report.ended_at is None and ended is not None:
         known |= {"ended_at": ended.timestamp(), "duration_seconds": (ended - description.start_time).total_seconds()}
+        known["why"] = (reason,)
     return report.model_copy(update=known)
 
 
-async def _end_of(handle: Handle, description: WorkflowExecutionDescription) -> str:
+async def end_of(handle: WorkflowHandle[Any, Any], description: WorkflowExecutionDescription) -> str:
     """Return why a run ended that could not say so itself."""
     if description.status is not WorkflowExecutionStatus.TERMINATED:
         return "timed out" if description.status is WorkflowExecutionStatus.TIMED_OUT else "cancelled"
@@ -106,6 +121,7 @@ async def _bare(description: WorkflowExecutionDescription, reason: str) -> RunRe
         digest=memo["digest"],
         status=status_of(description),
         reason=reason,
+        why=(reason,),
         started_at=description.start_time.timestamp(),
         ended_at=None if ended is None else ended.timestamp(),
         duration_seconds=None if ended is None else (ended - description.start_time).total_seconds(),

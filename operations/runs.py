@@ -29,7 +29,6 @@ from workflows.contract import (
     DOCUMENT,
     TENANT,
     WORKFLOW_TYPE,
-    Pinned,
     RunRequest,
     workflow_id,
 )
@@ -106,7 +105,6 @@ async def begin_run(
         digest=stored.digest,
         inputs=complete,
         document=document or await context_named(app, principal.tenant_id, complete),
-        local_handlers=local_handlers(app, definition, nested),
         nested=nested,
         semantics=SEMANTICS,
         started_by=principal.name if started_by is None else started_by,
@@ -160,14 +158,6 @@ def _complete(definition: Definition, given: Mapping[str, Json]) -> dict[str, Js
         return complete_inputs(definition, given)
     except MisfitError as error:
         raise InvalidInput(error.problems) from error
-
-
-def local_handlers(app: App, definition: Definition, nested: Mapping[str, Pinned]) -> tuple[str, ...]:
-    """Return the local ones among the handlers of the run and of the runs inside it."""
-    inner = (Definition.model_validate(pinned.definition) for pinned in nested.values())
-    steps = [step for of in (definition, *inner) for step in of.steps]
-    used = {step.handler for step in steps} | {step.compensate.handler for step in steps if step.compensate}
-    return tuple(name for name, handler in app.catalogue.items() if handler.local and name in used)
 
 
 def _memo(

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from dag.sandbox import NOTHING, lookup, show
+from dag.misfits import show
+from dag.sandbox import NOTHING, lookup
 from dag.stored import MAX_INLINE_BYTES, Part, Piece, lack_of, part_of
 from dag.values import Json, size_of
 from storage.values import Kept, ValueStore

@@ -13,6 +13,7 @@ import asyncpg
 from dag.assignees import missing_of
 from dag.values import Json
 from invoices.priority import NEARLY_DUE, WEIGHTS, Band
+from invoices.reviewing import document_title
 from storage import review_counts
 from storage.db import Database, NotStored
 
@@ -36,7 +37,7 @@ ORDER = "-live.band, -live.priority, r.created_at, r.review_id"
 
 COLUMNS = """
 r.tenant_id, r.review_id, coalesce(r.document_id, r.run_document_id) AS document_id, r.run_id, r.step_id, r.queue,
-r.title, live.status, live.band, live.priority,
+r.title AS question, live.status, live.band, live.priority,
 CASE WHEN sla IS NULL THEN r.parts ELSE r.parts || jsonb_build_object('sla', round(sla::numeric, 4)) END AS parts,
 r.reasons, r.summary, r.assignee_group AS "group", r.may_not_decide, r.assigned_to,
 CASE WHEN r.claimed_until > now() THEN r.claimed_by END AS claimed_by,
@@ -119,7 +120,8 @@ class Review:
     run_id: str
     step_id: str | None
     queue: str
-    title: str
+    question: str
+    """What a human step asks, in a line; of a document ''."""
     status: str
     """`open` or `postponed`; a document's item ends as `approved` or `rejected`, a step's as `decided`, and either as
     `closed` if its run does not ask any more."""
@@ -165,6 +167,11 @@ class Review:
     def kind(self) -> str:
         """What asks: `document` or `step`."""
         return DOCUMENT if self.step_id is None else STEP
+
+    @property
+    def title(self) -> str:
+        """What it is about, in a line: of a document, what is known of it now."""
+        return self.question or document_title(self.summary, self.document_id)
 
     @property
     def is_open(self) -> bool:

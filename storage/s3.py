@@ -18,6 +18,12 @@ REQUEST_SECONDS = 60
 RETRY_SECONDS = 20
 """How long refused and lost requests are tried again; then Temporal's retries take over."""
 
+WITHOUT_KEYS = ("Missing AccessKeyId", "Missing SecretAccessKey", "/latest/api/token")
+"""What the client's errors hold then. The last is where a machine at Amazon is asked for the keys of its role."""
+NO_KEYS = (
+    "there are no keys for it, or half of them: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, with temporary keys "
+    "AWS_SESSION_TOKEN too; only a machine at Amazon that has a role needs none"
+)
 
 READ_AHEAD_BYTES = 2**16
 """Parquet's readers ask for many small parts beside each other."""
@@ -27,7 +33,8 @@ class S3Unavailable(OSError):  # noqa: N818  # a statement about the service
     """S3 is away, or did not do what we asked. An OSError, like that of a disk: trying again may help."""
 
     def __init__(self, what: str, bucket: str, error: Exception) -> None:
-        reason = str(error).partition("\n")[0]  # what follows are the client's own structures
+        text = str(error).partition("\n")[0]  # what follows are the client's own structures
+        reason = NO_KEYS if any(sign in text for sign in WITHOUT_KEYS) else text
         super().__init__(f"cannot {what} in the S3 bucket {bucket!r}: {reason}")
 
 
@@ -35,13 +42,17 @@ def open_s3(bucket: str, prefix: str = "", *, endpoint: str | None = None) -> "S
     """Return the files of a bucket whose keys begin with `prefix/`. Nothing is asked yet.
 
     The keys, the region and, without `endpoint`, the address come from the usual AWS_* variables.
+    Raises: S3Unavailable.
     """
-    store = S3Store(
-        bucket,
-        config={"endpoint": endpoint, "virtual_hosted_style_request": False} if endpoint else None,
-        client_options={"allow_http": True, "timeout": timedelta(seconds=REQUEST_SECONDS)},
-        retry_config={"max_retries": 5, "retry_timeout": timedelta(seconds=RETRY_SECONDS)},
-    )
+    try:
+        store = S3Store(
+            bucket,
+            config={"endpoint": endpoint, "virtual_hosted_style_request": False} if endpoint else None,
+            client_options={"allow_http": True, "timeout": timedelta(seconds=REQUEST_SECONDS)},
+            retry_config={"max_retries": 5, "retry_timeout": timedelta(seconds=RETRY_SECONDS)},
+        )
+    except BaseError as error:  # it looks at the variables now
+        raise S3Unavailable("keep files", bucket, error) from None
     return S3Folder(bucket, f"{prefix}/" if prefix else "", store)
 
 

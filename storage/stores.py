@@ -10,7 +10,7 @@ from storage.folders import Folder, LocalFolder
 def open_store(location: str | None, data_dir: Path, *, endpoint: str | None = None) -> Folder:
     """Return the folder `s3://bucket/prefix` or `file:///folder`; without a location, `data_dir`.
 
-    Nothing is asked yet. Raises: ValueError.
+    Nothing is asked yet. Raises: ValueError, OSError if S3's keys are given by half.
     """
     if location is None:
         return LocalFolder(data_dir)

@@ -132,7 +132,7 @@ class Reader:
             case ["make", target]:
                 assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE), command
             case ["docrail", "up" | "api" | "worker" as name, *arguments]:
-                serving = cast("Group", get_command(program.app)).commands[name]
+                serving = cast("Group", get_command(program.assemble())).commands[name]
                 serving.make_context(name, arguments)  # refuses an option that it does not have
                 return "\n".join(self._there(line) for line in self._started)
             case ["docrail", "fake-gemini", "--scenario", script] if _is_script(script):  # it would serve for ever

@@ -27,8 +27,16 @@ def test_without_a_command_it_lists_them() -> None:
     assert all(f"\n  {command} " in shown.stderr for command in commands)
 
 
+def test_a_misspelt_variable_is_told_and_the_command_goes_on() -> None:
+    shown = docrail("validate", "definitions/invoice.yaml", DOCRAIL_API_PROT="8001")
+    assert shown.returncode == 0
+    assert shown.stderr == (
+        "docrail: the variable DOCRAIL_API_PROT is no setting and changes nothing: did you mean DOCRAIL_API_PORT?\n"
+    )
+
+
 def test_every_command_and_option_explains_itself() -> None:
-    commands = get_command(program.app).commands  # type: ignore[attr-defined]
+    commands = get_command(program.assemble()).commands  # type: ignore[attr-defined]
     silent = [name for name, command in commands.items() if not command.help]
     silent += [
         f"{name} {option.name}" for name, command in commands.items() for option in command.params if not option.help
@@ -37,7 +45,7 @@ def test_every_command_and_option_explains_itself() -> None:
 
 
 def test_the_help_of_a_command_has_an_example_that_names_it() -> None:
-    commands = get_command(program.app).commands  # type: ignore[attr-defined]
+    commands = get_command(program.assemble()).commands  # type: ignore[attr-defined]
     examples = {name: command.help.partition("Example: ")[2] for name, command in commands.items()}
     assert {name for name, example in examples.items() if f"docrail {name}" not in example} == set()
 
@@ -168,7 +176,7 @@ def test_ctrl_c_while_the_commands_are_loaded_is_no_traceback(tmp_path: Path) ->
 
 
 def groups() -> list[tuple[str, ...]]:
-    commands = get_command(program.app).commands  # type: ignore[attr-defined]
+    commands = get_command(program.assemble()).commands  # type: ignore[attr-defined]
     return [(), *((name,) for name, command in commands.items() if hasattr(command, "commands"))]
 
 

@@ -13,6 +13,7 @@ ROOTS = {"worker", "cli", "program", "api", "web"}
 READ_SETTINGS = {"worker", "program", "api", "web", "tests", "bench"}
 NOT_PURE = {"asyncio", "datetime", "logging", "os", "random", "threading", "time", "uuid"}
 HEAVY = {"cv2", "lxml", "onnxruntime", "pikepdf", "pyarrow", "pypdfium2", "rapidocr"}
+SERVERS = {"asyncpg", "embedded", "fastapi", "httpx", "prometheus_client", "rich", "storage", "temporalio", "uvicorn"}
 
 
 def modules() -> Iterator[Path]:
@@ -75,10 +76,22 @@ def test_the_pure_core_needs_only_pydantic_and_for_expressions_jinja() -> None:
         assert tops(module) - sys.stdlib_module_names <= allowed, module
 
 
-@pytest.mark.parametrize("module", ["activities.registry", "program", "operations.app"])
-def test_what_only_needs_the_catalogue_loads_no_document_library(module: str) -> None:
-    code = (
-        f"import sys, {module}\nfrom activities.registry import load_catalogue\nload_catalogue()\nprint(*sys.modules)"
-    )
-    loaded = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    assert HEAVY & {name.partition(".")[0] for name in loaded.split()} == set()
+def loaded_by(code: str) -> set[str]:
+    shown = f"import sys\n{code}\nprint(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", shown], cwd=ROOT, capture_output=True, text=True, check=True)
+    return {name.partition(".")[0] for name in run.stdout.split()}
+
+
+@pytest.mark.parametrize(
+    "code", ["import activities.registry", "import program; program.assemble()", "import operations.app"]
+)
+def test_what_only_needs_the_catalogue_loads_no_document_library(code: str) -> None:
+    assert HEAVY & loaded_by(f"{code}\nfrom activities.registry import load_catalogue\nload_catalogue()") == set()
+
+
+def test_validating_loads_no_server_client_and_no_reader() -> None:
+    """These took most of the second that the command may take."""
+    code = "import program; program.assemble('validate')\nfrom activities.registry import NamedHandlers\n"
+    loaded = loaded_by(f"{code}NamedHandlers()['echo']")
+    assert {*HEAVY, *SERVERS} & loaded == set()
+    assert "pydantic" in loaded

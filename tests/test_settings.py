@@ -1,15 +1,20 @@
 """The settings: what they are called, and that a wrong one is refused by its name."""
 
 import datetime as dt
+from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
+from typer.main import get_command
 
+import program
+from commands.client import NAME_VARIABLE
 from invoices.prices import shipped_prices
 from operations.health import LOST_HEARTBEATS
-from settings import Settings
+from settings import Settings, unread_variables
 from storage.folders import LocalFolder
 from storage.retention import Keeping
 from worker import outside_of
@@ -156,3 +161,25 @@ def test_prices_are_the_shipped_ones_unless_a_file_replaces_them(
 def test_a_budget_may_be_none_or_nothing(monkeypatch: pytest.MonkeyPatch, written: str, budget: Decimal | None) -> None:
     monkeypatch.setenv("DOCRAIL_GEMINI_BUDGET_PER_DAY", written)
     assert outside_of(Settings()).gemini.budget_per_day == budget
+
+
+def test_a_variable_that_nothing_reads_is_told_with_the_one_that_is_meant() -> None:
+    names = ["DOCRAIL_API_PROT", "docrail_api_port", "DOCRAIL_AS", "DOCRAIL_COLOUR", "DOCRAILS", "HOME"]
+    assert list(unread_variables(names)) == [
+        "the variable DOCRAIL_API_PROT is no setting and changes nothing: did you mean DOCRAIL_API_PORT?",
+        "the variable DOCRAIL_COLOUR is no setting and changes nothing: docs/reference/settings.md has all",
+    ]
+
+
+def commands_below(command: Any) -> Iterator[Any]:
+    yield command
+    for below in getattr(command, "commands", {}).values():
+        yield from commands_below(below)
+
+
+def test_every_variable_that_a_command_or_setting_reads_is_known() -> None:
+    commands = list(commands_below(get_command(program.assemble())))
+    options = [option.envvar for command in commands for option in command.params if isinstance(option.envvar, str)]
+    names = [NAME_VARIABLE, *options, *(f"DOCRAIL_{name.upper()}" for name in Settings.model_fields)]
+    assert options
+    assert list(unread_variables(names)) == []

@@ -102,7 +102,7 @@ class RunRequest(BaseModel):
     inputs: dict[str, Json]
     document: dict[str, Json] | None = None
     local_handlers: tuple[str, ...] = ()
-    """Handlers that declared themselves local when the run was started: how a step runs never changes in mid-run."""
+    """Handlers whose steps are local activities: of runs begun before ADR 24 only, whose histories say so."""
     nested: dict[str, Pinned] = Field(default_factory=dict)
     """The definitions of all nested runs at any depth, by `nested_key`."""
     resumed: dict[str, Json] | None = None

@@ -3,8 +3,9 @@
 from temporalio import exceptions
 from temporalio.exceptions import ActivityError, ApplicationError, ChildWorkflowError, RetryState, TimeoutType
 
+from dag.calls import EARLIER_ERRORS
 from dag.definition import Step
-from dag.state import StepError
+from dag.state import EarlierError, StepError
 
 _TIMEOUTS = {
     TimeoutType.START_TO_CLOSE: "one attempt took longer than {timeout_seconds:g} s (timeout_seconds)",
@@ -31,12 +32,24 @@ def attempts_of(step: Step, error: BaseException) -> int:
     match error:
         case ActivityError(__cause__=ApplicationError(details=[{"attempt": int(attempt)}, *_])):
             return attempt
-        case ActivityError(__cause__=exceptions.TimeoutError(last_heartbeat_details=[int(attempt), *_])):
-            return attempt
         case ActivityError(retry_state=RetryState.MAXIMUM_ATTEMPTS_REACHED):
             return step.max_retries + 1
+        case ActivityError(__cause__=exceptions.TimeoutError(last_heartbeat_details=[int(attempt), *_])):
+            has_failed = any(each.attempt == attempt for each in earlier_of(error))
+            return attempt + has_failed  # and the next one had begun, without a word yet
         case _:
             return 1
+
+
+def earlier_of(error: BaseException) -> tuple[EarlierError, ...]:
+    """Return how attempts before the last one failed, as the wrapper told of them."""
+    match error:
+        case ActivityError(__cause__=ApplicationError(details=[{"earlier": told}, *_])):
+            return EARLIER_ERRORS.validate_python(told)
+        case ActivityError(__cause__=exceptions.TimeoutError(last_heartbeat_details=[_, told, *_])):
+            return EARLIER_ERRORS.validate_python(told)
+        case _:
+            return ()
 
 
 def may_pass(error: BaseException | None) -> bool:

@@ -135,13 +135,13 @@ class Run:
         self._require(RunStatus.PAUSED)
 
     @workflow.update(name=ABORT, description="End the run early as ABORTED; refused once it is ending")
-    async def abort(self, reason: str, is_continued: bool = False) -> RunStatus:
+    async def abort(self, reason: str, is_continued: bool = False, by: str = "") -> RunStatus:
         """Abort and tell the status; steps that are running are still being stopped. `is_continued`: see hand_over."""
-        self._abort(reason, is_continued=is_continued)
+        self._abort(reason, is_continued=is_continued, by=by)
         return await self._settled()
 
     @abort.validator
-    def _may_abort(self, reason: str, is_continued: bool = False) -> None:  # noqa: ARG002 - as its update's
+    def _may_abort(self, reason: str, is_continued: bool = False, by: str = "") -> None:  # noqa: ARG002 - as its update's
         self._require(RunStatus.RUNNING, RunStatus.WAITING, RunStatus.PAUSED, ending=self._driver.state.ending)
 
     @workflow.signal(name=ANSWER, description="Answer a waiting step; dropped if it does not wait or accept this")
@@ -180,8 +180,8 @@ class Run:
     def _resume(self) -> None:
         self._driver.tell(ResumeRequested(workflow.time()))
 
-    def _abort(self, reason: str, *, is_continued: bool = False) -> None:
-        self._driver.tell(AbortRequested(reason, workflow.time(), is_continued))
+    def _abort(self, reason: str, *, is_continued: bool = False, by: str = "") -> None:
+        self._driver.tell(AbortRequested(reason, workflow.time(), is_continued, by))
 
     def _require(self, *statuses: RunStatus, ending: RunStatus | None = None) -> None:
         """Refuse an update in a wrong state; a run that is being stopped is in no state to take one.

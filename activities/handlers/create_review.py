@@ -123,4 +123,4 @@ async def _let_pass(tx: PoolConnectionProxy, review: Review, invoice: InvoiceDat
     return decided
 
 
-HANDLER = Handler("create_review", Config, Output, run, local=True)
+HANDLER = Handler("create_review", Config, Output, run)

@@ -24,4 +24,4 @@ async def run(call: Call[Config], _tools: Tools) -> Output:
     return Output(call.config.root)
 
 
-HANDLER = Handler("input", Config, Output, run, local=True)
+HANDLER = Handler("input", Config, Output, run)

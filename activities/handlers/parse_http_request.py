@@ -32,4 +32,4 @@ async def run(call: Call[Config], _tools: Tools) -> Output:
     return Output({name: body[name] for name in call.config.take_params})
 
 
-HANDLER = Handler("parse_http_request", Config, Output, run, local=True, aliases=("ParseHTTPRequest",))
+HANDLER = Handler("parse_http_request", Config, Output, run, aliases=("ParseHTTPRequest",))

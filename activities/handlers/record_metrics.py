@@ -43,4 +43,4 @@ async def run(call: Call[Config], tools: Tools) -> Output:
     return Output(recorded=claim is not None)
 
 
-HANDLER = Handler("record_metrics", Config, Output, run, local=True)
+HANDLER = Handler("record_metrics", Config, Output, run)

@@ -31,4 +31,4 @@ async def run(call: Call[Config], tools: Tools) -> Output:
     return Output(path=file.path, sha256=file.sha256, size_bytes=file.size)
 
 
-HANDLER = Handler("save_parquet", Config, Output, run, local=True)
+HANDLER = Handler("save_parquet", Config, Output, run)

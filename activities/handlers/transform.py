@@ -73,7 +73,12 @@ def _apply(operation: str, value: Json, config: Config) -> Json:
     if not isinstance(value, kinds):
         wanted = " or ".join(_KINDS[kind] for kind in kinds)
         raise TypeError(f"the operation {operation!r} needs {wanted} as data, found {describe(value)}")
-    return work(value, config)
+    try:
+        return work(value, config)
+    except TypeError:
+        if operation not in _NEEDS:
+            raise
+        raise TypeError(f"the operation {operation!r} needs {_NEEDS[operation]} in its list, found others") from None
 
 
 def _merge(objects: list[Json]) -> Json:
@@ -91,6 +96,8 @@ def _as_text(value: Json) -> str:
 
 _KINDS: Mapping[type, str] = {str: "a text", list: "a list", dict: "an object"}
 
+_NEEDS: Mapping[str, str] = {"sum": "numbers", "sort": "only texts or only numbers"}
+
 _OPERATIONS: Mapping[str, tuple[tuple[type, ...], Callable[[Any, Config], Json]]] = {
     "uppercase": ((str,), lambda text, _: text.upper()),
     "lowercase": ((str,), lambda text, _: text.lower()),
@@ -107,4 +114,4 @@ _OPERATIONS: Mapping[str, tuple[tuple[type, ...], Callable[[Any, Config], Json]]
     "pick": ((dict,), lambda found, config: {name: found[name] for name in config.fields}),
 }
 
-HANDLER = Handler("transform", Config, Output, run, local=True, aliases=("data_processor",))
+HANDLER = Handler("transform", Config, Output, run, aliases=("data_processor",))

@@ -23,6 +23,7 @@ class Findings:
         self._places = places or Places()
         self._found: dict[tuple[str, Path], tuple[Place, Problem]] = {}
         self._errors = 0
+        self._doubts: set[tuple[str, Path]] = set()
 
     def error(
         self, code: str, path: Path, message: str, suggestion: str | None = None, *, at_key: bool = False
@@ -36,6 +37,11 @@ class Findings:
     ) -> None:
         """Report something that is allowed but is hardly meant."""
         self._add(code, path, message, suggestion, at_key=at_key, severity="warning")
+
+    def doubt(self, code: str, path: Path, message: str) -> None:
+        """Report a warning of what may follow from a mistake elsewhere: it is told only if there is no error."""
+        self._doubts.add((code, self.author_path(path)))
+        self.warning(code, path, message)
 
     @property
     def has_errors(self) -> bool:
@@ -58,7 +64,8 @@ class Findings:
 
     def problems(self) -> list[Problem]:
         """Return what was found, in the text's order; beyond MAX_PROBLEMS only their number."""
-        ordered = sorted(self._found.items(), key=lambda entry: (entry[1][0], _order(entry[0][1])))
+        found = [entry for entry in self._found.items() if not (self.has_errors and entry[0] in self._doubts)]
+        ordered = sorted(found, key=lambda entry: (entry[1][0], _order(entry[0][1])))
         problems = [problem for _, (_, problem) in ordered]
         hidden = len(problems) - MAX_PROBLEMS
         if hidden <= 0:

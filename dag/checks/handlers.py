@@ -1,6 +1,6 @@
 """Checks that each step's handler exists and that its `config` fits the handler's model, as far as it is literal."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -48,12 +48,11 @@ Catalogue = Mapping[str, HandlerModels]
 
 def check_handlers(outline: Outline, catalogue: Catalogue, findings: Findings) -> None:
     """Report unknown handlers, and literal parts of a `config` that its handler's model refuses."""
-    names = [name for handler in catalogue.values() for name in (handler.name, *handler.aliases)]
     for step in outline.steps:
-        _check_use(_Use(step.name, step.path, step.fields), catalogue, names, findings)
+        _check_use(_Use(step.name, step.path, step.fields), catalogue, findings)
         if isinstance(undo := step.fields.get("compensate"), dict):
             use = _Use(f"compensate of {step.name}", (*step.path, "compensate"), undo)
-            _check_use(use, catalogue, names, findings)
+            _check_use(use, catalogue, findings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +64,14 @@ class _Use:
     fields: dict[str, Json]
 
 
-def _check_use(use: _Use, catalogue: Catalogue, names: Sequence[str], findings: Findings) -> None:
+def _check_use(use: _Use, catalogue: Catalogue, findings: Findings) -> None:
     handler = use.fields.get("handler")
     if not isinstance(handler, str):
         return
     if handler in catalogue:
         _check_config(use, handler, catalogue[handler].config, findings)
         return
+    names = [name for known in catalogue.values() for name in (known.name, *known.aliases)]
     meant = findings.suggestions.closest(handler, names)
     message = f"{use.name}: there is no handler '{quote(handler)}'"
     if kind := COMMANDS.get(handler):

@@ -159,8 +159,11 @@ NAMES: Mapping[str, str] = dict.fromkeys(
 SECRETS = frozenset({"secret", "secrets", "env"})
 """Names that people look for secrets under."""
 
-_UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(s|sec|seconds?|m|min|minutes?|h|hours?|d|days?)?", re.ASCII)
+_UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
+_PART = re.compile(r"(\d+(?:\.\d+)?)\s*(s|sec|seconds?|m|min|minutes?|h|hours?|d|days?|w|weeks?)\b,?\s*", re.ASCII)
+_ISO = re.compile(r"p(?:(\d+)w)?(?:(\d+)d)?(?:t(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?)?", re.ASCII)
+_CLOCK = re.compile(r"()()(\d+):([0-5]\d)(?::([0-5]\d))?", re.ASCII)
+"""Hours, minutes and perhaps seconds, as the last groups of `_ISO` are."""
 _TRUTHS = {"yes": "true", "on": "true", "no": "false", "off": "false"}
 
 _COUNTS: Mapping[type[BaseModel], str] = {Wait: "for: timer, seconds", Cache: "ttl_seconds", RunPriority: "key"}
@@ -267,7 +270,12 @@ def _for_text(model: type[BaseModel], found: str) -> str | None:
 
 def seconds_in(text: str) -> str | None:
     """Return the number in `text`; a duration such as `5m` in seconds."""
-    match = _DURATION.fullmatch(text.strip().lower())
-    if match is None:
-        return None
-    return f"{float(match[1]) * _UNITS[(match[2] or 's')[0]]:g}"
+    told = text.strip().lower()
+    if re.fullmatch(r"\d+(?:\.\d+)?", told, re.ASCII):
+        return f"{float(told):.15g}"
+    if match := _ISO.fullmatch(told) or _CLOCK.fullmatch(told):
+        parts = list(zip(match.groups(), "wdhms", strict=True))
+    else:
+        parts = _PART.findall(told) if re.fullmatch(f"(?:{_PART.pattern})+", told, re.ASCII) else []
+    seconds = sum(float(count) * _UNITS[unit[0]] for count, unit in parts if count)
+    return f"{seconds:.15g}" if seconds else None

@@ -5,12 +5,14 @@ import re
 from dag.checks.findings import Findings
 from dag.checks.inputs import TYPES
 from dag.checks.outline import OWN_WORDS, Outline, StepOutline
-from dag.checks.wording import describe
+from dag.checks.wording import describe, quote
 from dag.definition import is_id
 from dag.expressions import compile_expression
 from dag.fan import MAX_ITEMS
+from dag.problems import Path
+from dag.sandbox import NOTHING, lookup
 from dag.templates import has_template, is_one_expression
-from dag.values import Json
+from dag.values import Json, canonical
 from dag.work import ExpressionError
 
 _INPUT = re.compile(r"\{\{\s*inputs\.([A-Za-z][A-Za-z0-9_]*)\s*\}\}")
@@ -35,6 +37,29 @@ def check_for_each(step: StepOutline, outline: Outline, findings: Findings) -> N
     if isinstance(key, str) and _is_constant(key, outline):
         message = "'key' reads neither 'item' nor 'index', so every item would have the same key"
         findings.error("same-key", (*path, "key"), message)
+    elif isinstance(key, str) and isinstance(items, list):
+        _check_keys(items, key, (*path, "items"), findings)
+
+
+def _check_keys(items: list[Json], key: str, path: Path, findings: Findings) -> None:
+    """Report elements that are written out and have the key of one before them."""
+    try:
+        keys = compile_expression(key).path
+    except ExpressionError:
+        return  # reported with the references
+    if keys is None or keys[0] != "item":
+        return
+    first_of: dict[str, int] = {}
+    for number, item in enumerate(items):
+        value = item
+        for part in keys[1:]:
+            value = lookup(value, part)
+        if value is NOTHING or isinstance(value, dict | list) or has_template(value):
+            continue
+        text = value if isinstance(value, str) else canonical(value)
+        if (first := first_of.setdefault(text, number)) != number:
+            message = f"items[{first}] has the key '{quote(text)}' too, and a key tells the elements apart: change one"
+            findings.error("same-key", (*path, number), message)
 
 
 def _fault_of(items: Json) -> str | None:

@@ -20,6 +20,11 @@ class Part:
     sees_itself: bool = False
     """Whether it is read when the step is over, so that its own output is there."""
 
+    @property
+    def is_condition(self) -> bool:
+        """Return whether it decides what runs."""
+        return self.is_expression and self.path[-1] in ("condition", "when")
+
 
 _TEMPLATES = (("wait", "seconds"), ("human", "title"), ("human", "show"), ("for_each", "items"))
 

@@ -89,13 +89,14 @@ def check_references(outline: Outline, above: Ancestors, catalogue: Catalogue, f
         return
     names = outline.ids | OWN_WORDS
     webhooks = frozenset(step.id for step in outline.steps if step.id is not None and _waits_for_webhook(step))
-    check = _Check(outline, above, catalogue, findings, names, webhooks)
+    check = _Check(outline, above, catalogue, findings, names, webhooks, set())
     compiled = _Compiled()
     for step in outline.steps:
         for part in parts_of(step.fields):
             _check_part(step, part, check, compiled)
     for path, template in templates_in(("outputs",), outline.outputs):
         check.found(_Reader(path, None), compiled.template(template))
+    check.tell_of_unsent()
 
 
 def _check_part(step: StepOutline, part: Part, check: "_Check", compiled: _Compiled) -> None:
@@ -129,6 +130,8 @@ class _Check:
     """What an expression may begin with."""
     webhooks: frozenset[str]
     """The steps that wait for a webhook."""
+    sent: set[str]
+    """Those of them whose address something reads."""
 
     def found(self, reader: _Reader, compiled: _References | str, expression: str | None = None) -> None:
         """Check what compiling gave: references, or the text of an error; `expression`, where no template may stand."""
@@ -137,6 +140,9 @@ class _Check:
             message = compiled if meant is None else "this is an expression already, so it stands without {{ }}"
             self._report("bad-expression", reader, message, meant)
             return
+        if not compiled and reader.part is not None and reader.part.is_condition:
+            message = "the condition reads nothing of the run, so it is the same in every run: leave it out, or let it"
+            self.findings.doubt("constant-condition", reader.path, f"{message} read an input or a step")
         for reference in compiled:
             self._check(reader, reference)
 
@@ -151,7 +157,8 @@ class _Check:
         elif root == "previous":
             message = "'previous' has a value only in a list of steps that do not say what they depend on"
             self._report("unknown-name", reader, message)
-        elif root == "run" and rest[:1] == ["callbacks"]:
+        elif root == "run" and rest[:1] in ([], ["callbacks"]):
+            self.sent.update(rest[1:2] or self.webhooks)
             self._check_callback(reader, rest[1:])
         elif root in self.outline.index:
             self._check_step(reader, root)
@@ -175,6 +182,14 @@ class _Check:
             meant = self.findings.suggestions.closest(rest[0], known)
             message = f"'{root}' has no '{quote(rest[0])}'" + ("" if meant else known_names(known))
             self._report("unknown-name", reader, message, meant)
+
+    def tell_of_unsent(self) -> None:
+        """Warn of each wait for a webhook whose address nobody is told."""
+        for step_id in sorted(self.webhooks - self.sent):
+            step = self.outline.steps[self.outline.index[step_id]]
+            message = f"nothing reads `run.callbacks.{step_id}`, the address that '{step_id}' waits at"
+            told = f"{message}: let an earlier step send it to somebody"
+            self.findings.doubt("unsent-callback", (*step.path, "wait", "for"), told)
 
     def _check_callback(self, reader: _Reader, rest: list[str]) -> None:
         if not rest or rest[0] in self.webhooks:

@@ -17,7 +17,7 @@ def check_silence(outline: Outline, findings: Findings) -> None:
     asked = {step.id: step for step in outline.steps if step.id is not None and _may_end_unanswered(step)}
     for step in outline.steps:
         for edge in step.depends_on:
-            if edge.branch is None and edge.step in asked.keys() - {step.id} and not _reads(step, edge.step):
+            if edge.branch is None and edge.step in asked.keys() - {step.id} and not reads(step, edge.step):
                 message = (
                     f"{step.name} begins also when nobody has decided '{edge.step}' in time, and does not look: read "
                     f"the decision or `{edge.step}.timed_out` in its condition, or let 'on_timeout' fail or abort"
@@ -31,7 +31,8 @@ def _may_end_unanswered(step: StepOutline) -> bool:
     return then == Then.CONTINUE or branch is not None
 
 
-def _reads(step: StepOutline, step_id: str) -> bool:
+def reads(step: StepOutline, step_id: str) -> bool:
+    """Tell whether an expression of the step, or any other text in it, names another step."""
     word = re.compile(rf"\b{re.escape(step_id)}\b")
     read = (value for name, value in step.fields.items() if name not in _NOT_READ)
     return any(word.search(text) for value in read for text in _texts(value))

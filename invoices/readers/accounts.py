@@ -5,9 +5,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from invoices.model import Evidence, FieldValue, Source
+from invoices.readers.folding import fold
 from invoices.readers.found import found
 from invoices.readers.geometry import Cell, Layout
-from invoices.readers.identifiers import compact, iban_evidence, vat_evidence
+from invoices.readers.identifiers import SWISS_TAX, compact, iban_evidence, vat_evidence
 from invoices.readers.vocabulary import IBAN_LABEL, VAT_LABEL, YOURS
 
 IBAN = re.compile(r"(?<![A-Z0-9])[A-Z]{2}\d{2}(?:[ ]?[A-Z0-9]){11,30}(?![A-Z0-9*])")
@@ -58,12 +59,17 @@ VAT_START = re.compile(
     r"RO|SE|SI|SK|XI)[ .\-]?[A-Z0-9]"
 )
 NATIONAL = {
-    "IT": (re.compile(r"p\.? ?i\.?v\.?a|partita iva|\bp\. ?i\."), re.compile(r"(?<!\w)\d{11}(?!\w)")),
+    "IT": (re.compile(r"p\.? ?i\.?v\.?a|part(?:ita|\.) ?iva|\bp\. ?i\."), re.compile(r"(?<!\w)\d{11}(?!\w)")),
     "ES": (
         re.compile(r"\bc\.?i\.?f\b|\bn\.?i\.?f\b"),
         re.compile(r"(?<!\w)(?:[A-Z]-?\d{7}-?[A-Z0-9]|\d{8}-?[A-Z])(?!\w)"),
     ),
     "NL": (re.compile(r"\bbtw\b"), re.compile(r"(?<!\w)\d{4}\.?\d{2}\.?\d{3}\.?B\.?\d{2}(?!\w)")),
+    "GB": (re.compile(r"\bvat\b"), re.compile(r"(?<!\w)(?<!\d )\d{3} ?\d{4} ?\d{2}(?!\w|[ .]\d)")),
+    "BE": (
+        re.compile(r"\b(?:btw|tva|ondernemings|bce|kbo|entreprise)"),
+        re.compile(r"(?<!\w)[01]\d{3}\.?\d{3}\.?\d{3}(?!\w)"),
+    ),
 }
 """VAT ids as they are written at home, without the country, which they get: by label and form.
 
@@ -75,6 +81,8 @@ NEAR = 40
 """Characters before an identifier that say whose it is."""
 LONGEST_VAT = 22
 """With spaces and dots between its groups."""
+SENTENCE_WORDS = 8
+"""From here on a line is running text."""
 
 
 IN_SELLERS_BLOCK = 1.6
@@ -192,15 +200,15 @@ def _cut_iban(iban: str) -> str | None:
 def _vat_ids(layout: Layout, parties: Parties) -> Iterator[_Candidate]:
     for row in layout.rows:
         for index, cell in enumerate(row.cells):
-            before = row.cells[index - 1].folded if index else ""
-            for match in VAT_START.finditer(cell.text):
-                vat_id = _longest_vat(cell.text[match.start() : match.start() + LONGEST_VAT])
+            before, text = row.cells[index - 1].folded if index else "", _running_on(layout, cell)
+            for match in VAT_START.finditer(text):
+                vat_id = _longest_vat(text[match.start() : match.start() + LONGEST_VAT])
                 if vat_id is None:
                     continue
-                context = f"{before} {cell.folded[: match.start()]}"
+                context = f"{before} {fold(text[: match.start()])}"
                 if match.start() == 0 and not VAT_LABEL.search(context):
                     context = _heading(layout, cell)
-                labelled = bool(VAT_LABEL.search(context))
+                labelled = bool(VAT_LABEL.search(context) or SWISS_TAX.search(vat_id))
                 evidence = vat_evidence(vat_id)
                 if not labelled and Evidence.CHECKSUM_VALID not in evidence:
                     continue
@@ -212,15 +220,28 @@ def _vat_ids(layout: Layout, parties: Parties) -> Iterator[_Candidate]:
 def _national_ids(layout: Layout, parties: Parties) -> Iterator[_Candidate]:
     for row in layout.rows:
         for index, cell in enumerate(row.cells):
-            before = row.cells[index - 1].folded if index else ""
+            before, text = row.cells[index - 1].folded if index else "", _running_on(layout, cell)
             for country, (label, form) in NATIONAL.items():
-                for match in form.finditer(cell.text):
-                    context = f"{before} {cell.folded[: match.start()]}"
+                for match in form.finditer(text):
+                    context = f"{before} {fold(text[: match.start()])}"
+                    context = context if match.start() or label.search(context) else _heading(layout, cell)
                     vat_id = country + (compact(match.group()) or "")
                     evidence = vat_evidence(vat_id)
-                    if label.search(context[-NEAR:]) and Evidence.CHECKSUM_VALID in evidence:
+                    named = label.search(context[-NEAR:]) or _alone_in_block(country, match, cell, parties)
+                    if named and Evidence.CHECKSUM_VALID in evidence:
                         score = _score(context, cell, parties, evidence, labelled=True) - AT_HOME
                         yield _Candidate(vat_id, cell, score, evidence, labelled=True)
+
+
+def _alone_in_block(country: str, match: re.Match[str], cell: Cell, parties: Parties) -> bool:
+    """Tell whether a Spanish id, whose letter makes it what it is, stands alone in a line of the seller's."""
+    return country == "ES" and match.group() == cell.text and cell in parties.sellers
+
+
+def _running_on(layout: Layout, cell: Cell) -> str:
+    """Return the cell's text; of running text, which breaks anywhere, with the beginning of its next line."""
+    under = _under(layout, cell)[:1] if len(cell.words) > SENTENCE_WORDS else []
+    return " ".join([cell.text, *(other.text[:LONGEST_VAT] for other in under)])
 
 
 def _longest_vat(text: str) -> str | None:

@@ -2,14 +2,18 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from invoices.model import FieldValue, Source
+from invoices.readers.dates import find_dates
 from invoices.readers.folding import fold, squeeze
 from invoices.readers.found import found
 from invoices.readers.geometry import Cell, Layout
 from invoices.readers.labels import MAX_DROP, Finder, Labelled, Place
+from invoices.readers.money import Role, role_of
 from invoices.readers.names import MAX_NAME_WORDS, POSTAL_CODE, before_address, clean, is_name
-from invoices.readers.vocabulary import BUYER, THIRD_PARTY
+from invoices.readers.numbers import find_amounts
+from invoices.readers.vocabulary import BUYER, INVOICE_TITLE, SALUTATION, THIRD_PARTY
 
 MAX_BLOCK_CELLS = 16
 """Seven lines of an address, some with labels beside them."""
@@ -30,6 +34,9 @@ MAX_SENDER_ROWS, SENDER_PARTS = 25, 3
 BETWEEN_PARTS = re.compile(r"\s+[-\u2013|]\s+|\s*[\u2022\u25cf|\u00b7]\s*")
 NARROW = 0.6
 """Share of the page's width: a sender above an address window is shorter, a letterhead across the page is longer."""
+PHRASE = re.compile(r"\s+(?:&|et|and|und|e|y|en|of|de|du|di|von|van|for|pour|per|para|voor|avec|with|mit)\s")
+"""Behind a word: it begins a phrase, `Delivery and assembly`, and is no label."""
+SUMS = (Role.NET, Role.TOTAL)
 NO_ADDRESS = re.compile(r"@|www\.|\b(?:tel|fax|fon|phone|mail|iban|ust|tva|vat|btw|siret|hrb)\b")
 
 
@@ -37,13 +44,14 @@ def buyer_cells(finder: Finder) -> list[Cell]:
     """Return the cells of every block that a label gives to the buyer, a recipient, or some other than the seller."""
     cells: list[Cell] = []
     for labelled in finder.at(BUYER):
-        if labelled.leads and len(labelled.label_cell.words) <= MAX_NAME_WORDS:
+        if labelled.leads and len(labelled.label_cell.words) <= MAX_NAME_WORDS and not _begins_a_phrase(labelled):
             start = labelled.label_cell if labelled.place is not Place.RIGHT else labelled.cell
             if labelled.place is Place.RIGHT and (heads_a_block(finder, labelled) or not is_name(labelled.text)):
                 continue
             cells.extend([start, *_block(finder, start)])
     for _, sender in sender_lines(finder.layout):
         cells.extend(_addressed(finder, sender))
+    cells.extend(_saluted(finder))
     cells.extend([] if cells else _second_address(finder))
     for labelled in finder.at(THIRD_PARTY):
         cells.extend([labelled.label_cell, *_block(finder, labelled.label_cell)])
@@ -55,8 +63,8 @@ def find_buyer_name(finder: Finder) -> FieldValue[str]:
     for labelled in finder.at(BUYER):
         if labelled.leads and is_name(labelled.text) and not heads_a_block(finder, labelled):
             return found(finder.layout, clean(labelled.text), labelled.cell, Source.TEXT_LABEL)
-    addressed = (cell for _, sender in sender_lines(finder.layout) for cell in _addressed(finder, sender))
-    name = next((cell for cell in addressed if is_name(cell.text)), None)
+    in_window = (cell for _, sender in sender_lines(finder.layout) for cell in _addressed(finder, sender))
+    name = next((cell for cell in chain(in_window, _saluted(finder)) if is_name(cell.text)), None)
     return FieldValue() if name is None else found(finder.layout, clean(name.text), name, Source.TEXT_PATTERN)
 
 
@@ -98,6 +106,17 @@ def heads_a_block(finder: Finder, labelled: Labelled) -> bool:
     return close and is_name(under.text)
 
 
+def _begins_a_phrase(labelled: Labelled) -> bool:
+    return bool(PHRASE.match(labelled.label_cell.folded.partition(labelled.label)[2]))
+
+
+def _saluted(finder: Finder) -> list[Cell]:
+    """Return the addresses in the head that begin with a line of their own for how one is addressed."""
+    heads = (cell for cell in finder.layout.cells if SALUTATION.fullmatch(cell.folded) and cell.page == 1)
+    blocks = (_block(finder, cell) for cell in heads if cell.top < TOP * finder.layout.pages[0].height)
+    return [cell for block in blocks if any(_is_city(line.folded) for line in block) for cell in block]
+
+
 def _second_address(finder: Finder) -> list[Cell]:
     """Return the address below another one in a letter's head: the writer's own comes first; nothing if there is none.
 
@@ -112,7 +131,8 @@ def _second_address(finder: Finder) -> list[Cell]:
             if not address:
                 continue
             if seen:
-                return [] if any(NO_ADDRESS.search(line.folded) for line in address) else address
+                plain = not any(NO_ADDRESS.search(line.folded) for line in address)
+                return [cell, *_block(finder, cell)] if plain else []
             end, seen = address[-1].bottom, True
     return []
 
@@ -127,8 +147,12 @@ def _address_from(finder: Finder, cell: Cell) -> list[Cell]:
 
 
 def _is_city(folded: str) -> bool:
-    """Tell whether a line has a postal code beside a word: figures alone are a telephone number, a year, a till's."""
-    return bool(POSTAL_CODE.search(folded)) and any(letter.isalpha() for letter in folded)
+    """Tell whether a line has a postal code beside a word: figures alone are a telephone number, a year, a till's.
+
+    Nor is the year of a date one.
+    """
+    dated = next(find_dates(folded), None)
+    return not dated and bool(POSTAL_CODE.search(folded)) and any(letter.isalpha() for letter in folded)
 
 
 def _addressed(finder: Finder, sender: Cell) -> list[Cell]:
@@ -153,9 +177,17 @@ def _block(finder: Finder, start: Cell) -> list[Cell]:
         inside = [cell for cell in row.cells if start.left - start.height <= cell.left < limit - 1]
         if row.page != start.page or row.top - bottom > (GAP if lines else MAX_DROP) * start.height:
             break
+        if any(_is_of_the_invoice(cell) for cell in inside):
+            break
         if inside:
             lines.extend(inside)
             bottom = max(cell.bottom for cell in inside)
         if len(lines) > MAX_BLOCK_CELLS:
             break
     return lines
+
+
+def _is_of_the_invoice(cell: Cell) -> bool:
+    """Tell whether a line is no longer of an address: an amount of money, the name of a sum, or the title."""
+    title = INVOICE_TITLE.match(cell.folded) and not BUYER.match(cell.folded)
+    return bool(title) or role_of(cell.folded) in SUMS or any(amount.exact for amount in find_amounts(cell.text))

@@ -11,6 +11,7 @@ from invoices.readers.folding import fold, squeeze
 from invoices.readers.found import found
 from invoices.readers.geometry import Cell, Layout
 from invoices.readers.labels import Finder, Labelled, Place
+from invoices.readers.numbers import find_amounts
 from invoices.readers.vocabulary import (
     BARE_NUMBER,
     DATE_AFTER_NUMBER,
@@ -24,8 +25,10 @@ from invoices.readers.vocabulary import (
 )
 
 NUMBER = re.compile(r"(?:[A-Z]{1,6}[ ])?[A-Za-z0-9][\w/.\-]*(?=$|[\s;)]|,\s|,$)")
-GROUPED = re.compile(r"\d{2,4}(?: \d{3,4}){1,4}$")
-"""A number in groups, which nothing follows: `881 204 557`."""
+GROUPED = re.compile(r"(?:[A-Z]{1,4} )?\d{1,4}(?: \d{2,4}){1,5}$")
+"""A number in groups, which nothing follows: `VR 881 204 55`."""
+RECEIPT = re.compile(r"receipt|quittung|recibo|recu|ricevuta|statement|voucher")
+"""Beside an invoice's own number, that of another paper."""
 DECIMAL = re.compile(r"\d+[.,]\d\d$")
 CREDIT_WORDS = re.compile(
     r"\b(credit ?note|credit ?memo|gutschrift|avoir|creditnota|nota de credito|nota di credito)\b"
@@ -41,8 +44,8 @@ SURE_LABEL = 3.0
 ROWS_BELOW_TITLE = 3
 BARE_WORDS = 2
 """`N° :`; with more it is the number of something."""
-SAID_OF_ANOTHER, SAID_IN_A_SENTENCE = 2.5, 0.6
-"""What a label loses that names an earlier document, or stands inside a sentence."""
+SAID_OF_ANOTHER, SAID_IN_A_SENTENCE, SAID_OF_PAYMENT = 2.5, 0.6, 0.7
+"""What a label loses that names an earlier document, stands inside a sentence, or names what was paid with."""
 SPACED_DATE = re.compile(r"^(\d{1,2}) (\d{1,2}) (\d{4}|\d\d)$")
 """Of forms with boxes for day, month and year; only at a label is it a date."""
 WITH_TIME = re.compile(r"(?i)\W{1,3}(?:(?:\S|time|uhrzeit|heure|hora|ora)\W{1,3})?\d{1,2}[:.]\d\d(?!\d)")
@@ -90,7 +93,7 @@ def find_invoice_number(finder: Finder) -> FieldValue[str]:
 
 def _number_candidates(finder: Finder) -> Iterator[_Candidate]:
     for labelled in finder.at(INVOICE_NUMBER):
-        yield from _number_at(labelled, SURE_LABEL)
+        yield from _number_at(labelled, SURE_LABEL - SAID_OF_PAYMENT * bool(RECEIPT.match(labelled.label)))
     for labelled in finder.at(INVOICE_TITLE):
         behind = labelled.leads and labelled.place is Place.SAME_CELL
         if behind or len(labelled.label_cell.words) <= TITLE_WORDS:  # a title with its number, not a sentence
@@ -114,7 +117,7 @@ def _number_at(labelled: Labelled, strength: float) -> Iterator[_Candidate]:
     if not match:
         return
     value = match.group().rstrip(".-/")
-    lone = value.isdigit() and strength >= SURE_LABEL and labelled.text.strip() == value  # the first invoice of all
+    lone = value.isdigit() and strength > SURE_LABEL - 1 and labelled.text.strip() == value  # the first invoice of all
     if not (lone or _is_number(value)) or any(date.start < match.end() for date in find_dates(labelled.text)):
         return
     digits = sum(character.isdigit() for character in value)
@@ -199,9 +202,10 @@ def _plain_dates(finder: Finder, *, month_first: bool) -> Iterator[_DateCandidat
             height = layout.pages[cell.page - 1].height
             if cell.page > 1 or cell.top > HEAD * height:
                 return
+            charged = any(amount.exact for amount in find_amounts(row.cells[-1].text)) and cell is not row.cells[-1]
             for date in find_dates(cell.text, month_first=month_first):
                 before = cell.folded[: date.start]
-                if _names_another_date(before):
+                if _names_another_date(before) or charged:
                     continue
                 left = row.cells[index - 1].folded if index and not before.strip() else before
                 if PLACE_BEFORE_DATE.search(left):

@@ -3,10 +3,15 @@
 import re
 
 from stdnum import iban as stdnum_iban
+from stdnum.ch import uid as stdnum_swiss
 from stdnum.eu import vat as stdnum_vat
 from stdnum.exceptions import ValidationError
+from stdnum.gb import vat as stdnum_british
 
 from invoices.model import Evidence
+
+SWISS_TAX = re.compile(r"(?:MWST|TVA|IVA)$")
+"""Behind a Swiss company's number: it is registered for the tax."""
 
 
 def warm_up() -> None:
@@ -37,6 +42,12 @@ def iban_evidence(iban: str) -> tuple[Evidence, ...]:
 def vat_evidence(vat_id: str) -> tuple[Evidence, ...]:
     """Return what the VAT id's checksum says; nothing for a country whose rule is unknown."""
     country = vat_id[:2].lower()
-    if country not in stdnum_vat.MEMBER_STATES and country not in ("gr", "el"):
+    if country == "gb":
+        valid = stdnum_british.is_valid(vat_id)
+    elif country == "ch":
+        valid = stdnum_swiss.is_valid(SWISS_TAX.sub("", vat_id))
+    elif country in stdnum_vat.MEMBER_STATES or country in ("gr", "el"):
+        valid = stdnum_vat.is_valid(vat_id)
+    else:
         return ()
-    return (Evidence.CHECKSUM_VALID,) if stdnum_vat.is_valid(vat_id) else (Evidence.CHECKSUM_INVALID,)
+    return (Evidence.CHECKSUM_VALID,) if valid else (Evidence.CHECKSUM_INVALID,)

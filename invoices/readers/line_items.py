@@ -14,6 +14,7 @@ from invoices.readers.line_numbers import (
     QUANTITY,
     Columns,
     Numbers,
+    Span,
     apart,
     before_rate,
     columns_of,
@@ -26,12 +27,14 @@ from invoices.readers.vocabulary import LINE_COLUMNS, TABLE_END
 
 MIN_COLUMNS, MIN_NUMBER_COLUMNS = 3, 2
 """Fewer column names do not make a header."""
-MAX_HEAD_WORDS, MAX_ROW_WORDS, MAX_SUM_WORDS, MAX_SUM_CELLS = 5, 14, 4, 5
+MAX_HEAD_WORDS, MAX_ROW_WORDS, MAX_SUM_WORDS, MAX_SUM_CELLS = 5, 16, 4, 5
 """Of a column's name, of a row of them, of a sum's name, and of a row that is a sum."""
 ALIGNED = 14.0
 """Points by which an amount's right edge may miss its column."""
 UNDER_HEAD = 3
 """An edge under the amount column's head counts so many times: discounts and prices make columns too."""
+LEAST_COLUMNS = 4
+"""Before an amount: a row of so many is a line, though it is called shipping. A sum's shipping has its name alone."""
 MAX_CHOICES = 12
 """Ways to leave lines out that are tried."""
 SUMS = (Role.TOTAL, Role.PLAIN_TOTAL, Role.NET)
@@ -43,6 +46,8 @@ class _Table:
     rows: Sequence[Row]
     columns: Columns
     headed: bool
+    summed: bool = False
+    """The sum below tells which rows are lines, whatever they are called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +107,7 @@ def _above_their_sum(layout: Layout, sums: Collection[Decimal]) -> Sequence[_Lin
             if total is not None and abs(total) == abs(charge.amount.value) and abs(total) in sums:
                 return lines
             lines = []
-        elif line := _line(layout, _Table((row,), Columns(), headed=True), charge, before):
+        elif line := _line(layout, _Table((row,), Columns(), headed=True, summed=True), charge, before):
             lines.append(line)
         else:
             lines = []
@@ -140,10 +145,12 @@ def _is_header(row: Row) -> bool:
     """
     if _has_money(row):
         return False
+    heads = " ".join(cell.folded for cell in row.cells)
+    short = len(re.findall(r"[a-z]+", heads)) <= MAX_ROW_WORDS and not re.search(r"\d", heads)
+    if short and all(column.search(heads) for column in LINE_COLUMNS):
+        return True
     if len(row.cells) < MIN_COLUMNS:
-        heads = " ".join(cell.folded for cell in row.cells)
-        short = len(heads.split()) <= MAX_ROW_WORDS and not re.search(r"\d", heads)
-        return short and all(column.search(heads) for column in LINE_COLUMNS)
+        return False
     words = " | ".join(cell.folded for cell in row.cells if len(cell.words) <= MAX_HEAD_WORDS)
     what, how_many, price, amount = (bool(column.search(words)) for column in LINE_COLUMNS)
     return (what or (how_many and price)) and how_many + price + amount >= MIN_NUMBER_COLUMNS
@@ -193,6 +200,9 @@ def _charges(table: _Table) -> list[_Charge]:
     found = [charge for row in table.rows if (charge := _last_amount(row))]
     head = table.columns.amount or (None if found else table.columns.price)
     if head is not None and not any(head.over(charge.cell) > 0 for charge in found):
+        boxed = [charge for row in table.rows if (charge := _boxed_amount(row, table.columns.box))]
+        if boxed:
+            return boxed
         found = [charge for row in table.rows if (charge := _last_amount(row, loose=True))] or found
         found = [charge for charge in found if charge.amount.exact or head.over(charge.cell) > 0]
     if not found:
@@ -202,6 +212,15 @@ def _charges(table: _Table) -> list[_Charge]:
         weights[round(charge.cell.right)] += UNDER_HEAD if head is not None and head.over(charge.cell) > 0 else 1
     edge = max(weights, key=lambda edge: sum(weights[other] for other in weights if abs(other - edge) <= ALIGNED))
     return [charge for charge in found if abs(charge.cell.right - edge) <= ALIGNED]
+
+
+def _boxed_amount(row: Row, box: Span | None) -> _Charge | None:
+    """Return the row's amount that ends inside the box under the amounts' head."""
+    for cell in row.cells:
+        amounts = [amount for amount in find_amounts(cell.text) if amount.exact]
+        if box and amounts and box.left < cell.right <= box.right and cell.left >= box.left:
+            return _Charge(row, cell, amounts[-1])
+    return None
 
 
 def _last_amount(row: Row, *, loose: bool = False) -> _Charge | None:
@@ -226,7 +245,7 @@ def _line(layout: Layout, table: _Table, charge: _Charge, cells: Sequence[Cell])
     description = max(described, key=len)
     numbers = tell_apart(cells, charge.amount.value, table.columns, description)
     numbered = bool(NUMBERED.match(cells[0].text))
-    if not _is_charged(table, description, numbers, numbered=numbered):
+    if not _is_charged(table, description, numbers, len(cells), numbered=numbered):
         return None
     item = LineItem(
         description=description,
@@ -248,9 +267,14 @@ def _with_words(table: _Table, charge: _Charge, before: Sequence[Cell], taken: C
     return [*table.rows[index - 1].cells, *before]
 
 
-def _is_charged(table: _Table, description: str, numbers: Numbers, *, numbered: bool) -> bool:
-    """Tell a line from a sum, a discount on the whole invoice and a remark, by what it counts or is called."""
+def _is_charged(table: _Table, description: str, numbers: Numbers, columns: int, *, numbered: bool) -> bool:
+    """Tell a line from a sum, a discount on the whole invoice and a remark, by what it counts or is called.
+
+    `columns` are those before the amount that the row fills.
+    """
     if numbers.agree or numbered:
+        return True
+    if (table.summed or columns >= LEAST_COLUMNS) and role_of(description.lower()) is Role.ADJUSTMENT:
         return True
     if role_of(description.lower()) in (*SUMS, Role.TAX, Role.ADJUSTMENT):
         return numbers.quantity is not None and numbers.price is not None

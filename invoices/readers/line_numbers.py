@@ -38,6 +38,8 @@ class Columns:
     quantity: Span | None = None
     price: Span | None = None
     amount: Span | None = None
+    box: Span | None = None
+    """From the amounts' head to the next one: in ruled tables heads are set to the left and amounts to the right."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,10 @@ def columns_of(header: Row) -> Columns:
     """Return where the columns are. Heads are looked for by their words: narrow columns make one cell of several."""
     quantities, prices, amounts = (_spans(header, name) for name in (LINE_QUANTITY, LINE_PRICE, LINE_AMOUNT))
     amounts = amounts or prices[1:]  # "Unit price", "Price"
-    return Columns(next(iter(quantities), None), next(iter(prices), None), amounts[-1] if amounts else None)
+    amount = amounts[-1] if amounts else None
+    nexts = [cell.left for cell in header.cells if amount and cell.left > amount.right]
+    box = Span(amount.left, min(nexts)) if amount and nexts else None
+    return Columns(next(iter(quantities), None), next(iter(prices), None), amount, box)
 
 
 def _spans(header: Row, name: re.Pattern[str]) -> list[Span]:

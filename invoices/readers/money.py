@@ -10,7 +10,7 @@ from invoices.currencies import CURRENCIES
 from invoices.readers.dates import find_dates
 from invoices.readers.geometry import Cell, Layout, Row
 from invoices.readers.numbers import RINGGIT, SYMBOLS, Amount, find_amounts
-from invoices.readers.vocabulary import (
+from invoices.readers.sum_words import (
     ADJUSTMENT,
     GROSS_WORDS,
     NET,
@@ -36,6 +36,9 @@ NEAR_ROW = 1.3
 """Line heights between two lines of one cell, at most."""
 HEADER_DROP = 90.0
 """Points a column's header may stand above its amounts."""
+
+LEAST_HEADS, SLOT = 3, 90.0
+"""Of a row of ruled boxes; and points from a head's end to its amount, at most."""
 
 
 class Role(Enum):
@@ -160,10 +163,24 @@ def _column_role(layout: Layout, cell: Cell) -> Role:
     for row in reversed(layout.rows[max(0, cell.row - 9) : cell.row]):
         if row.page != cell.page or cell.top - row.top > HEADER_DROP:
             return Role.OTHER
-        above = _above(row.cells, cell)
+        above = _above(row.cells, cell) or _in_slot(row.cells, cell)
         if above and WORD.search(above.folded) and not any(a.exact for a in find_amounts(above.text)):
             return role_of(above.folded)
     return Role.OTHER
+
+
+def _in_slot(cells: Sequence[Cell], cell: Cell) -> Cell | None:
+    """Return the head that begins left of the amount, if the next one begins right of it.
+
+    In ruled boxes heads are set to the left and amounts to the right. None where the row has anything but heads.
+    """
+    if len(cells) < LEAST_HEADS or any(amount.exact for other in cells for amount in find_amounts(other.text)):
+        return None
+    before = [other for other in cells if other.left <= cell.left]
+    after = [other for other in cells if other.left > cell.left]
+    head = before[-1] if before else None
+    fits = head and cell.left - head.right < SLOT and all(other.left > cell.right for other in after)
+    return head if fits else None
 
 
 def _above(cells: Sequence[Cell], cell: Cell) -> Cell | None:

@@ -54,6 +54,10 @@ COUNTRY = re.compile(
 STREET = re.compile(r"^\d|\d{4,}|\b\d{1,4}[a-z]?$")
 GOES_ON = re.compile(r"(?:di|by|of|c/o)\s")
 """In small letters: the line belongs to the name above it."""
+GOES_ON_AFTER = re.compile(r"\W*\s(?:[-\u2013|\u00b7\u2022]\s|\w)")
+"""Behind a name with its legal form: the line says more."""
+LEAST_LETTERS = 3
+"""Before a legal form: `AG Bonn HRB 1` is a court, `SARL Dupont` begins with its form."""
 FOUNDED = re.compile(r"\b1[5-9]\d\d\b")
 """A year in the name of a company or a club."""
 POSTAL_CODE = re.compile(r"\b\d{4,6}\b(?!-[a-z]\b)|\b[a-z]{1,2}\d[a-z\d]? ?\d[a-z]{2}\b|\b[a-z]\d[\dw] [a-z\d]{4}\b")
@@ -111,6 +115,16 @@ def before_address(text: str) -> str:
         parts[:2] = [", ".join(parts[:2])]
     address = len(parts) >= ADDRESS_PARTS and STREET.search(fold(parts[1])) and POSTAL_CODE.search(fold(parts[-1]))
     return parts[0] if address else text
+
+
+def before_register(text: str) -> str:
+    """Return the name of `Muster AG, Sitz Bonn, HRB 1234`: up to its legal form, where a register entry follows."""
+    folded = fold(text)
+    form = LEGAL_FORM.search(folded)
+    if form is None or form.start() < LEAST_LETTERS or not is_name(text[: form.end()]):
+        return text
+    rest = folded[form.end() :]
+    return text[: form.end()] if GOES_ON_AFTER.match(rest) and REGISTRATION.search(rest) else text
 
 
 def clean(text: str) -> str:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 
+from invoices.currencies import THOUSANDTHS
+
 SYMBOLS = {"€": "EUR", "$": "USD", "£": "GBP", "¥": "JPY", "₹": "INR", "Rs.": "INR", "Rs": "INR", "zł": "PLN"}
 RINGGIT = "RM"
 _RINGGIT = rf"{RINGGIT}(?=\s?\d[\d,]*\.\d\d(?!\d))"
@@ -14,7 +16,9 @@ WORDS = {"euros": "EUR", "euro": "EUR", "Euro": "EUR"}
 """Signs with the currency each most often means."""
 PREFIXED_DOLLARS = {"US$": "USD", "C$": "CAD", "CA$": "CAD", "A$": "AUD", "AU$": "AUD", "NZ$": "NZD", "HK$": "HKD"}
 CODES = "EUR|USD|GBP|CHF|JPY|INR|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|CNY|HKD|SGD|ZAR|BRL|MXN|AED|RON|BGN|TRY|MYR"
-_CURRENCY = "|".join([*map(re.escape, PREFIXED_DOLLARS), *map(re.escape, SYMBOLS), *WORDS, CODES, _RINGGIT])
+_CURRENCY = "|".join(
+    [*map(re.escape, PREFIXED_DOLLARS), *map(re.escape, SYMBOLS), *WORDS, CODES, *sorted(THOUSANDTHS), _RINGGIT]
+)
 _DIGITS = (
     r"\d{1,3}(?:[.,'\u2019 \u00a0\u202f]\d{2,3})*[.,'\u2019 \u00a0\u202f]\d{3}(?:[.,]\d{1,4})?|\d+(?:[.,]\d{1,4})?"
     r"|\.\d\d(?!\d)"
@@ -53,14 +57,15 @@ def find_amounts(text: str) -> tuple[Amount, ...]:
 
 def _amounts(text: str) -> Iterator[Amount]:
     for match in AMOUNT.finditer(text):
-        value = parse_number(match["digits"])
+        sign = match["before"] or match["after"]
+        currency = currency_of(sign) if sign else None
+        value = parse_number(match["digits"], thousandths=currency in THOUSANDTHS)
         if value is None or _is_day(match):
             continue
-        sign = match["before"] or match["after"]
         negative = bool(match["inner"] or match["trailing"] == "-" or _opens_negative(match))
         exact = bool(sign or match["dash"] or re.search(r"[.,]\d\d$", match["digits"]))
         amount = -value if negative else value
-        yield Amount(amount, currency_of(sign) if sign else None, exact, match.start(), match.end())
+        yield Amount(amount, currency, exact, match.start(), match.end())
 
 
 def _is_day(match: re.Match[str]) -> bool:
@@ -68,14 +73,14 @@ def _is_day(match: re.Match[str]) -> bool:
     return bool(re.fullmatch(r"[0-3]?\d\.[01]?\d", match.group().strip())) and match.string[match.end() :][:1] == "."
 
 
-def parse_number(digits: str) -> Decimal | None:
+def parse_number(digits: str, *, thousandths: bool = False) -> Decimal | None:
     """Return the number that `digits` means; None if it is too long for money.
 
     The last separator is the decimal one unless three digits follow it: `1.234` is a thousand, as prices of three
-    decimals are rarer than thousands.
+    decimals are rarer than thousands; but not with `thousandths`, of a currency that is written with three decimals.
     """
     plain = re.sub(r"['\u2019 \u00a0\u202f]", "", digits)
-    whole, separator, decimals = _split_decimals(plain)
+    whole, separator, decimals = _split_decimals(plain, thousandths=thousandths)
     whole = re.sub(r"[.,]", "", whole) or "0" * bool(decimals)
     if len(whole) > MAX_DIGITS or not whole.isdigit():
         return None
@@ -87,7 +92,7 @@ def currency_of(sign: str) -> str:
     return PREFIXED_DOLLARS.get(sign) or SYMBOLS.get(sign) or WORDS.get(sign) or ("MYR" if sign == RINGGIT else sign)
 
 
-def _split_decimals(plain: str) -> tuple[str, str, str]:
+def _split_decimals(plain: str, *, thousandths: bool) -> tuple[str, str, str]:
     """Return whole part, decimal separator and decimals; no separator if there are no decimals."""
     last = max(plain.rfind("."), plain.rfind(","))
     if last < 0:
@@ -97,7 +102,7 @@ def _split_decimals(plain: str) -> tuple[str, str, str]:
     if plain.count(separator) > 1:
         return plain, "", ""
     grouped = len(decimals) == 3 and other not in plain and len(plain[:last]) <= 3 and plain[:last] != "0"  # noqa: PLR2004
-    return (plain, "", "") if grouped else (plain[:last], separator, decimals)
+    return (plain, "", "") if grouped and not thousandths else (plain[:last], separator, decimals)
 
 
 def _opens_negative(match: re.Match[str]) -> bool:

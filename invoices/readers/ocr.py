@@ -4,7 +4,7 @@ Needs the extra `ocr`, which is loaded at the first picture, or by `warm_up`. Pa
 are told as the page was sent.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from importlib.util import find_spec
 
@@ -13,7 +13,6 @@ from PIL import Image
 from invoices.model import Problem, Severity
 from invoices.problems import Unreadable, UnreadableDocument
 from invoices.readers.geometry import Page
-from invoices.readers.images import open_pictures
 from invoices.readers.render import find_scans, render_pages
 
 MAX_OCR_PAGES = 15
@@ -39,10 +38,10 @@ def warm_up() -> None:
     _page_reader()(Image.new("RGB", (320, 64), "white"), 1, (320.0, 64.0))
 
 
-def read_pictures(data: bytes, max_pages: int) -> list[Page]:
-    """Return the pages of an image file; those after the first MAX_OCR_PAGES without words.
+def read_pictures(pictures: Iterable[Image.Image]) -> list[Page]:
+    """Return the pages that `pictures` show; those after the first MAX_OCR_PAGES without words.
 
-    Raises: UnreadableDocument, also where the extra is missing.
+    Raises: UnreadableDocument where the extra is missing, and what opening the pictures does.
     """
     if not installed():
         raise UnreadableDocument(
@@ -51,7 +50,7 @@ def read_pictures(data: bytes, max_pages: int) -> list[Page]:
             f"Send the invoice as a PDF with text, or as an e-invoice. {INSTALL}",
         )
     pages = []
-    for number, picture in enumerate(open_pictures(data, max_pages), start=1):
+    for number, picture in enumerate(pictures, start=1):
         scale = LONG_SIDE / max(picture.size)
         size = picture.width * scale, picture.height * scale
         pages.append(_page_reader()(picture, number, size) if number <= MAX_OCR_PAGES else Page(number, *size, ()))

@@ -11,7 +11,8 @@ from typing import Any
 import cv2
 import numpy as np
 
-from invoices.readers.ocr_models import Pixels
+Pixels = Any
+"""A numpy array of bytes: height, width, and blue, green, red."""
 
 ASCENDER, X_HEIGHT = 0.72, 0.52
 """What letters take of the size of their type, above the line they stand on: the usual faces differ by 0.03."""
@@ -53,7 +54,7 @@ class Ink:
 
 def see_ink(crop: Pixels, text: str) -> Ink | None:
     """Return what the ink of a line says that is read as `text`; None if it says nothing sensible."""
-    dark = _dark(crop)
+    dark = see_dark(crop)
     rows = _letter_rows(dark)
     if rows is None:
         return None
@@ -67,7 +68,7 @@ def see_ink(crop: Pixels, text: str) -> Ink | None:
     return Ink(base - LINE_ABOVE * size, base + LINE_BELOW * size, size, _gaps(dark[rows[0] : rows[1]]))
 
 
-def _dark(crop: Pixels) -> Any:
+def see_dark(crop: Pixels) -> Any:
     """Return where there is ink: 1 and 0, whichever of the two colours is the rarer one."""
     _, dark = cv2.threshold(crop.min(axis=2), 0, 1, cv2.THRESH_BINARY_INV | cv2.THRESH_OTSU)
     return 1 - dark if 2 * dark.sum() > dark.size else dark

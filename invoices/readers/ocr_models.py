@@ -20,6 +20,7 @@ os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # else its import sends usage data aw
 import onnxruntime
 
 from invoices.readers.ocr_head import known_characters, trimmed_weights
+from invoices.readers.ocr_ink import Pixels, see_dark
 
 DETECTION, RECOGNITION = "PP-OCRv6_det_small.onnx", "PP-OCRv6_rec_small.onnx"
 SEARCHED_PIXELS = 1_160_000
@@ -38,19 +39,18 @@ LINE_HEIGHT = 48
 """Pixels to which the recognition model wants a line scaled."""
 STRETCH = 1.1
 """Lines are widened a little, or double letters are seen as one. Measured: ADR 0017."""
-STEP, MOST_TOGETHER = 8, 8
-"""Pixels of a line for which the model gives one answer; lines after which more of them save nothing."""
-READ_PIXELS, NARROWEST = 40_000, 15.0
+STEP, MOST_TOGETHER, PIXELS_TOGETHER = 8, 8, 1600
+"""Pixels of a line for which the model gives one answer; lines, or pixels of them, after which more save nothing."""
+READ_PIXELS, NARROWEST = 32_000, 12.5
 """Of all lines of a page together, where they are so many that it takes long; and of their letters, on average, to
 which they may be narrowed then: with less, words get lost. Measured: ADR 0017."""
+WHITE, INKED = 3, 0.04
+"""Pixels left beside a narrowed line's letters, and the share of a column that is ink where there are some."""
 LONGEST_LINE = 2400
 """Pixels of a line at that height: about 150 letters."""
 BLANK = 0
 LATIN_END, PUNCTUATION = "\u0250", frozenset("\u2013\u2014\u2018\u2019\u201c\u201d\u201e\u2022\u2026\u20ac\u2212\u2122")
 """Of the model's 18,700 characters those are taken that our languages write with: a smudge is no Chinese word."""
-
-Pixels = Any
-"""A numpy array of bytes: height, width, and blue, green, red."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,23 +140,38 @@ class Models:
 
     def recognise(self, crops: Sequence[Pixels], stretch: float = STRETCH) -> list[list[Letter]]:
         """Return the letters of each crop, left to right; those that are scaled to one width are read together."""
-        widths = [_scaled_width(crop, stretch) for crop in crops]
+        scaled = [_scaled(crop, stretch) for crop in crops]
         read: list[list[Letter]] = [[] for _ in crops]
-        for width in set(widths):
-            alike = [index for index, other in enumerate(widths) if other == width]
-            for batch in (alike[start : start + MOST_TOGETHER] for start in range(0, len(alike), MOST_TOGETHER)):
-                lines = [cv2.resize(crops[index], (width, LINE_HEIGHT)) for index in batch]
-                for index, answer in zip(batch, _run(self._recognition, lines), strict=True):
-                    read[index] = self._letters(answer)
+        for width in {line.width for line in scaled}:
+            alike = [index for index, line in enumerate(scaled) if line.width == width]
+            most = max(1, min(MOST_TOGETHER, PIXELS_TOGETHER // width))
+            for batch in (alike[start : start + most] for start in range(0, len(alike), most)):
+                answers = _run(self._recognition, [scaled[index].pixels for index in batch])
+                for index, answer in zip(batch, answers, strict=True):
+                    read[index] = self._letters(answer, scaled[index])
         return read
 
-    def _letters(self, answer: Any) -> list[Letter]:
+    def _letters(self, answer: Any, line: "_Scaled") -> list[Letter]:
         best = answer.argmax(axis=1)
+        pixels = line.width / len(best)
         return [
-            Letter(self._alphabet[code], (step + 0.5) / len(best), float(answer[step, code]))
+            Letter(self._alphabet[code], (line.cut + (step + 0.5) * pixels) / line.whole, float(answer[step, code]))
             for step, code in enumerate(best)
             if code != BLANK and (step == 0 or code != best[step - 1])
         ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Scaled:
+    """A line as the model reads it: `whole` pixels wide, of which `cut` are left out before those that are read."""
+
+    pixels: Pixels
+    cut: int
+    whole: int
+
+    @property
+    def width(self) -> int:
+        return int(self.pixels.shape[1])
 
 
 def stretch_for(lines: Sequence[Line], sample: Mapping[Line, Sequence[Letter]]) -> float:
@@ -197,13 +212,29 @@ def _run(session: onnxruntime.InferenceSession, pictures: Sequence[Pixels]) -> A
     return session.run(None, {session.get_inputs()[0].name: planes})[0]
 
 
-def _scaled_width(crop: Pixels, stretch: float) -> int:
-    """Return how wide a line is read; narrowed ones come in a few widths, so that many can be read together."""
+def _scaled(crop: Pixels, stretch: float) -> _Scaled:
+    """Return a line in the size in which it is read; a narrowed one without the white beside it.
+
+    Those come in a few widths, so that many can be read together.
+    """
     height, width = crop.shape[:2]
-    scaled: int = round(width * LINE_HEIGHT / height * stretch)
-    if stretch < STRETCH:
-        scaled = -(-scaled // STEP) * STEP
-    return min(LONGEST_LINE, max(STEP, scaled))
+    whole = min(LONGEST_LINE, max(STEP, round(width * LINE_HEIGHT / height * stretch)))
+    if stretch >= STRETCH:
+        return _Scaled(cv2.resize(crop, (whole, LINE_HEIGHT)), 0, whole)
+    whole = _steps(whole)
+    pixels = cv2.resize(crop, (whole, LINE_HEIGHT))
+    inked = np.flatnonzero(see_dark(pixels).mean(axis=0) > INKED)
+    if len(inked) == 0:
+        return _Scaled(pixels, 0, whole)
+    first, end = max(0, int(inked[0]) - WHITE), min(whole, int(inked[-1]) + 1 + WHITE)
+    kept = _steps(end - first)
+    first = min(first, whole - kept)
+    return _Scaled(pixels[:, first : first + kept], first, whole)
+
+
+def _steps(pixels: int) -> int:
+    """Return the next larger number of pixels that is a multiple of the model's steps."""
+    return -(-pixels // STEP) * STEP
 
 
 def _line(labels: Any, stats: Any, index: int, ratio: tuple[float, float], size: tuple[int, int]) -> Line | None:

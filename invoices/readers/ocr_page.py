@@ -13,8 +13,8 @@ import cv2
 import numpy as np
 
 from invoices.readers.geometry import Affine, Page, Word
-from invoices.readers.ocr_ink import Ink, see_ink
-from invoices.readers.ocr_models import STRETCH, Letter, Line, Models, Pixels, stretch_for
+from invoices.readers.ocr_ink import Ink, Pixels, see_ink
+from invoices.readers.ocr_models import STRETCH, Letter, Line, Models, stretch_for
 from invoices.readers.ocr_repair import repair
 
 LONG = 6.0

@@ -10,7 +10,7 @@ from invoices.model import Evidence, FieldValue, Source
 from invoices.readers.blocks import GAP, TOP, heads_a_block, sender_lines
 from invoices.readers.folding import fold, squeeze
 from invoices.readers.found import found
-from invoices.readers.geometry import Cell, Layout
+from invoices.readers.geometry import Cell, Layout, Row
 from invoices.readers.labels import Finder, Labelled, Place
 from invoices.readers.names import (
     CONTACT,
@@ -19,14 +19,19 @@ from invoices.readers.names import (
     POSTAL_CODE,
     REGISTER_ENTRY,
     before_address,
+    before_register,
     clean,
     domains,
     is_name,
     support,
 )
+from invoices.readers.numbers import find_amounts
 from invoices.readers.vocabulary import PAYEE, REGISTRATION, SELLER
 
-NAME_LABEL = re.compile(r"\W*(?:name|firma|company(?: name)?|nom|naam|nombre|ragione sociale)\s*(?::\s*|$)")
+NAME_LABEL = re.compile(
+    r"\W*(?:name|firma|company(?: name)?|nom|naam|nombre|denominazione|(?:ragione|razon|raison) sociale?|"
+    r"denominacion social|bedrijfsnaam|handelsnaam|firmenname)\s*(?::\s*|$)"
+)
 REGISTER_NUMBER = re.compile(r"\(?(?:(?:co|company|reg|no|roc)\W{1,3}){0,3}\d{5,12}\W?[a-z]\)?")
 """Alone under a name; on folded text."""
 OWNER = re.compile(r"\W*(?:owned (?:and operated )?by|formerly(?: known as)?|licensee)\W*")
@@ -41,8 +46,11 @@ REGISTERED = 1.0
 MOST_CLAIMS = 2
 """Lines without a legal form that an entry counts for: a slogan and the name. Those below are of the address."""
 ROWS_OF_A_HEAD = 9
+FORM_LAST = re.compile(rf"(?:{LEGAL_FORM.pattern})\W*$")
 FIGURES = "0123456789 "
 """A name with its register entry may begin with them; elsewhere it is a street's number."""
+LEAST_SURNAME = 4
+"""Letters of a name that says who it is also inside another: `Ziegler` in `Malerbetrieb Ziegler e.K.`"""
 LOGO = 2
 """Letters that are rather read from a picture than a registered name."""
 AGREED = 0.8
@@ -84,7 +92,8 @@ def _spells_out(candidate: _Candidate, logo: _Candidate) -> bool:
     """Tell whether a name is the other one with its legal form, of which a logo leaves much away."""
     short, long = squeeze(logo.name), squeeze(candidate.name)
     with_form = bool(LEGAL_FORM.search(fold(candidate.name))) and not LEGAL_FORM.search(fold(logo.name))
-    return with_form and len(short) > LOGO and long.startswith(short) and long != short
+    within = long.startswith(short) or (len(short) > LEAST_SURNAME and f" {fold(logo.name)} " in fold(candidate.name))
+    return with_form and len(short) > LOGO and within and long != short
 
 
 def _labelled(finder: Finder) -> Iterator[_Candidate]:
@@ -146,10 +155,12 @@ def _names(layout: Layout, on_the_net: Collection[str]) -> Iterator[_Candidate]:
             continue
         place = cell.top / layout.pages[0].height
         name, own_entry = REGISTER_ENTRY.subn("", before_address(cell.text))
+        if place >= BOTTOM and (short := before_register(cell.text)) != cell.text:
+            name, own_entry = short, 1
         name = CONTACT.sub("", name)
-        if not is_name(name.lstrip(FIGURES) if own_entry or LEGAL_FORM.search(cell.folded) else name) or _is_legal_form(
-            cell
-        ):
+        if not is_name(name.lstrip(FIGURES) if own_entry or FORM_LAST.search(cell.folded) else name):
+            continue
+        if _is_legal_form(cell):
             continue
         name += _legal_form_below(layout, cell)
         legal = bool(LEGAL_FORM.search(fold(name)))
@@ -203,12 +214,18 @@ def _overlap(one: Cell, other: Cell) -> bool:
     return min(one.right, other.right) > max(one.left, other.left)
 
 
+def _ends_in_amount(row: Row) -> bool:
+    """Tell whether the row ends in a column of amounts: a line or a sum, though it names a tax."""
+    last = row.cells[-1]
+    return len(row.cells) > 1 and any(amount.exact for amount in find_amounts(last.text))
+
+
 def _register_entries(layout: Layout, cell: Cell) -> list[int]:
     """Return the rows of register entries and tax numbers under a name, in its column; none without its address."""
     legal = bool(LEGAL_FORM.search(cell.folded))
     bottom, addressed, entries = cell.bottom, legal, []
     for row in layout.rows[cell.row + 1 : cell.row + 1 + ROWS_OF_A_HEAD]:
-        if row.page != cell.page or row.top - bottom > GAP * cell.height:
+        if row.page != cell.page or row.top - bottom > GAP * cell.height or _ends_in_amount(row):
             break
         under = [other for other in row.cells if _overlap(other, cell)]
         if not legal and any(_has_legal_form(other) and is_name(other.text) for other in under):

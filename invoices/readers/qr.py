@@ -1,7 +1,7 @@
 """Finds payment QR codes on PDF pages and pictures, and tells what they say, each with its page and place."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
@@ -21,7 +21,7 @@ FIRST_PAGES, LAST_PAGES = 4, 2
 """Where a payment code stands in a long document."""
 LONGEST_CODE = 4096
 """Bytes. QR codes hold at most 2,953."""
-BROKEN = "payment_code_broken"
+BROKEN, NOT_SEARCHED = "payment_code_broken", "payment_codes_not_searched"
 
 Pixel = tuple[int, int]
 """Across and down."""
@@ -37,17 +37,30 @@ class Code:
     box: Box
 
 
-def codes_of_pdf(data: bytes, page_count: int) -> list[Code]:
-    """Return the QR codes on the pages where payment codes stand, looking only where something like one is drawn."""
+def codes_of_pdf(data: bytes, page_count: int) -> tuple[list[Code], tuple[Problem, ...]]:
+    """Return the QR codes on the pages where payment codes stand, and of which of them none could be looked for.
+
+    Looks only where something like one is drawn.
+    """
     first = range(min(FIRST_PAGES, page_count))
     last = range(max(FIRST_PAGES, page_count - LAST_PAGES), page_count)
-    with closing(pypdfium2.PdfDocument(data)) as document:
-        return [code for index in (*first, *last) for code in _codes_of_page(document, index)]
+    codes: list[Code] = []
+    unsearched: list[int] = []
+    try:
+        with closing(pypdfium2.PdfDocument(data)) as document:
+            for index in (*first, *last):
+                try:
+                    codes += _codes_of_page(document, index)
+                except pypdfium2.PdfiumError:  # a broken page among good ones: the others still count
+                    unsearched.append(index + 1)
+    except pypdfium2.PdfiumError:
+        unsearched = [index + 1 for index in (*first, *last)]
+    return codes, (_not_searched(unsearched),) if unsearched else ()
 
 
-def codes_of_pictures(pictures: Iterable[Image.Image]) -> list[Code]:
-    """Return the QR codes on pictures of pages."""
-    return [code for number, picture in enumerate(pictures, start=1) for code in _codes(_bounded(picture), number)]
+def codes_of_picture(picture: Image.Image, page: int) -> list[Code]:
+    """Return the QR codes on the picture of a page."""
+    return list(_codes(_bounded(picture), page))
 
 
 def read_codes(codes: Sequence[Code]) -> tuple[InvoiceData | None, tuple[Problem, ...]]:
@@ -69,11 +82,8 @@ def read_codes(codes: Sequence[Code]) -> tuple[InvoiceData | None, tuple[Problem
 
 
 def _codes_of_page(document: pypdfium2.PdfDocument, index: int) -> Iterator[Code]:
-    try:
-        page = document[index]
-    except pypdfium2.PdfiumError:
-        return  # a broken page among good ones: the others still count
-    with closing(page):
+    """Yield the codes on a page. Raises: PdfiumError for one that is broken, or has something broken on it."""
+    with closing(document[index]) as page:
         width, height = page.get_size()
         scale = min(DOTS_PER_POINT, (MAX_PIXELS / max(width * height, 1.0)) ** 0.5)
         if min(width, height) * scale < LEAST_SIDE:
@@ -131,4 +141,13 @@ def _broken(code: Code, error: BrokenCode) -> Problem:
         code=BROKEN,
         severity=Severity.WARNING,
         message=f"The payment code on page {code.page} is not valid: {error}. Do not scan it to pay.",
+    )
+
+
+def _not_searched(pages: Sequence[int]) -> Problem:
+    named = ", ".join(map(str, pages))
+    return Problem(
+        code=NOT_SEARCHED,
+        severity=Severity.WARNING,
+        message=f"Something on page {named} is damaged, so no payment code was looked for there. Look at it yourself.",
     )

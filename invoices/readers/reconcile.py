@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Any
 
-from invoices.checks import RULES, TOLERANCE, lines_agree, lines_total
+from invoices.checks import RULES, lines_agree, lines_total
 from invoices.confidence import FOUND_BY_RULES, field_confidence
+from invoices.currencies import tolerance
 from invoices.model import (
     FIELD_NAMES,
     Candidate,
@@ -164,8 +165,9 @@ def _tax_parts(whole: InvoiceData, ordered: Sequence[InvoiceData]) -> tuple[TaxP
     """Return the main reading's tax rows; where it has none, another's that add up to the tax."""
     if whole.tax_parts or whole.tax.value is None:
         return whole.tax_parts
+    slack = tolerance(whole.currency.value)
     for reading in ordered[1:]:
-        if reading.tax_parts and abs(_sum(reading.tax_parts) - whole.tax.value) <= TOLERANCE:
+        if reading.tax_parts and abs(_sum(reading.tax_parts) - whole.tax.value) <= slack:
             return reading.tax_parts
     return ()
 

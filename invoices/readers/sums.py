@@ -7,9 +7,13 @@ from decimal import Decimal
 from invoices.model import Source
 from invoices.readers.geometry import Cell
 from invoices.readers.money import Money, Role
-from invoices.readers.vocabulary import CHANGE, ROUNDING, TENDERED
+from invoices.readers.sum_words import CHANGE, INSIDE, ROUNDING, TENDERED
 
 ZERO = Decimal(0)
+LOWEST_RATE, HIGHEST_RATE = Decimal("0.012"), Decimal("0.35")
+"""No country taxes less or more of a whole invoice."""
+TAX_INSIDE, NET_LEFT = 3.0, 0.4
+"""Of a tax that is called a part of the total, and of the net that it leaves."""
 MOST_ROUNDED = Decimal("0.50")
 """Half of the largest coin that totals are rounded to: a krone."""
 MAX_ROUNDINGS = 3
@@ -66,3 +70,33 @@ def rounded(totals: Totals, amounts: Sequence[Money]) -> Totals:
                 total = Part(money.value, totals.total.score, money.cell, Source.TEXT_LABEL)
                 return Totals(totals.net, totals.tax, total, totals.adjustment + change)
     return totals
+
+
+def with_tax_inside(totals: Totals, amounts: Sequence[Money]) -> Totals:
+    """Return the totals with the one tax that is called a part of the total, where no other was found.
+
+    What is called net there has the tax in it.
+    """
+    inside = {m.value: m for m in amounts if m.exact and m.role is Role.TAX and INSIDE.search(m.label)}
+    if totals.total is None or totals.tax is not None or len(inside) != 1:
+        return totals
+    (money,) = inside.values()
+    net = totals.total.value - money.value
+    if not money.value or not plausible_rate(net, money.value):
+        return totals
+    printed = next((m.cell for m in amounts if m.exact and m.value == net), None)
+    tax = Part(money.value, TAX_INSIDE, money.cell, Source.TEXT_LABEL)
+    return Totals(Part(net, NET_LEFT, printed, Source.TEXT_PATTERN), tax, totals.total)
+
+
+def plausible_rate(net: Decimal, tax: Decimal) -> bool:
+    """Tell whether a tax has its net's sign and is a part of it that some country asks for; zero is one."""
+    return tax == 0 or (net != 0 and LOWEST_RATE <= tax / net <= HIGHEST_RATE)
+
+
+def plausible_tax(taxes: Sequence[Part], total: Part | None) -> Part | None:
+    """Return the first tax with a label that can be one of the total; None if there is none."""
+    if total is None:
+        return None
+    labelled = [tax for tax in taxes if tax.source is Source.TEXT_LABEL]
+    return next((tax for tax in labelled if ZERO <= tax.value <= HIGHEST_RATE * total.value), None)

@@ -1,17 +1,26 @@
 """Solves net + tax = total over the amounts on the page: labels propose, arithmetic decides."""
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from decimal import Decimal
 from itertools import chain, combinations, pairwise, product
 
+from invoices.currencies import tolerance
 from invoices.model import Source
 from invoices.readers.money import RATE, Money, Role
-from invoices.readers.sums import ZERO, Part, Totals, rounded, roundings, settled
-from invoices.readers.vocabulary import NET_TOTAL, PAID, TAX, ZERO_RATED
+from invoices.readers.sum_words import NET_TOTAL, PAID, TAX, ZERO_RATED
+from invoices.readers.sums import (
+    ZERO,
+    Part,
+    Totals,
+    plausible_rate,
+    plausible_tax,
+    rounded,
+    roundings,
+    settled,
+    with_tax_inside,
+)
 
-TOLERANCE = Decimal("0.02")
-LOWEST_RATE, HIGHEST_RATE = Decimal("0.012"), Decimal("0.35")
-"""No country taxes less or more of a whole invoice."""
 LABEL_SCORE = {Role.TOTAL: 3.0, Role.PLAIN_TOTAL: 2.2, Role.NET: 3.0, Role.TAX: 3.0}
 UNNAMED, UNNAMED_TAX = 0.4, 2.0
 """Of amounts that only fit the others; the latter fit a net and a rate."""
@@ -42,7 +51,7 @@ def solve_totals(amounts: Sequence[Money], lines_total: Decimal | None = None) -
 
     Where no tax is told, the total is the net as well, if the tax is zero or the lines add up to it.
     """
-    totals = rounded(_solve(amounts), amounts)
+    totals = with_tax_inside(rounded(_solve(amounts), amounts), amounts)
     if totals.total is None or totals.net is not None:
         return totals
     untold = totals.tax is None and not any(money.value for money in amounts if money.role is Role.TAX)
@@ -54,17 +63,18 @@ def solve_totals(amounts: Sequence[Money], lines_total: Decimal | None = None) -
 
 
 def _solve(amounts: Sequence[Money]) -> Totals:
+    slack = _slack(amounts)
     nets = _parts(amounts, Role.NET)
-    taxes = [*_taxes(amounts), *_taxes_by_rate(amounts, nets)]
+    taxes = [*_taxes(amounts), *_taxes_by_rate(amounts, nets, slack)]
     steps = {ZERO, *(amounts[index].value for index in roundings(amounts))}
     totals = _totals(amounts, {net.value + tax.value + step for net in nets for tax in taxes for step in steps})
-    nets = [*nets, *_nets_left(amounts, totals, taxes)]
+    nets = [*nets, *_nets_left(amounts, totals, taxes, slack)]
     adjustments = _adjustments(amounts)
     taxed = [
-        *_by_row(amounts),
+        *_by_row(amounts, slack),
         *_by_summary(amounts),
-        *_by_label(totals, nets, taxes, adjustments),
-        *_with_zero_rated(totals, nets, taxes, amounts),
+        *_by_label(totals, nets, taxes, adjustments, slack),
+        *_with_zero_rated(totals, nets, taxes, amounts, slack),
     ]
     printed = {money.value for money in amounts if money.exact}
     taxed = [solution for solution in taxed if not (solution.adjustment and _before_adjustment(solution) in printed)]
@@ -76,8 +86,15 @@ def _solve(amounts: Sequence[Money]) -> Totals:
     kept = settled(amounts)
     if solutions:
         return max(solutions, key=lambda solution: _score(solution) + SETTLED * (_value(solution.total) == kept))
-    total = next((total for total in (*named, *totals) if total.value == kept), next(iter(named), None))
-    return Totals(_plausible_net(nets, total), _plausible_tax(taxes, total), total)
+    headed = [part for part in _parts(amounts, Role.TOTAL) if part.value == _largest(amounts)]
+    total = next((total for total in (*named, *totals) if total.value == kept), next(iter([*named, *headed]), None))
+    return Totals(_plausible_net(nets, total), plausible_tax(taxes, total), total)
+
+
+def _slack(amounts: Sequence[Money]) -> Decimal:
+    """Return how far apart rounding may carry amounts, in the currency that most of them are written with."""
+    named = Counter(money.currency for money in amounts if money.currency).most_common(1)
+    return tolerance(named[0][0] if named else None)
 
 
 def _value(part: Part | None) -> Decimal | None:
@@ -118,8 +135,7 @@ def _totals(amounts: Sequence[Money], sums: Collection[Decimal]) -> list[Part]:
     """Return the amounts called total; also, whatever they are called, the largest and those that are net + tax."""
     exact = {money.value for money in amounts if money.exact}
     named = [*_larger_first([*_parts(amounts, Role.TOTAL), *_parts(amounts, Role.PLAIN_TOTAL)], exact)]
-    sums_alone = (money.value for money in amounts if money.exact and money.role is not Role.NOT_A_SUM)
-    likely = {max(sums_alone, default=None), *sums}
+    likely = {_largest(amounts), *sums}
     unnamed = [
         Part(money.value, UNNAMED, money.cell, Source.TEXT_PATTERN)
         for money in amounts
@@ -127,6 +143,10 @@ def _totals(amounts: Sequence[Money], sums: Collection[Decimal]) -> list[Part]:
     ]
     named += [] if named else _net_totals(amounts)
     return sorted([*named, *unnamed], key=lambda part: -part.score)[: 2 * MAX_CANDIDATES]
+
+
+def _largest(amounts: Sequence[Money]) -> Decimal | None:
+    return max((m.value for m in amounts if m.exact and m.role is not Role.NOT_A_SUM), default=None)
 
 
 def _net_totals(amounts: Sequence[Money]) -> list[Part]:
@@ -163,35 +183,35 @@ def _is_tax_row(money: Money) -> bool:
     return called or (money.exact and money.column is Role.TAX and money.role in (Role.TAX, Role.OTHER))
 
 
-def _taxes_by_rate(amounts: Sequence[Money], nets: Sequence[Part]) -> Iterator[Part]:
+def _taxes_by_rate(amounts: Sequence[Money], nets: Sequence[Part], slack: Decimal) -> Iterator[Part]:
     """Yield amounts that are a net at the rate beside them, whatever that tax is called."""
     for money in amounts:
         rate = RATE.search(money.label) if money.exact and money.role is Role.OTHER else None
         share = Decimal(rate.group().rstrip("% ").replace(",", ".")) / 100 if rate else ZERO
-        if share and any(abs(net.value * share - money.value) <= TOLERANCE for net in nets):
+        if share and any(abs(net.value * share - money.value) <= slack for net in nets):
             yield Part(money.value, UNNAMED_TAX, money.cell, Source.TEXT_PATTERN)
 
 
 def _with_zero_rated(
-    totals: Sequence[Part], nets: Sequence[Part], taxes: Sequence[Part], amounts: Sequence[Money]
+    totals: Sequence[Part], nets: Sequence[Part], taxes: Sequence[Part], amounts: Sequence[Money], slack: Decimal
 ) -> Iterator[Totals]:
     """Yield totals of what is taxed and what is not: `Total 6% (excl. GST): 15.84`, `GST: 0.95`, `Total 0%: 22.99`."""
     sums = (Role.NET, Role.TOTAL, Role.PLAIN_TOTAL)
     untaxed = {m.value for m in amounts if m.exact and m.value and m.role in sums and ZERO_RATED.search(m.label)}
     for total, net, tax, rest in product(totals, nets, taxes, sorted(untaxed)[-1:]):
-        fits = abs(net.value + tax.value + rest - abs(total.value)) <= TOLERANCE  # `Total payable: - 9.90` has a dash
-        if fits and tax.value and net.value != rest and _plausible_rate(net.value, tax.value):
+        fits = abs(net.value + tax.value + rest - abs(total.value)) <= slack  # `Total payable: - 9.90` has a dash
+        if fits and tax.value and net.value != rest and plausible_rate(net.value, tax.value):
             whole = Part(net.value + rest, net.score, None, Source.TEXT_PATTERN)
             payable = Part(abs(total.value), total.score, total.cell, total.source)
             yield Totals(whole, tax, _agreed(payable, AGREEMENT + FOURTH))
 
 
-def _nets_left(amounts: Sequence[Money], totals: Sequence[Part], taxes: Sequence[Part]) -> list[Part]:
+def _nets_left(amounts: Sequence[Money], totals: Sequence[Part], taxes: Sequence[Part], slack: Decimal) -> list[Part]:
     """Return amounts that are what a total leaves without its tax, by whatever name."""
     named = [part for part in taxes if part.source is Source.TEXT_LABEL and part.value][:MAX_LEFT]
     left = {total.value - tax.value for total in totals[:MAX_LEFT] for tax in named}
     called = (m for m in amounts if m.exact and m.role is not Role.ADJUSTMENT)
-    fitting = (m for m in called if any(abs(m.value - value) <= TOLERANCE for value in left))
+    fitting = (m for m in called if any(abs(m.value - value) <= slack for value in left))
     return [Part(money.value, UNNAMED, money.cell, Source.TEXT_PATTERN) for money in fitting][-MAX_LEFT:]
 
 
@@ -204,7 +224,7 @@ def _adjustments(amounts: Sequence[Money]) -> list[Decimal]:
 
 
 def _by_label(
-    totals: Sequence[Part], nets: Sequence[Part], taxes: Sequence[Part], adjustments: Sequence[Decimal]
+    totals: Sequence[Part], nets: Sequence[Part], taxes: Sequence[Part], adjustments: Sequence[Decimal], slack: Decimal
 ) -> Iterator[Totals]:
     for total in totals:
         for net in nets:
@@ -213,18 +233,18 @@ def _by_label(
             for tax in taxes:
                 rest = total.value - net.value - tax.value
                 alone = not tax.value and net.cell is total.cell
-                if alone or not _plausible_rate(net.value, tax.value):
+                if alone or not plausible_rate(net.value, tax.value):
                     continue
-                fitting = next((value for value in (ZERO, *adjustments) if abs(rest - value) <= TOLERANCE), None)
+                fitting = next((value for value in (ZERO, *adjustments) if abs(rest - value) <= slack), None)
                 if fitting is not None:
                     yield Totals(net, tax, _agreed(total, AGREEMENT if tax.value else AGREEMENT / 2), fitting)
 
 
-def _by_row(amounts: Sequence[Money]) -> Iterator[Totals]:
+def _by_row(amounts: Sequence[Money], slack: Decimal) -> Iterator[Totals]:
     """Yield rows like `41,31  8,68  49,99`: net, tax and total side by side, whatever they are called."""
     for one, two, three in zip(amounts, amounts[1:], amounts[2:], strict=False):
         same_row = one.cell.row == two.cell.row == three.cell.row and one.exact and two.exact and three.exact
-        fits = abs(one.value + two.value - three.value) <= TOLERANCE and _plausible_rate(one.value, two.value)
+        fits = abs(one.value + two.value - three.value) <= slack and plausible_rate(one.value, two.value)
         if same_row and fits:
             bonus = 0.5 * (one.role in (Role.TOTAL, Role.PLAIN_TOTAL)) + 0.0005 * three.cell.row
             named = (one.column, two.column) == (Role.NET, Role.TAX) and three.column in (Role.TOTAL, Role.PLAIN_TOTAL)
@@ -242,7 +262,7 @@ def _by_summary(amounts: Sequence[Money]) -> Iterator[Totals]:
         told = net.role is Role.PLAIN_TOTAL or TAX.search(net.label)
         total = printed.get(net.value + tax.value) if told and tax.value else None
         beside = net.cell.row == tax.cell.row and net.exact and tax.exact
-        if total and beside and _plausible_rate(net.value, tax.value):
+        if total and beside and plausible_rate(net.value, tax.value):
             parts = [Part(money.value, ROW_SCORE, money.cell, Source.TEXT_PATTERN) for money in (net, tax, total)]
             yield Totals(parts[0], parts[1], _agreed(parts[2]))
 
@@ -266,21 +286,9 @@ def _plausible(net: Decimal, total: Decimal) -> bool:
     return (net >= 0) == (total >= 0)
 
 
-def _plausible_rate(net: Decimal, tax: Decimal) -> bool:
-    """A tax has its net's sign and is a part of it that some country asks for; zero is one."""
-    return tax == 0 or (net != 0 and LOWEST_RATE <= tax / net <= HIGHEST_RATE)
-
-
 def _plausible_net(nets: Sequence[Part], total: Part | None) -> Part | None:
     if total is None:
         return next(iter(nets), None)
     return next(
         (net for net in nets if net.cell is not total.cell and total.value / 2 < net.value <= total.value), None
     )
-
-
-def _plausible_tax(taxes: Sequence[Part], total: Part | None) -> Part | None:
-    if total is None:
-        return None
-    labelled = [tax for tax in taxes if tax.source is Source.TEXT_LABEL]
-    return next((tax for tax in labelled if ZERO <= tax.value <= HIGHEST_RATE * total.value), None)

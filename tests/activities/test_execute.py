@@ -20,6 +20,7 @@ from activities.execute import activity_for
 from activities.registry import Call, Handler
 from activities.tools import Tools
 from dag.calls import StepCall, StepOutcome
+from dag.state import EARLIER_CHARACTERS, EarlierError, StepError
 from dag.values import LONGEST_MESSAGE
 from invoices.problems import Unreadable, UnreadableDocument
 from storage.values import MAX_STORED_BYTES
@@ -186,6 +187,52 @@ async def test_the_heart_beats_with_the_attempt_while_the_handler_works() -> Non
     made.on_heartbeat = heard
     await made.run(activity_for(Handler("told", Config, Output, wait), cast("Tools", None)), CALL)
     assert beats == [2, 2, 2]
+
+
+async def beats_of(error: Exception, info: Info) -> list[tuple[Any, ...]]:
+    """Return what an attempt tells Temporal before it fails with `error`."""
+    beats: list[tuple[Any, ...]] = []
+
+    async def run(_call: Call[Config], _: Tools) -> Output:
+        raise error
+
+    made = environment()
+    made.info, made.on_heartbeat = info, lambda *details: beats.append(details)
+    with pytest.raises(ApplicationError):
+        await made.run(activity_for(Handler("told", Config, Output, run), cast("Tools", None)), CALL)
+    return beats
+
+
+async def test_an_attempt_leaves_its_error_and_those_before_it_to_the_next() -> None:
+    before = [{"attempt": 1, "error": {"type": "OSError", "message": "disk"}, "item": ""}]
+    info = dataclasses.replace(environment(attempt=2, heartbeat=60).info, heartbeat_details=[1, before])
+    [(attempt, left)] = await beats_of(ConnectionError("x" * 1000), info)
+    assert (attempt, [each.attempt for each in left]) == (2, [1, 2])
+    assert left[0].error == StepError("OSError", "disk")
+    assert (left[1].error.type, len(left[1].error.message)) == ("ConnectionError", EARLIER_CHARACTERS)
+
+
+async def test_an_attempt_that_no_other_follows_leaves_nothing() -> None:
+    assert await beats_of(ValueError("wrong"), environment(heartbeat=60).info) == []
+
+
+async def test_only_the_latest_errors_are_left() -> None:
+    before = [{"attempt": n, "error": {"type": "OSError", "message": ""}, "item": ""} for n in range(2, 7)]
+    info = dataclasses.replace(environment(attempt=7, heartbeat=60).info, heartbeat_details=[6, before])
+    [(_, left)] = await beats_of(ConnectionError("again"), info)
+    assert [each.attempt for each in left] == [3, 4, 5, 6, 7]
+
+
+async def test_an_outcome_tells_how_earlier_attempts_failed() -> None:
+    before = [{"attempt": 1, "error": {"type": "OSError", "message": "disk"}, "item": ""}]
+    made = environment(attempt=2, heartbeat=60)
+    made.info = dataclasses.replace(made.info, heartbeat_details=[1, before])
+
+    async def run(_call: Call[Config], _: Tools) -> Output:
+        return Output(text="done")
+
+    outcome = await made.run(activity_for(Handler("told", Config, Output, run), cast("Tools", None)), CALL)
+    assert outcome.earlier == (EarlierError(1, StepError("OSError", "disk")),)
 
 
 def info_of(*, attempt: int, total: float | None = None, begun: float = 0, policy: RetryPolicy = POLICY) -> Info:

@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from activities.handlers import echo, fail, noop, sleep
 from activities.metrics import Metrics
 from activities.reading import DocumentReader
-from activities.registry import Call, Catalogue, Handler, load_catalogue
+from activities.registry import Call, Catalogue, Handler, NamedHandlers, load_catalogue
 from activities.tools import Tools
 from dag.values import Json
 from storage.blobs import BlobStore
@@ -84,16 +84,6 @@ def test_fail_refuses_an_error_it_does_not_know() -> None:
 def test_the_catalogue_names_every_handler_by_its_file() -> None:
     files = {path.stem for path in Path(noop.__file__).parent.glob("[a-z]*.py")}
     assert set(load_catalogue()) == files
-    assert {name for name, handler in load_catalogue().items() if handler.local} == {
-        "create_review",
-        "input",
-        "output",
-        "parse_http_request",
-        "record_metrics",
-        "save_json",
-        "save_parquet",
-        "transform",
-    }
 
 
 def fields_of(model: type[BaseModel]) -> Iterator[tuple[str, str | None]]:
@@ -136,8 +126,14 @@ def test_a_name_that_a_seed_registers_is_a_handlers(name: str, handler: str) -> 
     assert load_catalogue()[name].name == handler
 
 
-def test_an_alias_finds_its_handler_and_is_not_one() -> None:
-    catalogue = load_catalogue()
+def test_handlers_that_are_loaded_by_name_are_the_same() -> None:
+    named, catalogue = NamedHandlers(), load_catalogue()
+    assert {name: named[name] for name in catalogue} == dict(catalogue) == dict(named)
+    assert len(named) == len(catalogue)
+
+
+@pytest.mark.parametrize("catalogue", [load_catalogue(), NamedHandlers()], ids=["all", "named"])
+def test_an_alias_finds_its_handler_and_is_not_one(catalogue: Mapping[str, Handler]) -> None:
     assert catalogue["data_processor"] is catalogue["transform"]
     assert "data_processor" not in list(catalogue)
     assert len(catalogue) == len(list(catalogue))

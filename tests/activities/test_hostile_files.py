@@ -3,6 +3,7 @@
 import asyncio
 import sys
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,18 @@ async def test_each_file_has_its_outcome(name: str, reader: DocumentReader, tmp_
         assert "\\u0000" not in told  # PostgreSQL stores no zeros in texts
         assert len(told) < 100_000
         assert "root:x:0" not in told
+
+
+@pytest.mark.parametrize("name", FILES)
+async def test_a_page_of_each_file_is_drawn_or_refused_as_the_file_is(
+    name: str, reader: DocumentReader, tmp_path: Path
+) -> None:
+    path = tmp_path / "document"
+    path.write_bytes(await asyncio.to_thread(FILES[name][0]))
+    image = None
+    with suppress(UnreadableDocument):  # any other error is a bug
+        image = await reader.draw(path, 1)
+    assert image is None or (image.startswith(b"\x89PNG") and len(image) < 10_000_000)
 
 
 async def test_files_that_are_refused_do_not_stop_others(reader: DocumentReader, tmp_path: Path) -> None:

@@ -80,8 +80,8 @@ async def test_join_and_pick_take_what_more_they_need() -> None:
         ("sum", "12", "the operation 'sum' needs a list as data, found the text '12'"),
         ("length", 3, "needs a text or a list or an object as data, found the number 3"),
         ("merge", [1], "needs a list of objects, found the number 1 in it"),
-        ("sum", ["a"], "unsupported operand"),
-        ("sort", ["a", 1], "not supported between"),
+        ("sum", ["a"], "the operation 'sum' needs numbers in its list, found others"),
+        ("sort", ["a", 1], "the operation 'sort' needs only texts or only numbers in its list"),
     ],
 )
 async def test_data_that_does_not_fit_is_named(operation: str, data: Json, told: str) -> None:

@@ -98,6 +98,7 @@ async def test_people_are_told_once_of_the_last_share(tools: Tools) -> None:
         body = next(each.json() for each in server.asked if review.review_id in each.json()["message"])
     assert (body["title"], body["level"], body["run_id"]) == ("SLA", "warning", "invoice.test")
     assert "has used 80 % of its time" in body["text"]
+    assert body["text"].endswith(" (M)")
 
 
 async def test_a_receiver_that_is_away_is_told_later_with_the_same_id(tools: Tools) -> None:

@@ -66,6 +66,7 @@ async def test_the_queue_shows_what_was_corrected(service: Service, ann: Reviewe
     now = await ann.get(f"/reviews/{item['review_id']}")
     assert (now["summary"]["total"], now["touched"], now["digest"]) == ("119.00", True, after["digest"])
     assert now["priority"] < item["priority"]
+    assert [shown["title"].rpartition(", ")[2] for shown in (item, now)] == ["200.00 EUR", "119.00 EUR"]
 
 
 async def test_a_field_that_is_confirmed_is_locked_and_not_touched(service: Service, ann: Reviewer) -> None:

@@ -64,7 +64,7 @@ async def test_a_run_whose_workflow_task_fails_says_so_and_can_be_ended_by_force
     assert (response.status_code, response.json()["status"]) == (200, "failed")
     run = (await service.http.get(f"/v1/runs/{run_id}")).json()
     assert run["status"] == "failed"
-    assert run["reason"].startswith("terminated in Temporal: aborted by force: a bug")
+    assert run["reason"].startswith("terminated in Temporal: aborted by force, by tester: a bug")
     again = await service.http.post(f"/v1/runs/{run_id}/abort", json={"force": True})
     assert (again.status_code, again.json()["state"]) == (409, "failed")
 

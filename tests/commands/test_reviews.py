@@ -136,7 +136,7 @@ async def _has_invoice(service: Service) -> bool:
 async def test_a_document_is_corrected_explained_and_approved(service: Service) -> None:
     review = (await document_item(service, "a.xml"))["review_id"]
     claimed = await typed(service, "reviews", "claim", review)
-    assert claimed.out.startswith(f"{review}  Muster GmbH ")
+    assert claimed.out.startswith(f"{review}  Muster GmbH, ")
     corrected = await typed(service, "reviews", "correct", review, "total=200.00", "--why", "page 1")
     assert ["total", "200.00", "1.00", "human", "tester"] in [line.split() for line in corrected.out.splitlines()]
     assert "error: Net 100.00 + tax 19.00 is 119.00" in corrected.out

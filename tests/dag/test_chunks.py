@@ -195,9 +195,13 @@ def test_items_whose_config_cannot_be_resolved_fail_alone() -> None:
     assert (ended.finished, sum(ended.began.values())) == (RunStatus.COMPLETED, 300)
 
 
-def test_a_chunk_in_which_nothing_can_begin_is_none() -> None:
-    ended = Fleet((mapped("m", [{}] * 600, config={"n": "{{ item.n }}"}),), {"max_concurrency": 9})
-    assert (ended.finished, ended.chunks) == (RunStatus.FAILED, {})
+@pytest.mark.parametrize("semantics", [1, 2])
+def test_a_chunk_in_which_nothing_can_begin_is_none(semantics: int) -> None:
+    """What is told is longer than before, and too much for the run itself: it is stored first."""
+    nothing = mapped("m", [{}] * 600, config={"n": "{{ item.n }}"})
+    ended = Fleet((nothing,), {"max_concurrency": 9}, semantics=semantics)
+    assert (ended.finished, ended.chunks) == (RunStatus.FAILED if semantics == 1 else None, {})
+    assert ended.go().finished is RunStatus.FAILED
 
 
 def test_a_hasty_list_stops_its_chunks_at_the_first_failure() -> None:

@@ -6,7 +6,8 @@ import pytest
 from pydantic_core import to_json
 
 from dag.definition import Definition
-from dag.explain import MAX_PAGE_BYTES, MOST_CHARACTERS, brief, explain_run
+from dag.explain import MAX_PAGE_BYTES, explain_run
+from dag.explain_conditions import MOST_CHARACTERS, brief
 from dag.explanation import HoldKind, RunExplanation, StepExplanation, Verdict
 from dag.messages import (
     AbortRequested,
@@ -123,7 +124,7 @@ CASES = {
         [
             LET,
             "its condition `a.total > 1` could not be judged (a.total has no value)",
-            "its error: ConditionError: `a.total > 1`: 'dict object' has no attribute 'total'",
+            "its error: ConditionError: `a.total > 1`: 'a' has no 'total': it is empty",
         ],
     ),
     "a condition that was never asked": Told(
@@ -185,7 +186,7 @@ CASES = {
             "it has no parents, so it may begin with the run",
             "`inputs.amount > 1000` was false, so not x (inputs.amount = 250)",
             "`inputs.none > 1` could not be judged (inputs.none has no value)",
-            "its error: TemplateError: `inputs.none > 1`: 'dict object' has no attribute 'none'",
+            "its error: TemplateError: `inputs.none > 1`: 'inputs' has no 'none': it has amount, name",
         ],
     ),
     "a wait": Told(
@@ -230,6 +231,7 @@ CASES = {
         [
             "it has no parents, so it may begin with the run",
             "its error: ConnectionError: no network",
+            "how 3 earlier attempts failed was not kept",
             "attempts made: 4, of at most 4",
         ],
     ),
@@ -257,6 +259,7 @@ CASES = {
         [
             "it has no parents, so it may begin with the run",
             "its error: ConnectionError: no network",
+            "how 3 earlier attempts failed was not kept",
             "attempts made: 4, of at most 4",
             "it waits for a person to have it tried again, skipped, or given an output",
         ],
@@ -268,6 +271,7 @@ CASES = {
         [
             "it has no parents, so it may begin with the run",
             "its error: ConnectionError: no network",
+            "how 3 earlier attempts failed was not kept",
             "attempts made: 4, of at most 4",
             "ann said what becomes of its failure",
         ],

@@ -19,6 +19,7 @@ from dag.messages import (
     StepCompleted,
     StepFailed,
 )
+from dag.misfits import nobody
 from dag.plan import compile_plan, plan_of
 from dag.report import markdown, report_of
 from dag.rewind import load, rewind, save
@@ -181,10 +182,10 @@ def test_a_condition_is_not_evaluated_where_the_rule_already_skips() -> None:
     ("condition", "message"),
     [
         ("a.missing", "`a.missing`: 'a' has no 'missing'"),
-        ("a.missing > 1", "has no attribute 'missing'"),
+        ("a.missing > 1", "`a.missing > 1`: 'a' has no 'missing'"),
         ("inputs.nothing", "'inputs' has no 'nothing'"),
         ("1 / 0 == 1", "division by zero"),
-        ("a.made_by > 3", "not supported between instances of 'str' and 'int'"),
+        ("a.made_by > 3", "`>` cannot compare the text 'a' with the number 3"),
         ("a.made_by", "gave the text 'a', expected true or false"),
         ("1", "gave the number 1, expected true or false"),
         ("none", "gave null, expected true or false"),
@@ -212,7 +213,7 @@ def test_a_config_that_cannot_be_resolved_fails_the_step_and_starts_nothing() ->
     assert world.ledger.started == {"a", "c"}
     error = world.states["b"].error
     assert error is not None
-    assert (error.type, error.message) == ("TemplateError", "`a.total`: 'a' has no 'total'")
+    assert (error.type, error.message) == ("TemplateError", "`a.total`: 'a' has no 'total': it has made_by")
 
 
 def test_a_config_is_not_resolved_for_a_step_that_does_not_run() -> None:
@@ -252,7 +253,7 @@ def test_outputs_that_cannot_be_resolved_fail_the_run() -> None:
     world.start()
     fail(world, "a")
     assert world.run.outcome is RunStatus.FAILED
-    assert world.run.stop_reason == "outputs: `a.made_by`: 'a' has no value here"
+    assert world.run.stop_reason == f"outputs: `a.made_by`: {nobody('a')}"
     assert world.run.outputs == {}
 
 

@@ -239,7 +239,10 @@ def test_branches_meet_again_where_one_of_them_ran() -> None:
     [
         ([{"when": "false", "branch": "a"}], "no case is true, and there is no else"),
         ([{"when": "inputs.total", "branch": "a"}], "`inputs.total` gave the number 50, expected true or false"),
-        ([{"when": "inputs.missing", "branch": "a"}, {"else": "b"}], "`inputs.missing`: 'inputs' has no 'missing'"),
+        (
+            [{"when": "inputs.missing", "branch": "a"}, {"else": "b"}],
+            "`inputs.missing`: 'inputs' has no 'missing': it has total",
+        ),
     ],
 )
 def test_a_switch_without_a_way_out_fails(cases: Json, message: str) -> None:

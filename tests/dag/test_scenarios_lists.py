@@ -74,7 +74,7 @@ def test_each_item_has_its_own_config_and_the_output_tells_of_all_in_the_lists_o
     ("items", "fields", "message"),
     [
         ("{{ inputs.word }}", {}, "for_each.items gave the text 'no', expected a list"),
-        ("{{ inputs.missing }}", {}, "`inputs.missing`: 'inputs' has no 'missing'"),
+        ("{{ inputs.missing }}", {}, "`inputs.missing`: 'inputs' has no 'missing': it has word"),
         ([0] * (MAX_ITEMS + 1), {}, f"for_each.items gave {MAX_ITEMS + 1} items, more than {MAX_ITEMS}"),
         (["x", "y", "x", "y", "z"], {"key": "item"}, "for_each.key gave the same key for several items: x, y"),
         ([1, "1"], {"key": "item"}, "for_each.key gave the same key for several items: 1"),
@@ -85,7 +85,7 @@ def test_each_item_has_its_own_config_and_the_output_tells_of_all_in_the_lists_o
         ),
         ([*"aabbccddee"], {"key": "item"}, "for_each.key gave the same key for several items: a, b, c, d, e"),
         (["k" * 80] * 2, {"key": "item"}, "for_each.key gave the same key for several items: " + "k" * 64),
-        ([{"n": 1}, {}], {"key": "item.n"}, "`item.n`: 'item' has no 'n'"),
+        ([{"n": 1}, {}], {"key": "item.n"}, "`item.n`: 'item' has no 'n': it is empty"),
     ],
 )
 def test_a_list_that_cannot_be_laid_out_fails_the_step(items: Json, fields: Json, message: str) -> None:
@@ -114,7 +114,7 @@ def test_an_item_whose_config_cannot_be_resolved_fails_alone() -> None:
     assert item == {
         "key": "1",
         "status": "failed",
-        "error": {"type": "TemplateError", "message": "`item.n`: 'item' has no 'n'"},
+        "error": {"type": "TemplateError", "message": "`item.n`: 'item' has no 'n': it is empty"},
     }
 
 
@@ -122,7 +122,7 @@ def test_items_may_all_fail_before_any_has_started() -> None:
     broken = mapped("m", THREE, config={"n": "{{ item.n }}"})
     world = begun(broken, step("a"), step("b", "m", trigger_rule="all_done"))
     assert told(world) == ["a", "b"]
-    message = "3 of 3 items failed: 0, 1, 2; 0: `item.n`: 'item' has no 'n'"
+    message = "3 of 3 items failed: 0, 1, 2; 0: `item.n`: 'item' has no 'n': it is the text 'x'"
     assert world.states["m"].error == StepError("ItemsFailed", message)
 
 

@@ -64,9 +64,8 @@ def test_everything_that_is_otherwise_is_told() -> None:
         "expect.undone: expected undone: a; found none",
         "steps.d.items.z: the list of step 'd' has no item 'z'; it has x, y",
     ]
-    assert told(broken) == [
-        "expect.status: expected the run to be completed, found failed: b: `a.value.total`: 'a.value' has no 'total'"
-    ]
+    why = "b: `a.value.total`: 'a.value' has no 'total': it is empty"
+    assert told(broken) == [f"expect.status: expected the run to be completed, found failed: {why}"]
 
 
 def told(verdict: Verdict) -> list[str]:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from dag.chunk import ChunkRun, Progress
 from dag.chunks import CHUNK_ITEMS
+from dag.counts import counts_of
 from dag.fan import LANES, has_work
 from dag.messages import (
     AbortRequested,
@@ -23,7 +24,6 @@ from dag.messages import (
     StepCompleted,
     StepFailed,
 )
-from dag.report import counts_of
 from dag.state import FanState, ItemEnd, RunStatus, StepStatus
 from dag.values import Json
 from tests.dag.definitions import step

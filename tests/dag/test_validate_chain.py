@@ -10,7 +10,7 @@ from tests.dag.catalogue import CATALOGUE
 
 DEMO = """\
 - handler: anything
-  params: {url: "https://example.org/review", payload: {workflow_id: {$path: [workflow, id]}}}
+  params: {url: "https://example.org/review", payload: {reply_to: {$path: [run, callbacks, wait]}}}
 - wait: {for: webhook}
 - handler: anything
   params: {body: {$path: [previous]}, take_params: [decision]}

@@ -5,13 +5,14 @@ from decimal import Decimal
 import pytest
 
 from invoices.checks import check
-from invoices.currencies import CASH_STEPS, CURRENCIES, WHOLE, tolerance, total_agrees
-from invoices.model import LineItem, TaxPart
+from invoices.currencies import CASH_STEPS, CURRENCIES, THOUSANDTHS, WHOLE, tolerance, total_agrees
+from invoices.model import FieldValue, LineItem, Source, TaxPart
+from invoices.readers.numbers import find_amounts
 from tests.invoices.test_checks import TODAY, field, sound
 
 
 def test_the_tables_name_currencies_that_exist() -> None:
-    assert WHOLE | CASH_STEPS.keys() <= CURRENCIES
+    assert WHOLE | THOUSANDTHS | CASH_STEPS.keys() <= CURRENCIES
 
 
 @pytest.mark.parametrize(
@@ -22,6 +23,8 @@ def test_the_tables_name_currencies_that_exist() -> None:
         (None, "119.00", "119.03", False),
         ("JPY", "1000", "1002", True),  # two roundings to a yen
         ("JPY", "1000", "1003", False),
+        ("KWD", "119.000", "119.002", True),  # two roundings to a fils
+        ("KWD", "119.000", "119.003", False),
         ("CHF", "10.02", "10.00", True),
         ("CHF", "10.07", "10.05", True),
         ("CHF", "10.01", "10.05", False),  # the nearest is 10.00
@@ -73,3 +76,33 @@ def test_a_tax_in_whole_yen_is_right_however_it_was_rounded() -> None:
 def test_a_total_in_whole_korunas_is_right() -> None:
     assert of("CZK", "1000.37", "210.08", "1210", rate="21") == []
     assert of("CZK", "1000.37", "210.08", "1212", rate="21") == ["totals_disagree"]
+
+
+@pytest.mark.parametrize(
+    ("printed", "amount"),
+    [
+        ("KWD 1.250", "1.250"),
+        ("1,250 KWD", "1.250"),
+        ("TND 1.234,567", "1234.567"),
+        ("OMR 1,234.567", "1234.567"),
+        ("1.250 EUR", "1250"),
+    ],
+)
+def test_three_decimals_are_no_thousands_where_a_currency_has_them(printed: str, amount: str) -> None:
+    assert [found.value for found in find_amounts(printed)] == [Decimal(amount)]
+
+
+@pytest.mark.parametrize(
+    ("total", "source", "unsure"),
+    [
+        ("105000", Source.TEXT_LABEL, True),
+        ("105000", Source.HUMAN, False),
+        ("105000", Source.XML, False),
+        ("105.000", Source.TEXT_LABEL, False),
+        ("1050.000", Source.TEXT_LABEL, False),
+    ],
+)
+def test_a_total_in_dinars_without_decimals_is_doubted(total: str, source: Source, *, unsure: bool) -> None:
+    amount: FieldValue[Decimal] = FieldValue(value=Decimal(total), source=source)
+    invoice = sound(currency=field("KWD"), net=amount, tax=field(Decimal(0)), total=amount)
+    assert ("decimals_unsure" in [problem.code for problem in check(invoice, TODAY)]) is unsure

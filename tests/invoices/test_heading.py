@@ -43,6 +43,13 @@ def lines(*texts: str) -> list[Line]:
         (["FACTURA RECTIFICATIVA", "N.º: R-2026-3", "Rectifica la factura: 2026-0150 de 12/02/2026"], "R-2026-3"),
         (["Votre facture n° | 881 204 557"], "881 204 557"),
         (["FACTURE DE TRANSPORT N° 6620"], "6620"),
+        (["Rechnungsnummer | VR 2026 100 884 213"], "VR 2026 100 884 213"),
+        (["Receipt number | 2290-4417-11", "Invoice number | INV-77"], "INV-77"),
+        (["NOTE D'HONORAIRES NH-2026-11"], "NH-2026-11"),
+        (["Nota F-26.0188 d.d. 13 november 2026"], "F-26.0188"),
+        (["Nota: 30 dagen"], None),
+        (["Declaratienummer | D2026-0417"], "D2026-0417"),
+        (["Facture / Invoice | n° / no. FV/214"], "FV/214"),
     ],
 )
 def test_the_number_is_the_documents_own(texts: list[str], number: str | None) -> None:
@@ -62,6 +69,7 @@ def test_the_number_is_the_documents_own(texts: list[str], number: str | None) -
         (["Rechnung Nr. UK-44552 Datum: 13. Mai 2024 Aussteller: London Strategy Group"], MAY),
         (["Facture de mai", "Editée le 13 mai 2024"], MAY),
         (["Delivery date: 13.05.2024"], None),
+        (["13. Mai 2024", "Moderation Jubiläum, 12.05.2024 | 1.450,00 €"], MAY),
     ],
 )
 def test_the_issue_date_is_not_that_of_an_order_or_another_invoice(texts: list[str], date: dt.date | None) -> None:
@@ -94,6 +102,8 @@ def test_a_date_at_the_foot_is_that_of_the_printing() -> None:
         "Pagamento: RB 30 gg FM scad. 12/06/2024",
         "Fecha límite de pago: 12/06/2024",
         "Da pagare entro il 12/06/2024",
+        "Bitte überweise den Betrag unter Angabe der Rechnungsnummer bis zum 12.06.2024.",
+        "avant le 12/06/2024",
     ],
 )
 def test_the_due_date_is_found_in_each_language(text: str) -> None:

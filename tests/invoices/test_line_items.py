@@ -141,3 +141,20 @@ def test_every_line_has_its_box() -> None:
 @pytest.mark.parametrize(("text", "rate"), [("19 %", "19"), ("7,7%", "7.7"), ("from 10% to 20%", None), ("19", None)])
 def test_a_rate_is_read_where_there_is_one(text: str, rate: str | None) -> None:
     assert rate_of(layout([(50, 50, text)]).cells) == (Decimal(rate) if rate else None)
+
+
+def test_in_ruled_boxes_amounts_stand_right_of_their_head() -> None:
+    """A tax rate stands to the right of them; it is no amount."""
+    header = "Codice | Descrizione | Prezzo | Importo | IVA"
+    left, right = (50, 110, 300, 380, 500), (50, 110, 320, 450, 540)
+    rows = table("VT1 | Vite M8 | 9,00 | 90,72 | 22,00", "DD2 | Dado M8 | 4,00 | 46,80 | 22,00", top=314, edges=right)
+    drawn = layout([*table(header, edges=left), *rows])
+    assert [line.amount for line in find_line_items(drawn, find_money(drawn))] == [Decimal("90.72"), Decimal("46.80")]
+
+
+def test_freight_is_a_line_where_it_is_what_was_sold() -> None:
+    rows = ("Ocean freight to Singapore | 1,180.00", "Bill of lading | 55.00")
+    assert len(lines_of(*rows, "Total | 1,235.00", edges=(50, 480))) == 2
+    header = "Ref | Item | Tax | Unit price | Amount"
+    shipped = ("A1 | Paper | 20 % | 12,50 EUR 2 | 25,00", "S1 | Shipping | 20 % | 9,00 EUR 1 | 9,00")
+    assert len(lines_of(header, *shipped, "Total |||| 34,00", edges=(50, 120, 250, 330, 480))) == 2

@@ -55,7 +55,7 @@ def test_many_lines_of_wide_letters_are_narrowed(lines: int, letters: int, narro
 def test_letters_are_not_narrowed_beyond_what_can_be_read() -> None:
     page = [line(600, 60 * number) for number in range(1_000)]
     sample = {one: [Letter("a", 0.5, 0.9)] * 33 for one in page[:8]}
-    assert stretch_for(page, sample) * 600 / 33 == pytest.approx(15.0)
+    assert stretch_for(page, sample) * 600 / 33 == pytest.approx(12.5)
 
 
 def test_print_is_found_where_the_picture_was_moved_to() -> None:

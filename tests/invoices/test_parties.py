@@ -24,6 +24,7 @@ def block(left: float, top: float, *texts: str) -> list[Line]:
 
 ADDRESS = ("Hafenstraße 9", "20457 Hamburg")
 OTHER_ADDRESS = ("Rue Royale 5", "75008 Paris")
+FOOT: list[Line] = [(50, 790, f"{SELLER}, Sitz Hamburg, Amtsgericht Hamburg HRB 123456, USt-IdNr. DE123456789")]
 WIDE_SENDER: list[Line] = [
     (x, 120, text) for x, text in ((50, SELLER), (165, "●"), (185, ADDRESS[0]), (265, "●"), (285, ADDRESS[1]))
 ]
@@ -38,12 +39,13 @@ WIDE_SENDER: list[Line] = [
         [(50, 120, f"{SELLER} · Hafenstraße 9 · 20457 Hamburg"), *block(50, 140, BUYER, *OTHER_ADDRESS)],
         [*WIDE_SENDER, *block(50, 140, BUYER, *OTHER_ADDRESS)],
         [*block(50, 150, "Bill to", BUYER, *OTHER_ADDRESS), *block(50, 790, SELLER, *ADDRESS, "HRB 123456")],
+        [*block(50, 40, "Delivery note 7", "1 May 2024"), *FOOT, *block(50, 110, "Firma", BUYER, *OTHER_ADDRESS)],
         [
             *block(50, 50, "Lieferadresse", BUYER, *OTHER_ADDRESS),
             *block(320, 50, "Contact us", SELLER, "www.nordwind.de"),
         ],
     ],
-    ids=["labels", "numbers first", "buyer's label", "window", "wide signs", "footer", "two heads"],
+    ids=["labels", "numbers first", "buyer's label", "window", "wide signs", "footer", "saluted", "two heads"],
 )
 def test_both_names_are_found(lines: list[Line]) -> None:
     assert parties(lines) == (SELLER, BUYER)
@@ -202,6 +204,11 @@ def test_identifiers_stand_under_their_heads_too() -> None:
         ("CIF: A-28015865", "ESA28015865"),
         ("BTW nr. 8199.90.966.B01", "NL819990966B01"),
         ("P. IVA IT08973230967 / 08973230967", "IT08973230967"),
+        ("Part. IVA 08973230967", "IT08973230967"),
+        ("VAT Number 980 7806 84", "GB980780684"),
+        ("VAT no: 980780685", None),
+        ("BTW 0754.368.703", "BE0754368703"),
+        ("CHE-106.017.086 MWST", "CHE106017086MWST"),
     ],
 )
 def test_a_vat_id_that_is_written_without_its_country_gets_it(text: str, vat_id: str | None) -> None:
@@ -211,3 +218,47 @@ def test_a_vat_id_that_is_written_without_its_country_gets_it(text: str, vat_id:
 def test_the_vat_id_called_the_customers_is_not_the_sellers() -> None:
     lines = [*block(50, 50, SELLER), (320, 120, "USt-IdNr. Kunde:"), (430, 120, BUYERS_VAT)]
     assert read_text([page(lines)]).vendor_vat_id.value is None
+
+
+def test_a_vat_id_may_break_between_two_lines_of_running_text() -> None:
+    foot: list[Line] = [
+        (50, 780, "Nordwind plc is registered in England at 1 Quay Street in Hull with VAT no. GB 980"),
+        (50, 792, "7806 84."),
+    ]
+    assert read_text([page([*block(50, 50, "Nordwind plc"), *foot])]).vendor_vat_id.value == "GB980780684"
+
+
+def test_a_buyers_block_ends_where_the_invoice_begins() -> None:
+    """All in one column: the account below is the seller's, and so is its VAT id."""
+    head = block(50, 50, SELLER, *ADDRESS)
+    letter = block(50, 110, "Bill to", BUYER, *OTHER_ADDRESS, "Invoice no. 7", "Work", f"IBAN: {IBAN}")
+    assert read_text([page([*head, *letter])]).iban.value == IBAN
+
+
+def test_goods_that_are_delivered_are_no_delivery_address() -> None:
+    lines = [*block(50, 50, SELLER, *ADDRESS), *block(50, 120, "Livraison et montage", f"IBAN: {IBAN}")]
+    assert read_text([page(lines)]).iban.value == IBAN
+
+
+def test_a_street_is_no_company_for_two_of_its_letters() -> None:
+    lines = [*block(50, 40, "Juniper Words"), *block(320, 40, "(503) 555-0188", "2210 SE Division St", "Portland, OR")]
+    assert parties(lines)[0] == "Juniper Words"
+
+
+def test_a_sender_with_a_surname_is_the_company_that_has_it() -> None:
+    lines = [
+        *block(350, 40, "Malerbetrieb Ziegler e.K.", "Am Bahndamm 6", "36037 Fulda"),
+        (50.0, 120.0, "Ziegler · Am Bahndamm 6 · 36037 Fulda"),
+        *block(50, 140, BUYER, *OTHER_ADDRESS),
+    ]
+    assert parties(lines)[0] == "Malerbetrieb Ziegler e.K."
+
+
+def test_a_tax_among_the_sums_is_no_register_entry_of_what_stands_above() -> None:
+    sums: list[Line] = [(480, 300, "450,00"), (480, 313, "94,50"), (480, 326, "544,50")]
+    lines = [
+        *block(320, 40, "Terpstra & De Boer", "Zuiderhaven 12, 8861 CL Harlingen"),
+        *block(50, 287, "Uitgevoerd werk", "Jaarrekening 2025", "Btw 21%", "Totaal"),
+        *sums,
+    ]
+    assert parties(lines)[0] == "Terpstra & De Boer"

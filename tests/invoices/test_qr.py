@@ -3,8 +3,10 @@
 import datetime as dt
 import io
 from decimal import Decimal
+from unittest.mock import Mock
 
 import pikepdf
+import pypdfium2
 import pytest
 import zxingcpp
 from PIL import Image
@@ -43,7 +45,7 @@ def mismatches(invoice: InvoiceData) -> set[str | None]:
 @pytest.mark.parametrize(("content", "millimetres"), [(EPC, 20), (SWISS, 46)], ids=["epc", "swiss"])
 def test_a_code_on_a_page_is_found(content: str, millimetres: float, as_picture: bool) -> None:
     data = pdf_with_code([], content, millimetres=millimetres, as_picture=as_picture)
-    (code,) = qr.codes_of_pdf(data, 1)
+    ((code,), _) = qr.codes_of_pdf(data, 1)
     assert code.text.split("\n") == content.split("\n")
     left, top, right, bottom = code.box
     assert left * 595 == pytest.approx(40, abs=3)
@@ -108,7 +110,7 @@ def test_other_codes_change_nothing(content: str) -> None:
 def test_a_page_of_plain_text_is_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
     """Drawing a page and looking for codes costs a third of reading it."""
     monkeypatch.setattr(zxingcpp, "read_barcodes", lambda *_, **__: pytest.fail("the page was searched"))
-    assert qr.codes_of_pdf(pdf_bytes(make_pdf(PRINTED)), 1) == []
+    assert qr.codes_of_pdf(pdf_bytes(make_pdf(PRINTED)), 1) == ([], ())
 
 
 def test_a_page_with_a_giant_picture_is_not_searched() -> None:
@@ -116,7 +118,22 @@ def test_a_page_with_a_giant_picture_is_not_searched() -> None:
     with pikepdf.open(io.BytesIO(data)) as pdf:
         pdf.pages[0].Resources.XObject["/Q0"].Width = 60_000
         pdf.pages[0].Resources.XObject["/Q0"].Height = 60_000
-        assert qr.codes_of_pdf(pdf_bytes(pdf), 1) == []
+        assert qr.codes_of_pdf(pdf_bytes(pdf), 1) == ([], ())
+
+
+def test_a_picture_that_cannot_be_searched_loses_its_codes_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pypdfium2.raw, "FPDFImageObj_GetImagePixelSize", lambda *_: 0)
+    invoice = read(pdf_with_code(PRINTED, EPC, as_picture=True))
+    problem = next(problem for problem in invoice.problems if problem.code == "payment_codes_not_searched")
+    assert "page 1 is damaged" in problem.message
+    assert (invoice.total.value, "qr" in invoice.readers) == (Decimal("119.00"), False)
+
+
+def test_a_broken_page_does_not_keep_the_others_from_being_searched() -> None:
+    with pikepdf.open(io.BytesIO(pdf_with_code([], EPC))) as pdf:
+        pdf.add_blank_page().obj["/Type"] = pikepdf.Name("/Nothing")
+        (code,), (problem,) = qr.codes_of_pdf(pdf_bytes(pdf), 2)
+    assert (code.page, "page 2 is damaged" in problem.message) == (1, True)
 
 
 def test_of_a_long_document_the_ends_are_searched() -> None:
@@ -127,21 +144,21 @@ def test_of_a_long_document_the_ends_are_searched() -> None:
         pdf = pikepdf.new()
         for position in range(12):
             pdf.pages.extend((coded if position in {0, 6, 11} else blank).pages)
-        codes = qr.codes_of_pdf(pdf_bytes(pdf), 12)
+        codes, _ = qr.codes_of_pdf(pdf_bytes(pdf), 12)
     assert [code.page for code in codes] == [1, 12]
 
 
 @pytest.mark.parametrize("turns", [0, 90, 180, 270])
 def test_a_code_on_a_picture_is_found_however_it_lies(turns: int) -> None:
     picture = picture_of(EPC).rotate(turns, expand=True)
-    (code,) = qr.codes_of_pictures([picture.convert("RGB")])
+    (code,) = qr.codes_of_picture(picture.convert("RGB"), 1)
     assert code.text == EPC
 
 
 def test_a_huge_picture_is_searched_smaller() -> None:
     page = Image.new("L", (6000, 6000), 255)
     page.paste(picture_of(EPC, module=20), (200, 3000))
-    assert [code.text for code in qr.codes_of_pictures([page])] == [EPC]
+    assert [code.text for code in qr.codes_of_picture(page, 1)] == [EPC]
 
 
 @pytest.mark.skipif(not ocr.installed(), reason="reads pictures with the extra `ocr`")
@@ -158,3 +175,11 @@ def test_what_an_ocr_did_not_find_is_not_held_against_a_code(score: float | None
     page = Page(1, 595, 842, (Word("Muster", 50, 50, 90, 60, score),))
     checked = check_against_page(code, InvoiceData(), Places([page]))
     assert (Evidence.NOT_ON_PAGE in checked.iban.evidence) is spoken
+
+
+@pytest.mark.skipif(not ocr.installed(), reason="needs the extra `ocr`")
+def test_a_picture_is_unpacked_once_for_its_words_and_its_codes(monkeypatch: pytest.MonkeyPatch) -> None:
+    unpack = Mock(side_effect=Image.open)
+    monkeypatch.setattr(Image, "open", unpack)
+    assert "qr" in read(png(picture_of(EPC))).readers
+    assert unpack.call_count == 1

@@ -171,10 +171,14 @@ def test_lines_of_the_page_stand_in_only_where_they_add_up(amount: str, count: i
     assert len(invoice.line_items) == count
 
 
-@pytest.mark.parametrize(("tax", "count"), [("19.00", 1), ("7.00", 0)])
-def test_tax_rows_of_the_page_stand_in_only_where_they_add_up(tax: str, count: int) -> None:
+@pytest.mark.parametrize(
+    ("tax", "currency", "count"),
+    [("19.00", "EUR", 1), ("7.00", "EUR", 0), ("18.00", "EUR", 0), ("18", "JPY", 1)],
+)
+def test_tax_rows_of_the_page_stand_in_only_where_they_add_up(tax: str, currency: str, count: int) -> None:
     part = TaxPart(rate=Decimal(19), tax=Decimal(tax))
-    invoice = reconcile([reading("cii", tax=field(Decimal("19.00"), Source.XML)), reading("text", tax_parts=(part,))])
+    told = {"tax": field(Decimal("19.00"), Source.XML), "currency": field(currency, Source.XML)}
+    invoice = reconcile([reading("cii", **told), reading("text", tax_parts=(part,))])
     assert len(invoice.tax_parts) == count
 
 

@@ -105,6 +105,24 @@ def test_a_tax_that_is_withheld_is_taken_off(withheld: str, asked: str) -> None:
     assert values(solve(table(*rows, edges=SUMS))) == ("100.00", "21.00", "106.00")
 
 
+def test_a_tax_inside_the_total_leaves_the_net() -> None:
+    rows = ("Subtotal price | 118.00", "Discount | -8.00", "Shipping | 10.00", "Includes VAT (20%) | 20.00")
+    assert values(solve(table(*rows, "Total price | 120.00", edges=SUMS))) == ("100.00", "20.00", "120.00")
+
+
+def test_in_ruled_boxes_a_head_stands_left_of_its_amount() -> None:
+    heads: list[Line] = [(50, 300, "%IVA"), (200, 300, "Totale imponibile"), (400, 300, "Totale imposta")]
+    amounts: list[Line] = [(330, 314, "100,00"), (510, 314, "22,00")]
+    total: list[Line] = [(50, 330, "Bollo"), (200, 330, "Arr."), (400, 330, "Totale documento"), (510, 344, "122,00")]
+    assert values(solve([*heads, *amounts, *total])) == ("100.00", "22.00", "122.00")
+
+
+def test_a_total_under_its_head_counts_where_nothing_adds_up_to_it() -> None:
+    heads = "Base imponible | Cuota IVA | Cuota R.E. | Total factura"
+    totals = solve(table(heads, "100,00 | 21,00 | 5,20 | 126,20", edges=ROW))
+    assert values(totals)[2] == "126.20"
+
+
 def test_what_is_withheld_does_not_change_a_total_that_is_printed_before_it() -> None:
     rows = ("Imponibile | 100,00", "IVA 22% | 22,00", "Totale documento | 122,00", "Ritenuta 20% | -20,00")
     assert values(solve(table(*rows, "Netto a pagare | 102,00", edges=SUMS))) == ("100.00", "22.00", "122.00")
@@ -182,3 +200,16 @@ def test_the_currency_is_the_one_of_the_document(lines: list[str], currency: str
     drawn = layout([(50, 100 + 20 * row, text) for row, text in enumerate(lines)])
     amounts = find_money(drawn)
     assert find_currency(Finder(drawn), amounts, solve_totals(amounts)).value == currency
+
+
+@pytest.mark.parametrize(
+    ("net", "tax", "total", "found"),
+    [("¥1,234", "¥124", "¥1,358", "124"), ("€ 12.34", "€ 1.26", "€ 13.60", None)],
+    ids=["to a yen", "three cents off"],
+)
+def test_a_tax_is_known_by_its_rate_as_far_as_its_currency_is_rounded(
+    net: str, tax: str, total: str, found: str | None
+) -> None:
+    rows = (("Subtotal", net), ("Consumption 10%", tax), ("Total", total))
+    lines = [(x, 100.0 + 20 * index, text) for index, row in enumerate(rows) for x, text in zip(SUMS, row, strict=True)]
+    assert values(solve(lines))[1] == found

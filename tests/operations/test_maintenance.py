@@ -33,6 +33,7 @@ from operations.draining import working
 from operations.maintenance import MaintenanceIncomplete, apply_schedule, run_maintenance, schedule_id
 from storage.blobs import BlobMissing, BlobRef, BlobStore
 from storage.lake import Lake
+from storage.page_images import keep_image, load_image
 from storage.retention import Keeping, mark_original_removed
 from storage.step_cache import load_cached, save_cached
 from storage.values import ValueStore
@@ -298,10 +299,14 @@ async def test_all_old_originals_go_in_one_round_past_those_that_stay(
     for number, sha256 in enumerate(stored):
         await _received(pool, sha256, days_ago=1000 if number < 5 else 900)
     await pool.execute("UPDATE documents SET received_at = '2020-01-01' WHERE sha256 = ANY($1)", stored[:5])
+    for sha256 in stored:
+        await keep_image(tools.blobs.folder, sha256, 1, b"a page")
     for sha256 in stored[:3]:  # put again meanwhile, so they stay, and are the first in line
         os.utime(tools.blobs.path(sha256))
     assert await remove_originals(tools, client) >= 4
     assert [tools.blobs.path(sha256).exists() for sha256 in stored] == [True] * 3 + [False] * 4
+    pictures = [await load_image(tools.blobs.folder, sha256, 1) for sha256 in stored]
+    assert pictures == [b"a page"] * 3 + [None] * 4
 
 
 async def test_who_uploads_the_bytes_again_is_not_told_that_they_are_gone(pool: asyncpg.Pool) -> None:

@@ -153,6 +153,17 @@ def test_an_s3_that_is_away_is_an_os_error_without_our_keys(away: Folder) -> Non
         assert "\n" not in str(told.value)
 
 
+@pytest.mark.parametrize("given", [(), ("AWS_ACCESS_KEY_ID",), ("AWS_SECRET_ACCESS_KEY",)], ids=str)
+def test_s3_without_keys_is_told_with_what_to_set(
+    given: tuple[str, ...], bucket: Bucket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"} - {*given}:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_METADATA_ENDPOINT", f"{bucket.endpoint}/no-such-bucket")  # a server that gives no keys
+    with pytest.raises(S3Unavailable, match=r"cannot .* 'documents': there are no keys .*: set AWS_ACCESS_KEY_ID and"):
+        open_s3("documents", endpoint=bucket.endpoint).read("a")
+
+
 def test_a_bucket_that_does_not_exist_is_told(bucket: Bucket) -> None:
     with pytest.raises((S3Unavailable, FileNotFoundError)):
         open_s3("no-such-bucket", endpoint=bucket.endpoint).write("a", b"")

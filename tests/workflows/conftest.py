@@ -144,6 +144,9 @@ class Gates:
         return Values()
 
     async def flaky(self, call: Call[Any], _: Tools) -> Values:
+        """Fail `times` times; at the attempt `hangs`, come back only when the step's time is up."""
+        if call.attempt == getattr(call.config, "hangs", None):
+            await asyncio.Event().wait()
         if call.attempt <= call.config.times:
             raise ConnectionError(f"no network at attempt {call.attempt}")
         return Values(attempts=call.attempt)
@@ -225,12 +228,13 @@ class Bench:
         return report
 
     async def replay(self, handle: WorkflowHandle[Any, Any], suffix: str = "") -> None:
-        """Replay a history; in a recording session, keep it under the test's name."""
+        """Replay a history; in a recording session, keep it under the test's name, unless there is one (ADR 15)."""
         history = await handle.fetch_history()
         await replayer(sandboxed=self.sandboxed).replay_workflow(history)
-        if self.recording:
+        kept = HISTORIES / f"{self.recording}{suffix}.json"
+        if self.recording and not kept.exists():
             text = json.dumps(_without_stack_traces(json.loads(history.to_json())), indent=1, sort_keys=True)
-            (HISTORIES / f"{self.recording}{suffix}.json").write_text(text + "\n")
+            kept.write_text(text + "\n")
 
     async def answer(self, handle: WorkflowHandle[Run, RunReport], step_id: str, answer: Json) -> str:
         """Answer a waiting step as the API does; return the run's status."""

@@ -7,11 +7,12 @@ from pathlib import Path
 from temporalio.client import WorkflowHandle
 
 from dag.chunks import CHUNK_ITEMS
+from dag.counts import ItemCounts
 from dag.definition import Definition, to_json
 from dag.fan import MAX_ITEMS
 from dag.messages import ChunkItem, StartChunk
 from dag.plan import plan_of
-from dag.report import ItemCounts, RunReport
+from dag.report import RunReport
 from dag.state import RunStatus, StepStatus
 from dag.values import LONGEST_MESSAGE, Json
 from tests.stack import eventually
@@ -149,6 +150,7 @@ async def test_an_abort_stops_the_items_of_chunks(bench: Bench) -> None:
     await handle.execute_update(ABORT, args=["enough"])
     report = await bench.finish(handle)
     assert (report.status, report.steps["m"].status) == (RunStatus.ABORTED, StepStatus.CANCELLED)
+    await bench.replay(bench.client.get_workflow_handle(f"{handle.id}~m~~0"), "_first_chunk")
 
 
 async def test_a_pause_reaches_the_chunks(bench: Bench) -> None:
@@ -163,6 +165,7 @@ async def test_a_pause_reaches_the_chunks(bench: Bench) -> None:
     await handle.execute_update(RESUME)
     report = await bench.finish(handle)
     assert report.status is RunStatus.COMPLETED
+    await bench.replay(bench.client.get_workflow_handle(f"{handle.id}~m~~0"), "_first_chunk")
 
 
 async def test_nested_runs_in_chunks(bench: Bench, tmp_path: Path) -> None:

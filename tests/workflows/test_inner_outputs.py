@@ -61,6 +61,14 @@ async def test_nested_runs_store_their_own_outputs(bench: Bench) -> None:
     await bench.replay(child, "_inner")
 
 
+async def test_a_nested_run_stores_what_is_too_large_to_be_carried(bench: Bench) -> None:
+    handle = await bench.start([{"id": "m", **INSIDE}], inputs={"text": LARGE[:17_000]}, nested=[GIVING])
+    await replace(bench, recording=None).finish(handle)
+    child = bench.client.get_workflow_handle(f"{handle.id}~m", result_type=RunReport)
+    assert (await begun(child))[STORE_VALUE] == 1
+    await bench.replay(child)
+
+
 async def test_outputs_that_cannot_be_stored_fail_an_item_and_stay_with_a_step(bench: Bench, tmp_path: Path) -> None:
     full = replace(bench, task_queue=f"test-{uuid.uuid4().hex}")
     each = {"items": [1, 2], "max_concurrency": 2}

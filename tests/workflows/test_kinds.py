@@ -5,7 +5,8 @@ from typing import cast
 from temporalio.client import WorkflowHandle
 from temporalio.service import RPCError, RPCStatusCode
 
-from dag.report import ItemCounts, RunReport
+from dag.counts import ItemCounts
+from dag.report import RunReport
 from dag.state import RunStatus, SkipReason, StepStatus
 from dag.values import Json
 from tests.stack import eventually
@@ -75,8 +76,10 @@ async def waiting_child(bench: Bench, handle: WorkflowHandle[Run, RunReport]) ->
 
 async def test_a_wait_inside_a_nested_run_is_answered(bench: Bench) -> None:
     handle = await bench.start([nested("outer", "asking")], nested=[ASKING], outputs={"said": "{{ outer.said }}"})
-    await bench.answer(await waiting_child(bench, handle), "reply", {"word": "hello"})
+    child = await waiting_child(bench, handle)
+    await bench.answer(child, "reply", {"word": "hello"})
     assert (await bench.finish(handle)).outputs == {"said": "hello"}
+    await bench.replay(child, "_inside")
 
 
 async def test_cancelling_flows_down_to_nested_runs(bench: Bench) -> None:
@@ -87,6 +90,7 @@ async def test_cancelling_flows_down_to_nested_runs(bench: Bench) -> None:
     inner: RunReport = await child.query(STATE, result_type=RunReport)
     assert (report.status, report.steps["outer"].status) == (RunStatus.ABORTED, StepStatus.CANCELLED)
     assert inner.status is RunStatus.CANCELLED
+    await bench.replay(child, "_inside")
 
 
 async def test_a_switch_takes_one_branch(bench: Bench) -> None:

@@ -143,7 +143,7 @@ async def test_a_template_that_cannot_be_resolved_fails_its_step(bench: Bench) -
     report = await bench.run([step("a", "echo"), step("b", "echo", config={"x": "{{ a.missing }}"}, depends_on=["a"])])
     error = report.steps["b"].error
     assert error
-    assert (error.type, error.message) == ("TemplateError", "`a.missing`: 'a' has no 'missing'")
+    assert (error.type, error.message) == ("TemplateError", "`a.missing`: 'a' has no 'missing': it is empty")
 
 
 async def test_a_config_that_does_not_fit_its_handler_is_not_retried(bench: Bench) -> None:

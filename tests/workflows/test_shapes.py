@@ -40,8 +40,7 @@ def names_of(shape: str) -> list[str]:
 
 
 @pytest.mark.parametrize("shape", ["wide", "layered"])
-@pytest.mark.parametrize("local", [False, True], ids=["remote", "local"])
-async def test_2000_steps_of_6000_edges_are_accepted_and_run(bench: Bench, shape: str, local: bool) -> None:
+async def test_2000_steps_of_6000_edges_are_accepted_and_run(bench: Bench, shape: str) -> None:
     parents = wide() if shape == "wide" else layered()
     steps = [
         {"id": name, "handler": "noop", "depends_on": above}
@@ -53,7 +52,7 @@ async def test_2000_steps_of_6000_edges_are_accepted_and_run(bench: Bench, shape
     )
     assert definition is not None, problems
     assert (len(steps), sum(map(len, parents))) == (2_000, 6_000)
-    handle = await bench.start(steps, limits=limits, local=["noop"] if local else [])
+    handle = await bench.start(steps, limits=limits)
     report = await bench.finish(handle)
     assert (report.status, report.completed) == (RunStatus.COMPLETED, 2_000)
     assert Counter(bench.gates.calls) == Counter(names_of(shape))

@@ -1,0 +1,28 @@
+"""Counts how far a step over a list has come."""
+
+from pydantic import BaseModel, ConfigDict
+
+from dag.fan import failed_so_far
+from dag.state import FanState, StepStatus
+
+
+class ItemCounts(BaseModel):
+    """How far a step has come that runs once for each element of a list."""
+
+    model_config = ConfigDict(frozen=True)
+
+    total: int
+    completed: int
+    failed: int
+    running: int
+    cached: int = 0
+    """Completed ones whose output is that of earlier equal work."""
+
+
+def counts_of(fan: FanState) -> ItemCounts:
+    """Return how far a list has come, its chunks as far as they have told."""
+    completed = sum(item.status is StepStatus.COMPLETED for item in fan.items)
+    completed += sum(chunk.completed for chunk in fan.chunks.values())
+    cached = sum(item.cached for item in fan.items)
+    running, failed = fan.width if fan.window else fan.running, failed_so_far(fan)
+    return ItemCounts(total=len(fan.items), completed=completed, failed=failed, running=running, cached=cached)

@@ -1,0 +1,137 @@
+"""What an expression's author is told of values that do not fit: what they are, and what they have instead."""
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+
+from dag.values import MAX_INTEGER, Json, canonical
+from dag.work import ExpressionError
+
+SHOWN_CHARACTERS = 40
+MOST_KEYS = 8
+"""Of an object, that are named."""
+MOST_COMPARED = 200
+"""Keys among which the one that was probably meant is looked for."""
+
+
+def show(value: Json) -> str:  # noqa: PLR0911 - a case a kind of value
+    """Return a short text for a message: what kind of value it is, and its beginning."""
+    match value:
+        case None | bool():
+            return canonical(value)
+        case int() if abs(value) > MAX_INTEGER:
+            return "an integer of more than 64 bits"  # Python refuses to write the longest ones
+        case int() | float():
+            return f"the number {value}"
+        case str():
+            return f"the text {value[:SHOWN_CHARACTERS]!r}"
+        case dict():
+            return "an object"
+        case list():
+            return "a list"
+        case _:
+            return f"a {type(value).__name__}"
+
+
+def called(path: Sequence[str | int]) -> str:
+    """Return how a path is called."""
+    return f"'{'.'.join(map(str, path))}'"
+
+
+def nobody(name: str) -> str:
+    """Return what to say of a name that has no value."""
+    why = "the run has none" if name == "document" else "a step has one once it completed"
+    return f"'{name}' has no value here: {why}; `{name} | default(...)` gives another"
+
+
+class LackError(ExpressionError):
+    """`found` has no part `key`. `subject` is how the author calls `found`, if that is known."""
+
+    def __init__(self, found: Json, key: Json, former: str, subject: str = "") -> None:
+        super().__init__(lack(found, key, subject), former)
+        self.found = found
+        self.key = key
+        self.subject = subject
+
+    def of(self, subject: str = "", *, is_whole: bool) -> ExpressionError:
+        """Return the error of `subject`; if not `is_whole`, not all that it has is at hand, and none is told."""
+        told = lack if is_whole else _told
+        return ExpressionError(told(self.found, self.key, self.subject or subject), self.former)
+
+
+def lack(value: Json, key: Json, subject: str = "") -> str:
+    """Return that `value`, which is called `subject`, has no part `key`, and what it has."""
+    told = _told(value, key, subject)
+    match value:
+        case dict() if isinstance(key, str):
+            return f"{told}: {_keys(value, key)}"
+        case dict():
+            return f"{told}: an object's keys are texts"
+        case list() if isinstance(key, str) and key.isidentifier():
+            return f"{told}: it is a list; ask an element, as in [0], or all, `| map(attribute='{key}')`"
+        case list():
+            return f"{told}: it is a list of {len(value)}, numbered from 0"
+        case _:
+            return f"{told}: it is {show(value)}" if subject else told
+
+
+def _told(value: Json, key: Json, subject: str = "") -> str:
+    asked = f"'{key[:SHOWN_CHARACTERS]}'" if isinstance(key, str) else f"part that {show(key)} names"
+    if isinstance(key, int) and not (isinstance(key, bool) or isinstance(value, dict)):
+        asked = f"element {key}"
+    return f"{subject or show(value)} has no {asked}"
+
+
+def _keys(value: Mapping[str, Json], key: str) -> str:
+    names = [name[:SHOWN_CHARACTERS] for name in list(value)[:MOST_COMPARED]]
+    if not names:
+        return "it is empty"
+    more = f" and {len(value) - MOST_KEYS} more" if len(value) > MOST_KEYS else ""
+    near = get_close_matches(key[:SHOWN_CHARACTERS], names, n=1)
+    meant = f" (did you mean '{near[0]}'?)" if near else ""
+    return f"it has {', '.join(names[:MOST_KEYS])}{more}{meant}"
+
+
+NO_ELSE = "`if` without `else` gave nothing: add an `else`"
+BESIDE = "; texts go side by side, {{ a }}{{ b }}"
+NOTHING_IN_LIST = "an empty list has no first, last, least or greatest element; `| default(...)` gives one"
+
+_SYMBOLS = {"eq": "==", "ne": "!=", "lt": "<", "lteq": "<=", "le": "<=", "gt": ">", "gteq": ">=", "ge": ">="}
+_USAGE: Mapping[str, str] = {
+    "default": "default(0)",
+    "round": "round(2)",
+    "join": "join(', ')",
+    "sum": "sum(attribute='amount')",
+    **{name: f"{name}(attribute='amount')" for name in ("min", "max", "unique")},
+    "sort": "sort(attribute='date')",
+    "map": "map(attribute='amount')",
+    **{name: f"{name}('gt', 5)" for name in ("select", "reject")},
+    **{name: f"{name}('amount', 'gt', 5)" for name in ("selectattr", "rejectattr")},
+}
+"""How filters are written that take something; all others are their name alone."""
+_ONE_KIND = ("sort", "min", "max", "unique")
+_NO_LIST = ("default", "round", "int", "float", "lower", "upper", "trim")
+
+
+def incomparable(name: str, left: Json, right: Json) -> str:
+    """Return that two values cannot be compared, by the name of the operator or test."""
+    if name in ("in", "notin"):
+        if isinstance(right, str | list | tuple | dict):
+            return f"`in` finds only texts in {show(right)}, got {show(left)}"
+        return f"`in` looks into a list, an object or a text, got {show(right)}"
+    told = f"`{_SYMBOLS.get(name, name)}` cannot compare {show(left)} with {show(right)}"
+    if left is None or right is None:
+        return f"{told}: ask `is not none` before"
+    if {type(left), type(right)} in ({str, int}, {str, float}):
+        return f"{told}: `| float` makes a number of a text"
+    return f"{told}: only texts with texts and numbers with numbers"
+
+
+def misused(name: str, value: Json) -> str:
+    """Return why the filter `name` could do nothing with `value` or with what else it was given."""
+    if name not in _NO_LIST and not isinstance(value, str | list | tuple | dict):
+        needed = "a list, an object or a text" if name == "length" else "a list"
+        return f"`{name}` needs {needed}, got {show(value)}"
+    usage = f"`| {_USAGE.get(name, name)}`"
+    if name in _ONE_KIND:
+        return f"`{name}` compares texts with texts and numbers with numbers; objects by a part, {usage}"
+    return f"`{name}` cannot be told so; it is written as in {usage}"

@@ -1,0 +1,43 @@
+"""Draws one page of a document for people who check it, as its readers see it: places of fields are told on it."""
+
+import io
+from itertools import islice
+
+from PIL import Image
+
+from invoices.readers.images import open_pictures
+from invoices.readers.pdf_file import open_pdf
+from invoices.readers.render import render_pages
+from invoices.readers.sniff import Kind, sniff
+
+MOST_PIXELS = 2_200_000
+"""Of a drawn page: A4 with 150 dots per inch. Small print can be read, and a photo takes 5 MB at most."""
+
+
+def draw_page(data: bytes, number: int, max_pages: int) -> bytes | None:
+    """Return page `number`, from 1, as a PNG; None where there is no such page, or it cannot be drawn.
+
+    A box of a field is a share of this picture: a PDF's page as viewers show it, cropped and turned; a picture as its
+    EXIF says it stands. Safe only in a limited child process. Raises: UnreadableDocument.
+    """
+    picture = _picture(data, number, max_pages)
+    if picture is None:
+        return None
+    scale = (MOST_PIXELS / (picture.width * picture.height)) ** 0.5
+    if scale < 1:
+        size = max(1, int(picture.width * scale)), max(1, int(picture.height * scale))
+        picture = picture.resize(size, Image.Resampling.BOX, reducing_gap=2.0)
+    written = io.BytesIO()
+    picture.save(written, "PNG")
+    return written.getvalue()
+
+
+def _picture(data: bytes, number: int, max_pages: int) -> Image.Image | None:
+    match sniff(data):
+        case Kind.XML:
+            return None
+        case Kind.PDF:
+            there = number <= open_pdf(data, max_pages).page_count
+            return next((picture for _, picture in render_pages(data, [number])), None) if there else None
+        case Kind.IMAGE:
+            return next(islice(open_pictures(data, max_pages), number - 1, None), None)

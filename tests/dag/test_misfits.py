@@ -1,0 +1,81 @@
+"""What expressions tell of values that do not fit, and what runs that began before are told."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from dag.expressions import compile_expression
+from dag.misfits import LackError
+from dag.stored import Path
+from dag.values import Json
+from dag.work import ExpressionError
+from tests.dag.values import Known
+
+VALUES: dict[str, Json] = {"a": {"total": 7, "vendor": {"name": "Tell"}}, "many": {f"key_{n}": n for n in range(12)}}
+
+
+class Partly(Known):
+    """Values of which only what is read was loaded."""
+
+    def loaded(self, values: dict[str, Json], paths: Sequence[Path], *, alone: bool) -> dict[str, Json]:
+        del paths, alone
+        return dict(values)
+
+
+def fault(text: str, scope: Known) -> ExpressionError:
+    with pytest.raises(ExpressionError) as caught:
+        compile_expression(text).evaluate(scope)
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("a.totl", "'a' has no 'totl': it has total, vendor (did you mean 'total'?)"),
+        ("a.vendor.nam > 1", "'a.vendor' has no 'nam': it has name (did you mean 'name'?)"),
+        ("a.total.net + 1", "'a.total' has no 'net': it is the number 7"),
+        (
+            "many.x is none or many.x",
+            "'many' has no 'x': it has key_0, key_1, key_2, key_3, key_4, key_5, key_6, key_7 and 4 more",
+        ),
+    ],
+)
+def test_what_is_there_instead_is_told(text: str, told: str) -> None:
+    assert fault(text, Known(VALUES)).message == f"`{text}`: {told}"
+
+
+@pytest.mark.parametrize("text", ["a.totl", "a.totl > 1"])
+def test_of_a_value_that_is_at_hand_in_part_no_more_is_told(text: str) -> None:
+    assert fault(text, Partly(VALUES)).message == f"`{text}`: 'a' has no 'totl'"
+
+
+@pytest.mark.parametrize(
+    ("text", "former"),
+    [
+        ("a.totl", "'a' has no 'totl'"),
+        ("a.totl > 1", "'dict object' has no attribute 'totl'"),
+        ("b > 1", "'b' is undefined"),
+        ("b", "'b' has no value here"),
+        ("a.total > 'x'", "'>' not supported between instances of 'int' and 'str'"),
+        ("a.total in 5", "argument of type 'int' is not iterable"),
+        ("a.total | first", "'int' object is not iterable"),
+        ("[] | max", "No aggregated item, sequence was empty."),
+        ("a.total % 0", "integer modulo by zero"),
+        ("'x' + 1", "`+` needs numbers, got the text 'x'"),
+        ("-a", "bad operand type for unary -: 'dict'"),
+        ("1 if false", "a missing value (`if` without `else`) is not a JSON value"),
+        ("(1 if false) + 1", "`+` needs numbers, got a Undefined"),
+        ("{1: 2}", "an object is not a JSON value"),
+    ],
+)
+def test_a_run_of_before_is_told_in_the_words_of_before(text: str, former: str) -> None:
+    error = fault(text, Known(VALUES))
+    assert (error.told(1), error.told(2)) == (f"`{text}`: {former}", error.message)
+    assert error.message != error.former
+
+
+def test_a_lack_names_its_place_only_if_it_is_known() -> None:
+    path: Path = ("a", "b")
+    error = LackError({}, "b", "former")
+    assert error.message == "an object has no 'b': it is empty"
+    assert error.of(f"'{path[0]}'", is_whole=True).message == "'a' has no 'b': it is empty"

@@ -1,0 +1,194 @@
+"""A run's report says in words why the run and its steps are as they are: who stopped it, what attempts met."""
+
+import pytest
+from pydantic_core import to_json
+
+from dag.definition import Definition
+from dag.explain import MOST_TOLD, explain_run
+from dag.fate import MAX_TURN_WORK
+from dag.messages import (
+    AbortRequested,
+    Event,
+    GoOn,
+    RunStarted,
+    StepCompleted,
+    StepFailed,
+    TimedOut,
+)
+from dag.plan import Plan, compile_plan
+from dag.report import MAX_INNER_BYTES, MAX_REPORT_BYTES, RunReport, for_outer, report_of
+from dag.rewind import begin
+from dag.scheduler import advance
+from dag.state import MOST_EARLIER, EarlierError, RunState, StepError, StepStatus
+from dag.values import Json
+
+BROKEN = StepError("ConnectionError", "no network")
+ROOT = "it has no parents, so it may begin with the run"
+
+
+def played(steps: list[dict[str, Json]], *events: Event, **more: Json) -> tuple[Plan, RunState]:
+    plan = compile_plan(Definition.model_validate({"id": "told", "steps": steps, **more}))
+    run = begin(plan, {"amount": 250}, {})
+    for event in (RunStarted(100.0), *events):
+        advance(plan, run, event)
+    return plan, run
+
+
+def report(plan: Plan, run: RunState) -> RunReport:
+    return report_of(plan, run, run_id="told.1", tenant_id="default", version=1, digest="d")
+
+
+def noop(step_id: str, *parents: str, **fields: Json) -> dict[str, Json]:
+    return {"id": step_id, "handler": "noop", "depends_on": list(parents), **fields}
+
+
+def earlier(*attempts: int) -> tuple[EarlierError, ...]:
+    return tuple(EarlierError(attempt, BROKEN) for attempt in attempts)
+
+
+def test_a_report_says_of_each_step_what_explain_says() -> None:
+    plan, run = played(
+        [noop("a"), noop("b", "a", condition="a.n > inputs.amount"), noop("c", "b")],
+        StepCompleted("a", {"n": 7}, 1, 110.0),
+    )
+    told, explained = report(plan, run), explain_run(plan, run, "told.1")
+    assert told.why == explained.words
+    assert {name: step.why for name, step in told.steps.items()} == {
+        name: step.words for name, step in explained.steps.items()
+    }
+    assert told.steps["b"].why[-1] == (
+        "its condition `a.n > inputs.amount` was false, so the step is skipped (a.n = 7, inputs.amount = 250)"
+    )
+    assert told.unexplained == 0
+
+
+def test_of_a_large_run_the_steps_that_tell_most_are_explained() -> None:
+    names = [f"s{number}" for number in range(MOST_TOLD + 50)]
+    steps = [noop(name) for name in names] + [noop("odd", condition="false")]
+    plan, run = played(steps, *(StepCompleted(name, {}, 1, 110.0) for name in names), StepFailed("s9", BROKEN, 1, 9.0))
+    told = report(plan, run)
+    unexplained = [name for name, step in told.steps.items() if not step.why]
+    assert (told.unexplained, len(unexplained)) == (51, 51)
+    assert told.steps["odd"].why
+    assert {told.steps[name].status for name in unexplained} == {StepStatus.COMPLETED}
+
+
+def just_above(most_bytes: int) -> RunReport:
+    """Return a running run's report that takes a few bytes more than `most_bytes`, nearly all of them outputs."""
+    names = [f"s{number}" for number in range(10)]
+    plan, run = played([noop(name) for name in [*names, "last"]], limits={"max_concurrency": 20})
+    for name in names:
+        advance(plan, run, StepCompleted(name, {"text": ""}, 1, 110.0))
+    size = (most_bytes - len(to_json(report(plan, run)))) // 10 + 1
+    for state in run.steps[:10]:
+        state.output = {"text": "x" * size}
+    return report(plan, run)
+
+
+def test_words_give_way_to_outputs_where_a_report_would_be_too_large() -> None:
+    told = just_above(MAX_REPORT_BYTES)
+    assert (told.unexplained, told.step_outputs_omitted) == (11, False)
+    assert not any(step.why for step in told.steps.values())
+    assert told.steps["s3"].output
+    assert len(to_json(told)) <= MAX_REPORT_BYTES
+
+
+def test_the_run_around_a_run_is_told_a_large_one_without_its_words() -> None:
+    told = for_outer(just_above(MAX_INNER_BYTES))
+    assert (told.unexplained, told.step_outputs_omitted) == (11, False)
+    assert told.steps["s3"].output
+    assert len(to_json(told)) <= MAX_INNER_BYTES
+
+
+def test_asking_leaves_the_run_as_it_is() -> None:
+    """What expressions take counts towards a turn's work: a question that counted would change what is decided."""
+    condition = {"when": "inputs.amount > 1", "branch": "same"}
+    plan, run = played([{"id": "a", "switch": [condition, condition, {"else": "same"}]}])
+    before = run.spent
+    assert report(plan, run).steps["a"].why
+    assert explain_run(plan, run, "told.1").steps
+    assert run.spent == before
+
+
+def test_no_more_is_explained_than_a_turn_has_time_for() -> None:
+    """A report is made in the run's last turn, too: Temporal would end one that takes long, for ever."""
+    costly = {"when": "(inputs.many | map('length') | sum) > 0", "branch": "same"}
+    steps = [{"id": f"s{number}", "switch": [costly, {"else": "same"}]} for number in range(30)]
+    plan = compile_plan(Definition.model_validate({"id": "told", "steps": steps}))
+    run = begin(plan, {"many": ["x"] * 20_000}, {})
+    for step in run.steps:
+        step.status, step.branch, step.started_at = StepStatus.COMPLETED, "same", 100.0
+    told = report(plan, run)
+    assert 0 < told.unexplained < 30
+    page = explain_run(plan, run, "told.1")
+    assert 0 < len(page.steps) < 30
+    assert page.after == next(reversed(page.steps))
+
+
+def test_a_run_that_has_not_begun_is_told() -> None:
+    plan = compile_plan(Definition.model_validate({"id": "told", "steps": [noop("a")]}))
+    assert report(plan, begin(plan, {}, {})).steps["a"].why[-1] == "it has not begun: the run has not come to it yet"
+
+
+def test_a_step_that_is_left_to_a_later_turn_is_told() -> None:
+    plan, run = played([noop("a"), noop("b", "a", condition="inputs.amount > 1")])
+    run.spent, run.begun_at = MAX_TURN_WORK, 110.0
+    assert GoOn() in advance(plan, run, StepCompleted("a", {}, 1, 110.0))
+    assert report(plan, run).steps["b"].why[-1] == "it has not begun: the run has not come to it yet"
+
+
+@pytest.mark.parametrize(
+    ("step", "event", "words"),
+    [
+        (noop("a"), AbortRequested("wrong file", 105.0, by="ann"), "it was aborted by ann: wrong file"),
+        (noop("a"), AbortRequested("wrong file", 105.0), "it was aborted: wrong file"),
+        ({"id": "a", "abort": {"reason": "no"}}, RunStarted(101.0), "it was aborted by its step a: no"),
+        (
+            {"id": "a", "wait": {"for": "signal", "timeout_seconds": 60, "on_timeout": "abort"}},
+            TimedOut("a", 160.0),
+            "it was aborted by its step a: a: nobody answered within 60 s",
+        ),
+    ],
+)
+def test_who_aborted_a_run_is_told(step: dict[str, Json], event: Event, words: str) -> None:
+    told = report(*played([step], event))
+    assert told.why[1] == words
+    assert (told.stopped_by, told.stopped_by_step) == ("ann" * (" ann" in words), "a" if "its step" in words else None)
+
+
+def test_the_first_to_abort_is_who_aborted() -> None:
+    first, second = AbortRequested("enough", 105.0, by="ann"), AbortRequested("no more", 106.0, by="bob")
+    assert report(*played([noop("a")], first, second)).stopped_by == "ann"
+
+
+def test_who_has_a_run_with_a_parked_step_go_on_elsewhere_is_told() -> None:
+    handed_over = AbortRequested("goes on under version 2", 112.0, is_continued=True, by="ann")
+    told = report(*played([noop("a")], StepFailed("a", BROKEN, 1, 111.0), handed_over, on_failure="park"))
+    assert told.why[1] == "it was ended by ann: goes on under version 2"
+
+
+def test_a_step_that_succeeded_in_the_end_tells_how_earlier_attempts_failed() -> None:
+    plan, run = played([noop("a")], StepCompleted("a", {}, 4, 110.0, earlier=earlier(1, 3)))
+    assert list(report(plan, run).steps["a"].why) == [
+        ROOT,
+        "attempt 1 failed: ConnectionError: no network",
+        "attempt 3 failed: ConnectionError: no network",
+        "how 1 earlier attempt failed was not kept",
+        "attempts made: 4, of at most 4",
+    ]
+    attempts = explain_run(plan, run, "told.1").steps["a"].attempts
+    assert attempts is not None
+    assert attempts.earlier == earlier(1, 3)
+
+
+def test_of_a_list_the_last_of_its_items_earlier_errors_are_told() -> None:
+    listed = noop("a", for_each={"items": [1, 2, 3], "max_concurrency": 2})
+    recovered = StepCompleted("a", {}, 3, 110.0, 1, earlier=earlier(1, 2))
+    told = report(*played([listed], recovered, StepFailed("a", BROKEN, 5, 110.0, 0, earlier(1, 2, 3, 4))))
+    assert list(told.steps["a"].why) == [
+        ROOT,
+        "of 3 items 1 completed, 1 failed, 1 running; failed: 0",
+        "attempt 2 at item 1 failed: ConnectionError: no network",
+        *(f"attempt {number} at item 0 failed: ConnectionError: no network" for number in range(1, MOST_EARLIER)),
+        "attempts made: 8, of at most 4 for each item",
+    ]

@@ -1,0 +1,136 @@
+"""Ways in which steps wait, fail and stop that no other test of this room shows; each run replayed after its end."""
+
+import asyncio
+import uuid
+from dataclasses import replace
+
+import pytest
+from temporalio import activity
+from temporalio.worker import Worker
+
+from dag.calls import StepCall, StepOutcome
+from dag.counts import ItemCounts
+from dag.state import RunStatus, SkipReason, StepStatus
+from dag.values import Json
+from operations.draining import working
+from tests.workflows.conftest import Bench, step
+from tests.workflows.test_waits import human, until_waiting, wait
+from worker import workflow_runner
+from workflows.chunk import Chunk
+from workflows.run import Run
+
+Steps = list[dict[str, Json]]
+FAILS = step("a", "bad", config={"message": "no"}, optional=True)
+WELL = step("b")
+
+AFTER_TIMEOUT: dict[str, tuple[Json, RunStatus, StepStatus, StepStatus]] = {
+    "abort": ("abort", RunStatus.ABORTED, StepStatus.CANCELLED, StepStatus.SKIPPED),
+    "fail": ("fail", RunStatus.FAILED, StepStatus.FAILED, StepStatus.SKIPPED),
+    "continue": ("continue", RunStatus.COMPLETED, StepStatus.COMPLETED, StepStatus.COMPLETED),
+    "branch": ({"branch": "late"}, RunStatus.COMPLETED, StepStatus.COMPLETED, StepStatus.COMPLETED),
+}
+"""What `on_timeout` says, and what then becomes of the run, of the step that waits and of the one after it."""
+
+
+def asked_by(kind: str, on_timeout: Json) -> Steps:
+    """Return a step that nobody answers in time, and one that follows it."""
+    late: dict[str, Json] = {"timeout_seconds": 0.2, "on_timeout": on_timeout}
+    question = human("ask", **late) if kind == "human" else wait("ask", **late | {"for": "webhook"})
+    return [question, step("after", depends_on=["ask.late" if isinstance(on_timeout, dict) else "ask"])]
+
+
+@pytest.mark.parametrize("then", AFTER_TIMEOUT)
+@pytest.mark.parametrize("kind", ["human", "webhook"])
+async def test_of_people_and_of_callbacks_nobody_answers(bench: Bench, kind: str, then: str) -> None:
+    on_timeout, run, asking, after = AFTER_TIMEOUT[then]
+    report = await bench.run(asked_by(kind, on_timeout))
+    assert (report.status, report.steps["ask"].status, report.steps["after"].status) == (run, asking, after)
+    assert report.steps["ask"].decided_by == "timeout"
+
+
+async def test_a_callback_answers(bench: Bench) -> None:
+    handle = await bench.start([wait("ask", **{"for": "webhook"}), step("after", depends_on=["ask"])])
+    await until_waiting(handle)
+    await bench.answer(handle, "ask", {"event": "paid"})
+    report = await bench.finish(handle)
+    assert (report.status, report.steps["ask"].output) == (RunStatus.COMPLETED, {"event": "paid"})
+
+
+@pytest.mark.parametrize(
+    ("rule", "parents", "reason"),
+    [
+        ("all_success", ["b"], None),
+        ("all_success", ["a", "b"], SkipReason.UPSTREAM_FAILED),
+        ("one_success", ["a", "b"], None),
+        ("one_success", ["a"], SkipReason.UPSTREAM_FAILED),
+        ("one_failed", ["a", "b"], None),
+        ("one_failed", ["b"], SkipReason.RULE_NOT_MET),
+    ],
+)
+async def test_a_rule_looks_at_what_became_of_the_parents(
+    bench: Bench, rule: str, parents: list[str], reason: SkipReason | None
+) -> None:
+    report = await bench.run([FAILS, WELL, step("judged", depends_on=list(parents), trigger_rule=rule)])
+    assert report.status is RunStatus.COMPLETED
+    assert report.steps["judged"].status is (StepStatus.SKIPPED if reason else StepStatus.COMPLETED)
+    assert report.steps["judged"].reason is reason
+
+
+async def test_all_attempts_together_take_too_long(bench: Bench) -> None:
+    report = await bench.run([step("slow", "gate", total_timeout_seconds=0.3, heartbeat_seconds=1)])
+    bench.gates.opened["slow"].set()
+    assert report.steps["slow"].error is not None
+    assert report.steps["slow"].error.message == "all attempts together took longer than 0.3 s"
+
+
+async def test_a_worker_that_is_silent_counts_as_dead(bench: Bench) -> None:
+    gone = asyncio.Event()
+
+    @activity.defn(name="silent")
+    async def silent(_: StepCall) -> StepOutcome:
+        await gone.wait()
+        return StepOutcome(output=None, attempt=1)
+
+    worker = Worker(
+        bench.client,
+        task_queue=f"test-{uuid.uuid4().hex}",
+        workflows=[Run, Chunk],
+        activities=[silent, *bench.gates.inbox_activities()],
+        workflow_runner=workflow_runner(sandboxed=True),
+    )
+    async with working([worker]):
+        quiet = step("quiet", "silent", heartbeat_seconds=1, max_retries=0)
+        report = await replace(bench, task_queue=worker.task_queue).run([quiet])
+        gone.set()
+    assert report.steps["quiet"].error is not None
+    assert report.steps["quiet"].error.message == "the worker died or hung: no heartbeat for 1 s"
+
+
+def listed(**for_each: Json) -> dict[str, Json]:
+    items = {"items": [0, 1, 2, 3], "key": "item", "max_concurrency": 1, **for_each}
+    return step("page", "work", for_each=items, max_retries=0)
+
+
+async def test_too_many_failures_stop_the_rest_of_a_list(bench: Bench) -> None:
+    bench.gates.failing.append("page[1]")
+    report = await bench.run([listed(on_item_error="fail_fast")])
+    told = [item["status"] for item in report.steps["page"].output["items"]]
+    assert (report.status, told) == (RunStatus.FAILED, ["completed", "failed", "skipped", "skipped"])
+
+
+async def test_items_that_run_are_cancelled_when_too_many_have_failed(bench: Bench) -> None:
+    bench.gates.held.append("page[0]")
+    items = {"items": [{"n": 1}, {}], "max_concurrency": 2, "on_item_error": "fail_fast"}
+    held = step("page", "hold", for_each=items, config={"n": "{{ item.n }}"}, heartbeat_seconds=1)
+    report = await bench.run([held])
+    assert [item["status"] for item in report.steps["page"].output["items"]] == ["cancelled", "failed"]
+
+
+@pytest.mark.parametrize("rule", ["collect", "fail_fast"])
+async def test_so_many_items_may_fail(bench: Bench, rule: str) -> None:
+    bench.gates.failing.append("page[1]")
+    report = await bench.run([listed(on_item_error=rule, max_failures=1)])
+    assert (report.status, report.steps["page"].items) == (
+        RunStatus.COMPLETED,
+        ItemCounts(total=4, completed=3, failed=1, running=0),
+    )
