@@ -18,7 +18,7 @@ from activities.errors import TryAgainLaterError
 from activities.registry import Call, Handler
 from activities.step_cache import find_output, keep_output
 from activities.tools import Tools
-from dag.calls import EARLIER_ERRORS, StepCall, StepOutcome
+from dag.calls import EARLIER_ERRORS, StepCall, StepOutcome, errors_left
 from dag.state import EARLIER_CHARACTERS, MOST_EARLIER, EarlierError, StepError
 from dag.stored import STORED, part_of
 from dag.values import Json, canonical, shortened
@@ -38,7 +38,7 @@ def activity_for(handler: Handler, tools: Tools) -> Callable[[StepCall], Corouti
 
     @activity.defn(name=handler.name)
     async def execute(call: StepCall) -> StepOutcome:
-        attempt, earlier = activity.info().attempt, _earlier_errors()
+        attempt, earlier = activity.info().attempt, errors_left(activity.info().heartbeat_details)
         hidden: dict[str, str] = {}
         try:
             urls = _callback_urls(call, tools)
@@ -119,15 +119,6 @@ async def _carried(output: Json, call: StepCall, tools: Tools) -> Json:
     if len(text) <= call.inline_bytes:
         return output
     return (await tools.values.put(call.tenant_id, output)).to_json()
-
-
-def _earlier_errors() -> tuple[EarlierError, ...]:
-    """Return how the attempts before this one failed, as far as they could leave it to this one."""
-    match activity.info().heartbeat_details:
-        case [_, told, *_]:
-            return EARLIER_ERRORS.validate_python(told)
-        case _:
-            return ()
 
 
 def _leave_to_the_next(failure: ApplicationError, earlier: tuple[EarlierError, ...]) -> None:

@@ -1,5 +1,6 @@
 """The activity behind SLA events: what is due is recorded once, in the audit too, and people are notified of it."""
 
+import html
 import logging
 from collections.abc import Awaitable, Callable
 
@@ -87,7 +88,7 @@ def _body(event: SlaEvent, review: Review) -> dict[str, Json]:
     level = "error" if event.percent >= OVERDUE else "warning"
     message = f"{_message(event)} ({review.title})"
     return {
-        "text": f"[{level}] {message}",
+        "text": f"[{level}] {html.escape(message, quote=False)}",  # chats take it for markup: senders write no links
         "title": "SLA",
         "message": message,
         "level": level,

@@ -44,6 +44,7 @@ from operations.definitions import publish_shipped
 from operations.documents import start_waiting_documents
 from operations.engine import open_client
 from operations.filing import file_what_was_reviewed
+from operations.originals import Drawings
 from operations.review_answers import answer_waiting_runs
 from settings import Settings
 from storage.blobs import BlobStore
@@ -98,7 +99,7 @@ def create_app(settings: Settings) -> FastAPI:
     @contextlib.asynccontextmanager
     async def lifespan(api: FastAPI) -> AsyncIterator[None]:
         async with open_app(settings, connection) as app:
-            api.state.app = app
+            api.state.app, api.state.drawings = app, Drawings()
             house = asyncio.create_task(keep_house(app))
             try:
                 yield

@@ -1,9 +1,9 @@
 """Originals: the bytes of a document as they were sent, and pictures of its pages for who checks its fields."""
 
-from typing import Annotated
+from typing import Annotated, cast
 from urllib.parse import quote
 
-from fastapi import APIRouter, Header, Path, Response
+from fastapi import APIRouter, Depends, Header, Path, Request, Response
 
 from api.auth import MayRead
 from api.errors import problems
@@ -20,11 +20,16 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
 }
 """Of what strangers sent: no browser may run, guess or hand on anything of it."""
-KEPT = "private, max-age=3600"
-"""By the browser that asked, for an hour: bytes never change, but whoever may see them can."""
+KEPT, NOT_KEPT = "private, no-cache", "no-store"
+"""A picture, by the browser that asked, which asks each time whether it may still be seen; an original nowhere."""
 PNG, BYTES = "image/png", "application/octet-stream"
 
 router = APIRouter(prefix="/v1/documents", tags=["documents"])
+
+
+async def _drawings_of(request: Request) -> originals.Drawings:
+    return cast("originals.Drawings", request.app.state.drawings)
+
 
 Page = Annotated[int, Path(ge=1, le=MOST_PAGES, description="counted from 1")]
 
@@ -42,7 +47,7 @@ async def download_original(document_id: str, who: MayRead, app: AppDep) -> Resp
     """Download a document as it was sent. It is not checked for anything: open it only if you trust its sender."""
     document, data = await originals.load_original(app, who, document_id)
     name = f"attachment; filename*=UTF-8''{quote(document.file_name, safe='')}"
-    return Response(data, media_type=BYTES, headers=HEADERS | {"Content-Disposition": name, "Cache-Control": KEPT})
+    return Response(data, media_type=BYTES, headers=HEADERS | {"Content-Disposition": name, "Cache-Control": NOT_KEPT})
 
 
 @router.get(
@@ -55,6 +60,7 @@ async def show_page(
     number: Page,
     who: MayRead,
     app: AppDep,
+    drawings: Annotated[originals.Drawings, Depends(_drawings_of)],
     *,
     if_none_match: Annotated[str | None, Header(description="an `ETag` of this picture")] = None,
 ) -> Response:
@@ -62,9 +68,9 @@ async def show_page(
 
     A field's `box` lies on it: left, top, right and bottom edge, as shares of its width and height, from its top left.
     """
-    tag = f'"{await originals.page_tag(app, who, document_id, number)}"'
+    page = await originals.draw_page(app, drawings, who, document_id, number)
+    tag = f'"{page.tag}"'
     headers = HEADERS | {"ETag": tag, "Cache-Control": KEPT}
     if if_none_match and tag in (each.strip().removeprefix("W/") for each in if_none_match.split(",")):
         return Response(status_code=304, headers=headers)
-    image = await originals.draw_page(app, who, document_id, number)
-    return Response(image, media_type=PNG, headers=headers | {"Content-Disposition": "inline"})
+    return Response(page.data, media_type=PNG, headers=headers | {"Content-Disposition": "inline"})

@@ -1,8 +1,9 @@
 """What crosses between the interpreter and a handler: one call in, one outcome back."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from dag.state import EarlierError, StepStatus
 from dag.stored import MAX_INLINE_BYTES, Piece
@@ -76,7 +77,19 @@ class StepOutcome(BaseModel):
 
 
 EARLIER_ERRORS = TypeAdapter(tuple[EarlierError, ...])
-"""Reads what a failed attempt leaves to the next one, and to the run, of those that failed: JSON."""
+"""What a failed attempt tells the run of those before it, as JSON."""
+
+
+def errors_left(heartbeat: Sequence[object]) -> tuple[EarlierError, ...]:
+    """Return the errors that an attempt's last heartbeat left to the next one; a handler's own has none to tell."""
+    match heartbeat:
+        case [int(), list(told), *_]:
+            try:
+                return EARLIER_ERRORS.validate_python(told)
+            except ValidationError:
+                return ()
+        case _:
+            return ()
 
 
 class StoreCall(BaseModel):

@@ -32,12 +32,16 @@ from dag.kinds import OnTimeout
 from dag.plan import Plan, Step
 from dag.scope import RunScope
 from dag.state import SETTLED, FanState, RunState, SkipReason, StepState, StepStatus
+from dag.work import ExpressionError
 
 MAX_PAGE_BYTES = 1_500_000
 """Of the steps of one page, as JSON: Temporal takes 2 MiB as a query's answer. One step alone is far smaller."""
 
 MOST_TOLD = 200
 """Steps whose words a run's report has: for so many a turn has time, and a report room."""
+
+MOST_REPORT_WORK = MAX_TURN_WORK // 4
+"""The turn that ends a run has its own work beside that, and must not take longer than Temporal lets it."""
 
 _INTEREST = (
     *(StepStatus.FAILED, StepStatus.PARKED, StepStatus.WAITING, StepStatus.RUNNING, StepStatus.CANCELLED),
@@ -77,15 +81,18 @@ def explain_run(
 def words_of_steps(plan: Plan, run: RunState) -> dict[str, tuple[str, ...]]:
     """Return the words of each step by its id; of a large run only of MOST_TOLD, first of those that tell most."""
     by_interest = sorted(plan.steps, key=lambda step: _INTEREST.index(run.steps[step.index].status))
-    return {step.id: explained.words for step, explained in _explained(plan, run, by_interest[:MOST_TOLD])}
+    told = _explained(plan, run, by_interest[:MOST_TOLD], most_work=MOST_REPORT_WORK)
+    return {step.id: explained.words for step, explained in told}
 
 
-def _explained(plan: Plan, run: RunState, steps: Iterable[Step]) -> Iterator[tuple[Step, StepExplanation]]:
-    """Explain each of `steps`, as far as a turn's work goes. The run itself is not charged with it, nor changed."""
+def _explained(
+    plan: Plan, run: RunState, steps: Iterable[Step], *, most_work: int = MAX_TURN_WORK
+) -> Iterator[tuple[Step, StepExplanation]]:
+    """Explain each of `steps`, as far as `most_work` goes. The run itself is not charged with it, nor changed."""
     asked = replace(run, spent=0)
     for step in steps:
         yield step, _explain_step(plan, asked, step)
-        if asked.spent >= MAX_TURN_WORK:
+        if asked.spent >= most_work:
             break
 
 
@@ -193,8 +200,10 @@ def _seconds(plan: Plan, run: RunState, step: Step) -> float | None:
     """Return how long a step that waits does so; a timer's template is read again."""
     waits, human = step.definition.wait, step.definition.human
     if step.is_timer:
-        seconds = step.config.resolve(RunScope(plan, run))["seconds"]
-        return float(seconds)
+        try:
+            return float(step.config.resolve(RunScope(plan, run))["seconds"])
+        except ExpressionError:  # a stored part that it read is kept no more
+            return None
     asked = waits or human
     assert asked is not None, "only waits and human steps are WAITING"
     return asked.timeout_seconds

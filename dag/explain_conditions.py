@@ -10,6 +10,7 @@ from dag.kinds import StepKind
 from dag.plan import Plan, Step
 from dag.scope import RunScope
 from dag.state import RunState, SkipReason, StepState
+from dag.stored import part_of
 from dag.values import Json
 from dag.work import ExpressionError
 
@@ -38,12 +39,14 @@ def _test(plan: Plan, run: RunState, condition: Expression | None, branch: str |
     if condition is None:
         return TestPart(expression=None, branch=branch, verdict=verdict)
     asked = verdict is not Verdict.NOT_ASKED
-    reads = tuple(_reads(RunScope(plan, run), condition)) if asked else ()
+    reads = tuple(_reads(plan, run, condition)) if asked else ()
     return TestPart(expression=condition.text, branch=branch, verdict=verdict, reads=reads)
 
 
-def _reads(scope: RunScope, condition: Expression) -> Iterator[ReadPart]:
+def _reads(plan: Plan, run: RunState, condition: Expression) -> Iterator[ReadPart]:
+    scope = RunScope(plan, run)
     for path in condition.references[:MOST_NAMED]:
+        run.spent += 1 + len(run.loaded)  # all of which are looked through
         try:
             value = brief(read_path(path, scope.loaded(values_of([path], scope), [path], alone=False)))
         except ExpressionError:
@@ -84,8 +87,11 @@ def _taken(plan: Plan, run: RunState, step: Step) -> int | None:
 
 
 def _holds(condition: Expression | None, scope: RunScope) -> bool:
-    """Tell whether a case of a switch that took its branch is true: it could be judged then, so it can be now."""
-    return condition is None or condition.evaluate(scope) is True
+    """Tell whether a case of a switch is known to be true: a retry no longer has the stored parts that were read."""
+    try:
+        return condition is None or condition.evaluate(scope) is True
+    except ExpressionError:
+        return False
 
 
 def _blames(state: StepState, condition: Expression | None) -> bool:
@@ -95,12 +101,32 @@ def _blames(state: StepState, condition: Expression | None) -> bool:
 def brief(value: Json) -> str:
     """Return the beginning of `value` as JSON. Costs what it returns, however large the value is."""
     text = ""
-    for piece in json.JSONEncoder(ensure_ascii=False).iterencode(value[:MOST_CHARACTERS] if _is_long(value) else value):
+    for piece in _pieces(value):
         text += piece
         if len(text) > MOST_CHARACTERS:
             return text[: MOST_CHARACTERS - 1] + "…"
     return text
 
 
-def _is_long(value: Json) -> bool:
-    return isinstance(value, str) and len(value) > MOST_CHARACTERS
+def _pieces(value: Json) -> Iterator[str]:
+    """Yield the value's JSON in pieces that are short, each text cut where it could not be told whole."""
+    if part := part_of(value):
+        yield f"a stored value of {part.size} bytes"
+    elif isinstance(value, dict):
+        yield "{"
+        for place, (key, inner) in enumerate(value.items()):
+            yield (", " if place else "") + _text(key) + ": "
+            yield from _pieces(inner)
+        yield "}"
+    elif isinstance(value, list):
+        yield "["
+        for place, inner in enumerate(value):
+            yield ", " if place else ""
+            yield from _pieces(inner)
+        yield "]"
+    else:
+        yield _text(value) if isinstance(value, str) else json.dumps(value)
+
+
+def _text(value: str) -> str:
+    return json.dumps(value[:MOST_CHARACTERS], ensure_ascii=False)

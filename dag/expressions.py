@@ -247,7 +247,7 @@ def _subject_of(error: LackError, paths: Sequence[Path], values: Mapping[str, Js
     for path in paths:
         value: Json = values
         for depth, key in enumerate(path):
-            if value is error.found and key == error.key:
+            if value is error.found and isinstance(error.key, str | int) and key == error.key:
                 return called(path[:depth])
             value = lookup(value, key)
     return ""

@@ -1,7 +1,9 @@
 """What an expression's author is told of values that do not fit: what they are, and what they have instead."""
 
-from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, lru_cache, partial
+from itertools import islice
+from operator import itemgetter
 
 from dag.values import MAX_INTEGER, Json, canonical
 from dag.work import ExpressionError
@@ -9,8 +11,10 @@ from dag.work import ExpressionError
 SHOWN_CHARACTERS = 40
 MOST_KEYS = 8
 """Of an object, that are named."""
-MOST_COMPARED = 200
-"""Keys among which the one that was probably meant is looked for."""
+MOST_COMPARED = 20
+"""Keys among which the one that was probably meant is looked for: thousands of conditions may fail in one turn."""
+ALIKE = 0.6
+"""How much of two keys is the same if the one was probably meant by the other."""
 
 
 def show(value: Json) -> str:  # noqa: PLR0911 - a case a kind of value
@@ -43,11 +47,33 @@ def nobody(name: str) -> str:
     return f"'{name}' has no value here: {why}; `{name} | default(...)` gives another"
 
 
-class LackError(ExpressionError):
+class LateError(ExpressionError):
+    """An error whose message is made when it is asked for: a run of semantics 1 is told the former one."""
+
+    def __init__(self, make: Callable[[], str], former: str) -> None:
+        Exception.__init__(self, former)
+        self.former = former
+        self._make = make
+
+    def __str__(self) -> str:
+        """Return the message."""
+        return self.message
+
+    @cached_property
+    def message(self) -> str:  # type: ignore[override]  # nobody sets it
+        """Return what was found, in the author's terms."""
+        return self._make()
+
+    def within(self, place: str) -> ExpressionError:
+        """Return the error with its place before it."""
+        return LateError(lambda: f"{place}: {self.message}", f"{place}: {self.former}")
+
+
+class LackError(LateError):
     """`found` has no part `key`. `subject` is how the author calls `found`, if that is known."""
 
     def __init__(self, found: Json, key: Json, former: str, subject: str = "") -> None:
-        super().__init__(lack(found, key, subject), former)
+        super().__init__(partial(lack, found, key, subject), former)
         self.found = found
         self.key = key
         self.subject = subject
@@ -55,7 +81,7 @@ class LackError(ExpressionError):
     def of(self, subject: str = "", *, is_whole: bool) -> ExpressionError:
         """Return the error of `subject`; if not `is_whole`, not all that it has is at hand, and none is told."""
         told = lack if is_whole else _told
-        return ExpressionError(told(self.found, self.key, self.subject or subject), self.former)
+        return LateError(partial(told, self.found, self.key, self.subject or subject), self.former)
 
 
 def lack(value: Json, key: Json, subject: str = "") -> str:
@@ -76,19 +102,40 @@ def lack(value: Json, key: Json, subject: str = "") -> str:
 
 def _told(value: Json, key: Json, subject: str = "") -> str:
     asked = f"'{key[:SHOWN_CHARACTERS]}'" if isinstance(key, str) else f"part that {show(key)} names"
-    if isinstance(key, int) and not (isinstance(key, bool) or isinstance(value, dict)):
+    if isinstance(key, int) and abs(key) <= MAX_INTEGER and not isinstance(value, dict) and not isinstance(key, bool):
         asked = f"element {key}"
     return f"{subject or show(value)} has no {asked}"
 
 
 def _keys(value: Mapping[str, Json], key: str) -> str:
-    names = [name[:SHOWN_CHARACTERS] for name in list(value)[:MOST_COMPARED]]
-    if not names:
+    if not value:
         return "it is empty"
+    named = [name[:SHOWN_CHARACTERS] if isinstance(name, str) else show(name) for name in islice(value, MOST_KEYS)]
     more = f" and {len(value) - MOST_KEYS} more" if len(value) > MOST_KEYS else ""
-    near = get_close_matches(key[:SHOWN_CHARACTERS], names, n=1)
-    meant = f" (did you mean '{near[0]}'?)" if near else ""
-    return f"it has {', '.join(names[:MOST_KEYS])}{more}{meant}"
+    near = _nearest(key, tuple(islice(value, MOST_COMPARED)))
+    meant = f" (did you mean '{near}'?)" if near else ""
+    return f"it has {', '.join(named)}{more}{meant}"
+
+
+@lru_cache(maxsize=64)
+def _nearest(key: str, names: tuple[Json, ...]) -> str:
+    """Return the name that is most like `key`, none if they are too long or none is like it."""
+    short = [name for name in names if isinstance(name, str) and len(name) <= SHOWN_CHARACTERS >= len(key)]
+    alike, near = max(((_alike(key, name), name) for name in short), key=itemgetter(0), default=(0, ""))
+    return near if alike >= ALIKE else ""
+
+
+def _alike(one: str, other: str) -> float:
+    """Return how much of two texts is the same at their beginnings and their ends: cheap, and most slips are one."""
+    start = _same(one, other)
+    end = _same(one[start:][::-1], other[start:][::-1])
+    return 2 * (start + end) / (len(one) + len(other) or 1)
+
+
+def _same(one: str, other: str) -> int:
+    """Return how many characters two texts have in common at their beginnings."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((place for place, (left, right) in pairs if left != right), min(len(one), len(other)))
 
 
 NO_ELSE = "`if` without `else` gave nothing: add an `else`"

@@ -20,6 +20,8 @@ WHOLE = frozenset({*_NO_MINOR_UNIT.split(), "HUF"})
 unit 0"), and the forint, whose fillér ceased to be coins in 1999."""
 THOUSANDTHS = frozenset({"BHD", "JOD", "KWD", "LYD", "OMR", "TND"})
 """Currencies written with three decimals: ISO 4217's "minor unit 3", but for Iraq's, whose fils is out of use."""
+COMMA_DECIMALS = frozenset({"LYD", "TND"})
+"""Of these, the ones written as in French; invoices in the others are English: there, commas group thousands."""
 CASH_STEPS: Mapping[str, Decimal] = {
     "CHF": Decimal("0.05"),
     "CZK": Decimal(1),

@@ -1,58 +1,152 @@
 """What people look at beside a document's fields: the bytes that were sent, and pictures of its pages."""
 
-from activities.reading import ReaderDiedError
+import asyncio
+import hashlib
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from activities.reading import DocumentReader, ReaderDiedError
 from invoices.problems import UnreadableDocument
 from operations.app import App
 from operations.documents import show_document
 from operations.errors import NotFound, Unavailable, WrongState
 from operations.principal import Principal
-from storage.blobs import BlobDamaged, BlobMissing
+from storage.blobs import BlobDamaged, BlobMissing, BlobStore, blob_path
 from storage.documents import Document
 from storage.page_images import image_tag, keep_image, load_image
+
+TURN_SECONDS = 10.0
+"""How long somebody waits for their turn while other pages are drawn."""
+REMEMBERED_SECONDS, MOST_REMEMBERED = 300.0, 1000
+"""Pages that could not be drawn are not tried again at once."""
+
+Key = tuple[str, int]
+"""The sha256 of a document's bytes, and the number of a page."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoPicture:
+    """A page cannot be drawn: the document is `unreadable`, in words, or has no such page (None)."""
+
+    unreadable: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class PageImage:
+    """The picture of a page as a PNG; `tag` tells it from any other one."""
+
+    tag: str
+    data: bytes
+
+
+class Drawings:
+    """Draws pages one after the other, each once however many ask for it, and remembers those that failed."""
+
+    def __init__(self) -> None:
+        self._turn = asyncio.Lock()
+        self._drawn: dict[Key, asyncio.Task[bytes | NoPicture]] = {}
+        self._failed: dict[Key, tuple[float, NoPicture]] = {}
+
+    async def draw(self, blobs: BlobStore, reader: DocumentReader, key: Key) -> bytes | NoPicture:
+        """Draw a page and keep its picture. Raises: Unavailable (no turn in time), BlobDamaged, OSError."""
+        until, failure = self._failed.get(key, (0.0, None))
+        if failure is not None and time.monotonic() < until:
+            return failure
+        drawing = self._drawn.get(key)
+        if drawing is None:
+            drawing = self._drawn[key] = asyncio.create_task(self._in_turn(blobs, reader, key))
+            drawing.add_done_callback(lambda done: self._ended(key, done))
+        return await asyncio.shield(drawing)  # one who is cancelled does not take it from the others
+
+    async def _in_turn(self, blobs: BlobStore, reader: DocumentReader, key: Key) -> bytes | NoPicture:
+        try:
+            await asyncio.wait_for(self._turn.acquire(), TURN_SECONDS)
+        except TimeoutError:
+            waited = f"other pages were being drawn for {TURN_SECONDS:g} seconds; ask again"
+            raise Unavailable("the drawing of pages", waited) from None
+        try:
+            return await _drawn(blobs, reader, key)
+        finally:
+            self._turn.release()
+
+    def _ended(self, key: Key, done: asyncio.Task[bytes | NoPicture]) -> None:
+        del self._drawn[key]
+        if done.cancelled() or done.exception() is not None:
+            return
+        outcome = done.result()
+        if isinstance(outcome, NoPicture):
+            self._failed.pop(key, None)
+            self._failed[key] = time.monotonic() + REMEMBERED_SECONDS, outcome
+            while len(self._failed) > MOST_REMEMBERED:
+                del self._failed[next(iter(self._failed))]
 
 
 async def load_original(app: App, principal: Principal, document_id: str) -> tuple[Document, bytes]:
     """Return the tenant's document and its bytes as they were sent. Raises: NotFound, Unavailable, OSError."""
-    document = await show_document(app, principal, document_id)
+    document = await _with_original(app, principal, document_id)
     try:
         return document, await app.blobs.get(document.sha256)
     except BlobMissing:
-        raise NotFound("original of the document", document_id) from None
+        raise _gone(document_id) from None
     except BlobDamaged as error:
         raise Unavailable("the store of originals", str(error)) from error
 
 
-async def page_tag(app: App, principal: Principal, document_id: str, number: int) -> str:
-    """Return what tells the picture of a page from any other one, whether there is one or not. Raises: NotFound."""
-    return image_tag((await show_document(app, principal, document_id)).sha256, number)
-
-
-async def draw_page(app: App, principal: Principal, document_id: str, number: int) -> bytes:
-    """Return page `number`, from 1, of the tenant's document as a PNG. It is drawn once, in a limited child process.
+async def draw_page(app: App, drawings: Drawings, principal: Principal, document_id: str, number: int) -> PageImage:
+    """Return page `number`, from 1, of the tenant's document. It is drawn once, in a limited child process.
 
     Raises: NotFound (also where nothing is printed, as on an e-invoice), WrongState (the document cannot be opened),
     Unavailable, OSError.
     """
+    sha256 = (await _with_original(app, principal, document_id)).sha256
+    image: bytes | NoPicture | None = await load_image(app.blobs.folder, sha256, number)
+    if image is None:
+        try:
+            image = await drawings.draw(app.blobs, app.reader, (sha256, number))
+        except (BlobMissing, FileNotFoundError):
+            raise _gone(document_id) from None
+        except BlobDamaged as error:
+            raise Unavailable("the store of originals", str(error)) from error
+        except ReaderDiedError as error:
+            raise Unavailable("the reading of documents", str(error)) from error
+    if isinstance(image, bytes):
+        return PageImage(image_tag(sha256, number), image)
+    if image.unreadable is not None:
+        raise WrongState("draw a page", f"unreadable: {image.unreadable}", "document")
+    raise NotFound("page", f"{number} of {document_id}")
+
+
+async def _with_original(app: App, principal: Principal, document_id: str) -> Document:
+    """Return the tenant's document. Raises: NotFound, also if its bytes were removed, whoever sent them again."""
     document = await show_document(app, principal, document_id)
-    image = await load_image(app.blobs.folder, document.sha256, number)
+    if document.original_removed_at is not None:
+        raise _gone(document_id)
+    if await asyncio.to_thread(app.blobs.folder.stat, blob_path(document.sha256)) is None:
+        raise _gone(document_id)
+    return document
+
+
+def _gone(document_id: str) -> NotFound:
+    return NotFound("original of the document", document_id)
+
+
+async def _drawn(blobs: BlobStore, reader: DocumentReader, key: Key) -> bytes | NoPicture:
+    sha256, number = key
+    async with blobs.at_hand(sha256) as path:
+        await asyncio.to_thread(_check, path, sha256)
+        try:
+            image = await reader.draw(path, number)
+        except UnreadableDocument as error:
+            return NoPicture(error.message)
     if image is None:
-        image = await _drawn(app, document, number)
-        await keep_image(app.blobs.folder, document.sha256, number, image)
+        return NoPicture(None)
+    await keep_image(blobs.folder, sha256, number, image)
     return image
 
 
-async def _drawn(app: App, document: Document, number: int) -> bytes:
-    try:
-        async with app.blobs.at_hand(document.sha256) as path:
-            image = await app.reader.draw(path, number)
-    except (BlobMissing, FileNotFoundError):
-        raise NotFound("original of the document", document.document_id) from None
-    except BlobDamaged as error:
-        raise Unavailable("the store of originals", str(error)) from error
-    except ReaderDiedError as error:
-        raise Unavailable("the reading of documents", str(error)) from error
-    except UnreadableDocument as error:
-        raise WrongState("draw a page", f"unreadable: {error.message}", "document") from error
-    if image is None:
-        raise NotFound("page", f"{number} of {document.document_id}")
-    return image
+def _check(path: Path, sha256: str) -> None:
+    with path.open("rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+    if found != sha256:
+        raise BlobDamaged(sha256, found)

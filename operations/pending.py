@@ -10,7 +10,7 @@ from temporalio.api.enums.v1 import PendingActivityState
 from temporalio.api.workflow.v1 import PendingActivityInfo
 from temporalio.client import WorkflowExecutionDescription
 
-from dag.calls import EARLIER_ERRORS
+from dag.calls import errors_left
 from dag.explain_words import earlier_words
 from dag.explanation import AttemptsPart, StepExplanation
 from dag.kinds import StepKind
@@ -18,7 +18,7 @@ from dag.report import StepReport
 from dag.state import EarlierError, RunStatus, StepError, StepStatus
 from operations.app import App
 from operations.engine import describe, status_of
-from operations.errors import NotFound
+from operations.errors import NotFound, Unavailable
 from workflows.contract import child_run_id, run_id_of, tenant_of
 
 MOST_NESTED = 20
@@ -87,7 +87,7 @@ async def _nested(app: App, description: WorkflowExecutionDescription, steps: It
 async def _status(app: App, tenant_id: str, step_id: str, run_id: str) -> tuple[str, RunStatus | None]:
     try:
         return step_id, status_of(await describe(app, tenant_id, run_id))
-    except NotFound:  # it is about to begin
+    except (NotFound, Unavailable):  # it is about to begin, or the rest can be told without it
         return step_id, None
 
 
@@ -116,12 +116,8 @@ def _error(activity: PendingActivityInfo) -> StepError | None:
 
 async def _earlier(app: App, activity: PendingActivityInfo) -> tuple[EarlierError, ...]:
     """Return what attempts left to those behind them (activities/execute.py), but for the last, which is `_error`."""
-    match await app.temporal.data_converter.decode(activity.heartbeat_details.payloads):
-        case [_, told, *_]:
-            known = EARLIER_ERRORS.validate_python(told)
-            return tuple(each for each in known if each.attempt < activity.attempt - 1)
-        case _:
-            return ()
+    left = errors_left(await app.temporal.data_converter.decode(activity.heartbeat_details.payloads))
+    return tuple(each for each in left if each.attempt < activity.attempt - 1)
 
 
 def _attempt_words(of: AttemptsPart, resource_tag: str | None) -> Iterator[str]:

@@ -37,7 +37,7 @@ from operations.nested_retries import inner_states
 from operations.principal import Principal
 from operations.priority import priority_of
 from operations.rate_limits import check_tags
-from operations.run_control import update_run
+from operations.run_control import end_run
 from operations.run_reports import show_run
 from operations.runs import checked_run_id, continue_run
 from operations.saved import kept, request_of, saved_state
@@ -45,7 +45,7 @@ from storage import dead_letters
 from storage.db import transaction
 from storage.dead_letters import Resolved
 from storage.operator_actions import lock_run, record_action
-from workflows.contract import ABORT, RunRequest, outer_run_id
+from workflows.contract import RunRequest, outer_run_id
 
 _RETRYABLE = frozenset({RunStatus.FAILED, RunStatus.CANCELLED})
 """Who aborts a run has decided that it ends there. A completed one may have left items failed (_may_go_on)."""
@@ -177,7 +177,7 @@ async def _may_go_on(app: App, principal: Principal, run_id: str, status: RunSta
 
 async def _hand_over(app: App, principal: Principal, run_id: str, version: int) -> None:
     """End a run with parked steps as it stands, for another to go on from. Raises: WrongState if it went on itself."""
-    status = await update_run(app, principal, run_id, ABORT, f"goes on under version {version}", True, principal.name)
+    status = await end_run(app, principal, run_id, f"goes on under version {version}", is_continued=True)
     if status is not RunStatus.FAILED:
         raise WrongState("retry", status)
 

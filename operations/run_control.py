@@ -41,7 +41,7 @@ async def abort_run(app: App, principal: Principal, run_id: str, reason: str, *,
     `force` asks no worker: for a run whose workflow task fails. Its steps are not told, and the run has failed.
     """
     if not force:
-        return await update_run(app, principal, run_id, ABORT, reason, False, principal.name)
+        return await end_run(app, principal, run_id, reason)
     handle = app.temporal.get_workflow_handle(workflow_id(principal.tenant_id, checked_run_id(run_id)))
     try:
         with engine_errors("run", run_id):
@@ -49,6 +49,16 @@ async def abort_run(app: App, principal: Principal, run_id: str, reason: str, *,
     except NotFound:
         raise await _ended(app, principal, run_id, ABORT) from None
     return RunStatus.FAILED
+
+
+async def end_run(app: App, principal: Principal, run_id: str, reason: str, *, is_continued: bool = False) -> RunStatus:
+    """Abort the run, or with `is_continued` end it for another to go on. Raises: NotFound, WrongState, Unavailable."""
+    try:
+        return await update_run(app, principal, run_id, ABORT, reason, is_continued, principal.name)
+    except WrongState as error:
+        if not _takes_no_name(error):
+            raise
+        return await update_run(app, principal, run_id, ABORT, reason, is_continued)
 
 
 async def answer_wait(
@@ -99,6 +109,12 @@ async def update_run(
             raise
         raise await _unanswered(app, principal, run_id, action, error) from error
     return RunStatus(answer)
+
+
+def _takes_no_name(error: WrongState) -> bool:
+    """Tell whether the run refused because its build is older than names in aborts; runs stay on theirs for weeks."""
+    refused = error.__cause__.cause if isinstance(error.__cause__, WorkflowUpdateFailedError) else None
+    return isinstance(refused, ApplicationError) and refused.type == "TypeError"
 
 
 async def _ended(app: App, principal: Principal, run_id: str, action: str) -> WrongState:

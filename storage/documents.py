@@ -9,7 +9,7 @@ from storage.db import Database, StorageError
 
 _COLUMNS = """
 tenant_id, document_id, sha256, size_bytes, media_type, file_name, sla_hours, received_at, run_id, run_started_at,
-metrics_recorded_at, duplicate_of, definition, source, uploaded_by,
+metrics_recorded_at, duplicate_of, definition, source, uploaded_by, original_removed_at,
 extract(epoch FROM clock_timestamp() - received_at)::float8 AS age_seconds"""
 
 INSERT_DOCUMENT = f"""
@@ -26,6 +26,10 @@ SELECT {_COLUMNS} FROM documents
    AND ($3::timestamptz IS NULL OR (received_at, tenant_id, document_id) > ($3, $4, $5))
  ORDER BY received_at, tenant_id, document_id
  LIMIT $2"""
+MARK_ORIGINAL_SENT_AGAIN = f"""
+UPDATE documents SET original_removed_at = NULL
+ WHERE tenant_id = $1 AND document_id = $2 AND original_removed_at IS NOT NULL
+RETURNING {_COLUMNS}"""
 MARK_RUN_STARTED = """
 UPDATE documents SET run_id = $3, run_started_at = now()
  WHERE tenant_id = $1 AND document_id = $2 AND run_started_at IS NULL
@@ -50,7 +54,8 @@ class Document:
     `run_id` before `run_started_at` is the run that is meant to be started; `definition` names what it runs, None in
     rows of releases without a choice. `source` is where the uploader says it comes from; `uploaded_by` is the
     uploader's name, empty in rows of releases that did not keep it. `age_seconds` is the time since `received_at` by
-    the database's clock when the row was read.
+    the database's clock when the row was read. `original_removed_at` is when its bytes were deleted for their age:
+    what others send is not this document's.
     """
 
     tenant_id: str
@@ -69,6 +74,7 @@ class Document:
     source: str
     uploaded_by: str
     age_seconds: float
+    original_removed_at: dt.datetime | None = None
 
 
 async def insert_document(
@@ -85,7 +91,7 @@ async def insert_document(
     source: str = "",
     uploaded_by: str = "",
 ) -> Document:
-    """Store the upload and return its row. Storing it again returns the first row unchanged.
+    """Store the upload and return its row. Storing it again returns the first row, which has its original again.
 
     Raises: DocumentConflict if the id is taken by other bytes or another tenant.
     """
@@ -97,7 +103,8 @@ async def insert_document(
         row = await db.fetchrow(INSERT_DOCUMENT, *values)
         stored = Document(**row) if row else await load_document(db, tenant_id, document_id)
         if stored and stored.sha256 == blob.sha256:
-            return stored
+            again = stored.original_removed_at and await db.fetchrow(MARK_ORIGINAL_SENT_AGAIN, tenant_id, document_id)
+            return Document(**again) if again else stored
         if stored:
             break
     raise DocumentConflict(document_id)

@@ -3,7 +3,7 @@
 from temporalio import exceptions
 from temporalio.exceptions import ActivityError, ApplicationError, ChildWorkflowError, RetryState, TimeoutType
 
-from dag.calls import EARLIER_ERRORS
+from dag.calls import EARLIER_ERRORS, errors_left
 from dag.definition import Step
 from dag.state import EarlierError, StepError
 
@@ -32,11 +32,11 @@ def attempts_of(step: Step, error: BaseException) -> int:
     match error:
         case ActivityError(__cause__=ApplicationError(details=[{"attempt": int(attempt)}, *_])):
             return attempt
-        case ActivityError(retry_state=RetryState.MAXIMUM_ATTEMPTS_REACHED):
-            return step.max_retries + 1
         case ActivityError(__cause__=exceptions.TimeoutError(last_heartbeat_details=[int(attempt), *_])):
             has_failed = any(each.attempt == attempt for each in earlier_of(error))
             return attempt + has_failed  # and the next one had begun, without a word yet
+        case ActivityError(retry_state=RetryState.MAXIMUM_ATTEMPTS_REACHED):
+            return step.max_retries + 1
         case _:
             return 1
 
@@ -46,8 +46,8 @@ def earlier_of(error: BaseException) -> tuple[EarlierError, ...]:
     match error:
         case ActivityError(__cause__=ApplicationError(details=[{"earlier": told}, *_])):
             return EARLIER_ERRORS.validate_python(told)
-        case ActivityError(__cause__=exceptions.TimeoutError(last_heartbeat_details=[_, told, *_])):
-            return EARLIER_ERRORS.validate_python(told)
+        case ActivityError(__cause__=exceptions.TimeoutError(last_heartbeat_details=heartbeat)):
+            return errors_left(heartbeat)
         case _:
             return ()
 

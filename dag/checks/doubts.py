@@ -1,25 +1,53 @@
 """Warns of ways that are hardly meant: a switch that may lead nowhere, a timeout that nobody follows."""
 
+import math
+import operator
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 
 from dag.checks.findings import Findings
+from dag.checks.mocks import check_fit
 from dag.checks.outline import Outline, StepOutline
-from dag.checks.silence import reads
+from dag.checks.silence import names, reads
+from dag.checks.trials import schema_of
 from dag.kinds import StepKind
 from dag.values import Json
 
-_COMPARISON = re.compile(r"(?P<left>[\w.]+)\s*(?P<operator>[=!]=|[<>]=?)\s*(?P<right>[\w.]+|'[^']*'|\"[^\"]*\")")
-_NEGATION = re.compile(r"not\s+(?P<whole>[\w.]+|\(.*\))")
-_OUTCOMES: Mapping[str, frozenset[str]] = {
-    "==": frozenset("="),
-    "!=": frozenset("<>"),
-    "<": frozenset("<"),
-    "<=": frozenset("<="),
-    ">": frozenset(">"),
-    ">=": frozenset(">="),
+MOST_CASES = 50
+"""Of a switch that is looked at: each is tried with a few values for each."""
+
+_PATH = r"[A-Za-z_]\w*(?:\.\w+)*"
+_LITERAL = r"true|false|-?[0-9]{1,15}(?:\.[0-9]{1,6})?|'[^'\\]*'|\"[^\"\\]*\""
+_OPERATOR = "[=!]=|[<>]=?"
+_COMPARISON = re.compile(
+    rf"[(\s]*(?:(?P<path>(?!true\b|false\b){_PATH})\s*(?P<operator>{_OPERATOR})\s*(?P<literal>{_LITERAL})"
+    rf"|(?P<first>{_LITERAL})\s*(?P<turned>{_OPERATOR})\s*(?P<last>(?!true\b|false\b){_PATH}))[)\s]*"
+)
+_HOLDS: Mapping[str, Callable[[Json, Json], bool]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
 }
-"""Of two values, when a comparison holds: the one is less, equal or more."""
+_TURNED: Mapping[str, str] = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_OF_THE_RUN = frozenset({"steps", "workflow", "run"})
+"""Words whose parts have values of the engine's, which no schema here tells."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Comparison:
+    """A condition that compares what `path` leads to with a literal."""
+
+    path: str
+    operator: str
+    literal: str | float | bool
+
+    def holds(self, value: str | float | bool) -> bool:
+        return _HOLDS[self.operator](value, self.literal)
 
 
 def check_doubts(outline: Outline, findings: Findings) -> None:
@@ -37,53 +65,85 @@ def _check_end(step: StepOutline, outline: Outline, findings: Findings) -> None:
     if not isinstance(cases, list) or not all(isinstance(case, dict) for case in cases):
         return
     conditions = [case["when"].strip() for case in cases if isinstance(case.get("when"), str)]
-    if len(conditions) == len(cases) > 0 and not _leaves_nothing(conditions, outline):
+    if len(conditions) == len(cases) > 0 and _leaves_something(conditions, outline):
         message = f"{step.name} fails if no case is true: end with {{else: NAME}}, the way of whatever else comes"
         findings.doubt("no-else", (*step.path, "switch"), message)
 
 
-def _leaves_nothing(conditions: list[str], outline: Outline) -> bool:
-    """Tell whether one of the conditions is always true, as far as their texts show."""
-    held: dict[tuple[str, str], frozenset[str]] = {}
-    values: dict[str, set[str]] = {}
-    truths: set[tuple[str, bool]] = set()
-    for condition in conditions:
-        truths.add(_truth(condition))
-        if found := _COMPARISON.fullmatch(condition):
-            left, operator, right = found["left"], found["operator"], found["right"]
-            pair = (left, right)
-            held[pair] = held.get(pair, frozenset()) | _OUTCOMES[operator]
-            if operator == "==":
-                values.setdefault(left, set()).add(right.strip("'\""))
-    return (
-        any((text, not truth) in truths for text, truth in truths)
-        or frozenset("<=>") in held.values()
-        or any(_all_of(left, outline) <= found for left, found in values.items() if _all_of(left, outline))
+def _leaves_something(conditions: Sequence[str], outline: Outline) -> bool:
+    """Tell whether some value certainly makes no condition true: all compare the same with literals of one kind."""
+    comparisons = [found for condition in conditions[: MOST_CASES + 1] if (found := _comparison(condition))]
+    paths = {comparison.path for comparison in comparisons}
+    if len(comparisons) != len(conditions) or len(conditions) > MOST_CASES or len(paths) != 1:
+        return False
+    path = comparisons[0].path
+    literals = {comparison.literal for comparison in comparisons}
+    kind = _kind(comparisons[0].literal)
+    if path.partition(".")[0] in _OF_THE_RUN or any(_kind(literal) is not kind for literal in literals):
+        return False
+    schema = _schema_at(path, outline)
+    return any(
+        _kind(value) is kind and not any(comparison.holds(value) for comparison in comparisons) and _fits(value, schema)
+        for value in _witnesses(literals, schema)
     )
 
 
-def _truth(condition: str) -> tuple[str, bool]:
-    """Return what a condition asks about, and whether it asks for that or for its opposite."""
-    if found := _NEGATION.fullmatch(condition):
-        text, truth = _truth(found["whole"].removeprefix("(").removesuffix(")").strip())
-        return text, not truth
+def _comparison(condition: str) -> _Comparison | None:
     found = _COMPARISON.fullmatch(condition)
-    if found and found["operator"] in ("==", "!=") and found["right"] in ("true", "false"):
-        return found["left"], (found["right"] == "true") == (found["operator"] == "==")
-    return condition, True
+    if found is None:
+        return None
+    if found["path"]:
+        return _Comparison(found["path"], found["operator"], _literal(found["literal"]))
+    return _Comparison(found["last"], _TURNED.get(found["turned"], found["turned"]), _literal(found["first"]))
 
 
-def _all_of(path: str, outline: Outline) -> frozenset[str]:
-    """Return all values that an input or an answer may have, none if it does not say."""
-    root, _, name = path.partition(".")
-    step = outline.step(root)
-    schema: Json = (outline.inputs or {}).get(name) if root == "inputs" else None
-    if step is not None:
-        answer = step.part(StepKind.WAIT).get("accept") or step.part(StepKind.HUMAN).get("form")
-        fields = answer.get("properties") if isinstance(answer, dict) else None
-        schema = fields.get(name) if isinstance(fields, dict) else None
-    values = schema.get("enum") if isinstance(schema, dict) else None
-    return frozenset(value for value in values if isinstance(value, str)) if isinstance(values, list) else frozenset()
+def _literal(text: str) -> str | float | bool:
+    if text in ("true", "false"):
+        return text == "true"
+    if text[0] in "'\"":
+        return text[1:-1]
+    return float(text) if "." in text else int(text)
+
+
+def _kind(value: Json) -> type:
+    return float if isinstance(value, int | float) and not isinstance(value, bool) else type(value)
+
+
+def _witnesses(literals: set[str | float | bool], schema: Json) -> Iterator[Json]:
+    """Yield values to try: those that are compared with, between and beyond them, and those that a schema lists."""
+    yield from literals
+    yield from (True, False)
+    listed = schema.get("enum") if isinstance(schema, dict) else None
+    yield from listed if isinstance(listed, list) else ()
+    yield "_".join(["", *(text for text in literals if isinstance(text, str)), ""])
+    numbers = sorted(number for number in literals if _kind(number) is float and not isinstance(number, str))
+    for number in numbers:
+        for near in (math.floor(number) - 1, math.floor(number), math.ceil(number), math.ceil(number) + 1):
+            if near >= 0 or schema is not None or number < 0:  # amounts of which nothing is said may be counts
+                yield near
+    if isinstance(schema, dict) and schema.get("type") == "number":
+        yield from ((low + high) / 2 for low, high in pairwise(numbers))
+
+
+def _fits(value: Json, schema: Json) -> bool:
+    scratch = Findings()
+    check_fit(schema, value, ("value",), scratch)
+    return not scratch.has_errors
+
+
+def _schema_at(path: str, outline: Outline) -> Json:
+    """Return the schema of an input or of a part of an answer, None if nothing says it."""
+    root, *keys = path.split(".")
+    if root == "inputs":
+        name, *keys = keys or [""]
+        schema: Json = schema_of((outline.inputs or {}).get(name))
+    else:
+        step = outline.step(root)
+        schema = (step.part(StepKind.WAIT).get("accept") or step.part(StepKind.HUMAN).get("form")) if step else None
+    for key in keys:
+        fields = schema.get("properties") if isinstance(schema, dict) else None
+        schema = fields.get(key) if isinstance(fields, dict) else None
+    return schema
 
 
 def _check_timeout(step: StepOutline, kind: StepKind, followed: set[str], outline: Outline, findings: Findings) -> None:
@@ -91,7 +151,7 @@ def _check_timeout(step: StepOutline, kind: StepKind, followed: set[str], outlin
     branch = rule.get("branch") if isinstance(rule, dict) else None
     if step.id is None or not isinstance(branch, str) or f"{step.id}.{branch}" in followed:
         return
-    if any(reads(other, step.id) for other in outline.steps):
+    if names(outline.outputs, step.id) or any(reads(other, step.id) for other in outline.steps):
         return
     if kind is StepKind.HUMAN and step.id in followed:
         return  # told as silence that is taken for an answer

@@ -33,9 +33,13 @@ def _may_end_unanswered(step: StepOutline) -> bool:
 
 def reads(step: StepOutline, step_id: str) -> bool:
     """Tell whether an expression of the step, or any other text in it, names another step."""
+    return any(names(value, step_id) for name, value in step.fields.items() if name not in _NOT_READ)
+
+
+def names(value: Json, step_id: str) -> bool:
+    """Tell whether a text in `value` names a step."""
     word = re.compile(rf"\b{re.escape(step_id)}\b")
-    read = (value for name, value in step.fields.items() if name not in _NOT_READ)
-    return any(word.search(text) for value in read for text in _texts(value))
+    return any(word.search(text) for text in _texts(value))
 
 
 def _texts(value: Json) -> Iterator[str]:

@@ -68,7 +68,7 @@ class _Check:
             if name not in declared:
                 meant.add(self._unknown("unknown-input", path, f"there is no input '{quote(name)}'", name, declared))
             elif value is not None or _is_required(declared[name]):
-                check_fit(_schema_of(declared[name]), value, path, self.findings)
+                check_fit(schema_of(declared[name]), value, path, self.findings)
         for name, field in declared.items():
             if _is_required(field) and name not in given and name not in meant:
                 message = f"the input '{name}' is required, and the test does not give it"
@@ -128,7 +128,7 @@ def _is_required(declared: Json) -> bool:
     return isinstance(declared, Mapping) and declared.get("required") is True
 
 
-def _schema_of(declared: Json) -> dict[str, Json] | None:
+def schema_of(declared: Json) -> dict[str, Json] | None:
     """Return the JSON Schema of an input, None if it cannot be read."""
     try:
         return Input.model_validate(declared).schema_document()

@@ -8,7 +8,7 @@ from invoices.model import FieldValue, Source
 from invoices.readers.dates import find_dates
 from invoices.readers.folding import fold, squeeze
 from invoices.readers.found import found
-from invoices.readers.geometry import Cell, Layout
+from invoices.readers.geometry import Cell, Layout, Row
 from invoices.readers.labels import MAX_DROP, Finder, Labelled, Place
 from invoices.readers.money import Role, role_of
 from invoices.readers.names import MAX_NAME_WORDS, POSTAL_CODE, before_address, clean, is_name
@@ -37,18 +37,14 @@ NARROW = 0.6
 PHRASE = re.compile(r"\s+(?:&|et|and|und|e|y|en|of|de|du|di|von|van|for|pour|per|para|voor|avec|with|mit)\s")
 """Behind a word: it begins a phrase, `Delivery and assembly`, and is no label."""
 SUMS = (Role.NET, Role.TOTAL)
+CONTACT = re.compile(r"@|www\.|\b(?:tel|fax|fon|phone|mail|mob|gsm)")
+"""At the beginning of a word: figures behind it are no money."""
 NO_ADDRESS = re.compile(r"@|www\.|\b(?:tel|fax|fon|phone|mail|iban|ust|tva|vat|btw|siret|hrb)\b")
 
 
 def buyer_cells(finder: Finder) -> list[Cell]:
     """Return the cells of every block that a label gives to the buyer, a recipient, or some other than the seller."""
-    cells: list[Cell] = []
-    for labelled in finder.at(BUYER):
-        if labelled.leads and len(labelled.label_cell.words) <= MAX_NAME_WORDS and not _begins_a_phrase(labelled):
-            start = labelled.label_cell if labelled.place is not Place.RIGHT else labelled.cell
-            if labelled.place is Place.RIGHT and (heads_a_block(finder, labelled) or not is_name(labelled.text)):
-                continue
-            cells.extend([start, *_block(finder, start)])
+    cells = [cell for block in _labelled_blocks(finder) for cell in block]
     for _, sender in sender_lines(finder.layout):
         cells.extend(_addressed(finder, sender))
     cells.extend(_saluted(finder))
@@ -110,8 +106,23 @@ def _begins_a_phrase(labelled: Labelled) -> bool:
     return bool(PHRASE.match(labelled.label_cell.folded.partition(labelled.label)[2]))
 
 
+def _labelled_blocks(finder: Finder) -> Iterator[list[Cell]]:
+    """Yield the blocks at a buyer's labels, each from its label or first line on."""
+    for labelled in finder.at(BUYER):
+        if labelled.leads and len(labelled.label_cell.words) <= MAX_NAME_WORDS and not _begins_a_phrase(labelled):
+            start = labelled.label_cell if labelled.place is not Place.RIGHT else labelled.cell
+            if labelled.place is Place.RIGHT and (heads_a_block(finder, labelled) or not is_name(labelled.text)):
+                continue
+            yield [start, *_block(finder, start)]
+
+
 def _saluted(finder: Finder) -> list[Cell]:
-    """Return the addresses in the head that begin with a line of their own for how one is addressed."""
+    """Return the addresses in the head that begin with a line of their own for how one is addressed.
+
+    None where a label says of an address that it is the buyer's: such a line can then head the seller's.
+    """
+    if any(_is_city(line.folded) for block in _labelled_blocks(finder) for line in block[1:]):
+        return []
     heads = (cell for cell in finder.layout.cells if SALUTATION.fullmatch(cell.folded) and cell.page == 1)
     blocks = (_block(finder, cell) for cell in heads if cell.top < TOP * finder.layout.pages[0].height)
     return [cell for block in blocks if any(_is_city(line.folded) for line in block) for cell in block]
@@ -127,7 +138,8 @@ def _second_address(finder: Finder) -> list[Cell]:
         for cell in row.cells:
             if row.page > 1 or cell.top > TOP * finder.layout.pages[0].height:
                 return []
-            address = _address_from(finder, cell) if cell.top >= end else []
+            begins = cell.top >= end and not _is_of_the_invoice(cell, row)
+            address = _address_from(finder, cell) if begins else []
             if not address:
                 continue
             if seen:
@@ -177,7 +189,7 @@ def _block(finder: Finder, start: Cell) -> list[Cell]:
         inside = [cell for cell in row.cells if start.left - start.height <= cell.left < limit - 1]
         if row.page != start.page or row.top - bottom > (GAP if lines else MAX_DROP) * start.height:
             break
-        if any(_is_of_the_invoice(cell) for cell in inside):
+        if any(_is_of_the_invoice(cell, row) for cell in inside):
             break
         if inside:
             lines.extend(inside)
@@ -187,7 +199,12 @@ def _block(finder: Finder, start: Cell) -> list[Cell]:
     return lines
 
 
-def _is_of_the_invoice(cell: Cell) -> bool:
-    """Tell whether a line is no longer of an address: an amount of money, the name of a sum, or the title."""
-    title = INVOICE_TITLE.match(cell.folded) and not BUYER.match(cell.folded)
-    return bool(title) or role_of(cell.folded) in SUMS or any(amount.exact for amount in find_amounts(cell.text))
+def _is_of_the_invoice(cell: Cell, row: Row) -> bool:
+    """Tell whether a line is no longer of an address: an amount of money, the name of a sum with one, or the title."""
+    if INVOICE_TITLE.match(cell.folded) and not BUYER.match(cell.folded):
+        return True
+    last = row.cells[-1].text
+    charged = any(amount.exact and amount.end == len(last) for amount in find_amounts(last))
+    if not charged or CONTACT.search(cell.folded):
+        return False
+    return role_of(cell.folded) in SUMS or any(amount.exact for amount in find_amounts(cell.text))

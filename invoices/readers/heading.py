@@ -14,6 +14,7 @@ from invoices.readers.labels import Finder, Labelled, Place
 from invoices.readers.numbers import find_amounts
 from invoices.readers.vocabulary import (
     BARE_NUMBER,
+    CREDIT_NUMBER,
     DATE_AFTER_NUMBER,
     DUE_DATE,
     INVOICE_NUMBER,
@@ -21,13 +22,15 @@ from invoices.readers.vocabulary import (
     ISSUE_DATE,
     ORDER,
     OTHER_DOCUMENT,
+    OTHER_PAPER,
     PLAIN_DATE,
+    WEAK_DATE,
 )
 
 NUMBER = re.compile(r"(?:[A-Z]{1,6}[ ])?[A-Za-z0-9][\w/.\-]*(?=$|[\s;)]|,\s|,$)")
 GROUPED = re.compile(r"(?:[A-Z]{1,4} )?\d{1,4}(?: \d{2,4}){1,5}$")
 """A number in groups, which nothing follows: `VR 881 204 55`."""
-RECEIPT = re.compile(r"receipt|quittung|recibo|recu|ricevuta|statement|voucher")
+RECEIPT = re.compile(r"receipt|quittung|recibo|recu|ricevuta|voucher")
 """Beside an invoice's own number, that of another paper."""
 DECIMAL = re.compile(r"\d+[.,]\d\d$")
 CREDIT_WORDS = re.compile(
@@ -44,6 +47,10 @@ SURE_LABEL = 3.0
 ROWS_BELOW_TITLE = 3
 BARE_WORDS = 2
 """`N° :`; with more it is the number of something."""
+WEAK_NUMBER, WEAK_DATE_LABEL = 0.5, 1.5
+"""Of labels that may be another paper's: less than a title, and than a plain `Date:`."""
+LONG_TITLE = 0.2
+"""`Invoice for May`: what stands beside or below it is seldom its number."""
 SAID_OF_ANOTHER, SAID_IN_A_SENTENCE, SAID_OF_PAYMENT = 2.5, 0.6, 0.7
 """What a label loses that names an earlier document, stands inside a sentence, or names what was paid with."""
 SPACED_DATE = re.compile(r"^(\d{1,2}) (\d{1,2}) (\d{4}|\d\d)$")
@@ -92,12 +99,16 @@ def find_invoice_number(finder: Finder) -> FieldValue[str]:
 
 
 def _number_candidates(finder: Finder) -> Iterator[_Candidate]:
+    credit_note = document_type(finder.layout) is DocumentType.CREDIT_NOTE
     for labelled in finder.at(INVOICE_NUMBER):
-        yield from _number_at(labelled, SURE_LABEL - SAID_OF_PAYMENT * bool(RECEIPT.match(labelled.label)))
+        weak = OTHER_PAPER.match(labelled.label) or (CREDIT_NUMBER.match(labelled.label) and not credit_note)
+        strength = SURE_LABEL - SAID_OF_PAYMENT * bool(RECEIPT.match(labelled.label))
+        yield from _number_at(labelled, WEAK_NUMBER if weak else strength)
     for labelled in finder.at(INVOICE_TITLE):
         behind = labelled.leads and labelled.place is Place.SAME_CELL
         if behind or len(labelled.label_cell.words) <= TITLE_WORDS:  # a title with its number, not a sentence
-            yield from _number_at(labelled, 1.5)
+            goes_on = not behind and len(labelled.label_cell.words) > len(labelled.label.split()) + 1
+            yield from _number_at(labelled, LONG_TITLE if goes_on else 1.5)
     for labelled in finder.at(BARE_NUMBER):
         alone = labelled.place is Place.SAME_CELL or len(labelled.label_cell.words) <= BARE_WORDS
         if alone and _beside_title(finder.layout, labelled.label_cell):
@@ -172,9 +183,18 @@ def _dates_at(
         date = next(find_dates(text, month_first=month_first), None)
         if date is None or date.start > 12:  # noqa: PLR2004  # "(dd/mm/yyyy)", "on or before": not half a sentence
             continue
-        score = strength - 0.4 * labelled.place + 0.3 * labelled.leads - 0.02 * date.start
+        weak = bool(WEAK_DATE.match(labelled.label))
+        if weak and _beside_an_order(finder.layout, labelled.label_cell):
+            continue
+        score = WEAK_DATE_LABEL if weak else strength
+        score += 0.3 * labelled.leads - 0.4 * labelled.place - 0.02 * date.start
         score -= _doubt(labelled, date.start)
         yield _DateCandidate(date, labelled.cell, score, Source.TEXT_LABEL)
+
+
+def _beside_an_order(layout: Layout, cell: Cell) -> bool:
+    before = [other for other in layout.rows[cell.row].cells if other.left < cell.left]
+    return bool(before) and bool(ORDER.search(before[-1].folded))
 
 
 def _dates_after_number(finder: Finder, *, month_first: bool) -> Iterator[_DateCandidate]:

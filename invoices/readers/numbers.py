@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 
-from invoices.currencies import THOUSANDTHS
+from invoices.currencies import COMMA_DECIMALS, THOUSANDTHS
 
 SYMBOLS = {"€": "EUR", "$": "USD", "£": "GBP", "¥": "JPY", "₹": "INR", "Rs.": "INR", "Rs": "INR", "zł": "PLN"}
 RINGGIT = "RM"
@@ -59,7 +59,7 @@ def _amounts(text: str) -> Iterator[Amount]:
     for match in AMOUNT.finditer(text):
         sign = match["before"] or match["after"]
         currency = currency_of(sign) if sign else None
-        value = parse_number(match["digits"], thousandths=currency in THOUSANDTHS)
+        value = parse_number(match["digits"], thousandths=_before_thousandths(currency))
         if value is None or _is_day(match):
             continue
         negative = bool(match["inner"] or match["trailing"] == "-" or _opens_negative(match))
@@ -68,16 +68,23 @@ def _amounts(text: str) -> Iterator[Amount]:
         yield Amount(amount, currency, exact, match.start(), match.end())
 
 
+def _before_thousandths(currency: str | None) -> str:
+    """Return the separators that can stand before three decimals in the currency."""
+    if currency not in THOUSANDTHS:
+        return ""
+    return ".," if currency in COMMA_DECIMALS else "."
+
+
 def _is_day(match: re.Match[str]) -> bool:
     """Tell whether it is a date without its year: `until 23.12.`."""
     return bool(re.fullmatch(r"[0-3]?\d\.[01]?\d", match.group().strip())) and match.string[match.end() :][:1] == "."
 
 
-def parse_number(digits: str, *, thousandths: bool = False) -> Decimal | None:
+def parse_number(digits: str, *, thousandths: str = "") -> Decimal | None:
     """Return the number that `digits` means; None if it is too long for money.
 
     The last separator is the decimal one unless three digits follow it: `1.234` is a thousand, as prices of three
-    decimals are rarer than thousands; but not with `thousandths`, of a currency that is written with three decimals.
+    decimals are rarer than thousands; but not at one of `thousandths`, separators of a currency with three decimals.
     """
     plain = re.sub(r"['\u2019 \u00a0\u202f]", "", digits)
     whole, separator, decimals = _split_decimals(plain, thousandths=thousandths)
@@ -92,7 +99,7 @@ def currency_of(sign: str) -> str:
     return PREFIXED_DOLLARS.get(sign) or SYMBOLS.get(sign) or WORDS.get(sign) or ("MYR" if sign == RINGGIT else sign)
 
 
-def _split_decimals(plain: str, *, thousandths: bool) -> tuple[str, str, str]:
+def _split_decimals(plain: str, *, thousandths: str) -> tuple[str, str, str]:
     """Return whole part, decimal separator and decimals; no separator if there are no decimals."""
     last = max(plain.rfind("."), plain.rfind(","))
     if last < 0:
@@ -102,7 +109,7 @@ def _split_decimals(plain: str, *, thousandths: bool) -> tuple[str, str, str]:
     if plain.count(separator) > 1:
         return plain, "", ""
     grouped = len(decimals) == 3 and other not in plain and len(plain[:last]) <= 3 and plain[:last] != "0"  # noqa: PLR2004
-    return (plain, "", "") if grouped and not thousandths else (plain[:last], separator, decimals)
+    return (plain, "", "") if grouped and separator not in thousandths else (plain[:last], separator, decimals)
 
 
 def _opens_negative(match: re.Match[str]) -> bool:

@@ -7,7 +7,7 @@ from PIL import Image
 
 from invoices.readers.images import open_pictures
 from invoices.readers.pdf_file import open_pdf
-from invoices.readers.render import render_pages
+from invoices.readers.render import LEAST_SIDE, render_pages
 from invoices.readers.sniff import Kind, sniff
 
 MOST_PIXELS = 2_200_000
@@ -25,7 +25,9 @@ def draw_page(data: bytes, number: int, max_pages: int) -> bytes | None:
         return None
     scale = (MOST_PIXELS / (picture.width * picture.height)) ** 0.5
     if scale < 1:
-        size = max(1, int(picture.width * scale)), max(1, int(picture.height * scale))
+        size = int(picture.width * scale), int(picture.height * scale)
+        if min(size) < LEAST_SIDE:
+            return None  # a line
         picture = picture.resize(size, Image.Resampling.BOX, reducing_gap=2.0)
     written = io.BytesIO()
     picture.save(written, "PNG")

@@ -25,7 +25,8 @@ TOTAL = any_of(
     r"rechnungssumme brutto",
     r"(?:summe|gesamt|total|betrag) (?:brutto|inkl)",
     r"(?:total[ei]?|totaal|summe|gesamt\w*|\w*betrag|\w*bedrag|montant|prix|importe|importo|amount|price)\W[^.]{0,20}?"
-    r"(?<![a-z])(?:incl|inkl|inklusive|inclusive|inclusief|including|inclus[ao]|incluid[ao]|with|mit|avec|con|ttc)",
+    r"(?<![a-z])(?:incl|inkl|inklusive|inclusive|inclusief|including|inclus[ao]|incluid[ao]|ttc|"
+    r"(?:with|mit|avec|con) (?:vat|tax|mwst|ust|tva|btw|iva))",
     r"inclusive total|\w*endbetrag|gesamtforderung|forderungsbetrag|falliger betrag|^\W*a (?:payer|pagar|regler)",
     r"montant (?:de la )?facture|eindbedrag|verschuldigd\w* bedrag|please pay|tvac",
     r"zu (?:zahlen|uberweisen|begleichen)(?:der betrag)?|gesamt(?:honorar|preis)|endsumme|total inkl",
@@ -100,7 +101,7 @@ ADJUSTMENT = any_of(
 _PAID = (
     r"(?:amount |already |total )?(?:paid|prepaid|received)|payments?(?: received)?|advance",
     r"(?:bereits )?(?:bezahlt|gezahlt)|anzahlung\w*|erhaltene\w*|offener? betrag|offene",
-    r"aanbetaling|voorschot\w*",
+    r"aanbetaling|(?<!totaal )voorschot\w*(?=\W*$|\W+verrekend)",
     r"acompte|deja (?:paye|regle)|voldaan|betaald|ontvangen|anticipo|pagado|acconto|pagato|balance",
 )
 PAID = any_of(*_PAID)

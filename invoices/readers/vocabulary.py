@@ -37,9 +37,14 @@ INVOICE_NUMBER = any_of(
     rf"(?:(?<![a-z] )note|parcella|notula|ricevuta|minuta|recibo|recu|honorarnote|kostennote|quittung)[\s-]*{_NUMBER}",
     r"(?:invoice|facture|factuur|bill) ref(?:erence)?|ref(?:erence|\.)? (?:de )?(?:la )?(?:facture|factura)",
     rf"(?:facture|factura|fattura|factuur) (?:de|di|voor) \w+ {_NUMBER}",
-    rf"{_NUMBER}\.?\s*(?:de |d'|della |di |der |van )?(?:la |l')?(?:{INVOICE_WORDS}|documento?|fra|abono|recibo)",
+    rf"{_NUMBER}\.?\s*(?:de |d'|della |di |der |van )?(?:la |l')?"
+    rf"(?:{INVOICE_WORDS}|(?<!id )documento?|fra|abono|recibo)",
     rf"\w*rechnung (?:zur?|zum|fur|uber|des|der) (?:\w+ ){{1,3}}?(?:\([^)]*\) )?{_NUMBER}",
 )
+OTHER_PAPER = re.compile(r"statement|ft(?![a-z])|.*(?:docs?(?![a-z])|document|dokument)")
+"""Of a number's label: it may be that of another paper than the invoice."""
+CREDIT_NUMBER = re.compile(r"cn(?![a-z])|credit[\s.-]+n(?!ot)")
+"""Of a number's label: that of a credit note, if the document is one."""
 INVOICE_TITLE = any_of(INVOICE_WORDS, r"nota(?=\W+[a-z]{1,4}[-./]?\d)")
 
 ISSUE_DATE = any_of(
@@ -47,15 +52,18 @@ ISSUE_DATE = any_of(
     r"date\s*(?:of\s*)?(?:issue|invoice|document|bill|billing)d?|(?:date\s*/\s*)?tax point(?: date)?",
     r"(?:rechnungs|rech\.?|r[eg]\.?|beleg|ausstellungs|erstell(?:ungs)?)[\s-]*datum",
     r"(?:dokument(?:en)?|gutschrifts?|faktura)[\s-]*datum",
-    r"datum der (?:rechnung(?:sstellung)?|ausstellung)|(?:ausgestellt|erstellt) am",
+    r"datum der (?:rechnung(?:sstellung)?|ausstellung)|ausgestellt am",
     r"(?:fa[ck]tuur|fact\.|nota|document|credit(?:nota|factuur)?|uitgifte)\s*datum",
     r"datum (?:van )?(?:factuur|nota|uitgifte)",
     r"date\s*(?:de\s*|du\s*)?(?:la\s*)?(?:facture|facturation|d'emission|emission|d'edition|document|(?:l')?avoir)",
     r"fecha\s*(?:del?\s*)?(?:la\s*)?(?:factura|fra|emision|expedicion|documento|abono)|f\. ?(?:factura|emision)",
     r"data\s*(?:della\s*|di\s*|del\s*)?(?:fattura|emissione|documento|doc|bolletta)|emess[ao] il|emitid[ao] el",
-    r"(?:issued|dated|submitted|billed|invoiced|raised)(?: on)?",
+    r"(?:issued|dated|billed|invoiced)(?: on)?",
+    r"(?:^\W*|(?:invoice|rechnung)\W+)(?:(?:submitted|raised)(?: on)?|erstellt am)",
     r"(?:editee?|emise?|etablie?|faite?) le",
 )
+WEAK_DATE = re.compile(r"tax point|.*(?:submitted|raised|erstellt am)")
+"""Of a date's label: invoices that have one of these may have the date they were written besides."""
 OTHER_DOCUMENT = any_of(
     r"previous|preceding|referred|refers|related|against|corrects|original(?:e|es)?",
     r"rectifica|rettifica|corrige|sustituye|sur facture|zu(?:r)? rechnung|rif\.|bij factuur",
@@ -72,7 +80,8 @@ PLAIN_DATE = re.compile(r"^\W*(?:date|datum|fecha|data|dato)\W*(?:$|\d|[a-z]+,? 
 DATE_AFTER_NUMBER = re.compile(r"\b(?:vom|von|du|dated|of|del|van|d\.d\.|date)\s*$")
 DUE_DATE = any_of(
     r"(?:payment\s*)?due\s*(?:date|by|on)?",
-    r"pay(?:ment|able)?\s*(?:by|before|until|deadline|on(?= \d))|to be paid by|(?:expiry|expiration) date",
+    r"pay(?:ment|able)?\s*(?:by|before|until|deadline|on(?= \d))|to be paid by",
+    r"(?:payment|invoice) (?:expiry|expiration) date",
     r"to reach us by",
     r"(?:remit|transfer|settle|pay)(?:ment)?\b[^.]{0,40}?\b(?:until|before|no later than|by)",
     r"zahl(?:ungs)?termin|netto bis|fallig(?:keit|keitsdatum|keitstag|keitstermin)?(?:\s*(?:am|bis|zum))?",
@@ -86,7 +95,8 @@ DUE_DATE = any_of(
     r"verval(?:datum|dag)",
     r"(?:uiterlijk|te)\s*(?:betalen|voldoen)\s*(?:voor|op|uiterlijk)",
     r"(?:uiterste\s*)?betaal(?:datum|termijn)|beta(?:len|al|ling) (?:voor|uiterlijk(?: op)?)|voldoen voor",
-    r"(?:date\s*(?:d'|de\s*)?)?(?:limite de (?:paiement|reglement)|reglement|echeance)|reglement le",
+    r"(?:date\s*(?:d'|de\s*)?)?(?:limite de (?:paiement|reglement)|echeance)|reglement le",
+    r"date\s*(?:d[eu]\s*)?reglement",
     r"^\W*(?:avant|au plus tard) le",
     r"(?:a payer|payable|a regler)[^.]{0,20}?(?:avant|au plus tard|jusqu'au|le)(?: le)?",
     r"(?:fecha\s*(?:de\s*)?)?(?:vencimientos?|vto|vence(?: el)?)|fecha limite(?: de pago)?|pagar antes del?",
@@ -122,7 +132,7 @@ BUYER = _party(
 SALUTATION = re.compile(
     r"(?:an(?: die| das| den)?|firma|herrn?|frau|familie|eheleute|monsieur|madame|mme|mlle|societe|ste|"
     r"(?:de heer|dhr\.?|mevrouw|mevr\.?)(?: en (?:mevrouw|mevr\.?))?|"
-    r"se[nñ]or(?:es|a)?|sr(?:a|es)?\.?|gent(?:\.le|ile)|egr(?:\.|egio)(?: sig(?:\.|nore)?)?|messrs\.?)\W*"
+    r"se[nñ]or(?:es|a)?|sr(?:a|es)?\.?|gent(?:\.le|ile)|egr(?:\.|egio)(?: sig(?:\.|nore)?)?|messrs\.?)[.,]?"
 )
 """A line of its own above the name of whom a letter is for; folded."""
 THIRD_PARTY = _party(

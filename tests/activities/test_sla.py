@@ -38,12 +38,12 @@ def notifying(tools: Tools, server: Loopback) -> Tools:
     return dataclasses.replace(tools, outside=Outside(http, notify_url=f"{server.url}/alerts"))
 
 
-async def item(tools: Tools, *, used: float, hours: float = 10) -> Review:
+async def item(tools: Tools, *, used: float, hours: float = 10, vendor: str = "M") -> Review:
     """Open an item of a tenant of its own that has used this share of its SLA."""
     tenant, now = f"sla_{uuid.uuid4().hex[:12]}", dt.datetime.now(dt.UTC)
     document = await upload(tools.db, tenant_id=tenant)
     sla_from = now - used * hours * HOUR
-    question = Question("invoice.test", Appearance(10, {}, [], {"vendor": "M"}), sla_from + hours * HOUR, sla_from)
+    question = Question("invoice.test", Appearance(10, {}, [], {"vendor": vendor}), sla_from + hours * HOUR, sla_from)
     return await upsert_review(tools.db, tenant, document.document_id, question)
 
 
@@ -99,6 +99,16 @@ async def test_people_are_told_once_of_the_last_share(tools: Tools) -> None:
     assert (body["title"], body["level"], body["run_id"]) == ("SLA", "warning", "invoice.test")
     assert "has used 80 % of its time" in body["text"]
     assert body["text"].endswith(" (M)")
+
+
+async def test_a_sender_writes_no_markup_into_a_chat(tools: Tools) -> None:
+    vendor = "<https://evil.example|Approve here> <!channel> A&B"
+    review = await item(tools, used=0.85, vendor=vendor)
+    async with loopback() as server:
+        await look(notifying(tools, server))
+        body = next(each.json() for each in server.asked if review.review_id in each.json()["message"])
+    assert body["text"].endswith(" (&lt;https://evil.example|Approve here&gt; &lt;!channel&gt; A&amp;B)")
+    assert body["details"]["summary"]["vendor"] == vendor
 
 
 async def test_a_receiver_that_is_away_is_told_later_with_the_same_id(tools: Tools) -> None:

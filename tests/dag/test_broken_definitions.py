@@ -50,3 +50,9 @@ def test_there_are_fifty() -> None:
 def test_a_broken_definition_is_told_in_full(title: str) -> None:
     text, expected = CASES[title]
     assert told(text) == expected
+
+
+def test_a_case_that_is_nested_too_deep_is_refused_like_any_expression() -> None:
+    when = f"{'not (' * 2000}inputs.x{')' * 2000}"
+    lines = ("id: t", "inputs: {x: {type: boolean}}", f"steps: [{{id: s, switch: [{{when: {when}, branch: a}}]}}]")
+    assert "error bad-expression" in told("\n".join(lines))

@@ -482,7 +482,7 @@ def test_a_page_never_takes_more_than_a_query_can_carry() -> None:
     assert all(len(to_json(page)) < MAX_PAGE_BYTES + 10_000 for page in found)
 
 
-@pytest.mark.parametrize("value", ["x" * 5_000_000, ["x"] * 1_000_000, {"a": {"b": "x" * 1_000_000}}])
+@pytest.mark.parametrize("value", ["x" * 5_000_000, ["x"] * 1_000_000, {"a": {"b": "x" * 1_000_000}}, {"x" * 900: 1}])
 def test_a_long_value_is_cut(value: Json) -> None:
     assert len(brief(value)) == MOST_CHARACTERS
     assert brief(value).endswith("…")

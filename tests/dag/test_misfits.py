@@ -1,11 +1,11 @@
 """What expressions tell of values that do not fit, and what runs that began before are told."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import pytest
 
 from dag.expressions import compile_expression
-from dag.misfits import LackError
+from dag.misfits import MOST_COMPARED, SHOWN_CHARACTERS, LackError
 from dag.stored import Path
 from dag.values import Json
 from dag.work import ExpressionError
@@ -79,3 +79,28 @@ def test_a_lack_names_its_place_only_if_it_is_known() -> None:
     error = LackError({}, "b", "former")
     assert error.message == "an object has no 'b': it is empty"
     assert error.of(f"'{path[0]}'", is_whole=True).message == "'a' has no 'b': it is empty"
+
+
+def test_what_was_meant_is_looked_for_only_for_whom_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def nearest(key: str, names: Iterable[Json]) -> str:
+        asked.append(key)
+        return str(next(iter(names)))
+
+    monkeypatch.setattr("dag.misfits._nearest", nearest)
+    error = fault("a.totl > 1", Known(VALUES)).within("config")
+    assert error.told(1) == "config: `a.totl > 1`: 'dict object' has no attribute 'totl'"
+    assert asked == []
+    assert "did you mean 'total'" in error.told(2) == error.message
+    assert asked == ["totl"]
+
+
+@pytest.mark.parametrize("meant", [f"key_{MOST_COMPARED}_", "k" * 60])
+def test_what_was_meant_is_looked_for_among_few_short_keys(meant: str) -> None:
+    found: dict[str, Json] = {f"{n}": n for n in range(MOST_COMPARED - (len(meant) > SHOWN_CHARACTERS))} | {meant: 1}
+    assert "did you mean" not in LackError(found, meant[:-1], "former").message
+
+
+def test_a_key_that_is_itself_missing_is_told() -> None:
+    assert fault("a[a.totl] + 1", Known(VALUES)).message.startswith("`a[a.totl] + 1`: an object has no part")

@@ -20,6 +20,7 @@ from dag.report import MAX_INNER_BYTES, MAX_REPORT_BYTES, RunReport, for_outer, 
 from dag.rewind import begin
 from dag.scheduler import advance
 from dag.state import MOST_EARLIER, EarlierError, RunState, StepError, StepStatus
+from dag.stored import Found
 from dag.values import Json
 
 BROKEN = StepError("ConnectionError", "no network")
@@ -123,6 +124,16 @@ def test_no_more_is_explained_than_a_turn_has_time_for() -> None:
     page = explain_run(plan, run, "told.1")
     assert 0 < len(page.steps) < 30
     assert page.after == next(reversed(page.steps))
+
+
+def test_a_report_explains_no_more_than_the_turn_that_ends_a_run_has_time_for() -> None:
+    steps = [noop(f"s{number}", "a", condition="a.n > 100") for number in range(100)]
+    plan, run = played([noop("a"), *steps], StepCompleted("a", {"n": 7}, 1, 110.0))
+    run.loaded = {("other", "x", number): Found(("other", "x", number), 1) for number in range(5_000)}
+    told, before = report(plan, run), run.spent
+    assert 0 < told.unexplained < 101
+    assert sum(not step.why for step in told.steps.values()) == told.unexplained
+    assert run.spent == before
 
 
 def test_a_run_that_has_not_begun_is_told() -> None:

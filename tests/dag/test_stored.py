@@ -18,12 +18,14 @@ from dag.messages import (
     Resolution,
     ResolutionKind,
     Resolved,
+    RunStarted,
     Start,
     Store,
     Stored,
     WentOn,
 )
 from dag.moving import MOST_LOADS
+from dag.report import report_of
 from dag.rewind import load, rewind, save
 from dag.scheduler import advance
 from dag.state import RunStatus, StepError, StepStatus
@@ -75,6 +77,25 @@ def _as_they_lead(part: Part) -> Path:
 
 def at(*path: str | int) -> Part:
     return WHOLE.at(path)
+
+
+def test_a_retry_tells_what_it_can_of_a_switch_that_read_stored_values() -> None:
+    cases: list[Json] = [
+        {"when": "a.x > 10", "branch": "much"},
+        {"when": "a.y == 'z'", "branch": "much"},
+        {"else": "no"},
+    ]
+    steps = (step("a"), step("r", "a", switch=cases), step("c", "r.much"))
+    world = World(definition(*steps))
+    world.start()
+    world.send(done("a", MARK))
+    loaded(world, 5, "z", step="r")
+    world.send(broke("c"))
+    again = rewind(world.plan, load(world.plan, save(world.plan, world.run)))
+    advance(world.plan, again, RunStarted(20.0))
+    told = report_of(world.plan, again, run_id="x.1", tenant_id="default", version=1, digest="d").steps["r"]
+    assert told.branch == "much"
+    assert told.why[-1] == "`a.y == 'z'` was true, and led to much (a.y = a stored value of 100000 bytes)"
 
 
 def test_a_mark_is_exactly_that() -> None:

@@ -50,6 +50,18 @@ def lines(*texts: str) -> list[Line]:
         (["Nota: 30 dagen"], None),
         (["Declaratienummer | D2026-0417"], "D2026-0417"),
         (["Facture / Invoice | n° / no. FV/214"], "FV/214"),
+        (["Invoice No. 4711", "Credit no. 998877"], "4711"),
+        (["Invoice", "4711", "Credit no. 998877"], "4711"),
+        (["Invoice 4711", "Document id: A9F33C771"], "4711"),
+        (["Invoice 4711", "Statement no. 998877"], "4711"),
+        (["Invoice 4711", "ID document: X9988771"], "4711"),
+        (["ID document: X9988771"], None),
+        (["Rechnung 4711", "Dokument-Nr.: 9988771"], "4711"),
+        (["Fattura n. 4711", "Ft. n. 998877"], "4711"),
+        (["Document no. 4711"], "4711"),
+        (["INVOICE EXAMPLE FOR MAY | B3G2", "Document no. | 99999999"], "99999999"),
+        (["CREDITNOTA", "Creditnr. | CN260077", "Betreft factuur 26011842"], "CN260077"),
+        (["CREDIT NOTE", "Credit no. CN260077", "Re invoice 26011842"], "CN260077"),
     ],
 )
 def test_the_number_is_the_documents_own(texts: list[str], number: str | None) -> None:
@@ -70,6 +82,15 @@ def test_the_number_is_the_documents_own(texts: list[str], number: str | None) -
         (["Facture de mai", "Editée le 13 mai 2024"], MAY),
         (["Delivery date: 13.05.2024"], None),
         (["13. Mai 2024", "Moderation Jubiläum, 12.05.2024 | 1.450,00 €"], MAY),
+        (["Date: 13/05/2024", "Order submitted 01/02/2024"], MAY),
+        (["Date: 13/05/2024", "Order | Submitted 01/02/2024"], MAY),
+        (["Date: 13/05/2024", "Ticket raised on 01/02/2024"], MAY),
+        (["Datum: 13.05.2024", "Angebot erstellt am 01.02.2024"], MAY),
+        (["Tax point: 01/05/2024", "Invoice date: 13/05/2024"], MAY),
+        (["Tax point: 01/05/2024", "Date: 13/05/2024"], MAY),
+        (["Tax point: 13/05/2024"], MAY),
+        (["Rechnung erstellt am 13.05.2024"], MAY),
+        (["Submitted on 13/05/2024"], MAY),
     ],
 )
 def test_the_issue_date_is_not_that_of_an_order_or_another_invoice(texts: list[str], date: dt.date | None) -> None:
@@ -108,3 +129,16 @@ def test_a_date_at_the_foot_is_that_of_the_printing() -> None:
 )
 def test_the_due_date_is_found_in_each_language(text: str) -> None:
     assert find_due_date(finder(lines(text)), month_first=False).value == JUNE
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Règlement CB 12/06/2024",
+        "Mode de règlement | Virement 12/06/2024",
+        "Expiry date: 12/06/2024",
+        "Licence expiry date: 12/06/2024",
+    ],
+)
+def test_what_was_paid_or_runs_out_on_a_day_is_not_due_then(text: str) -> None:
+    assert find_due_date(finder(lines(text)), month_first=False).value is None

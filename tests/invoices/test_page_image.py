@@ -73,6 +73,7 @@ def test_what_has_no_such_page_has_no_picture() -> None:
         *(False, True, True),
     ]
     assert draw_page(ubl_invoice(), 1, 50) is None
+    assert [draw_page(png(*size), 1, 50) for size in ((1, 24_000_000), (24_000_000, 1))] == [None, None]  # lines
 
 
 def test_what_cannot_be_opened_says_why() -> None:

@@ -39,13 +39,26 @@ WIDE_SENDER: list[Line] = [
         [(50, 120, f"{SELLER} · Hafenstraße 9 · 20457 Hamburg"), *block(50, 140, BUYER, *OTHER_ADDRESS)],
         [*WIDE_SENDER, *block(50, 140, BUYER, *OTHER_ADDRESS)],
         [*block(50, 150, "Bill to", BUYER, *OTHER_ADDRESS), *block(50, 790, SELLER, *ADDRESS, "HRB 123456")],
+        [*block(50, 50, "Firma:", SELLER, *ADDRESS), *block(320, 50, "Kunde:", BUYER, *OTHER_ADDRESS)],
+        [*block(50, 50, "Firma", SELLER, *ADDRESS), *block(50, 150, "Kunde", BUYER, *OTHER_ADDRESS)],
         [*block(50, 40, "Delivery note 7", "1 May 2024"), *FOOT, *block(50, 110, "Firma", BUYER, *OTHER_ADDRESS)],
         [
             *block(50, 50, "Lieferadresse", BUYER, *OTHER_ADDRESS),
             *block(320, 50, "Contact us", SELLER, "www.nordwind.de"),
         ],
     ],
-    ids=["labels", "numbers first", "buyer's label", "window", "wide signs", "footer", "saluted", "two heads"],
+    ids=[
+        "labels",
+        "numbers first",
+        "buyer's label",
+        "window",
+        "wide signs",
+        "footer",
+        "own",
+        "own above",
+        "saluted",
+        "two heads",
+    ],
 )
 def test_both_names_are_found(lines: list[Line]) -> None:
     assert parties(lines) == (SELLER, BUYER)
@@ -233,6 +246,25 @@ def test_a_buyers_block_ends_where_the_invoice_begins() -> None:
     head = block(50, 50, SELLER, *ADDRESS)
     letter = block(50, 110, "Bill to", BUYER, *OTHER_ADDRESS, "Invoice no. 7", "Work", f"IBAN: {IBAN}")
     assert read_text([page([*head, *letter])]).iban.value == IBAN
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["info@bergmann.net", "Via Due Macelli 5", "Smart-Net AG", "HT Solutions GmbH", "Tel 0 31.45"],
+)
+def test_a_buyers_block_does_not_end_at_a_line_of_its_address(line: str) -> None:
+    head = block(50, 50, SELLER, *ADDRESS)
+    buyer = block(50, 120, "Bill to", BUYER, *OTHER_ADDRESS, line, f"VAT: {BUYERS_VAT}", f"IBAN: {IBAN}")
+    invoice = read_text([page([*head, *buyer])])
+    assert (invoice.vendor_name.value, invoice.vendor_vat_id.value, invoice.iban.value) == (SELLER, None, None)
+
+
+def test_a_sum_and_the_account_below_it_are_no_address() -> None:
+    head = [*block(50, 40, "atelier brume"), *block(320, 80, "Mairie de Saint-Rémy", "13210 Saint-Rémy")]
+    spaced = "DE02 1203 0000 0000 2020 51"
+    sums: list[Line] = [(50, 200, "Montant TTC à régler"), (400, 200, "7 680,00 €")]
+    paid: list[Line] = [(50, 215, f"Payable à réception par virement sur le compte {spaced}.")]
+    assert read_text([page([*head, *sums, *paid])]).iban.value == IBAN
 
 
 def test_goods_that_are_delivered_are_no_delivery_address() -> None:

@@ -44,6 +44,7 @@ def values(totals: Totals) -> tuple[str | None, ...]:
         (("Summe netto", "19% MwSt.", "Gutschriftsbetrag"), "de"),
         (("Total HTVA", "TVA 19%", "Total de l'avoir"), "fr"),
         (("Bedrag ex btw", "Btw hoog 19%", "Te crediteren"), "nl"),
+        (("Voorschot excl. btw", "Btw 19%", "Totaal voorschot"), "nl"),
         (("Total bruto", "I.V.A. 19 %", "TOTAL EUROS"), "es"),
         (("Importe neto", "IVA 19 %", "Total a abonar"), "es"),
         (("Imponibile", "IVA 19%", "Totale nota di credito"), "it"),
@@ -63,6 +64,9 @@ def test_sums_are_known_by_their_names(labels: tuple[str, str, str], language: s
         (("Subtotal | 50.00", "VAT 10% | 5.00", "Total | 55.00", "Deposit | 15.00", "To pay | 40.00"), None),
         (("Total | 703.15", "Part | 20.00", "Total | 281.71"), (None, None, "703.15")),
         (("Tax | 0.00", "Total | 4.11"), ("4.11", "0.00", "4.11")),
+        (("Total | 45.00", "Amount paid with cash | 50.00", "Change | 5.00"), (None, None, "45.00")),
+        (("Summe | 45,00", "Betrag mit EC-Karte bezahlt | 50,00"), (None, None, "45.00")),
+        (("Total | 45,00", "Importe pagado con tarjeta | 50,00"), (None, None, "45.00")),
     ],
     ids=[
         "a tax of another name is known by its rate",
@@ -71,6 +75,9 @@ def test_sums_are_known_by_their_names(labels: tuple[str, str, str], language: s
         "what was paid before does not change the total",
         "of two plain totals the larger counts",
         "without tax the total is the net",
+        "cash that was handed over is no total",
+        "what a card paid is no total",
+        "what was paid by card is none in Spanish either",
     ],
 )
 def test_arithmetic_tells_what_names_do_not(rows: tuple[str, ...], expected: tuple[str | None, ...] | None) -> None:

@@ -26,7 +26,7 @@ LABELS = {
         "Data fattura|Data documento|Data di emissione|Data doc.|Emessa il|Data bolletta",
     ),
     DUE_DATE: (
-        "Due date|Payment due by|Pay by|Payable by|Date due|Expiry date|To be paid by",
+        "Due date|Payment due by|Pay by|Payable by|Date due|Payment expiry date|To be paid by",
         "Fällig am|Fälligkeitsdatum|Zahlbar bis spätestens|Zahlungstermin|Zahlung bis|Netto bis",
         "Date d'échéance|Échéance le|À payer avant le|À régler avant le|Date de règlement|Avant le",
         "Vervaldatum|Vervaldag|Uiterste betaaldatum|Te betalen voor|Betaling uiterlijk",

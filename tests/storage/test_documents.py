@@ -2,6 +2,8 @@
 
 import asyncio
 import datetime as dt
+from dataclasses import replace
+from unittest.mock import ANY
 
 import asyncpg
 import pytest
@@ -38,6 +40,20 @@ async def test_storing_the_same_upload_again_changes_nothing(db: PoolConnectionP
     again = await upload(db, document_id="doc_a", blob=blob_of("abc"))
     assert again.received_at == first.received_at
     assert again.duplicate_of is None
+
+
+async def test_a_document_whose_original_was_removed_has_it_again_when_it_is_sent_again(
+    db: PoolConnectionProxy,
+) -> None:
+    await upload(db, document_id="doc_a", blob=blob_of("abc"))
+    await db.execute("UPDATE documents SET original_removed_at = now() WHERE document_id = 'doc_a'")
+    await upload(db, document_id="doc_b", blob=blob_of("abc"))
+    removed = await load_document(db, TENANT, "doc_a")
+    assert removed
+    assert removed.original_removed_at
+    again = await upload(db, document_id="doc_a", blob=blob_of("abc"))
+    assert (again.document_id, again.original_removed_at) == ("doc_a", None)
+    assert (await load_document(db, TENANT, "doc_a")) == replace(again, age_seconds=ANY)
 
 
 async def test_an_id_with_other_bytes_is_refused(db: PoolConnectionProxy) -> None:
