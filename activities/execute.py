@@ -1,11 +1,11 @@
 """The one wrapper around every handler: decodes the call, beats the heart, and decides what is retried and when."""
 
-import asyncio
 import math
 import random
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 from pydantic import ValidationError
@@ -15,13 +15,14 @@ from temporalio.exceptions import ApplicationError
 
 from activities.callbacks import replaced
 from activities.errors import TryAgainLaterError
+from activities.pulse import pulse
 from activities.registry import Call, Handler
 from activities.step_cache import find_output, keep_output
 from activities.tools import Tools
 from dag.calls import EARLIER_ERRORS, StepCall, StepOutcome, errors_left
 from dag.state import EARLIER_CHARACTERS, MOST_EARLIER, EarlierError, StepError
 from dag.stored import STORED, part_of
-from dag.values import Json, canonical, shortened
+from dag.values import Json, shortened
 from storage.parts import filled, marks_in, worded
 from storage.values import MAX_STORED_BYTES, may_hold_marks
 
@@ -38,12 +39,13 @@ def activity_for(handler: Handler, tools: Tools) -> Callable[[StepCall], Corouti
 
     @activity.defn(name=handler.name)
     async def execute(call: StepCall) -> StepOutcome:
-        attempt, earlier = activity.info().attempt, errors_left(activity.info().heartbeat_details)
+        info = activity.info()
+        attempt, earlier = info.attempt, errors_left(info.heartbeat_details)
         hidden: dict[str, str] = {}
         try:
             urls = _callback_urls(call, tools)
             hidden = {url: placeholder for placeholder, url in urls.items()}
-            with _heartbeat(earlier):
+            with _heartbeat(info, earlier):
                 config = handler.config.model_validate(replaced(await _whole_config(call, tools), urls))
                 step = Call(
                     *(call.tenant_id, call.run_id, call.step_id, attempt, config, call.item_key, hidden, call.secrets),
@@ -99,7 +101,7 @@ class OutputHasMarkError(ValueError):
 
 async def _whole_config(call: StepCall, tools: Tools) -> Json:
     """Return the call's config with the stored values themselves. Most hold none, and are not searched."""
-    if not may_hold_marks(canonical(call.config)):
+    if not may_hold_marks(to_json(call.config, inf_nan_mode="constants")):
         return call.config
     return await filled(tools.values, call.tenant_id, call.config, most_bytes=MAX_STORED_BYTES, name="config")
 
@@ -131,26 +133,22 @@ def _leave_to_the_next(failure: ApplicationError, earlier: tuple[EarlierError, .
 
 
 @contextmanager
-def _heartbeat(earlier: tuple[EarlierError, ...]) -> Iterator[None]:
+def _heartbeat(info: activity.Info, earlier: tuple[EarlierError, ...]) -> Iterator[None]:
     """Tell Temporal, while the body runs, that this worker is alive; the details are the attempt's number and errors.
 
     These are the errors of `earlier` attempts, for the next one if this one ends without a word.
     """
-    info = activity.info()
     if info.heartbeat_timeout is None:  # local activities have none
         yield
         return
-    loop, every_seconds = asyncio.get_running_loop(), info.heartbeat_timeout.total_seconds() / BEATS_PER_TIMEOUT
-
-    def beat() -> None:
-        activity.heartbeat(info.attempt, *([earlier] if earlier else []))
-        timers[0] = loop.call_later(every_seconds, beat)
-
-    timers = [loop.call_later(every_seconds, beat)]  # carries this activity's context into every beat
+    details = (info.attempt, earlier) if earlier else (info.attempt,)
+    every_seconds = info.heartbeat_timeout.total_seconds() / BEATS_PER_TIMEOUT
+    beating = pulse()
+    number = beating.add(every_seconds, partial(activity.heartbeat, *details))
     try:
         yield
     finally:
-        timers[0].cancel()
+        beating.remove(every_seconds, number)
 
 
 def _failure(

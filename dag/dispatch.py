@@ -45,7 +45,9 @@ def dispatch(plan: Plan, run: RunState, at: float, commands: list[Command]) -> b
             _begin(plan, run, step, at, commands)
         except ExpressionError as error:
             settle(plan, run, step, refuse(run.steps[step.index], "TemplateError", error.told(plan.semantics)), at)
-        size = sum(_size_of(plan, run, command) for command in commands[begun:])
+        size = 0
+        for command in commands[begun:]:
+            size += _size_of(plan, run, command)
         run.carried_bytes, run.begun_bytes = run.carried_bytes + size, run.begun_bytes + size
         if run.failures > failures or run.carried_bytes > MAX_CARRIED_BYTES:
             return True
@@ -58,11 +60,14 @@ def may_dispatch(plan: Plan, run: RunState) -> bool:
 
 
 def _size_of(plan: Plan, run: RunState, command: Command) -> int:
-    if not isinstance(command, Start | StartChunk):
+    if isinstance(command, Start):
+        size = size_of(command.config)
+    elif isinstance(command, StartChunk):
+        size = sum(size_of(item.config) for item in command.items)
+    else:
         return 0
-    configs = [command.config] if isinstance(command, Start) else [item.config for item in command.items]
     is_nested = bool(run.nested_bytes) and plan.step(command.step).kind is StepKind.WORKFLOW
-    return sum(map(size_of, configs)) + is_nested * run.nested_bytes
+    return size + is_nested * run.nested_bytes
 
 
 def _next(plan: Plan, run: RunState) -> Step | None:

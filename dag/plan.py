@@ -82,8 +82,11 @@ class Step:
     """A step of a plan. `parents` and `children` are indices into `Plan.steps`, ascending."""
 
     index: int
+    id: str
     definition: StepDefinition
     kind: StepKind
+    takes_slot: bool
+    """Whether it counts for `max_concurrency`: only handlers do, for all else waits or takes no time."""
     layer: int
     parents: tuple[int, ...]
     children: tuple[int, ...]
@@ -105,16 +108,6 @@ class Step:
     """Those that the config of what undoes the step names as it was written."""
     cache_key: Template | None
     """What tells equal work, where its author says so; else the config does (dag.caching)."""
-
-    @property
-    def id(self) -> str:
-        """The step's id in the definition."""
-        return self.definition.id
-
-    @property
-    def takes_slot(self) -> bool:
-        """Whether it counts for `max_concurrency`: only handlers do, for all else waits or takes no time."""
-        return self.kind is StepKind.HANDLER
 
     @property
     def is_timer(self) -> bool:
@@ -219,10 +212,13 @@ class _Place:
 
 def _compile_step(definition: StepDefinition, place: _Place, index_of: Mapping[str, int]) -> Step:
     for_each, compensate = definition.for_each, definition.compensate
+    kind = definition.kind
     return Step(
         index=place.index,
+        id=definition.id,
         definition=definition,
-        kind=definition.kind,
+        kind=kind,
+        takes_slot=kind is StepKind.HANDLER,
         layer=place.layer,
         parents=tuple(place.parents),
         children=tuple(place.children),

@@ -121,8 +121,7 @@ def _start(request: RunRequest, step: Step, handler: str, call: StepCall, activi
     start_to_close = timedelta(seconds=definition.timeout_seconds)
     schedule_to_close = None if total is None else timedelta(seconds=total)
     # A limited resource's turns are given out by its task queue, which a local step never meets.
-    is_small = size_of(call.config) <= MOST_LOCAL_BYTES and not has_parts(call.config)
-    if tag is None and handler in request.local_handlers and is_small:
+    if tag is None and handler in request.local_handlers and _may_be_local(call.config):
         return workflow.start_local_activity(
             handler,
             call,
@@ -148,6 +147,10 @@ def _start(request: RunRequest, step: Step, handler: str, call: StepCall, activi
         task_queue=None if tag is None else tag_queue(workflow.info().task_queue, tag),
         priority=Priority(priority_key=definition.priority),  # what it does not say is the run's
     )
+
+
+def _may_be_local(config: Json) -> bool:
+    return size_of(config) <= MOST_LOCAL_BYTES and not has_parts(config)
 
 
 def _summary(step: Step, call: StepCall) -> str | None:

@@ -1,0 +1,66 @@
+"""Tells Temporal, for every attempt that runs here, that this worker is alive: one timer beats for all of them.
+
+A timer of its own took each attempt longer than all the rest of what surrounds its handler.
+"""
+
+import asyncio
+from collections.abc import Callable
+from contextvars import Context, copy_context
+from weakref import WeakKeyDictionary
+
+Beats = dict[int, tuple[Callable[[], None], Context]]
+
+
+class Pulse:
+    """Calls what was added to it, each in the context that it was added in: by that, Temporal knows whose beat it is.
+
+    What is called every so many seconds shares their timer, which runs while there is something to call. So the first
+    call comes sooner than that, never later.
+    """
+
+    def __init__(self) -> None:
+        """Begin with nothing to call."""
+        self._beats: dict[float, Beats] = {}
+        self._added = 0
+
+    def add(self, every_seconds: float, beat: Callable[[], None]) -> int:
+        """Call `beat` every so many seconds from now on; return the number to remove it by."""
+        if every_seconds not in self._beats:
+            self._beats[every_seconds] = {}
+            self._wait(every_seconds)
+        self._added += 1
+        self._beats[every_seconds][self._added] = beat, copy_context()
+        return self._added
+
+    def remove(self, every_seconds: float, number: int) -> None:
+        """Call it no more."""
+        del self._beats[every_seconds][number]
+
+    def _wait(self, seconds: float) -> None:
+        # Not in the context of the attempt that came first: its data would stay as long as the timer runs.
+        asyncio.get_running_loop().call_later(seconds, self._tick, seconds, context=Context())
+
+    def _tick(self, every_seconds: float) -> None:
+        beats = self._beats[every_seconds]
+        if not beats:
+            del self._beats[every_seconds]
+            return
+        self._wait(every_seconds)
+        for beat, context in beats.values():
+            try:
+                context.run(beat)
+            except Exception as error:  # noqa: BLE001 - one attempt's is not to keep back those of others
+                told = {"message": "a heartbeat failed", "exception": error}
+                asyncio.get_running_loop().call_exception_handler(told)
+
+
+_PULSES: WeakKeyDictionary[asyncio.AbstractEventLoop, Pulse] = WeakKeyDictionary()
+
+
+def pulse() -> Pulse:
+    """Return the running event loop's one."""
+    loop = asyncio.get_running_loop()
+    found = _PULSES.get(loop)
+    if found is None:
+        found = _PULSES[loop] = Pulse()
+    return found
