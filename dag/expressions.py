@@ -13,10 +13,9 @@ from itertools import count
 from typing import Protocol
 
 from jinja2 import TemplateError, TemplateSyntaxError, Undefined, nodes
-from jinja2.parser import Parser
 from jinja2.visitor import NodeTransformer
 
-from dag.language import check_tree, constant_of
+from dag.language import check_tree, constant_of, parse
 from dag.misfits import LackError, called, nobody, show
 from dag.sandbox import COMPARE, ENVIRONMENT, MAX_ITEMS, NOTHING, WORK, bounded, lookup, require
 from dag.stored import Path, part_of
@@ -121,11 +120,7 @@ def compile_expression(text: str) -> Expression:
         raise ExpressionError(f"the expression has {len(text)} characters, more than {MAX_LENGTH}")
     _check_brackets(text)
     try:
-        parser = Parser(ENVIRONMENT, text, state="variable")
-        tree = parser.parse_expression()
-        if not parser.stream.eos:
-            raise ExpressionError(f"unexpected {parser.stream.current.value!r} after the expression")
-        return Expression(text, tree)
+        return Expression(text, parse(text))
     except FAULTS as error:
         message = error.message if isinstance(error, TemplateSyntaxError) else str(error)
         raise ExpressionError(message or "syntax error") from error
