@@ -15,7 +15,7 @@ from typing import Protocol
 from jinja2 import TemplateError, TemplateSyntaxError, Undefined, nodes
 from jinja2.visitor import NodeTransformer
 
-from dag.language import check_tree, constant_of, parse
+from dag.language import check_tree, constant_of, misuse, parse
 from dag.misfits import LackError, called, nobody, show
 from dag.sandbox import COMPARE, ENVIRONMENT, MAX_ITEMS, NOTHING, WORK, bounded, lookup, require
 from dag.stored import Path, part_of
@@ -86,6 +86,11 @@ class Expression:
         self.path = _path_of(tree)
         if self.path is not None:  # most expressions are nothing else: reading them directly skips Jinja
             self._value_of = partial(read_path, self.path)
+
+    @property
+    def misuse(self) -> str | None:
+        """What makes it fail with every value, though it can be compiled; None if nothing does."""
+        return misuse(self._tree)
 
     def evaluate(self, scope: Scope, work: Work | None = None, *, alone: bool = False) -> Json:
         """Return the expression's value, a JSON value, for `work`, by default its own. Raises ExpressionError.

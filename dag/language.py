@@ -4,11 +4,14 @@ import math
 import re
 from collections.abc import Mapping
 from difflib import get_close_matches
+from functools import cache
+from inspect import Signature, signature, unwrap
 
 from jinja2 import nodes
 from jinja2.parser import Parser
 
-from dag.sandbox import ENVIRONMENT, FILTERS, TESTS
+from dag.misfits import misasked, mistold
+from dag.sandbox import ALONE, ENVIRONMENT, FILTERS, TESTS
 from dag.stored import STORED
 from dag.values import Json
 from dag.work import ExpressionError
@@ -94,6 +97,41 @@ def _check_node(node: nodes.Node) -> None:
             refusal = f"names with two underscores in front are not allowed: '{name}'"
     if refusal:
         raise ExpressionError(refusal)
+
+
+def misuse(tree: nodes.Node) -> str | None:
+    """Return which filter or test has more or less than it takes, and so fails with every value; None if none has."""
+    asked = [tree] if isinstance(tree, nodes.Filter | nodes.Test) else []
+    asked += tree.find_all((nodes.Filter, nodes.Test))
+    return next((told for node in asked if (told := _misuse_in(node))), None)
+
+
+def _misuse_in(node: nodes.Filter | nodes.Test) -> str | None:
+    args, keywords = list(node.args), [str(keyword.key) for keyword in node.kwargs]
+    if node.dyn_args is not None or node.dyn_kwargs is not None:
+        return None
+    kind, name = "test" if isinstance(node, nodes.Test) else "filter", node.name
+    if name in NAMING and kind == "filter":
+        kind, place, _ = NAMING[name]
+        if len(args) <= place:
+            return None  # it takes an attribute alone
+        name, args = constant_of(args[place]), args[place + 1 :]
+    if kind == "test":
+        is_alone = name in ALONE
+        return misasked(name, is_alone=is_alone) if keywords or len(args) != (not is_alone) else None
+    try:
+        _takes(name).bind(*args, **dict.fromkeys(keywords))
+    except TypeError:
+        return mistold(name)
+    return None
+
+
+@cache
+def _takes(name: str) -> Signature:
+    """Return what a filter takes beside the value, and beside what Jinja passes to some."""
+    function = ENVIRONMENT.filters[name]
+    own = 1 + (getattr(unwrap(function), "jinja_pass_arg", None) is not None)
+    return Signature([*signature(function).parameters.values()][own:])
 
 
 def _refusal_of_naming(name: str, args: list[nodes.Expr], keywords: list[str]) -> str | None:

@@ -178,7 +178,20 @@ def misused(name: str, value: Json) -> str:
     if name not in _NO_LIST and not isinstance(value, str | list | tuple | dict):
         needed = "a list, an object or a text" if name == "length" else "a list"
         return f"`{name}` needs {needed}, got {show(value)}"
-    usage = f"`| {_USAGE.get(name, name)}`"
     if name in _ONE_KIND:
-        return f"`{name}` compares texts with texts and numbers with numbers; objects by a part, {usage}"
-    return f"`{name}` cannot be told so; it is written as in {usage}"
+        return f"`{name}` compares texts with texts and numbers with numbers; objects by a part, {_usage(name)}"
+    return mistold(name)
+
+
+def mistold(name: str) -> str:
+    """Return that the filter `name` was given more or less than it takes, and how it is written."""
+    return f"`{name}` cannot be told so; it is written as in {_usage(name)}"
+
+
+def _usage(name: str) -> str:
+    return f"`| {_USAGE.get(name, name)}`"
+
+
+def misasked(name: str, *, is_alone: bool) -> str:
+    """Return that the test `name` was given more or less than it takes."""
+    return f"`is {name}` takes {'nothing' if is_alone else 'one value'}"

@@ -13,7 +13,7 @@ from jinja2.runtime import Context
 from jinja2.sandbox import SandboxedEnvironment
 from jinja2.utils import missing
 
-from dag.misfits import BESIDE, NO_ELSE, NOTHING_IN_LIST, LackError, incomparable, misused, nobody, show
+from dag.misfits import BESIDE, NO_ELSE, NOTHING_IN_LIST, LackError, incomparable, misasked, misused, nobody, show
 from dag.values import MAX_INTEGER, MAX_VALUE_BYTES, Json
 from dag.work import BYTES_PER_STEP, ExpressionError, Work, length_of
 
@@ -241,6 +241,7 @@ def _metered(name: str, filter_: Callable[..., Json]) -> Callable[..., Json]:
         except (TypeError, ValueError, AttributeError, FilterArgumentError) as error:
             raise ExpressionError(misused(name, value), str(error)) from None
 
+    metered.__wrapped__ = filter_  # type: ignore[attr-defined]  # what it takes is asked of it (dag.language)
     return metered
 
 
@@ -259,9 +260,9 @@ def _metered_test(name: str, test: Callable[..., bool]) -> Callable[..., bool]:
         try:
             return test(value, *args)
         except TypeError as error:
-            needed = 0 if name in ALONE else 1
-            taken = f"`is {name}` takes {('nothing', 'one value')[needed]}"
-            told = taken if len(args) != needed else incomparable(name, value, *args)
+            is_alone = name in ALONE
+            is_mistold = len(args) != (not is_alone)
+            told = misasked(name, is_alone=is_alone) if is_mistold else incomparable(name, value, *args)
             raise ExpressionError(told, str(error)) from None
 
     return metered

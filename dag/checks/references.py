@@ -1,7 +1,8 @@
 """Checks expressions and templates: their syntax, and that everything they read exists by the time they are read."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+from dag.checks.compiled import Compiled, References
 from dag.checks.findings import Findings
 from dag.checks.graph import Ancestors
 from dag.checks.handlers import Catalogue
@@ -9,14 +10,9 @@ from dag.checks.hints import NAMES, SECRETS
 from dag.checks.outline import CONTEXT, OWN_WORDS, Outline, StepOutline
 from dag.checks.outputs import find_unknown_output
 from dag.checks.parts import Part, parts_of, templates_in
-from dag.checks.syntax import explain
 from dag.checks.wording import known_names, quote
-from dag.expressions import compile_expression
 from dag.kinds import StepKind, WaitFor
 from dag.problems import Path
-from dag.templates import compile_template
-from dag.values import Json, canonical
-from dag.work import ExpressionError
 
 MAX_EXPRESSIONS = 20_000
 """Four for each step of the largest definition; compiling one takes up to a third of a millisecond."""
@@ -25,8 +21,6 @@ STEP_ATTRIBUTES = ("status", "error", "attempts", "reason", "decided_by", "outpu
 """What `steps.<id>` shows."""
 
 _ITEM_WORDS = ("item", "index")
-
-_References = tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,33 +47,6 @@ class _Reader:
         return self.part is not None and self.part.sees_itself
 
 
-@dataclass(slots=True)
-class _Compiled:
-    """What was compiled already: definitions repeat the same few templates in many steps."""
-
-    conditions: dict[str, _References | str] = field(default_factory=dict)
-    templates: dict[str, _References | str] = field(default_factory=dict)
-
-    def condition(self, text: str) -> _References | str:
-        """Return what the expression refers to, or what is wrong with it."""
-        if text not in self.conditions:
-            try:
-                self.conditions[text] = compile_expression(text).references
-            except ExpressionError as error:
-                self.conditions[text] = explain(error.message)
-        return self.conditions[text]
-
-    def template(self, value: Json) -> _References | str:
-        """Return what the template refers to, or what is wrong with it."""
-        key = canonical(value)
-        if key not in self.templates:
-            try:
-                self.templates[key] = compile_template(value).references
-            except ExpressionError as error:
-                self.templates[key] = explain(error.message)
-        return self.templates[key]
-
-
 def check_references(outline: Outline, above: Ancestors, catalogue: Catalogue, findings: Findings) -> None:
     """Report expressions that cannot be compiled, and references that can never be resolved."""
     count = _count(outline)
@@ -90,7 +57,7 @@ def check_references(outline: Outline, above: Ancestors, catalogue: Catalogue, f
     names = outline.ids | OWN_WORDS
     webhooks = frozenset(step.id for step in outline.steps if step.id is not None and _waits_for_webhook(step))
     check = _Check(outline, above, catalogue, findings, names, webhooks, set())
-    compiled = _Compiled()
+    compiled = Compiled()
     for step in outline.steps:
         for part in parts_of(step.fields):
             _check_part(step, part, check, compiled)
@@ -99,7 +66,7 @@ def check_references(outline: Outline, above: Ancestors, catalogue: Catalogue, f
     check.tell_of_unsent()
 
 
-def _check_part(step: StepOutline, part: Part, check: "_Check", compiled: _Compiled) -> None:
+def _check_part(step: StepOutline, part: Part, check: "_Check", compiled: Compiled) -> None:
     path = (*step.path, *part.path)
     if part.is_expression:
         check.found(_Reader(path, step, part), compiled.condition(part.value), part.value)
@@ -133,7 +100,7 @@ class _Check:
     sent: set[str]
     """Those of them whose address something reads."""
 
-    def found(self, reader: _Reader, compiled: _References | str, expression: str | None = None) -> None:
+    def found(self, reader: _Reader, compiled: References | str, expression: str | None = None) -> None:
         """Check what compiling gave: references, or the text of an error; `expression`, where no template may stand."""
         if isinstance(compiled, str):
             meant = _without_braces(expression)

@@ -11,6 +11,7 @@ from dag.language import parse
 from dag.sandbox import ENVIRONMENT
 from dag.work import ExpressionError
 from tests.dag.definitions import LAW
+from tests.dag.values import evaluate
 
 WORDS = (
     *("and", "or", "not", "if", "else", "elif", "in", "is", "true", "True", "false", "False", "none", "None", "TRUE"),
@@ -65,3 +66,48 @@ def test_examples(text: str) -> None:
             parse(text)
     else:
         assert outline(parse(text)) == outline(expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("a | round(1, 2, 3)", "`round` cannot be told so; it is written as in `| round(2)`"),
+        ("a | default(1, foo=2)", "`default` cannot be told so; it is written as in `| default(0)`"),
+        ("[1] | list(2)", "`list` cannot be told so; it is written as in `| list`"),
+        ("['x'] | map('upper', 1) | list", "`upper` cannot be told so; it is written as in `| upper`"),
+        ("a is gt", "`is gt` takes one value"),
+        ("1 if not (a is eq(1, 2)) else 2", "`is eq` takes one value"),
+        ("a is defined(1)", "`is defined` takes nothing"),
+        ("[1] | select('gt') | list", "`is gt` takes one value"),
+        ("[{'b': 1}] | rejectattr('b', 'none', 2) | list", "`is none` takes nothing"),
+    ],
+)
+def test_what_is_given_more_or_less_than_it_takes_is_told_before_it_fails(text: str, told: str) -> None:
+    assert compile_expression(text).misuse == told
+    with pytest.raises(ExpressionError):
+        evaluate(text, {"a": 1.25})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("a | round", "a | round(1)", "a | round(1, 'ceil')", "a | round(precision=1)", "b | default(2, true)"),
+        *(
+            "a | int(0, 10)",
+            "'x' | trim('x')",
+            "[1] | join(', ')",
+            "[1, 2] | sort(reverse=true)",
+            "[1] | unique | list",
+        ),
+        *("[{'b': 1}] | sum(attribute='b')", "[{'b': 1}] | map(attribute='b', default=2) | list", "a is gt 1"),
+        *("a is number", "b is not defined", "a in [1]", "[1] | select | list", "[1] | select('gt', 0) | list"),
+        *(
+            "[{'b': 1}] | selectattr('b') | list",
+            "[{'b': 1}] | selectattr('b', 'eq', 1) | list",
+            "['x'] | map('trim', 'x') | list",
+        ),
+    ],
+)
+def test_what_takes_that_is_let_pass(text: str) -> None:
+    assert compile_expression(text).misuse is None
+    evaluate(text, {"a": 1.25})

@@ -34,6 +34,21 @@ CONDITION = EXTRACT + SAVE + "    condition: "
             id="condition-in-braces",
         ),
         pytest.param(
+            CONDITION + "extract.total is gt\n",
+            [("10:16 bad-expression steps[1].condition", "`is gt` takes one value")],
+            id="test-without-what-it-compares-with",
+        ),
+        pytest.param(
+            change("{{ extract.invoice_ref }}", "{{ extract.total | round(1, 2, 3) }}"),
+            [
+                (
+                    "9:23 bad-expression steps[1].config.invoice",
+                    "`round` cannot be told so; it is written as in `| round(2)`",
+                )
+            ],
+            id="filter-with-too-much",
+        ),
+        pytest.param(
             CONDITION + 'open("x")\n',
             [
                 (

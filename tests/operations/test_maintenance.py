@@ -133,7 +133,7 @@ async def test_cancelling_stops_the_work_at_its_next_file(tools: Tools, monkeypa
     working = asyncio.create_task(environment.run(look_after, "acme"))
     await asyncio.to_thread(began.wait, 10)
     environment.cancel()
-    await asyncio.sleep(0)
+    await asyncio.sleep(0)  # the cancel is delivered when the activity's task has its next turn, which is this one
     go_on.set()
     with pytest.raises(asyncio.CancelledError):
         await working

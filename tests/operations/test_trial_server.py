@@ -1,6 +1,5 @@
 """Tests of definitions on a real Temporal that skips time: the verdicts are those of the simulation."""
 
-import asyncio
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
@@ -25,6 +24,7 @@ from operations.source import check_definition
 from operations.trial_server import DYNAMIC_CONFIG, OffScriptError, TrialServer, trial_server
 from tests.dag.definitions import LAW, MOST_ITEMS, Case, cases, is_timer
 from tests.dag.specification import work_name
+from tests.stack import eventually
 
 TESTED = Path(__file__).parent.parent / "dag" / "tested"
 DRAWN = 25
@@ -145,6 +145,8 @@ async def test_a_run_that_leaves_the_script_is_told(server: TrialServer, monkeyp
 async def test_nothing_is_left_behind(server: TrialServer) -> None:
     definition = read(TESTED / "parked.yaml")
     await both_ways(server, definition)
-    async with asyncio.timeout(10):
-        while [run async for run in server.client.list_workflows("ExecutionStatus = 'Running'")]:  # noqa: ASYNC110
-            await asyncio.sleep(0.05)
+
+    async def nothing_runs() -> bool:
+        return not [run async for run in server.client.list_workflows("ExecutionStatus = 'Running'")]
+
+    await eventually(nothing_runs, "a trial server without a run")
