@@ -2,8 +2,8 @@
 
 import math
 import random
-from collections.abc import Callable, Coroutine, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Coroutine, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
@@ -15,7 +15,7 @@ from temporalio.exceptions import ApplicationError
 
 from activities.callbacks import replaced
 from activities.errors import TryAgainLaterError
-from activities.pulse import pulse
+from activities.pulse import beating
 from activities.registry import Call, Handler
 from activities.step_cache import find_output, keep_output
 from activities.tools import Tools
@@ -132,23 +132,16 @@ def _leave_to_the_next(failure: ApplicationError, earlier: tuple[EarlierError, .
     activity.heartbeat(info.attempt, (*earlier, EarlierError(info.attempt, error))[-MOST_EARLIER:])
 
 
-@contextmanager
-def _heartbeat(info: activity.Info, earlier: tuple[EarlierError, ...]) -> Iterator[None]:
+def _heartbeat(info: activity.Info, earlier: tuple[EarlierError, ...]) -> AbstractContextManager[None]:
     """Tell Temporal, while the body runs, that this worker is alive; the details are the attempt's number and errors.
 
     These are the errors of `earlier` attempts, for the next one if this one ends without a word.
     """
     if info.heartbeat_timeout is None:  # local activities have none
-        yield
-        return
+        return nullcontext()
     details = (info.attempt, earlier) if earlier else (info.attempt,)
     every_seconds = info.heartbeat_timeout.total_seconds() / BEATS_PER_TIMEOUT
-    beating = pulse()
-    number = beating.add(every_seconds, partial(activity.heartbeat, *details))
-    try:
-        yield
-    finally:
-        beating.remove(every_seconds, number)
+    return beating(every_seconds, partial(activity.heartbeat, *details))
 
 
 def _failure(

@@ -4,12 +4,13 @@ import asyncio
 import datetime as dt
 import threading
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from temporalio import activity
 
+from activities.pulse import beating
 from activities.retention import remove_originals, remove_values
 from activities.tools import Tools
 from dag.maintenance import Compacted, LookedAfter
@@ -35,7 +36,7 @@ def maintenance_activities(tools: Tools) -> list[Callable[..., Any]]:
     @activity.defn
     async def look_after_lake(tenant_id: str) -> LookedAfter:
         tenant, began = tools.lake.of(tenant_id), time.monotonic()
-        async with _heartbeat():
+        with beating(BEAT_SECONDS, activity.heartbeat):
             done = await _in_thread(lambda beat: _look_after(tenant, tools.keeping.grace, beat))
         tools.metrics.lake.record_compaction(done.compacted, time.monotonic() - began)
         tools.metrics.lake.count_removed("lake", done.removed)
@@ -43,14 +44,14 @@ def maintenance_activities(tools: Tools) -> list[Callable[..., Any]]:
 
     @activity.defn
     async def remove_old_values() -> int:
-        async with _heartbeat():
+        with beating(BEAT_SECONDS, activity.heartbeat):
             removed = await remove_values(tools, activity.client())
         tools.metrics.lake.count_removed("value", removed)
         return removed
 
     @activity.defn
     async def remove_old_originals() -> int:
-        async with _heartbeat():
+        with beating(BEAT_SECONDS, activity.heartbeat):
             removed = await remove_originals(tools, activity.client())
         tools.metrics.lake.count_removed("original", removed)
         return removed
@@ -82,17 +83,3 @@ async def _in_thread(work: Callable[[Callable[[], None]], T]) -> T:
         with suppress(StoppedError):
             await running
         raise
-
-
-@asynccontextmanager
-async def _heartbeat() -> AsyncIterator[None]:
-    async def beat() -> None:
-        while True:
-            activity.heartbeat()
-            await asyncio.sleep(BEAT_SECONDS)
-
-    beating = asyncio.create_task(beat())
-    try:
-        yield
-    finally:
-        beating.cancel()

@@ -4,7 +4,8 @@ A timer of its own took each attempt longer than all the rest of what surrounds 
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import Context, copy_context
 from weakref import WeakKeyDictionary
 
@@ -64,3 +65,14 @@ def pulse() -> Pulse:
     if found is None:
         found = _PULSES[loop] = Pulse()
     return found
+
+
+@contextmanager
+def beating(every_seconds: float, beat: Callable[[], None]) -> Iterator[None]:
+    """Have `beat` called every so many seconds while the body runs."""
+    own = pulse()
+    number = own.add(every_seconds, beat)
+    try:
+        yield
+    finally:
+        own.remove(every_seconds, number)
