@@ -147,6 +147,9 @@ def _show(shown: dict[str, Json], *, as_json: bool) -> None:
         if name in shown["locks"]:
             rows.add_row(name, value, "", "human", shown["locks"][name]["by"])
     console().print(rows)
+    for field in shown["fields"]:
+        for proposal in field["proposals"]:
+            print(f"{field['name']}: {proposal['source']} says {proposal['value']}, against what is locked")
     for problem in shown["problems"]:
         print(f"{problem['severity']}: {problem['message']}")
     if not shown["problems"]:

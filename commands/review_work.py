@@ -5,10 +5,14 @@ from typing import Annotated
 import typer
 
 from commands.asking import HERE, Api, AsJson, ask_api, print_json
+from commands.client import ApiError, NoAnswerError
 from commands.reviews import REVIEWS, Id
 from dag.values import Json
 
 Why = Annotated[str, typer.Option(help="Recorded with the act.", metavar="TEXT")]
+
+NO_DIGEST = "0" * 64
+"""That of no document's state."""
 
 review_work = typer.Typer()
 
@@ -124,8 +128,7 @@ def approve(
     if len(reviews) == 1:
         _decide(api, reviews[0], "approve", why, as_json=as_json)
         return
-    items = [ask_api(api, "GET", f"{REVIEWS}/{review}") for review in reviews]
-    shown = [{"review_id": item["review_id"], "digest": item["digest"] or "0" * 64} for item in items]
+    shown = [{"review_id": review, "digest": _digest_of(api, review) or NO_DIGEST} for review in reviews]
     done = ask_api(api, "POST", f"{REVIEWS}/approve", json={"items": shown})["items"]
     if as_json:
         print_json(done)
@@ -134,6 +137,18 @@ def approve(
         print(f"{outcome['review_id']}  {told}")
     if not all(outcome["approved"] for outcome in done):
         raise typer.Exit(1)
+
+
+def _digest_of(api: str, review: str) -> str | None:
+    """Return what the document's state is known by; None if there is none, which approving it will tell."""
+    try:
+        item = ask_api(api, "GET", f"{REVIEWS}/{review}")
+    except NoAnswerError:
+        raise
+    except ApiError:
+        return None
+    digest: str | None = item["digest"]
+    return digest
 
 
 @review_work.command()

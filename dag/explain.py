@@ -189,6 +189,7 @@ def _waiting(plan: Plan, run: RunState, step: Step) -> WaitPart | None:
         since=state.started_at,
         until=None if seconds is None else since + seconds * (1 + escalates),
         escalates_at=since + seconds if escalates and seconds is not None else None,
+        escalates_to=rule.escalate_to if escalates and rule is not None else None,
         on_timeout=_outcome(rule),
         approvals_needed=approvals_of(human),
         approvals_missing=missing_of([made.value for made in state.decisions], approvals_of(human)),

@@ -161,7 +161,9 @@ def _wait_words(of: WaitPart) -> str:
     if of.waits_for == "timer":
         return f"{asked}: {of.until - of.since:g} s in all"
     outcome = _ON_TIMEOUT.get(of.on_timeout, f"the {of.on_timeout} is taken")
-    first = "" if of.escalates_at is None else f", {of.escalates_at - of.since:g} s of them before it is escalated"
+    first = (
+        "" if of.escalates_at is None else f", after {of.escalates_at - of.since:g} s in the queue {of.escalates_to}"
+    )
     return f"{asked}, {of.until - of.since:g} s in all{first}; then {outcome}"
 
 

@@ -111,6 +111,8 @@ class WaitPart(Part):
     since: float | None = None
     until: float | None = None
     escalates_at: float | None = None
+    escalates_to: str | None = None
+    """The queue in which it is from then on."""
     on_timeout: str = ""
     approvals_needed: int = 1
     """How many people must decide alike."""

@@ -141,12 +141,19 @@ def _why_again(state: StepState, before: _Before) -> str:
     if before.kept is None:
         return "its definition has changed"
     if is_to_redo(state):
-        return _how_it_ended(state)
+        return _how_it_ended(state) + _kept_items(state, before)
     if before.follows:
         return f"follows {before.follows}, which is not reused"
     if before.left and state.fan is not None:
         return f"{before.left} of its {len(state.fan.items)} items failed, and only these run again"
     return ""
+
+
+def _kept_items(state: StepState, before: _Before) -> str:
+    if state.fan is None or before.follows or is_undone(state):
+        return ""
+    kept = sum(item.status is StepStatus.COMPLETED for item in state.fan.items)
+    return f"; {kept} of its {len(state.fan.items)} items completed, and are kept" if kept else ""
 
 
 def _how_it_ended(state: StepState) -> str:

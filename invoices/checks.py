@@ -23,6 +23,7 @@ VAT_COUNTRY = {"EL": "GR", "XI": "GB"}
 """VAT prefixes that are no ISO country codes."""
 FLAG_WARNINGS = {
     "has_active_content": "The file contains scripts or actions that run when it is opened. Do not open the original.",
+    "markup_before_header": "The file is also a web page, which a browser may open. Do not open the original.",
     "encrypted": "The file is encrypted, with an empty password. It could be read.",
 }
 RULES = frozenset(

@@ -9,9 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 SCHEMA_VERSION = 2
 """Of InvoiceData as JSON and Parquet. Raise it when a field changes its meaning."""
-READER_VERSION = "4"
+READER_VERSION = "5"
 """Raise it whenever the readers may answer differently: stored extractions are kept by it."""
-READERS_DIGEST = "8d0405290129650c"
+READERS_DIGEST = "8e33b56c27da543d"
 """Of the code under invoices/readers when the version was last thought of (tests/invoices/test_reader_version.py)."""
 
 FIELD_NAMES = (
@@ -200,7 +200,8 @@ class InvoiceData(_Model):
     """Name of the calibration that made the confidences; empty: none, they are as computed."""
     page_count: int = 0
     flags: tuple[str, ...] = ()
-    """Facts about the file: has_active_content, encrypted, no_text_layer, data_before_header, repaired."""
+    """Facts about the file: has_active_content, encrypted, no_text_layer, data_before_header, markup_before_header,
+    repaired."""
 
     def for_document(self, document_id: str) -> "InvoiceData":
         """Return the same reading under another document's id: equal bytes are read once."""

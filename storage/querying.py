@@ -1,6 +1,7 @@
 """Opens the lake for SQL: each document once, in its latest version, whatever is compacted or being compacted.
 
-The SQL gets at these views and at nothing else: no files, no network, no settings. Imports pyarrow and DuckDB: late.
+The SQL gets at these views and at nothing else: no files, no network, and it changes no setting. Imports pyarrow and
+DuckDB: late.
 """
 
 import io
@@ -23,6 +24,12 @@ from storage.lake import Lake, saved_in
 from storage.manifest import read_manifest
 from storage.parquet import LAKE_SCHEMA_VERSION, SCHEMA, joined, read_rows, read_saved
 
+CONFIG: dict[str, str | bool | int | float | list[str]] = {
+    "enable_external_access": "false",
+    "python_enable_replacements": "false",
+    "temp_directory": "",  # else it may be read: DuckDB trusts it, and takes `.tmp` where nobody names another
+    "memory_limit": "2GB",  # what takes more is refused: it has no files to go on in
+}
 READ_AT_ONCE = 16
 """Small files that are read at the same time."""
 BATCH_ROWS = 1_000
@@ -121,9 +128,7 @@ def _open(lake: Lake, tenants: Iterable[str]) -> OpenLake:
         todays = [part for part in manifest.parts if part.schema_version == LAKE_SCHEMA_VERSION]
         parts += [f"{tenant_id}/{part.path}" for part in todays]
         other += _load(partial(read_rows, tenant), [part.path for part in manifest.parts if part not in todays])
-    connection = duckdb.connect(
-        ":memory:", config={"enable_external_access": "false", "python_enable_replacements": "false"}
-    )
+    connection = duckdb.connect(":memory:", config=CONFIG)
     # Relations have no names: whoever asks sees each document once, or not at all.
     current = connection.from_arrow(_dataset(lake.folder, parts))
     compacted = current.union(connection.from_arrow(_with_month(joined(other))))  # of earlier releases, and later ones

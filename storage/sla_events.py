@@ -12,14 +12,14 @@ PERCENTS = (50, 80, 100)
 RECORD_DUE = """
 INSERT INTO sla_events (tenant_id, review_id, due_at, percent)
 SELECT due.* FROM (
-    SELECT r.tenant_id, r.review_id, r.due_at, percent
-      FROM reviews AS r, unnest($1::int[]) AS percent
+    SELECT r.tenant_id, r.review_id, r.due_at, share.percent
+      FROM reviews AS r, unnest($1::int[]) AS share (percent)
      WHERE r.status = 'open' AND r.sla_from IS NOT NULL AND r.document_review_id IS NULL
-       AND now() >= r.sla_from + (r.due_at - r.sla_from) * percent / 100.0
+       AND now() >= r.sla_from + (r.due_at - r.sla_from) * share.percent / 100.0
        AND NOT EXISTS (SELECT FROM sla_events AS e
                         WHERE (e.tenant_id, e.review_id, e.due_at, e.percent)
-                            = (r.tenant_id, r.review_id, r.due_at, percent))
-     ORDER BY r.due_at, percent
+                            = (r.tenant_id, r.review_id, r.due_at, share.percent))
+     ORDER BY r.due_at, share.percent
      LIMIT $2) AS due
 ON CONFLICT DO NOTHING
 RETURNING tenant_id, review_id, due_at, percent"""

@@ -16,6 +16,9 @@ MAX_ATTACHMENT_BYTES = 10 * 1024 * 1024
 """Of one that may be an e-invoice, unpacked. The largest known ones carry other files and have some MB."""
 MAX_ATTACHMENTS = 50
 MAX_ACTIONS = 100
+HEADER = b"%PDF-"
+MARKUP = re.compile(rb"<(?:!doctype|html|head|body|script|svg|iframe|\?xml)\b", re.IGNORECASE)
+"""By which a browser takes what it is not told the type of for a page; mail's `<a@b.example>` is none."""
 """That follow one another. A successor may be its own, and then nothing ends."""
 ACTIVE_ACTIONS = frozenset({"/JavaScript", "/Launch", "/SubmitForm", "/ImportData"})
 
@@ -64,7 +67,8 @@ def _facts(pdf: pikepdf.Pdf, data: bytes, max_pages: int) -> PdfFile:
     facts = {
         "has_active_content": _has_active_content(pdf),
         "encrypted": pdf.is_encrypted,
-        "data_before_header": not data.startswith(b"%PDF-"),
+        "data_before_header": not data.startswith(HEADER),
+        "markup_before_header": MARKUP.search(data[: max(data.find(HEADER), 0)]) is not None,
         "repaired": bool(pdf.get_warnings()),
     }
     return PdfFile(page_count, tuple(name for name, holds in facts.items() if holds), tuple(_attachments(pdf)))

@@ -51,6 +51,13 @@ async def look(tools: Tools) -> None:
     await ActivityEnvironment().run(sla_activity(tools))
 
 
+async def pass_time(tools: Tools, review: Review, hours: float) -> None:
+    """Have everything about the item be so long ago."""
+    for moved in ("reviews SET sla_from = sla_from - $2::interval, due_at", "sla_events SET due_at"):
+        sql = f"UPDATE {moved} = due_at - $2::interval WHERE review_id = $1"
+        await tools.db.execute(sql, review.review_id, hours * HOUR)
+
+
 async def percents(tools: Tools, review: Review) -> list[int]:
     events = await list_events(tools.db, review.tenant_id)
     assert {(event.act, event.actor, event.review_id) for event in events} <= {("sla", WATCH, review.review_id)}
@@ -72,6 +79,23 @@ async def test_each_share_is_recorded_once(tools: Tools, used: float, expected: 
     await look(tools)
     await look(tools)
     assert await percents(tools, review) == expected
+
+
+async def test_shares_are_recorded_and_told_one_after_the_other(tools: Tools) -> None:
+    review = await item(tools, used=0.49)
+    async with loopback() as server:
+        for hours, expected in (
+            (0, []),
+            (0.2, [50]),
+            (2, [50]),
+            (1, [50, 80]),
+            (3, [50, 80, 100]),
+            (20, [50, 80, 100]),
+        ):
+            await pass_time(tools, review, hours)
+            await look(notifying(tools, server))
+            assert await percents(tools, review) == expected
+            assert await told(server, review) == expected
 
 
 async def test_several_that_look_at_once_record_it_once(tools: Tools) -> None:

@@ -175,9 +175,11 @@ async def test_items_are_handed_out_given_back_and_put_off(service: Service) -> 
 
 async def test_several_are_approved_where_nothing_is_wrong(service: Service) -> None:
     one, two = [(await document_item(service, "c.xml"))["review_id"] for _ in range(2)]
-    done = await typed(service, "reviews", "approve", one, two)
-    assert [line.split()[0] for line in done.out.splitlines()] == [one, two]
-    assert done.code == (0 if "not approved" not in done.out else 1)
+    unknown = f"rev_{'0' * 26}"
+    done = await typed(service, "reviews", "approve", one, unknown, two)
+    assert [line.split()[0] for line in done.out.splitlines()] == [one, unknown, two]
+    assert f"{unknown}  not approved: there is no review item '{unknown}'" in done.out
+    assert done.code == 1
 
 
 async def test_the_audit_is_verified(service: Service) -> None:

@@ -212,7 +212,7 @@ CASES = {
         [],
         [
             "it has no parents, so it may begin with the run",
-            f"{PERSON}, 120 s in all, 60 s of them before it is escalated; then the step fails",
+            f"{PERSON}, 120 s in all, after 60 s in the queue boss; then the step fails",
         ],
     ),
     "an answer": Told(

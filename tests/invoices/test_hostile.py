@@ -10,6 +10,7 @@ import pytest
 
 from invoices.problems import UnreadableDocument
 from invoices.readers.read import read_document
+from invoices.straight_through import WITHOUT_HISTORY, decide
 from tests.invoices.documents import SAMPLES, make_pdf, pdf_bytes
 
 TODAY = dt.date(2026, 11, 1)
@@ -72,6 +73,18 @@ def test_damaged_envelopes_are_read_with_a_flag(data: bytes, flag: str) -> None:
     invoice = read_document(data, today=TODAY)
     assert flag in invoice.flags
     assert invoice.total.value == TOTAL
+
+
+@pytest.mark.parametrize("markup", [b"<html><body>", b"\n<SCRIPT src=x>", b"<?xml version='1.0'?>", b"<!DOCTYPE html>"])
+def test_a_file_that_is_also_a_web_page_is_seen_by_a_person(markup: bytes) -> None:
+    invoice = read_document(markup + E_INVOICE, today=TODAY)
+    assert "markup_before_header" in {problem.code for problem in invoice.problems}
+    assert not decide(invoice, WITHOUT_HISTORY).passes
+
+
+def test_what_mail_leaves_before_a_file_is_no_matter() -> None:
+    invoice = read_document(b"Content-Type: application/pdf <a@b.example>\r\n" + E_INVOICE, today=TODAY)
+    assert "markup_before_header" not in {problem.code for problem in invoice.problems}
 
 
 def test_an_open_lock_is_a_warning() -> None:

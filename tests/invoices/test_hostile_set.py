@@ -17,6 +17,8 @@ FOLDER = Path(__file__).parents[3] / "shared" / "data" / "hostile"
 MANIFEST = FOLDER / "MANIFEST.json"
 FILES: list[dict[str, Any]] = json.loads(MANIFEST.read_text("utf-8"))["files"] if MANIFEST.is_file() else []
 REFUSALS = frozenset({"reject", "needs_password", "review_or_reject", "accept_or_reject"})
+PASSED = frozenset({"accept", "accept_or_reject"})
+"""May pass without a person."""
 SURE = 0.5
 """A document that only a person can read has less."""
 
@@ -37,7 +39,7 @@ async def test_it_ends_as_its_manifest_says(entry: dict[str, Any], reader: Docum
         return
     assert expected not in {"reject", "needs_password"}
     assert broken_promise(result) is None
-    assert "accept" in expected or not decide(result, WITHOUT_HISTORY).passes
+    assert expected in PASSED or not decide(result, WITHOUT_HISTORY).passes
     _as_expected(result, expected, entry["why"])
 
 
@@ -54,7 +56,7 @@ def _as_expected(invoice: InvoiceData, expected: str, why: str) -> None:
         if "total" in why:
             assert str(invoice.total.value) in why
     if expected == "accept_with_flag":
-        assert invoice.flags
+        assert set(invoice.flags) & {problem.code for problem in invoice.problems}
     if expected == "review":
         assert invoice.total.value is None
         assert invoice.confidence < SURE

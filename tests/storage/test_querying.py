@@ -33,6 +33,8 @@ async def lake(tmp_path: Path) -> Lake:
     [
         ("SELECT * FROM read_text('/etc/passwd')", "disabled by configuration"),
         ("SELECT * FROM '/etc/passwd'", "does not exist"),
+        ("SELECT * FROM read_text('.tmp/own')", "disabled by configuration"),
+        ("SELECT * FROM glob('.tmp/*')", "disabled"),
         ("SELECT * FROM read_parquet('https://example.com/x')", "disabled"),
         ("SELECT * FROM glob('/*')", "disabled"),
         ("SELECT getenv('HOME')", "getenv does not exist"),
