@@ -1,5 +1,6 @@
 """`docrail dead-letters`: the steps that failed for good, and what is to be done about them."""
 
+import datetime as dt
 from collections.abc import Iterator
 from typing import Annotated
 
@@ -17,6 +18,7 @@ StepId = Annotated[str, typer.Argument(help="The step's id.", metavar="STEP")]
 ErrorClass = Annotated[str | None, typer.Option("--class", help="Only this class of error.", metavar="NAME")]
 DefinitionId = Annotated[str | None, typer.Option("--definition", help="Only runs of this definition.", metavar="ID")]
 HandlerName = Annotated[str | None, typer.Option("--handler", help="Only steps of this handler.", metavar="NAME")]
+Config = Annotated[str | None, typer.Option(help="Instead of the step's own config; for one step.", metavar="JSON")]
 Status = Annotated[str, typer.Option(help="open, resolved or all.", metavar="STATUS")]
 Reason = Annotated[str, typer.Option(help="Why; recorded with the action.")]
 
@@ -125,40 +127,50 @@ def retry(
     ] = None,
     step_id: Annotated[str | None, typer.Argument(help="The step's id.", metavar="STEP")] = None,
     *,
-    config: Annotated[
-        str | None, typer.Option(help="Instead of the step's own config; for one step.", metavar="JSON")
-    ] = None,
+    config: Config = None,
     error_class: ErrorClass = None,
     definition: DefinitionId = None,
     handler: HandlerName = None,
     limit: Annotated[int, typer.Option(min=1, max=100, help="Most that are retried at once.", metavar="N")] = 20,
+    is_all: Annotated[bool, typer.Option("--all", help="All that match now, --limit at a time, each once.")] = False,
     reason: Reason = "",
     as_json: AsJson = False,
     api: Api = HERE,
 ) -> None:
     """Try a failed step again, or many.
 
-    Without RUN all that match, the first that failed first, up to --limit: what fails again comes last.
+    Without RUN those that match, the first that failed first, up to --limit: what fails again comes last.
 
     Exit codes: 0 retried, 1 one of them was not, or the API refused or is away, 2 wrong usage.
 
-    Example: docrail dead-letters retry --class ConnectionError --limit 50
+    Example: docrail dead-letters retry --class ConnectionError --all
     """
     asked = _filters(error_class, definition, handler)
     if run_id is not None and step_id is not None and not asked:
-        order = {"action": "retry", "reason": reason}
-        order |= {} if config is None else {"config": parse_json("--config", config)}
-        _print_letter(ask_api(api, "POST", f"{INBOX}/{run_id}/{step_id}/resolve", json=order), as_json=as_json)
+        given = {} if config is None else {"config": parse_json("--config", config)}
+        _act(api, run_id, step_id, {"action": "retry", "reason": reason, **given}, as_json=as_json)
         return
     if run_id is not None or config is not None or not asked:
         raise typer.BadParameter("expected RUN STEP for one, or --class or another filter", param_hint="RUN STEP")
-    told = ask_api(api, "POST", f"{INBOX}/retry", json={**asked, "limit": limit, "reason": reason})
+    order: dict[str, Json] = {**asked, "limit": limit, "reason": reason}
+    told = _retry_all(api, order) if is_all else ask_api(api, "POST", f"{INBOX}/retry", json=order)
     if as_json:
         print_json(told)
     else:
         print("\n".join(_outcomes(told)))
     if not all(outcome["retried"] for outcome in told["outcomes"]):
         raise typer.Exit(1)
+
+
+def _retry_all(api: str, order: dict[str, Json]) -> dict[str, Json]:
+    """Retry what matches and has failed before now, until nothing more of it can be: what fails again is left alone."""
+    order = {**order, "failed_before": dt.datetime.now(dt.UTC).isoformat()}
+    outcomes: dict[tuple[str, str], Json] = {}
+    while True:
+        told = ask_api(api, "POST", f"{INBOX}/retry", json=order)
+        outcomes |= {(outcome["run_id"], outcome["step_id"]): outcome for outcome in told["outcomes"]}
+        if not told["left"] or not any(outcome["retried"] for outcome in told["outcomes"]):
+            return {**told, "outcomes": [*outcomes.values()]}
 
 
 @dead_letters.command()

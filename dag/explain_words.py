@@ -194,10 +194,16 @@ def _end_words(of: StepExplanation) -> Iterator[str]:
     if of.status is StepStatus.PARKED:
         yield "it waits for a person to have it tried again, skipped, or given an output"
     if of.resolved_by is not None:
-        yield f"{of.resolved_by} said what becomes of its failure"
+        yield f"{of.resolved_by} {_resolution_words(of)}"
     if of.compensation is not None:
         why = f": {_error_words(of.compensation_error)}" if of.compensation_error else ""
         yield f"undoing it is {of.compensation}{why}"
+
+
+def _resolution_words(of: StepExplanation) -> str:
+    if of.decided_by != "operator":
+        return "had it tried again"
+    return "had it skipped" if of.status is StepStatus.SKIPPED else "gave its output by hand"
 
 
 def _attempts_words(of: AttemptsPart, *, is_list: bool) -> Iterator[str]:

@@ -190,6 +190,10 @@ class _Check:
             self._check_output(reader, step_id, attribute[1:])
         elif attribute and attribute[0] not in STEP_ATTRIBUTES:
             self._report_attribute(reader, step_id, attribute)
+        elif len(attribute) > 1:
+            kind = "a number" if attribute[0] == "attempts" else "a text"
+            message = f"'steps.{step_id}.{attribute[0]}' is {kind}: it has no '{quote(attribute[1])}'"
+            self._report("unknown-attribute", reader, message, ".".join(("steps", step_id, attribute[0])))
 
     def _report_attribute(self, reader: _Reader, step_id: str, attribute: list[str]) -> None:
         meant = self.findings.suggestions.closest(attribute[0], STEP_ATTRIBUTES)

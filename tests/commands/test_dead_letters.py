@@ -74,6 +74,17 @@ async def test_many_are_retried_and_one_with_another_config(service: Service) ->
     assert (await service.ended(runs[0]))["status"] == "completed"
 
 
+async def test_all_that_match_now_are_retried_once_each(service: Service) -> None:
+    runs = [await failed(service, "all_of_them") for _ in range(3)]
+    for run_id in runs:
+        await service.ended(run_id)
+    told = await command(service, "dead-letters", "retry", "--definition", "all_of_them", "--all", "--limit", "1")
+    assert (told.code, told.err) == (0, "")
+    *lines, last = told.out.splitlines()
+    assert sorted(lines) == sorted(f"{run_id} bad: retried" for run_id in runs)
+    assert last.startswith("3 retried, ")
+
+
 async def test_a_run_is_retried_after_a_preview(service: Service) -> None:
     run_id = await failed(service, "previewed")
     await service.ended(run_id)

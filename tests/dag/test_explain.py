@@ -77,6 +77,13 @@ ALL_SUCCESS = "all_success did not let it run: it runs if every parent completed
 PERSON = "it waits for a decision of a person in the queue pay"
 LET = f"none_failed let it run: {NONE_FAILED}; a is completed"
 
+HAS_FAILED = (
+    "it has no parents, so it may begin with the run",
+    "its error: ConnectionError: no network",
+    "how 3 earlier attempts failed was not kept",
+    "attempts made: 4, of at most 4",
+)
+
 CASES = {
     "a root": Told([{"id": "b"}], [], ["it has no parents, so it may begin with the run"]),
     "not yet": Told(
@@ -229,10 +236,7 @@ CASES = {
         [{"id": "b"}],
         [failed("b")],
         [
-            "it has no parents, so it may begin with the run",
-            "its error: ConnectionError: no network",
-            "how 3 earlier attempts failed was not kept",
-            "attempts made: 4, of at most 4",
+            *HAS_FAILED,
         ],
     ),
     "items": Told(
@@ -257,10 +261,7 @@ CASES = {
         [{"id": "b"}],
         [failed("b")],
         [
-            "it has no parents, so it may begin with the run",
-            "its error: ConnectionError: no network",
-            "how 3 earlier attempts failed was not kept",
-            "attempts made: 4, of at most 4",
+            *HAS_FAILED,
             "it waits for a person to have it tried again, skipped, or given an output",
         ],
         {"on_failure": "park"},
@@ -269,11 +270,17 @@ CASES = {
         [{"id": "b"}],
         [failed("b"), Resolved("b", Resolution(ResolutionKind.SKIP, None, "ann"), 120.0)],
         [
-            "it has no parents, so it may begin with the run",
-            "its error: ConnectionError: no network",
-            "how 3 earlier attempts failed was not kept",
-            "attempts made: 4, of at most 4",
-            "ann said what becomes of its failure",
+            *HAS_FAILED,
+            "ann had it skipped",
+        ],
+        {"on_failure": "park"},
+    ),
+    "a parked step that was given an output": Told(
+        [{"id": "b"}],
+        [failed("b"), Resolved("b", Resolution(ResolutionKind.OUTPUT, {"total": 1}, "ann"), 120.0)],
+        [
+            *(HAS_FAILED[0], *HAS_FAILED[2:]),
+            "ann gave its output by hand",
         ],
         {"on_failure": "park"},
     ),

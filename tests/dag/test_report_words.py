@@ -10,6 +10,9 @@ from dag.messages import (
     AbortRequested,
     Event,
     GoOn,
+    Resolution,
+    ResolutionKind,
+    Resolved,
     RunStarted,
     StepCompleted,
     StepFailed,
@@ -203,3 +206,12 @@ def test_of_a_list_the_last_of_its_items_earlier_errors_are_told() -> None:
         *(f"attempt {number} at item 0 failed: ConnectionError: no network" for number in range(1, MOST_EARLIER)),
         "attempts made: 8, of at most 4 for each item",
     ]
+
+
+def test_a_step_that_somebody_had_tried_again_says_so() -> None:
+    resolved = Resolved("a", Resolution(ResolutionKind.RETRY, None, "ann"), 120.0)
+    failed = StepFailed("a", BROKEN, 4, 110.0)
+    run = played(
+        [{"id": "a", "handler": "noop"}], failed, resolved, StepCompleted("a", {}, 1, 130.0), on_failure="park"
+    )
+    assert "ann had it tried again" in report(*run).steps["a"].why

@@ -131,6 +131,17 @@ CONDITION = EXTRACT + SAVE + "    condition: "
             id="unknown-input-like-nothing",
         ),
         pytest.param(
+            CONDITION + "steps.extract.error.type == 'OSError'\n",
+            [
+                (
+                    "10:16 unknown-attribute steps[1].condition",
+                    "'steps.extract.error' is a text: it has no 'type'",
+                    "steps.extract.error",
+                ),
+            ],
+            id="part-of-a-status-word",
+        ),
+        pytest.param(
             CONDITION + 'steps.extract.state == "completed"\n',
             [
                 (
