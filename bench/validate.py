@@ -6,7 +6,7 @@ reads the same file with libyaml. They run in turn, so that a busy machine slows
 
 Last numbers (2 cores, 2,000 steps): right 240 ms; with 2,000 different conditions 820 ms, of which compiling the
 conditions takes 580; every dependency misspelt 420 ms; picture 17 ms; reading 1 MB of JSON with places 400 ms.
-The command: 0.71 s at best while others kept both cores busy (load 7), 3.0 times a bare one.
+The command: 0.81 s at best, median 1.0, on the slow half of a shared machine: 2.8 times a bare one.
 """
 
 import json
