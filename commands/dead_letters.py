@@ -163,13 +163,18 @@ def retry(
 
 
 def _retry_all(api: str, order: dict[str, Json]) -> dict[str, Json]:
-    """Retry what matches and has failed before now, until nothing more of it can be: what fails again is left alone."""
+    """Retry what matches and has failed before now, until nothing new is retried: what fails again is left alone.
+
+    Also where this machine's clock is ahead of the workers', so that what fails again seems to have failed before.
+    """
     order = {**order, "failed_before": dt.datetime.now(dt.UTC).isoformat()}
     outcomes: dict[tuple[str, str], Json] = {}
     while True:
         told = ask_api(api, "POST", f"{INBOX}/retry", json=order)
-        outcomes |= {(outcome["run_id"], outcome["step_id"]): outcome for outcome in told["outcomes"]}
-        if not told["left"] or not any(outcome["retried"] for outcome in told["outcomes"]):
+        found = {(outcome["run_id"], outcome["step_id"]): outcome for outcome in told["outcomes"]}
+        is_over = not any(found[key]["retried"] for key in found.keys() - outcomes.keys())
+        outcomes |= found
+        if is_over or not told["left"]:
             return {**told, "outcomes": [*outcomes.values()]}
 
 

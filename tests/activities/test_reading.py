@@ -226,8 +226,10 @@ async def main():
     await reader.read(Path({invoice!r}))
     if {stay}:
         task = asyncio.create_task(reader.read(Path({stalled!r})))
-        while not (children := Path(f"/proc/{{reader.server_pid}}/task/{{reader.server_pid}}/children").read_text()):
-            await asyncio.sleep(0.01)
+        async with asyncio.timeout(20):
+            listed = Path(f"/proc/{{reader.server_pid}}/task/{{reader.server_pid}}/children")
+            while not (children := listed.read_text()):
+                await asyncio.sleep(0.01)
         print(reader.server_pid, children, flush=True)
         await task
     await reader.close()

@@ -9,6 +9,7 @@ from dag.values import Json
 from storage.migrate import migrate
 from tests.api.service import Service, serve, settings_for, work
 from tests.commands.process import Ended, docrail
+from tests.loopback import loopback, reply_json
 from tests.postgres import empty_database
 from tests.stack import Servers, eventually
 
@@ -83,6 +84,16 @@ async def test_all_that_match_now_are_retried_once_each(service: Service) -> Non
     *lines, last = told.out.splitlines()
     assert sorted(lines) == sorted(f"{run_id} bad: retried" for run_id in runs)
     assert last.startswith("3 retried, ")
+
+
+async def test_what_fails_again_at_once_is_not_retried_for_ever() -> None:
+    outcome = {"run_id": "a.b", "step_id": "c", "retried": True, "why": None}
+    async with loopback(reply_json({"outcomes": [outcome], "left": 1})) as ahead:  # as if of a clock behind ours
+        told = await docrail("dead-letters", "retry", "--class", "X", "--all", DOCRAIL_API_URL=ahead.url)
+    assert (told.code, told.out) == (0, "a.b c: retried\n1 retried, 1 open that match\n")
+    assert [asked.json()["failed_before"] == ahead.asked[0].json()["failed_before"] for asked in ahead.asked] == [
+        True
+    ] * 2
 
 
 async def test_a_run_is_retried_after_a_preview(service: Service) -> None:
