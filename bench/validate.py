@@ -1,12 +1,12 @@
 """Times validation of definitions of 5 to 2,000 steps, right and wrong, one JSON line each, and the command as such.
 
-The command's line tells the seconds of `docrail validate FILE` with 2,000 steps, from the shell and back, the least and
+The command's lines tell the seconds of `docrail validate FILE` with 2,000 steps, from the shell and back, the least and
 the median of seven, and how many times as long as a bare one it takes: a Python that loads the same four libraries and
 reads the same file with libyaml. They run in turn, so that a busy machine slows both.
 
-Last numbers (2 cores, 2,000 steps): right 240 ms; with 2,000 different conditions 820 ms, of which compiling the
-conditions takes 580; every dependency misspelt 420 ms; picture 17 ms; reading 1 MB of JSON with places 400 ms.
-The command: 0.81 s at best, median 1.0, on the slow half of a shared machine: 2.8 times a bare one.
+Last numbers (2 cores, 2,000 steps, load 4): right 650 ms; with 2,000 different conditions 790 ms; every dependency
+misspelt 440 ms; picture 15 ms; reading 1.5 MB of JSON with places 630 ms. The command, at best and median: in
+flow style 0.76 s and 0.94 (2.2 times a bare one), in block style, twice as many bytes, 0.84 s and 1.16 (1.9 times).
 """
 
 import json
@@ -68,6 +68,22 @@ def _lines(steps: int, *, conditions: bool, parent: str) -> Iterator[str]:
             yield f"    condition: step_{number - 1}.total > {number}\n"
 
 
+def long_definition(steps: int) -> str:
+    """Return YAML of a chain in block style, 300 bytes a step: each has retries, a title and a condition of its own."""
+    head = "dsl: 1\nid: long\ninputs:\n  a: {type: string, required: true}\nsteps:\n"
+    return head + "".join(_long_step(number) for number in range(steps))
+
+
+def _long_step(number: int) -> str:
+    before = f"step_{number - 1}"
+    chained = f"    depends_on:\n      - {before}\n    condition: {before}.value != 'x{number}'\n" if number else ""
+    return (
+        f"  - id: step_{number}\n    title: Step number {number}\n    handler: echo\n{chained}"
+        "    max_retries: 2\n    retry_config:\n      initial_delay: 5\n      jitter: 0.2\n"
+        f'    config:\n      value: "{{{{ {before if number else "inputs"}.{"value" if number else "a"} }}}}"\n'
+    )
+
+
 def best_of(runs: int, text: str) -> tuple[float, int]:
     """Return the least seconds of some validations, and how many problems there are."""
     times = []
@@ -85,18 +101,19 @@ def seconds_of(*command: str) -> float:
     return perf_counter() - start
 
 
-def time_command(steps: int) -> None:
+def time_command(name: str, text: str) -> None:
     """Print the command's line."""
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, "wide.yaml")
-        file.write_text(definition(steps).replace("add", "echo").replace(".total", ".value"))
+        file = Path(folder, "definition.yaml")
+        file.write_text(text)
         bare = (sys.executable, "-c", BARE, str(file))
         own = (sys.executable, "-m", "cli", "validate", str(file))
         times = [(seconds_of(*bare), seconds_of(*own)) for _ in range(TURNS)]
     least, base = min(whole for _, whole in times), min(least for least, _ in times)
     line = {
-        "what": "docrail validate FILE",
-        "steps": steps,
+        "what": f"docrail validate FILE, {name}",
+        "steps": text.count(" id: step_") + text.count("{id: step_"),
+        "bytes": len(text),
         "seconds": round(least, 2),
         "median_seconds": round(statistics.median(whole for _, whole in times), 2),
         "bare_seconds": round(base, 2),
@@ -107,7 +124,8 @@ def time_command(steps: int) -> None:
 
 
 def main() -> None:
-    time_command(SIZES[-1])
+    time_command("flow style", definition(SIZES[-1]).replace("add", "echo").replace(".total", ".value"))
+    time_command("block style", long_definition(SIZES[-1]))
     for steps in SIZES:
         texts = {
             "right": definition(steps),

@@ -13,11 +13,11 @@ from itertools import count
 from typing import Protocol
 
 from jinja2 import TemplateError, TemplateSyntaxError, Undefined, nodes
-from jinja2.visitor import NodeTransformer
 
+from dag.evaluation import code_of
 from dag.language import check_tree, constant_of, misuse, parse
 from dag.misfits import LackError, called, nobody, show
-from dag.sandbox import COMPARE, ENVIRONMENT, MAX_ITEMS, NOTHING, WORK, bounded, lookup, require
+from dag.sandbox import MAX_ITEMS, NOTHING, WORK, bounded, lookup, require
 from dag.stored import Path, part_of
 from dag.values import Json
 from dag.work import ExpressionError, Work
@@ -101,7 +101,7 @@ class Expression:
         try:
             work.spend(STEPS)
             if self._value_of is None:  # code is made when first needed: a validator never runs what it checks
-                self._value_of = _code_of(self._tree)
+                self._value_of = _plain_code_of(self._tree)
             given = values_of(self.references, scope)
             values = scope.loaded(given, self.paths, alone=alone and self.path is not None)
             value = self._value_of({**values, WORK: work})
@@ -253,28 +253,9 @@ def _subject_of(error: LackError, paths: Sequence[Path], values: Mapping[str, Js
     return ""
 
 
-def _code_of(tree: nodes.Expr) -> Callable[[dict[str, Json]], Json]:
-    tree = _Metered().visit(tree)
-    tree.set_environment(ENVIRONMENT)
-    body: list[nodes.Node] = [nodes.Assign(nodes.Name("result", "store"), tree, lineno=1)]
-    template = ENVIRONMENT.from_string(nodes.Template(body, lineno=1))
-
-    def value_of(values: dict[str, Json]) -> Json:
-        context = template.new_context(values)
-        for _ in template.root_render_func(context):
-            pass
-        return plain(context.vars["result"])
-
-    return value_of
-
-
-class _Metered(NodeTransformer):
-    """Puts the test that pays for its work in the place of each comparison, which is Python's own."""
-
-    def visit_Compare(self, node: nodes.Compare) -> nodes.Test:  # noqa: N802 - Jinja calls it by the node's name
-        self.generic_visit(node)
-        pairs = ((nodes.Const(operand.op), operand.expr) for operand in node.ops)
-        return nodes.Test(node.expr, COMPARE, [part for pair in pairs for part in pair], [], None, None)
+def _plain_code_of(tree: nodes.Expr) -> Callable[[dict[str, Json]], Json]:
+    code = code_of(tree)
+    return lambda values: plain(code(values))
 
 
 def _path_of(node: nodes.Node) -> Path | None:

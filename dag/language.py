@@ -8,6 +8,7 @@ from functools import cache
 from inspect import Signature, signature, unwrap
 
 from jinja2 import nodes
+from jinja2.lexer import operators
 from jinja2.parser import Parser
 
 from dag.misfits import misasked, mistold
@@ -16,10 +17,14 @@ from dag.stored import STORED
 from dag.values import Json
 from dag.work import ExpressionError
 
-_PATH = re.compile(
-    r"(?!(?:and|else|if|in|is|not|or|[Tt]rue|[Ff]alse|[Nn]one)\b)[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*", re.ASCII
+_WORDS = r"(?!(?:and|else|if|in|is|not|or|[Tt]rue|[Ff]alse|[Nn]one)\b)[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*"
+"""A path: names, the first of which is no word of the language's own."""
+_PATH = re.compile(_WORDS, re.ASCII)
+_COMPARISON = re.compile(
+    rf"""({_WORDS})\ *(==|!=|<=|>=|<|>)\ *(?:({_WORDS})|'([ -&(-[\]-~]*)'|"([ !#-[\]-~]*)"|(0|[1-9][0-9]{{0,17}}))""",
+    re.ASCII,
 )
-"""Names that are no words of the language's own."""
+"""A path compared with another, with a plain text or with a whole number: what most conditions are."""
 MAX_DEPTH = 60
 """Deepest tree of an expression: a chain of 60 operators. Jinja's compiler takes a few frames for each."""
 _ALLOWED = (
@@ -45,7 +50,9 @@ NAMING: Mapping[str, tuple[str, int, tuple[str, ...]]] = {
 def parse(text: str) -> nodes.Expr:
     """Return the tree of an expression, as Jinja's parser reads it. Raises: ExpressionError, TemplateSyntaxError."""
     if _PATH.fullmatch(text):
-        return _path(*text.split("."))
+        return _path(text)
+    if found := _COMPARISON.fullmatch(text):
+        return _comparison(found)
     try:
         parser = Parser(ENVIRONMENT, text, state="variable")
         tree = parser.parse_expression()
@@ -56,12 +63,20 @@ def parse(text: str) -> nodes.Expr:
     return tree
 
 
-def _path(name: str, *keys: str) -> nodes.Expr:
+def _path(text: str) -> nodes.Expr:
     """Return the tree of a name and keys in it: what most expressions are, and the parser takes ten times as long."""
+    name, *keys = text.split(".")
     tree: nodes.Expr = nodes.Name(name, "load", lineno=1)
     for key in keys:
         tree = nodes.Getattr(tree, key, "load", lineno=1)
     return tree
+
+
+def _comparison(found: re.Match[str]) -> nodes.Expr:
+    left, operator, path, text, quoted, number = found.groups()
+    value = quoted if text is None else text
+    right = _path(path) if path else nodes.Const(int(number) if value is None else value, lineno=1)
+    return nodes.Compare(_path(left), [nodes.Operand(operators[operator], right)], lineno=1)
 
 
 def check_tree(tree: nodes.Node) -> None:

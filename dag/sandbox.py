@@ -29,14 +29,11 @@ ALONE = frozenset(("defined", "undefined", "none", "string", "number", "boolean"
 """Tests that take nothing to compare with."""
 LAZY_FILTERS = ("map", "select", "selectattr", "reject", "rejectattr", "unique")
 """Jinja gives generators for these, which are true even when they are empty, and have no length."""
-OPERATORS = frozenset(("+", "-", "*", "/", "//", "%"))
 TEXT_FILTERS = ("lower", "upper", "trim")
 FREE = frozenset(("default", "length", "first", "last"))
 """Filters that look at one part, however many there are."""
-COMPARE = "__compare"
-"""The test that stands for `a < b <= c` in the code that is made: no author can name it."""
 WORK = "__work"
-"""The name under which an evaluation finds what it may still spend: no expression can name it either."""
+"""The name under which an evaluation finds what it may still spend: no author can name it."""
 COMPARISONS: Mapping[str, Callable[[Json, Json], bool]] = {
     "eq": operator.eq,
     "ne": operator.ne,
@@ -73,18 +70,14 @@ class Missing(ChainableUndefined, StrictUndefined):
 class Environment(SandboxedEnvironment):
     """Jinja2 with data access only: `a.b` and `a["b"]` read a key or an index, never a Python attribute."""
 
-    intercepted_binops = OPERATORS
-    intercepted_unops = frozenset("+-")
-
     def __init__(self) -> None:
-        # Unoptimized: folding constants would evaluate, and fail, while compiling.
-        super().__init__(undefined=Missing, cache_size=0, optimized=False)
+        super().__init__(undefined=Missing, cache_size=0)
         own: dict[str, Callable[..., Json]] = {name: _eager(self.filters[name]) for name in LAZY_FILTERS}
         own |= {"round": _round, "join": _join, "sum": _sum, "int": _int, "float": _float}
         own |= {name: _of_text(name, self.filters[name]) for name in TEXT_FILTERS}
         self.filters = {name: _metered(name, own.get(name, self.filters[name])) for name in FILTERS}
         tests: dict[str, Any] = dict(self.tests)
-        self.tests = {COMPARE: _compare, **{name: _metered_test(name, tests[name]) for name in TESTS}}
+        self.tests = {name: _metered_test(name, tests[name]) for name in TESTS}
         self.globals = {}
 
     def getitem(self, obj: Json, argument: Json) -> Json:
@@ -129,7 +122,7 @@ def lookup(value: Json, key: Json) -> Json:
 
 def bounded(number: Json) -> Json:
     """Return `number` if other programs can read it. Raises ExpressionError for integers beyond 64 bits."""
-    if isinstance(number, int) and abs(number) > MAX_INTEGER:
+    if type(number) is int and abs(number) > MAX_INTEGER:
         raise ExpressionError("the number does not fit into 64 bits")
     return number
 
@@ -142,7 +135,7 @@ def require(value: Json, former: str) -> None:
 
 
 def _require_number(value: Json, what: str, needed: str = "numbers") -> None:
-    if isinstance(value, int | float) and not isinstance(value, bool):
+    if type(value) is int or type(value) is float:
         bounded(value)
         return
     told = f"{what} needs {needed}, got {show(value)}"
@@ -268,10 +261,9 @@ def _metered_test(name: str, test: Callable[..., bool]) -> Callable[..., bool]:
     return metered
 
 
-@pass_context
-def _compare(context: Context, left: Json, *rest: Json) -> bool:
-    """Tell whether `left` and what follows it, operator and value in turn, compare so."""
-    for name, right in zip(rest[::2], rest[1::2], strict=True):
+def compare(context: Context, left: Json, rest: Iterable[tuple[str, Json]]) -> bool:
+    """Tell whether `left` and what follows it, each value with Jinja's name of the operator before it, compare so."""
+    for name, right in rest:
         _pay_for_comparing(work_of(context), left, right)
         try:
             if not COMPARISONS[name](left, right):

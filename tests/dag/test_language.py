@@ -1,4 +1,4 @@
-"""Paths are read without Jinja's parser: into the same trees, and nothing else is."""
+"""Paths and plain comparisons are read without Jinja's parser: into the same trees, and nothing else is."""
 
 import pytest
 from hypothesis import given
@@ -19,6 +19,15 @@ WORDS = (
     *("1", "0", "1e5", "é", "", " ", "a b", "a\n", "ﬁ", "\u0661"),
 )
 PATHS = st.lists(st.one_of(st.sampled_from(WORDS), st.text(max_size=4)), min_size=1, max_size=5).map(".".join)
+OPERANDS = st.one_of(
+    PATHS,
+    st.sampled_from(("'x'", '"x"', "'it''s'", "'a\\n'", "'é'", "''", '"\'"', "01", "10", "1_0", "1.5", "0x1", "-1")),
+    st.integers(0, 10**20).map(str),
+    st.text(max_size=4).map("'{}'".format),
+)
+OPERATORS = st.sampled_from(("==", "!=", "<=", ">=", "<", ">", "=", "<>", "in", "is", "===", "|", "and"))
+SPACES = st.sampled_from(("", " ", "  ", "\n", "\t"))
+COMPARISONS = st.tuples(PATHS, SPACES, OPERATORS, SPACES, OPERANDS).map("".join)
 
 
 def parsed_by_jinja(text: str) -> nodes.Expr | None:
@@ -37,9 +46,9 @@ def outline(tree: nodes.Node) -> list[tuple[object, ...]]:
     return [(type(tree), tree.lineno, tree.environment, [value for _, value in tree.iter_fields()]), *below]
 
 
-@given(PATHS)
+@given(PATHS | COMPARISONS)
 @LAW
-def test_a_path_is_read_as_jinja_reads_it(text: str) -> None:
+def test_it_is_read_as_jinja_reads_it(text: str) -> None:
     expected = parsed_by_jinja(text)
     try:
         tree = parse(text)
@@ -57,7 +66,11 @@ def test_numbers_in_other_digits_are_refused_as_expressions_are(text: str) -> No
 
 
 @pytest.mark.parametrize(
-    "text", ["steps.a.output", "and", "true.x", "a.1", "a..b", "a.", ".a", "a\n", "not.a", "a.not"]
+    "text",
+    [
+        *("steps.a.output", "and", "true.x", "a.1", "a..b", "a.", ".a", "a\n", "not.a", "a.not"),
+        *("a == 'x'", 'a.b != "x y"', "a<1", "a >= b.c", "a == 'x' 'y'", "a == 1 == 2", "a == true", "a == 01"),
+    ],
 )
 def test_examples(text: str) -> None:
     expected = parsed_by_jinja(text)
