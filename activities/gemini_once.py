@@ -55,6 +55,7 @@ class Work:
     version: str
     local: Reading
     timeout_seconds: float
+    may_wait_for_budget: bool
 
     @property
     def lease(self) -> Lease:
@@ -67,7 +68,8 @@ class Work:
 async def read_with_gemini(work: Work) -> Reading:
     """Return what Gemini and the local readers say together: this attempt's, or another's that was at it.
 
-    Where Gemini will not read it, the local reading with a problem that says why. Raises: the errors of `PASSING`.
+    Where Gemini will not read it, the local reading with a problem that says why.
+    Raises: the errors of `PASSING`; BudgetUsedError is one of them.
     """
     try:
         claim = await _claim(work)
@@ -91,6 +93,8 @@ async def _claim(work: Work) -> Reading | Claim:
         if isinstance(claim, Claim) and claim.mine:
             await _check_budget(work)
     except BudgetUsedError as error:
+        if work.may_wait_for_budget and call.may_retry_in(error.retry_after_seconds or 0):
+            raise
         raise NotReadError(BUDGET, str(error)) from None
     except BeingReadError as error:
         if call.may_retry_in(error.retry_after_seconds or 0):

@@ -1,5 +1,7 @@
 """Handler `ask_gemini`: have Gemini read a stored document too, and keep what it and the local readers say together."""
 
+from typing import Literal
+
 from pydantic import BaseModel, Field
 
 from activities.extraction import Extraction, told
@@ -24,6 +26,11 @@ class Config(BaseModel, extra="forbid", frozen=True):
     timeout_seconds: float = Field(
         default=90.0, gt=0, le=600, allow_inf_nan=False, description="how long the model may take"
     )
+    over_budget: Literal["read_locally", "wait"] = Field(
+        default="read_locally",
+        description="once the day's budget is used up: let the local readers serve, or try again when the next one "
+        "begins, at midnight UTC, if the step has a retry and time left",
+    )
 
 
 async def run(call: Call[Config], tools: Tools) -> Extraction:
@@ -33,7 +40,7 @@ async def run(call: Call[Config], tools: Tools) -> Extraction:
     Without a key, and for e-invoices, it is the local reading. A refusal, an answer that is of no use twice, a budget
     that is used up and the end of the step's retries leave a problem on the invoice, and do not fail the step.
     Raises: NotStored, DocumentDecidedError, UnreadableDocument (never retried); TryAgainLaterError, UnreachableError,
-    OutgoingTimeoutError, OSError (retried).
+    OutgoingTimeoutError, BudgetUsedError, OSError (retried).
     """
     config = call.config
     document = await load_stored(tools, call.tenant_id, config.document_id, fresh=config.fresh)
@@ -47,7 +54,8 @@ async def run(call: Call[Config], tools: Tools) -> Extraction:
             from activities.gemini_once import Work, read_with_gemini  # noqa: PLC0415  # loads the SDK
 
             work = Work(
-                *(call, tools, config.document_id, document.sha256, model, version, reading), config.timeout_seconds
+                *(call, tools, config.document_id, document.sha256, model, version, reading, config.timeout_seconds),
+                may_wait_for_budget=config.over_budget == "wait",
             )
             reading = await read_with_gemini(work)
     reference = InvoiceRef(document_id=config.document_id, sha256=document.sha256, reader_version=reading.version)

@@ -10,6 +10,7 @@ import pytest
 from activities import gemini_once
 from activities.errors import OutgoingTimeoutError, TryAgainLaterError, UnreachableError
 from activities.gemini_reading import OUTPUT_TOKENS, AskAgainError
+from activities.model_costs import BudgetUsedError
 from activities.reading import DocumentReader
 from activities.reading_server import ReadingLimits
 from activities.tools import GeminiAccess, Tools
@@ -291,6 +292,21 @@ async def test_a_used_up_budget_asks_nobody(keyless: Tools) -> None:
     [problem] = [problem for problem in invoice.problems if problem.code == "gemini_budget"]
     assert problem.severity is Severity.WARNING
     assert "DOCRAIL_GEMINI_BUDGET_PER_DAY" in problem.message
+
+
+async def test_who_is_to_wait_for_the_next_days_budget_waits_while_there_are_retries(keyless: Tools) -> None:
+    async with gemini(reader=keyless.reader) as fake:
+        rich = reaching(keyless, fake)
+        await ask(rich, await stored(rich))
+        poor = reaching(keyless, fake, budget_per_day=Decimal("0.000001"))
+        document = await stored(poor)
+        with pytest.raises(BudgetUsedError) as told:
+            await ask(poor, document, over_budget="wait")
+        assert 0 < (told.value.retry_after_seconds or 0) <= 86_400
+        last = await ask(poor, document, over_budget="wait", retry_within=None)
+        richer = await ask(rich, document, over_budget="wait")
+    assert (last["problems"][-1], last["reader"]) == ("gemini_budget", "text")
+    assert (richer["reader"], len(fake.asked)) == ("gemini", 2)
 
 
 def test_the_key_is_in_no_representation() -> None:
