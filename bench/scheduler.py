@@ -16,10 +16,11 @@ from time import process_time
 
 from dag.definition import Definition, Step
 from dag.messages import RunStarted, Start, StepCompleted
-from dag.plan import RULES, Outcomes, Plan, compile_plan
+from dag.plan import Plan, compile_plan
 from dag.rewind import begin
 from dag.scheduler import advance
 from dag.state import RunStatus
+from dag.trigger_rules import RULES, Outcomes
 
 SIZES = (10, 100, 1_000, 5_000, 20_000)
 NAIVE_SIZES = frozenset({10, 100, 1_000})

@@ -5,11 +5,12 @@ from collections.abc import Iterable
 from dag.expressions import Expression, Scope
 from dag.loading import note_wants, reads_of, wanted
 from dag.misfits import show
-from dag.plan import RULES, Outcomes, Plan, Step
+from dag.plan import Plan, Step
 from dag.scope import RunScope
 from dag.state import SETTLED, RunState, SkipReason, StepError, StepState, StepStatus
 from dag.stored import Path
 from dag.templates import Template
+from dag.trigger_rules import RULES, Outcomes
 from dag.values import MAX_VALUE_BYTES, Json, size_of
 from dag.work import ExpressionError
 

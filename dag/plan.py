@@ -1,17 +1,16 @@
-"""A definition compiled: steps in plan order, who waits for whom, rules as functions, expressions ready to evaluate."""
+"""A definition compiled: steps in plan order, who waits for whom, expressions ready to evaluate."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from pydantic_core import to_json
 
-from dag.definition import Definition, Dispatch, OnFailure, TriggerRule, edge_of
+from dag.definition import Definition, Dispatch, OnFailure, edge_of
 from dag.definition import Step as StepDefinition
 from dag.expressions import Expression, compile_expression
 from dag.kinds import Abort, Human, Nested, StepKind, Wait, WaitFor
 from dag.secret_names import secrets_in
-from dag.state import SkipReason
 from dag.templates import Template, compile_template
 from dag.values import Json
 
@@ -31,55 +30,13 @@ class UnknownSemanticsError(Exception):
         self.semantics = semantics
 
 
-@dataclass(frozen=True, slots=True)
-class Outcomes:
-    """How a step's settled parents ended. `bad`: failed, or skipped because something upstream failed."""
-
-    completed: int
-    bad: int
-    skipped: int
-    """Skipped by choice: a condition, a trigger rule, or parents that were themselves skipped by choice."""
-
-
-def _blocked(outcomes: Outcomes) -> SkipReason:
-    return SkipReason.UPSTREAM_FAILED if outcomes.bad else SkipReason.UPSTREAM_SKIPPED
-
-
-def _none_failed(of: Outcomes) -> SkipReason | None:
-    runs = not of.bad and (of.completed or not of.skipped)
-    return None if runs else _blocked(of)
-
-
-def _all_success(of: Outcomes) -> SkipReason | None:
-    return _blocked(of) if of.bad or of.skipped else None
-
-
-def _one_success(of: Outcomes) -> SkipReason | None:
-    return None if of.completed else _blocked(of)
-
-
-def _one_failed(of: Outcomes) -> SkipReason | None:
-    return None if of.bad else SkipReason.RULE_NOT_MET
-
-
-def _all_failed(of: Outcomes) -> SkipReason | None:
-    return SkipReason.RULE_NOT_MET if of.completed or of.skipped else None
-
-
-RULES: Mapping[TriggerRule, Callable[[Outcomes], SkipReason | None]] = {
-    TriggerRule.NONE_FAILED: _none_failed,
-    TriggerRule.ALL_SUCCESS: _all_success,
-    TriggerRule.ALL_DONE: lambda _: None,
-    TriggerRule.ONE_SUCCESS: _one_success,
-    TriggerRule.ONE_FAILED: _one_failed,
-    TriggerRule.ALL_FAILED: _all_failed,
-}
-"""For each rule: why a step with such parents is skipped, None if it runs (the language's truth table)."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Step:
-    """A step of a plan. `parents` and `children` are indices into `Plan.steps`, ascending."""
+    """A step of a plan. `parents` and `children` are indices into `Plan.steps`, ascending.
+
+    What it evaluates is compiled when it is first asked for, and kept: the expressions of a large definition together
+    take longer than Temporal gives a turn, and a turn that is ended for that must leave the next one less to do.
+    """
 
     index: int
     id: str
@@ -92,22 +49,56 @@ class Step:
     children: tuple[int, ...]
     branches: Mapping[int, tuple[str, ...]]
     """For each parent that it follows only into some branches: which."""
-    condition: Expression | None
-    config: Template
-    """What its kind takes when it begins (dag.messages.Start)."""
-    secrets: tuple[str, ...]
-    """Those that `config` names as it was written: the only ones that it may be given."""
-    cases: tuple[tuple[Expression | None, str], ...]
-    """A switch's conditions and branches, in order; None is `else`."""
-    items: Template | None
-    """For a step that runs once for each element of a list: the list."""
-    item_key: Expression | None
-    compensation: Template | None
-    """The config of what undoes the step."""
-    compensation_secrets: tuple[str, ...]
-    """Those that the config of what undoes the step names as it was written."""
-    cache_key: Template | None
-    """What tells equal work, where its author says so; else the config does (dag.caching)."""
+
+    @cached_property
+    def condition(self) -> Expression | None:
+        """What must be true for it to run."""
+        return _optional(self.definition.condition)
+
+    @cached_property
+    def config(self) -> Template:
+        """What its kind takes when it begins (dag.messages.Start)."""
+        return compile_template(_config_of(self.definition))
+
+    @cached_property
+    def secrets(self) -> tuple[str, ...]:
+        """Those that `config` names as it was written: the only ones that it may be given."""
+        return secrets_in(self.definition.config)
+
+    @cached_property
+    def cases(self) -> tuple[tuple[Expression | None, str], ...]:
+        """A switch's conditions and branches, in order; None is `else`."""
+        return tuple((_optional(case.when), case.name) for case in self.definition.switch or ())
+
+    @cached_property
+    def items(self) -> Template | None:
+        """For a step that runs once for each element of a list: the list."""
+        for_each = self.definition.for_each
+        return None if for_each is None else compile_template(for_each.items)
+
+    @cached_property
+    def item_key(self) -> Expression | None:
+        """What tells an element of the list."""
+        for_each = self.definition.for_each
+        return None if for_each is None else _optional(for_each.key)
+
+    @cached_property
+    def compensation(self) -> Template | None:
+        """The config of what undoes the step."""
+        compensate = self.definition.compensate
+        return None if compensate is None else compile_template(compensate.config)
+
+    @cached_property
+    def compensation_secrets(self) -> tuple[str, ...]:
+        """Those that the config of what undoes the step names as it was written."""
+        compensate = self.definition.compensate
+        return () if compensate is None else secrets_in(compensate.config)
+
+    @cached_property
+    def cache_key(self) -> Template | None:
+        """What tells equal work, where its author says so; else the config does (dag.caching)."""
+        cache = self.definition.cache
+        return None if cache is None or cache.key is None else compile_template(cache.key)
 
     @property
     def is_timer(self) -> bool:
@@ -163,7 +154,7 @@ def layers_of(depends_on: Sequence[Sequence[int]]) -> list[int]:
 
 
 def compile_plan(definition: Definition, semantics: int = SEMANTICS) -> Plan:
-    """Compile a valid definition. Raises ExpressionError or KeyError for one that `validate` would refuse.
+    """Compile a valid definition. One that `validate` would refuse raises ExpressionError or KeyError, now or later.
 
     Raises UnknownSemanticsError for `semantics` of code to come.
     """
@@ -193,8 +184,8 @@ def compile_plan(definition: Definition, semantics: int = SEMANTICS) -> Plan:
         dispatch=definition.limits.dispatch,
         on_failure=definition.on_failure,
         outputs=compile_template(definition.outputs),
-        compensated=tuple(step for step in steps if step.compensation is not None),
-        lists=tuple(step for step in steps if step.items is not None),
+        compensated=tuple(step for step in steps if step.definition.compensate is not None),
+        lists=tuple(step for step in steps if step.definition.for_each is not None),
         semantics=semantics,
         deadline_seconds=definition.deadline_seconds,
     )
@@ -211,7 +202,6 @@ class _Place:
 
 
 def _compile_step(definition: StepDefinition, place: _Place, index_of: Mapping[str, int]) -> Step:
-    for_each, compensate = definition.for_each, definition.compensate
     kind = definition.kind
     return Step(
         index=place.index,
@@ -223,21 +213,7 @@ def _compile_step(definition: StepDefinition, place: _Place, index_of: Mapping[s
         parents=tuple(place.parents),
         children=tuple(place.children),
         branches=_branches(definition, index_of),
-        condition=_optional(definition.condition),
-        config=compile_template(_config_of(definition)),
-        secrets=secrets_in(definition.config),
-        cases=tuple((_optional(case.when), case.name) for case in definition.switch or ()),
-        items=None if for_each is None else compile_template(for_each.items),
-        compensation=None if compensate is None else compile_template(compensate.config),
-        compensation_secrets=() if compensate is None else secrets_in(compensate.config),
-        item_key=None if for_each is None else _optional(for_each.key),
-        cache_key=_cache_key(definition),
     )
-
-
-def _cache_key(definition: StepDefinition) -> Template | None:
-    cache = definition.cache
-    return None if cache is None or cache.key is None else compile_template(cache.key)
 
 
 def _optional(text: str | None) -> Expression | None:

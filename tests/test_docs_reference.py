@@ -30,11 +30,11 @@ from dag.expressions import MAX_LENGTH, Scope, compile_expression
 from dag.fan import MAX_ITEMS, MAX_KEY_CHARACTERS, MAX_LIST_BYTES
 from dag.formats import FORMATS
 from dag.kinds import Cache, ForEach, StepKind
-from dag.plan import RULES, Outcomes
 from dag.report import MAX_INNER_BYTES, MAX_REPORT_BYTES
 from dag.sandbox import FILTERS, TESTS
 from dag.state import RunStatus, SkipReason, StepStatus
 from dag.stored import MAX_INLINE_BYTES
+from dag.trigger_rules import RULES, Outcomes
 from dag.values import LONGEST_MESSAGE, MAX_INTEGER, MAX_VALUE_BYTES, Json
 from dag.work import MAX_WORK
 from docs.generate import REFERENCE, pages

@@ -5,8 +5,8 @@ from hypothesis import given
 from dag.explain import explain_run
 from dag.explanation import RunExplanation, StepExplanation, Verdict
 from dag.kinds import StepKind
-from dag.plan import RULES, Outcomes
 from dag.state import SkipReason, StepStatus
+from dag.trigger_rules import RULES, Outcomes
 from tests.dag.definitions import LAW, Case, cases, picks
 from tests.dag.world import Picker, World
 

@@ -173,7 +173,16 @@ def test_what_is_accepted_compiles_and_reads_the_same_again(listed: tuple[Json, 
     }
     if definition is None:
         return
-    assert len(compile_plan(definition).steps) == len(listed)
+    plan = compile_plan(definition)
+    assert len(plan.steps) == len(listed)
+    for step in plan.steps:  # what is compiled when it is first asked for
+        assert step.config is not None
+        assert (step.condition is None) is (step.definition.condition is None)
+        assert len(step.cases) == len(step.definition.switch or ())
+        assert (step.items is None) is (step.definition.for_each is None)
+        assert step.item_key is None or step.definition.for_each is not None
+        assert (step.compensation is None) is (step.definition.compensate is None)
+        assert step.cache_key is None or step.definition.cache is not None
     assert [step.config for step in definition.steps] == [step.get("config", {}) for step in listed]
     stored = to_json(definition)
     again, _ = validate(stored, None, CATALOGUE)

@@ -42,6 +42,17 @@ async def test_conditions_that_take_much_work_together(fast: Bench) -> None:
     assert (report.status, report.completed) == (RunStatus.COMPLETED, 301)
 
 
+async def test_expressions_that_together_take_longer_to_compile_than_a_turn_has(fast: Bench) -> None:
+    """10,000 of them take 5 s: a worker that compiled them all before a run's first step never got beyond that."""
+    share = "{{{{ (a.rows | map(attribute='n') | sum) / {0} if a.sum > {0} else a.sum | default({0}) }}}}"
+    readers = [
+        step(f"s{n}", depends_on=["a"], condition=f"a.sum + {n} < 0", config={"v": list(map(share.format, range(5)))})
+        for n in range(1_999)
+    ]
+    report = await fast.run([step("a", "rows", config={"count": 10}), *readers])
+    assert (report.status, report.skipped) == (RunStatus.COMPLETED, 1_999)
+
+
 async def test_keys_that_take_too_much_work_fail_their_step(bench: Bench) -> None:
     each = {
         "items": "{{ inputs.rows }}",
