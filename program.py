@@ -23,6 +23,8 @@ COMMANDS: Mapping[str, str] = {
     "runs": "commands.run_lists:runs",
     "retry": "commands.retrying:retry",
     "explain": "commands.explain:explain",
+    "actions": "commands.actions:actions",
+    "waits": "commands.waits:waits",
     "output": "commands.outputs:output",
     "answer": "commands.answers:answer",
     "rollback": "commands.registry:rollback",

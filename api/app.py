@@ -12,6 +12,7 @@ from prometheus_client import CollectorRegistry
 from activities.reading import DocumentReader
 from activities.registry import load_catalogue
 from api import (
+    actions,
     aliases,
     audit,
     callbacks,
@@ -31,6 +32,7 @@ from api import (
     reviews,
     routing,
     runs,
+    waits,
     workflow,
 )
 from api.docs import add_docs
@@ -67,6 +69,8 @@ ROUTERS = (
     originals,
     model_uses,
     runs,
+    actions,
+    waits,
     retries,
     dead_letters,
     workflow,

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from api.actions import ActionOut
 from api.auth import MayOperateRuns, MayRead
 from api.errors import problems
 from api.parameters import After, AppDep, Limit
@@ -92,18 +93,6 @@ class CountsOut(BaseModel):
     """Letters by error class, the most frequent first."""
 
     classes: list[ClassCountOut]
-
-
-class ActionOut(BaseModel):
-    """What somebody did about a step, or (`step_id` null) about its run."""
-
-    model_config = ConfigDict(from_attributes=True)
-
-    action: str
-    step_id: str | None
-    details: dict[str, Json]
-    acted_by: str
-    acted_at: dt.datetime
 
 
 class ShownLetterOut(LetterOut):

@@ -69,6 +69,12 @@ class RetryIn(BaseModel):
         description="of the definition to go on with; by default the one that ran. A run with parked steps takes a "
         "retry only with a version",
     )
+    undo: bool = Field(
+        default=False,
+        strict=True,
+        description="only undo what could not be undone, and end as before; takes no steps and no version. The only "
+        "retry of an aborted run",
+    )
     preview: bool = Field(default=False, strict=True, description="only tell what would be reused, done again and new")
     reason: Reason = ""
 
@@ -122,12 +128,13 @@ class ResolveIn(BaseModel):
 async def retry_run(run_id: str, who: MayOperateRuns, app: AppDep, wanted: RetryIn | None = None) -> RetryOut:
     """Start a failed or cancelled run again under its id, or a completed one of whose lists items failed.
 
-    What completed is kept, unless what it came from changed.
+    What completed is kept, unless what it came from changed. With `undo`, a failed or aborted run only undoes what it
+    could not undo.
     """
     order = wanted or RetryIn()
     edits = {step_id: edit.edit() for step_id, edit in order.steps.items()}
     act = retries.preview_retry if order.preview else retries.retry_run
-    retried = await act(app, who, run_id, RetryOrder(edits, order.version, order.reason))
+    retried = await act(app, who, run_id, RetryOrder(edits, order.version, order.reason, order.undo))
     return RetryOut.model_validate(retried)
 
 

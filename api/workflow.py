@@ -5,7 +5,7 @@ import datetime as dt
 from fastapi import APIRouter
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
-from api.auth import MaySubmit
+from api.auth import MayRead, MaySubmit
 from api.errors import problems
 from api.parameters import AppDep
 from dag.aliases import MAX_VERSION
@@ -53,19 +53,21 @@ class ExecutionOut(BaseModel):
     execution_id: str = Field(examples=["exe_5d4e0f9c6c4b3a2d4e5f8a7b6c"])
     workflow_definition_id: str = Field(examples=["invoice"])
     version: int
-    status: RunStatus = Field(description="pending, then running: how the run goes on is told at /v1/runs")
+    status: RunStatus = Field(
+        description="pending until it is triggered, the answer to which is running; then the run's"
+    )
     run_id: str | None
     created_at: dt.datetime
     triggered_at: dt.datetime | None
 
     @classmethod
-    def of(cls, execution: Execution) -> "ExecutionOut":
+    def of(cls, execution: Execution, status: RunStatus) -> "ExecutionOut":
         """Return what is told of `execution`."""
         return cls(
             execution_id=execution.execution_id,
             workflow_definition_id=execution.definition_id,
             version=execution.version,
-            status=RunStatus.PENDING if execution.run_id is None else RunStatus.RUNNING,
+            status=status,
             run_id=execution.run_id,
             created_at=execution.created_at,
             triggered_at=execution.triggered_at,
@@ -75,7 +77,14 @@ class ExecutionOut(BaseModel):
 @router.post("", status_code=201, responses=problems(NotFound, InvalidDefinition))
 async def submit_workflow(submission: SubmissionIn, who: MaySubmit, app: AppDep) -> ExecutionOut:
     """Validate and store a definition for a run. Nothing starts."""
-    return ExecutionOut.of(await executions.submit(app, who, submission.definition, submission.version))
+    execution = await executions.submit(app, who, submission.definition, submission.version)
+    return ExecutionOut.of(execution, RunStatus.PENDING)
+
+
+@router.get("/{execution_id}", responses=problems(NotFound))
+async def show_workflow(execution_id: str, who: MayRead, app: AppDep) -> ExecutionOut:
+    """Show a submitted definition, and how its run stands: pending until it is triggered."""
+    return ExecutionOut.of(*await executions.show(app, who, execution_id))
 
 
 @router.post("/trigger/{execution_id}", status_code=202, responses=problems(NotFound, KeyConflict))
@@ -84,4 +93,4 @@ async def trigger_workflow(
 ) -> ExecutionOut:
     """Start the run. Triggering again with the same inputs answers the same and starts nothing."""
     inputs = (wanted or TriggerIn()).inputs
-    return ExecutionOut.of(await executions.trigger(app, who, execution_id, inputs))
+    return ExecutionOut.of(await executions.trigger(app, who, execution_id, inputs), RunStatus.RUNNING)

@@ -27,15 +27,15 @@ def ask_api(api: str, method: str, path: str, **request: Json) -> Json:
     return answer
 
 
-def ask_all(api: str, path: str, field: str) -> list[dict[str, Json]]:
-    """Return what all pages of a list hold in `field`. Raises as `ask_api` does."""
+def ask_all(api: str, path: str, field: str, **wanted: str) -> list[dict[str, Json]]:
+    """Return what all pages of a list, of what is `wanted`, hold in `field`. Raises as `ask_api` does."""
 
     async def pages() -> list[dict[str, Json]]:
         found: list[dict[str, Json]] = []
         after: Json = None
         async with connect(api) as client:
             while True:
-                page = await ask(client, "GET", path, params={} if after is None else {"after": after})
+                page = await ask(client, "GET", path, params=wanted if after is None else {**wanted, "after": after})
                 found += page[field]
                 after = page["after"]
                 if after is None:

@@ -54,7 +54,7 @@ def show_all(
     as_json: AsJson = False,
     api: Api = HERE,
 ) -> None:
-    """List failed steps, those that failed last first.
+    """List failed steps, those that failed last first. What the view leaves out is counted.
 
     Exit codes: 0 shown, 1 the API refused or is away, 2 wrong usage.
 
@@ -74,8 +74,8 @@ def show_all(
             *(letter["error_type"], str(letter["attempts"]), letter["error_message"]),
         )
     console().print(shown)
-    if page["after"] is not None:
-        print("… and older ones")
+    for line in (*(["… and older ones"] if page["after"] else []), *_left_out(api, asked)):
+        print(line)
 
 
 @dead_letters.command()
@@ -234,6 +234,19 @@ def dismiss(run_id: RunId, step_id: StepId, reason: Reason = "", as_json: AsJson
 
 def _act(api: str, run_id: str, step_id: str, order: dict[str, Json], *, as_json: bool) -> None:
     _print_letter(ask_api(api, "POST", f"{INBOX}/{run_id}/{step_id}/resolve", json=order), as_json=as_json)
+
+
+def _left_out(api: str, asked: dict[str, Json]) -> Iterator[str]:
+    """Say how many steps the listed view leaves out, and where they are, if there are any."""
+    views = {"actionable": "retryable", "retryable": "actionable"}
+    other = views.get(asked["view"] or ("actionable" if asked["status"] == "open" else "all"))
+    if other is None:
+        return
+    wanted = {name: asked[name] for name in ("class", "definition", "handler", "status") if asked.get(name)}
+    found = ask_api(api, "GET", f"{INBOX}/counts", params={**wanted, "view": other})["classes"]
+    count = sum(line["letters"] for line in found)
+    if count:
+        yield f"{count} more in --view {other}"
 
 
 def _filters(error_class: str | None, definition: str | None, handler: str | None) -> dict[str, str]:

@@ -22,6 +22,9 @@ def retry(
     definition_version: Annotated[
         int | None, typer.Option(min=1, help="Go on with this version of the definition.", metavar="N")
     ] = None,
+    undo: Annotated[
+        bool, typer.Option("--undo", help="Only undo what could not be undone; an aborted run's only retry.")
+    ] = False,
     preview: Annotated[bool, typer.Option("--preview", help="Tell what would be done, and do nothing.")] = False,
     reason: Annotated[str, typer.Option(help="Why; recorded with the retry.")] = "",
     as_json: AsJson = False,
@@ -32,11 +35,14 @@ def retry(
     What completed is kept, items of a list too, unless its definition, its config or a step before it changed. The run
     keeps its id. A step that is parked is dealt with by `docrail dead-letters` instead: its run has not ended.
 
+    With --undo, a failed or aborted run only undoes what it could not undo, and ends as it did.
+
     Exit codes: 0 started, or shown with --preview; 1 the API refused or is away; 2 wrong usage.
 
     Example: docrail retry invoice.4711 --step save_json --skip --preview
     """
     order: dict[str, Json] = {"steps": _steps(step, config, output, skip=skip), "preview": preview, "reason": reason}
+    order |= {"undo": True} if undo else {}
     order |= {} if definition_version is None else {"version": definition_version}
     told = ask_api(api, "POST", f"/v1/runs/{run_id}/retry", json=order)
     if as_json:

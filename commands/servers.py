@@ -17,6 +17,11 @@ from storage.migrate import migrate as apply_migrations
 
 LAST_PORT = 65_535
 
+DataFolder = Annotated[
+    Path | None,
+    typer.Option(help="Folder that keeps everything; made if missing. [DOCRAIL_DATA_DIR, else ./var]", metavar="DIR"),
+]
+
 
 def _port(told: str) -> Any:
     return typer.Option(min=0, max=LAST_PORT, help=told, metavar="N")
@@ -24,12 +29,7 @@ def _port(told: str) -> Any:
 
 def up(
     context: typer.Context,
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder that keeps everything; made if missing. [DOCRAIL_DATA_DIR, else ./var]", metavar="DIR"
-        ),
-    ] = None,
+    data: DataFolder = None,
     port: Annotated[
         int | None,
         typer.Option(
@@ -60,6 +60,7 @@ def up(
         graceful_shutdown_seconds=settings.graceful_shutdown_seconds,
         public_url=settings.public_url,
         callback_key=settings.callback_key.get_secret_value() if settings.callback_key else None,
+        makes_webhook_secret=settings.secrets_dir is None,  # a folder of the operator's own is left alone
     )
     run_until_stopped(lambda: _up(options, settings))
 

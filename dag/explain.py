@@ -114,7 +114,8 @@ def _explain_step(plan: Plan, run: RunState, step: Step) -> StepExplanation:
         cases=tuple(explain_cases(plan, run, step)),
         branch=state.branch,
         hold=hold_of(plan, run, step),
-        waiting=_waiting(plan, run, step),
+        waiting=_wait(plan, run, step) if state.status is StepStatus.WAITING else None,
+        waited=_wait(plan, run, step) if state.decided_by == "timeout" else None,
         answer=None if state.answer is None else AnswerPart(by=state.answer.by, value=brief(state.answer.value)),
         items=None if state.fan is None else _items(step, state.fan),
         attempts=_attempts(step, state),
@@ -174,10 +175,9 @@ def _standing(state: StepState, wanted: tuple[str, ...]) -> Standing:
     return Standing.FAILED if lost else Standing.SKIPPED
 
 
-def _waiting(plan: Plan, run: RunState, step: Step) -> WaitPart | None:
+def _wait(plan: Plan, run: RunState, step: Step) -> WaitPart:
+    """Tell what a step waits for, or has waited for."""
     state = run.steps[step.index]
-    if state.status is not StepStatus.WAITING:
-        return None
     waits, human = step.definition.wait, step.definition.human
     seconds = _seconds(plan, run, step)
     rule = (waits.on_timeout if waits else None) or (human.on_timeout if human else None)

@@ -59,7 +59,7 @@ def run_words(plan: Plan, run: RunState) -> Iterator[str]:
     ):
         ids = [step.id for step in plan.steps if run.steps[step.index].status is status]
         if ids:
-            yield f"{does}: {_named(ids, SAID_KEYS)}"
+            yield f"{does}: {named(ids, SAID_KEYS)}"
 
 
 def _stopper_words(run: RunState) -> str:
@@ -80,7 +80,7 @@ def step_words(of: StepExplanation, stopping: RunStatus | None) -> Iterator[str]
         subject = "its next item has" if of.status is StepStatus.RUNNING else "it has"
         yield f"{subject} not begun: {of.hold.says}{_by(of.hold.steps)}"
     if of.waiting is not None:
-        yield _wait_words(of.waiting)
+        yield wait_words(of.waiting)
         yield from _approval_words(of.waiting)
     if of.status in (StepStatus.RUNNING, StepStatus.WAITING) and stopping is not None:
         yield f"the run is {_STOPPED[stopping]}, and the step was asked to stop"
@@ -149,7 +149,10 @@ def _reads_words(reads: Sequence[ReadPart]) -> str:
     return f" ({', '.join(told)}{', …' * (len(reads) > SAID_READS)})" if told else ""
 
 
-def _wait_words(of: WaitPart) -> str:
+def wait_words(of: WaitPart | None) -> str:
+    """Say what a step waits for, and for how long; None: it has failed, and a person is to say what becomes of it."""
+    if of is None:
+        return "it waits for a person to have it tried again, skipped, or given an output"
     asked = {
         "timer": "it waits for nothing but time",
         "human": f"it waits for {_decision_words(of)} in the queue {of.queue}",
@@ -182,7 +185,8 @@ def _end_words(of: StepExplanation) -> Iterator[str]:
     if of.answer is not None:
         yield f"it was answered{f' by {of.answer.by}' if of.answer.by else ''}: {of.answer.value}"
     if of.decided_by == "timeout":
-        yield f"nobody answered in time{f', so the branch {of.branch} is taken' if of.branch else ''}"
+        leads = f", so the branch {of.branch} is taken" if of.branch else ""
+        yield f"nobody answered in time{_time_words(of.waited)}{leads}"
     if of.items is not None:
         yield _items_words(of)
     if of.error is not None and of.error.type != "DependencyFailed":
@@ -192,12 +196,20 @@ def _end_words(of: StepExplanation) -> Iterator[str]:
     if of.attempts is not None and of.attempts.made:
         yield from _attempts_words(of.attempts, is_list=of.items is not None)
     if of.status is StepStatus.PARKED:
-        yield "it waits for a person to have it tried again, skipped, or given an output"
+        yield wait_words(None)
     if of.resolved_by is not None:
         yield f"{of.resolved_by} {_resolution_words(of)}"
     if of.compensation is not None:
         why = f": {_error_words(of.compensation_error)}" if of.compensation_error else ""
         yield f"undoing it is {of.compensation}{why}"
+
+
+def _time_words(of: WaitPart | None) -> str:
+    """Say how long in all an escalated question stood: its error tells only of the time since then."""
+    if of is None or of.until is None or of.since is None or of.escalates_at is None:
+        return ""
+    whole, last = of.until - of.since, of.until - of.escalates_at
+    return f", {whole:g} s in all: it was escalated, and the last {last:g} s it was in the queue {of.escalates_to}"
 
 
 def _resolution_words(of: StepExplanation) -> str:
@@ -227,7 +239,7 @@ def _items_words(of: StepExplanation) -> str:
     left = f", {items.not_started} not started" if items.not_started else ""
     left += f", {items.cached} out of the cache" if items.cached else ""
     keys = [item.key for item in items.failed_items]
-    failed = f"; failed: {_named(keys, SAID_KEYS, of=items.failed)}" if keys else ""
+    failed = f"; failed: {named(keys, SAID_KEYS, of=items.failed)}" if keys else ""
     return f"of {items.total} items {', '.join(counts)}{left}{failed}"
 
 
@@ -236,9 +248,10 @@ def _error_words(error: StepError) -> str:
 
 
 def _by(steps: Sequence[str]) -> str:
-    return f" ({_named(steps, SAID_KEYS)})" if steps else ""
+    return f" ({named(steps, SAID_KEYS)})" if steps else ""
 
 
-def _named(names: Sequence[str], most: int, *, of: int | None = None) -> str:
+def named(names: Sequence[str], most: int, *, of: int | None = None) -> str:
+    """Name the first ones, and count those that are left."""
     left = (len(names) if of is None else of) - min(len(names), most)
     return ", ".join(names[:most]) + (f" and {left} more" if left else "")

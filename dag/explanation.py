@@ -122,6 +122,35 @@ class WaitPart(Part):
     """What each of several people has decided, the latest last."""
 
 
+class OpenWait(Part):
+    """What one step waits for, of the run that is asked about or of a run inside it, at any depth.
+
+    `run_id` and `step_id` say where it is answered.
+    """
+
+    run_id: str
+    step_id: str
+    title: str
+    outer_step_id: str | None = None
+    """The step, of the run that is asked about, inside which it waits; None: it is one of its own steps."""
+    item: str | None = None
+    """The key of the item for which that step started its run, where it runs over a list."""
+    waiting: WaitPart | None = None
+    """None: the step has failed, and a person is to say what becomes of it."""
+
+
+class ItemsAtWork(Part):
+    """Items of a list that have begun and not ended, by what is done about them now. Only the engine's server knows."""
+
+    running: int = 0
+    stopping: int = 0
+    queued: int = 0
+    """They wait for a worker, or for their turn of the step's `resource_tag`."""
+    backing_off: int = 0
+    queued_items: tuple[str, ...] = ()
+    """The keys of the first ones that are queued."""
+
+
 class FailedItem(Part):
     """An item that failed."""
 
@@ -182,10 +211,17 @@ class StepExplanation(Part):
     branch: str | None = None
     hold: HoldPart | None = None
     waiting: WaitPart | None = None
+    waited: WaitPart | None = None
+    """What it waited for until its time was up."""
     answer: AnswerPart | None = None
     items: ItemsPart | None = None
     nested_run_id: str | None = None
     """The nested run that goes on now: it has an explanation of its own."""
+    at_work: ItemsAtWork | None = None
+    inner_waiting: int = 0
+    """Of a list of nested runs: how many runs inside it wait for somebody or something, and do nothing else."""
+    inner_waits: tuple[OpenWait, ...] = ()
+    """What the first ones of them wait for."""
     attempts: AttemptsPart | None = None
     cached: bool = False
     """Whether the output is that of earlier equal work, and no handler ran."""

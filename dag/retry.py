@@ -27,7 +27,8 @@ class Edit:
 class Fate(StrEnum):
     """What a retry does with a step. NEW: what the run never had, a step of the newer version or what a person gave.
 
-    SKIPPED: it has nothing to keep, and is sure not to run (dag.foresight).
+    SKIPPED: it has nothing to keep, and is sure not to run (dag.foresight). UNDONE: what it did could not be undone,
+    and that is tried again (dag.undoing).
     """
 
     REUSED = "reused"
@@ -35,6 +36,7 @@ class Fate(StrEnum):
     NEW = "new"
     SKIPPED = "skipped"
     DROPPED = "dropped"
+    UNDONE = "undone"
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,7 +97,12 @@ def is_undone(state: StepState) -> bool:
 
 def is_stuck(state: StepState) -> bool:
     """Tell whether what the step did stands although it should have been undone: doing it again would do it twice."""
-    return state.compensation not in (None, StepStatus.COMPLETED)
+    return is_left(state.compensation)
+
+
+def is_left(compensation: StepStatus | None) -> bool:
+    """Tell whether undoing a step was begun and did not come to its end."""
+    return compensation not in (None, StepStatus.COMPLETED)
 
 
 def stands(state: StepState) -> StepState:

@@ -1,5 +1,6 @@
-"""What a stack needs for itself alone before it starts anything: its data folder, its key and its ports."""
+"""What a stack needs for itself alone before it starts anything: its data folder, its keys and its ports."""
 
+import base64
 import errno
 import fcntl
 import os
@@ -13,6 +14,8 @@ from pathlib import Path
 from embedded.processes import ProcessError
 
 HOST = "127.0.0.1"
+WEBHOOK_SECRET = Path("secrets", "default", "webhooks")
+"""In the data folder: where a worker looks for it that is told of no other folder of secrets."""
 FREE_PORTS = range(20000, 32000)
 """Where free ports are looked for: below Linux's ephemeral range (32768 and up), in which a client that reconnects to a
 killed server's port can be given that very port as its own, connect to itself and keep the server from coming back."""
@@ -91,12 +94,34 @@ def keep_key(data_dir: Path) -> str:
     """Return the folder's own key for callback URLs, made at the first start: URLs outlive a restart."""
     path = data_dir / "callback.key"
     if not path.exists():
-        new = path.with_suffix(".new")
-        new.unlink(missing_ok=True)
-        with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(secrets.token_hex(32))
-        new.replace(path)  # whole or not at all
+        _write_whole(path, secrets.token_hex(32))
     return path.read_text("utf-8").strip()
+
+
+def make_webhook_secret(data_dir: Path) -> Path | None:
+    """Make the secret that signs the default tenant's webhooks; None if there is one, or an empty file in its place.
+
+    Its shape is that of Standard Webhooks: the libraries of receivers take it as it is. Raises DataFolderError.
+    """
+    path = data_dir / WEBHOOK_SECRET
+    if path.exists():
+        return None
+    try:
+        path.parent.parent.mkdir(mode=0o700, exist_ok=True)
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        _write_whole(path, f"whsec_{base64.b64encode(secrets.token_bytes(32)).decode()}\n")
+    except OSError as error:
+        raise DataFolderError(data_dir, f"{path.parent}: {error.strerror or error}") from error
+    return path
+
+
+def _write_whole(path: Path, text: str) -> None:
+    """Write a file that only this user may read; a crash leaves all of it or none."""
+    new = path.with_suffix(".new")
+    new.unlink(missing_ok=True)
+    with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(text)
+    new.replace(path)
 
 
 def claim_ports(wanted: Mapping[str, tuple[int, str]]) -> dict[str, int]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import httpx
 
-from embedded.claims import HOST, claim_port, claim_ports, hold, keep_key
+from embedded.claims import HOST, claim_port, claim_ports, hold, keep_key, make_webhook_secret
 from embedded.postgres import PostgresServer, start_postgres
 from embedded.processes import ProcessError, Program, Report, Supervised, wait_until
 from embedded.temporal import NAMESPACE, TemporalServer, start_temporal
@@ -49,6 +49,8 @@ class StackOptions:
     """Where others reach the API; its own address if nothing is said."""
     callback_key: str | None = field(default=None, repr=False)
     """Signs callback URLs; one of the data folder's own if none is given."""
+    makes_webhook_secret: bool = False
+    """Whether to make the secret that signs webhooks if the data folder has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +95,8 @@ async def run_stack(options: StackOptions, report: Report) -> AsyncIterator[Stac
         )
         api_port, temporal_port, ui_port = ports.values()
         options = replace(options, api_port=api_port, temporal_port=temporal_port, ui_port=ui_port)
+        if options.makes_webhook_secret and (made := make_webhook_secret(options.data_dir)):
+            report(f"made the secret that signs webhooks: {made}")
         postgres, temporal = await _start_servers(options, report, cleanup)
         api_url = f"http://{LOCAL.get(options.api_host, options.api_host)}:{options.api_port}"
         environment = _environment(options, postgres, temporal, api_url)

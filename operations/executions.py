@@ -4,9 +4,11 @@ import re
 import uuid
 from collections.abc import Mapping
 
+from dag.state import RunStatus
 from dag.values import Json
 from operations.app import App
 from operations.definitions import DefinitionRef, load, resolve
+from operations.engine import describe, status_of
 from operations.errors import NotFound
 from operations.principal import Principal
 from operations.runs import begin_run, confirm_run
@@ -44,6 +46,17 @@ async def trigger(app: App, principal: Principal, execution_id: str, inputs: Map
     run = await begin_run(app, principal, stored, inputs, execution_id)
     await mark_triggered(app.db, principal.tenant_id, execution_id, run.run_id)
     return await _load(app, principal, execution_id)
+
+
+async def show(app: App, principal: Principal, execution_id: str) -> tuple[Execution, RunStatus]:
+    """Return an execution and how its run stands; pending until it is triggered.
+
+    Raises: NotFound (also of a run that Temporal has forgotten), Unavailable.
+    """
+    execution = await _load(app, principal, execution_id)
+    if execution.run_id is None:
+        return execution, RunStatus.PENDING
+    return execution, status_of(await describe(app, principal.tenant_id, execution.run_id))
 
 
 async def _load(app: App, principal: Principal, execution_id: str) -> Execution:

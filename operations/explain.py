@@ -1,18 +1,22 @@
 """Tell why a run's steps are as they are: its worker knows what decided, Temporal's server what is being tried."""
 
+import asyncio
+from collections.abc import Mapping
 from typing import Any
 
 from temporalio.client import WorkflowExecutionStatus, WorkflowHandle
 
-from dag.explanation import RunExplanation, StepExplanation
+from dag.explanation import ItemsAtWork, RunExplanation, StepExplanation
 from dag.inputs import InputProblem
 from operations.app import App
+from operations.at_work import at_work_words, items_at_work
 from operations.engine import WORKER_TIMEOUT, describe, engine_errors, status_of, worker_errors
 from operations.errors import InvalidInput, NotFound
 from operations.pending import Pending, pending_of
 from operations.principal import Principal
 from operations.run_reports import end_of
 from operations.runs import checked_run_id
+from operations.waits import InnerWaits, inner_waits
 from workflows.contract import EXPLAIN
 
 _UNTOLD = (WorkflowExecutionStatus.TERMINATED, WorkflowExecutionStatus.TIMED_OUT)
@@ -39,8 +43,12 @@ async def explain_run(
     explanation = await _ask(handle, run_id, [step, after, limit])
     if step is not None and step not in explanation.steps:
         raise NotFound("step", f"{run_id} {step}")
-    pending = await pending_of(app, description, explanation.steps)
-    steps = {step_id: _with_pending(step_id, told, pending) for step_id, told in explanation.steps.items()}
+    known = await asyncio.gather(
+        pending_of(app, description, explanation.steps),
+        items_at_work(app, description, explanation.steps),
+        inner_waits(app, description, explanation.steps),
+    )
+    steps = {step_id: _with_known(run_id, step_id, told, *known) for step_id, told in explanation.steps.items()}
     told: dict[str, object] = {"steps": steps}
     if description.status in _UNTOLD:
         told |= {"status": status_of(description), "words": (await end_of(handle, description),)}
@@ -55,14 +63,28 @@ async def _ask(handle: WorkflowHandle[Any, Any], run_id: str, wanted: list[str |
     return explanation
 
 
-def _with_pending(step_id: str, told: StepExplanation, pending: Pending) -> StepExplanation:
-    """Return the explanation with what the server knows of the attempt that is being made, or of the nested run."""
-    words = tuple(pending.words(step_id, told.resource_tag))
-    nested = pending.nested.get(step_id)
+def _with_known(
+    run_id: str,
+    step_id: str,
+    told: StepExplanation,
+    pending: Pending,
+    at_work: Mapping[str, ItemsAtWork],
+    inner: Mapping[str, InnerWaits],
+) -> StepExplanation:
+    """Return the explanation with what the server knows of attempts that are being made, and of nested runs."""
+    words = [*told.words, *pending.words(step_id, told.resource_tag)]
+    nested, items, waits = pending.nested.get(step_id), at_work.get(step_id), inner.get(step_id)
+    if items is not None:
+        words += at_work_words(items, told.resource_tag)
+    if waits is not None:
+        words += waits.words(run_id)
     return told.model_copy(
         update={
             "attempts": pending.attempts.get(step_id, told.attempts),
             "nested_run_id": nested and nested.run_id,
-            "words": (*told.words, *words),
+            "at_work": items,
+            "inner_waiting": waits.runs if waits else 0,
+            "inner_waits": waits.waits if waits else (),
+            "words": tuple(words),
         }
     )

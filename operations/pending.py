@@ -91,17 +91,24 @@ async def _status(app: App, tenant_id: str, step_id: str, run_id: str) -> tuple[
         return step_id, None
 
 
+def state_of(activity: PendingActivityInfo) -> str:
+    """Return what is done about an activity: it is `running`, `stopping`, `queued` or `backing_off`."""
+    return _ACTIVITIES.get(activity.state, "backing_off" if _next_at(activity) > time.time() else "queued")
+
+
+def _next_at(activity: PendingActivityInfo) -> float:
+    return activity.next_attempt_schedule_time.ToMicroseconds() / 1e6  # 0 where there is none
+
+
 async def _attempts(app: App, activity: PendingActivityInfo) -> AttemptsPart:
-    next_at = activity.next_attempt_schedule_time.ToMicroseconds() / 1e6  # 0 where there is none
-    waits = next_at > time.time()
-    state = _ACTIVITIES.get(activity.state, "backing_off" if waits else "queued")
+    state, next_at = state_of(activity), _next_at(activity)
     return AttemptsPart(
         made=activity.attempt if state in _ACTIVITIES.values() else activity.attempt - 1,
         most=activity.maximum_attempts,
         last_error=_error(activity),
         earlier=await _earlier(app, activity),
         activity=state,
-        next_at=next_at if waits else None,
+        next_at=next_at if next_at > time.time() else None,
         worker=activity.last_worker_identity or None,
     )
 

@@ -9,6 +9,7 @@ from dag.inputs import InputProblem
 from dag.messages import ResolutionKind
 from dag.plan import Step, plan_of
 from dag.retry import Edit
+from dag.rewind import is_left
 from dag.state import RunStatus
 from operations.app import App
 from operations.edits import value_problems
@@ -17,6 +18,7 @@ from operations.errors import InvalidInput, NotFound, WrongState
 from operations.principal import Principal
 from operations.retries import RetryOrder, describe_settled, retry_run
 from operations.run_control import update_run
+from operations.run_reports import show_run
 from operations.runs import checked_run_id
 from operations.saved import request_of
 from storage import dead_letters
@@ -42,6 +44,8 @@ async def settle_step(
 ) -> Settled:
     """Have a failed step tried again, skipped or given an output, whether its run waits for that or has ended.
 
+    Where it is the undoing of the step that failed, trying again is to undo it, and nothing else.
+
     Raises: NotFound, WrongState, InvalidInput, TooLarge, Unavailable.
     """
     description = await describe_settled(app, principal, run_id)
@@ -49,6 +53,9 @@ async def settle_step(
         status = await resolve_step(app, principal, run_id, step_id, edit, reason=reason)
         return Settled(run_id, step_id, status)
     is_plain = edit == Edit(ResolutionKind.RETRY)
+    if is_plain and await _is_undoing(app, principal, run_id, step_id):
+        undone = await retry_run(app, principal, run_id, RetryOrder({}, reason=reason, undo=True))
+        return Settled(run_id, step_id, undone.status)
     if description.parent_id is not None and is_plain:
         outer = outer_run_id(description.parent_id)
         outer_step = run_id.removeprefix(f"{outer}~").partition("~")[0]
@@ -56,6 +63,12 @@ async def settle_step(
     order = RetryOrder({} if is_plain else {step_id: edit}, reason=reason)
     retried = await retry_run(app, principal, run_id, order)
     return Settled(run_id, step_id, retried.status)
+
+
+async def _is_undoing(app: App, principal: Principal, run_id: str, step_id: str) -> bool:
+    """Tell whether what failed of a step of an ended run is its undoing."""
+    step = (await show_run(app, principal, run_id)).steps.get(step_id)
+    return step is not None and is_left(step.compensation)
 
 
 async def resolve_step(

@@ -18,9 +18,10 @@ from dag.definition import Definition
 from dag.foresight import foretold
 from dag.inputs import InputProblem, MisfitError, complete_inputs
 from dag.plan import plan_of
-from dag.retry import Edit, Retry, StepFate, Who, edit_problems, plan_retry, renew_context
+from dag.retry import Edit, Fate, Retry, StepFate, Who, edit_problems, plan_retry, renew_context
 from dag.rewind import save
 from dag.state import RunStatus, StepStatus
+from dag.undoing import UNDOABLE, plan_undoing
 from dag.values import Json
 from operations.app import App
 from operations.definitions import load
@@ -43,7 +44,7 @@ from operations.runs import checked_run_id, continue_run
 from operations.saved import kept, request_of, saved_state
 from storage import dead_letters
 from storage.db import transaction
-from storage.dead_letters import Resolved
+from storage.dead_letters import Resolved, StoredLetter
 from storage.operator_actions import lock_run, record_action
 from workflows.contract import RunRequest, outer_run_id
 
@@ -55,11 +56,15 @@ _OVER = _RETRYABLE | {RunStatus.COMPLETED, RunStatus.ABORTED}
 
 @dataclass(frozen=True, slots=True)
 class RetryOrder:
-    """What a caller wants of a retry. `version` None: the version that ran."""
+    """What a caller wants of a retry. `version` None: the version that ran.
+
+    `undo`: nothing but to undo what could not be undone; it takes no edits and no version.
+    """
 
     edits: Mapping[str, Edit]
     version: int | None = None
     reason: str = ""
+    undo: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +89,8 @@ class _Prepared:
 async def retry_run(app: App, principal: Principal, run_id: str, order: RetryOrder) -> RetriedRun:
     """Start an ended run again from its failed steps. However often it is asked for at once, one run starts.
 
-    With a version, one that waits with parked steps is ended as it stands, and goes on under that version.
+    With a version, one that waits with parked steps is ended as it stands, and goes on under that version. With `undo`,
+    one that failed or was aborted undoes what it could not undo, and ends as it did.
 
     Raises: NotFound (run, version), WrongState, InvalidInput, TooLarge, Unavailable.
     """
@@ -104,10 +110,12 @@ async def retry_run(app: App, principal: Principal, run_id: str, order: RetryOrd
             connection, principal.tenant_id, run_id, None, "retry_run", details=details, by=principal.name
         )
         for letter in await dead_letters.load_open_letters(connection, principal.tenant_id, run_id):
+            if order.undo and not _is_of_undoing(letter, run_id, prepared.fates):
+                continue
             resolution = _resolution(order.edits.get(letter.step_id) if letter.run_id == run_id else None)
             await dead_letters.close(connection, principal.tenant_id, letter, resolution, by=principal.name)
         summary = definition.title or definition.id
-        was_completed = status_of(prepared.description) is RunStatus.COMPLETED
+        was_completed = prepared.description.status is WorkflowExecutionStatus.COMPLETED  # so to Temporal are aborted
         if not await continue_run(app, request, memo, summary, priority, was_completed=was_completed):
             raise WrongState("retry", RunStatus.RUNNING)
     return RetriedRun(run_id, request.version, RunStatus.RUNNING, prepared.fates)
@@ -138,31 +146,51 @@ async def describe_settled(app: App, principal: Principal, run_id: str) -> Workf
 async def _prepare(app: App, principal: Principal, run_id: str, order: RetryOrder) -> _Prepared:
     description = await describe_settled(app, principal, run_id)
     status = status_of(description)
-    if status not in _RETRYABLE and not await _may_go_on(app, principal, run_id, status, order):
-        raise WrongState("retry", status)
+    is_retryable = status in (UNDOABLE if order.undo else _RETRYABLE)
+    if not is_retryable and (order.undo or not await _may_go_on(app, principal, run_id, status, order)):
+        raise WrongState("undo" if order.undo else "retry", status)
     if description.parent_id is not None:
-        outer = outer_run_id(description.parent_id)
-        message = f"is a run inside {outer!r}, which answers for it: retry that one"
-        raise InvalidInput([InputProblem("run_id", message)])
+        raise InvalidInput([_answers_for(outer_run_id(description.parent_id), is_undoing=order.undo)])
     asked = await request_of(app, description)
     saved = await saved_state(app, description)
     request = await _request_for(app, principal, asked, saved, order)
     check_tags(app, [request.definition, *(inner.definition for inner in request.nested.values())])
     who = Who(principal.name, time.time())
-    retry = _plan(app, who, asked, request, saved, order)
+    plan = plan_of(request.definition, request.semantics)
+    retry = plan_undoing(plan, saved) if order.undo else _plan(app, who, asked, request, saved, order)
+    if order.undo:
+        _check_undoing(retry, order)
     retry.state.inputs = request.inputs
     if request.version != asked.version:
-        new_plan = plan_of(request.definition, request.semantics)
-        retry.state.context = renew_context(retry.state.context, new_plan, request.version, uuid.uuid4().hex)
-    fates = foretold(plan_of(request.definition, request.semantics), retry, who.at)
+        retry.state.context = renew_context(retry.state.context, plan, request.version, uuid.uuid4().hex)
+    fates = retry.fates if order.undo else foretold(plan, retry, who.at)
     inner = await inner_states(app, principal, request, retry, who)
-    resumed = save(plan_of(request.definition, request.semantics), retry.state)
+    resumed = save(plan, retry.state)
     request = request.model_copy(update={"resumed": resumed, "resumed_inner": inner, "local_handlers": ()})
     if len(to_json(request)) > MAX_REQUEST_BYTES:
         request = await kept(app, request)
     if len(to_json(request)) > MAX_REQUEST_BYTES:
         raise TooLarge(MAX_REQUEST_BYTES)
     return _Prepared(description, request, fates)
+
+
+def _answers_for(outer: str, *, is_undoing: bool) -> InputProblem:
+    message = f"is a run inside {outer!r}, which answers for it: retry that one"
+    if is_undoing:
+        message = f"is a run inside {outer!r}: what it did is not undone alone. Undo it by hand and dismiss its letter"
+    return InputProblem("run_id", message)
+
+
+def _check_undoing(retry: Retry, order: RetryOrder) -> None:
+    """Check that there is something to undo, and nothing else to do. Raises: InvalidInput."""
+    if order.edits or order.version is not None:
+        raise InvalidInput([InputProblem("undo", "goes with no edits and no version: the run only undoes, and ends")])
+    if all(fate.fate is not Fate.UNDONE for fate in retry.fates.values()):
+        raise InvalidInput([InputProblem("undo", "the run has no step that could not be undone")])
+
+
+def _is_of_undoing(letter: StoredLetter, run_id: str, fates: Mapping[str, StepFate]) -> bool:
+    return letter.run_id == run_id and letter.step_id in fates and fates[letter.step_id].fate is Fate.UNDONE
 
 
 async def _may_go_on(app: App, principal: Principal, run_id: str, status: RunStatus, order: RetryOrder) -> bool:
@@ -233,7 +261,8 @@ async def _check_unchanged(app: App, principal: Principal, run_id: str, seen: Wo
 
 def _details(order: RetryOrder, version: int) -> dict[str, Json]:
     steps = {step_id: {"action": edit.kind, "value": edit.value} for step_id, edit in order.edits.items()}
-    return {"steps": steps, "version": version, "reason": order.reason}
+    details = {"steps": steps, "version": version, "reason": order.reason}
+    return details | {"undo": True} if order.undo else details
 
 
 def _resolution(edit: Edit | None) -> Resolved:

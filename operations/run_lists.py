@@ -72,20 +72,20 @@ async def list_runs(
 ) -> RunPage:
     """Return a page of the tenant's runs. Raises: InvalidInput (a filter or `after` that never was), Unavailable."""
     query = _query(principal.tenant_id, wanted)
-    token = _token(after, query)
+    token = token_of(after, query)
     pages = app.temporal.list_workflows(query, page_size=limit, next_page_token=token, rpc_timeout=RPC_TIMEOUT)
     with engine_errors("after", after or ""):
         await pages.fetch_next_page()
         runs = [await _summary(execution) for execution in pages.current_page or ()]
-    return RunPage(runs, _after(pages.next_page_token, query))
+    return RunPage(runs, after_of(pages.next_page_token, query))
 
 
 def _query(tenant_id: str, wanted: RunFilter) -> str:
-    conditions = [f'WorkflowType = "{WORKFLOW_TYPE}"', f'{TENANT.name} = "{_safe("tenant", tenant_id)}"']
+    conditions = [f'WorkflowType = "{WORKFLOW_TYPE}"', f'{TENANT.name} = "{safe_value("tenant", tenant_id)}"']
     if wanted.definition_id is not None:
-        conditions.append(f'{DEFINITION.name} = "{_safe("definition", wanted.definition_id)}"')
+        conditions.append(f'{DEFINITION.name} = "{safe_value("definition", wanted.definition_id)}"')
     if wanted.document_id is not None:
-        conditions.append(f'{DOCUMENT.name} = "{_safe("document", wanted.document_id)}"')
+        conditions.append(f'{DOCUMENT.name} = "{safe_value("document", wanted.document_id)}"')
     if wanted.status is not None:
         conditions.append(f"({_status_filter(wanted.status)})")
     if wanted.overdue is not None:
@@ -95,7 +95,8 @@ def _query(tenant_id: str, wanted: RunFilter) -> str:
     return " AND ".join(conditions)
 
 
-def _safe(name: str, value: str) -> str:
+def safe_value(name: str, value: str) -> str:
+    """Return `value` if it needs no quoting in a visibility query. Raises: InvalidInput."""
     if not _SAFE_VALUE.fullmatch(value):
         raise InvalidInput([InputProblem(name, "is not an id")])
     return value
@@ -107,12 +108,13 @@ def _status_filter(status: RunStatus) -> str:
     return _STATUS_FILTERS[status]
 
 
-def _after(token: bytes | None, query: str) -> str | None:
+def after_of(token: bytes | None, query: str) -> str | None:
     """Return Temporal's page token as text that can be told from any other: its server fails on what it never gave."""
     return base64.urlsafe_b64encode(_mark(token, query) + token).decode() if token else None
 
 
-def _token(after: str | None, query: str) -> bytes | None:
+def token_of(after: str | None, query: str) -> bytes | None:
+    """Return the page token that `after_of` made of the same query. Raises: InvalidInput."""
     if after is None:
         return None
     try:

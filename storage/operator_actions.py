@@ -11,6 +11,7 @@ INSERT INTO operator_actions (tenant_id, run_id, step_id, action, details, acted
 LIST_ACTIONS = """
 SELECT action_id, run_id, step_id, action, details, acted_by, acted_at FROM operator_actions
  WHERE tenant_id = $1 AND run_id = $2 AND ($3::text IS NULL OR step_id IS NULL OR step_id = $3)
+   AND ($5::bigint IS NULL OR action_id < $5)
  ORDER BY action_id DESC
  LIMIT $4"""
 LOCK_RUN = "SELECT pg_advisory_xact_lock(hashtextextended($1 || '/' || $2, 0))"
@@ -44,10 +45,20 @@ async def record_action(
 
 
 async def list_actions(
-    db: Database, tenant_id: str, run_id: str, *, step_id: str | None = None, limit: int = 100
+    db: Database,
+    tenant_id: str,
+    run_id: str,
+    *,
+    step_id: str | None = None,
+    limit: int = 100,
+    before: int | None = None,
 ) -> list[OperatorAction]:
-    """Return what was done to a run, newest first; with a step only what concerned it, or the whole run."""
-    return [OperatorAction(**row) for row in await db.fetch(LIST_ACTIONS, tenant_id, run_id, step_id, limit)]
+    """Return what was done to a run, newest first; with a step only what concerned it, or the whole run.
+
+    `before`: only what came before that action.
+    """
+    found = await db.fetch(LIST_ACTIONS, tenant_id, run_id, step_id, limit, before)
+    return [OperatorAction(**row) for row in found]
 
 
 async def lock_run(db: Database, tenant_id: str, run_id: str) -> None:

@@ -1,12 +1,17 @@
-"""The key of callback URLs: one that a stack keeps in its data folder, or those of the settings."""
+"""The keys that a stack keeps in its data folder: of callback URLs, if the settings have none, and of webhooks."""
 
+import datetime as dt
 import stat
 from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
+from standardwebhooks import Webhook
 
-from embedded.claims import keep_key
+from activities.secret_store import SecretStore
+from activities.webhooks import DEFAULT_SECRET, sign
+from embedded.claims import DataFolderError, keep_key, make_webhook_secret
+from operations.principal import DEFAULT_TENANT
 from settings import Settings
 
 
@@ -33,3 +38,30 @@ def test_an_address_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("DOCRAIL_PUBLIC_URL", "docrail.example")
     with pytest.raises(ValidationError, match="expected http:// or https://"):
         Settings()
+
+
+async def test_a_webhook_secret_is_made_once_where_workers_look_for_it_and_receivers_verify_with_it(
+    tmp_path: Path,
+) -> None:
+    made = make_webhook_secret(tmp_path)
+    assert made is not None
+    assert (stat.S_IMODE(made.stat().st_mode), stat.S_IMODE(made.parent.stat().st_mode)) == (0o600, 0o700)
+    assert make_webhook_secret(tmp_path) is None
+    key = await SecretStore(Settings(data_dir=tmp_path).secrets_folder).find(DEFAULT_TENANT, DEFAULT_SECRET)
+    assert key == made.read_text().strip()
+    headers = sign("msg_1", '{"a":1}', [key], at=dt.datetime.now(dt.UTC))
+    assert Webhook(key).verify('{"a":1}', headers) == {"a": 1}
+
+
+def test_an_operators_own_webhook_secret_is_left_alone_and_so_is_an_empty_one(tmp_path: Path) -> None:
+    own = tmp_path / "secrets" / "default" / "webhooks"
+    own.parent.mkdir(parents=True)
+    own.touch()
+    assert make_webhook_secret(tmp_path) is None
+    assert own.read_text() == ""
+
+
+def test_secrets_that_cannot_be_written_are_told_with_their_place(tmp_path: Path) -> None:
+    (tmp_path / "secrets").touch()
+    with pytest.raises(DataFolderError, match=r"secrets/default: .+; expected a folder"):
+        make_webhook_secret(tmp_path)

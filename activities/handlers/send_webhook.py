@@ -35,8 +35,8 @@ class Config(BaseModel, extra="forbid", frozen=True):
     )
     secret: Annotated[str, AfterValidator(_reference)] | None = Field(
         default=None,
-        description="the key that signs it, as `secret://name`; without it the tenant's secret `webhooks`, if there is "
-        "one, else it goes unsigned",
+        description="the key that signs it, as `secret://name`; without it the tenant's secret `webhooks`, which "
+        "`docrail up` makes; if there is none, it goes unsigned",
     )
     headers: dict[str, str] = Field(
         default_factory=dict, description="more headers; `secret://name` in one stands for the secret's value"

@@ -4,9 +4,21 @@ from collections.abc import Iterable, Mapping
 
 from pydantic import BaseModel
 
-from dag.kinds import Assignees, ForEach, Human, Nested, Wait
+from dag.definition import Step, is_id
+from dag.kinds import Assignees, Case, ForEach, Human, Nested, OnTimeout, Wait
+from dag.problems import Path
+from dag.values import Json
+
+_A_CHOICE = (
+    "a choice is a step of its own, switch: [{when: EXPRESSION, branch: NAME}, {else: NAME}]; "
+    "the steps of a branch say depends_on: [STEP.NAME]"
+)
+_A_WAY = "name the branch here, branch: NAME; its steps stand in the definition's 'steps', with depends_on: [STEP.NAME]"
 
 _NOTES: Mapping[type[BaseModel], Mapping[str, str]] = {
+    Step: dict.fromkeys(("branch", "branches", "then", "else", "otherwise", "elif", "cases"), _A_CHOICE),
+    Case: dict.fromkeys(("steps", "step", "do", "run", "handler", "id"), _A_WAY),
+    OnTimeout: dict.fromkeys(("steps", "run", "handler", "id"), _A_WAY),
     Wait: {
         **dict.fromkeys(("url", "path", "callback", "callback_url"), "its URL is {{ run.callbacks.STEP }}"),
         **dict.fromkeys(("until", "at", "date", "cron"), "a timer waits so many 'seconds', which may be a template"),
@@ -50,6 +62,7 @@ _MEANT: Mapping[str, tuple[str, ...]] = {
 """Words that people write where one of a few of ours must stand, and ours that may mean the same."""
 
 _APPROVALS = frozenset({"approve", "approved", "accept", "accepted", "yes", "ok", "pass"})
+_SILENCE = "; silence is never an approval"
 _ENDS: Mapping[str, str] = {
     **dict.fromkeys(("skip", "ignore", "proceed", "complete", "completed", "go_on"), "continue"),
     **dict.fromkeys(("failed", "error", "raise"), "fail"),
@@ -71,5 +84,25 @@ def meant_choice(found: str, choices: Iterable[str]) -> str | None:
 def meant_end(found: str, *, is_name: bool) -> tuple[str, str | None]:
     """Return a remark on `found` in the place of `on_timeout`, and what is meant; a name may be a branch's."""
     if found.lower() in _APPROVALS:
-        return "; silence is never an approval", None
+        return _SILENCE, None
     return "", _ENDS.get(found.lower()) or (f"{{branch: {found}}}" if is_name else None)
+
+
+def remark_on_then(found: Json) -> str:
+    """Return a remark on `found` in the place of `on_timeout.then`: whoever writes more than a word means a branch."""
+    if isinstance(found, str) and found.lower() in _APPROVALS:
+        return _SILENCE
+    return "; for other steps to follow, write branch: NAME in its place, and depends_on: [STEP.NAME] in those steps"
+
+
+def names_branch(path: Path) -> bool:
+    """Tell whether what stands at `path` is the name of a branch: of a switch's case, or of a timeout."""
+    return path[-2:] == ("on_timeout", "branch") or (path[-3:-2] == ("switch",) and path[-1] in ("branch", "else"))
+
+
+def meant_name(found: Json) -> str | None:
+    """Return the one name that something larger in a name's place has in it."""
+    parts = found if isinstance(found, list) else []
+    if isinstance(found, dict):
+        parts = [found[key] for key in ("branch", "name", "id", "step") if key in found][:1]
+    return parts[0] if len(parts) == 1 and isinstance(parts[0], str) and is_id(parts[0]) else None

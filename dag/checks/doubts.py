@@ -1,4 +1,4 @@
-"""Warns of ways that are hardly meant: a switch that may lead nowhere, a timeout that nobody follows."""
+"""Warns of ways that are hardly meant: a switch that may lead nowhere, a branch or a timeout that nobody follows."""
 
 import math
 import operator
@@ -51,11 +51,12 @@ class _Comparison:
 
 
 def check_doubts(outline: Outline, findings: Findings) -> None:
-    """Report, as warnings, switches without an end and branches of timeouts that lead nowhere."""
+    """Report, as warnings, switches without an end and branches that lead nowhere."""
     followed = {edge.text for step in outline.steps for edge in step.depends_on}
     for step in outline.steps:
         if step.kind is StepKind.SWITCH:
             _check_end(step, outline, findings)
+            _check_branches(step, followed, outline, findings)
         elif step.kind in (StepKind.WAIT, StepKind.HUMAN):
             _check_timeout(step, step.kind, followed, outline, findings)
 
@@ -68,6 +69,20 @@ def _check_end(step: StepOutline, outline: Outline, findings: Findings) -> None:
     if len(conditions) == len(cases) > 0 and _leaves_something(conditions, outline):
         message = f"{step.name} fails if no case is true: end with {{else: NAME}}, the way of whatever else comes"
         findings.doubt("no-else", (*step.path, "switch"), message)
+
+
+def _check_branches(step: StepOutline, followed: set[str], outline: Outline, findings: Findings) -> None:
+    """Report branches that are called as a step is, which people take for a way to start that step."""
+    for number, case in enumerate(step.fields[StepKind.SWITCH] if step.branches else ()):
+        field = "branch" if "branch" in case else "else"
+        name, other = f"{step.id}.{case[field]}", outline.step(case[field])
+        if step.id is None or other is None or name in followed or reads(other, step.id):
+            continue
+        message = (
+            f"no step depends on '{name}': the name of a branch starts nothing, so step '{other.id}' begins whatever "
+            f"comes true; if it belongs to the branch, give it depends_on: [{name}]"
+        )
+        findings.doubt("leads-nowhere", (*step.path, "switch", number, field), message)
 
 
 def _leaves_something(conditions: Sequence[str], outline: Outline) -> bool:

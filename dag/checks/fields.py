@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
@@ -11,13 +11,13 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from dag.aliases import parse_ref
-from dag.checks.advice import meant_choice, meant_end, note_on
+from dag.checks.advice import meant_choice, meant_end, names_branch, note_on, remark_on_then
 from dag.checks.findings import MAX_PROBLEMS, Findings
 from dag.checks.hints import homes_of, meant_value, translate
 from dag.checks.shapes import fixed_fields, model_at
 from dag.checks.wording import choices_of, describe, field_name, known_names, quote, wording
 from dag.definition import STEP_ALIASES, Definition, Step, is_id
-from dag.kinds import ID_PATTERN, Abort, OnTimeout
+from dag.kinds import ID_PATTERN, Abort, Case, OnTimeout
 from dag.problems import Path
 from dag.values import Json
 
@@ -76,7 +76,8 @@ def report_unknown(
 ) -> str | None:
     """Report the field at `path`, which `owner`, read by `model`, does not have; return the field that is meant."""
     names, word = list(known), str(path[-1])
-    homes, note = homes_of(model, word), note_on(model, word)
+    note = note_on(model, word)
+    homes = [] if note else homes_of(model, word)
     meant = None if homes or note else translate(model, word) or findings.suggestions.closest(word, names)
     message = f"{owner} has no field '{quote(word)}'"
     if homes:
@@ -152,6 +153,8 @@ class _Report:
                 remark = _NO_TEMPLATE
             elif model is OnTimeout:
                 remark, meant = meant_end(found, is_name=is_id(found))
+        if path[-2:] == ("on_timeout", "then") and meant is None:
+            remark = remark_on_then(found)
         self.findings.error(code, path, message + remark, meant, at_key=is_key)
 
     def _is_template(self, found: str) -> bool:
@@ -166,6 +169,9 @@ class _Report:
         elif ref is not None:  # as `docrail run` takes it
             message += "" if ref.version is None else f"; the version stands beside it, as 'version: {ref.version}'"
             fixed = ref.definition_id
+        elif names_branch(path) and "." in text:
+            message += "; a branch is named without its step here, and as STEP.NAME in 'depends_on'"
+            fixed = text.rpartition(".")[2]
         self.findings.error("bad-id", path, message, fixed if is_id(fixed) else None, at_key=at_key)
 
     def _known(self, loc: Path) -> Iterator[str]:
@@ -204,15 +210,32 @@ _LISTS = {
 """How the entries of a list look, by its field."""
 
 
+_PARTS: Mapping[type[BaseModel], str] = {
+    Abort: "must be a text: why the run ends",
+    Case: "must be a case, {when: EXPRESSION, branch: NAME} or as the last one {else: NAME}",
+}
+"""What must stand for a part that is no object."""
+
+
 def _with_form(rule: str, path: Path, model: type[BaseModel] | None) -> str:
     """Return `rule` with what to write there; some parts may be a text in place of an object."""
     if rule == "must be a list":
         return rule + _LISTS.get(str(path[-1]), "")
+    if rule == "must be a text":
+        return rule + _text_for(path)
     if model is OnTimeout:
         return "must be 'abort', 'fail', 'continue' or {branch: NAME}"
     if path[-2:] == ("workflow", "version") and rule == "must be a whole number":
         return rule + ", or left out for what new runs get"
-    return "must be a text: why the run ends" if model is Abort and rule == "must be an object" else rule
+    return _PARTS.get(model, rule) if model is not None and rule == "must be an object" else rule
+
+
+def _text_for(path: Path) -> str:
+    """Return what a text at `path` is for, where people write something else."""
+    if names_branch(path):
+        return ", a name of your own, for steps with depends_on: [STEP.NAME]"
+    is_condition = path[-3:-2] == ("switch",) or path[:1] + path[2:] == ("steps", "condition")
+    return ", a condition such as inputs.total > 10" if is_condition else ""
 
 
 def _real(loc: Path) -> Path:

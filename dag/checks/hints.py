@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from pydantic import BaseModel
 
 from dag.aliases import parse_ref
+from dag.checks.advice import meant_name, names_branch
 from dag.checks.inputs import TYPES
 from dag.checks.outline import is_edge
 from dag.checks.shapes import fixed_fields, model_at
@@ -50,7 +51,7 @@ _FOREIGN: Mapping[type[BaseModel], Mapping[str, str]] = {
         **dict.fromkeys(("sleep", "delay", "pause", "timer", "signal", "webhook"), "wait"),
         **dict.fromkeys(("approval", "review", "manual", "ask"), "human"),
         **dict.fromkeys(("subworkflow", "sub_workflow", "child", "nested", "call"), "workflow"),
-        **dict.fromkeys(("choice", "branch", "router", "case"), "switch"),
+        **dict.fromkeys(("choice", "router", "case"), "switch"),
         **dict.fromkeys(("stop", "terminate", "cancel"), "abort"),
         **dict.fromkeys(("undo", "rollback", "revert", "compensation"), "compensate"),
         **dict.fromkeys(("allow_failure", "continue_on_error", "ignore_errors"), "optional"),
@@ -208,7 +209,7 @@ def meant_value(rule: str, found: Json, model: type[BaseModel] | None, path: Pat
     if rule == "must be an object":
         return _as_schema(found, path) if model is None else _written_out(model, found)
     if not isinstance(found, str):
-        return None
+        return meant_name(found) if names_branch(path) else _edges_in(found, path)
     match rule:
         case "must be a list":
             entries = re.split(r"[\s,]+", found.strip())
@@ -220,6 +221,14 @@ def meant_value(rule: str, found: Json, model: type[BaseModel] | None, path: Pat
             return found[1:] if is_version else seconds_in(found)
         case _:
             return None
+
+
+def _edges_in(found: Json, path: Path) -> str | None:
+    """Return the list that `depends_on: {route: large}` stands for."""
+    if path[-1:] != ("depends_on",) or not isinstance(found, dict):
+        return None
+    edges = [f"{step}.{branch}" for step, branch in found.items()]
+    return f"[{', '.join(edges)}]" if edges and all(map(is_edge, edges)) else None
 
 
 def _as_schema(found: Json, path: Path) -> str | None:
@@ -260,6 +269,7 @@ def _for_text(model: type[BaseModel], found: str) -> str | None:
         Human: ("queue", is_id(found)),
         Assignees: ("group", is_id(found)),
         Compensate: ("handler", is_id(found)),
+        Case: ("else", is_id(found) and found not in Case.model_fields and found != "else"),
         Input: ("type", found in TYPES and found != "null"),
     }
     if model is ForEach and "{{" in found and '"' not in found:

@@ -13,7 +13,7 @@ from invoices.readers.labels import MAX_DROP, Finder, Labelled, Place
 from invoices.readers.money import Role, role_of
 from invoices.readers.names import MAX_NAME_WORDS, POSTAL_CODE, before_address, clean, is_name
 from invoices.readers.numbers import find_amounts
-from invoices.readers.vocabulary import BUYER, INVOICE_TITLE, SALUTATION, THIRD_PARTY
+from invoices.readers.vocabulary import ATTENTION, BUYER, INVOICE_TITLE, SALUTATION, THIRD_PARTY
 
 MAX_BLOCK_CELLS = 16
 """Seven lines of an address, some with labels beside them."""
@@ -48,7 +48,7 @@ def buyer_cells(finder: Finder) -> list[Cell]:
     for _, sender in sender_lines(finder.layout):
         cells.extend(_addressed(finder, sender))
     cells.extend(_saluted(finder))
-    cells.extend([] if cells else _second_address(finder))
+    cells.extend([] if cells else _for_attention(finder) or _second_address(finder))
     for labelled in finder.at(THIRD_PARTY):
         cells.extend([labelled.label_cell, *_block(finder, labelled.label_cell)])
     return cells
@@ -126,6 +126,17 @@ def _saluted(finder: Finder) -> list[Cell]:
     heads = (cell for cell in finder.layout.cells if SALUTATION.fullmatch(cell.folded) and cell.page == 1)
     blocks = (_block(finder, cell) for cell in heads if cell.top < TOP * finder.layout.pages[0].height)
     return [cell for block in blocks if any(_is_city(line.folded) for line in block) for cell in block]
+
+
+def _for_attention(finder: Finder) -> list[Cell]:
+    """Return the address in the head whose name has a line under it that says for whom there; nothing if none has."""
+    for cell in finder.layout.cells:
+        if cell.page > 1 or cell.top > TOP * finder.layout.pages[0].height:
+            break
+        under = finder.below(cell)[:1]
+        if under and ATTENTION.match(under[0].folded) and is_name(cell.text):
+            return [cell, *_block(finder, cell)]
+    return []
 
 
 def _second_address(finder: Finder) -> list[Cell]:

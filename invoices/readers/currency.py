@@ -10,7 +10,7 @@ from invoices.readers.found import found
 from invoices.readers.geometry import Cell, Layout
 from invoices.readers.labels import Finder
 from invoices.readers.money import Money, Role
-from invoices.readers.numbers import CODES, RINGGIT, SYMBOLS
+from invoices.readers.numbers import CODES, PREFIXED_DOLLARS, RINGGIT, SYMBOLS, currency_of, find_amounts
 from invoices.readers.sums import Totals
 from invoices.readers.vocabulary import CURRENCY_LABEL
 
@@ -18,7 +18,10 @@ CODE = re.compile(r"(?<![A-Za-z])[A-Z]{3}(?![A-Za-z0-9])")
 """Not the beginning of a product's code."""
 GLUED = re.compile(r"(?<![A-Za-z])[A-Z]{3}\d+(?![\d.,])")
 COMPANY = re.compile(r"\bBHD\b")
-SYMBOL = re.compile("|".join(re.escape(symbol) for symbol in SYMBOLS if not symbol.startswith("Rs")))
+_SIGNS = [*PREFIXED_DOLLARS, *(symbol for symbol in SYMBOLS if not symbol.startswith("Rs"))]
+SYMBOL = re.compile(
+    "|".join(rf"(?<![A-Z]){re.escape(sign)}" if sign[0].isalpha() else re.escape(sign) for sign in _SIGNS)
+)
 RINGGIT_ALONE = re.compile(rf"^{RINGGIT}$|\({RINGGIT}\)")
 """Of columns' headers."""
 AMERICA = re.compile(r"\b(?:USA|U\.S\.A|United States)\b")
@@ -46,11 +49,13 @@ def find_currency(finder: Finder, amounts: Sequence[Money], totals: Totals) -> F
     codes = [(code, cell) for cell in layout.cells for code in _codes(cell)]
     for source, named in (
         (Source.TEXT_LABEL, [*_labelled(finder)]),
+        (Source.TEXT_LABEL, [*_beside_total(layout, totals)]),
         (Source.TEXT_LABEL, [*_at_amounts(amounts, totals)]),
         (Source.TEXT_PATTERN, codes),
         (Source.TEXT_PATTERN, [*_symbols(layout)]),
         (Source.TEXT_PATTERN, [*_written_out(layout)]),
         (Source.TEXT_PATTERN, [*_american(layout, amounts)]),
+        (Source.TEXT_PATTERN, [*_written_out(layout, in_sentences=True)]),
     ):
         if named:
             best = Counter(code for code, _ in named).most_common(1)[0][0]
@@ -64,6 +69,16 @@ def _labelled(finder: Finder) -> Iterator[tuple[str, Cell]]:
         code = CODE.search(labelled.text)
         if labelled.leads and code and code[0] in CURRENCIES and len(labelled.label_cell.words) <= MAX_LABEL_WORDS:
             yield code[0], labelled.cell
+
+
+def _beside_total(layout: Layout, totals: Totals) -> Iterator[tuple[str, Cell]]:
+    """Yield the code in the name of a total that has none itself: other amounts may be told in another currency."""
+    total = totals.total.cell if totals.total else None
+    if total is None or any(amount.currency for amount in find_amounts(total.text)):
+        return
+    for cell in layout.rows[total.row].cells:
+        if cell.left < total.left and not _is_sentence(cell):
+            yield from ((code, cell) for code in _codes(cell) if code in COMMON)
 
 
 def _at_amounts(amounts: Sequence[Money], totals: Totals) -> list[tuple[str, Cell]]:
@@ -92,14 +107,14 @@ def _symbols(layout: Layout) -> Iterator[tuple[str, Cell]]:
     for cell in layout.cells:
         for symbol in SYMBOL.findall(cell.text):
             if not _is_sentence(cell):
-                yield SYMBOLS[symbol], cell
+                yield currency_of(symbol), cell
         if RINGGIT_ALONE.search(cell.text):
             yield "MYR", cell
 
 
-def _written_out(layout: Layout) -> Iterator[tuple[str, Cell]]:
+def _written_out(layout: Layout, *, in_sentences: bool = False) -> Iterator[tuple[str, Cell]]:
     for cell in layout.cells:
-        if not _is_sentence(cell):
+        if in_sentences or not _is_sentence(cell):
             yield from ((code, cell) for code, words in WRITTEN_OUT.items() if words.search(cell.folded))
 
 

@@ -38,6 +38,8 @@ PATTERNS = (
 )
 CENTURY_SPLIT = 70
 """Two-digit years up to here are of this century."""
+FIRST_YEAR, LAST_YEAR = 1900, 2199
+"""Any other is a part of a number: `26-08-1177`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +85,12 @@ def _read(match: re.Match[str], month_first: bool) -> FoundDate | None:
     else:
         month = MONTH_OF[parts["month"]] if "month" in parts else int(parts["m"])
         day = int(parts["d"])
+    year = _year(parts["y"])
     try:
-        value = dt.date(_year(parts["y"]), month, day)
+        value = dt.date(year, month, day)
     except ValueError:
+        return None
+    if not FIRST_YEAR <= year <= LAST_YEAR:
         return None
     return FoundDate(value, ambiguous, match.start(), match.end())
 

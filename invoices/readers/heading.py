@@ -9,7 +9,7 @@ from invoices.model import DocumentType, Evidence, FieldValue, Source
 from invoices.readers.dates import FoundDate, find_dates
 from invoices.readers.folding import fold, squeeze
 from invoices.readers.found import found
-from invoices.readers.geometry import Cell, Layout
+from invoices.readers.geometry import Cell, Layout, Row
 from invoices.readers.labels import Finder, Labelled, Place
 from invoices.readers.numbers import find_amounts
 from invoices.readers.vocabulary import (
@@ -20,6 +20,10 @@ from invoices.readers.vocabulary import (
     INVOICE_NUMBER,
     INVOICE_TITLE,
     ISSUE_DATE,
+    LINE_AMOUNT,
+    LINE_DESCRIPTION,
+    LINE_PRICE,
+    LINE_QUANTITY,
     ORDER,
     OTHER_DOCUMENT,
     OTHER_PAPER,
@@ -30,6 +34,10 @@ from invoices.readers.vocabulary import (
 NUMBER = re.compile(r"(?:[A-Z]{1,6}[ ])?[A-Za-z0-9][\w/.\-]*(?=$|[\s;)]|,\s|,$)")
 GROUPED = re.compile(r"(?:[A-Z]{1,4} )?\d{1,4}(?: \d{2,4}){1,5}$")
 """A number in groups, which nothing follows: `VR 881 204 55`."""
+SLASHED = re.compile(r"(?:[A-Z]{1,6} )?[\w.\-]*\d[\w.\-]* / (?!\d+[.,]\d\d$)[\w.\-]*\d[\w\-]*$")
+"""`TR 3 / 26-077`; nothing follows."""
+OTHER_NUMBER = re.compile(r"(?:ABN|ACN|UEN|EIN|VAT|GST|UID|SIRET|SIREN|KvK|CVR|NIF|CIF|P\.?IVA)\b")
+"""It says itself that it is not the invoice's."""
 RECEIPT = re.compile(r"receipt|quittung|recibo|recu|ricevuta|voucher")
 """Beside an invoice's own number, that of another paper."""
 DECIMAL = re.compile(r"\d+[.,]\d\d$")
@@ -45,8 +53,6 @@ TITLE_WORDS, TITLE_LINE_WORDS, SENTENCE_WORDS = 6, 12, 8
 SURE_LABEL = 3.0
 """Of labels that say number or date, and of what."""
 ROWS_BELOW_TITLE = 3
-BARE_WORDS = 2
-"""`N° :`; with more it is the number of something."""
 WEAK_NUMBER, WEAK_DATE_LABEL = 0.5, 1.5
 """Of labels that may be another paper's: less than a title, and than a plain `Date:`."""
 LONG_TITLE = 0.2
@@ -59,11 +65,17 @@ WITH_TIME = re.compile(r"(?i)\W{1,3}(?:(?:\S|time|uhrzeit|heure|hora|ora)\W{1,3}
 """After a date: a till printed both. A stray sign may stand between."""
 TIME = re.compile(r"(?<![\d:])[0-2]?\d:[0-5]\d(?!\d)")
 """Anywhere beside a date."""
+TERM = re.compile(r"\W*\d{1,3} (?:tage|days|jours|dagen|dias|giorni)(?![a-z])[^.;\d]{0,25}")
+"""Before the date on which it ends, on folded text: `30 Tage, bis 28.10.2026`."""
 LONE_DATE = 0.1
 CALLED_DATE = re.compile(r"(?:^\W*(?:date|datum|fecha|data|dato)(?![a-z])|\d\W*\s(?:date|datum|fecha|data|dato)\s*:)")
 """At the beginning, or after another value: before it, a word would say of what the date is."""
 PLACE_BEFORE_DATE = re.compile(r"[a-z]{3}\W*,\s*(?:den|le|li|il|a)?\s*$")
 """Of a letter's head: `Hamburg, den 1. Mai 2024`."""
+
+
+ABOUT = re.compile(r"\bzu[mr]\b")
+"""Between an invoice's title and a date: that of what is charged, `Rechnung 7 zum Gutachten vom 3. Mai 2026`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +100,8 @@ def document_type(layout: Layout) -> DocumentType:
 
 
 def find_invoice_number(finder: Finder) -> FieldValue[str]:
-    """Return the number at the surest label; the one repeated most often if labels are equally sure."""
-    candidates = list(_number_candidates(finder))
+    """Return the number at the surest label; nothing where each speaks of another document."""
+    candidates = [candidate for candidate in _number_candidates(finder) if candidate.score > 0]
     if not candidates:
         return FieldValue()
     best = max(candidates, key=lambda candidate: candidate.score)
@@ -110,8 +122,8 @@ def _number_candidates(finder: Finder) -> Iterator[_Candidate]:
             goes_on = not behind and len(labelled.label_cell.words) > len(labelled.label.split()) + 1
             yield from _number_at(labelled, LONG_TITLE if goes_on else 1.5)
     for labelled in finder.at(BARE_NUMBER):
-        alone = labelled.place is Place.SAME_CELL or len(labelled.label_cell.words) <= BARE_WORDS
-        if alone and _beside_title(finder.layout, labelled.label_cell):
+        alone = not re.search(r"[a-z]", labelled.label_cell.folded.partition(labelled.label)[2])
+        if (alone or labelled.place is Place.SAME_CELL) and _beside_title(finder.layout, labelled.label_cell):
             yield from _number_at(labelled, 2.0)
 
 
@@ -124,16 +136,23 @@ def _beside_title(layout: Layout, cell: Cell) -> bool:
 
 
 def _number_at(labelled: Labelled, strength: float) -> Iterator[_Candidate]:
-    match = GROUPED.match(labelled.text) or NUMBER.match(labelled.text)
+    match = GROUPED.match(labelled.text) or _slashed(labelled.text) or NUMBER.match(labelled.text)
     if not match:
         return
     value = match.group().rstrip(".-/")
+    if OTHER_NUMBER.match(value):
+        return
     lone = value.isdigit() and strength > SURE_LABEL - 1 and labelled.text.strip() == value  # the first invoice of all
     if not (lone or _is_number(value)) or any(date.start < match.end() for date in find_dates(labelled.text)):
         return
     digits = sum(character.isdigit() for character in value)
     score = strength - 0.4 * labelled.place + 0.3 * labelled.leads + 0.05 * min(digits, 8) - _doubt(labelled)
     yield _Candidate(value, labelled.cell, score)
+
+
+def _slashed(text: str) -> re.Match[str] | None:
+    """Return a number with a wide slash, unless what stands behind it is a date."""
+    return None if any(find_dates(text)) else SLASHED.match(text)
 
 
 def _doubt(labelled: Labelled, start: int = 0) -> float:
@@ -181,8 +200,8 @@ def _dates_at(
     for labelled in finder.at(label):
         text = SPACED_DATE.sub(r"\1/\2/\3", labelled.text)
         date = next(find_dates(text, month_first=month_first), None)
-        if date is None or date.start > 12:  # noqa: PLR2004  # "(dd/mm/yyyy)", "on or before": not half a sentence
-            continue
+        if date is None or (date.start > 12 and not TERM.fullmatch(fold(text[: date.start]))):  # noqa: PLR2004
+            continue  # "(dd/mm/yyyy)", "on or before" may stand before it, not half a sentence
         weak = bool(WEAK_DATE.match(labelled.label))
         if weak and _beside_an_order(finder.layout, labelled.label_cell):
             continue
@@ -210,7 +229,11 @@ def _dates_after_number(finder: Finder, *, month_first: bool) -> Iterator[_DateC
             for date in find_dates(text, month_first=month_first):
                 between = fold(text)[title.end() : date.start]
                 if date.start >= max(title.end(), shift) and DATE_AFTER_NUMBER.search(between):
-                    another = ORDER.search(between) or OTHER_DOCUMENT.search(fold(text)[: date.start])
+                    another = (
+                        ABOUT.search(between)
+                        or ORDER.search(between)
+                        or OTHER_DOCUMENT.search(fold(text)[: date.start])
+                    )
                     yield _DateCandidate(date, other, 2.8 - SAID_OF_ANOTHER * bool(another), Source.TEXT_LABEL)
 
 
@@ -250,9 +273,17 @@ def _timed(row: str, after: str) -> bool:
 def _dates_called_date(finder: Finder, *, month_first: bool) -> Iterator[_DateCandidate]:
     for labelled in finder.at(CALLED_DATE):
         date = next(find_dates(labelled.text, month_first=month_first), None)
-        if date is not None and date.start == 0:
+        of_a_line = labelled.place is Place.BELOW and _heads_lines(finder.layout.rows[labelled.label_cell.row])
+        if date is not None and date.start == 0 and not of_a_line:
             low = labelled.cell.top > FOOT * finder.layout.pages[labelled.cell.page - 1].height
             yield _DateCandidate(date, labelled.cell, 2.2 - 0.4 * labelled.place - 1.0 * low, Source.TEXT_LABEL)
+
+
+def _heads_lines(row: Row) -> bool:
+    """Tell whether the row names the columns of what was done, with its day."""
+    heads = " | ".join(cell.folded for cell in row.cells)
+    counts = any(column.search(heads) for column in (LINE_QUANTITY, LINE_PRICE, LINE_AMOUNT))
+    return counts and bool(LINE_DESCRIPTION.search(heads))
 
 
 def _names_another_date(before: str) -> bool:

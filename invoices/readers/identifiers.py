@@ -7,6 +7,7 @@ from stdnum.ch import uid as stdnum_swiss
 from stdnum.eu import vat as stdnum_vat
 from stdnum.exceptions import ValidationError
 from stdnum.gb import vat as stdnum_british
+from stdnum.no import mva as stdnum_norwegian
 
 from invoices.model import Evidence
 
@@ -46,6 +47,8 @@ def vat_evidence(vat_id: str) -> tuple[Evidence, ...]:
         valid = stdnum_british.is_valid(vat_id)
     elif country == "ch":
         valid = stdnum_swiss.is_valid(SWISS_TAX.sub("", vat_id))
+    elif country == "no":
+        valid = stdnum_norwegian.is_valid(vat_id)
     elif country in stdnum_vat.MEMBER_STATES or country in ("gr", "el"):
         valid = stdnum_vat.is_valid(vat_id)
     else:

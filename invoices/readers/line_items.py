@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import chain, islice, pairwise
 
@@ -64,19 +64,29 @@ class _Line:
     item: LineItem
     sure: bool
     """It is numbered, or its quantity and price make its amount."""
+    extra: bool = False
+    """Shipping, a surcharge, a row that counts nothing: a line only where the net is the sum with it."""
 
 
 def find_line_items(layout: Layout, amounts: Sequence[Money] = ()) -> tuple[LineItem, ...]:
     """Return the charged lines; none if there is no table. `amounts` holds the sums that they should add up to."""
     lines = [line for table in _tables(layout) for line in _lines(layout, table)]
     sums = {abs(money.value) for money in amounts if money.role in SUMS}
-    return tuple(line.item for line in _adding_up(lines, sums) or _above_their_sum(layout, sums))
+    nets = {abs(money.value) for money in amounts if money.role is Role.NET}
+    plain = _adding_up([line for line in lines if not line.extra], sums)
+    chosen = plain if not plain or _sum(plain) in sums or _sum(lines) not in nets else lines
+    return tuple(line.item for line in chosen or _above_their_sum(layout, sums))
 
 
 def sum_of_lines(lines: Sequence[LineItem]) -> Decimal | None:
     """Return what the lines add up to; None if there are none or one has no amount."""
     amounts = [line.amount for line in lines if line.amount is not None]
     return sum(amounts, Decimal(0)) if amounts and len(amounts) == len(lines) else None
+
+
+def _sum(lines: Sequence[_Line]) -> Decimal | None:
+    total = sum_of_lines([line.item for line in lines])
+    return None if total is None else abs(total)
 
 
 def _adding_up(lines: Sequence[_Line], sums: Collection[Decimal]) -> Sequence[_Line]:
@@ -87,8 +97,7 @@ def _adding_up(lines: Sequence[_Line], sums: Collection[Decimal]) -> Sequence[_L
         (lines[:end] for end in range(len(lines) - 1, last_sure, -1)),
     )
     for choice in islice(choices, MAX_CHOICES):
-        total = sum_of_lines([line.item for line in choice])
-        if total is not None and abs(total) in sums:
+        if _sum(choice) in sums:
             return choice
     return lines
 
@@ -103,8 +112,7 @@ def _above_their_sum(layout: Layout, sums: Collection[Decimal]) -> Sequence[_Lin
             continue
         before = [cell for cell in row.cells if cell.left < charge.cell.left]
         if _is_sum(row):
-            total = sum_of_lines([line.item for line in lines])
-            if total is not None and abs(total) == abs(charge.amount.value) and abs(total) in sums:
+            if _sum(lines) == abs(charge.amount.value) and _sum(lines) in sums:
                 return lines
             lines = []
         elif line := _line(layout, _Table((row,), Columns(), headed=True, summed=True), charge, before):
@@ -184,7 +192,7 @@ def _lines(layout: Layout, table: _Table) -> Iterator[_Line]:
         before = [cell for cell in charge.row.cells if cell.left < charge.cell.left] or apart(charge.cell)
         if held is not None and _is_discount(charge, before):
             amount = (held.item.amount or Decimal(0)) + charge.amount.value
-            held = _Line(held.item.model_copy(update={"amount": amount}), held.sure)
+            held = replace(held, item=held.item.model_copy(update={"amount": amount}))
             continue
         line = _line(layout, table, charge, _with_words(table, charge, before, taken))
         if line:
@@ -245,7 +253,8 @@ def _line(layout: Layout, table: _Table, charge: _Charge, cells: Sequence[Cell])
     description = max(described, key=len)
     numbers = tell_apart(cells, charge.amount.value, table.columns, description)
     numbered = bool(NUMBERED.match(cells[0].text))
-    if not _is_charged(table, description, numbers, len(cells), numbered=numbered):
+    charged = _is_charged(table, description, numbers, len(cells), numbered=numbered)
+    if not charged and role_of(description.lower()) in (*SUMS, Role.TAX):
         return None
     item = LineItem(
         description=description,
@@ -256,7 +265,7 @@ def _line(layout: Layout, table: _Table, charge: _Charge, cells: Sequence[Cell])
         page=charge.row.page,
         box=box_around(layout, [*cells, charge.cell]),
     )
-    return _Line(item, sure=numbers.agree or numbered)
+    return _Line(item, sure=numbers.agree or numbered, extra=not charged)
 
 
 def _with_words(table: _Table, charge: _Charge, before: Sequence[Cell], taken: Collection[int]) -> Sequence[Cell]:
@@ -272,11 +281,10 @@ def _is_charged(table: _Table, description: str, numbers: Numbers, columns: int,
 
     `columns` are those before the amount that the row fills.
     """
-    if numbers.agree or numbered:
+    called = role_of(description.lower())
+    if numbers.agree or numbered or (called is Role.ADJUSTMENT and (table.summed or columns >= LEAST_COLUMNS)):
         return True
-    if (table.summed or columns >= LEAST_COLUMNS) and role_of(description.lower()) is Role.ADJUSTMENT:
-        return True
-    if role_of(description.lower()) in (*SUMS, Role.TAX, Role.ADJUSTMENT):
+    if called in (*SUMS, Role.TAX, Role.ADJUSTMENT):
         return numbers.quantity is not None and numbers.price is not None
     return table.headed or numbers.quantity is not None
 

@@ -9,7 +9,7 @@ from enum import Enum
 from invoices.currencies import CURRENCIES
 from invoices.readers.dates import find_dates
 from invoices.readers.geometry import Cell, Layout, Row
-from invoices.readers.numbers import RINGGIT, SYMBOLS, Amount, find_amounts
+from invoices.readers.numbers import PREFIXED_DOLLARS, RINGGIT, SYMBOLS, Amount, find_amounts
 from invoices.readers.sum_words import (
     ADJUSTMENT,
     GROSS_WORDS,
@@ -113,6 +113,9 @@ def _row_money(layout: Layout, row: Row) -> Iterator[Money]:
             discounted = role_of(first) is Role.ADJUSTMENT
             yield _money(amount, cell, first if discounted else label, column, order)
             order += 1
+        if not any(amount.exact for amount in amounts) and _is_label(cell):
+            label = cell.folded  # `19 % Umsatzsteuer Nr. 7008 VV`
+            first = first or label
 
 
 def _label_across(layout: Layout, row: Row) -> str:
@@ -143,7 +146,7 @@ def _in_date(amount: Amount, cell: Cell) -> bool:
 def _is_label(cell: Cell) -> bool:
     """A rate or a currency between a label and its amount is no label."""
     return bool(WORD.search(cell.folded)) and not (
-        RATE.fullmatch(cell.text) or cell.text in CURRENCIES or cell.text in SYMBOLS or cell.text == RINGGIT
+        RATE.fullmatch(cell.text) or cell.text in CURRENCIES or cell.text in (*SYMBOLS, *PREFIXED_DOLLARS, RINGGIT)
     )
 
 

@@ -23,12 +23,13 @@ from invoices.readers.vocabulary import (
 )
 
 LEGAL_FORM = re.compile(
-    r"\b(?:gmbh(?: & co\.? kg)?|ag|kg|ohg|ug|e\.?k\.?|gbr|mbh|se|ltd|limited|inc|llc|llp|plc|corp|corporation|co|"
-    r"incorporated|(?:sdn\.? )?bhd|berhad|s/b|pte|"
-    r"b\.?v\.?|n\.?v\.?|v\.?o\.?f\.?|s\.?a\.?r\.?l\.?|s\.?a\.?s\.?u?|s\.?a\.?|eurl|s\.?l\.?u?|s\.?r\.?l\.?s?|s\.?p\.?a\.?|"
-    r"company|a/?s|aps|(?<!\b\d{4} )ab|oy|ou$|u\.a|"
-    r"a\.?g\.?|sp\. z o\.?o\.?|s\.r\.o|kft|pvt|pty|a\.g|e\. ?v|gmbh & co)(?![a-z])\.?"
+    r"\b(?:gmbh(?: & co\.? kg)?|ag|kg|ohg|ug|e\.?k\.?|gbr|mbh|se|ltd|limited|inc|llc|llp|plc|corp|corporation|"
+    r"incorporated|co(?!(?<=^co)\.? [a-z]{4,}\W*$)|(?:sdn\.? )?bhd|berhad|s/b|pte|"
+    r"b\.?v\.?|n\.?v\.?|v\.?o\.?f\.?|s\.?a\.?r\.?l\.?|s\.?a\.?s\.?u?|s\.?a\.?|eurl|selarl|s\.?l\.?u?|s\.?r\.?l\.?s?|s\.?p\.?a\.?|"
+    r"company|a/?s|aps|(?<!\b\d{4} )ab|oy|ou$|u\.a|partg(?: ?mbb)?|e\. ?u\.|ges\.? ?m\. ?b\. ?h\.?|gesmbh|"
+    r"dac|sprl|bvba|cvba|a\.?g\.?|sp\. z o\.?o\.?|s\.r\.o|kft|pvt|pty|a\.g|e\. ?v|gmbh & co)(?![a-z])\.?"
 )
+"""An Irish county, `Co. Mayo`, has none."""
 REGISTER_ENTRY = re.compile(
     r"\s*(?:\((?:\w[\w.]{0,9}[\s:.]{1,3}){0,2}(?:\d ?){5,}\W?[A-Z]\)|\s\d{5,}-[A-Z]\b\)?)(?:\s*\([^)]*\))?\s*$"
     r"|\s*\((?:registered|reg\.)[^)]*\)\s*$"
@@ -52,7 +53,7 @@ COUNTRY = re.compile(
     r"belgie|belgique|belgium|luxembourg|italia|italy|espana|spain|portugal|united kingdom|united states|usa|uk|india"
 )
 STREET = re.compile(r"^\d|\d{4,}|\b\d{1,4}[a-z]?$")
-GOES_ON = re.compile(r"(?:di|by|of|c/o)\s")
+GOES_ON = re.compile(r"(?:di|by|of|c/o|t/a|(?:a )?trading (?:name|style|as))\s")
 """In small letters: the line belongs to the name above it."""
 GOES_ON_AFTER = re.compile(r"\W*\s(?:[-\u2013|\u00b7\u2022]\s|\w)")
 """Behind a name with its legal form: the line says more."""
@@ -60,7 +61,9 @@ LEAST_LETTERS = 3
 """Before a legal form: `AG Bonn HRB 1` is a court, `SARL Dupont` begins with its form."""
 FOUNDED = re.compile(r"\b1[5-9]\d\d\b")
 """A year in the name of a company or a club."""
-POSTAL_CODE = re.compile(r"\b\d{4,6}\b(?!-[a-z]\b)|\b[a-z]{1,2}\d[a-z\d]? ?\d[a-z]{2}\b|\b[a-z]\d[\dw] [a-z\d]{4}\b")
+POSTAL_CODE = re.compile(
+    r"(?<!\d-)\b\d{4,6}\b(?!-[a-z]\b)|\b[a-z]{1,2}\d[a-z\d]? ?\d[a-z]{2}\b|\b[a-z]\d[\dw] [a-z\d]{4}\b"
+)
 """Of most of Europe; British; Irish. On folded text."""
 ADDRESS_PARTS = 3
 """Of an address in one line: name, street, city."""

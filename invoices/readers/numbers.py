@@ -14,7 +14,16 @@ _RINGGIT = rf"{RINGGIT}(?=\s?\d[\d,]*\.\d\d(?!\d))"
 """Only before cents: rooms and road metres are numbered so as well."""
 WORDS = {"euros": "EUR", "euro": "EUR", "Euro": "EUR"}
 """Signs with the currency each most often means."""
-PREFIXED_DOLLARS = {"US$": "USD", "C$": "CAD", "CA$": "CAD", "A$": "AUD", "AU$": "AUD", "NZ$": "NZD", "HK$": "HKD"}
+PREFIXED_DOLLARS = {
+    "US$": "USD",
+    "C$": "CAD",
+    "CA$": "CAD",
+    "A$": "AUD",
+    "AU$": "AUD",
+    "NZ$": "NZD",
+    "HK$": "HKD",
+    "S$": "SGD",
+}
 CODES = "EUR|USD|GBP|CHF|JPY|INR|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|CNY|HKD|SGD|ZAR|BRL|MXN|AED|RON|BGN|TRY|MYR"
 _CURRENCY = "|".join(
     [*map(re.escape, PREFIXED_DOLLARS), *map(re.escape, SYMBOLS), *WORDS, CODES, *sorted(THOUSANDTHS), _RINGGIT]

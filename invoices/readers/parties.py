@@ -93,7 +93,14 @@ def _spells_out(candidate: _Candidate, logo: _Candidate) -> bool:
     short, long = squeeze(logo.name), squeeze(candidate.name)
     with_form = bool(LEGAL_FORM.search(fold(candidate.name))) and not LEGAL_FORM.search(fold(logo.name))
     within = long.startswith(short) or (len(short) > LEAST_SURNAME and f" {fold(logo.name)} " in fold(candidate.name))
+    words, others = fold(logo.name).split(), fold(candidate.name).split()
+    within = within or (len(words) > 1 and all(_begins(others, word) for word in words))
     return with_form and len(short) > LOGO and within and long != short
+
+
+def _begins(words: Sequence[str], word: str) -> bool:
+    """Tell whether one of the words is or begins with `word`, as a logo shortens and turns round a name."""
+    return any(other == word or (len(word) >= LEAST_SURNAME and other.startswith(word)) for other in words)
 
 
 def _labelled(finder: Finder) -> Iterator[_Candidate]:
@@ -139,7 +146,7 @@ def _separated(labelled: Labelled) -> bool:
 
 def _senders(layout: Layout) -> Iterator[_Candidate]:
     for name, cell in sender_lines(layout):
-        yield _Candidate(name, cell, SENT, Source.TEXT_PATTERN)
+        yield _Candidate(name, cell, SENT + LEGAL * bool(LEGAL_FORM.search(fold(name))), Source.TEXT_PATTERN)
 
 
 def _names(layout: Layout, on_the_net: Collection[str]) -> Iterator[_Candidate]:

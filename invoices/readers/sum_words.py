@@ -13,7 +13,7 @@ NET_WORDS = any_of(
     r"netto\w*|exkl\w*|excl\w*|excluding|before (?:tax|vat)|ohne (?:ust|mwst)",
     r"(?:ex\.?|zonder) ?btw|esclus[ao]|escl\.?|h(?:ors )?t\.?v\.?a|senza iva",
     r"(?:betrag|summe|gesamt|preise?|wert) zzgl|h\.?t|hors taxes?|sin iva",
-    r"sub[\s-]?tot(?:al|aal|ale)?|sous-total|zwischensumme",
+    r"sub[\s-]?tot(?:al|aal|ale)?|sous-total|zwischen(?:summe|total)",
 )
 TOTAL = any_of(
     r"(?:grand|gross|invoice|final|overall|bill)\s*(?:total|amount)",
@@ -41,7 +41,7 @@ TOTAL = any_of(
     r"(?:importe|total)\s*(?:total|a pagar|factura|con iva)",
     r"(?:totale)\s*(?:fattura|documento|(?:da|a) pagare|complessivo|dovuto|ivato|generale|bolletta|parcella|nota)",
     r"total (?:importe )?(?:factura|general)|importo (?:totale|da pagare)",
-    r"netto a pagare|liquido a (?:percibir|pagar)",
+    r"netto a pagare|(?:liquido|total|importe) a (?:percibir|pagar)",
     r"total (?:amount )?(?:credit(?:ed)?|refund(?:ed)?)(?: amount)?|(?:credit|refund) (?:total|amount)",
     r"pay this amount",
     r"gutschrifts?(?:betrag|summe)|erstattungsbetrag|(?:total|montant|net) (?:de l')?avoir",
@@ -49,7 +49,17 @@ TOTAL = any_of(
     r"(?:totaal )?te crediteren|credit(?:nota|factuur)? ?(?:totaal|bedrag)",
 )
 PLAIN_TOTAL = any_of(
-    "totals?", "totaux", "total(?:en|es|i|e)", "totaal", "gesamt", "summe", "brutto", "ttc", "endbetrag"
+    "totals?",
+    "totaux",
+    "total(?:en|es|i|e)",
+    "totaal",
+    "gesamt",
+    "summe",
+    "insgesamt",
+    r"zusammen(?=\W*$)",
+    "brutto",
+    "ttc",
+    "endbetrag",
 )
 NET = any_of(
     r"sub[\s-]?tot(?:al|aal|ale)?",
@@ -63,7 +73,8 @@ NET = any_of(
     r"(?:total|montant|sous-total)?\s*(?:eur\s*)?h\.?t\b\.?|(?:montant|total) (?:total )?net",
     r"(?:totaal\s*)?ex(?:cl|clusief)\w*\.?\s*(?:btw)?",
     r"h(?:ors )?t\.?v\.?a",
-    r"grondslag|maatstaf van heffing|belastbaar bedrag|goods total|net goods|steuerpflichtiger betrag",
+    r"grondslag|maatstaf van heffing|belastbaar bedrag|net goods|steuerpflichtiger betrag",
+    r"(?:goods|merchandise)(?: total|(?=\W*$))",
     r"(?:base|suma)(?=\W*$)|base imp\.?|total net?o",
     r"base\s*imponible|b\. imponible|base ht(?:va)?|importe neto|imponibile|totale (?:netto|merce)|sous-total",
 )
@@ -106,7 +117,9 @@ _PAID = (
 )
 PAID = any_of(*_PAID)
 """What was paid before."""
-NOT_A_SUM = any_of(*_PAID, r"basis(?:betrag)?|per\w*|rate|ratio|after (?:the )?(?:cash )?discount")
+NOT_A_SUM = any_of(
+    *_PAID, r"basis(?:betrag)?|per\w*|rate|ratio|after (?:the )?(?:cash )?discount|fuori campo|hors champ"
+)
 _TENDER = (
     r"cash|change|tender(?:ed)?|visa|master ?card|maestro|amex|edc|(?:credit|debit|bank) ?card|"
     r"bar(?:geld|zahlung)?|gegeben|ruckgeld|wechselgeld|(?:ec|giro)[\s-]?(?:karte|card)|especes|rendu|"

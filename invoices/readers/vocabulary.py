@@ -9,8 +9,8 @@ _NUMBER = r"(?:numbers?|numero|num|nummer|nr|no|id|n\.?[o°º]|n\.|#|№)"
 
 
 def any_of(*alternatives: str) -> re.Pattern[str]:
-    """Match any of the alternatives as whole words."""
-    return re.compile(r"(?<![a-z0-9])(?:" + "|".join(alternatives) + r")(?![a-z])")
+    """Match any of the alternatives as whole words; a sign for `number` may touch what follows: `n°F-26`."""
+    return re.compile(r"(?<![a-z0-9])(?:" + "|".join(alternatives) + r")(?:(?![a-z])|(?<=[°º#№]))")
 
 
 def _party(*alternatives: str) -> re.Pattern[str]:
@@ -29,14 +29,15 @@ BARE_NUMBER = re.compile(rf"^\W*{_NUMBER}(?:\s*/\s*{_NUMBER})?(?![a-z])")
 """A number that does not say of what: the title beside or above it does."""
 INVOICE_NUMBER = any_of(
     rf"(?:{INVOICE_WORDS}|inv|bill|receipt|voucher|statement|beleg|dokument|doc|documento?|(?:credit)?nota|credit|cn|"
-    r"declaratie|fakt(?:u+r)?[ay]?|bolletta|abono|fra|fact|fatt|ft|rech|gutschrifts|factura rectificativa|r[eg])"
+    r"declaratie|fakt(?:u+r)?[ay]?|bolletta|abono|fra|fact|fatt|ft|rech|memo|korrektur|gutschrifts|r[eg]|"
+    r"factura rectificativa)"
     rf"\.?[\s-]*{_NUMBER}",
     rf"(?:\w*rechnung(?:s|skorrektur)?|gutschrift|invoice|facture|factuur|factura|fattura)"
     rf"(?:\s*\([^)]*\)){{1,3}}[\s-]*{_NUMBER}",
     rf"\w*rechnungs?[\s-]*{_NUMBER}",
     rf"(?:(?<![a-z] )note|parcella|notula|ricevuta|minuta|recibo|recu|honorarnote|kostennote|quittung)[\s-]*{_NUMBER}",
     r"(?:invoice|facture|factuur|bill) ref(?:erence)?|ref(?:erence|\.)? (?:de )?(?:la )?(?:facture|factura)",
-    rf"(?:facture|factura|fattura|factuur) (?:de|di|voor) \w+ {_NUMBER}",
+    rf"(?:facture|factura|fattura|factuur) (?:(?:de|di|voor) )?(?!client|klant)\w+ {_NUMBER}",
     rf"{_NUMBER}\.?\s*(?:de |d'|della |di |der |van )?(?:la |l')?"
     rf"(?:{INVOICE_WORDS}|(?<!id )documento?|fra|abono|recibo)",
     rf"\w*rechnung (?:zur?|zum|fur|uber|des|der) (?:\w+ ){{1,3}}?(?:\([^)]*\) )?{_NUMBER}",
@@ -45,10 +46,11 @@ OTHER_PAPER = re.compile(r"statement|ft(?![a-z])|.*(?:docs?(?![a-z])|document|do
 """Of a number's label: it may be that of another paper than the invoice."""
 CREDIT_NUMBER = re.compile(r"cn(?![a-z])|credit[\s.-]+n(?!ot)")
 """Of a number's label: that of a credit note, if the document is one."""
-INVOICE_TITLE = any_of(INVOICE_WORDS, r"nota(?=\W+[a-z]{1,4}[-./]?\d)")
+INVOICE_TITLE = any_of(INVOICE_WORDS, r"nota(?=\W+[a-z]{1,4}[-./]?\d)|beleg(?=\W*$)")
 
 ISSUE_DATE = any_of(
     r"(?:inv(?:oice|\.)|bill|billing|issue|issued|doc(?:ument|\.)|statement|credit(?: note)?|tax(?: invoice)?)\s*date",
+    r"(?:credit )?memo date",
     r"date\s*(?:of\s*)?(?:issue|invoice|document|bill|billing)d?|(?:date\s*/\s*)?tax point(?: date)?",
     r"(?:rechnungs|rech\.?|r[eg]\.?|beleg|ausstellungs|erstell(?:ungs)?)[\s-]*datum",
     r"(?:dokument(?:en)?|gutschrifts?|faktura)[\s-]*datum",
@@ -65,7 +67,8 @@ ISSUE_DATE = any_of(
 WEAK_DATE = re.compile(r"tax point|.*(?:submitted|raised|erstellt am)")
 """Of a date's label: invoices that have one of these may have the date they were written besides."""
 OTHER_DOCUMENT = any_of(
-    r"previous|preceding|referred|refers|related|against|corrects|original(?:e|es)?",
+    r"previous|preceding|referred|refers|related|against|corrects|original(?:e|es)?|orig\.",
+    r"less|deducted|abzg?l\.|abzuglich|moins|a deduire",
     r"rectifica|rettifica|corrige|sustituye|sur facture|zu(?:r)? rechnung|rif\.|bij factuur",
     r"ursprung\w*|bezug\w*|zugrunde\w*|korrigierte[nr]?",
     r"associee?s?|liee?s?|precedente?|d'origine|oorspronkelijke|anterior|rectificada|rettificata|collegata",
@@ -92,9 +95,10 @@ DUE_DATE = any_of(
     r"(?:reglement|paiement)\b[^.]{0,40}?(?:avant|au plus tard)(?: le)?",
     r"(?:zahl(?:en?|ung)|uberweis(?:en?|ung)|begleich(?:en?|ung))\b[^.]{0,80}?\bbis(?: spatestens)?(?: zum| am)?",
     r"betrag\b[^.]{0,40}?\bwird (?:am|zum)",
-    r"verval(?:datum|dag)",
-    r"(?:uiterlijk|te)\s*(?:betalen|voldoen)\s*(?:voor|op|uiterlijk)",
-    r"(?:uiterste\s*)?betaal(?:datum|termijn)|beta(?:len|al|ling) (?:voor|uiterlijk(?: op)?)|voldoen voor",
+    r"verval(?:datum|dag|t(?: op)?(?=\W*\d))",
+    r"(?:uiterlijk|te)\s*(?:betalen|voldoen)\s*(?:voor|op|uiterlijk)|uiterlijk (?:te )?(?:betalen|voldoen)",
+    r"(?:uiterste\s*)?betaal(?:datum|termijn)|voldoen voor",
+    r"(?:beta(?:len|al|ling)|overma(?:ken|king)) (?:voor|uiterlijk(?: op)?)",
     r"(?:date\s*(?:d'|de\s*)?)?(?:limite de (?:paiement|reglement)|echeance)|reglement le",
     r"date\s*(?:d[eu]\s*)?reglement",
     r"^\W*(?:avant|au plus tard) le",
@@ -135,6 +139,8 @@ SALUTATION = re.compile(
     r"se[nñ]or(?:es|a)?|sr(?:a|es)?\.?|gent(?:\.le|ile)|egr(?:\.|egio)(?: sig(?:\.|nore)?)?|messrs\.?)[.,]?"
 )
 """A line of its own above the name of whom a letter is for; folded."""
+ATTENTION = re.compile(r"\W*(?:fao|attn|z\. ?hd\.|z\. ?h\.|zu handen|p/a|t\. ?a\. ?v\.|tav|a l'attention)(?![a-z])")
+"""Of a line right under a name: a letter is for somebody there; folded."""
 THIRD_PARTY = _party(
     r"represent[ae]nte? fiscal|(?:fiscal|tax) representative|(?:steuer|fiskal)vertreter|fiscaal vertegenwoordiger",
     r"rappresentante fiscale",

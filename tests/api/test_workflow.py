@@ -34,6 +34,16 @@ async def test_a_submitted_definition_waits_until_it_is_triggered(service: Servi
     assert (run["status"], run["outputs"]) == ("completed", {"said": "Ada"})
 
 
+async def test_a_submitted_definition_is_looked_up_before_and_after_its_run(service: Service) -> None:
+    execution = await submit(service.http)
+    path = f"/v1/workflow/{execution['execution_id']}"
+    assert (await service.http.get(path)).json() == execution
+    run_id = (await trigger(service.http, execution)).json()["run_id"]
+    await service.ended(run_id)
+    shown = (await service.http.get(path)).json()
+    assert (shown["status"], shown["run_id"]) == ("completed", run_id)
+
+
 async def test_triggering_again_answers_the_same_and_is_one_run(service: Service) -> None:
     execution = await submit(service.http)
     answers = await asyncio.gather(*(trigger(service.http, execution) for _ in range(5)))
@@ -89,12 +99,15 @@ async def test_an_unknown_definition_is_refused_at_submit(http: httpx.AsyncClien
 
 @pytest.mark.parametrize("execution_id", ["exe_" + "0" * 26, "exe_1", "%00"])
 async def test_an_unknown_execution_is_not_found(http: httpx.AsyncClient, execution_id: str) -> None:
-    response = await http.post(f"/v1/workflow/trigger/{execution_id}")
-    assert (response.status_code, response.json()["type"]) == (404, "/problems/not-found")
+    for method, path in (("POST", f"/v1/workflow/trigger/{execution_id}"), ("GET", f"/v1/workflow/{execution_id}")):
+        response = await http.request(method, path)
+        assert (response.status_code, response.json()["type"]) == (404, "/problems/not-found")
 
 
 async def test_another_tenants_execution_is_not_found(http: httpx.AsyncClient) -> None:
     execution = await submit(http)
+    globex = {"X-Test-Tenant": "globex"}
     path = f"/v1/workflow/trigger/{execution['execution_id']}"
-    response = await http.post(path, json={"inputs": {"name": "Ada"}}, headers={"X-Test-Tenant": "globex"})
+    response = await http.post(path, json={"inputs": {"name": "Ada"}}, headers=globex)
     assert response.status_code == 404
+    assert (await http.get(f"/v1/workflow/{execution['execution_id']}", headers=globex)).status_code == 404

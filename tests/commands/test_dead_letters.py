@@ -27,10 +27,10 @@ async def command(service: Service, *arguments: str) -> Ended:
     return await docrail(*arguments, DOCRAIL_API_URL=str(service.http.base_url))
 
 
-async def failed(service: Service, name: str, **more: Json) -> str:
+async def failed(service: Service, name: str, *, error: str = "ValueError", **more: Json) -> str:
     """Run a definition until its one failing step is in the inbox; return the run's id."""
-    config = {"times": 9, "error": "ValueError", "message": "no such page"}
-    bad = {"id": "bad", "handler": "fail", "config": config, "depends_on": ["load"]}
+    config = {"times": 9, "error": error, "message": "no such page"}
+    bad = {"id": "bad", "handler": "fail", "config": config, "depends_on": ["load"], "max_retries": 0}
     steps = [{"id": "load", "handler": "noop"}, bad]
     definition = {"id": name, "steps": steps, **more}
     response = await service.http.post("/v1/runs", json={"definition": definition})
@@ -59,6 +59,21 @@ async def test_failed_steps_are_listed_counted_shown_and_skipped(service: Servic
     again = await command(service, "dead-letters", "retry", run_id, "bad")
     assert (again.code, again.out) == (1, "")
     assert again.err == "docrail: Not in this state: cannot retry: the dead letter is resolved\n"
+
+
+async def test_the_list_says_how_many_its_view_leaves_out_and_where_they_are(service: Service) -> None:
+    comes_again = await failed(service, "left_out")
+    passing = [await failed(service, "left_out", error="ConnectionError") for _ in range(2)]
+    for view, shown, last in (
+        ((), [comes_again], "2 more in --view retryable"),
+        (("--view", "retryable"), passing, "1 more in --view actionable"),
+        (("--view", "all"), [comes_again, *passing], None),
+        (("--class", "ValueError"), [comes_again], None),
+    ):
+        listed = await command(service, "dead-letters", "list", "--definition", "left_out", *view)
+        lines = listed.out.splitlines()
+        assert {line.split()[1] for line in lines if "left_out." in line} == set(shown)
+        assert [line for line in lines if " more in " in line] == ([] if last is None else [lines[-1]])
 
 
 async def test_many_are_retried_and_one_with_another_config(service: Service) -> None:
@@ -109,8 +124,39 @@ async def test_a_run_is_retried_after_a_preview(service: Service) -> None:
     done = await command(service, *edit)
     assert done.out.splitlines()[0] == f"{run_id} goes on with version 1"
     assert (await service.ended(run_id))["status"] == "completed"
+    told = await command(service, "actions", run_id)
+    assert (told.code, told.err) == (0, "")
+    assert "Z retry_run by tester\n" in told.out
+    assert '  steps {"bad": {"value": {"attempts": 1}, "action": "output"}}' in told.out
     refused = await command(service, "retry", run_id)
     assert (refused.code, refused.err) == (1, "docrail: Not in this state: cannot retry: the run is completed\n")
+
+
+async def test_what_people_did_to_a_run_is_told_page_by_page_or_that_nobody_did_anything() -> None:
+    done = {"action": "output", "step_id": "sum", "acted_by": "ann", "acted_at": "2026-11-30T12:00:00.5Z"}
+    first = {**done, "details": {"value": None, "reason": "phoned them"}}
+    second = {**done, "action": "retry", "details": {"value": {"times": 0}, "reason": ""}}
+    pages = [reply_json({"actions": [first], "after": "7"}), reply_json({"actions": [second], "after": None})]
+    async with loopback(*pages) as api:
+        told = await docrail("actions", "a.b~c", "sum", DOCRAIL_API_URL=api.url)
+    assert (told.code, told.out.splitlines()) == (
+        0,
+        [
+            *("2026-11-30T12:00:00Z output sum by ann: phoned them", "  value null"),
+            *("2026-11-30T12:00:00Z retry sum by ann", '  value {"times": 0}'),
+        ],
+    )
+    path = "/v1/runs/a.b~c/actions?limit=500&step=sum"
+    assert [asked.target for asked in api.asked] == [path, f"{path}&after=7"]
+
+
+async def test_of_a_run_that_nobody_touched_that_is_told_and_an_unknown_one_is_refused(service: Service) -> None:
+    run_id = await failed(service, "untouched")
+    assert (await command(service, "actions", run_id, "--json")).out == "[]\n"
+    told = await command(service, "actions", run_id)
+    assert (told.code, told.out) == (0, "nobody has retried it or dealt with a failed step of it\n")
+    unknown = await command(service, "actions", "no.such")
+    assert (unknown.code, unknown.out, unknown.err) == (1, "", "docrail: Not found: there is no run 'no.such'\n")
 
 
 @pytest.mark.parametrize(

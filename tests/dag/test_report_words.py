@@ -215,3 +215,21 @@ def test_a_step_that_somebody_had_tried_again_says_so() -> None:
         [{"id": "a", "handler": "noop"}], failed, resolved, StepCompleted("a", {}, 1, 130.0), on_failure="park"
     )
     assert "ann had it tried again" in report(*run).steps["a"].why
+
+
+@pytest.mark.parametrize("rule", [{"then": "fail"}, {"then": "abort"}, {"then": "continue"}, {"branch": "late"}])
+def test_a_question_that_was_escalated_tells_how_long_it_stood_in_all(rule: dict[str, Json]) -> None:
+    human = {"queue": "pay", "timeout_seconds": 6, "on_timeout": {"escalate_to": "boss", **rule}}
+    plan, run = played([{"id": "ask", "human": human}], TimedOut("ask", 112.0))
+    leads = ", so the branch late is taken" if "branch" in rule else ""
+    said = "nobody answered in time, 12 s in all: it was escalated, and the last 6 s it was in the queue boss"
+    assert f"{said}{leads}" in report(plan, run).steps["ask"].why
+    assert explain_run(plan, run, "told.1").steps["ask"].waiting is None
+    error = run.steps[0].error
+    assert error is None or error.message == "nobody answered within 6 s"  # what a run was told, it is told
+
+
+def test_a_question_that_nobody_was_handed_tells_its_time_in_its_error() -> None:
+    human = {"queue": "pay", "timeout_seconds": 6, "on_timeout": "fail"}
+    plan, run = played([{"id": "ask", "human": human}], TimedOut("ask", 106.0))
+    assert "nobody answered in time" in report(plan, run).steps["ask"].why

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bench.extraction import PAGE, Cost, page
+from bench.extraction import INVENTED, PAGE, PRINTED, SCANS, Cost, page
 from bench.extraction_scores import Truth, fitted, judge, scores
 from invoices.model import FieldValue, InvoiceData, LineItem, Source
 from invoices.readers.read import read_document
@@ -20,6 +20,7 @@ INVOICE = InvoiceData(
     total=FieldValue(value=Decimal("-119.00"), source=Source.TEXT_LABEL, confidence=0.9),
     line_items=(LineItem(amount=Decimal(100)),),
 )
+OTHERS = (PRINTED, INVENTED, SCANS)
 
 
 def truth(*, is_credit_note: bool = False, **expected: Any) -> Truth:
@@ -92,10 +93,17 @@ def test_confidences_are_measured_as_shipped_and_left_out() -> None:
 
 def test_the_page_in_the_reference_has_what_the_bench_writes() -> None:
     one = [(truth(total="-119"), INVOICE)]
-    written = page("invoices", one, {"pdf_text": Cost([1.0, 2.0, 9.0], 70)}, one, one)
+    written = page("invoices", one, {"pdf_text": Cost([1.0, 2.0, 9.0], 70)}, dict.fromkeys(OTHERS, one))
     kept = PAGE.read_text("utf-8")
     assert headings(kept) == headings(written)
     assert "| 2.0 | 4.0 | 9.0 | 70 |" in written, "median, mean and most"
+
+
+def test_totals_and_what_passes_although_it_is_wrong_are_told() -> None:
+    sample = read_document((SAMPLES / "xr_01.01a_ubl.xml").read_bytes(), today=dt.date(2026, 11, 1))
+    told = page("invoices", [(truth(total=str(sample.total.value)), sample), (truth(total="1"), sample)], {}, {})
+    assert "Of 2 totals 1 right, 1 wrong." in told
+    assert "2 documents, 1 fully right and 1 not, as shipped; 0 documents, 0 fully right and 0 not, left out." in told
 
 
 def headings(text: str) -> list[str]:

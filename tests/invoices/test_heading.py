@@ -62,6 +62,19 @@ def lines(*texts: str) -> list[Line]:
         (["INVOICE EXAMPLE FOR MAY | B3G2", "Document no. | 99999999"], "99999999"),
         (["CREDITNOTA", "Creditnr. | CN260077", "Betreft factuur 26011842"], "CN260077"),
         (["CREDIT NOTE", "Credit no. CN260077", "Re invoice 26011842"], "CN260077"),
+        (["CREDIT MEMO", "Memo No. CM-77018", "Orig. Invoice 903318"], "CM-77018"),
+        (["Rechnungsnummer | 26-08-1177"], "26-08-1177"),
+        (["FACTURA | FECHA | Nº CLIENTE", "A/26/17 | 30/06/2026 | 430001188"], "A/26/17"),
+        (["FACTURA / INVOICE", "Número / Number | EXP-26-0412"], "EXP-26-0412"),
+        (["Teilrechnung Nr. | TR 3 / 26-077"], "TR 3 / 26-077"),
+        (["Rechnung Nr. | RG 3 / 05.03.2026"], "RG 3"),
+        (["Fattura differita nr. 318/26"], "318/26"),
+        (["Facture client n° 4711"], None),
+        (["Beleg | LC-10/2026-044"], "LC-10/2026-044"),
+        (["Facture n°F-26/2207 — 19/06/2026"], "F-26/2207"),
+        (["Rechnungskorrektur", "Korrektur-Nr. | RK-18", "Zur Rechnung | R-1144 vom 30. Juni 2026"], "RK-18"),
+        (["Korrektur", "Zur Rechnung | R-1144 vom 30. Juni 2026"], None),
+        (["Tax Invoice | ABN 16 748 850 724", "Invoice | CB-1902"], "CB-1902"),
     ],
 )
 def test_the_number_is_the_documents_own(texts: list[str], number: str | None) -> None:
@@ -91,6 +104,10 @@ def test_the_number_is_the_documents_own(texts: list[str], number: str | None) -
         (["Tax point: 13/05/2024"], MAY),
         (["Rechnung erstellt am 13.05.2024"], MAY),
         (["Submitted on 13/05/2024"], MAY),
+        (["Datum: 13.05.2024", "abzgl. 1. Abschlagsrechnung vom 01.03.2024"], MAY),
+        (["Erfurt, 13.05.2024", "Rechnung G 7-24 zum Gutachten vom 28.01.2024, Az. 3 O 417/25"], MAY),
+        (["May 13, 2024", "Date | Description | Hours", "01/02/2024 | Advice | 2.00"], MAY),
+        (["Memo Date | 13/05/2024", "Orig. Date | 01/02/2024"], MAY),
     ],
 )
 def test_the_issue_date_is_not_that_of_an_order_or_another_invoice(texts: list[str], date: dt.date | None) -> None:
@@ -125,6 +142,10 @@ def test_a_date_at_the_foot_is_that_of_the_printing() -> None:
         "Da pagare entro il 12/06/2024",
         "Bitte überweise den Betrag unter Angabe der Rechnungsnummer bis zum 12.06.2024.",
         "avant le 12/06/2024",
+        "Zahlungsfrist | 30 Tage, bis 12.06.2024",
+        "Vervalt: 12/06/2024",
+        "Uiterlijk betalen: | 12 juni 2024",
+        "Graag overmaken vóór 12 juni 2024 onder vermelding van 26120.",
     ],
 )
 def test_the_due_date_is_found_in_each_language(text: str) -> None:

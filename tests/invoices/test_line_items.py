@@ -158,3 +158,15 @@ def test_freight_is_a_line_where_it_is_what_was_sold() -> None:
     header = "Ref | Item | Tax | Unit price | Amount"
     shipped = ("A1 | Paper | 20 % | 12,50 EUR 2 | 25,00", "S1 | Shipping | 20 % | 9,00 EUR 1 | 9,00")
     assert len(lines_of(header, *shipped, "Total |||| 34,00", edges=(50, 120, 250, 330, 480))) == 2
+
+
+def test_a_row_that_counts_nothing_is_a_line_where_the_net_is_the_sum_with_it() -> None:
+    trips = ("88101 | Naaldwijk - Aalsmeer | 64 | 148,00", "88117 | Naaldwijk - Köln | 251 | 560,50")
+    fuel, edges = "| Brandstoftoeslag 8,5% | | 60,22", (50, 120, 380, 480)
+    assert len(lines_of(*trips, fuel, "Subtotaal ||| 768,72", edges=edges)) == 3
+    assert len(lines_of(*trips, fuel, "Subtotaal ||| 700,00", edges=edges)) == 2
+
+
+@pytest.mark.parametrize("name", ["Goods", "Zwischentotal", "Merchandise"])
+def test_a_sum_by_any_name_is_no_line(name: str) -> None:
+    assert len(lines_of(HEADER, *LINES, f"{name} ||| 200.00", "Carriage ||| 45.00")) == 2

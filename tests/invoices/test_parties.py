@@ -104,6 +104,10 @@ def test_letters_that_are_set_apart_are_words() -> None:
         (("Hall of St Mary (registered charity 512 338)",), "Hall of St Mary"),
         (("Albergo Tre Pini", "di Ferrari Gino S.a.s."), "Albergo Tre Pini"),
         (("pagelark", "Pagelark Technologies OÜ"), "Pagelark Technologies OÜ"),
+        (("STAHL WIMMER", "Wimmer Stahlhandel Ges.m.b.H."), "Wimmer Stahlhandel Ges.m.b.H."),
+        (("Knockmore Clinic", "Co. Mayo"), "Knockmore Clinic"),
+        (("TYNE LIFTING", "a trading name of T.L.S. (North East) Ltd"), "TYNE LIFTING"),
+        (("Clinique du Port", "SELARL Docteurs Guérin"), "SELARL Docteurs Guérin"),
     ],
 )
 def test_the_heads_name_is_the_sellers(head: tuple[str, ...], name: str) -> None:
@@ -222,6 +226,8 @@ def test_identifiers_stand_under_their_heads_too() -> None:
         ("VAT no: 980780685", None),
         ("BTW 0754.368.703", "BE0754368703"),
         ("CHE-106.017.086 MWST", "CHE106017086MWST"),
+        ("Org.no: NO 974 760 673 MVA", "NO974760673MVA"),
+        ("Org.no: NO 974 760 674 MVA", None),
     ],
 )
 def test_a_vat_id_that_is_written_without_its_country_gets_it(text: str, vat_id: str | None) -> None:
@@ -294,3 +300,21 @@ def test_a_tax_among_the_sums_is_no_register_entry_of_what_stands_above() -> Non
         *sums,
     ]
     assert parties(lines)[0] == "Terpstra & De Boer"
+
+
+@pytest.mark.parametrize("line", ["FAO Purchase Ledger", "z. Hd. Herrn Petersen", "t.a.v. de administratie"])
+def test_a_name_with_an_addressee_under_it_is_the_buyers(line: str) -> None:
+    lines = [(320.0, 40.0, "TYNE LIFTING"), *block(50, 100, BUYER, line, *OTHER_ADDRESS)]
+    assert parties(lines)[0] == "TYNE LIFTING"
+
+
+def test_a_seller_that_stands_in_the_footer_alone_is_found() -> None:
+    foot: list[Line] = [(80, 775, "Hansen Öztürk PartG mbB · Colonnaden 5 · 20354 Hamburg · Tel. 040 5550 811")]
+    assert parties([*block(50, 110, BUYER, *OTHER_ADDRESS), *foot])[0] == "Hansen Öztürk PartG mbB"
+
+
+def test_a_number_behind_another_is_no_postal_code() -> None:
+    """Beside a logo it would make an address of it, and the buyer's below it would be the second one no more."""
+    seller: list[Line] = [(400, 40, "WIMMER"), (50, 52, "Wimmer Stahl GmbH, Voestalpinestraße 9, 4020 Linz")]
+    buyer = block(50, 64, "Schlosserei Huber e.U.", "Marktplatz 7", "4150 Rohrbach", f"UID-Nr. {BUYERS_VAT}")
+    assert read_text([page([*seller, *buyer, (400, 64, "R26-118204")])]).vendor_vat_id.value is None

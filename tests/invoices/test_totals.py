@@ -102,6 +102,7 @@ def test_a_row_under_three_heads_is_net_tax_and_total() -> None:
     [
         ("IRPF (-15%) | -15,00", "Total a pagar"),
         ("I.R.P.F. 15% | -15,00", "Líquido a percibir"),
+        ("IRPF (-15 %) | -15,00", "Total a percibir"),
         ("Retención 15% | 15,00", "Total factura"),
         ("Ritenuta d'acconto 15% | -15,00", "Netto a pagare"),
         ("Withholding tax 15% | (15,00)", "Amount payable"),
@@ -201,12 +202,34 @@ def test_nothing_is_called_the_total_because_it_is_large() -> None:
         (["TOTAL EUROS: 263,78"], "EUR"),
         (["Alle Beträge in Schweizer Franken", "Total 100.00"], "CHF"),
         (["Total 100.00"], None),
+        (["Total S$ 100.00", "All prices in dollars"], "SGD"),
+        (["Amount S$", "Total 100.00"], "SGD"),
+        (["Arrêtée la présente facture à la somme de cent euros et dix centimes", "Total 100,10"], "EUR"),
     ],
 )
 def test_the_currency_is_the_one_of_the_document(lines: list[str], currency: str | None) -> None:
     drawn = layout([(50, 100 + 20 * row, text) for row, text in enumerate(lines)])
     amounts = find_money(drawn)
     assert find_currency(Finder(drawn), amounts, solve_totals(amounts)).value == currency
+
+
+@pytest.mark.parametrize(("name", "currency"), [("TOTAL TTC CHF", "CHF"), ("Total", "EUR"), ("TOTAL ALL", "EUR")])
+def test_the_name_of_the_total_tells_its_currency_before_amounts_in_another(name: str, currency: str) -> None:
+    rows = table(f"{name} | 10'139.78", "Contre-valeur | EUR 10'851.42", edges=SUMS)
+    drawn = layout(rows)
+    amounts = find_money(drawn)
+    assert find_currency(Finder(drawn), amounts, solve_totals(amounts)).value == currency
+
+
+def test_what_is_outside_a_tax_is_not_the_tax() -> None:
+    rows = ("Totale documento | 1.218,00", "di cui imponibile 10% | 1.080,00", "di cui IVA 10% | 108,00")
+    outside = "di cui fuori campo IVA | 30,00"
+    assert values(solve(table(*rows, outside, edges=SUMS)))[1:] == ("108.00", "1218.00")
+
+
+def test_a_number_in_the_name_of_a_sum_is_a_part_of_the_name() -> None:
+    rows = ("Zwischensumme | 100,00", "19 % Umsatzsteuer Nr. 7008 VV | 19,00", "Endsumme | 119,00")
+    assert values(solve(table(*rows, edges=SUMS))) == ("100.00", "19.00", "119.00")
 
 
 @pytest.mark.parametrize(

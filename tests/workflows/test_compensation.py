@@ -1,9 +1,15 @@
 """Steps that are undone when their run ends without success, on the real server; each run replayed after its end."""
 
+import pytest
+
+from dag.definition import Definition
+from dag.plan import SEMANTICS, compile_plan
+from dag.rewind import save
 from dag.state import RunStatus, StepStatus
+from dag.undoing import plan_undoing
 from dag.values import Json
 from tests.workflows.conftest import Bench, step
-from workflows.contract import ABORT
+from workflows.contract import ABORT, SAVED
 
 
 def undone(step_id: str, *parents: str, handler: str = "echo", **config: Json) -> dict[str, Json]:
@@ -77,3 +83,36 @@ async def test_an_aborted_run_is_undone(bench: Bench) -> None:
     report = await bench.finish(handle)
     assert (report.status, report.reason) == (RunStatus.ABORTED, "enough")
     assert report.steps["a"].compensation is StepStatus.COMPLETED
+
+
+@pytest.mark.parametrize("is_aborted", [False, True])
+async def test_undoing_alone_is_tried_again_and_the_run_ends_as_it_did(bench: Bench, *, is_aborted: bool) -> None:
+    steps = [
+        undone("a", handler="work"),
+        undone("b", "a"),
+        undone("c", "b", handler="work"),
+        step("d", "gate" if is_aborted else "bad", depends_on=["c"], config={"message": "no"}, heartbeat_seconds=1),
+        step("e", depends_on=["d"]),
+    ]
+    bench.gates.failing += ["a.compensate", "c.compensate"]
+    handle = await bench.start(steps)
+    if is_aborted:
+        await bench.gates.began["d"].wait()
+        await handle.execute_update(ABORT, args=["enough", False, "ann"])
+    before = await bench.finish(handle)
+    assert [before.steps[name].compensation for name in "abc"] == ["failed", "completed", "failed"]
+    plan = compile_plan(Definition.model_validate({"id": "test", "steps": steps}), SEMANTICS)
+    for left in (["a.compensate"], []):
+        bench.gates.failing[:] = left
+        told = len(bench.gates.letters)
+        resumed = save(plan, plan_undoing(plan, await handle.query(SAVED)).state)
+        handle = await bench.start(steps, resumed=resumed)
+        after = await bench.finish(handle)
+        assert len(bench.gates.letters) - told == len(left)
+        assert (after.status, after.reason, after.stopped_by) == (before.status, before.reason, before.stopped_by)
+        compensations = ["failed" if left else "completed", "completed", "completed"]
+        assert [after.steps[name].compensation for name in "abc"] == compensations
+    assert {name: each.status for name, each in after.steps.items()} == {
+        name: each.status for name, each in before.steps.items()
+    }
+    assert bench.gates.calls == ["a", "b", "c", "b.compensate"]

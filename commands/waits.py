@@ -1,0 +1,78 @@
+"""`docrail waits`: what a run waits for, itself and in the runs inside it, and where each is answered."""
+
+import datetime as dt
+from typing import Annotated
+from urllib.parse import quote
+
+import typer
+from rich.table import Table
+
+from commands.asking import HERE, Api, AsJson, ask_api, print_json
+from commands.speaking import complain, console, table
+from dag.values import Json
+
+_FOR = {"timer": "time", "human": "a person", "webhook": "its callback", "signal": "an answer"}
+
+
+def waits(
+    run: Annotated[str, typer.Argument(help="A run's id.", metavar="RUN")],
+    as_json: AsJson = False,
+    api: Api = HERE,
+) -> None:
+    """Tell what a run waits for.
+
+    Itself and in the runs inside it, at any depth: for people, answers, callbacks and times.
+
+    `docrail answer RUN STEP` answers, with the run and the step that are shown. A moment may pass before a run inside
+    another is seen. Needs a worker, for only the runs themselves know.
+
+    Exit codes: 0 told, 1 the API refused or is away, 2 wrong usage, 130 stopped by Ctrl-C.
+
+    Example: docrail waits payout.monday
+    """
+    found, unanswered = _load(api, run)
+    if as_json:
+        print_json(found)
+    elif found:
+        console().print(_table(found))
+    else:
+        print(f"{run} waits for nothing")
+    for inner in unanswered:
+        complain(f"{inner} did not tell what it waits for")
+
+
+def _load(api: str, run: str) -> tuple[list[dict[str, Json]], list[str]]:
+    """Return all that is waited for, and the runs that did not tell: as long as there is a page behind, that too."""
+    found: list[dict[str, Json]] = []
+    unanswered: list[str] = []
+    after: Json = None
+    while True:
+        wanted = {} if after is None else {"after": after}
+        page = ask_api(api, "GET", f"/v1/runs/{quote(run, safe='')}/waits", params=wanted)
+        found += page["waits"]
+        unanswered += page["unanswered"]
+        after = page["after"]
+        if after is None:
+            return found, unanswered
+
+
+def _table(found: list[dict[str, Json]]) -> Table:
+    shown = table()
+    for heading in ("run", "step", "item", "waits for", "until", "title"):
+        shown.add_column(heading, overflow="fold")
+    for each in found:
+        waiting = each["waiting"] or {}
+        until = _moment(waiting["until"]) if waiting.get("until") is not None else ""
+        shown.add_row(each["run_id"], each["step_id"], each["item"] or "", _for(waiting), until, each["title"])
+    return shown
+
+
+def _for(waiting: dict[str, Json]) -> str:
+    if not waiting:
+        return "a word on its failure"
+    queue = f" in queue {waiting['queue']}" if waiting["queue"] else ""
+    return f"{_FOR[waiting['waits_for']]}{queue}"
+
+
+def _moment(at: float) -> str:
+    return dt.datetime.fromtimestamp(at, dt.UTC).strftime("%Y-%m-%d %H:%M:%SZ")
