@@ -128,7 +128,6 @@ def _files() -> frozenset[str]:
     return frozenset(module.name for module in pkgutil.iter_modules(handlers.__path__))
 
 
-@cache
 def _load(name: str) -> Handler:
     handler: Handler = importlib.import_module(f"{handlers.__name__}.{name}").HANDLER
     return handler

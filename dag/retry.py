@@ -74,6 +74,19 @@ def edit_problems(plan: Plan, edits: Mapping[str, Edit]) -> Iterator[InputProble
             yield InputProblem(f"{path}.{_FIELDS[edit.kind]}", problem)
 
 
+def skip_problems(plan: Plan, saved: dict[str, Json], edits: Mapping[str, Edit]) -> Iterator[InputProblem]:
+    """Yield which steps of a run of `plan`, saved at its end, cannot be skipped: nobody would undo what they did."""
+    skipped = [id_ for id_, edit in edits.items() if edit.kind is ResolutionKind.SKIP and id_ in plan.index]
+    run = load(plan, saved) if skipped else None
+    for step_id in skipped:
+        if run is not None and is_stuck(run.steps[plan.index[step_id]]):
+            told = (
+                "what it did stands, for it could not be undone, so it cannot count as skipped: undo it first, give it "
+                "an output, or retry the run without this"
+            )
+            yield InputProblem(f"steps.{step_id}.skip", told)
+
+
 _FELL = (StepStatus.FAILED, StepStatus.PARKED)
 _FIELDS = {ResolutionKind.RETRY: "config", ResolutionKind.SKIP: "skip", ResolutionKind.OUTPUT: "output"}
 

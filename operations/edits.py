@@ -35,14 +35,25 @@ def _output_problems(app: App, step: Step, output: Json, path: str) -> list[Inpu
     asked = definition.human.form if definition.human else definition.wait and definition.wait.accept
     if problems := _json_problems(output, path, asked or {}):
         return problems
-    if step.items is not None and not isinstance(output, dict):
-        told = "a step over a list gives an object, with total, completed, failed and items"
-        return [InputProblem(path, f"{told}; found {describe(output)}")]
+    if step.items is not None and (wrong := _unlike_a_lists(output)):
+        told = "a step over a list gives an object, with total, completed and failed as numbers and items as a list"
+        return [InputProblem(path, f"{told}; {wrong}")]
     if step.kind is StepKind.WORKFLOW and not isinstance(output, dict):
         told = "a nested run gives an object, its outputs by name"
         return [InputProblem(path, f"{told}; found {describe(output)}")]
     handler = app.catalogue.get(definition.handler or "")
     return [] if handler is None or step.items is not None else _misfits(handler, output, path)
+
+
+def _unlike_a_lists(output: Json) -> str:
+    """Return what makes an output none of a step over a list (dag.fan), empty if nothing does."""
+    if not isinstance(output, dict):
+        return f"found {describe(output)}"
+    kinds = {"total": int, "completed": int, "failed": int, "items": list}
+    if missing := [name for name in kinds if name not in output]:
+        return f"it has no {', '.join(missing)}"
+    wrong = [name for name, kind in kinds.items() if type(output[name]) is not kind]
+    return f"found {', '.join(f'{name} as {describe(output[name])}' for name in wrong)}" if wrong else ""
 
 
 def _misfits(handler: Handler, output: Json, path: str) -> list[InputProblem]:

@@ -19,9 +19,9 @@ class OperationError(Exception):
 class NotFound(OperationError):
     """No such thing in the principal's tenant. Says the same whether or not another tenant has one."""
 
-    def __init__(self, kind: str, wanted: str, meant: str | None = None) -> None:
-        shown = shortened(wanted, LONGEST_ID)
-        super().__init__(f"there is no {kind} {shown!r}" + (f": did you mean {meant!r}?" if meant else ""))
+    def __init__(self, kind: str, wanted: str, meant: str | None = None, *, asked_by: str = "") -> None:
+        told = f"there is no {kind} {shortened(wanted, LONGEST_ID)!r}" + (f", and {asked_by}" if asked_by else "")
+        super().__init__(told + (f": did you mean {meant!r}?" if meant else ""))
         self.kind = kind
         self.wanted = wanted
 

@@ -4,7 +4,7 @@ from dag.definition import Definition
 from dag.inputs import InputProblem
 from operations.app import App
 from operations.definitions import resolve
-from operations.errors import InvalidInput
+from operations.errors import InvalidInput, NotFound
 from operations.principal import Principal
 from storage.definitions import StoredDefinition
 from workflows.contract import Pinned, nested_key
@@ -26,13 +26,16 @@ async def pin_nested(app: App, principal: Principal, stored: StoredDefinition, *
     pending = [(way, Definition.model_validate(stored.body))]
     while pending:
         way, definition = pending.pop()
-        for nested in (step.workflow for step in definition.steps if step.workflow):
+        for step_id, nested in ((step.id, step.workflow) for step in definition.steps if step.workflow):
             if nested.id in way:
                 raise InvalidInput([_problem(f"would run inside itself: {' → '.join((*way, nested.id))}")])
             if len(way) > MAX_DEPTH or len(pinned) >= MAX_DEFINITIONS:
                 limits = f"at most {MAX_DEPTH} deep and {MAX_DEFINITIONS} definitions"
                 raise InvalidInput([_problem(f"starts too many runs within runs: {limits}")])
-            inner = await resolve(app, principal, nested.id, nested.version, key=key)
+            try:
+                inner = await resolve(app, principal, nested.id, nested.version, key=key)
+            except NotFound as error:
+                raise NotFound(error.kind, error.wanted, asked_by=f"step {step_id!r} of {way[-1]!r} runs it") from error
             pinned[nested_key(nested)] = Pinned(definition=inner.body, version=inner.version, digest=inner.digest)
             pending.append(((*way, nested.id), Definition.model_validate(inner.body)))
     return pinned

@@ -18,7 +18,7 @@ from dag.definition import Definition
 from dag.foresight import foretold
 from dag.inputs import InputProblem, MisfitError, complete_inputs
 from dag.plan import plan_of
-from dag.retry import Edit, Fate, Retry, StepFate, Who, edit_problems, plan_retry, renew_context
+from dag.retry import Edit, Fate, Retry, StepFate, Who, edit_problems, plan_retry, renew_context, skip_problems
 from dag.rewind import save
 from dag.state import RunStatus, StepStatus
 from dag.undoing import UNDOABLE, plan_undoing
@@ -213,14 +213,15 @@ async def _hand_over(app: App, principal: Principal, run_id: str, version: int) 
 def _plan(
     app: App, who: Who, asked: RunRequest, request: RunRequest, saved: dict[str, Json], order: RetryOrder
 ) -> Retry:
-    plan = plan_of(request.definition, request.semantics)
+    old, plan = plan_of(asked.definition, asked.semantics), plan_of(request.definition, request.semantics)
     problems = list(edit_problems(plan, order.edits))
     if not problems:
+        problems += skip_problems(old, saved, order.edits)
         for step_id, edit in order.edits.items():
             problems += value_problems(app, plan.step(step_id), edit, f"steps.{step_id}.")
     if problems:
         raise InvalidInput(problems)
-    return plan_retry(plan_of(asked.definition, asked.semantics), plan, saved, order.edits, who)
+    return plan_retry(old, plan, saved, order.edits, who)
 
 
 async def _request_for(

@@ -43,8 +43,14 @@ async def test_a_question_and_a_list_give_what_their_readers_read(service: Servi
     path, message = await refused(service, {"human": {"form": FORM}}, {"ok": "yes"})
     assert (path, "true or false" in message or "boolean" in message) == ("steps.a.output.ok", True)
     each = {"handler": "echo", "for_each": {"items": [1, 2]}, "config": {"value": "{{ item }}"}}
-    path, message = await refused(service, each, [1, 2])
-    assert (path, message.endswith("; found a list")) == ("steps.a.output", True)
+    for output, found in (
+        ([1, 2], "found a list"),
+        ({"total": 3}, "it has no completed, failed, items"),
+        ({"total": 3, "completed": 3, "failed": 0, "items": 7}, "found items as the number 7"),
+        ({"total": True, "completed": 3, "failed": 0, "items": []}, "found total as true"),
+    ):
+        path, message = await refused(service, each, output)
+        assert (path, message.partition("; ")[2]) == ("steps.a.output", found)
 
 
 async def test_a_nested_run_gives_an_object(service: Service) -> None:

@@ -64,5 +64,8 @@ async def waits(service: Service, run_id: str) -> bool:
 async def test_a_version_that_was_never_published_is_refused_when_the_outer_run_is_started(service: Service) -> None:
     inner = f"inner_{uuid.uuid4().hex}"
     await publish_inner(service, inner, 1)
-    refused = await service.http.post("/v1/runs", json={"definition": outer({"id": inner, "version": 2})})
+    whole = outer({"id": inner, "version": 2})
+    refused = await service.http.post("/v1/runs", json={"definition": whole})
     assert (refused.status_code, refused.json()["type"]) == (404, "/problems/not-found")
+    told = f"there is no definition '{inner} version 2', and step 'inside' of '{whole['id']}' runs it"
+    assert refused.json()["detail"] == told

@@ -136,6 +136,21 @@ async def test_undoing_goes_with_nothing_else(calling: Service, more: dict[str, 
         assert len(server.asked) == 3
 
 
+async def test_what_could_not_be_undone_is_not_skipped(calling: Service) -> None:
+    """Nobody would undo it any more."""
+    async with loopback(*REPLIES) as server:
+        run_id = await stuck(calling, server, "failed")
+        for path, body in {
+            f"/v1/runs/{run_id}/retry": {"steps": {"pay": {"skip": True}}, "preview": True},
+            f"/v1/dead-letters/{run_id}/pay/resolve": {"action": "skip"},
+        }.items():
+            refused = await calling.http.post(path, json=body)
+            [problem] = refused.json()["problems"]
+            assert (refused.status_code, problem["path"]) == (422, "steps.pay.skip")
+            assert "what it did stands" in problem["message"]
+        assert undone(await of(calling, run_id))["pay"] == "failed"
+
+
 async def test_a_run_inside_another_is_not_undone_alone(calling: Service) -> None:
     async with loopback(*REPLIES) as server:
         inner = paying(server, FAILS)
