@@ -66,8 +66,8 @@ class RetryIn(BaseModel):
         strict=True,
         ge=1,
         le=MAX_VERSION,
-        description="of the definition to go on with; by default the one that ran. A run with parked steps takes a "
-        "retry only with a version",
+        description="of the definition to go on with; by default the one that ran. With a version, also that one, the "
+        "runs inside follow what is current now. A run with parked steps takes a retry only with a version",
     )
     undo: bool = Field(
         default=False,

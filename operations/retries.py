@@ -227,8 +227,8 @@ def _plan(
 async def _request_for(
     app: App, principal: Principal, asked: RunRequest, saved: dict[str, Json], order: RetryOrder
 ) -> RunRequest:
-    """Return the argument of the new run: as before, or as a start of another version pins it."""
-    if order.version is None or order.version == asked.version:
+    """Return the argument of the new run: as before, or as a start of the version pins it, nested definitions too."""
+    if order.version is None:
         return asked
     stored = await load(app, principal, str(asked.definition["id"]), order.version)
     definition = Definition.model_validate(stored.body)

@@ -69,3 +69,20 @@ async def test_a_version_that_was_never_published_is_refused_when_the_outer_run_
     assert (refused.status_code, refused.json()["type"]) == (404, "/problems/not-found")
     told = f"there is no definition '{inner} version 2', and step 'inside' of '{whole['id']}' runs it"
     assert refused.json()["detail"] == told
+
+
+async def test_a_retry_with_a_version_takes_up_what_was_mended_inside(service: Service) -> None:
+    """Also with the version that ran: it is the definition inside that is another."""
+    inner = f"inner_{uuid.uuid4().hex}"
+    fails = {"id": "a", "handler": "fail", "config": {"times": 9}, "max_retries": 0}
+    await service.http.post("/v1/definitions", json={"definition": {"id": inner, "steps": [fails]}})
+    around = {"id": f"outer_{uuid.uuid4().hex}", "steps": [{"id": "inside", "workflow": {"id": inner}}]}
+    run_id = (await service.http.post("/v1/runs", json={"definition": around})).json()["run_id"]
+    assert (await service.ended(run_id))["status"] == "failed"
+    works = {"id": "a", "handler": "noop"}
+    await service.http.post("/v1/definitions", json={"definition": {"id": inner, "steps": [works]}})
+    await service.http.post(f"/v1/runs/{run_id}/retry")
+    assert (await service.ended(run_id))["status"] == "failed"
+    await service.http.post(f"/v1/runs/{run_id}/retry", json={"version": 1})
+    assert (await service.ended(run_id))["status"] == "completed"
+    assert (await service.http.get(f"/v1/runs/{run_id}~inside")).json()["version"] == 2
