@@ -31,11 +31,12 @@ MAX_TO_CITY = 4
 """Lines from the name in an address to its city."""
 MAX_SENDER_ROWS, SENDER_PARTS = 25, 3
 """Rows in which a sender's line can stand; its parts are name, street and city."""
-BETWEEN_PARTS = re.compile(r"\s+[-\u2013|]\s+|\s*[\u2022\u25cf|\u00b7]\s*")
+BETWEEN_PARTS = re.compile(r"\s+[-\u2013\u2014|]\s+|\s*[\u2022\u25cf|\u00b7]\s*")
 NARROW = 0.6
 """Share of the page's width: a sender above an address window is shorter, a letterhead across the page is longer."""
 PHRASE = re.compile(r"\s+(?:&|et|and|und|e|y|en|of|de|du|di|von|van|for|pour|per|para|voor|avec|with|mit)\s")
 """Behind a word: it begins a phrase, `Delivery and assembly`, and is no label."""
+ACCOUNT = re.compile(r"\b[a-z]{2}\d{2} ?[a-z0-9]{4} ?\d{4}")
 SUMS = (Role.NET, Role.TOTAL)
 CONTACT = re.compile(r"@|www\.|\b(?:tel|fax|fon|phone|mail|mob|gsm)")
 """At the beginning of a word: figures behind it are no money."""
@@ -172,9 +173,9 @@ def _address_from(finder: Finder, cell: Cell) -> list[Cell]:
 def _is_city(folded: str) -> bool:
     """Tell whether a line has a postal code beside a word: figures alone are a telephone number, a year, a till's.
 
-    Nor is the year of a date one.
+    Nor is the year of a date one, or a group of an account's.
     """
-    dated = next(find_dates(folded), None)
+    dated = next(find_dates(folded), None) or ACCOUNT.search(folded)
     return not dated and bool(POSTAL_CODE.search(folded)) and any(letter.isalpha() for letter in folded)
 
 

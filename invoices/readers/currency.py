@@ -72,13 +72,14 @@ def _labelled(finder: Finder) -> Iterator[tuple[str, Cell]]:
 
 
 def _beside_total(layout: Layout, totals: Totals) -> Iterator[tuple[str, Cell]]:
-    """Yield the code in the name of a total that has none itself: other amounts may be told in another currency."""
+    """Yield the currency in the name of a total that has none itself: other amounts may be told in another currency."""
     total = totals.total.cell if totals.total else None
     if total is None or any(amount.currency for amount in find_amounts(total.text)):
         return
     for cell in layout.rows[total.row].cells:
         if cell.left < total.left and not _is_sentence(cell):
             yield from ((code, cell) for code in _codes(cell) if code in COMMON)
+            yield from ((code, cell) for code, words in WRITTEN_OUT.items() if words.search(cell.folded))
 
 
 def _at_amounts(amounts: Sequence[Money], totals: Totals) -> list[tuple[str, Cell]]:

@@ -32,7 +32,7 @@ from invoices.readers.vocabulary import (
 )
 
 NUMBER = re.compile(r"(?:[A-Z]{1,6}[ ])?[A-Za-z0-9][\w/.\-]*(?=$|[\s;)]|,\s|,$)")
-GROUPED = re.compile(r"(?:[A-Z]{1,4} )?\d{1,4}(?: \d{2,4}){1,5}$")
+GROUPED = re.compile(r"(?:(?:[A-Z]{1,4} )?\d{1,4}(?: \d{2,4}){1,5}|\d{2,4} [A-Z]{1,3} \d{3,10})$")
 """A number in groups, which nothing follows: `VR 881 204 55`."""
 SLASHED = re.compile(r"(?:[A-Z]{1,6} )?[\w.\-]*\d[\w.\-]* / (?!\d+[.,]\d\d$)[\w.\-]*\d[\w\-]*$")
 """`TR 3 / 26-077`; nothing follows."""

@@ -1,11 +1,11 @@
-"""Finds the table of charged lines: from its header to the first sum, page after page."""
+"""Finds the charged lines: in their tables, or as the rows that add up to the sum below them."""
 
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from itertools import chain, islice, pairwise
+from itertools import chain, islice
 
 from invoices.model import LineItem
 from invoices.readers.found import box_around
@@ -17,18 +17,13 @@ from invoices.readers.line_numbers import (
     Span,
     apart,
     before_rate,
-    columns_of,
     rate_of,
     tell_apart,
 )
+from invoices.readers.line_tables import MAX_SUM_WORDS, SUMS, Table, is_other_header, is_sum, tables
 from invoices.readers.money import Money, Role, role_of
 from invoices.readers.numbers import Amount, find_amounts
-from invoices.readers.vocabulary import LINE_COLUMNS, TABLE_END
 
-MIN_COLUMNS, MIN_NUMBER_COLUMNS = 3, 2
-"""Fewer column names do not make a header."""
-MAX_HEAD_WORDS, MAX_ROW_WORDS, MAX_SUM_WORDS, MAX_SUM_CELLS = 5, 16, 4, 5
-"""Of a column's name, of a row of them, of a sum's name, and of a row that is a sum."""
 ALIGNED = 14.0
 """Points by which an amount's right edge may miss its column."""
 UNDER_HEAD = 3
@@ -37,17 +32,7 @@ LEAST_COLUMNS = 4
 """Before an amount: a row of so many is a line, though it is called shipping. A sum's shipping has its name alone."""
 MAX_CHOICES = 12
 """Ways to leave lines out that are tried."""
-SUMS = (Role.TOTAL, Role.PLAIN_TOTAL, Role.NET)
 NUMBERED = re.compile(r"^\(?\d{1,3}[.)]?(?:\s+\S|$)")
-
-
-@dataclass(frozen=True, slots=True)
-class _Table:
-    rows: Sequence[Row]
-    columns: Columns
-    headed: bool
-    summed: bool = False
-    """The sum below tells which rows are lines, whatever they are called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +51,27 @@ class _Line:
     """It is numbered, or its quantity and price make its amount."""
     extra: bool = False
     """Shipping, a surcharge, a row that counts nothing: a line only where the net is the sum with it."""
+    row: int = 0
 
 
 def find_line_items(layout: Layout, amounts: Sequence[Money] = ()) -> tuple[LineItem, ...]:
     """Return the charged lines; none if there is no table. `amounts` holds the sums that they should add up to."""
-    lines = [line for table in _tables(layout) for line in _lines(layout, table)]
+    lines = [line for table in tables(layout) for line in _lines(layout, table)]
     sums = {abs(money.value) for money in amounts if money.role in SUMS}
     nets = {abs(money.value) for money in amounts if money.role is Role.NET}
-    plain = _adding_up([line for line in lines if not line.extra], sums)
-    chosen = plain if not plain or _sum(plain) in sums or _sum(lines) not in nets else lines
-    return tuple(line.item for line in chosen or _above_their_sum(layout, sums))
+    headed = {abs(money.value) for money in amounts if _is_headed_sum(money, lines)}
+    plain = [line for line in lines if not line.extra]
+    added = plain if _sum(plain) in headed else _adding_up(plain, sums)
+    chosen = added if not added or _sum(added) in sums or _sum(lines) not in nets else lines
+    if _sum(chosen) not in sums | headed:
+        chosen = _above_their_sum(layout, sums, headed) or chosen
+    return tuple(line.item for line in chosen or _above_a_number_like_it(layout))
+
+
+def _is_headed_sum(money: Money, lines: Sequence[_Line]) -> bool:
+    """Tell whether an amount below the lines stands under the head of a sum, in a table of sums or taxes."""
+    below = money.cell.row > max((line.row for line in lines), default=0)
+    return below and money.exact and money.role is not Role.NOT_A_SUM and money.column in SUMS
 
 
 def sum_of_lines(lines: Sequence[LineItem]) -> Decimal | None:
@@ -102,89 +98,61 @@ def _adding_up(lines: Sequence[_Line], sums: Collection[Decimal]) -> Sequence[_L
     return lines
 
 
-def _above_their_sum(layout: Layout, sums: Collection[Decimal]) -> Sequence[_Line]:
-    """Return the rows of words and one amount that add up to the sum right below them; none otherwise."""
-    lines: list[_Line] = []
-    for row in layout.rows:
+def _above_their_sum(layout: Layout, sums: Collection[Decimal], headed: Collection[Decimal]) -> Sequence[_Line]:
+    """Return the rows of words and one amount that add up to the sum right below them; none otherwise.
+
+    The sum may stand in a table, whose heads are then what is right below. A tax may be among the rows, one on
+    electricity, where they add up to the net.
+    """
+    for lines, row in _runs(layout):
+        taxed = any(map(_is_a_tax, lines))
         charge = _last_amount(row)
-        if charge is None or not charge.amount.exact:
-            lines = []
-            continue
-        before = [cell for cell in row.cells if cell.left < charge.cell.left]
-        if _is_sum(row):
-            if _sum(lines) == abs(charge.amount.value) and _sum(lines) in sums:
-                return lines
-            lines = []
-        elif line := _line(layout, _Table((row,), Columns(), headed=True, summed=True), charge, before):
-            lines.append(line)
-        else:
-            lines = []
+        if charge is None and _sum(lines) in headed and is_other_header(row) and not taxed:
+            return lines
+        ends = charge is not None and is_sum(row) and _sum(lines) == abs(charge.amount.value) in sums
+        if ends and (not taxed or _is_net(row)):
+            return lines
     return []
 
 
-def _tables(layout: Layout) -> Iterator[_Table]:
-    """Yield the rows between each header and the sum that ends it; without any header, all rows.
-
-    A table may go on over pages: only a new header or its end ends it.
-    """
-    headers = [row for row in layout.rows if _is_header(row)]
-    if not headers:
-        yield _Table(layout.rows, Columns(), headed=False)
-        return
-    for header, following in pairwise([*headers, None]):
-        assert header is not None
-        rows = layout.rows[header.number + 1 : following.number if following else None]
-        yield _Table(list(_until_end(rows)), columns_of(header), headed=True)
+def _above_a_number_like_it(layout: Layout) -> Sequence[_Line]:
+    """Return the rows that add up to the next one's amount, whatever that is called: fees, a card that paid."""
+    lines: list[_Line] = []
+    for row in layout.rows:
+        charge = _last_amount(row)
+        line = None if charge is None or is_sum(row) else _summed_line(layout, row, charge)
+        same = charge is not None and not is_sum(row) and _sum(lines) == abs(charge.amount.value)
+        if same and len(lines) > 1:
+            return lines
+        lines = [*lines, line] if line and not _is_a_tax(line) else []
+    return []
 
 
-def _until_end(rows: Sequence[Row]) -> Iterator[Row]:
-    begun = False
-    for row in rows:
-        if _is_sum(row) or TABLE_END.fullmatch(row.cells[0].folded.strip(" :")) or (begun and _is_other_header(row)):
-            return
-        begun = begun or _has_money(row)
-        yield row
+def _is_a_tax(line: _Line) -> bool:
+    return role_of(line.item.description.lower()) is Role.TAX
 
 
-def _is_header(row: Row) -> bool:
-    """Tell whether the row names columns of a table of lines: what, and how many or at what price or amount.
-
-    Where the columns are so narrow that their heads run into each other, all four must be named.
-    """
-    if _has_money(row):
-        return False
-    heads = " ".join(cell.folded for cell in row.cells)
-    short = len(re.findall(r"[a-z]+", heads)) <= MAX_ROW_WORDS and not re.search(r"\d", heads)
-    if short and all(column.search(heads) for column in LINE_COLUMNS):
-        return True
-    if len(row.cells) < MIN_COLUMNS:
-        return False
-    words = " | ".join(cell.folded for cell in row.cells if len(cell.words) <= MAX_HEAD_WORDS)
-    what, how_many, price, amount = (bool(column.search(words)) for column in LINE_COLUMNS)
-    return (what or (how_many and price)) and how_many + price + amount >= MIN_NUMBER_COLUMNS
+def _runs(layout: Layout) -> Iterator[tuple[Sequence[_Line], Row]]:
+    """Yield each run of rows of words and one amount, with the row that ends it."""
+    lines: list[_Line] = []
+    for row in layout.rows:
+        charge = _last_amount(row)
+        line = None if charge is None or is_sum(row) else _summed_line(layout, row, charge)
+        if line is None and lines:
+            yield lines, row
+        lines = [*lines, line] if line else []
 
 
-def _is_other_header(row: Row) -> bool:
-    """Tell whether the row names columns of another table, of taxes or discounts; a first sum may stand beside it."""
-    heads = (cell for cell in row.cells if len(cell.words) <= MAX_HEAD_WORDS and not any(find_amounts(cell.text)))
-    roles = [role_of(cell.folded) for cell in heads]
-    told = [role for role in roles if role is not Role.OTHER]
-    return len(told) > 1 + _has_money(row) and bool({Role.TAX, Role.NET, Role.NOT_A_SUM} & {*told})
+def _summed_line(layout: Layout, row: Row, charge: _Charge) -> _Line | None:
+    before = [cell for cell in row.cells if cell.left < charge.cell.left]
+    return _line(layout, Table((row,), Columns(), headed=True, summed=True), charge, before)
 
 
-def _has_money(row: Row) -> bool:
-    return any(amount.exact for amount in find_amounts(row.text))
+def _is_net(row: Row) -> bool:
+    return any(role_of(cell.folded) is Role.NET for cell in row.cells)
 
 
-def _is_sum(row: Row) -> bool:
-    """Tell whether the row is a sum rather than a line: it is called one and has nothing else to say."""
-    label = next((cell.folded for cell in row.cells if re.search(r"[a-z]{2}", cell.folded)), "")
-    if len(label.split()) > MAX_SUM_WORDS or not any(find_amounts(row.text)):
-        return False
-    return role_of(label) in SUMS and len(row.cells) <= MAX_SUM_CELLS
-
-
-def _lines(layout: Layout, table: _Table) -> Iterator[_Line]:
+def _lines(layout: Layout, table: Table) -> Iterator[_Line]:
     held: _Line | None = None
     charges = _charges(table)
     taken = {charge.row.number for charge in charges}
@@ -203,7 +171,7 @@ def _lines(layout: Layout, table: _Table) -> Iterator[_Line]:
         yield held
 
 
-def _charges(table: _Table) -> list[_Charge]:
+def _charges(table: Table) -> list[_Charge]:
     """Return the rows with an amount in the amount column: where most amounts end, first under the column's head."""
     found = [charge for row in table.rows if (charge := _last_amount(row))]
     head = table.columns.amount or (None if found else table.columns.price)
@@ -246,7 +214,7 @@ def _is_discount(charge: _Charge, before: Sequence[Cell]) -> bool:
     return charge.amount.value <= 0 and role_of(charge.row.text.lower()) is Role.ADJUSTMENT and not counts
 
 
-def _line(layout: Layout, table: _Table, charge: _Charge, cells: Sequence[Cell]) -> _Line | None:
+def _line(layout: Layout, table: Table, charge: _Charge, cells: Sequence[Cell]) -> _Line | None:
     described = _descriptions(cells)
     if not described:
         return None
@@ -265,10 +233,10 @@ def _line(layout: Layout, table: _Table, charge: _Charge, cells: Sequence[Cell])
         page=charge.row.page,
         box=box_around(layout, [*cells, charge.cell]),
     )
-    return _Line(item, sure=numbers.agree or numbered, extra=not charged)
+    return _Line(item, sure=numbers.agree or numbered, extra=not charged, row=charge.row.number)
 
 
-def _with_words(table: _Table, charge: _Charge, before: Sequence[Cell], taken: Collection[int]) -> Sequence[Cell]:
+def _with_words(table: Table, charge: _Charge, before: Sequence[Cell], taken: Collection[int]) -> Sequence[Cell]:
     """Add the row above to a row that says nothing: some amounts are set a little lower than their words."""
     index = charge.row.number - table.rows[0].number
     if _descriptions(before) or not table.headed or index == 0 or charge.row.number - 1 in taken:
@@ -276,13 +244,15 @@ def _with_words(table: _Table, charge: _Charge, before: Sequence[Cell], taken: C
     return [*table.rows[index - 1].cells, *before]
 
 
-def _is_charged(table: _Table, description: str, numbers: Numbers, columns: int, *, numbered: bool) -> bool:
+def _is_charged(table: Table, description: str, numbers: Numbers, columns: int, *, numbered: bool) -> bool:
     """Tell a line from a sum, a discount on the whole invoice and a remark, by what it counts or is called.
 
     `columns` are those before the amount that the row fills.
     """
     called = role_of(description.lower())
     if numbers.agree or numbered or (called is Role.ADJUSTMENT and (table.summed or columns >= LEAST_COLUMNS)):
+        return True
+    if table.summed and (called is Role.TAX or len(description.split()) > MAX_SUM_WORDS):
         return True
     if called in (*SUMS, Role.TAX, Role.ADJUSTMENT):
         return numbers.quantity is not None and numbers.price is not None

@@ -13,6 +13,7 @@ from invoices.readers.vocabulary import LINE_AMOUNT, LINE_PRICE, LINE_QUANTITY
 QUANTITY = re.compile(r"^(?:x\s?)?(-?\d[\d.,'\u2019 ]{0,12})(?:\s?[^\W\d_][^\W\d_.()/]{0,9}[²³]?\.?(?:\(s\))?)?$")
 """A number with at most a unit: `5`, `x5`, `10000,0000 KWh`, `20 Unit(s)`."""
 TIMES = re.compile(r"\bx\s?(\d{1,5})\b|\b(\d{1,5})\s?x\b")
+THREE_DECIMALS = re.compile(r"^\d{1,3}[.,]\d{3}(?![\d.,])")
 RATE = re.compile(r"(?<![\d.,])(\d{1,2}(?:[.,]\d{1,3})?)\s?%")
 CENT = Decimal("0.01")
 ROUNDED = Decimal("0.005")
@@ -86,11 +87,12 @@ def tell_apart(cells: Sequence[Cell], amount: Decimal, columns: Columns, descrip
     """Return the quantity and the price among the cells before an amount: those that make it, else by their columns."""
     numbers = list(_numbers(cells))
     first = cells[0] if cells else None
+    either = [*numbers, *_thousandths(numbers)]
     pairs = [
         (one, other)
-        for one in numbers
-        for other in numbers
-        if one is not other and one.is_quantity and _makes(one.value, other.value, amount)
+        for one in either
+        for other in either
+        if one.cell is not other.cell and one.is_quantity and _makes(one.value, other.value, amount)
     ]
     if pairs:
         quantity, price = max(pairs, key=lambda pair: _fits(pair[0], columns.quantity) + _fits(pair[1], columns.price))
@@ -140,6 +142,13 @@ def _numbers(cells: Sequence[Cell]) -> Iterator[_Number]:
             yield _Number(value, cell, is_quantity=True, is_price=bool(exact) or not re.search(r"[^\W\d_]", text))
         elif exact:
             yield _Number(exact[0].value, cell, is_quantity=False, is_price=True)
+
+
+def _thousandths(numbers: Sequence[_Number]) -> Iterator[_Number]:
+    """Yield what could as well be thousandths, as wholesale prices and weights have: `8,450`."""
+    for number in numbers:
+        if THREE_DECIMALS.match(number.cell.text):
+            yield replace(number, value=number.value / 1000)
 
 
 def _makes(quantity: Decimal, price: Decimal, amount: Decimal) -> bool:

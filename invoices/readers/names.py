@@ -25,8 +25,10 @@ from invoices.readers.vocabulary import (
 LEGAL_FORM = re.compile(
     r"\b(?:gmbh(?: & co\.? kg)?|ag|kg|ohg|ug|e\.?k\.?|gbr|mbh|se|ltd|limited|inc|llc|llp|plc|corp|corporation|"
     r"incorporated|co(?!(?<=^co)\.? [a-z]{4,}\W*$)|(?:sdn\.? )?bhd|berhad|s/b|pte|"
-    r"b\.?v\.?|n\.?v\.?|v\.?o\.?f\.?|s\.?a\.?r\.?l\.?|s\.?a\.?s\.?u?|s\.?a\.?|eurl|selarl|s\.?l\.?u?|s\.?r\.?l\.?s?|s\.?p\.?a\.?|"
-    r"company|a/?s|aps|(?<!\b\d{4} )ab|oy|ou$|u\.a|partg(?: ?mbb)?|e\. ?u\.|ges\.? ?m\. ?b\. ?h\.?|gesmbh|"
+    r"b\.?v\.?|n\.?v\.?|v\.?o\.?f\.?|s\.?a\.?r\.?l\.?|s\.?a\.?s\.?u?|s\.?a\.?(?:u\.?)?|s\.s\.|"
+    r"eurl|selarl|s\.?l\.?u?|s\.?r\.?l\.?s?|s\.?p\.?a\.?|"
+    r"company|a/?s|aps|(?<!\b\d{4} )ab|oy|ou$|u\.a|partg(?: ?mbb)?|e\. ?u\.|"
+    r"(?<=[a-z] )og(?= *(?:[,;|\u2022\u00b7\u2013-]|$))|ges\.? ?m\. ?b\. ?h\.?|gesmbh|"
     r"dac|sprl|bvba|cvba|a\.?g\.?|sp\. z o\.?o\.?|s\.r\.o|kft|pvt|pty|a\.g|e\. ?v|gmbh & co)(?![a-z])\.?"
 )
 """An Irish county, `Co. Mayo`, has none."""
@@ -40,11 +42,11 @@ DOMAIN = re.compile(r"(?:@|www\.|https?://(?:www\.)?)([a-z0-9-]+(?:\.[a-z0-9-]+)
 CONTACT = re.compile(r"\s+(?:\S*@|www\.|https?:).*")
 """Behind a name in its line."""
 NO_NAME = re.compile(
-    r"^\W*(?:page|seite|pagina|tel|fax|phone|e-?mail|date|datum|gln|nummer|number|no(?=\W*(?:\d|$)|[.:])|nr|iban|bic|"
+    r"^\W*(?:page|seite|pagina|pag|tel|fax|phone|e-?mail|date|datum|gln|nummer|number|no(?=\W*(?:\d|$)|[.:])|nr|iban|bic|"
     r"vat|ust|btw|tva|tax|www|http|logo|original|copy|kopie|copie|duplicate|herrn?|frau|mr|mrs|to|from|bill|bank|swift|"
     r"kvk|siret|invoice|receipt|payment|globale|summary|total|amount|account|email|dear|terms|po|p\.o|order|your|ihre?|"
     r"uw|votre|formerly|licensee|owned by|"
-    r"posted|paid|received)\b"
+    r"posted|paid|received|statement|estimate|quotation|inh|inhaber(?:in)?|gerante?|propietari[ao]|titolare)\b"
 )
 NUMBER_OF = re.compile(r"\b(?:no|nr|n[o°º]|nummer|number)$")
 LABELS = (INVOICE_NUMBER, ISSUE_DATE, DUE_DATE, VAT_LABEL, REGISTRATION, CURRENCY_LABEL)
@@ -52,14 +54,26 @@ COUNTRY = re.compile(
     r"deutschland|germany|austria|osterreich|schweiz|switzerland|suisse|france|frankreich|nederland|netherlands|"
     r"belgie|belgique|belgium|luxembourg|italia|italy|espana|spain|portugal|united kingdom|united states|usa|uk|india"
 )
+STREET_NAME = re.compile(
+    r"(?:c/ ?|(?:avda|pza|ctra|pol|bd|loc)\.? |(?:rue|chemin|impasse|quai|allee|viale|calle) |"
+    r"z\.?[ai]\.? (?:de|du|des|la|les) )"
+    r"|.*[a-z] \d{1,4}[a-z]?, "
+)
+"""Of a line without a legal form."""
 STREET = re.compile(r"^\d|\d{4,}|\b\d{1,4}[a-z]?$")
 GOES_ON = re.compile(r"(?:di|by|of|c/o|t/a|(?:a )?trading (?:name|style|as))\s")
 """In small letters: the line belongs to the name above it."""
-GOES_ON_AFTER = re.compile(r"\W*\s(?:[-\u2013|\u00b7\u2022]\s|\w)")
+END_OF_SENTENCE = re.compile(r"[a-z\u00df-\u00ff]+\.")
+"""Alone in a line: a word of running text, which breaks anywhere."""
+GOES_ON_AFTER = re.compile(r"\W*\s(?:[-\u2013\u2014|\u00b7\u2022]\s|\w)")
 """Behind a name with its legal form: the line says more."""
+FORM_FIRST = re.compile(
+    r"(?:sarl|sasu?|eurl|selarl|s\.?a\.?|sci|snc|scp) .{3,60}?(?=,| (?:[-\u2013\u2014|\u00b7\u2022]|au capital) )"
+)
+"""As the French write: `SARL Dupont, capital 10 000 €, RCS Nantes`."""
 LEAST_LETTERS = 3
 """Before a legal form: `AG Bonn HRB 1` is a court, `SARL Dupont` begins with its form."""
-FOUNDED = re.compile(r"\b1[5-9]\d\d\b")
+FOUNDED = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
 """A year in the name of a company or a club."""
 POSTAL_CODE = re.compile(
     r"(?<!\d-)\b\d{4,6}\b(?!-[a-z]\b)|\b[a-z]{1,2}\d[a-z\d]? ?\d[a-z]{2}\b|\b[a-z]\d[\dw] [a-z\d]{4}\b"
@@ -85,10 +99,11 @@ def is_name(text: str) -> bool:
         return False
     if ":" in text or "@" in text or all(len(word) == 1 for word in words):
         return False
-    if GOES_ON.match(text):
+    if GOES_ON.match(text) or END_OF_SENTENCE.fullmatch(text):
         return False
     place = FOUNDED.sub("", folded) if legal else folded
-    return not (_is_label(folded, legal=legal) or _is_address(place) or _has_figures(text))
+    street = not legal and STREET_NAME.match(folded)
+    return not (street or _is_label(folded, legal=legal) or _is_address(place) or _has_figures(text))
 
 
 def _is_label(folded: str, *, legal: bool) -> bool:
@@ -123,6 +138,9 @@ def before_address(text: str) -> str:
 def before_register(text: str) -> str:
     """Return the name of `Muster AG, Sitz Bonn, HRB 1234`: up to its legal form, where a register entry follows."""
     folded = fold(text)
+    first = FORM_FIRST.match(folded)
+    if first and is_name(text[: first.end()]) and REGISTRATION.search(folded[first.end() :]):
+        return text[: first.end()]
     form = LEGAL_FORM.search(folded)
     if form is None or form.start() < LEAST_LETTERS or not is_name(text[: form.end()]):
         return text

@@ -158,11 +158,11 @@ def _names(layout: Layout, on_the_net: Collection[str]) -> Iterator[_Candidate]:
     cells = [cell for row in layout.rows if row.page == 1 for cell in row.cells]
     usual = median(cell.height for cell in cells) if cells else 1.0
     for cell in cells:
-        if _belongs_to_owner(layout, cell):
-            continue
         place = cell.top / layout.pages[0].height
+        if _belongs_to_owner(layout, cell) or (place >= TOP and _ends_in_amount(layout.rows[cell.row])):
+            continue
         name, own_entry = REGISTER_ENTRY.subn("", before_address(cell.text))
-        if place >= BOTTOM and (short := before_register(cell.text)) != cell.text:
+        if place >= TOP and (short := before_register(cell.text)) != cell.text:
             name, own_entry = short, 1
         name = CONTACT.sub("", name)
         if not is_name(name.lstrip(FIGURES) if own_entry or FORM_LAST.search(cell.folded) else name):

@@ -89,6 +89,14 @@ def with_tax_inside(totals: Totals, amounts: Sequence[Money]) -> Totals:
     return Totals(Part(net, NET_LEFT, printed, Source.TEXT_PATTERN), tax, totals.total)
 
 
+def is_of_a_part(total: Part | None, named: Sequence[Part], lines_total: Decimal | None) -> bool:
+    """Tell whether a total without a name is less than a named one that the lines add up to: what one rate is of."""
+    names = {part.value for part in named}
+    if total is None or lines_total is None or total.value in names:
+        return False
+    return abs(total.value) < abs(lines_total) and lines_total in names
+
+
 def plausible_rate(net: Decimal, tax: Decimal) -> bool:
     """Tell whether a tax has its net's sign and is a part of it that some country asks for; zero is one."""
     return tax == 0 or (net != 0 and LOWEST_RATE <= tax / net <= HIGHEST_RATE)

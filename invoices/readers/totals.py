@@ -13,6 +13,7 @@ from invoices.readers.sums import (
     ZERO,
     Part,
     Totals,
+    is_of_a_part,
     plausible_rate,
     plausible_tax,
     rounded,
@@ -51,7 +52,7 @@ def solve_totals(amounts: Sequence[Money], lines_total: Decimal | None = None) -
 
     Where no tax is told, the total is the net as well, if the tax is zero or the lines add up to it.
     """
-    totals = with_tax_inside(rounded(_solve(amounts), amounts), amounts)
+    totals = with_tax_inside(rounded(_solve(amounts, lines_total), amounts), amounts)
     if totals.total is None or totals.net is not None:
         return totals
     untold = totals.tax is None and not any(money.value for money in amounts if money.role is Role.TAX)
@@ -62,7 +63,7 @@ def solve_totals(amounts: Sequence[Money], lines_total: Decimal | None = None) -
     return totals
 
 
-def _solve(amounts: Sequence[Money]) -> Totals:
+def _solve(amounts: Sequence[Money], lines_total: Decimal | None) -> Totals:
     slack = _slack(amounts)
     nets = _parts(amounts, Role.NET)
     taxes = [*_taxes(amounts), *_taxes_by_rate(amounts, nets, slack)]
@@ -82,7 +83,8 @@ def _solve(amounts: Sequence[Money]) -> Totals:
     untaxed = [solution for solution in _untaxed(totals, nets, adjustments) if _value(solution.net) not in refuted]
     named = [total for total in totals if total.source is Source.TEXT_LABEL]
     something = any(total.value for total in named)  # then 0 + 0 = 0 is of a table of taxes
-    solutions = [solution for solution in (*taxed, *untaxed) if _value(solution.total) or not something]
+    whole = [solution for solution in (*taxed, *untaxed) if not is_of_a_part(solution.total, named, lines_total)]
+    solutions = [solution for solution in whole if _value(solution.total) or not something]
     kept = settled(amounts)
     if solutions:
         return max(solutions, key=lambda solution: _score(solution) + SETTLED * (_value(solution.total) == kept))
@@ -102,7 +104,7 @@ def _value(part: Part | None) -> Decimal | None:
 
 
 def _before_adjustment(totals: Totals) -> Decimal | None:
-    """Return net + tax. If that is printed, it is the total, and what follows is a matter of paying it."""
+    """Return net + tax: printed, it is the total, and what follows is a matter of paying it."""
     return totals.net.value + totals.tax.value if totals.net and totals.tax else None
 
 

@@ -29,7 +29,7 @@ BARE_NUMBER = re.compile(rf"^\W*{_NUMBER}(?:\s*/\s*{_NUMBER})?(?![a-z])")
 """A number that does not say of what: the title beside or above it does."""
 INVOICE_NUMBER = any_of(
     rf"(?:{INVOICE_WORDS}|inv|bill|receipt|voucher|statement|beleg|dokument|doc|documento?|(?:credit)?nota|credit|cn|"
-    r"declaratie|fakt(?:u+r)?[ay]?|bolletta|abono|fra|fact|fatt|ft|rech|memo|korrektur|gutschrifts|r[eg]|"
+    r"declaratie|fakt(?:u+r)?[ay]?|bolletta|abono|fra|fact|fatt|ft|rechn?|memo|korrektur|gutschrifts|r[eg]|"
     r"factura rectificativa)"
     rf"\.?[\s-]*{_NUMBER}",
     rf"(?:\w*rechnung(?:s|skorrektur)?|gutschrift|invoice|facture|factuur|factura|fattura)"
@@ -46,23 +46,26 @@ OTHER_PAPER = re.compile(r"statement|ft(?![a-z])|.*(?:docs?(?![a-z])|document|do
 """Of a number's label: it may be that of another paper than the invoice."""
 CREDIT_NUMBER = re.compile(r"cn(?![a-z])|credit[\s.-]+n(?!ot)")
 """Of a number's label: that of a credit note, if the document is one."""
-INVOICE_TITLE = any_of(INVOICE_WORDS, r"nota(?=\W+[a-z]{1,4}[-./]?\d)|beleg(?=\W*$)")
+INVOICE_TITLE = any_of(
+    INVOICE_WORDS, r"nota(?=\W+[a-z]{1,4}[-./]?\d)|declaratie(?=\W+(?:[a-z]{1,4}[-./]?)?\d)|beleg(?=\W*$)"
+)
 
 ISSUE_DATE = any_of(
     r"(?:inv(?:oice|\.)|bill|billing|issue|issued|doc(?:ument|\.)|statement|credit(?: note)?|tax(?: invoice)?)\s*date",
     r"(?:credit )?memo date",
     r"date\s*(?:of\s*)?(?:issue|invoice|document|bill|billing)d?|(?:date\s*/\s*)?tax point(?: date)?",
-    r"(?:rechnungs|rech\.?|r[eg]\.?|beleg|ausstellungs|erstell(?:ungs)?)[\s-]*datum",
+    r"(?:rechnungs|rechn?\.?|r[eg]\.?|beleg|ausstellungs|erstell(?:ungs)?)[\s-]*datum",
     r"(?:dokument(?:en)?|gutschrifts?|faktura)[\s-]*datum",
     r"datum der (?:rechnung(?:sstellung)?|ausstellung)|ausgestellt am",
     r"(?:fa[ck]tuur|fact\.|nota|document|credit(?:nota|factuur)?|uitgifte)\s*datum",
     r"datum (?:van )?(?:factuur|nota|uitgifte)",
     r"date\s*(?:de\s*|du\s*)?(?:la\s*)?(?:facture|facturation|d'emission|emission|d'edition|document|(?:l')?avoir)",
     r"fecha\s*(?:del?\s*)?(?:la\s*)?(?:factura|fra|emision|expedicion|documento|abono)|f\. ?(?:factura|emision)",
-    r"data\s*(?:della\s*|di\s*|del\s*)?(?:fattura|emissione|documento|doc|bolletta)|emess[ao] il|emitid[ao] el",
+    r"data\s*(?:della\s*|di\s*|del\s*)?(?:fattura|emissione|documento|doc|bolletta)|emess[ao] il",
+    r"emitid[ao] el|(?:emitid[ao]|expedid[ao])(?: el)?(?=\W*\d)",
     r"(?:issued|dated|billed|invoiced)(?: on)?",
     r"(?:^\W*|(?:invoice|rechnung)\W+)(?:(?:submitted|raised)(?: on)?|erstellt am)",
-    r"(?:editee?|emise?|etablie?|faite?) le",
+    r"(?:editee?|emise?|etablie?|faite?) le|^\W*le\s*:(?=\s*\d)",
 )
 WEAK_DATE = re.compile(r"tax point|.*(?:submitted|raised|erstellt am)")
 """Of a date's label: invoices that have one of these may have the date they were written besides."""
@@ -94,16 +97,20 @@ DUE_DATE = any_of(
     r"(?:zahlbar|fallig)\s*(?:zum|am)",
     r"(?:reglement|paiement)\b[^.]{0,40}?(?:avant|au plus tard)(?: le)?",
     r"(?:zahl(?:en?|ung)|uberweis(?:en?|ung)|begleich(?:en?|ung))\b[^.]{0,80}?\bbis(?: spatestens)?(?: zum| am)?",
-    r"betrag\b[^.]{0,40}?\bwird (?:am|zum)",
+    r"\w*betrag\b[^.]{0,40}?\b(?:wird|(?:buchen|ziehen) wir) (?:am|zum)",
+    r"bis(?: zum)?(?= \d{1,2}\.\d{1,2}\.\d{2,4}\W{1,2}(?:rein )?(?:ohne|netto))",
     r"verval(?:datum|dag|t(?: op)?(?=\W*\d))",
     r"(?:uiterlijk|te)\s*(?:betalen|voldoen)\s*(?:voor|op|uiterlijk)|uiterlijk (?:te )?(?:betalen|voldoen)",
     r"(?:uiterste\s*)?betaal(?:datum|termijn)|voldoen voor",
     r"(?:beta(?:len|al|ling)|overma(?:ken|king)) (?:voor|uiterlijk(?: op)?)",
+    r"bedrag[^.]{0,20}? (?:voor|uiterlijk(?: op)?)(?= \d)",
     r"(?:date\s*(?:d'|de\s*)?)?(?:limite de (?:paiement|reglement)|echeance)|reglement le",
-    r"date\s*(?:d[eu]\s*)?reglement",
+    r"date\s*(?:d[eu]\s*)?(?:reglement|prelevement)|(?:virement|cheque|traite|lcr)(?: bancaire)? (?:au|le)(?= \d)",
+    r"preleve(?:e|s|ment)?(?: automatique)? (?:le|au)(?= \d)",
     r"^\W*(?:avant|au plus tard) le",
     r"(?:a payer|payable|a regler)[^.]{0,20}?(?:avant|au plus tard|jusqu'au|le)(?: le)?",
-    r"(?:fecha\s*(?:de\s*)?)?(?:vencimientos?|vto|vence(?: el)?)|fecha limite(?: de pago)?|pagar antes del?",
+    r"(?:fecha\s*(?:de\s*)?)?(?:vencimientos?|vto|vence(?: el)?)|pagar antes del?",
+    r"fecha (?:limite(?: de pago)?|(?:de )?(?:cargo|cobro|adeudo))|data (?:di )?addebito",
     r"(?:data\s*(?:di\s*)?)?scad(?:enz[ae]|\.)|(?:da )?pagare entro(?: il)?|(?:pagamento )?entro(?: il)?",
 )
 
@@ -131,7 +138,8 @@ BUYER = _party(
     r"(?:adresse de )?(?:facturation|livraison)|destinataire|acheteur|client(?:e)?|abonne",
     r"klant|factuur (?:aan|voor)|factuur\s*adres|aflever\s*adres|koper|bestemd voor|(?:gefactureerd )?aan|t\.?a\.?v\.?",
     r"cliente|factura(?:r|do) a|fatturato a|intestato a|datos del cliente|destinatario|receptor",
-    r"cessionario(?:\s*/\s*committente)?|committente|spett(?:\.le|abile)?|comprador|to",
+    r"cessionario(?:\s*/\s*committente)?|committente|spett(?:\.le|abile)?|comprador",
+    r"to(?! (?:pay|be|date|settle)(?![a-z]))|(?:para|voor)(?=\W*$)",
 )
 SALUTATION = re.compile(
     r"(?:an(?: die| das| den)?|firma|herrn?|frau|familie|eheleute|monsieur|madame|mme|mlle|societe|ste|"
@@ -146,8 +154,8 @@ THIRD_PARTY = _party(
     r"rappresentante fiscale",
 )
 YOURS = any_of(
-    r"your|ihre?[nrms]?|uw|votre|vos|(?<!bonifico )su|vuestro|vostr[oa]|customer'?s?|client|cliente|acheteur",
-    r"kunden?|empfangers?|klant|buyer'?s?|debit\w*",
+    r"your|ihre?[nrms]?|uw|votre|vos|(?<!bonifico )(?<!bancario )su|vuestro|vostr[oa]|customer'?s?",
+    r"client|cliente|acheteur|kunden?|empfangers?|klant|buyer'?s?|debit\w*",
 )
 """Before an identifier: it belongs to the reader of the invoice, not to its sender."""
 

@@ -74,6 +74,8 @@ def lines(*texts: str) -> list[Line]:
         (["Facture n°F-26/2207 — 19/06/2026"], "F-26/2207"),
         (["Rechnungskorrektur", "Korrektur-Nr. | RK-18", "Zur Rechnung | R-1144 vom 30. Juni 2026"], "RK-18"),
         (["Korrektur", "Zur Rechnung | R-1144 vom 30. Juni 2026"], None),
+        (["Declaratie 2026-1407"], "2026-1407"),
+        (["Facture n° | 2026 F 118402"], "2026 F 118402"),
         (["Tax Invoice | ABN 16 748 850 724", "Invoice | CB-1902"], "CB-1902"),
     ],
 )
@@ -107,6 +109,9 @@ def test_the_number_is_the_documents_own(texts: list[str], number: str | None) -
         (["Datum: 13.05.2024", "abzgl. 1. Abschlagsrechnung vom 01.03.2024"], MAY),
         (["Erfurt, 13.05.2024", "Rechnung G 7-24 zum Gutachten vom 28.01.2024, Az. 3 O 417/25"], MAY),
         (["May 13, 2024", "Date | Description | Hours", "01/02/2024 | Advice | 2.00"], MAY),
+        (["Rechn.-Datum: 13.05.2024", "Hamburg - Wien, Ladedatum 01.05.2024"], MAY),
+        (["Factura A-7 | Emitida: 13/05/2024", "Vence: 01/06/2024"], MAY),
+        (["FACTURE N° : 26-L-018", "Le : 13/05/2024", "Contrat du 01/02/2024 au 01/03/2024"], MAY),
         (["Memo Date | 13/05/2024", "Orig. Date | 01/02/2024"], MAY),
     ],
 )
@@ -146,6 +151,12 @@ def test_a_date_at_the_foot_is_that_of_the_printing() -> None:
         "Vervalt: 12/06/2024",
         "Uiterlijk betalen: | 12 juni 2024",
         "Graag overmaken vóór 12 juni 2024 onder vermelding van 26120.",
+        "Wij verzoeken u dit bedrag vóór 12 juni 2024 te voldoen.",
+        "Den Nachzahlungsbetrag buchen wir am 12.06.2024 von Ihrem Konto ab.",
+        "bis 23.05.2024 abzüglich 2 % Skonto, bis 12.06.2024 ohne Abzug",
+        "Prélevé le 12 juin 2024 sur votre compte",
+        "Mode de règlement : virement au 12/06/2024",
+        "Fecha de cargo: 12/06/2024",
     ],
 )
 def test_the_due_date_is_found_in_each_language(text: str) -> None:

@@ -25,7 +25,7 @@ def reading(file: str) -> InvoiceData | None:
     return read_file(EVERY_CLONES / file)
 
 
-@pytest.mark.parametrize("folder", ["first", "second", "third", "fourth"])
+@pytest.mark.parametrize("folder", ["first", "second", "third", "fourth", "fifth"])
 def test_fields_are_right_and_hardly_any_is_wrong(folder: str) -> None:
     own = [truth for truth in TRUTHS if Path(truth.file).parent.name == folder]
     told = [(truth.file, name, outcome) for truth in own for name, outcome in judge(truth, reading(truth.file))]

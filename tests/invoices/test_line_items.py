@@ -45,6 +45,41 @@ def test_words_with_one_amount_are_lines_where_they_add_up_to_the_sum_below() ->
     assert not lines_of("Balance | 600,00", "Total | 2.000,00", "Paid | 600,00", edges=(50, 480))
 
 
+@pytest.mark.parametrize(
+    "after",
+    [
+        ("€ | 2.000,00", "VAT | 420,00"),
+        ("Card 7719 | 2.000,00", "Total | 2.000,00"),
+        ("Fees | 2.000,00", "Fund | 40,00"),
+    ],
+    ids=["a sum without a name", "what a card paid", "a sum by another name"],
+)
+def test_a_number_that_rows_add_up_to_ends_them(after: tuple[str, ...]) -> None:
+    assert len(lines_of("Cover | 1.400,00", "Six headings | 600,00", *after, edges=(50, 480))) == 2
+
+
+def test_a_line_may_say_that_its_price_is_net() -> None:
+    rows = ("Advice and drafting, 6 h at 180 € HT | 1.170,00", "Costs | 45,00", "Total HT | 1.215,00")
+    assert len(lines_of(*rows, edges=(50, 480))) == 2
+
+
+def test_a_tax_among_the_rows_is_a_line_where_they_add_up_to_the_net() -> None:
+    rows = ("Energy | 43,34", "Electricity tax | 3,00")
+    assert len(lines_of(*rows, "Subtotal | 46,34", "VAT | 9,73", "Total | 56,07", edges=(50, 480))) == 2
+    assert not lines_of(*rows, "Total | 46,34", edges=(50, 480))
+
+
+def test_the_sum_of_the_lines_may_stand_in_a_table_of_sums() -> None:
+    rows = ("Gent - Lille | | | 285,00", "Gent - Metz | | | 795,00")
+    sums = ("Tax base | VAT % | VAT | To pay", "1.080,00 | 21 | 226,80 | 1.306,80")
+    assert len(lines_of(*rows, *sums)) == 2
+
+
+def test_a_price_may_have_three_decimals() -> None:
+    (line, *_) = lines_of(HEADER, "Oil | 8,00 | 8,450 | 67,60", "Total || | 67,60")
+    assert (line.quantity, line.unit_price) == (Decimal(8), Decimal("8.45"))
+
+
 def test_heads_that_run_into_each_other_are_a_header() -> None:
     header = "Article | Qté Prix unitaire HT Taux TVA Prix unitaire TTC Total TTC"
     rows = ("Lampe | 1 | 33,25 | 39,90 | 39,90", "Ampoule (lot de 4) 2 | | 9,92 | 11,90 | 23,80")

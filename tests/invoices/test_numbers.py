@@ -145,6 +145,10 @@ def test_what_is_no_amount(text: str) -> None:
     assert list(find_amounts(text)) == []
 
 
+def test_two_amounts_in_one_cell_are_two() -> None:
+    assert [str(amount.value) for amount in find_amounts("102,00 306,00")] == ["102.00", "306.00"]
+
+
 @given(st.text(max_size=80))
 def test_any_text_can_be_searched(text: str) -> None:
     for amount in find_amounts(text):

@@ -117,8 +117,47 @@ def test_the_heads_name_is_the_sellers(head: tuple[str, ...], name: str) -> None
 
 def test_a_transfer_on_an_account_is_not_the_readers_own() -> None:
     """Spanish says `su` for yours, Italian for on."""
-    lines = [*block(50, 40, SELLER, *ADDRESS), (50, 300, f"Bonifico su {IBAN} entro il 7 agosto 2026")]
-    assert read_text([page(lines)]).iban.value == IBAN
+    for words in ("Bonifico su", "Bonifico bancario su Unibanca, IBAN"):
+        lines = [*block(50, 40, SELLER, *ADDRESS), (50, 300, f"{words} {IBAN} entro il 7 agosto 2026")]
+        assert read_text([page(lines)]).iban.value == IBAN
+
+
+@pytest.mark.parametrize("label", ["To pay", "IVA 21 %"])
+def test_a_sum_above_the_account_heads_no_address(label: str) -> None:
+    head = [*block(50, 40, SELLER, *ADDRESS), *block(320, 40, BUYER, *OTHER_ADDRESS)]
+    lines: list[Line] = [*head, (320, 200, label), (450, 200, "45.00")]
+    assert (
+        read_text([page([*lines, (320, 215, "Pay to DE02 1203 0000 0000 2020 51 with our thanks")])]).iban.value == IBAN
+    )
+
+
+@pytest.mark.parametrize("sign", ["—", "|", "trading as The Anchor."])
+def test_who_trades_under_a_logo_is_named_beside_its_register_entry_anywhere_below(sign: str) -> None:
+    foot: list[Line] = [(50, 500, f"{SELLER} {sign} HRB 123456 Amtsgericht Hamburg")]
+    assert parties([*block(50, 40, "The Anchor", *ADDRESS), *foot])[0] == SELLER
+
+
+def test_a_name_that_begins_with_its_form_ends_before_its_capital() -> None:
+    foot: list[Line] = [(50, 600, "SELARL Lescure & Associés, capital 10 000 €, RCS Toulouse 802447190")]
+    sum_: list[Line] = [(50, 570, "Solde à régler"), (450, 570, "958,00 €")]
+    assert parties([*block(50, 40, "CABINET LESCURE", *ADDRESS), *sum_, *foot])[0] == "SELARL Lescure & Associés"
+
+
+def test_a_year_in_the_name_of_a_company_is_no_address() -> None:
+    head = block(50, 40, "RÓTULOS MAR", "Rótulos del Mar 2004, S.L.", *ADDRESS)
+    assert parties(head)[0] == "Rótulos del Mar 2004, S.L."
+
+
+@pytest.mark.parametrize(
+    ("name", "under"),
+    [
+        ("Steiner & Pfeifer OG", "Neubaugasse 44"),
+        ("Soc. Agr. Poggio S.S.", "Loc. Poggio 12"),
+        ("Lumen Comercial, S.A.U.", "Calle Mayor 3"),
+    ],
+)
+def test_a_form_of_few_letters_is_one(name: str, under: str) -> None:
+    assert parties([*block(50, 40, "atelier"), *block(50, 60, name, under)])[0] == name
 
 
 def test_a_logo_is_spelt_out_where_its_name_stands_with_its_form() -> None:
@@ -164,6 +203,11 @@ def test_a_name_beside_its_register_entry_counts_more_than_the_first_line() -> N
         "D02 XA00 Dublin",
         "SW1B 3BN London",
         "Seite 1",
+        "PÁG.",
+        "día.",
+        "Inhaberin Maike Sommer",
+        "C/ Alfarería 33, bajo",
+        "ZA de la Bérangerais",
     ],
 )
 def test_labels_and_addresses_are_no_names(text: str) -> None:
@@ -224,6 +268,7 @@ def test_identifiers_stand_under_their_heads_too() -> None:
         ("Part. IVA 08973230967", "IT08973230967"),
         ("VAT Number 980 7806 84", "GB980780684"),
         ("VAT no: 980780685", None),
+        ("D.N.I. 54362315K", "ES54362315K"),
         ("BTW 0754.368.703", "BE0754368703"),
         ("CHE-106.017.086 MWST", "CHE106017086MWST"),
         ("Org.no: NO 974 760 673 MVA", "NO974760673MVA"),

@@ -90,6 +90,19 @@ def test_lines_that_add_up_to_the_total_make_it_the_net_where_no_tax_is_told() -
     assert values(solve(sums, "30.00")) == (None, None, "34.73")
 
 
+def test_a_rates_share_is_no_total_where_the_lines_add_up_to_another() -> None:
+    """Of a hotel: 26.25 and 5.25 are one rate's, and make by chance what the bar charged."""
+    lines = table("Room | 333.36", "Bar | 31.50", "Total TTC | 364.86", edges=SUMS)
+    rates = table("Dont TVA 10 % (base 294.55) | 29.45", "Dont TVA 20 % (base 26.25) | 5.25", top=400, edges=(50, 480))
+    assert values(solve([*lines, *rates], "364.86"))[2] == "364.86"
+
+
+def test_a_rates_row_is_no_total_where_the_lines_add_up_to_another() -> None:
+    lines = table("Gesamtbetrag | 600.00", edges=SUMS)
+    rates = table("Rate | Net | Tax | Gross", "7 % | 499.07 | 34.93 | 534.00", "19 % | 55.46 | 10.54 | 66.00", top=400)
+    assert values(solve([*lines, *rates], "600.00"))[2] == "600.00"
+
+
 def test_a_row_under_three_heads_is_net_tax_and_total() -> None:
     """Below it stands what is left to pay after a deposit, which with the net looks like an invoice without tax."""
     rows = ("| TOTAL HT | TOTAL TVA | TOTAL TTC", "| 100,00 | 10,00 | 110,00", "||Acompte : | 10,00")
@@ -213,7 +226,9 @@ def test_the_currency_is_the_one_of_the_document(lines: list[str], currency: str
     assert find_currency(Finder(drawn), amounts, solve_totals(amounts)).value == currency
 
 
-@pytest.mark.parametrize(("name", "currency"), [("TOTAL TTC CHF", "CHF"), ("Total", "EUR"), ("TOTAL ALL", "EUR")])
+@pytest.mark.parametrize(
+    ("name", "currency"), [("TOTAL TTC CHF", "CHF"), ("Total", "EUR"), ("TOTAL ALL", "EUR"), ("TOTAL EUROS", "EUR")]
+)
 def test_the_name_of_the_total_tells_its_currency_before_amounts_in_another(name: str, currency: str) -> None:
     rows = table(f"{name} | 10'139.78", "Contre-valeur | EUR 10'851.42", edges=SUMS)
     drawn = layout(rows)

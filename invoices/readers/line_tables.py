@@ -1,0 +1,91 @@
+"""Finds where tables of charged lines begin and end: at a header, and at the first sum or another table's header."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from invoices.readers.geometry import Layout, Row
+from invoices.readers.line_numbers import Columns, columns_of
+from invoices.readers.money import Role, role_of
+from invoices.readers.numbers import find_amounts
+from invoices.readers.vocabulary import LINE_COLUMNS, TABLE_END
+
+MIN_COLUMNS, MIN_NUMBER_COLUMNS = 3, 2
+"""Fewer column names do not make a header."""
+MAX_HEAD_WORDS, MAX_ROW_WORDS, MAX_SUM_WORDS, MAX_SUM_CELLS = 5, 16, 4, 5
+"""Of a column's name, of a row of them, of a sum's name, and of a row that is a sum."""
+SUMS = (Role.TOTAL, Role.PLAIN_TOTAL, Role.NET)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows that can be charged lines, and where their columns are."""
+
+    rows: Sequence[Row]
+    columns: Columns
+    headed: bool
+    summed: bool = False
+    """The sum below tells which rows are lines, whatever they are called."""
+
+
+def tables(layout: Layout) -> Iterator[Table]:
+    """Yield the rows between each header and the sum that ends it; without any header, all rows.
+
+    A table may go on over pages: only a new header or its end ends it.
+    """
+    headers = [row for row in layout.rows if _is_header(row)]
+    if not headers:
+        yield Table(layout.rows, Columns(), headed=False)
+        return
+    for header, following in pairwise([*headers, None]):
+        assert header is not None
+        rows = layout.rows[header.number + 1 : following.number if following else None]
+        yield Table(list(_until_end(rows)), columns_of(header), headed=True)
+
+
+def _until_end(rows: Sequence[Row]) -> Iterator[Row]:
+    begun = False
+    for row in rows:
+        if is_sum(row) or TABLE_END.fullmatch(row.cells[0].folded.strip(" :")) or (begun and is_other_header(row)):
+            return
+        begun = begun or _has_money(row)
+        yield row
+
+
+def _is_header(row: Row) -> bool:
+    """Tell whether the row names columns of a table of lines: what, and how many or at what price or amount.
+
+    Where the columns are so narrow that their heads run into each other, all four must be named.
+    """
+    if _has_money(row):
+        return False
+    heads = " ".join(cell.folded for cell in row.cells)
+    short = len(re.findall(r"[a-z]+", heads)) <= MAX_ROW_WORDS and not re.search(r"\d", heads)
+    if short and all(column.search(heads) for column in LINE_COLUMNS):
+        return True
+    if len(row.cells) < MIN_COLUMNS:
+        return False
+    words = " | ".join(cell.folded for cell in row.cells if len(cell.words) <= MAX_HEAD_WORDS)
+    what, how_many, price, amount = (bool(column.search(words)) for column in LINE_COLUMNS)
+    return (what or (how_many and price)) and how_many + price + amount >= MIN_NUMBER_COLUMNS
+
+
+def is_other_header(row: Row) -> bool:
+    """Tell whether the row names columns of another table, of taxes or discounts; a first sum may stand beside it."""
+    heads = (cell for cell in row.cells if len(cell.words) <= MAX_HEAD_WORDS and not any(find_amounts(cell.text)))
+    roles = [role_of(cell.folded) for cell in heads]
+    told = [role for role in roles if role is not Role.OTHER]
+    return len(told) > 1 + _has_money(row) and bool({Role.TAX, Role.NET, Role.NOT_A_SUM} & {*told})
+
+
+def _has_money(row: Row) -> bool:
+    return any(amount.exact for amount in find_amounts(row.text))
+
+
+def is_sum(row: Row) -> bool:
+    """Tell whether the row is a sum rather than a line: it is called one and has nothing else to say."""
+    label = next((cell.folded for cell in row.cells if re.search(r"[a-z]{2}", cell.folded)), "")
+    if len(label.split()) > MAX_SUM_WORDS or not any(find_amounts(row.text)):
+        return False
+    return role_of(label) in SUMS and len(row.cells) <= MAX_SUM_CELLS
