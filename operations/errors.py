@@ -44,10 +44,10 @@ class KeyConflict(OperationError):
 
 
 class WrongState(OperationError):
-    """The thing exists, but not in a state in which this can be done."""
+    """The thing exists, but not in a state in which this can be done. `advice`: what can be done in its place."""
 
-    def __init__(self, action: str, state: str, what: str = "run") -> None:
-        super().__init__(f"cannot {action}: the {what} is {state}")
+    def __init__(self, action: str, state: str, what: str = "run", *, advice: str = "") -> None:
+        super().__init__(f"cannot {action}: the {what} is {state}" + (f"; {advice}" if advice else ""))
         self.action = action
         self.state = state
 

@@ -8,6 +8,7 @@ from temporalio.client import WorkflowExecutionStatus, WorkflowHandle
 
 from dag.explanation import ItemsAtWork, RunExplanation, StepExplanation
 from dag.inputs import InputProblem
+from dag.state import StepStatus
 from operations.app import App
 from operations.at_work import at_work_words, items_at_work
 from operations.engine import WORKER_TIMEOUT, describe, engine_errors, status_of, worker_errors
@@ -17,7 +18,7 @@ from operations.principal import Principal
 from operations.run_reports import end_of
 from operations.runs import checked_run_id
 from operations.waits import InnerWaits, inner_waits
-from workflows.contract import EXPLAIN
+from workflows.contract import EXPLAIN, workflow_id
 
 _UNTOLD = (WorkflowExecutionStatus.TERMINATED, WorkflowExecutionStatus.TIMED_OUT)
 """Ways in which a run ends without knowing it: its worker tells how it stood before."""
@@ -53,6 +54,13 @@ async def explain_run(
     if description.status in _UNTOLD:
         told |= {"status": status_of(description), "words": (await end_of(handle, description),)}
     return explanation.model_copy(update=told)
+
+
+async def load_step_status(app: App, principal: Principal, run_id: str, step_id: str) -> StepStatus | None:
+    """Return how a step stands, None if the run has none of that id. Raises: NotFound (the run), Unavailable."""
+    handle = app.temporal.get_workflow_handle(workflow_id(principal.tenant_id, checked_run_id(run_id)))
+    step = (await _ask(handle, run_id, [step_id, None, 1])).steps.get(step_id)
+    return None if step is None else step.status
 
 
 async def _ask(handle: WorkflowHandle[Any, Any], run_id: str, wanted: list[str | int | None]) -> RunExplanation:

@@ -4,10 +4,11 @@ import re
 from dataclasses import dataclass
 
 from dag.inputs import InputProblem
-from dag.state import RunStatus
+from dag.state import RunStatus, StepStatus
 from dag.values import Json, digest
 from operations.app import App
-from operations.errors import AlreadyDecided, InvalidInput, NotFound, OperationError, WrongState
+from operations.errors import AlreadyDecided, InvalidInput, NotFound, OperationError, Unavailable, WrongState
+from operations.explain import load_step_status
 from operations.principal import Principal
 from operations.run_control import answer_wait
 from operations.run_reports import show_run
@@ -129,7 +130,25 @@ async def answer_step(app: App, principal: Principal, run_id: str, step_id: str,
         review_id = await load_document_review(app.db, principal.tenant_id, run_id, step_id)
         if review_id is not None:
             raise _asks_about_document("step_id", review_id)
-    return await answer_wait(app, principal, run_id, step_id, answer)
+    try:
+        return await answer_wait(app, principal, run_id, step_id, answer)
+    except (NotFound, WrongState) as error:
+        if not await _is_parked(app, principal, run_id, step_id, error):
+            raise
+        advice = f"use `docrail dead-letters retry {run_id} {step_id}`, or `skip` or `output` in place of `retry`"
+        raise WrongState("answer", StepStatus.PARKED, "step", advice=advice) from None
+
+
+async def _is_parked(app: App, principal: Principal, run_id: str, step_id: str, refused: NotFound | WrongState) -> bool:
+    """Tell whether a run refused an answer to a step that is parked; a step that takes none may be."""
+    if isinstance(refused, WrongState):
+        return refused.state == StepStatus.PARKED
+    if refused.kind == "run":
+        return False
+    try:
+        return await load_step_status(app, principal, run_id, step_id) is StepStatus.PARKED
+    except (NotFound, Unavailable):  # the refusal itself can be told without it
+        return False
 
 
 def _asks_about_document(path: str, review_id: str) -> InvalidInput:

@@ -6,12 +6,11 @@ of a `SendWebhookEvent` a list that begins with `workflow`, `document` or `previ
 `document.parsed_content` what the document was read as. Under our own names of the handlers none of this is done.
 """
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 
+from dag.checks.decisions import ROOTS, decision_in
 from dag.checks.findings import Findings
-from dag.definition import is_id
 from dag.kinds import StepKind
 from dag.templates import PATH_KEY
 from dag.values import Json
@@ -26,9 +25,6 @@ SEND, WAIT, TAKE, DECIDE, PARSE = COMMANDS = (
 """The names; the demo stores them with the module they stand in, as `Elixir.Demo.Commands.WaitForResponse`."""
 
 _MODULE = re.compile(r"(?:Elixir\.)?Demo\.Commands\.")
-_ROOTS = ("workflow", "document", "previous")
-_COMPARISONS = {"equals": "==", "==": "==", "greater_than_or_equal_to": ">=", ">=": ">="}
-_CONTINUE, _ABORT = "continue", "abort"
 
 PARSED = "parse_document"
 """The id of a step that parses the document, if it has none, where another one reads what was parsed."""
@@ -82,8 +78,8 @@ def _read(number: int, step: Json, content: str, findings: Findings, *, in_order
     kind: dict[str, Json] | None = None
     if command == WAIT:
         kind = {StepKind.WAIT: {"for": "signal", **config}}
-    elif command == DECIDE and "condition" not in step:
-        kind = _decision(config, in_order=in_order)
+    elif command == DECIDE:
+        kind = _decision(number, step, findings, in_order=in_order)
     if kind is not None:
         return _as_kind(number, step, kind, findings)
     if command == SEND and isinstance(config.get("payload"), dict):
@@ -102,38 +98,23 @@ def _as_kind(number: int, step: dict[str, Json], kind: Mapping[str, Json], findi
     return {name: value for name, value in step.items() if name not in (StepKind.HANDLER, "config")} | dict(kind)
 
 
-def _decision(config: dict[str, Json], *, in_order: bool) -> dict[str, Json] | None:
-    """Return the kind of step that an `EvaluateIfThenElse` is: an abort with a condition, or a switch."""
-    expression = _expression(config.get("if"))
-    ways = [str(config.get(name, _CONTINUE)).removeprefix(":") for name in ("then", "else")]
-    if expression is None or config.keys() - {"if", "then", "else"}:
+def _decision(number: int, step: dict[str, Json], findings: Findings, *, in_order: bool) -> dict[str, Json] | None:
+    """Return the kind of step that an `EvaluateIfThenElse` is; None if it says nothing or cannot be read."""
+    config, path = step.get("config"), ("steps", number)
+    if not config:
         return None
-    if in_order and sorted(ways) == [_ABORT, _CONTINUE]:
-        if ways[1] == _ABORT:
-            return {"condition": f"not ({expression})", StepKind.ABORT: {"reason": f"{expression} does not hold"}}
-        return {"condition": expression, StepKind.ABORT: {"reason": f"{expression} holds"}}
-    if all(map(is_id, ways)) and not {_ABORT, _CONTINUE} & set(ways):
-        return {StepKind.SWITCH: [{"when": expression, "branch": ways[0]}, {"else": ways[1]}]}
-    return None
-
-
-def _expression(condition: Json) -> str | None:
-    """Return the expression of a condition: one in words of ours, or `[ACCESS PATH, COMPARISON, VALUE]`."""
-    match condition:
-        case str():
-            return condition
-        case [[str() as root, *keys], str() as comparison, None | bool() | int() | float() | str() as value] if (
-            root in _ROOTS
-        ):
-            operator = _COMPARISONS.get(comparison.removeprefix(":"))
-            place = root + "".join(f".{key}" if is_id(key) else f"[{json.dumps(key)}]" for key in keys)
-            return None if operator is None else f"{place} {operator} {'none' if value is None else json.dumps(value)}"
-    return None
+    findings.told.add((*path, StepKind.HANDLER.value))
+    kind = decision_in(config, (*path, "config"), findings).read(in_order=in_order)
+    if "condition" in step:
+        message = "an EvaluateIfThenElse has no condition beside its 'if': write both as one expression there"
+        findings.error("unknown-field", (*path, "condition"), message, at_key=True)
+        return None
+    return kind
 
 
 def _is_access_path(value: Json) -> bool:
     is_texts = isinstance(value, list) and len(value) > 1 and all(isinstance(key, str) for key in value)
-    return is_texts and value[0] in _ROOTS
+    return is_texts and value[0] in ROOTS
 
 
 def _reads_content(step: dict[str, Json]) -> bool:

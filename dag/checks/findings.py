@@ -13,13 +13,15 @@ class Findings:
     """Collects problems.
 
     `renames` leads from a field to the word, alias or slip, that the author wrote; `wrapped` is where the author's text
-    stands in the document: below `steps`, if it is a bare list of them.
+    stands in the document: below `steps`, if it is a bare list of them. `told`: handlers of steps that are no handlers,
+    of which what is wrong is told where it stands.
     """
 
     def __init__(self, places: Places | None = None) -> None:
         self.suggestions = Suggestions()
         self.renames: dict[Path, str] = {}
         self.wrapped: Path = ()
+        self.told: set[Path] = set()
         self._places = places or Places()
         self._found: dict[tuple[str, Path], tuple[Place, Problem]] = {}
         self._errors = 0

@@ -66,7 +66,7 @@ class _Use:
 
 def _check_use(use: _Use, catalogue: Catalogue, findings: Findings) -> None:
     handler = use.fields.get("handler")
-    if not isinstance(handler, str):
+    if not isinstance(handler, str) or (*use.path, "handler") in findings.told:
         return
     if handler in catalogue:
         _check_config(use, handler, catalogue[handler].config, findings)

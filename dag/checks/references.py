@@ -214,7 +214,8 @@ class _Check:
             message += ": a secret is no value here; write secret://NAME as text where a handler takes one"
             meant = None
         elif meant is None and reader.is_expression and reader.sees_item:
-            meant = ".".join(("item", *reference))
+            is_slip = len(reference) > 1 and self.findings.suggestions.closest(root, ("item",)) is not None
+            meant = ".".join(("item", *reference[is_slip:]))
         elif meant is None and reader.is_expression and len(reference) == 1:
             message += f"; if it is a text, it needs quotes: '{quote(root)}'"
         self._report("unknown-name", reader, message, meant)

@@ -82,3 +82,14 @@ async def test_what_is_asked_for_wrongly_is_refused(service: Service, query: dic
     refused = await service.http.get("/v1/runs/some.run/actions", params=query)
     assert (refused.status_code, refused.json()["type"]) == (422, "/problems/invalid-input")
     assert [problem["path"].removeprefix("query.") for problem in refused.json()["problems"]] == list(query)
+
+
+async def test_a_step_that_the_run_has_not_is_refused_also_where_the_whole_run_was_retried(service: Service) -> None:
+    run_id = await failed(service, failing())
+    for _ in range(2):
+        refused = await service.http.get(f"/v1/runs/{run_id}/actions", params={"step": "smu"})
+        assert (refused.status_code, refused.json()["type"]) == (404, "/problems/not-found")
+        assert refused.json()["detail"] == f"there is no step '{run_id} smu'"
+        assert await actions_of(service, run_id, {"step": "note"}) == await actions_of(service, run_id, {})
+        await retry(service.http, run_id)
+        await service.ended(run_id)

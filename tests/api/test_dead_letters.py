@@ -183,6 +183,28 @@ async def test_a_retry_that_fails_again_is_open_again(service: Service) -> None:
     await act(service.http, run_id, "abort")
 
 
+async def test_an_answer_to_a_parked_step_is_told_what_deals_with_it(service: Service) -> None:
+    run_id = await start(service, broken(new_id(), on_failure="park"))
+    await letter_of(service, run_id, status="parked")
+    refused = await service.http.post(f"/v1/runs/{run_id}/waits/bad", json={"answer": 1})
+    assert (refused.status_code, refused.json()["state"]) == (409, "parked")
+    assert f"the step is parked; use `docrail dead-letters retry {run_id} bad`" in refused.json()["detail"]
+    for step in ("after", "none"):
+        refused = await service.http.post(f"/v1/runs/{run_id}/waits/{step}", json={"answer": 1})
+        assert (refused.status_code, refused.json()["detail"]) == (404, f"there is no waiting step '{step}'")
+    await act(service.http, run_id, "abort")
+
+
+async def test_a_wait_that_is_parked_is_dealt_with_as_any_parked_step(service: Service) -> None:
+    wait = {"for": "signal", "timeout_seconds": 0.05, "on_timeout": "fail"}
+    run_id = await start(service, {"id": new_id(), "on_failure": "park", "steps": [{"id": "bad", "wait": wait}]})
+    await letter_of(service, run_id, status="parked")
+    refused = await service.http.post(f"/v1/runs/{run_id}/waits/bad", json={"answer": 1})
+    assert (refused.status_code, refused.json()["state"]) == (409, "parked")
+    assert "docrail dead-letters" in refused.json()["detail"]
+    await act(service.http, run_id, "abort")
+
+
 async def test_a_parked_step_is_resolved_through_its_run(service: Service) -> None:
     run_id = await start(service, broken(new_id(), on_failure="park"))
     await letter_of(service, run_id, status="parked")
