@@ -75,7 +75,12 @@ class RetryIn(BaseModel):
         description="only undo what could not be undone, and end as before; takes no steps and no version. The only "
         "retry of an aborted run",
     )
-    preview: bool = Field(default=False, strict=True, description="only tell what would be reused, done again and new")
+    preview: bool = Field(
+        default=False,
+        strict=True,
+        description="only tell what would be reused, done again and new; with `steps` and no version also of a run in "
+        "which these are parked, and would be resolved so",
+    )
     reason: Reason = ""
 
 
@@ -97,6 +102,7 @@ class RetryOut(BaseModel):
     version: int
     status: RunStatus
     steps: dict[str, StepFateOut]
+    end: str = Field("", description="how it would end at once, with a preview of a run with parked steps")
 
 
 class ResolveIn(BaseModel):

@@ -33,7 +33,8 @@ def retry(
     """Start a failed or cancelled run again where it failed.
 
     What completed is kept, items of a list too, unless its definition, its config or a step before it changed. The run
-    keeps its id. A step that is parked is dealt with by `docrail dead-letters` instead: its run has not ended.
+    keeps its id. A step that is parked is dealt with by `docrail dead-letters` instead, for its run has not ended;
+    what that would lead to is told here, by --preview with --step.
 
     With --undo, a failed or aborted run only undoes what it could not undo, and ends as it did.
 
@@ -61,6 +62,8 @@ def _print(told: dict[str, Json], *, preview: bool) -> None:
     for name, fate in told["steps"].items():
         shown.add_row(name, fate["fate"], fate["why"])
     console().print(shown)
+    if told["end"]:
+        print(f"\nthe run then {told['end']}")
 
 
 def _steps(step: str | None, config: str | None, output: str | None, *, skip: bool) -> dict[str, Json]:

@@ -1,14 +1,57 @@
 """What is sure before a retry begins: the steps that will not run, whatever becomes of those that do."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from dag.fate import skip_if
-from dag.messages import RunStarted
+from dag.messages import Resolution, Resolved, RunStarted
 from dag.plan import Plan
-from dag.retry import Fate, Retry, StepFate
+from dag.retry import Edit, Fate, Retry, StepFate
 from dag.rewind import load, save
 from dag.scheduler import advance
-from dag.state import SETTLED, SkipReason, StepStatus
+from dag.state import SETTLED, RunState, SkipReason, StepStatus
+from dag.values import Json
+
+_WORDS = {
+    StepStatus.RUNNING: "is tried again",
+    StepStatus.SKIPPED: "skipped by hand",
+    StepStatus.COMPLETED: "takes an output given by hand",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Resolving:
+    """What becomes of each step of a run at once when parked ones are resolved, and how it then ends, if it does."""
+
+    fates: dict[str, StepFate]
+    end: str
+
+
+def resolved(plan: Plan, saved: dict[str, Json], edits: Mapping[str, Edit], by: str, at: float) -> Resolving:
+    """Return what becomes of a run, saved as it waits, when its parked steps are resolved as `edits` say.
+
+    Steps that are not parked are taken as they are. Raises: pydantic.ValidationError.
+    """
+    run, ahead = load(plan, saved), load(plan, saved)
+    for step_id, edit in edits.items():
+        advance(plan, ahead, Resolved(step_id, Resolution(edit.kind, edit.value, by), at))
+    if not ahead.stopping:
+        _skip_what_must(plan, ahead)
+    fates = {step.id: _fate_of(run, ahead, step.index, is_edited=step.id in edits) for step in plan.steps}
+    is_ending = ahead.ending is not None and run.ending is None
+    return Resolving(fates, f"ends {ahead.ending}: {ahead.stop_reason}".rstrip(": ") if is_ending else "")
+
+
+def _fate_of(run: RunState, ahead: RunState, index: int, *, is_edited: bool) -> StepFate:
+    before, after = run.steps[index], ahead.steps[index]
+    if is_edited:
+        kind = Fate.RERUN if after.status not in SETTLED else Fate.NEW
+        return StepFate(kind, _WORDS.get(after.status, "is tried again"))
+    if after.reason is not None and before.reason is None:
+        return StepFate(Fate.SKIPPED, str(after.reason))
+    if before.status is StepStatus.PENDING:
+        return StepFate(Fate.RERUN, "begins" if after.status is not StepStatus.PENDING else "has not begun")
+    return StepFate(Fate.REUSED, f"stays as it is: {before.status}")
 
 
 def foretold(plan: Plan, retry: Retry, at: float) -> dict[str, StepFate]:
@@ -27,6 +70,15 @@ def _sure_skips(plan: Plan, retry: Retry, at: float) -> Iterator[tuple[str, Skip
     advance(plan, ahead, RunStarted(at))
     if ahead.stopping:  # what it skips for that depends on what ends first
         return
+    _skip_what_must(plan, ahead)
+    for step in plan.steps:
+        reason = ahead.steps[step.index].reason
+        if reason is not None and retry.state.steps[step.index].status not in SETTLED:
+            yield step.id, reason
+
+
+def _skip_what_must(plan: Plan, ahead: RunState) -> None:
+    """Give each step that is sure to be skipped its reason."""
     for step in plan.steps:
         state = ahead.steps[step.index]
         if state.status is StepStatus.PENDING:
@@ -34,5 +86,3 @@ def _sure_skips(plan: Plan, retry: Retry, at: float) -> Iterator[tuple[str, Skip
             if best and worst:
                 state.reason = best
                 state.status = StepStatus.SKIPPED if best is worst else state.status
-        if state.reason is not None and retry.state.steps[step.index].status not in SETTLED:
-            yield step.id, state.reason

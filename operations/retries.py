@@ -15,9 +15,9 @@ from temporalio.client import (
 )
 
 from dag.definition import Definition
-from dag.foresight import foretold
+from dag.foresight import foretold, resolved
 from dag.inputs import InputProblem, MisfitError, complete_inputs
-from dag.plan import plan_of
+from dag.plan import Plan, plan_of
 from dag.retry import Edit, Fate, Retry, StepFate, Who, edit_problems, plan_retry, renew_context, skip_problems
 from dag.rewind import save
 from dag.state import RunStatus, StepStatus
@@ -75,6 +75,8 @@ class RetriedRun:
     version: int
     status: RunStatus
     steps: dict[str, StepFate]
+    end: str = ""
+    """How it would end at once, in words; empty: it does not, or it is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +124,31 @@ async def retry_run(app: App, principal: Principal, run_id: str, order: RetryOrd
 
 
 async def preview_retry(app: App, principal: Principal, run_id: str, order: RetryOrder) -> RetriedRun:
-    """Tell what `retry_run` would do, and do nothing. Raises as it does."""
+    """Tell what `retry_run` would do, and do nothing. Raises as it does.
+
+    Of a run that waits with parked steps, without a version: what becomes of it when they are resolved as `edits` say.
+    """
+    if order.edits and order.version is None and not order.undo:
+        description = await describe_settled(app, principal, run_id)
+        status = status_of(description)
+        if status in (RunStatus.WAITING, RunStatus.RUNNING):
+            return await _preview_resolving(app, principal, run_id, description, order)
     prepared = await _prepare(app, principal, run_id, order)
     return RetriedRun(run_id, prepared.request.version, status_of(prepared.description), prepared.fates)
+
+
+async def _preview_resolving(
+    app: App, principal: Principal, run_id: str, description: WorkflowExecutionDescription, order: RetryOrder
+) -> RetriedRun:
+    request, saved = await request_of(app, description), await saved_state(app, description)
+    plan = plan_of(request.definition, request.semantics)
+    _check_edits(app, plan, order.edits)
+    states = saved["steps"]
+    for step_id in order.edits:
+        if states[step_id]["status"] != StepStatus.PARKED:
+            raise WrongState("resolve", states[step_id]["status"], f"step {step_id!r}")
+    ahead = resolved(plan, saved, order.edits, principal.name, time.time())
+    return RetriedRun(run_id, request.version, status_of(description), ahead.fates, ahead.end)
 
 
 async def describe_settled(app: App, principal: Principal, run_id: str) -> WorkflowExecutionDescription:
@@ -214,14 +238,20 @@ def _plan(
     app: App, who: Who, asked: RunRequest, request: RunRequest, saved: dict[str, Json], order: RetryOrder
 ) -> Retry:
     old, plan = plan_of(asked.definition, asked.semantics), plan_of(request.definition, request.semantics)
-    problems = list(edit_problems(plan, order.edits))
+    _check_edits(app, plan, order.edits)
+    if problems := list(skip_problems(old, saved, order.edits)):
+        raise InvalidInput(problems)
+    return plan_retry(old, plan, saved, order.edits, who)
+
+
+def _check_edits(app: App, plan: Plan, edits: Mapping[str, Edit]) -> None:
+    """Check what a person gives steps. Raises: InvalidInput."""
+    problems = list(edit_problems(plan, edits))
     if not problems:
-        problems += skip_problems(old, saved, order.edits)
-        for step_id, edit in order.edits.items():
+        for step_id, edit in edits.items():
             problems += value_problems(app, plan.step(step_id), edit, f"steps.{step_id}.")
     if problems:
         raise InvalidInput(problems)
-    return plan_retry(old, plan, saved, order.edits, who)
 
 
 async def _request_for(

@@ -359,6 +359,30 @@ async def parked(service: Service, definition: Json) -> str:
     return run_id
 
 
+@pytest.mark.parametrize(
+    ("edit", "outputs", "fates", "end"),
+    [
+        pytest.param(
+            {"skip": True}, {"n": "{{ sum.attempts }}"}, ("new", "skipped"), "ends failed: outputs: ", id="skip"
+        ),
+        pytest.param({"skip": True}, {}, ("new", "skipped"), "ends completed", id="skip, and nothing reads it"),
+        pytest.param({"output": {"attempts": 1}}, {}, ("new", "rerun"), "", id="output"),
+        pytest.param({"config": {"times": 0}}, {}, ("rerun", "rerun"), "", id="another config"),
+    ],
+)
+async def test_a_preview_tells_what_resolving_a_parked_step_leads_to(
+    service: Service, edit: Json, outputs: Json, fates: tuple[str, str], end: str
+) -> None:
+    definition = failing() | PARKED | {"outputs": outputs}
+    await service.http.post("/v1/definitions", json={"definition": definition})
+    run_id = await parked(service, definition)
+    told = (await retry(service.http, run_id, steps={"sum": edit}, preview=True)).json()
+    assert tuple(told["steps"][name]["fate"] for name in ("sum", "send")) == fates
+    assert told["end"].startswith(end)
+    assert (await retry(service.http, run_id, steps={"load": {"skip": True}}, preview=True)).status_code == 409
+    assert (await service.http.get(f"/v1/runs/{run_id}")).json()["steps"]["sum"]["status"] == "parked"
+
+
 async def test_a_parked_run_goes_on_under_a_newer_version_with_what_it_has_done(service: Service) -> None:
     definition = failing() | PARKED
     definition["steps"][0]["compensate"] = {"handler": "noop"}
