@@ -45,9 +45,10 @@ A wrong value costs more than a missing one: nobody is asked about it. *Whole* a
 
 The rules of the readers are code, written by people who saw these documents; none names a vendor. So leaving a family
 of look-alikes out changes no answer here, and a score on documents that were seen says less than one on new ones:
-`tests/invoices/invented/README.md` tells how the readers fared on layouts they had never seen. What is *fitted* to
-documents is the calibration of the confidences alone; the memory of vendors plays no part here. So each family is
-judged twice: *as shipped*, and *left out*: by curves fitted on the other families only.
+`tests/invoices/unseen/README.md` tells how documents are read that nobody mended anything for, and
+`tests/invoices/invented/README.md` how others were at first sight. What is *fitted* to documents is the calibration of
+the confidences alone; the memory of vendors plays no part here. So each family is judged twice: *as shipped*, and
+*left out*: by curves fitted on the other families only.
 
 Measured in one process, {machine}.
 """

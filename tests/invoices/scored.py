@@ -1,0 +1,51 @@
+"""Scores of labelled documents, each read once, and what the project promises of them."""
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+from bench.extraction import load_truths, read_file
+from bench.extraction_scores import Truth, judge
+from invoices.calibration import expected_error
+from invoices.model import FIELD_NAMES, InvoiceData
+
+LEAST_RIGHT, MOST_WRONG = 0.95, 0.03
+"""Of the fields of PDFs with text: what the project promises of layouts it has never seen."""
+MOST_ERROR = 0.05
+"""Expected calibration error: how far what is claimed of values lies from how many of them are right."""
+
+
+class Scored:
+    """The labelled documents of a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.truths = list(load_truths(folder))
+
+    @cache  # noqa: B019 - as many as there are folders, for as long as the tests run
+    def reading(self, file: str) -> InvoiceData | None:
+        return read_file(self.folder / file)
+
+    def outcome(self, truth: Truth, name: str) -> str:
+        return dict(judge(truth, self.reading(truth.file)))[name]
+
+    def assert_fields_are_right_and_hardly_any_is_wrong(self, truths: Sequence[Truth]) -> None:
+        told = [
+            (truth.file, name, outcome) for truth in truths for name, outcome in judge(truth, self.reading(truth.file))
+        ]
+        outcomes = Counter(outcome for *_, outcome in told)
+        others = [entry for entry in told if entry[2] != "right"]
+        assert outcomes["right"] >= LEAST_RIGHT * outcomes.total(), others
+        assert outcomes["wrong"] <= MOST_WRONG * outcomes.total(), others
+
+    def calibration_error(self) -> float:
+        return expected_error(
+            [
+                (getattr(invoice, name).confidence, outcome == "right")
+                for truth in self.truths
+                if (invoice := self.reading(truth.file)) is not None
+                for name, outcome in judge(truth, invoice)
+                if outcome != "missing" and name in FIELD_NAMES
+            ]
+        )

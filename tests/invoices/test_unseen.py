@@ -1,0 +1,28 @@
+"""Layouts that the readers were not made for (tests/invoices/unseen) are read as well as the project promises."""
+
+from collections import Counter
+from pathlib import Path
+
+from invoices.straight_through import WITHOUT_HISTORY, decide
+from tests.invoices.scored import MOST_ERROR, Scored
+
+UNSEEN = Scored(Path(__file__).parent / "unseen")
+
+
+def test_fields_are_right_and_hardly_any_is_wrong() -> None:
+    UNSEEN.assert_fields_are_right_and_hardly_any_is_wrong(UNSEEN.truths)
+
+
+def test_no_total_is_wrong_and_at_most_one_is_missing() -> None:
+    totals = Counter(UNSEEN.outcome(truth, "total") for truth in UNSEEN.truths)
+    assert totals["wrong"] == 0
+    assert totals["missing"] <= 1
+
+
+def test_confidences_are_worth_what_they_claim() -> None:
+    assert UNSEEN.calibration_error() <= MOST_ERROR
+
+
+def test_none_passes_without_a_person() -> None:
+    readings = {truth.file: UNSEEN.reading(truth.file) for truth in UNSEEN.truths}
+    assert not [file for file, invoice in readings.items() if invoice and decide(invoice, WITHOUT_HISTORY).passes]
