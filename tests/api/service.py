@@ -11,6 +11,7 @@ from typing import Annotated, cast
 import httpx
 import uvicorn
 from fastapi import FastAPI, Header
+from temporalio.client import WorkflowExecutionStatus
 
 from api.app import create_app
 from api.auth import current_principal
@@ -18,10 +19,11 @@ from dag.values import Json
 from operations.app import App
 from operations.connection import connect, find_connection
 from operations.draining import working
-from operations.principal import Principal, Scope
+from operations.principal import DEFAULT_TENANT, Principal, Scope
 from settings import Settings
 from tests.stack import eventually
 from worker import build_workers, open_tools
+from workflows.contract import workflow_id
 
 ALL_SCOPES = " ".join(Scope)
 HELLO = {"id": "hello", "steps": [{"id": "greet", "handler": "echo", "config": {"value": "hi"}}]}
@@ -58,6 +60,17 @@ class Service:
 
         await eventually(has_ended, f"the end of {run_id}")
         return answers[-1]
+
+    async def closed(self, run_id: str) -> Json:
+        """Wait until a run has ended and said all that is to be kept of it, its dead letters too; return it."""
+        run = await self.ended(run_id)
+        handle = self.app.temporal.get_workflow_handle(workflow_id(DEFAULT_TENANT, run_id))
+
+        async def is_closed() -> bool:
+            return (await handle.describe()).status is not WorkflowExecutionStatus.RUNNING
+
+        await eventually(is_closed, f"the last words of {run_id}")
+        return run
 
 
 def settings_for(temporal_address: str, dsn: str, data_dir: Path) -> Settings:

@@ -33,7 +33,7 @@ async def failed(service: Service, definition: Json, **more: Json) -> str:
     """Run a definition to its failure and return the run's id."""
     response = await service.http.post("/v1/runs", json={"definition": definition, **more})
     assert response.status_code == 202, response.text
-    run = await service.ended(response.json()["run_id"])
+    run = await service.closed(response.json()["run_id"])
     assert run["status"] == "failed", run
     run_id: str = run["run_id"]
     return run_id

@@ -38,7 +38,7 @@ async def stuck(service: Service, server: Loopback, status: str) -> str:
 
         await eventually(is_late, "the last step")
         await service.http.post(f"/v1/runs/{run_id}/abort", json={"reason": "enough"})
-    run = await service.ended(run_id)
+    run = await service.closed(run_id)
     assert (run["status"], undone(run)) == (status, {"book": "completed", "pay": "failed", "pack": "completed"})
     return run_id
 
@@ -71,7 +71,7 @@ async def test_a_letter_of_undoing_is_retried_by_undoing_once(calling: Service, 
         assert done.status_code == 200, done.text
         told = done.json()
         assert (told["status"], told["resolution"], told["resolved_by"]) == ("resolved", "retry", "tester")
-        after = await calling.ended(run_id)
+        after = await calling.closed(run_id)
         assert (after["status"], after["reason"]) == (before["status"], before["reason"])
         assert undone(after) == dict.fromkeys(("book", "pay", "pack"), "completed")
         assert called(server) == ["/pack", "/pay", "/book", "/pay"]
@@ -88,7 +88,7 @@ async def test_undoing_that_fails_again_is_told_again(calling: Service) -> None:
         letter = f"/v1/dead-letters/{run_id}/pay"
         for compensation, status in (("failed", "failed"), ("completed", "resolved")):
             assert (await calling.http.post(f"/v1/runs/{run_id}/retry", json={"undo": True})).status_code == 200
-            run = await calling.ended(run_id)
+            run = await calling.closed(run_id)
             assert (run["status"], run["reason"], run["stopped_by"]) == ("aborted", "enough", "tester")
             assert undone(run)["pay"] == compensation
             assert (await calling.http.get(letter)).json()["status"] == status
@@ -116,7 +116,7 @@ async def test_a_failed_run_goes_on_after_its_undoing_and_does_anew_what_was_und
     async with loopback(*REPLIES) as server:
         run_id = await stuck(calling, server, "failed")
         await calling.http.post(f"/v1/runs/{run_id}/retry", json={"undo": True})
-        await calling.ended(run_id)
+        await calling.closed(run_id)
         told = await calling.http.post(f"/v1/runs/{run_id}/retry", json={"steps": {"last": {"skip": True}}})
         assert {name: fate["fate"] for name, fate in told.json()["steps"].items()} == {
             "book": "rerun",
@@ -124,7 +124,7 @@ async def test_a_failed_run_goes_on_after_its_undoing_and_does_anew_what_was_und
             "pack": "rerun",
             "last": "new",
         }
-        assert (await calling.ended(run_id))["status"] == "completed"
+        assert (await calling.closed(run_id))["status"] == "completed"
 
 
 @pytest.mark.parametrize("more", [{"version": 1}, {"steps": {"pay": {"skip": True}}}])
@@ -157,7 +157,7 @@ async def test_a_run_inside_another_is_not_undone_alone(calling: Service) -> Non
         await calling.http.post("/v1/definitions", json={"definition": inner})
         outer = {"id": f"around_{uuid.uuid4().hex}", "steps": [{"id": "inner", "workflow": {"id": inner["id"]}}]}
         run_id = (await calling.http.post("/v1/runs", json={"definition": outer})).json()["run_id"]
-        assert (await calling.ended(run_id))["status"] == "failed"
+        assert (await calling.closed(run_id))["status"] == "failed"
         refused = await calling.http.post(f"/v1/dead-letters/{run_id}~inner/pay/resolve", json={"action": "retry"})
         assert (refused.status_code, refused.json()["problems"][0]["path"]) == (422, "run_id")
         assert "is not undone alone" in refused.json()["problems"][0]["message"]
