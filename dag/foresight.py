@@ -12,11 +12,8 @@ from dag.scheduler import advance
 from dag.state import SETTLED, RunState, SkipReason, StepStatus
 from dag.values import Json
 
-_WORDS = {
-    StepStatus.RUNNING: "is tried again",
-    StepStatus.SKIPPED: "skipped by hand",
-    StepStatus.COMPLETED: "takes an output given by hand",
-}
+_WORDS = {StepStatus.SKIPPED: "skipped by hand", StepStatus.COMPLETED: "takes an output given by hand"}
+"""Of a step that is resolved and settled with it; every other one is tried again."""
 
 
 @dataclass(frozen=True, slots=True)
