@@ -1,4 +1,4 @@
-"""What people did about failed steps and their runs, also of those that are no longer in the dead-letter inbox."""
+"""What people did to runs and about their failed steps, also of those that are no longer in the dead-letter inbox."""
 
 import datetime as dt
 from typing import Annotated
@@ -28,10 +28,13 @@ class ActionOut(BaseModel):
     model_config = ConfigDict(from_attributes=True)
 
     action: str = Field(
-        examples=["retry_run"], description="retry_run, or about one step retry, skip, output, abort or dismiss"
+        examples=["retry_run"],
+        description="to the run pause, resume, abort or retry_run; about a step retry, skip, output, abort or dismiss",
     )
     step_id: str | None
-    details: dict[str, Json] = Field(description="what was given by hand, and why")
+    details: dict[str, Json] = Field(
+        description="what was given by hand, and why; `outcome` if no worker answered: it may not have been done"
+    )
     acted_by: str
     acted_at: dt.datetime
 
@@ -55,9 +58,9 @@ async def list_actions(
     limit: Limit = 100,
     after: After = None,
 ) -> ActionListOut:
-    """Tell what people did about a run's failed steps, newest first: retries, skips, outputs by hand, dismissals.
+    """Tell what people did to a run and about its failed steps, newest first.
 
-    Who aborted the run itself is told by the run.
+    Pauses, resumptions, aborts, retries; of a step skips, outputs by hand, dismissals. Nothing that was refused.
     """
     page = await run_actions.list_run_actions(app, who, run_id, step_id=step, limit=limit, after=after)
     return ActionListOut.model_validate(page)

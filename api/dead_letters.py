@@ -11,8 +11,8 @@ from pydantic_core import PydanticCustomError
 from api.actions import ActionOut
 from api.auth import MayOperateRuns, MayRead
 from api.errors import problems
-from api.parameters import After, AppDep, Limit
-from api.retries import Reason
+from api.parameters import After, AppDep, Limit, Reason
+from api.unmatched import UnmatchedOut
 from dag.values import Json
 from operations import dead_letters
 from operations.dead_letters import MOST_RETRIED, LetterOrder, Retried, ShownLetter
@@ -74,6 +74,7 @@ class LetterListOut(BaseModel):
 
     letters: list[LetterOut]
     after: str | None
+    unmatched: list[UnmatchedOut] = Field(description="if there are no letters: filters whose value no letter has")
 
 
 class ClassCountOut(BaseModel):
@@ -92,7 +93,10 @@ class ClassCountOut(BaseModel):
 class CountsOut(BaseModel):
     """Letters by error class, the most frequent first."""
 
+    model_config = ConfigDict(from_attributes=True)
+
     classes: list[ClassCountOut]
+    unmatched: list[UnmatchedOut] = Field(description="if there are no letters: filters whose value no letter has")
 
 
 class ShownLetterOut(LetterOut):
@@ -184,6 +188,7 @@ class RetriedOut(BaseModel):
 
     outcomes: list[OutcomeOut]
     left: int
+    unmatched: list[UnmatchedOut] = Field(description="if there is no outcome: filters whose value no letter has")
 
 
 @router.get("", responses=problems())
@@ -217,8 +222,7 @@ async def count_letters(
 ) -> CountsOut:
     """Count letters by error class; by default all that are open."""
     wanted = LetterFilter(error_class, definition, handler, status, view)
-    counts = await dead_letters.count_letters(app, who, wanted)
-    return CountsOut(classes=[ClassCountOut.model_validate(count) for count in counts])
+    return CountsOut.model_validate(await dead_letters.count_letters(app, who, wanted))
 
 
 @router.post("/retry", responses=problems(NotFound))

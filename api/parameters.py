@@ -8,6 +8,7 @@ from typing import Annotated, Any, cast
 
 from fastapi import Depends, Header, Query, Request, params
 from fastapi.dependencies.utils import get_flat_params
+from pydantic import Field
 
 from dag.inputs import InputProblem
 from dag.values import shortened
@@ -25,6 +26,8 @@ Limit = Annotated[int, Query(ge=1, le=500, description="most items on the page")
 After = Annotated[
     str | None, Query(max_length=4096, description="the `after` of the page before; without it, the first page")
 ]
+
+Reason = Annotated[str, Field(max_length=500, pattern=r"^[^\x00]*$", description="recorded with the action")]
 
 
 async def only_known(request: Request) -> None:

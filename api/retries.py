@@ -1,13 +1,13 @@
 """Retries of runs that ended, with edits and under newer versions, and the word that a parked step waits for."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from api.auth import MayOperateRuns
 from api.errors import problems
-from api.parameters import AppDep
+from api.parameters import AppDep, Reason
 from api.runs import RunStatusOut
 from dag.aliases import MAX_VERSION
 from dag.messages import ResolutionKind
@@ -19,8 +19,6 @@ from operations.errors import NotFound, TooLarge, WrongState
 from operations.retries import RetryOrder
 
 router = APIRouter(prefix="/v1/runs/{run_id}", tags=["runs"])
-
-Reason = Annotated[str, Field(max_length=500, pattern=r"^[^\x00]*$", description="recorded with the action")]
 
 
 class EditIn(BaseModel):

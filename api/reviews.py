@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from api.auth import MayReview
 from api.errors import problems
 from api.parameters import After, AppDep, Limit, as_utc
+from api.unmatched import UnmatchedOut
 from dag.kinds import ID_PATTERN
 from dag.state import RunStatus
 from dag.values import Json
@@ -99,6 +100,12 @@ class ReviewListOut(BaseModel):
 
     reviews: list[ReviewOut]
     after: str | None
+    unmatched: list[UnmatchedOut] = Field(
+        description="if there are no items: a queue, or a group, that no item has ever had"
+    )
+
+
+Status = Literal["open", "postponed", "approved", "rejected", "decided", "closed"]
 
 
 class DecisionIn(BaseModel):
@@ -125,7 +132,7 @@ async def list_reviews(
     who: MayReview,
     app: AppDep,
     *,
-    status: Annotated[str, Query(max_length=32, pattern="^[a-z_]+$")] = OPEN,
+    status: Annotated[Status, Query(description="postponed: open, and put off")] = "open",
     queue: Annotated[str | None, Query(max_length=64, pattern=ID_PATTERN, description="one queue's items")] = None,
     kind: Annotated[Literal["document", "step"] | None, Query(description="what asks")] = None,
     group: Annotated[

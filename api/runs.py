@@ -9,7 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from api.auth import MayOperateRuns, MayRead, MaySubmit
 from api.errors import problems
-from api.parameters import After, AppDep, IdempotencyKey, Limit, one_key
+from api.parameters import After, AppDep, IdempotencyKey, Limit, Reason, one_key
+from api.unmatched import UnmatchedOut
 from dag.aliases import MAX_VERSION
 from dag.explanation import RunExplanation
 from dag.report import RunReport
@@ -90,6 +91,9 @@ class RunListOut(BaseModel):
 
     runs: list[RunLineOut]
     after: str | None
+    unmatched: list[UnmatchedOut] = Field(
+        description="if there are no runs: a definition that was never published, a document that was never sent"
+    )
 
 
 class RunStatusOut(BaseModel):
@@ -120,6 +124,14 @@ class AnswerIn(BaseModel):
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"answer": {"decision": "process"}}]})
 
     answer: Json
+
+
+class WhyIn(BaseModel):
+    """Why a run is paused or goes on."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"reason": "the bank is closed"}]})
+
+    reason: Reason = ""
 
 
 class AbortIn(BaseModel):
@@ -211,15 +223,17 @@ async def explain_run(
 
 
 @router.post("/{run_id}/pause", responses=problems(NotFound, WrongState))
-async def pause_run(run_id: str, who: MayOperateRuns, app: AppDep) -> RunStatusOut:
+async def pause_run(run_id: str, who: MayOperateRuns, app: AppDep, why: WhyIn | None = None) -> RunStatusOut:
     """Start no more steps; what runs goes on."""
-    return RunStatusOut(run_id=run_id, status=await run_control.pause_run(app, who, run_id))
+    status = await run_control.pause_run(app, who, run_id, reason=why.reason if why else "")
+    return RunStatusOut(run_id=run_id, status=status)
 
 
 @router.post("/{run_id}/resume", responses=problems(NotFound, WrongState))
-async def resume_run(run_id: str, who: MayOperateRuns, app: AppDep) -> RunStatusOut:
+async def resume_run(run_id: str, who: MayOperateRuns, app: AppDep, why: WhyIn | None = None) -> RunStatusOut:
     """Go on after a pause."""
-    return RunStatusOut(run_id=run_id, status=await run_control.resume_run(app, who, run_id))
+    status = await run_control.resume_run(app, who, run_id, reason=why.reason if why else "")
+    return RunStatusOut(run_id=run_id, status=status)
 
 
 @router.post("/{run_id}/abort", responses=problems(NotFound, WrongState))

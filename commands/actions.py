@@ -1,4 +1,4 @@
-"""`docrail actions`: tell what people did about a run's failed steps, and what they gave by hand."""
+"""`docrail actions`: tell what people did to a run and about its failed steps, and what they gave by hand."""
 
 import json
 from collections.abc import Iterator
@@ -22,10 +22,10 @@ def actions(
     as_json: AsJson = False,
     api: Api = HERE,
 ) -> None:
-    """Tell what people did about failed steps.
+    """Tell what people did to a run.
 
-    Of one run, the latest first: its retries, and each step that was skipped, dismissed or given an output; who did it,
-    when and why, and what they gave by hand.
+    The latest first: who paused, resumed, aborted or retried it, and each failed step that was tried again, skipped,
+    dismissed or given an output; who did it, when and why, and what they gave by hand. Nothing that was refused.
 
     Exit codes: 0 told, 1 there is no such run, the API refused or is away; 2 wrong usage.
 
@@ -36,7 +36,7 @@ def actions(
     if as_json:
         print_json(told)
     elif not told:
-        print("nobody has retried it or dealt with a failed step of it")
+        print("nobody has paused, aborted or retried it, or dealt with a failed step of it")
     else:
         print("\n".join(line for action in told for line in _lines(action)))
 

@@ -9,6 +9,7 @@ import typer
 from commands.asking import HERE, Api, AsJson, ask_api, print_json
 from commands.given import parse_json
 from commands.speaking import console, table
+from commands.unmatched import tell_unmatched
 from dag.values import Json
 
 INBOX = "/v1/dead-letters"
@@ -62,6 +63,7 @@ def show_all(
     """
     asked = {**_filters(error_class, definition, handler), "status": status, "view": view, "limit": limit}
     page = ask_api(api, "GET", INBOX, params={name: value for name, value in asked.items() if value is not None})
+    tell_unmatched(page, "failed step")
     if as_json:
         print_json(page["letters"])
         return
@@ -93,7 +95,9 @@ def counts(
     Example: docrail dead-letters counts --definition invoice
     """
     asked = {**_filters(None, definition, handler), "status": status}
-    found = ask_api(api, "GET", f"{INBOX}/counts", params=asked)["classes"]
+    told = ask_api(api, "GET", f"{INBOX}/counts", params=asked)
+    found = told["classes"]
+    tell_unmatched(told, "failed step")
     if as_json:
         print_json(found)
         return
@@ -154,6 +158,7 @@ def retry(
         raise typer.BadParameter("expected RUN STEP for one, or --class or another filter", param_hint="RUN STEP")
     order: dict[str, Json] = {**asked, "limit": limit, "reason": reason}
     told = _retry_all(api, order) if is_all else ask_api(api, "POST", f"{INBOX}/retry", json=order)
+    tell_unmatched(told, "failed step")
     if as_json:
         print_json(told)
     else:

@@ -13,6 +13,7 @@ from rich.table import Table
 from commands.answers import Fields, Value, parse_answer
 from commands.asking import HERE, Api, AsJson, ask_api, print_json
 from commands.speaking import console, table
+from commands.unmatched import tell_unmatched
 from dag.values import Json
 
 REVIEWS = "/v1/reviews"
@@ -68,6 +69,7 @@ def show_all(
         "band": None if band is None else str(band),
     }
     page = ask_api(api, "GET", REVIEWS, params={name: text for name, text in wanted.items() if text is not None})
+    tell_unmatched(page, "review item")
     if as_json:
         print_json(page)
         return

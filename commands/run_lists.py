@@ -8,6 +8,7 @@ from rich.table import Table
 
 from commands.asking import HERE, Api, AsJson, ask_api, print_json
 from commands.speaking import console, table
+from commands.unmatched import tell_unmatched
 from dag.values import Json
 
 
@@ -35,6 +36,7 @@ def runs(
     asked: dict[str, Json] = {"definition": definition, "document": document, "status": status, "limit": limit}
     wanted = {name: value for name, value in asked.items() if value is not None}
     page = ask_api(api, "GET", "/v1/runs", params={**wanted, **({"overdue": True} if overdue else {})})
+    tell_unmatched(page, "run")
     if as_json:
         print_json(page["runs"])
         return

@@ -124,7 +124,18 @@ def _show(report: dict[str, Json], *, as_json: bool) -> None:
     why = f": {report['reason']}" if report["reason"] else ""
     print(f"{report['run_id']} {report['status']}{why}\n", flush=True)
     console().print(_table(report))
-    print("\n".join(["", *_outcome(report)]))
+    print("\n".join(["", *_not_undone(report), *_outcome(report)]))
+
+
+def _not_undone(report: dict[str, Json]) -> Iterator[str]:
+    """Say which steps were to be undone and could not be, why, and how that is tried again."""
+    stuck = {name: step for name, step in report["steps"].items() if step["compensation"] in ("failed", "cancelled")}
+    for name, step in stuck.items():
+        error = step["compensation_error"]
+        why = f": {error['type']}: {error['message']}" if error else f": undoing it was {step['compensation']}"
+        yield f"could not be undone: {name}{why}"
+    if stuck and report["status"] in ("failed", "aborted"):  # a cancelled run can only be undone by hand
+        yield f"what they did stands; once the cause is mended: docrail retry {report['run_id']} --undo"
 
 
 def _outcome(report: dict[str, Json]) -> Iterator[str]:

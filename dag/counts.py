@@ -15,6 +15,8 @@ class ItemCounts(BaseModel):
     completed: int
     failed: int
     running: int
+    cancelled: int = 0
+    """Stopped while they ran: by the run's end, or because too many others failed."""
     cached: int = 0
     """Completed ones whose output is that of earlier equal work."""
 
@@ -23,6 +25,11 @@ def counts_of(fan: FanState) -> ItemCounts:
     """Return how far a list has come, its chunks as far as they have told."""
     completed = sum(item.status is StepStatus.COMPLETED for item in fan.items)
     completed += sum(chunk.completed for chunk in fan.chunks.values())
-    cached = sum(item.cached for item in fan.items)
-    running, failed = fan.width if fan.window else fan.running, failed_so_far(fan)
-    return ItemCounts(total=len(fan.items), completed=completed, failed=failed, running=running, cached=cached)
+    return ItemCounts(
+        total=len(fan.items),
+        completed=completed,
+        failed=failed_so_far(fan),
+        running=fan.width if fan.window else fan.running,
+        cancelled=sum(item.status is StepStatus.CANCELLED for item in fan.items),
+        cached=sum(item.cached for item in fan.items),
+    )

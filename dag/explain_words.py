@@ -36,6 +36,7 @@ SAID_CHARACTERS = 300
 _ON_TIMEOUT = {"abort": "the run is aborted", "fail": "the step fails", "continue": "the run goes on"}
 _CAUSES = {"abort": "the run was aborted", "cancel": "the run was cancelled", "fail_fast": "another step had failed"}
 """What stopped a step, by what decided it (dag.progress.STOPPED_BY)."""
+_NOT_UNDONE = (StepStatus.FAILED, StepStatus.CANCELLED)
 _STOPPED = {RunStatus.ABORTED: "aborted", RunStatus.CANCELLED: "cancelled", RunStatus.FAILED: "stopped by a failure"}
 
 
@@ -51,6 +52,8 @@ def run_words(plan: Plan, run: RunState) -> Iterator[str]:
         yield f"{told} had not ended {plan.deadline_seconds:g} s after its start"
     if run.ending is not None and run.outcome is None:
         yield f"what it did is being undone; then it ends as {run.ending}"
+    if stuck := [step.id for step in plan.compensated if run.steps[step.index].compensation in _NOT_UNDONE]:
+        yield f"could not be undone, so that what it did stands: {named(stuck, SAID_KEYS)}"
     for status, does in (
         (StepStatus.FAILED, "failed"),
         (StepStatus.PARKED, "failed, and waiting for a person to say what becomes of it"),
@@ -236,7 +239,8 @@ def _items_words(of: StepExplanation) -> str:
     items = of.items
     assert items is not None, "asked only of a step over a list"
     counts = (f"{getattr(items, name)} {name.replace('_', ' ')}" for name in ("completed", "failed", "running"))
-    left = f", {items.not_started} not started" if items.not_started else ""
+    left = f", {items.cancelled} cancelled" if items.cancelled else ""
+    left += f", {items.not_started} not started" if items.not_started else ""
     left += f", {items.cached} out of the cache" if items.cached else ""
     keys = [item.key for item in items.failed_items]
     failed = f"; failed: {named(keys, SAID_KEYS, of=items.failed)}" if keys else ""

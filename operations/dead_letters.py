@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from dag.inputs import InputProblem
 from dag.messages import ResolutionKind
@@ -12,7 +12,9 @@ from operations.app import App
 from operations.errors import InvalidInput, NotFound, OperationError, Unavailable, WrongState
 from operations.principal import Principal
 from operations.resolving import settle_step
-from operations.run_control import abort_run
+from operations.run_control import end_run
+from operations.runs import checked_run_id
+from operations.unmatched import MOST_COMPARED, Unmatched, unmatched
 from storage import dead_letters, operator_actions
 from storage.db import transaction
 from storage.dead_letters import ClassCount, LetterFilter, LetterStatus, Resolved, StatusFilter, StoredLetter, View
@@ -31,6 +33,16 @@ class LetterPage:
 
     letters: list[StoredLetter]
     after: str | None
+    unmatched: list[Unmatched]
+    """Of an empty page: filters whose value no letter has."""
+
+
+@dataclass(frozen=True, slots=True)
+class LetterCounts:
+    """How many letters each error class has, the most frequent first; `unmatched` as of a page."""
+
+    classes: list[ClassCount]
+    unmatched: list[Unmatched]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +78,8 @@ class Retried:
 
     outcomes: list[Outcome]
     left: int
+    unmatched: list[Unmatched] = field(default_factory=list)
+    """Where nothing was to be retried: filters whose value no letter has."""
 
 
 async def list_letters(
@@ -76,12 +90,25 @@ async def list_letters(
     if key is not None and len(key) != 2:  # noqa: PLR2004 - a run and a step
         raise InvalidInput([InputProblem("after", "is not the `after` of an earlier page of this list")])
     found = await dead_letters.list_letters(app.db, principal.tenant_id, wanted, limit=limit + 1, after=key)
-    return LetterPage(found[:limit], "/".join(found[limit - 1].key) if len(found) > limit else None)
+    unknown = [] if found or key else await _unmatched(app, principal, wanted)
+    return LetterPage(found[:limit], "/".join(found[limit - 1].key) if len(found) > limit else None, unknown)
 
 
-async def count_letters(app: App, principal: Principal, wanted: LetterFilter) -> list[ClassCount]:
+async def count_letters(app: App, principal: Principal, wanted: LetterFilter) -> LetterCounts:
     """Return how many letters each error class has, the most frequent first."""
-    return await dead_letters.count_letters(app.db, principal.tenant_id, wanted)
+    found = await dead_letters.count_letters(app.db, principal.tenant_id, wanted)
+    return LetterCounts(found, [] if found else await _unmatched(app, principal, wanted))
+
+
+async def _unmatched(app: App, principal: Principal, wanted: LetterFilter) -> list[Unmatched]:
+    """Return the filters whose value no letter has, dealt with or not."""
+    asked = {"class": wanted.error_type, "definition": wanted.definition_id, "handler": wanted.handler}
+    given = {name: value for name, value in asked.items() if value is not None}
+    known = {
+        name: await dead_letters.list_values(app.db, principal.tenant_id, name, value, limit=MOST_COMPARED + 1)
+        for name, value in given.items()
+    }
+    return unmatched(given, known)
 
 
 async def show_letter(app: App, principal: Principal, run_id: str, step_id: str) -> ShownLetter:
@@ -130,7 +157,8 @@ async def retry_matching(
     letters = await dead_letters.list_oldest(app.db, principal.tenant_id, wanted, limit=min(limit, MOST_RETRIED))
     outcomes = await _retry_all(app, principal, letters, reason)
     left = await dead_letters.count_letters(app.db, principal.tenant_id, wanted)
-    return Retried(outcomes, sum(count.letters for count in left))
+    unknown = [] if letters else await _unmatched(app, principal, wanted)
+    return Retried(outcomes, sum(count.letters for count in left), unknown)
 
 
 async def _retry_all(app: App, principal: Principal, letters: Iterable[StoredLetter], reason: str) -> list[Outcome]:
@@ -176,7 +204,7 @@ async def _abort(app: App, principal: Principal, letter: StoredLetter, order: Le
     async with transaction(app.db) as connection:
         await record_action(connection, tenant_id, *letter.key, order.action, details=details, by=principal.name)
         letters = await dead_letters.load_open_letters(connection, tenant_id, letter.run_id)
-        await abort_run(app, principal, letter.run_id, order.reason or "aborted from the dead-letter inbox")
+        await end_run(app, principal, letter.run_id, order.reason or "aborted from the dead-letter inbox")
         for each in letters:
             await dead_letters.close(connection, tenant_id, each, Resolved.ABORT, by=principal.name)
 
@@ -194,8 +222,8 @@ async def _dismiss(app: App, principal: Principal, letter: StoredLetter, order: 
 
 
 async def _load(app: App, principal: Principal, run_id: str, step_id: str) -> StoredLetter:
-    is_storable = "\x00" not in run_id + step_id
-    letter = await dead_letters.load_letter(app.db, principal.tenant_id, run_id, step_id) if is_storable else None
+    key = checked_run_id(run_id), step_id
+    letter = await dead_letters.load_letter(app.db, principal.tenant_id, *key) if "\x00" not in step_id else None
     if letter is None:
         raise NotFound("dead letter", f"{run_id}/{step_id}")
     return letter

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from dag.inputs import InputProblem
 from dag.problems import Problem
 from dag.values import Json, shortened
+from operations.id_shapes import mistaken_for
 
 LONGEST_ID = 200
 """Characters of what was asked for that a message repeats. Every id is shorter."""
@@ -21,7 +22,8 @@ class NotFound(OperationError):
 
     def __init__(self, kind: str, wanted: str, meant: str | None = None, *, asked_by: str = "") -> None:
         told = f"there is no {kind} {shortened(wanted, LONGEST_ID)!r}" + (f", and {asked_by}" if asked_by else "")
-        super().__init__(told + (f": did you mean {meant!r}?" if meant else ""))
+        mistaken = mistaken_for(kind, wanted)
+        super().__init__(told + (f": did you mean {meant!r}?" if meant else "") + (f": {mistaken}" if mistaken else ""))
         self.kind = kind
         self.wanted = wanted
 

@@ -18,7 +18,7 @@ from dag.definition import Definition
 from dag.foresight import foretold, resolved
 from dag.inputs import InputProblem, MisfitError, complete_inputs
 from dag.plan import Plan, plan_of
-from dag.retry import Edit, Fate, Retry, StepFate, Who, edit_problems, plan_retry, renew_context, skip_problems
+from dag.retry import Edit, Retry, StepFate, Who, edit_problems, plan_retry, renew_context, skip_problems
 from dag.rewind import save
 from dag.state import RunStatus, StepStatus
 from dag.undoing import UNDOABLE, plan_undoing
@@ -42,9 +42,10 @@ from operations.run_control import end_run
 from operations.run_reports import show_run
 from operations.runs import checked_run_id, continue_run
 from operations.saved import kept, request_of, saved_state
+from operations.undoing import check_undoing, is_of_undoing, undo_advice
 from storage import dead_letters
 from storage.db import transaction
-from storage.dead_letters import Resolved, StoredLetter
+from storage.dead_letters import Resolved
 from storage.operator_actions import lock_run, record_action
 from workflows.contract import RunRequest, outer_run_id
 
@@ -112,7 +113,7 @@ async def retry_run(app: App, principal: Principal, run_id: str, order: RetryOrd
             connection, principal.tenant_id, run_id, None, "retry_run", details=details, by=principal.name
         )
         for letter in await dead_letters.load_open_letters(connection, principal.tenant_id, run_id):
-            if order.undo and not _is_of_undoing(letter, run_id, prepared.fates):
+            if order.undo and not is_of_undoing(letter, run_id, prepared.fates):
                 continue
             resolution = _resolution(order.edits.get(letter.step_id) if letter.run_id == run_id else None)
             await dead_letters.close(connection, principal.tenant_id, letter, resolution, by=principal.name)
@@ -172,7 +173,8 @@ async def _prepare(app: App, principal: Principal, run_id: str, order: RetryOrde
     status = status_of(description)
     is_retryable = status in (UNDOABLE if order.undo else _RETRYABLE)
     if not is_retryable and (order.undo or not await _may_go_on(app, principal, run_id, status, order)):
-        raise WrongState("undo" if order.undo else "retry", status)
+        advice = "" if order.undo else await undo_advice(app, principal, description)
+        raise WrongState("undo" if order.undo else "retry", status, advice=advice)
     if description.parent_id is not None:
         raise InvalidInput([_answers_for(outer_run_id(description.parent_id), is_undoing=order.undo)])
     asked = await request_of(app, description)
@@ -183,7 +185,7 @@ async def _prepare(app: App, principal: Principal, run_id: str, order: RetryOrde
     plan = plan_of(request.definition, request.semantics)
     retry = plan_undoing(plan, saved) if order.undo else _plan(app, who, asked, request, saved, order)
     if order.undo:
-        _check_undoing(retry, order)
+        check_undoing(retry, alone=not order.edits and order.version is None)
     retry.state.inputs = request.inputs
     if request.version != asked.version:
         retry.state.context = renew_context(retry.state.context, plan, request.version, uuid.uuid4().hex)
@@ -203,18 +205,6 @@ def _answers_for(outer: str, *, is_undoing: bool) -> InputProblem:
     if is_undoing:
         message = f"is a run inside {outer!r}: what it did is not undone alone. Undo it by hand and dismiss its letter"
     return InputProblem("run_id", message)
-
-
-def _check_undoing(retry: Retry, order: RetryOrder) -> None:
-    """Check that there is something to undo, and nothing else to do. Raises: InvalidInput."""
-    if order.edits or order.version is not None:
-        raise InvalidInput([InputProblem("undo", "goes with no edits and no version: the run only undoes, and ends")])
-    if all(fate.fate is not Fate.UNDONE for fate in retry.fates.values()):
-        raise InvalidInput([InputProblem("undo", "the run has no step that could not be undone")])
-
-
-def _is_of_undoing(letter: StoredLetter, run_id: str, fates: Mapping[str, StepFate]) -> bool:
-    return letter.run_id == run_id and letter.step_id in fates and fates[letter.step_id].fate is Fate.UNDONE
 
 
 async def _may_go_on(app: App, principal: Principal, run_id: str, status: RunStatus, order: RetryOrder) -> bool:

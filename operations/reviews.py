@@ -12,6 +12,7 @@ from operations.explain import load_step_status
 from operations.principal import Principal
 from operations.run_control import answer_wait
 from operations.run_reports import show_run
+from operations.unmatched import MOST_COMPARED, Unmatched, unmatched
 from storage import review_lists
 from storage import reviews as stored_reviews
 from storage.review_lists import ReviewFilter, Sort
@@ -28,6 +29,8 @@ class ReviewPage:
 
     reviews: list[Review]
     after: str | None
+    unmatched: list[Unmatched]
+    """Of an empty page: a queue, or a group, that no item has ever had."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,17 @@ async def list_reviews(
         raise InvalidInput([InputProblem("after", "is not a review item's id")])
     tenant_id = principal.tenant_id
     found = await review_lists.list_reviews(app.db, tenant_id, wanted, sort=sort, limit=limit + 1, after=after)
-    return ReviewPage(found[:limit], found[limit - 1].review_id if len(found) > limit else None)
+    unknown = [] if found or after or wanted is None else await _unmatched(app, tenant_id, wanted)
+    return ReviewPage(found[:limit], found[limit - 1].review_id if len(found) > limit else None, unknown)
+
+
+async def _unmatched(app: App, tenant_id: str, wanted: ReviewFilter) -> list[Unmatched]:
+    asked = {name: value for name, value in (("queue", wanted.queue), ("group", wanted.group)) if value is not None}
+    known = {
+        name: await review_lists.list_values(app.db, tenant_id, name, value, limit=MOST_COMPARED + 1)
+        for name, value in asked.items()
+    }
+    return unmatched(asked, known)
 
 
 async def show_review(app: App, principal: Principal, review_id: str) -> tuple[Review, ReviewContent]:

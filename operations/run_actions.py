@@ -1,4 +1,4 @@
-"""What people did about a run's failed steps, who and when, with what they gave by hand."""
+"""What people did to a run and about its failed steps, who and when, with what they gave by hand."""
 
 import re
 from dataclasses import dataclass

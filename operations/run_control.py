@@ -1,6 +1,8 @@
 """Pause, resume and abort a run: asked of its worker, answered with the run's new status."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 from temporalio.client import WorkflowUpdateFailedError
 from temporalio.exceptions import ApplicationError
@@ -22,17 +24,24 @@ from operations.engine import (
 from operations.errors import InvalidInput, MayNotDecide, NotFound, Unavailable, WrongState
 from operations.principal import Principal
 from operations.runs import checked_run_id
+from storage.db import transaction
+from storage.operator_actions import record_action
 from workflows.contract import ABORT, ANSWER, MISFIT, NOT_ALLOWED, PAUSE, RESUME, UNKNOWN_STEP, WRONG_STATE, workflow_id
 
+UNANSWERED = "no worker answered: it may have been carried out later, or not at all"
+"""The `outcome` of an action that nobody knows the end of."""
 
-async def pause_run(app: App, principal: Principal, run_id: str) -> RunStatus:
+
+async def pause_run(app: App, principal: Principal, run_id: str, *, reason: str = "") -> RunStatus:
     """Start no more steps of the run; what runs goes on. Raises: NotFound, WrongState, Unavailable."""
-    return await update_run(app, principal, run_id, PAUSE)
+    async with _recorded(app, principal, run_id, PAUSE, {"reason": reason}):
+        return await update_run(app, principal, run_id, PAUSE)
 
 
-async def resume_run(app: App, principal: Principal, run_id: str) -> RunStatus:
+async def resume_run(app: App, principal: Principal, run_id: str, *, reason: str = "") -> RunStatus:
     """Let a paused run go on. Raises: NotFound, WrongState, Unavailable."""
-    return await update_run(app, principal, run_id, RESUME)
+    async with _recorded(app, principal, run_id, RESUME, {"reason": reason}):
+        return await update_run(app, principal, run_id, RESUME)
 
 
 async def abort_run(app: App, principal: Principal, run_id: str, reason: str, *, force: bool = False) -> RunStatus:
@@ -41,14 +50,17 @@ async def abort_run(app: App, principal: Principal, run_id: str, reason: str, *,
     `force` asks no worker: for a run whose workflow task fails. Its steps are not told, and the run has failed.
     """
     if not force:
-        return await end_run(app, principal, run_id, reason)
-    handle = app.temporal.get_workflow_handle(workflow_id(principal.tenant_id, checked_run_id(run_id)))
-    try:
-        with engine_errors("run", run_id):
-            await handle.terminate(reason=f"aborted by force, by {principal.name}: {reason}", rpc_timeout=RPC_TIMEOUT)
-    except NotFound:
-        raise await _ended(app, principal, run_id, ABORT) from None
-    return RunStatus.FAILED
+        async with _recorded(app, principal, run_id, ABORT, {"reason": reason}):
+            return await end_run(app, principal, run_id, reason)
+    async with _recorded(app, principal, run_id, ABORT, {"reason": reason, "force": True}):
+        handle = app.temporal.get_workflow_handle(workflow_id(principal.tenant_id, run_id))
+        told = f"aborted by force, by {principal.name}: {reason}"
+        try:
+            with engine_errors("run", run_id):
+                await handle.terminate(reason=told, rpc_timeout=RPC_TIMEOUT)
+        except NotFound:
+            raise await _ended(app, principal, run_id, ABORT) from None
+        return RunStatus.FAILED
 
 
 async def end_run(app: App, principal: Principal, run_id: str, reason: str, *, is_continued: bool = False) -> RunStatus:
@@ -109,6 +121,27 @@ async def update_run(
             raise
         raise await _unanswered(app, principal, run_id, action, error) from error
     return RunStatus(answer)
+
+
+@asynccontextmanager
+async def _recorded(
+    app: App, principal: Principal, run_id: str, action: str, details: dict[str, Json]
+) -> AsyncIterator[None]:
+    """Write down what the block does to the whole run, and nothing of what is refused. Raises: NotFound.
+
+    Where no worker answered, nobody knows whether it is done: then that is written down.
+    """
+    tenant_id, by = principal.tenant_id, principal.name
+    checked_run_id(run_id)
+    try:
+        async with transaction(app.db) as connection:
+            await record_action(connection, tenant_id, run_id, None, action, details=details, by=by)
+            yield
+    except Unavailable as error:
+        if isinstance(error.__cause__, Unavailable) and error.__cause__.service == WORKER:
+            unknown = details | {"outcome": UNANSWERED}
+            await record_action(app.db, tenant_id, run_id, None, action, details=unknown, by=by)
+        raise
 
 
 def _takes_no_name(error: WrongState) -> bool:

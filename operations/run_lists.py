@@ -15,6 +15,9 @@ from operations.app import App
 from operations.engine import RPC_TIMEOUT, engine_errors, status_of
 from operations.errors import InvalidInput
 from operations.principal import Principal
+from operations.unmatched import MOST_COMPARED, Unmatched, unmatched
+from storage import definitions
+from storage.documents import load_document
 from workflows.contract import DEFINITION, DOCUMENT, OVERDUE, STATUS, TENANT, WORKFLOW_TYPE, run_id_of
 
 _SAFE_VALUE = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
@@ -65,6 +68,8 @@ class RunPage:
 
     runs: list[RunSummary]
     after: str | None
+    unmatched: list[Unmatched]
+    """Of an empty page: a definition that was never published, a document that was never sent."""
 
 
 async def list_runs(
@@ -77,7 +82,19 @@ async def list_runs(
     with engine_errors("after", after or ""):
         await pages.fetch_next_page()
         runs = [await _summary(execution) for execution in pages.current_page or ()]
-    return RunPage(runs, after_of(pages.next_page_token, query))
+    unknown = [] if runs or after else await _unmatched(app, principal.tenant_id, wanted)
+    return RunPage(runs, after_of(pages.next_page_token, query), unknown)
+
+
+async def _unmatched(app: App, tenant_id: str, wanted: RunFilter) -> list[Unmatched]:
+    known: dict[str, list[str]] = {"definition": [], "document": []}
+    if wanted.definition_id is not None:
+        lines = await definitions.list_definitions(app.db, tenant_id, limit=MOST_COMPARED + 1)
+        exact = await definitions.list_versions(app.db, tenant_id, wanted.definition_id, limit=1)
+        known["definition"] = [line.definition_id for line in (*lines, *exact)]
+    if wanted.document_id is not None and await load_document(app.db, tenant_id, wanted.document_id) is not None:
+        known["document"] = [wanted.document_id]
+    return unmatched({"definition": wanted.definition_id, "document": wanted.document_id}, known)
 
 
 def _query(tenant_id: str, wanted: RunFilter) -> str:

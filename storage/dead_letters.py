@@ -78,6 +78,18 @@ SELECT error_type, count(*) AS letters, count(*) FILTER (WHERE status = 'parked'
  GROUP BY error_type
  ORDER BY count(*) DESC, error_type"""
 
+_FILTERS = {"class": "error_type", "definition": "definition_id", "handler": "handler"}
+LIST_VALUES = {
+    name: f"""
+SELECT {column} FROM dead_letters
+ WHERE tenant_id = $1 AND {column} IS NOT NULL
+ GROUP BY {column}
+ ORDER BY {column} = $2 DESC, count(*) DESC, {column}
+ LIMIT $3"""
+    for name, column in _FILTERS.items()
+}
+"""By a filter's name."""
+
 
 class LetterStatus(StrEnum):
     """PARKED: its run waits for a person; FAILED: its run went on or ended; RESOLVED: somebody dealt with it."""
@@ -225,6 +237,14 @@ async def list_oldest(db: Database, tenant_id: str, wanted: LetterFilter, *, lim
 async def count_letters(db: Database, tenant_id: str, wanted: LetterFilter) -> list[ClassCount]:
     """Return how many letters each error class has, the most frequent first."""
     return [ClassCount(**row) for row in await db.fetch(COUNT, tenant_id, *_parameters(wanted))]
+
+
+async def list_values(db: Database, tenant_id: str, name: str, value: str, *, limit: int) -> list[str]:
+    """Return what letters, resolved ones too, have of `class`, `definition` or `handler`: `value` first if one has it.
+
+    Then the most frequent.
+    """
+    return [row[0] for row in await db.fetch(LIST_VALUES[name], tenant_id, value, limit)]
 
 
 def _parameters(wanted: LetterFilter) -> tuple[str | dt.datetime | None, ...]:

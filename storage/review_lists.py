@@ -44,6 +44,13 @@ LIST_REVIEWS = {
     for sort, order in ORDERS.items()
 }
 
+LIST_VALUES = {
+    name: f"SELECT {column} FROM reviews WHERE tenant_id = $1 AND {column} IS NOT NULL "
+    f"GROUP BY {column} ORDER BY {column} = $2 DESC, count(*) DESC, {column} LIMIT $3"
+    for name, column in {"queue": "queue", "group": "assignee_group"}.items()
+}
+"""By a filter's name."""
+
 
 @dataclass(frozen=True, slots=True)
 class ReviewFilter:
@@ -75,3 +82,11 @@ async def list_reviews(
     """
     found = await db.fetch(LIST_REVIEWS[sort], tenant_id, limit, after, *astuple(wanted or ReviewFilter()))
     return [Review(**row) for row in found]
+
+
+async def list_values(db: Database, tenant_id: str, name: str, value: str, *, limit: int) -> list[str]:
+    """Return what review items, decided ones too, have of `queue` or `group`: `value` first if one has it.
+
+    Then the most frequent.
+    """
+    return [row[0] for row in await db.fetch(LIST_VALUES[name], tenant_id, value, limit)]

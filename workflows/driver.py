@@ -23,11 +23,13 @@ from dag.messages import (
     Finish,
     GoOn,
     Load,
+    PauseRequested,
     Record,
     RecordDecision,
     RecordOverdue,
     Resolution,
     Resolved,
+    ResumeRequested,
     RunStarted,
     Start,
     StartChunk,
@@ -54,6 +56,13 @@ from workflows.failures import may_pass
 from workflows.launch import Piece, record, run_handler, run_nested, undo, wait
 from workflows.moving import kept_state, moved
 from workflows.telling import letter_of, review_end
+
+_LEADS_TO = {
+    AbortRequested: RunStatus.ABORTED,
+    PauseRequested: RunStatus.PAUSED,
+    ResumeRequested: RunStatus.RUNNING,
+}
+"""How a run stands once it has decided on what it was told."""
 
 TURN_PAUSE = timedelta(milliseconds=1)
 """A timer ends a turn: what has begun goes to the server, and the time that a turn may take is counted anew."""
@@ -121,9 +130,12 @@ class Driver:
     def _is_busy(self) -> bool:
         return bool(self._work or self._recording or self._moving)
 
-    def is_stopping(self) -> bool:
-        """Tell whether an abort has been told that is yet to be decided on."""
-        return any(isinstance(event, AbortRequested) for event in self._inbox)
+    def coming(self) -> RunStatus | None:
+        """Return what an abort, or else the last pause or resume, leads to that is yet to be decided on."""
+        told = [_LEADS_TO[type(event)] for event in self._inbox if type(event) in _LEADS_TO]
+        if not told or self.state.outcome is not None:
+            return None
+        return RunStatus.ABORTED if RunStatus.ABORTED in told else told[-1]
 
     def is_idle(self) -> bool:
         """Tell whether every event told so far has been decided on; after the run's end nothing is."""

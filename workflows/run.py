@@ -184,13 +184,12 @@ class Run:
         self._driver.tell(AbortRequested(reason, workflow.time(), is_continued, by))
 
     def _require(self, *statuses: RunStatus, ending: RunStatus | None = None) -> None:
-        """Refuse an update in a wrong state; a run that is being stopped is in no state to take one.
+        """Refuse an update in a wrong state, also one that it is about to be in: of two pauses at once, one is one.
 
         `ending` is how a run will end that is being undone, where that is no state to take it either.
         """
-        status = self._driver.state.stopping or ending or self._driver.state.status
-        if self._driver.is_stopping():
-            status = RunStatus.ABORTED
+        state = self._driver.state
+        status = state.stopping or ending or self._driver.coming() or state.status
         if status not in statuses:
             raise ApplicationError(f"the run is {status}", status, type=WRONG_STATE, non_retryable=True)
 

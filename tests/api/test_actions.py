@@ -1,12 +1,16 @@
-"""What people did about a run's failed steps is told, also of steps that never were in the dead-letter inbox."""
+"""What people did to a run and about its failed steps is told, also of steps that never were in the inbox."""
 
+import asyncio
 import uuid
 
 import pytest
 
+from dag.values import Json
+from operations.run_control import UNANSWERED
 from storage.operator_actions import record_action
-from tests.api.service import Service
+from tests.api.service import SLOW, Service
 from tests.api.test_retries import failed, failing, retry
+from tests.stack import eventually
 
 
 async def actions_of(service: Service, run_id: str, query: dict[str, str]) -> list[tuple[str, str | None]]:
@@ -93,3 +97,90 @@ async def test_a_step_that_the_run_has_not_is_refused_also_where_the_whole_run_w
         assert await actions_of(service, run_id, {"step": "note"}) == await actions_of(service, run_id, {})
         await retry(service.http, run_id)
         await service.ended(run_id)
+
+
+async def all_of(service: Service, run_id: str) -> list[dict[str, Json]]:
+    """Return the run's actions, the first one first."""
+    told: list[dict[str, Json]] = (await service.http.get(f"/v1/runs/{run_id}/actions")).json()["actions"]
+    return told[::-1]
+
+
+async def slow(service: Service) -> str:
+    """Return a run that goes on until it is stopped."""
+    run_id: str = (await service.http.post("/v1/runs", json={"definition": SLOW})).json()["run_id"]
+    return run_id
+
+
+async def test_who_paused_resumed_and_aborted_a_run_is_told_once_and_nothing_of_what_was_refused(
+    service: Service,
+) -> None:
+    run_id = await slow(service)
+    path, why = f"/v1/runs/{run_id}", {"reason": "the bank is closed"}
+    for action, order, status in (
+        ("resume", {}, 409),
+        ("pause", why, 200),
+        ("pause", why, 409),
+        ("resume", None, 200),
+        ("abort", {"reason": "enough"}, 200),
+        ("abort", {"reason": "too late"}, 409),
+        ("pause", {}, 409),
+    ):
+        assert (await service.http.post(f"{path}/{action}", json=order)).status_code == status, action
+    await service.ended(run_id)
+    assert (await service.http.post(f"{path}/abort", json={"force": True})).status_code == 409
+    told = await all_of(service, run_id)
+    assert [(each["action"], each["details"]) for each in told] == [
+        ("pause", why),
+        ("resume", {"reason": ""}),
+        ("abort", {"reason": "enough"}),
+    ]
+    assert {(each["acted_by"], each["step_id"]) for each in told} == {("tester", None)}
+    assert [each["acted_at"] for each in told] == sorted(each["acted_at"] for each in told)
+
+
+async def test_of_what_several_people_do_at_once_that_is_told_which_happened(service: Service) -> None:
+    run_id = await slow(service)
+    for action in ("pause", "resume", "abort"):
+        answers = await asyncio.gather(
+            *(service.http.post(f"/v1/runs/{run_id}/{action}", headers={"X-Docrail-As": who}) for who in "abc")
+        )
+        assert sorted(answer.status_code for answer in answers) == [200, 409, 409], action
+    assert [each["action"] for each in await all_of(service, run_id)] == ["pause", "resume", "abort"]
+
+
+async def test_an_abort_by_force_is_told_as_one(service: Service) -> None:
+    run_id = await slow(service)
+    order = {"force": True, "reason": "it hangs"}
+    assert (await service.http.post(f"/v1/runs/{run_id}/abort", json=order)).status_code == 200
+    [told] = await all_of(service, run_id)
+    assert (told["action"], told["details"]) == ("abort", {"reason": "it hangs", "force": True})
+
+
+async def test_what_no_worker_answered_is_told_as_that(workerless: Service) -> None:
+    """It may be carried out when one comes: then nobody else says who wanted it."""
+    run_id = await slow(workerless)
+    assert (await workerless.http.post(f"/v1/runs/{run_id}/pause", json={"reason": "why"})).status_code == 503
+    [told] = await all_of(workerless, run_id)
+    assert (told["action"], told["details"]) == ("pause", {"reason": "why", "outcome": UNANSWERED})
+
+
+async def test_an_abort_out_of_the_inbox_is_one_action_and_of_its_step(service: Service) -> None:
+    definition = failing(on_failure="park")
+    run_id: str = (await service.http.post("/v1/runs", json={"definition": definition})).json()["run_id"]
+    letter = f"/v1/dead-letters/{run_id}/sum"
+
+    async def is_there() -> bool:
+        return (await service.http.get(letter)).status_code == 200
+
+    await eventually(is_there, "the letter")
+    done = await service.http.post(f"{letter}/resolve", json={"action": "abort", "reason": "wrong customer"})
+    assert done.status_code == 200, done.text
+    assert [(each["action"], each["step_id"]) for each in await all_of(service, run_id)] == [("abort", "sum")]
+
+
+@pytest.mark.parametrize("run_id", ["no.such", "x"])
+async def test_nothing_is_told_of_a_run_that_there_is_not(service: Service, run_id: str) -> None:
+    for order in ({}, {"force": True}):
+        refused = await service.http.post(f"/v1/runs/{run_id}/abort", json=order)
+        assert (refused.status_code, refused.json()["type"]) == (404, "/problems/not-found")
+    assert (await service.http.get(f"/v1/runs/{run_id}/actions")).status_code == 404

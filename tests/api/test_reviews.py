@@ -42,7 +42,7 @@ async def test_reviews_are_listed_page_by_page_most_urgent_first(service: Servic
 
 async def test_another_tenant_sees_no_reviews(http: httpx.AsyncClient) -> None:
     response = await http.get("/v1/reviews", headers={"X-Test-Tenant": "globex"})
-    assert response.json() == {"reviews": [], "after": None}
+    assert response.json() == {"reviews": [], "after": None, "unmatched": []}
 
 
 @pytest.mark.parametrize("query", [{"after": "rev_1"}, {"after": "\x00"}, {"status": "'"}, {"limit": "0"}])

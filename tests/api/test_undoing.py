@@ -109,7 +109,30 @@ async def test_the_preview_tells_what_is_undone_and_undoes_nothing(calling: Serv
         assert told["steps"]["pay"]["why"].startswith("could not be undone: ")
         assert len(server.asked) == 3
         assert (await calling.http.get(f"/v1/dead-letters/{run_id}/pay")).json()["status"] == "failed"
-        assert (await calling.http.post(f"/v1/runs/{run_id}/retry")).status_code == 409  # it has ended for good
+
+
+async def test_a_refused_retry_of_an_aborted_run_says_what_can_be_undone_while_there_is_something(
+    calling: Service,
+) -> None:
+    async with loopback(*REPLIES) as server:
+        run_id = await stuck(calling, server, "aborted")
+        refused = await calling.http.post(f"/v1/runs/{run_id}/retry")
+        told = "cannot retry: the run is aborted; what it could not undo (pay) can be undone: "
+        told += f"`docrail retry {run_id} --undo`, or `undo: true` in the request"
+        assert (refused.status_code, refused.json()["detail"]) == (409, told)
+        assert (await calling.http.post(f"/v1/runs/{run_id}/retry", json={"undo": True})).status_code == 200
+        await calling.closed(run_id)
+        refused = await calling.http.post(f"/v1/runs/{run_id}/retry")
+        assert refused.json()["detail"] == "cannot retry: the run is aborted"
+
+
+@pytest.mark.parametrize("status", ["failed", "aborted"])
+async def test_a_run_tells_in_words_what_it_could_not_undo(calling: Service, status: str) -> None:
+    async with loopback(*REPLIES) as server:
+        run_id = await stuck(calling, server, status)
+        words = "could not be undone, so that what it did stands: pay"
+        assert words in (await of(calling, run_id))["why"]
+        assert words in (await calling.http.get(f"/v1/runs/{run_id}/explain")).json()["words"]
 
 
 async def test_a_failed_run_goes_on_after_its_undoing_and_does_anew_what_was_undone(calling: Service) -> None:

@@ -154,7 +154,7 @@ async def test_of_a_run_that_nobody_touched_that_is_told_and_an_unknown_one_is_r
     run_id = await failed(service, "untouched")
     assert (await command(service, "actions", run_id, "--json")).out == "[]\n"
     told = await command(service, "actions", run_id)
-    assert (told.code, told.out) == (0, "nobody has retried it or dealt with a failed step of it\n")
+    assert (told.code, told.out) == (0, "nobody has paused, aborted or retried it, or dealt with a failed step of it\n")
     unknown = await command(service, "actions", "no.such")
     assert (unknown.code, unknown.out, unknown.err) == (1, "", "docrail: Not found: there is no run 'no.such'\n")
 

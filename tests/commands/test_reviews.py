@@ -84,7 +84,9 @@ async def test_a_waiting_step_is_answered(service: Service) -> None:
 
 async def test_an_empty_queue_is_shown_as_one(service: Service) -> None:
     listed = await typed(service, "reviews", "list", "--queue", "nobodys", "--json")
-    assert json.loads(listed.out) == {"reviews": [], "after": None}
+    told = json.loads(listed.out)
+    assert (told["reviews"], told["after"]) == ([], None)
+    assert listed.err.startswith("docrail: no review item has the queue 'nobodys'. There is: ")
 
 
 @pytest.mark.parametrize(

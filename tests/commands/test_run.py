@@ -156,6 +156,20 @@ async def test_a_failed_run_has_code_1_and_says_why(service: Service) -> None:
     assert re.search(r"^create_review +skipped +Dependency failed", ended.out, re.MULTILINE)
 
 
+async def test_what_could_not_be_undone_is_told_with_how_that_is_tried_again(service: Service, tmp_path: Path) -> None:
+    fails = "handler: fail, config: {times: 9, error: ValueError, message: the bank is closed}, max_retries: 0"
+    file = tmp_path / "refund.yaml"
+    file.write_text(
+        "id: refund\nsteps:\n"
+        f"  - {{id: pay, handler: noop, compensate: {{{fails.removesuffix(', max_retries: 0')}}}, max_retries: 0}}\n"
+        f"  - {{id: book, {fails}, depends_on: [pay]}}\n"
+    )
+    ended = await docrail("run", str(file), "--key", "monday", "--wait", DOCRAIL_API_URL=service.stack.api_url)
+    assert ended.code == 1
+    assert "could not be undone: pay: ValueError: the bank is closed\n" in ended.out
+    assert "what they did stands; once the cause is mended: docrail retry refund.monday --undo\n" in ended.out
+
+
 async def test_the_same_key_is_the_same_run(service: Service, document: str) -> None:
     asked = ("--input", f"document_id={document}", "--key", "once")
     first = await service.docrail_run(*asked)

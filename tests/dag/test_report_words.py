@@ -3,6 +3,7 @@
 import pytest
 from pydantic_core import to_json
 
+from dag.counts import ItemCounts
 from dag.definition import Definition
 from dag.explain import MOST_TOLD, explain_run
 from dag.fate import MAX_TURN_WORK
@@ -14,6 +15,7 @@ from dag.messages import (
     ResolutionKind,
     Resolved,
     RunStarted,
+    StepCancelled,
     StepCompleted,
     StepFailed,
     TimedOut,
@@ -233,3 +235,15 @@ def test_a_question_that_nobody_was_handed_tells_its_time_in_its_error() -> None
     human = {"queue": "pay", "timeout_seconds": 6, "on_timeout": "fail"}
     plan, run = played([{"id": "ask", "human": human}], TimedOut("ask", 106.0))
     assert "nobody answered in time" in report(plan, run).steps["ask"].why
+
+
+def test_items_that_were_stopped_are_counted_as_that_beside_those_that_never_began() -> None:
+    items = {"id": "page", "handler": "noop", "for_each": {"items": [1, 2, 3, 4], "max_concurrency": 2}}
+    events = (StepCompleted("page", {}, 1, 101.0, 0), AbortRequested("enough", 102.0))
+    plan, run = played([items], *events, StepCancelled("page", 103.0, 1), StepCancelled("page", 103.0, 2))
+    step = report(plan, run).steps["page"]
+    assert step.items == ItemCounts(total=4, completed=1, failed=0, running=0, cancelled=2)
+    assert "of 4 items 1 completed, 0 failed, 0 running, 2 cancelled, 1 not started" in step.why
+    told = explain_run(plan, run, "told.1").steps["page"].items
+    assert told is not None
+    assert (told.cancelled, told.not_started) == (2, 1)

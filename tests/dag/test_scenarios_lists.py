@@ -5,6 +5,7 @@ import json
 import pytest
 
 from dag.chunks import CHUNK_ITEMS
+from dag.counts import ItemCounts, counts_of
 from dag.definition import Definition
 from dag.fan import MAX_ITEMS, MAX_STORED_BYTES
 from dag.messages import (
@@ -237,6 +238,9 @@ def test_an_abort_stops_every_item_that_runs_and_says_what_had_been_done() -> No
     assert (world.states["m"].status, world.states["m"].decided_by) == (StepStatus.CANCELLED, "abort")
     told_of = [item["status"] for item in world.states["m"].output["items"]]
     assert told_of == ["completed", "failed", "cancelled", "skipped"]
+    fan = world.states["m"].fan
+    assert fan is not None
+    assert counts_of(fan) == ItemCounts(total=4, completed=1, failed=1, running=0, cancelled=1)
 
 
 def test_items_that_have_been_asked_to_stop_are_not_asked_again_by_an_abort() -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from dag.definition import OnFailure
+from dag.explain_words import run_words
 from dag.messages import (
     COMPENSATION,
     AbortRequested,
@@ -135,3 +136,12 @@ def test_a_run_that_fails_fast_only_undoes_too() -> None:
     run = plan_undoing(plan, json.loads(json.dumps(save(PLAN, ended(RunStatus.FAILED, STUCK))))).state
     assert advance(plan, run, RunStarted(10.0)) == [Start("book", {}, COMPENSATION)]
     assert run.stopping is None
+
+
+def test_the_run_says_what_could_not_be_undone_until_it_is() -> None:
+    run = ended(RunStatus.FAILED, STUCK)
+    assert "could not be undone, so that what it did stands: load, book" in [*run_words(PLAN, run)]
+    run = undoing(run).state
+    for event in (RunStarted(10.0), undone("book"), undone("load")):
+        advance(PLAN, run, event)
+    assert not [line for line in run_words(PLAN, run) if "undone" in line]

@@ -128,3 +128,19 @@ async def test_cancelled_while_many_steps_end(bench: Bench) -> None:
     with pytest.raises(WorkflowFailureError):
         await handle.result()
     assert (await handle.describe()).status is not None
+
+
+async def test_of_two_pauses_or_resumptions_at_once_one_is_taken_and_the_other_refused(bench: Bench) -> None:
+    """Each that is taken is told as somebody's act."""
+    handle = await bench.start(GATED)
+    await bench.gates.began["a"].wait()
+    for update, status in ((PAUSE, RunStatus.PAUSED), (RESUME, RunStatus.RUNNING)):
+        answers = await asyncio.gather(
+            handle.execute_update(update), handle.execute_update(update), return_exceptions=True
+        )
+        assert sorted(answer == status for answer in answers) == [False, True]
+        [refused] = [answer for answer in answers if isinstance(answer, WorkflowUpdateFailedError)]
+        assert isinstance(refused.cause, ApplicationError)
+        assert list(refused.cause.details) == [status]
+    await handle.execute_update(ABORT, "enough")
+    await bench.finish(handle)

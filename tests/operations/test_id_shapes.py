@@ -1,0 +1,40 @@
+"""An id of another thing is told as that, with where it is of use."""
+
+import pytest
+
+from operations.errors import NotFound
+
+EXECUTION, DOCUMENT, REVIEW = f"exe_{'0' * 26}", f"doc_{'z' * 26}", f"rev_{'a' * 26}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "wanted", "told"),
+    [
+        ("run", EXECUTION, f"that is the id of an execution, GET /v1/workflow/{EXECUTION} tells its run"),
+        ("run", DOCUMENT, f"that is the id of a document, `docrail runs --document {DOCUMENT}` lists its runs"),
+        ("run", REVIEW, f"that is the id of a review item, `docrail reviews show {REVIEW}` shows it"),
+        ("run", "invoice", "a run's id is DEFINITION.KEY, `docrail runs` lists them"),
+        ("execution", "invoice.4711", "that is the id of a run, `docrail explain invoice.4711` tells of it"),
+        ("document", REVIEW, f"that is the id of a review item, `docrail reviews show {REVIEW}` shows it"),
+        ("review item", DOCUMENT, f"that is the id of a document, `docrail runs --document {DOCUMENT}` lists its runs"),
+    ],
+)
+def test_an_id_of_another_thing_is_told_as_that(kind: str, wanted: str, told: str) -> None:
+    assert str(NotFound(kind, wanted)) == f"there is no {kind} {wanted!r}: {told}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "wanted"),
+    [
+        ("run", f"invoice.{EXECUTION}"),
+        ("run", "invoice.4711~parse"),
+        ("execution", EXECUTION),
+        ("execution", "exe_1"),
+        ("document", "a.b\n"),
+        ("document", DOCUMENT),
+        ("definition", "doc_check"),
+        ("step", f"{EXECUTION} parse"),
+    ],
+)
+def test_what_may_be_one_or_is_nothing_is_told_as_not_there(kind: str, wanted: str) -> None:
+    assert str(NotFound(kind, wanted)) == f"there is no {kind} {wanted!r}"
