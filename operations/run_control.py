@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 
 from temporalio.client import WorkflowUpdateFailedError
 from temporalio.exceptions import ApplicationError
@@ -24,7 +25,6 @@ from operations.engine import (
 from operations.errors import InvalidInput, MayNotDecide, NotFound, Unavailable, WrongState
 from operations.principal import Principal
 from operations.runs import checked_run_id
-from storage.db import transaction
 from storage.operator_actions import record_action
 from workflows.contract import ABORT, ANSWER, MISFIT, NOT_ALLOWED, PAUSE, RESUME, UNKNOWN_STEP, WRONG_STATE, workflow_id
 
@@ -127,21 +127,20 @@ async def update_run(
 async def _recorded(
     app: App, principal: Principal, run_id: str, action: str, details: dict[str, Json]
 ) -> AsyncIterator[None]:
-    """Write down what the block does to the whole run, and nothing of what is refused. Raises: NotFound.
+    """Write down what the block did to the whole run, and nothing of what was refused. Raises: NotFound.
 
-    Where no worker answered, nobody knows whether it is done: then that is written down.
+    Where no worker answered, nobody knows whether it is done: then that is written down. Only afterwards, so that none
+    of the few connections is held while a run without a worker is waited for.
     """
-    tenant_id, by = principal.tenant_id, principal.name
     checked_run_id(run_id)
+    record = partial(record_action, app.db, principal.tenant_id, run_id, None, action, by=principal.name)
     try:
-        async with transaction(app.db) as connection:
-            await record_action(connection, tenant_id, run_id, None, action, details=details, by=by)
-            yield
+        yield
     except Unavailable as error:
         if isinstance(error.__cause__, Unavailable) and error.__cause__.service == WORKER:
-            unknown = details | {"outcome": UNANSWERED}
-            await record_action(app.db, tenant_id, run_id, None, action, details=unknown, by=by)
+            await record(details=details | {"outcome": UNANSWERED})
         raise
+    await record(details=details)
 
 
 def _takes_no_name(error: WrongState) -> bool:

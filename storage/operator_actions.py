@@ -40,7 +40,7 @@ async def record_action(
     details: dict[str, Json],
     by: str,
 ) -> None:
-    """Write down what somebody does, in the transaction in which it is done."""
+    """Write down what somebody does: in the transaction in which it is done, if it is done in one."""
     await db.execute(INSERT_ACTION, tenant_id, run_id, step_id, action, details, by)
 
 
