@@ -17,12 +17,19 @@ class ItemCounts(BaseModel):
     running: int
     cached: int = 0
     """Completed ones whose output is that of earlier equal work."""
+    skipped: int = 0
+    """By a person, who had the others tried again."""
 
 
 def counts_of(fan: FanState) -> ItemCounts:
     """Return how far a list has come, its chunks as far as they have told."""
     completed = sum(item.status is StepStatus.COMPLETED for item in fan.items)
     completed += sum(chunk.completed for chunk in fan.chunks.values())
-    cached = sum(item.cached for item in fan.items)
-    running, failed = fan.width if fan.window else fan.running, failed_so_far(fan)
-    return ItemCounts(total=len(fan.items), completed=completed, failed=failed, running=running, cached=cached)
+    return ItemCounts(
+        total=len(fan.items),
+        completed=completed,
+        failed=failed_so_far(fan),
+        running=fan.width if fan.window else fan.running,
+        cached=sum(item.cached for item in fan.items),
+        skipped=sum(item.status is StepStatus.SKIPPED for item in fan.items),
+    )

@@ -237,6 +237,7 @@ def _items_words(of: StepExplanation) -> str:
     assert items is not None, "asked only of a step over a list"
     counts = (f"{getattr(items, name)} {name.replace('_', ' ')}" for name in ("completed", "failed", "running"))
     left = f", {items.not_started} not started" if items.not_started else ""
+    left += f", {items.skipped} skipped by hand" if items.skipped else ""
     left += f", {items.cached} out of the cache" if items.cached else ""
     keys = [item.key for item in items.failed_items]
     failed = f"; failed: {named(keys, SAID_KEYS, of=items.failed)}" if keys else ""
