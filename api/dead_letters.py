@@ -12,6 +12,7 @@ from api.actions import ActionOut
 from api.auth import MayOperateRuns, MayRead
 from api.errors import problems
 from api.parameters import After, AppDep, Limit, Reason
+from api.retries import ResolutionIn
 from api.unmatched import UnmatchedOut
 from dag.values import Json
 from operations import dead_letters
@@ -111,28 +112,17 @@ class ShownLetterOut(LetterOut):
         return cls(**dict(LetterOut.model_validate(shown.letter)), actions=actions)
 
 
-class LetterOrderIn(BaseModel):
+class LetterOrderIn(ResolutionIn):
     """What to do: retry, skip, output, abort (ends the run), or dismiss (closes the letter, leaves the run alone)."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"action": "retry"}]})
 
     action: Resolved
-    config: dict[str, Json] | None = Field(default=None, description="with retry: instead of the step's own")
-    output: Json = Field(default=None, description="with output: what the step gives")
-    reason: Reason = ""
-
-    @model_validator(mode="after")
-    def _fits(self) -> "LetterOrderIn":
-        if self.config is not None and self.action is not Resolved.RETRY:
-            raise ValueError(f"config goes with the action retry, not with {self.action}")
-        if ("output" in self.model_fields_set) is not (self.action is Resolved.OUTPUT):
-            raise ValueError("output goes with the action output, which needs it")
-        return self
 
     def order(self) -> LetterOrder:
         """Return what is meant."""
-        value = self.output if self.action is Resolved.OUTPUT else self.config
-        return LetterOrder(self.action, value, self.reason)
+        leaves_step = self.action in (Resolved.ABORT, Resolved.DISMISS)
+        return LetterOrder(self.action, None if leaves_step else self.edit(), self.reason)
 
 
 class KeyIn(BaseModel):

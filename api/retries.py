@@ -1,6 +1,7 @@
 """Retries of runs that ended, with edits and under newer versions, and the word that a parked step waits for."""
 
-from typing import Literal
+from enum import StrEnum
+from typing import Annotated, Literal, Self
 
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -10,6 +11,7 @@ from api.errors import problems
 from api.parameters import AppDep, Reason
 from api.runs import RunStatusOut
 from dag.aliases import MAX_VERSION
+from dag.fan import MAX_ITEMS
 from dag.messages import ResolutionKind
 from dag.retry import Edit, Fate
 from dag.state import RunStatus
@@ -21,29 +23,58 @@ from operations.retries import RetryOrder
 router = APIRouter(prefix="/v1/runs/{run_id}", tags=["runs"])
 
 
-class EditIn(BaseModel):
-    """What one step is given by hand: exactly one of the three."""
+class ItemEditIn(BaseModel):
+    """What one item of a list is given by hand: exactly one of the three."""
 
     model_config = ConfigDict(
         extra="forbid", json_schema_extra={"examples": [{"config": {"url": "https://b.example"}}]}
     )
 
     config: dict[str, Json] | None = Field(
-        default=None, description="run the step with this config, taken as it is: templates in it are not resolved"
+        default=None, description="run it with this config, taken as it is: templates in it are not resolved"
     )
-    output: Json = Field(default=None, description="the step is completed with this output and does not run")
-    skip: Literal[True] | None = Field(default=None, description="the step does not run")
+    output: Json = Field(default=None, description="it is completed with this output and does not run")
+    skip: Literal[True] | None = Field(default=None, description="it does not run")
 
     @model_validator(mode="after")
-    def _one(self) -> "EditIn":
+    def _one(self) -> Self:
         if len(self.model_fields_set) != 1:
-            raise ValueError("expected exactly one of config, output, skip")
-        if self.config is None and self.skip is None and "output" not in self.model_fields_set:
+            raise ValueError(f"expected exactly one of {', '.join(type(self).model_fields)}")
+        [(name, value)] = self.given().items()
+        if value is None and name != "output":
             raise ValueError("expected a value, not null")
         return self
 
+    def given(self) -> dict[str, Json]:
+        """Return what was given, by its name."""
+        return {name: getattr(self, name) for name in self.model_fields_set}
+
+
+Items = Annotated[
+    dict[str, ItemEditIn] | None,
+    Field(
+        min_length=1,
+        max_length=MAX_ITEMS,
+        description="of a step over a list: by key, what items are given that failed or did not run; those that "
+        "completed are kept, all others run again",
+    ),
+]
+
+
+def items_edit(items: dict[str, ItemEditIn]) -> Edit:
+    """Return the edit of a step whose items are given this."""
+    return Edit(ResolutionKind.ITEMS, {key: item.given() for key, item in items.items()})
+
+
+class EditIn(ItemEditIn):
+    """What one step is given by hand: exactly one of the four."""
+
+    items: Items = None
+
     def edit(self) -> Edit:
         """Return what is meant."""
+        if self.items is not None:
+            return items_edit(self.items)
         if self.skip:
             return Edit(ResolutionKind.SKIP)
         if self.config is not None:
@@ -103,29 +134,50 @@ class RetryOut(BaseModel):
     end: str = Field("", description="how it would end at once, with a preview of a run with parked steps")
 
 
-class ResolveIn(BaseModel):
+class ResolutionIn(BaseModel):
+    """What a failed step, or items of its list, are given with the action that is taken."""
+
+    action: StrEnum
+    config: dict[str, Json] | None = Field(default=None, description="with retry: instead of the step's own")
+    output: Json = Field(default=None, description="with output: what the step gives")
+    items: Items = None
+    reason: Reason = ""
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        for name in ("config", "items"):
+            if getattr(self, name) is not None and self.action != ResolutionKind.RETRY:
+                raise ValueError(f"{name} goes with the action retry, not with {self.action}")
+        if self.config is not None and self.items is not None:
+            raise ValueError("expected config for the step, or items for those of its list, not both")
+        if ("output" in self.model_fields_set) is not (self.action == ResolutionKind.OUTPUT):
+            raise ValueError("output goes with the action output, which needs it")
+        return self
+
+    def edit(self) -> Edit:
+        """Return what is meant where the step is tried again, skipped or given an output."""
+        if self.items is not None:
+            return items_edit(self.items)
+        kind = ResolutionKind(self.action)
+        return Edit(kind, self.output if kind is ResolutionKind.OUTPUT else self.config)
+
+
+class ResolveAction(StrEnum):
+    """What becomes of a parked step."""
+
+    RETRY = "retry"
+    SKIP = "skip"
+    OUTPUT = "output"
+
+
+class ResolveIn(ResolutionIn):
     """What becomes of a parked step: tried again, with `config` in another way; skipped; or given an output."""
 
     model_config = ConfigDict(
         extra="forbid", json_schema_extra={"examples": [{"action": "output", "output": {"n": 7}}]}
     )
 
-    action: ResolutionKind
-    config: dict[str, Json] | None = Field(default=None, description="with retry: instead of the step's own")
-    output: Json = Field(default=None, description="with output: what the step gives")
-    reason: Reason = ""
-
-    @model_validator(mode="after")
-    def _fits(self) -> "ResolveIn":
-        if self.config is not None and self.action is not ResolutionKind.RETRY:
-            raise ValueError(f"config goes with the action retry, not with {self.action}")
-        if ("output" in self.model_fields_set) is not (self.action is ResolutionKind.OUTPUT):
-            raise ValueError("output goes with the action output, which needs it")
-        return self
-
-    def edit(self) -> Edit:
-        """Return what is meant."""
-        return Edit(self.action, self.output if self.action is ResolutionKind.OUTPUT else self.config)
+    action: ResolveAction
 
 
 @router.post("/retry", responses=problems(NotFound, WrongState, TooLarge))

@@ -8,6 +8,7 @@ import typer
 
 from commands.asking import HERE, Api, AsJson, ask_api, print_json
 from commands.given import parse_json
+from commands.retrying import Item, Items, of_item
 from commands.speaking import console, table
 from commands.unmatched import tell_unmatched
 from dag.values import Json
@@ -126,12 +127,12 @@ def show(run_id: RunId, step_id: StepId, as_json: AsJson = False, api: Api = HER
 
 @dead_letters.command()
 def retry(
-    run_id: Annotated[
-        str | None, typer.Argument(help="The run's id; without it many are retried.", metavar="RUN")
-    ] = None,
+    run_id: Annotated[str | None, typer.Argument(help="The run's id; without it, many.", metavar="RUN")] = None,
     step_id: Annotated[str | None, typer.Argument(help="The step's id.", metavar="STEP")] = None,
     *,
     config: Config = None,
+    item: Item = None,
+    items: Items = None,
     error_class: ErrorClass = None,
     definition: DefinitionId = None,
     handler: HandlerName = None,
@@ -151,10 +152,11 @@ def retry(
     """
     asked = _filters(error_class, definition, handler)
     if run_id is not None and step_id is not None and not asked:
-        given = {} if config is None else {"config": parse_json("--config", config)}
-        _act(api, run_id, step_id, {"action": "retry", "reason": reason, **given}, as_json=as_json)
+        given = {"config": config, "items": items}
+        edit = {name: parse_json(f"--{name}", text) for name, text in given.items() if text is not None}
+        _act(api, run_id, step_id, {"action": "retry", "reason": reason, **of_item(item, edit)}, as_json=as_json)
         return
-    if run_id is not None or config is not None or not asked:
+    if run_id is not None or (config, item, items) != (None, None, None) or not asked:
         raise typer.BadParameter("expected RUN STEP for one, or --class or another filter", param_hint="RUN STEP")
     order: dict[str, Json] = {**asked, "limit": limit, "reason": reason}
     told = _retry_all(api, order) if is_all else ask_api(api, "POST", f"{INBOX}/retry", json=order)

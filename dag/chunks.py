@@ -8,10 +8,9 @@ its own place only, and the window slides over the list as it does where there a
 from collections.abc import Iterator
 from dataclasses import replace
 
-from dag.caching import cache_key_of
-from dag.fan import LANES, failed_so_far, item_scope, may_widen
-from dag.fate import MAX_TURN_WORK, resolve
-from dag.kinds import ForEach, StepKind
+from dag.fan import LANES, failed_so_far, item_work, may_widen
+from dag.fate import MAX_TURN_WORK
+from dag.kinds import ForEach
 from dag.messages import ChunkItem, StartChunk
 from dag.plan import Plan, Step
 from dag.state import ChunkState, FanState, RunState, StepError, StepStatus
@@ -98,10 +97,8 @@ def _begin_items(plan: Plan, run: RunState, step: Step, fan: FanState, left: int
         place, left = fan.next, left - 1
         fan.advance()
         item = fan.items[place]
-        scope = item_scope(plan, run, place, item.value, by_reference=step.kind is StepKind.HANDLER)
         try:
-            config = resolve(step.config, scope)
-            cache_key = cache_key_of(step, scope, config)
+            config, cache_key = item_work(plan, run, step, place, item)
         except ExpressionError as error:
             item.status, item.error = StepStatus.FAILED, StepError("TemplateError", error.told(plan.semantics))
             fan.failed += 1

@@ -19,6 +19,8 @@ class ItemCounts(BaseModel):
     """Stopped while they ran: by the run's end, or because too many others failed."""
     cached: int = 0
     """Completed ones whose output is that of earlier equal work."""
+    skipped: int = 0
+    """By a person, who had the others tried again."""
 
 
 def counts_of(fan: FanState) -> ItemCounts:
@@ -32,4 +34,5 @@ def counts_of(fan: FanState) -> ItemCounts:
         running=fan.width if fan.window else fan.running,
         cancelled=sum(item.status is StepStatus.CANCELLED for item in fan.items),
         cached=sum(item.cached for item in fan.items),
+        skipped=sum(item.status is StepStatus.SKIPPED for item in fan.items),
     )

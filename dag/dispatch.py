@@ -7,7 +7,7 @@ from dag.caching import cache_key_of
 from dag.chunks import next_chunk, window_of
 from dag.definition import Dispatch
 from dag.endings import end, stop
-from dag.fan import has_work, item_scope, open_fan
+from dag.fan import has_work, item_work, open_fan
 from dag.fate import MAX_TURN_WORK, choose, refuse, resolve
 from dag.kinds import SHORTEST_SECONDS, StepKind
 from dag.lists import conclude, note_failure
@@ -176,9 +176,7 @@ def _begin_item(plan: Plan, run: RunState, step: Step, fan: FanState, commands: 
     item = fan.items[place]
     fan.advance()
     try:
-        scope = item_scope(plan, run, place, item.value, by_reference=step.kind is StepKind.HANDLER)
-        config = resolve(step.config, scope)
-        cache_key = cache_key_of(step, scope, config)
+        config, cache_key = item_work(plan, run, step, place, item)
     except ExpressionError as error:
         item.status, item.error = StepStatus.FAILED, StepError("TemplateError", error.told(plan.semantics))
         note_failure(run, step, commands, failed=1)

@@ -218,7 +218,7 @@ def _outcome(rule: OnTimeout | None) -> str:
 
 def _items(step: Step, fan: FanState) -> ItemsPart:
     counts, failed = counts_of(fan), [item for item in fan.items if item.status is StepStatus.FAILED]
-    begun = counts.completed + counts.failed + counts.running + counts.cancelled
+    begun = counts.completed + counts.failed + counts.running + counts.cancelled + counts.skipped
     return ItemsPart(
         **counts.model_dump(),
         not_started=len(fan.items) - begun,

@@ -241,6 +241,7 @@ def _items_words(of: StepExplanation) -> str:
     counts = (f"{getattr(items, name)} {name.replace('_', ' ')}" for name in ("completed", "failed", "running"))
     left = f", {items.cancelled} cancelled" if items.cancelled else ""
     left += f", {items.not_started} not started" if items.not_started else ""
+    left += f", {items.skipped} skipped by hand" if items.skipped else ""
     left += f", {items.cached} out of the cache" if items.cached else ""
     keys = [item.key for item in items.failed_items]
     failed = f"; failed: {named(keys, SAID_KEYS, of=items.failed)}" if keys else ""

@@ -3,8 +3,9 @@
 from collections import Counter
 from collections.abc import Iterator
 
+from dag.caching import cache_key_of
 from dag.fate import resolve
-from dag.kinds import ForEach
+from dag.kinds import ForEach, StepKind
 from dag.misfits import show
 from dag.plan import Plan, Step
 from dag.scope import RunScope
@@ -34,6 +35,8 @@ MAX_KEY_CHARACTERS = 200
 MOST_NAMED = 5
 """Keys that an error names."""
 
+_KEPT = (StepStatus.COMPLETED, StepStatus.SKIPPED)
+"""Items that are not done again. Only people skip items."""
 
 LEAST_INLINE_BYTES = 100
 """What stands for a stored output takes nearly as much."""
@@ -67,6 +70,14 @@ def open_fan(plan: Plan, run: RunState, step: Step) -> FanState:
         raise ExpressionError(f"for_each.key gave the same key for several items: {_named(twice)}")
     _check_lengths(keys)
     return FanState([ItemState(key, value) for key, value in zip(keys, values, strict=True)])
+
+
+def item_work(plan: Plan, run: RunState, step: Step, place: int, item: ItemState) -> tuple[Json, str | None]:
+    """Return the config that an item takes, and the key of its work in the cache. Raises ExpressionError."""
+    scope = item_scope(plan, run, place, item.value, by_reference=step.kind is StepKind.HANDLER)
+    given: Json = (run.steps[step.index].edited or {}).get(item.key)
+    config = resolve(step.config, scope) if given is None else given
+    return config, cache_key_of(step, scope, config, given)
 
 
 def item_scope(plan: Plan, run: RunState, index: int, value: Json, *, by_reference: bool = False) -> RunScope:
@@ -203,9 +214,16 @@ def _named(keys: list[str]) -> str:
 
 
 def unfinished(fan: FanState | None) -> FanState | None:
-    """Return a failed step's items with only the completed ones kept: what failed or never ran is to be done."""
+    """Return a failed step's items with only the completed ones kept, and those skipped by hand.
+
+    What failed or never ran is to be done.
+    """
     if fan is None:
         return None
-    items = [item if item.status is StepStatus.COMPLETED else ItemState(item.key, item.value) for item in fan.items]
+    return laid_out([item if item.status in _KEPT else ItemState(item.key, item.value) for item in fan.items])
+
+
+def laid_out(items: list[ItemState]) -> FanState:
+    """Return a list of which nothing runs, and only what is pending is to be done."""
     pending = (place for place, item in enumerate(items) if item.status is StepStatus.PENDING)
     return FanState(items, next=next(pending, len(items)))

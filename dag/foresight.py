@@ -4,9 +4,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from dag.fate import skip_if
-from dag.messages import Resolution, Resolved, RunStarted
+from dag.inputs import InputProblem, MisfitError
+from dag.item_edits import item_problems, told_of
+from dag.messages import Resolution, ResolutionKind, Resolved, RunStarted
 from dag.plan import Plan
-from dag.retry import Edit, Fate, Retry, StepFate
+from dag.retry import Edit, Fate, Retry, StepFate, kept_items
 from dag.rewind import load, save
 from dag.scheduler import advance
 from dag.state import SETTLED, RunState, SkipReason, StepStatus
@@ -27,22 +29,33 @@ class Resolving:
 def resolved(plan: Plan, saved: dict[str, Json], edits: Mapping[str, Edit], by: str, at: float) -> Resolving:
     """Return what becomes of a run, saved as it waits, when its parked steps are resolved as `edits` say.
 
-    Steps that are not parked are taken as they are. Raises: pydantic.ValidationError.
+    Steps that are not parked are taken as they are. Raises: pydantic.ValidationError; MisfitError where items cannot
+    be given what they are.
     """
     run, ahead = load(plan, saved), load(plan, saved)
+    if problems := [*_items_problems(plan, run, edits)]:
+        raise MisfitError(problems)
     for step_id, edit in edits.items():
         advance(plan, ahead, Resolved(step_id, Resolution(edit.kind, edit.value, by), at))
     if not ahead.stopping:
         _skip_what_must(plan, ahead)
-    fates = {step.id: _fate_of(run, ahead, step.index, is_edited=step.id in edits) for step in plan.steps}
+    fates = {step.id: _fate_of(run, ahead, step.index, edits.get(step.id)) for step in plan.steps}
     is_ending = ahead.ending is not None and run.ending is None
     return Resolving(fates, f"ends {ahead.ending}: {ahead.stop_reason}".rstrip(": ") if is_ending else "")
 
 
-def _fate_of(run: RunState, ahead: RunState, index: int, *, is_edited: bool) -> StepFate:
+def _items_problems(plan: Plan, run: RunState, edits: Mapping[str, Edit]) -> Iterator[InputProblem]:
+    for step_id, edit in edits.items():
+        if edit.kind is ResolutionKind.ITEMS:
+            yield from item_problems(run.steps[plan.index[step_id]].fan, edit.value, f"steps.{step_id}.")
+
+
+def _fate_of(run: RunState, ahead: RunState, index: int, edit: Edit | None) -> StepFate:
     before, after = run.steps[index], ahead.steps[index]
-    if is_edited:
+    if edit is not None:
         kind = Fate.RERUN if after.status not in SETTLED else Fate.NEW
+        if edit.kind is ResolutionKind.ITEMS:
+            return StepFate(kind, f"{kept_items(before)}; {told_of(edit.value)}".removeprefix("; "))
         return StepFate(kind, _WORDS.get(after.status, "is tried again"))
     if after.reason is not None and before.reason is None:
         return StepFate(Fate.SKIPPED, str(after.reason))

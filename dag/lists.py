@@ -205,7 +205,8 @@ def _ending_of(run: RunState, step: Step, fan: FanState, at: float) -> Ending:
 
 
 def _ran_to_its_end(fan: FanState) -> bool:
-    return all(item.status in (StepStatus.COMPLETED, StepStatus.FAILED) for item in fan.items)
+    ended = (StepStatus.COMPLETED, StepStatus.FAILED, StepStatus.SKIPPED)
+    return all(item.status in ended for item in fan.items)
 
 
 def _too_large(output: Json) -> StepError | None:

@@ -33,7 +33,7 @@ def reads_of(step: Step, *, is_edited: bool = False) -> Iterator[Path]:
     for template in (step.items, step.cache_key):
         if template is not None:
             yield from (*template.alone, *template.computed)
-    if not is_edited:
+    if not is_edited or step.items is not None:  # of a list only items have other configs
         yield from config_reads(step.config, by_reference=step.kind is StepKind.HANDLER)
 
 

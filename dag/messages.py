@@ -17,10 +17,7 @@ class RunStarted:
 
 @dataclass(frozen=True, slots=True)
 class StepCompleted:
-    """A started step, or one item of it, ended well. `attempts` counts tries, the successful one included.
-
-    `cached`: the output is that of earlier equal work, and no handler ran.
-    """
+    """A started step, or one item of it, ended well. `attempts` counts tries, the successful one included."""
 
     step: str
     output: Json
@@ -28,6 +25,7 @@ class StepCompleted:
     at: float
     item: int | None = None
     cached: bool = False
+    """The output is that of earlier equal work, and no handler ran."""
     earlier: tuple[EarlierError, ...] = ()
 
 
@@ -126,16 +124,17 @@ class ChunkThinned:
 
 
 class ResolutionKind(StrEnum):
-    """What becomes of a parked step."""
+    """What becomes of a parked step. ITEMS: it is tried again, with what items of its list are given by hand."""
 
     RETRY = "retry"
     SKIP = "skip"
     OUTPUT = "output"
+    ITEMS = "items"
 
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """What a person decided of a parked step. `value`: a config to retry with (None: as it was), or an output."""
+    """What a person decided of a parked step. `value`: a config (None: as it was), an output, what items are given."""
 
     kind: ResolutionKind
     value: Json = None

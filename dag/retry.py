@@ -6,7 +6,8 @@ from difflib import get_close_matches
 from enum import StrEnum
 
 from dag.alike import works_alike
-from dag.inputs import InputProblem
+from dag.inputs import InputProblem, MisfitError
+from dag.item_edits import item_problems, told_of, with_items
 from dag.kinds import WaitFor
 from dag.messages import ResolutionKind
 from dag.parking import resolution_problem
@@ -18,7 +19,10 @@ from dag.values import Json
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """What a person wants of a step: RETRY with another config (`value`), SKIP, or OUTPUT: `value` is its output."""
+    """What a person wants of a step: RETRY with another config (`value`), SKIP, or OUTPUT: `value` is its output.
+
+    ITEMS: to have its list tried again, with what items of it are given (dag.item_edits).
+    """
 
     kind: ResolutionKind
     value: Json = None
@@ -71,7 +75,7 @@ def edit_problems(plan: Plan, edits: Mapping[str, Edit]) -> Iterator[InputProble
             near = get_close_matches(step_id[:64], plan.index, n=1)
             yield InputProblem(path, "the definition has no such step", near[0] if near else None)
         elif problem := resolution_problem(plan.step(step_id), edit.kind, edit.value):
-            yield InputProblem(f"{path}.{_FIELDS[edit.kind]}", problem)
+            yield InputProblem(f"{path}.{FIELDS[edit.kind]}", problem)
 
 
 def skip_problems(plan: Plan, saved: dict[str, Json], edits: Mapping[str, Edit]) -> Iterator[InputProblem]:
@@ -87,8 +91,10 @@ def skip_problems(plan: Plan, saved: dict[str, Json], edits: Mapping[str, Edit])
             yield InputProblem(f"steps.{step_id}.skip", told)
 
 
+_WORDS = {ResolutionKind.SKIP: "skipped by hand", ResolutionKind.OUTPUT: "takes an output given by hand"}
 _FELL = (StepStatus.FAILED, StepStatus.PARKED)
-_FIELDS = {ResolutionKind.RETRY: "config", ResolutionKind.SKIP: "skip", ResolutionKind.OUTPUT: "output"}
+FIELDS = {kind: "config" if kind is ResolutionKind.RETRY else str(kind) for kind in ResolutionKind}
+"""What a caller names the value of an edit."""
 
 
 def plan_retry(old: Plan, new: Plan, saved: dict[str, Json], edits: Mapping[str, Edit], who: Who) -> Retry:
@@ -97,9 +103,10 @@ def plan_retry(old: Plan, new: Plan, saved: dict[str, Json], edits: Mapping[str,
     What completed is kept, unless its work, its config or a parent changed, or it was undone; what could not be undone
     is kept whatever changed, unless a person says so. Of a run that completed, what failed all the same is done again.
     `fallen` names the steps whose failure is dealt with so, for the run to tell the dead-letter inbox.
-    Raises: pydantic.ValidationError.
+    Raises: pydantic.ValidationError; MisfitError where items cannot be given what they are.
     """
     ran = load(old, saved)
+    problems: list[InputProblem] = []
     steps: list[StepState] = []
     fates: dict[str, StepFate] = {}
     for step in new.steps:
@@ -108,12 +115,17 @@ def plan_retry(old: Plan, new: Plan, saved: dict[str, Json], edits: Mapping[str,
         kept = state if before is not None and works_alike(before.definition, step.definition) else None
         names = (new.steps[parent].id for parent in step.parents)
         follows = next((name for name in names if fates[name].fate is not Fate.REUSED), None)
-        edit = edits.get(step.id)
-        fates[step.id] = fate = _fate(edit, state, _Before(kept, follows, left_failed(ran, state)))
+        edit, of = edits.get(step.id), _Before(kept, follows, left_failed(ran, state))
+        if edit is not None and edit.kind is ResolutionKind.ITEMS:
+            problems += _items_problems(f"steps.{step.id}.", edit, state, of)
+        fates[step.id] = fate = _fate(edit, state, of)
         if state is not None and fate.fate is Fate.REUSED:
             steps.append(stands(state))
         else:
-            steps.append(_edited(edit, who) or (StepState() if follows or kept is None else again(kept)))
+            left = StepState() if follows or kept is None else again(kept)
+            steps.append(_edited(edit, left, who) or left)
+    if problems:
+        raise MisfitError(problems)
     dropped = StepFate(Fate.DROPPED, "the version to go on with has no such step")
     fates |= {step.id: dropped for step in old.steps if step.id not in new.index}
     run = derive(new, RunState(steps, ran.inputs, ran.context))
@@ -138,13 +150,13 @@ class _Before:
 
 def _fate(edit: Edit | None, state: StepState | None, before: _Before) -> StepFate:
     """Say what becomes of a step."""
-    if edit is not None and edit.kind is not ResolutionKind.RETRY:
-        is_skip = edit.kind is ResolutionKind.SKIP
-        return StepFate(Fate.NEW, "skipped by hand" if is_skip else "takes an output given by hand")
+    if edit is not None and edit.kind in _WORDS:
+        return StepFate(Fate.NEW, _WORDS[edit.kind])
     if state is None:
         return StepFate(Fate.NEW, "the version that ran has no such step")
     if edit is not None and edit.value is not None:
-        return StepFate(Fate.RERUN, "takes a config given by hand")
+        by_hand = StepFate(Fate.RERUN, "takes a config given by hand")
+        return _fate_of_items(edit, state) if edit.kind is ResolutionKind.ITEMS else by_hand
     if is_stuck(state):
         return StepFate(Fate.REUSED, "completed, and could not be undone: what it did stands")
     if why := _why_again(state, before):
@@ -152,11 +164,36 @@ def _fate(edit: Edit | None, state: StepState | None, before: _Before) -> StepFa
     return StepFate(Fate.REUSED, f"skipped: {state.reason}" if state.reason else str(state.status))
 
 
+def _items_problems(prefix: str, edit: Edit, state: StepState | None, before: _Before) -> Iterator[InputProblem]:
+    """Yield why items of a step are given nothing: only those of the list as it was are known."""
+    anew = "its definition has changed" if before.kept is None else ""
+    if state is None:
+        anew = "the version that ran has no such step"
+    elif before.follows:
+        anew = f"it follows {before.follows}, which is not reused"
+    elif is_undone(state):
+        anew = "what it did was undone"
+    if anew:
+        told = f"its list is made anew, for {anew}: what is given is for items of the list as it was"
+        yield InputProblem(f"{prefix}items", told)
+    elif state is not None and state.status is StepStatus.COMPLETED and not (state.fan and state.fan.failed):
+        yield InputProblem(f"{prefix}items", "the step has completed, and none of its items failed")
+    elif state is not None:
+        yield from item_problems(state.fan, edit.value, prefix)
+
+
+def _fate_of_items(edit: Edit, state: StepState) -> StepFate:
+    fan = with_items(again(state), edit.value).fan
+    is_new = fan is not None and fan.next >= len(fan.items)
+    why = _how_it_ended(state) if is_to_redo(state) else str(state.status)
+    return StepFate(Fate.NEW if is_new else Fate.RERUN, f"{why}{kept_items(state)}; {told_of(edit.value)}")
+
+
 def _why_again(state: StepState, before: _Before) -> str:
     if before.kept is None:
         return "its definition has changed"
     if is_to_redo(state):
-        return _how_it_ended(state) + _kept_items(state, before)
+        return _how_it_ended(state) + ("" if before.follows or is_undone(state) else kept_items(state))
     if before.follows:
         return f"follows {before.follows}, which is not reused"
     if before.left and state.fan is not None:
@@ -164,8 +201,9 @@ def _why_again(state: StepState, before: _Before) -> str:
     return ""
 
 
-def _kept_items(state: StepState, before: _Before) -> str:
-    if state.fan is None or before.follows or is_undone(state):
+def kept_items(state: StepState) -> str:
+    """Say how many items of a step are kept when it is tried again; nothing of one without any."""
+    if state.fan is None:
         return ""
     kept = sum(item.status is StepStatus.COMPLETED for item in state.fan.items)
     return f"; {kept} of its {len(state.fan.items)} items completed, and are kept" if kept else ""
@@ -181,9 +219,11 @@ def _how_it_ended(state: StepState) -> str:
     return "cancelled" if state.status is StepStatus.CANCELLED else "had not ended"
 
 
-def _edited(edit: Edit | None, who: Who) -> StepState | None:
-    """Return how a step begins that a person edited, None for any other."""
+def _edited(edit: Edit | None, left: StepState, who: Who) -> StepState | None:
+    """Return how a step begins that a person edited, None for any other. `left`: what is kept of it."""
     match edit:
+        case Edit(kind=ResolutionKind.ITEMS, value=given):
+            return replace(with_items(left, given), resolved_by=who.by)
         case Edit(kind=ResolutionKind.SKIP):
             skipped = StepState(StepStatus.SKIPPED, "operator", SkipReason.OPERATOR)
             return replace(skipped, resolved_by=who.by, ended_at=who.at)

@@ -187,7 +187,10 @@ class StepState:
     """Of a human step that wants several people to agree: what each of them decided, the latest last."""
     fan: FanState | None = None
     edited: Json = None
-    """The config that a person put in the place of the definition's, to have the step tried again."""
+    """The config that a person put in the place of the definition's, to have the step tried again.
+
+    Of a step over a list, those of its items, by their keys.
+    """
     compensation: StepStatus | None = None
     """How far undoing the step has come: RUNNING, COMPLETED, FAILED or CANCELLED."""
     compensation_error: StepError | None = None

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from dag.inputs import InputProblem
 from dag.messages import ResolutionKind
 from dag.retry import Edit
-from dag.values import Json
 from operations.app import App
 from operations.errors import InvalidInput, NotFound, OperationError, Unavailable, WrongState
 from operations.principal import Principal
@@ -55,10 +54,10 @@ class ShownLetter:
 
 @dataclass(frozen=True, slots=True)
 class LetterOrder:
-    """What to do about a failed step. `value`: with RETRY a config (None: as it was), with OUTPUT the output."""
+    """What to do about a failed step. `edit`: where it is tried again, skipped or given an output; else None."""
 
     action: Resolved
-    value: Json = None
+    edit: Edit | None = None
     reason: str = ""
 
 
@@ -126,14 +125,12 @@ async def resolve_letter(app: App, principal: Principal, run_id: str, step_id: s
     letter = await _load(app, principal, run_id, step_id)
     if letter.status is LetterStatus.RESOLVED:
         raise WrongState(order.action, letter.status, "dead letter")
-    match order.action:
-        case Resolved.ABORT:
-            await _abort(app, principal, letter, order)
-        case Resolved.DISMISS:
-            await _dismiss(app, principal, letter, order)
-        case _:
-            edit = Edit(ResolutionKind(order.action), order.value)
-            await settle_step(app, principal, run_id, step_id, edit, reason=order.reason)
+    if order.edit is not None:
+        await settle_step(app, principal, run_id, step_id, order.edit, reason=order.reason)
+    elif order.action is Resolved.ABORT:
+        await _abort(app, principal, letter, order)
+    else:
+        await _dismiss(app, principal, letter, order)
     return await show_letter(app, principal, run_id, step_id)
 
 

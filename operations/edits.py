@@ -1,6 +1,8 @@
 """Check what a person gives a step in the place of what its definition says."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
 from types import MappingProxyType
 
 from pydantic import ValidationError
@@ -9,24 +11,71 @@ from activities.registry import Handler
 from dag.checks.fields import report_validation_error
 from dag.checks.findings import Findings
 from dag.checks.wording import describe
-from dag.inputs import InputProblem, MisfitError, check_answer
+from dag.definition import Definition
+from dag.inputs import InputProblem, MisfitError, check_answer, complete_inputs
+from dag.item_edits import shape_problem
 from dag.kinds import StepKind
 from dag.messages import ResolutionKind
-from dag.plan import Step
-from dag.retry import Edit
+from dag.plan import Plan, Step
+from dag.retry import Edit, edit_problems
 from dag.values import Json
 from operations.app import App
+from operations.errors import InvalidInput
+from storage.dead_letters import Resolved
+from workflows.contract import Pinned, RunRequest, nested_key
 
 
-def value_problems(app: App, step: Step, edit: Edit, prefix: str = "") -> list[InputProblem]:
-    """Return what is wrong with what an edit gives a step; paths begin with `prefix`."""
+def value_problems(app: App, request: RunRequest, step: Step, edit: Edit, prefix: str = "") -> list[InputProblem]:
+    """Return what is wrong with what an edit gives a step of a run; paths begin with `prefix`."""
     match edit.kind:
         case ResolutionKind.OUTPUT:
             return _output_problems(app, step, edit.value, f"{prefix}output")
         case ResolutionKind.RETRY if edit.value is not None:
-            return _config_problems(app, step, edit.value, f"{prefix}config")
+            return _config_problems(app, request, step, edit.value, f"{prefix}config")
+        case ResolutionKind.ITEMS:
+            return [*_items_problems(app, request, step, edit.value, f"{prefix}items")]
         case _:
             return []
+
+
+def check_edits(app: App, request: RunRequest, plan: Plan, edits: Mapping[str, Edit]) -> None:
+    """Check what a person gives steps of a run, whose plan is `plan`. Raises: InvalidInput."""
+    problems = list(edit_problems(plan, edits))
+    if not problems:
+        for step_id, edit in edits.items():
+            problems += value_problems(app, request, plan.step(step_id), edit, f"steps.{step_id}.")
+    if problems:
+        raise InvalidInput(problems)
+
+
+def resolution_of(edit: Edit | None) -> Resolved:
+    """Return as what the inbox notes an edit; without one, or with one of items, the step is tried again."""
+    return Resolved.RETRY if edit is None or edit.kind is ResolutionKind.ITEMS else Resolved(edit.kind)
+
+
+@contextmanager
+def misfits_told() -> Iterator[None]:
+    """Let what does not fit a run as it ended be told to the caller. Raises: InvalidInput."""
+    try:
+        yield
+    except MisfitError as error:
+        raise InvalidInput(error.problems) from error
+
+
+def _items_problems(app: App, request: RunRequest, step: Step, given: Json, path: str) -> Iterator[InputProblem]:
+    """Yield what is wrong with what items of a list are given."""
+    if wrong := _json_problems(given, path):
+        yield from wrong
+        return
+    if problem := shape_problem(step, given):
+        yield InputProblem(path, problem)
+        return
+    for key, edit in given.items():
+        place = f"{path}.{key[:64]}"
+        if "config" in edit:
+            yield from _config_problems(app, request, step, edit["config"], f"{place}.config")
+        elif "output" in edit:
+            yield from _of_work(app, step, edit["output"], f"{place}.output")
 
 
 def _output_problems(app: App, step: Step, output: Json, path: str) -> list[InputProblem]:
@@ -38,11 +87,16 @@ def _output_problems(app: App, step: Step, output: Json, path: str) -> list[Inpu
     if step.items is not None and (wrong := _unlike_a_lists(output)):
         told = "a step over a list gives an object, with total, completed and failed as numbers and items as a list"
         return [InputProblem(path, f"{told}; {wrong}")]
+    return [] if step.items is not None else _of_work(app, step, output, path)
+
+
+def _of_work(app: App, step: Step, output: Json, path: str) -> list[InputProblem]:
+    """Return what is wrong with an output in the place of what a handler or a nested run gives."""
     if step.kind is StepKind.WORKFLOW and not isinstance(output, dict):
         told = "a nested run gives an object, its outputs by name"
         return [InputProblem(path, f"{told}; found {describe(output)}")]
-    handler = app.catalogue.get(definition.handler or "")
-    return [] if handler is None or step.items is not None else _misfits(handler, output, path)
+    handler = app.catalogue.get(step.definition.handler or "")
+    return [] if handler is None else _misfits(handler, output, path)
 
 
 def _unlike_a_lists(output: Json) -> str:
@@ -67,9 +121,11 @@ def _misfits(handler: Handler, output: Json, path: str) -> list[InputProblem]:
     return []
 
 
-def _config_problems(app: App, step: Step, config: Json, path: str) -> list[InputProblem]:
+def _config_problems(app: App, request: RunRequest, step: Step, config: Json, path: str) -> list[InputProblem]:
     """Return what is wrong with a config. It is taken as it is: its templates are not resolved."""
     problems = _json_problems(config, path)
+    if not problems and step.definition.workflow is not None:
+        return _inputs_problems(request.nested[nested_key(step.definition.workflow)], config, path)
     handler = app.catalogue.get(step.definition.handler or "")
     if problems or handler is None:
         return problems
@@ -77,6 +133,15 @@ def _config_problems(app: App, step: Step, config: Json, path: str) -> list[Inpu
         handler.config.model_validate(config)
     except ValidationError as error:
         return [InputProblem(".".join([path, *map(str, fault["loc"])]), fault["msg"]) for fault in error.errors()]
+    return []
+
+
+def _inputs_problems(nested: Pinned, inputs: Json, path: str) -> list[InputProblem]:
+    """Return what is wrong with the inputs of a nested run."""
+    try:
+        complete_inputs(Definition.model_validate(nested.definition), inputs)
+    except MisfitError as error:
+        return [replace(problem, path=path + problem.path.removeprefix("inputs")) for problem in error.problems]
     return []
 
 

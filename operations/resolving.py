@@ -8,11 +8,11 @@ from temporalio.exceptions import ApplicationError
 from dag.inputs import InputProblem
 from dag.messages import ResolutionKind
 from dag.plan import Step, plan_of
-from dag.retry import Edit
+from dag.retry import FIELDS, Edit
 from dag.rewind import is_left
 from dag.state import RunStatus
 from operations.app import App
-from operations.edits import value_problems
+from operations.edits import resolution_of, value_problems
 from operations.engine import describe
 from operations.errors import InvalidInput, NotFound, WrongState
 from operations.principal import Principal
@@ -23,11 +23,8 @@ from operations.runs import checked_run_id
 from operations.saved import request_of
 from storage import dead_letters
 from storage.db import transaction
-from storage.dead_letters import Resolved
 from storage.operator_actions import record_action
-from workflows.contract import MISFIT, RESOLVE, UNKNOWN_STEP, outer_run_id
-
-_FIELDS = {ResolutionKind.RETRY: "config", ResolutionKind.SKIP: "skip", ResolutionKind.OUTPUT: "output"}
+from workflows.contract import MISFIT, RESOLVE, UNKNOWN_STEP, RunRequest, outer_run_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,16 +77,19 @@ async def resolve_step(
     """
     tenant_id = principal.tenant_id
     if edit.value is not None or edit.kind is ResolutionKind.OUTPUT:
-        problems = value_problems(app, await _step_of(app, principal, run_id, step_id), edit)
+        request = await request_of(app, await describe(app, tenant_id, checked_run_id(run_id)))
+        problems = value_problems(app, request, _step_of(request, step_id), edit)
         if problems:
             raise InvalidInput(problems)
     async with transaction(app.db) as connection:
-        details = {"value": edit.value, "reason": reason}
-        await record_action(connection, tenant_id, run_id, step_id, str(edit.kind), details=details, by=principal.name)
+        resolution = resolution_of(edit)
+        given = "items" if edit.kind is ResolutionKind.ITEMS else "value"
+        details = {given: edit.value, "reason": reason}
+        await record_action(connection, tenant_id, run_id, step_id, resolution, details=details, by=principal.name)
         letters = await dead_letters.load_open_letters(connection, tenant_id, run_id, step_id)
         status = await _tell_run(app, principal, run_id, step_id, edit)
         for letter in letters:
-            await dead_letters.close(connection, tenant_id, letter, Resolved(edit.kind), by=principal.name)
+            await dead_letters.close(connection, tenant_id, letter, resolution, by=principal.name)
     return status
 
 
@@ -103,12 +103,16 @@ async def _tell_run(app: App, principal: Principal, run_id: str, step_id: str, e
             case ApplicationError(type=type_) if type_ == UNKNOWN_STEP:
                 raise NotFound("step", step_id) from None
             case ApplicationError(type=type_, details=[list(problems), *_]) if type_ == MISFIT:
-                raise InvalidInput([InputProblem(_FIELDS[edit.kind], message) for _, message in problems]) from None
+                raise InvalidInput([_problem(edit, *problem) for problem in problems]) from None
         raise WrongState(edit.kind, error.state, f"step {step_id!r}") from None
 
 
-async def _step_of(app: App, principal: Principal, run_id: str, step_id: str) -> Step:
-    request = await request_of(app, await describe(app, principal.tenant_id, checked_run_id(run_id)))
+def _problem(edit: Edit, path: str, message: str, suggestion: str | None = None) -> InputProblem:
+    """Return what a run refused: all that was given, or what one item is."""
+    return InputProblem(FIELDS[edit.kind] if path == "value" else path, message, suggestion)
+
+
+def _step_of(request: RunRequest, step_id: str) -> Step:
     plan = plan_of(request.definition, request.semantics)
     if step_id not in plan.index:
         raise NotFound("step", step_id)

@@ -16,16 +16,16 @@ from temporalio.client import (
 
 from dag.definition import Definition
 from dag.foresight import foretold, resolved
-from dag.inputs import InputProblem, MisfitError, complete_inputs
-from dag.plan import Plan, plan_of
-from dag.retry import Edit, Retry, StepFate, Who, edit_problems, plan_retry, renew_context, skip_problems
+from dag.inputs import InputProblem, complete_inputs
+from dag.plan import plan_of
+from dag.retry import Edit, Retry, StepFate, Who, plan_retry, renew_context, skip_problems
 from dag.rewind import save
 from dag.state import RunStatus, StepStatus
 from dag.undoing import UNDOABLE, plan_undoing
 from dag.values import Json
 from operations.app import App
 from operations.definitions import load
-from operations.edits import value_problems
+from operations.edits import check_edits, misfits_told, resolution_of
 from operations.engine import (
     MAX_REQUEST_BYTES,
     WORKER_TIMEOUT,
@@ -45,7 +45,6 @@ from operations.saved import kept, request_of, saved_state
 from operations.undoing import check_undoing, is_of_undoing, undo_advice
 from storage import dead_letters
 from storage.db import transaction
-from storage.dead_letters import Resolved
 from storage.operator_actions import lock_run, record_action
 from workflows.contract import RunRequest, outer_run_id
 
@@ -115,7 +114,7 @@ async def retry_run(app: App, principal: Principal, run_id: str, order: RetryOrd
         for letter in await dead_letters.load_open_letters(connection, principal.tenant_id, run_id):
             if order.undo and not is_of_undoing(letter, run_id, prepared.fates):
                 continue
-            resolution = _resolution(order.edits.get(letter.step_id) if letter.run_id == run_id else None)
+            resolution = resolution_of(order.edits.get(letter.step_id) if letter.run_id == run_id else None)
             await dead_letters.close(connection, principal.tenant_id, letter, resolution, by=principal.name)
         summary = definition.title or definition.id
         was_completed = prepared.description.status is WorkflowExecutionStatus.COMPLETED  # so to Temporal are aborted
@@ -143,12 +142,13 @@ async def _preview_resolving(
 ) -> RetriedRun:
     request, saved = await request_of(app, description), await saved_state(app, description)
     plan = plan_of(request.definition, request.semantics)
-    _check_edits(app, plan, order.edits)
+    check_edits(app, request, plan, order.edits)
     states = saved["steps"]
     for step_id in order.edits:
         if states[step_id]["status"] != StepStatus.PARKED:
             raise WrongState("resolve", states[step_id]["status"], f"step {step_id!r}")
-    ahead = resolved(plan, saved, order.edits, principal.name, time.time())
+    with misfits_told():
+        ahead = resolved(plan, saved, order.edits, principal.name, time.time())
     return RetriedRun(run_id, request.version, status_of(description), ahead.fates, ahead.end)
 
 
@@ -228,20 +228,11 @@ def _plan(
     app: App, who: Who, asked: RunRequest, request: RunRequest, saved: dict[str, Json], order: RetryOrder
 ) -> Retry:
     old, plan = plan_of(asked.definition, asked.semantics), plan_of(request.definition, request.semantics)
-    _check_edits(app, plan, order.edits)
+    check_edits(app, request, plan, order.edits)
     if problems := list(skip_problems(old, saved, order.edits)):
         raise InvalidInput(problems)
-    return plan_retry(old, plan, saved, order.edits, who)
-
-
-def _check_edits(app: App, plan: Plan, edits: Mapping[str, Edit]) -> None:
-    """Check what a person gives steps. Raises: InvalidInput."""
-    problems = list(edit_problems(plan, edits))
-    if not problems:
-        for step_id, edit in edits.items():
-            problems += value_problems(app, plan.step(step_id), edit, f"steps.{step_id}.")
-    if problems:
-        raise InvalidInput(problems)
+    with misfits_told():
+        return plan_retry(old, plan, saved, order.edits, who)
 
 
 async def _request_for(
@@ -267,10 +258,8 @@ async def _request_for(
 def _inputs(definition: Definition, before: Mapping[str, Json]) -> dict[str, Json]:
     """Return the run's inputs as another version takes them. Raises: InvalidInput if it needs one that nobody gave."""
     given = {name: value for name, value in before.items() if name in definition.inputs and value is not None}
-    try:
+    with misfits_told():
         return complete_inputs(definition, given)
-    except MisfitError as error:
-        raise InvalidInput(error.problems) from error
 
 
 async def _check_unchanged(app: App, principal: Principal, run_id: str, seen: WorkflowExecutionDescription) -> None:
@@ -284,7 +273,3 @@ def _details(order: RetryOrder, version: int) -> dict[str, Json]:
     steps = {step_id: {"action": edit.kind, "value": edit.value} for step_id, edit in order.edits.items()}
     details = {"steps": steps, "version": version, "reason": order.reason}
     return details | {"undo": True} if order.undo else details
-
-
-def _resolution(edit: Edit | None) -> Resolved:
-    return Resolved.RETRY if edit is None else Resolved(edit.kind)

@@ -37,7 +37,7 @@ from dag.messages import (
     Store,
     WentOn,
 )
-from dag.parking import resolution_problem
+from dag.parking import resolution_problems
 from dag.pieces import PIECES, told_of
 from dag.plan import Step, plan_of
 from dag.report import RunReport, markdown, report_of
@@ -171,16 +171,19 @@ class Driver:
         self.tell(Answered(step_id, answer, workflow.time()))
 
     def check_resolution(self, step_id: str, kind: str, value: Json) -> None:
-        """Check that a step is parked and can be resolved so. Raises: ApplicationError (UnknownStep, WrongState)."""
+        """Check that a step is parked and can be resolved so.
+
+        Raises: ApplicationError (UnknownStep, WrongState, Misfit).
+        """
         if step_id not in self.plan.index:
             raise ApplicationError(f"the run has no step {step_id[:64]!r}", type=UNKNOWN_STEP, non_retryable=True)
         status = self.state.stopping or self.state.steps[self.plan.index[step_id]].status
         if status is not StepStatus.PARKED or step_id in self._resolving:
             told = "being resolved" if step_id in self._resolving else str(status)
             raise ApplicationError(f"{step_id} is {told}", told, type=WRONG_STATE, non_retryable=True)
-        problem = resolution_problem(self.plan.step(step_id), kind, value)
-        if problem:
-            raise ApplicationError(problem, [["value", problem]], type=MISFIT, non_retryable=True)
+        if problems := resolution_problems(self.state, self.plan.step(step_id), kind, value):
+            wrong = [[problem.path, problem.message, problem.suggestion] for problem in problems]
+            raise ApplicationError(problems[0].message, wrong, type=MISFIT, non_retryable=True)
 
     def resolve(self, step_id: str, resolution: Resolution) -> None:
         """Do with a parked step what a person decided; checked before, and the first decision counts."""

@@ -132,6 +132,34 @@ async def test_a_run_is_retried_after_a_preview(service: Service) -> None:
     assert (refused.code, refused.err) == (1, "docrail: Not in this state: cannot retry: the run is completed\n")
 
 
+@pytest.mark.parametrize("on_failure", ["continue", "park"])
+async def test_items_of_a_list_are_given_what_they_need(service: Service, on_failure: str) -> None:
+    each = {"items": [0, 8, 9], "key": "item"}
+    bad = {"id": "bad", "handler": "fail", "for_each": each, "config": {"times": "{{ item }}"}, "max_retries": 0}
+    steps = [{"id": "load", "handler": "noop"}, bad]
+    run_id = await failed(service, f"listed_{on_failure}", steps=steps, on_failure=on_failure)
+    if on_failure == "continue":
+        await service.closed(run_id)
+    preview = await command(service, "retry", run_id, "--step", "bad", "--item", "9", "--skip", "--preview")
+    assert (preview.code, preview.err) == (0, "")
+    assert "1 of its 3 items completed, and are kept; by hand, 9 is skipped" in preview.out
+    wrong = await command(service, "retry", run_id, "--step", "bad", "--item", "0", "--skip", "--preview")
+    assert (wrong.code, wrong.out) == (1, "")
+    assert "steps.bad.items.0: has completed, and is kept as it is" in wrong.err
+    both = '{"8": {"config": {"times": 0}}, "9": {"skip": true}}'
+    way = ("dead-letters", "retry", run_id, "bad") if on_failure == "park" else ("retry", run_id, "--step", "bad")
+    done = await command(service, *way, "--items", both, "--reason", "typed wrong")
+    assert (done.code, done.err) == (0, "")
+    run = await service.ended(run_id)
+    assert run["status"] == "completed"
+    assert [item["status"] for item in run["steps"]["bad"]["output"]["items"]] == ["completed", "completed", "skipped"]
+    told = (await command(service, "actions", run_id)).out
+    if on_failure == "park":
+        assert f"Z retry bad by tester: typed wrong\n  items {both}" in told
+    else:
+        assert '"action": "items"' in told
+
+
 async def test_what_people_did_to_a_run_is_told_page_by_page_or_that_nobody_did_anything() -> None:
     done = {"action": "output", "step_id": "sum", "acted_by": "ann", "acted_at": "2026-11-30T12:00:00.5Z"}
     first = {**done, "details": {"value": None, "reason": "phoned them"}}
@@ -166,6 +194,11 @@ async def test_of_a_run_that_nobody_touched_that_is_told_and_an_unknown_one_is_r
         (("retry", "a.b", "--skip"), "expected --step ID and one of"),
         (("retry", "a.b", "--step", "x", "--skip", "--output", "1"), "expected --step ID and one of"),
         (("retry", "a.b", "--step", "x", "--config", "{"), "expected JSON such as"),
+        (("retry", "a.b", "--step", "x", "--item", "k"), "expected --step ID and one of"),
+        (("retry", "a.b", "--item", "k", "--skip"), "expected --step ID and one of"),
+        (("retry", "a.b", "--step", "x", "--item", "k", "--items", "{}"), "expected with it what the item is given"),
+        (("dead-letters", "retry", "a.b", "c", "--item", "k"), "expected with it what the item is given"),
+        (("dead-letters", "retry", "--class", "X", "--items", "{}"), "expected RUN STEP for one, or --class"),
         (("dead-letters", "retry"), "expected RUN STEP for one, or --class"),
         (("dead-letters", "retry", "a.b"), "expected RUN STEP for one, or --class"),
         (("dead-letters", "retry", "a.b", "c", "--class", "X"), "expected RUN STEP for one, or --class"),

@@ -111,6 +111,27 @@ async def test_the_failed_items_of_a_parked_long_list_run_again(bench: Bench) ->
     assert (report.status, report.steps["m"].attempts) == (RunStatus.COMPLETED, 2)
 
 
+async def test_items_of_a_parked_long_list_are_given_configs_in_its_chunks(bench: Bench) -> None:
+    """So many fail that those that run again do so in chunks, too."""
+    handle = await bench.start(
+        [mapped(SOME, "flaky", max_retries=0) | {"config": {"times": 9}}],
+        inputs={"items": list(range(SOME))},
+        limits=LIMITS,
+        on_failure="park",
+    )
+
+    async def is_parked() -> bool:
+        report: RunReport = await handle.query(STATE, result_type=RunReport)
+        return report.steps["m"].status is StepStatus.PARKED
+
+    await eventually(is_parked, "the list is parked", timeout_seconds=90)
+    given: Json = {str(item): {"config": {"times": 0}} for item in range(SOME - 1)}
+    await handle.execute_update(RESOLVE, args=["m", "items", given | {str(SOME - 1): {"skip": True}}, "ann"])
+    report = await bench.finish(handle)
+    assert report.status is RunStatus.COMPLETED
+    assert report.steps["m"].items == ItemCounts(total=SOME, completed=SOME - 1, failed=0, running=0, skipped=1)
+
+
 async def test_errors_of_any_content_travel(bench: Bench) -> None:
     """A control character takes six bytes as JSON, and a chunk's report may have two million."""
     text = "\x01" * (LONGEST_MESSAGE - 10)

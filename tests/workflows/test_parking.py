@@ -2,6 +2,7 @@
 
 import pytest
 from temporalio.client import WorkflowHandle, WorkflowUpdateFailedError
+from temporalio.exceptions import ApplicationError
 
 from dag.report import RunReport
 from dag.state import RunStatus, SkipReason, StepStatus
@@ -99,6 +100,29 @@ async def test_only_the_failed_items_of_a_parked_step_run_again(bench: Bench) ->
     assert report.steps["load"].attempts == 2  # of the one item that ran again
     await resolve(handle, "load", "skip")
     await bench.finish(handle)
+
+
+async def test_items_of_a_parked_step_are_given_what_they_need(bench: Bench) -> None:
+    items = {"items": "{{ inputs.times }}", "key": "item"}
+    handle = await bench.start(
+        [step("load", "flaky", max_retries=0, for_each=items, config={"times": "{{ item }}"})],
+        inputs={"times": [0, 7, 8, 9]},
+        **PARK,
+    )
+    await until_parked(handle, "load", 1, bench)
+    with pytest.raises(WorkflowUpdateFailedError) as refused:
+        await resolve(handle, "load", "items", {"77": {"skip": True}})
+    assert isinstance(refused.value.cause, ApplicationError)
+    assert refused.value.cause.details == ([["items.77", "the list has no such item, but 4 others", "7"]],)
+    given = {"7": {"config": {"times": 0}}, "8": {"output": {"attempts": 5}}, "9": {"skip": True}}
+    await resolve(handle, "load", "items", given)
+    report = await bench.finish(handle)
+    assert report.status is RunStatus.COMPLETED
+    told = [(item["status"], item.get("output")) for item in report.steps["load"].output["items"]]
+    assert told == [
+        *(("completed", {"attempts": 1}), ("completed", {"attempts": 1}), ("completed", {"attempts": 5})),
+        ("skipped", None),
+    ]
 
 
 async def test_every_failure_is_told_to_the_inbox(bench: Bench) -> None:
