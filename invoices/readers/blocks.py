@@ -13,7 +13,7 @@ from invoices.readers.labels import MAX_DROP, Finder, Labelled, Place
 from invoices.readers.money import Role, role_of
 from invoices.readers.names import MAX_NAME_WORDS, POSTAL_CODE, before_address, clean, is_name
 from invoices.readers.numbers import find_amounts
-from invoices.readers.vocabulary import ATTENTION, BUYER, INVOICE_TITLE, SALUTATION, THIRD_PARTY
+from invoices.readers.vocabulary import ATTENTION, BUYER, INVOICE_TITLE, REGISTRATION, SALUTATION, THIRD_PARTY
 
 MAX_BLOCK_CELLS = 16
 """Seven lines of an address, some with labels beside them."""
@@ -86,9 +86,14 @@ def sender_lines(layout: Layout) -> Iterator[tuple[str, Cell]]:
             if (
                 len(parts) >= SENDER_PARTS
                 and is_name(parts[0])
-                and any(POSTAL_CODE.search(fold(part)) for part in parts[1:])
+                and any(_is_city_part(fold(part)) for part in parts[1:])
             ):
                 yield clean(parts[0]), cell
+
+
+def _is_city_part(folded: str) -> bool:
+    """Tell whether a part of a line has a postal code, not the figures of an account or a tax number."""
+    return bool(POSTAL_CODE.search(folded)) and not (ACCOUNT.search(folded) or REGISTRATION.search(folded))
 
 
 def heads_a_block(finder: Finder, labelled: Labelled) -> bool:

@@ -5,16 +5,20 @@ import unicodedata
 from functools import cache
 
 SQUEEZED = re.compile(r"[^a-z0-9]")
+QUOTES = "\u2018\u2019\u02bc"
+"""Typeset apostrophes: `Note d\u2019honoraires`."""
 
 
 @cache
 def _fold_character(character: str) -> str:
+    if character in QUOTES:
+        return "'"
     base = unicodedata.normalize("NFKD", character.lower())
     return base[0] if base else character
 
 
 def fold(text: str) -> str:
-    """Return `text` in small letters without accents, of the same length."""
+    """Return `text` in small letters without accents and with plain apostrophes, of the same length."""
     return text.lower() if text.isascii() else "".join(map(_fold_character, text))
 
 

@@ -40,8 +40,11 @@ class Finder:
         self.layout = layout
         self._below: dict[Cell, list[Cell]] = {}
 
-    def at(self, label: re.Pattern[str]) -> Iterator[Labelled]:
-        """Yield every text that stands at a match of `label`, in reading order, surest place first."""
+    def at(self, label: re.Pattern[str], *, again: bool = False) -> Iterator[Labelled]:
+        """Yield every text that stands at a match of `label`, in reading order, surest place first.
+
+        A cell's first match counts; with `again` what stands behind its other matches as well.
+        """
         for row in self.layout.rows:
             for index, cell in enumerate(row.cells):
                 match = label.search(cell.folded)
@@ -49,6 +52,9 @@ class Finder:
                     continue
                 leads = not re.search(r"[a-z0-9]", cell.folded[: match.start()])
                 yield from self._around(cell, match, row.cells[index + 1 :], leads=leads)
+                for later in label.finditer(cell.folded, match.end()) if again else ():
+                    rest = SEPARATORS.sub("", cell.text[later.end() :])
+                    yield Labelled(rest, cell, Place.SAME_CELL, later.group(), cell, leads=False)
 
     def below(self, cell: Cell) -> list[Cell]:
         """Return the cells under `cell` in its column, nearest first, down to a gap in the column."""

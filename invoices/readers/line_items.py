@@ -20,9 +20,10 @@ from invoices.readers.line_numbers import (
     rate_of,
     tell_apart,
 )
-from invoices.readers.line_tables import MAX_SUM_WORDS, SUMS, Table, is_other_header, is_sum, tables
+from invoices.readers.line_tables import MAX_SUM_WORDS, SUMS, Table, goes_on, is_other_header, is_sum, tables
 from invoices.readers.money import Money, Role, role_of
 from invoices.readers.numbers import Amount, find_amounts
+from invoices.readers.sum_words import TURNOVER_TAX
 
 ALIGNED = 14.0
 """Points by which an amount's right edge may miss its column."""
@@ -63,8 +64,9 @@ def find_line_items(layout: Layout, amounts: Sequence[Money] = ()) -> tuple[Line
     plain = [line for line in lines if not line.extra]
     added = plain if _sum(plain) in headed else _adding_up(plain, sums)
     chosen = added if not added or _sum(added) in sums or _sum(lines) not in nets else lines
-    if _sum(chosen) not in sums | headed:
-        chosen = _above_their_sum(layout, sums, headed) or chosen
+    if _sum(chosen) not in sums:
+        above = _above_their_sum(layout, sums, headed) or _above_tax_and_total(layout, amounts)
+        chosen = above if above and (len(above) > len(chosen) or _sum(chosen) not in headed) else chosen
     return tuple(line.item for line in chosen or _above_a_number_like_it(layout))
 
 
@@ -115,6 +117,24 @@ def _above_their_sum(layout: Layout, sums: Collection[Decimal], headed: Collecti
     return []
 
 
+def _above_tax_and_total(layout: Layout, amounts: Sequence[Money]) -> Sequence[_Line]:
+    """Return the rows of words and one amount under which taxes stand and what both make: no net is printed then."""
+    exact = (money for money in amounts if money.exact and money.role is Role.TAX)
+    taxes = {money.cell.row: abs(money.value) for money in exact if TURNOVER_TAX.search(money.label)}
+    for run, _ in _runs(layout):
+        lines = [line for line in run if line.row not in taxes]
+        made, taxed = _sum(lines) or Decimal(0), False
+        below = layout.rows[lines[-1].row + 1 :] if made else ()
+        for row in (row for row in below if not goes_on(row, layout.rows[lines[-1].row])):
+            charge = _last_amount(row)
+            if row.number not in taxes:
+                if taxed and charge and is_sum(row) and abs(charge.amount.value) == made:
+                    return lines
+                break
+            made, taxed = made + taxes[row.number], True
+    return []
+
+
 def _above_a_number_like_it(layout: Layout) -> Sequence[_Line]:
     """Return the rows that add up to the next one's amount, whatever that is called: fees, a card that paid."""
     lines: list[_Line] = []
@@ -138,6 +158,8 @@ def _runs(layout: Layout) -> Iterator[tuple[Sequence[_Line], Row]]:
     for row in layout.rows:
         charge = _last_amount(row)
         line = None if charge is None or is_sum(row) else _summed_line(layout, row, charge)
+        if line is None and lines and goes_on(row, layout.rows[lines[-1].row]):
+            continue
         if line is None and lines:
             yield lines, row
         lines = [*lines, line] if line else []

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from invoices.readers.geometry import Layout, Row
-from invoices.readers.line_numbers import Columns, columns_of
+from invoices.readers.line_numbers import Columns, columns_of, tell_apart
 from invoices.readers.money import Role, role_of
 from invoices.readers.numbers import find_amounts
 from invoices.readers.vocabulary import LINE_COLUMNS, TABLE_END
@@ -15,6 +15,10 @@ MIN_COLUMNS, MIN_NUMBER_COLUMNS = 3, 2
 """Fewer column names do not make a header."""
 MAX_HEAD_WORDS, MAX_ROW_WORDS, MAX_SUM_WORDS, MAX_SUM_CELLS = 5, 16, 4, 5
 """Of a column's name, of a row of them, of a sum's name, and of a row that is a sum."""
+WORD = re.compile(r"[^\W\d_][\w.\-]*")
+"""Amounts, rates and currencies' signs beside it are no words of a sum's name."""
+MOST_UNDER = 3
+"""Rows under a line that say more about it."""
 SUMS = (Role.TOTAL, Role.PLAIN_TOTAL, Role.NET)
 
 
@@ -86,6 +90,25 @@ def _has_money(row: Row) -> bool:
 def is_sum(row: Row) -> bool:
     """Tell whether the row is a sum rather than a line: it is called one and has nothing else to say."""
     label = next((cell.folded for cell in row.cells if re.search(r"[a-z]{2}", cell.folded)), "")
-    if len(label.split()) > MAX_SUM_WORDS or not any(find_amounts(row.text)):
+    if len(WORD.findall(label)) > MAX_SUM_WORDS or not any(find_amounts(row.text)):
         return False
-    return role_of(label) in SUMS and len(row.cells) <= MAX_SUM_CELLS
+    return role_of(label) in SUMS and len(row.cells) <= MAX_SUM_CELLS and not _counts(row)
+
+
+def _counts(row: Row) -> bool:
+    """Tell whether the row has a quantity and a price that make its amount: `Arbeitspreis HT  5.210 kWh`."""
+    amounts = find_amounts(row.cells[-1].text)
+    return bool(amounts) and tell_apart(row.cells[1:-1], amounts[-1].value, Columns(), "").agree
+
+
+def goes_on(row: Row, line: Row) -> bool:
+    """Tell whether the row is but words right under those of a line, which say more about it."""
+    words, amount = row.cells[0], line.cells[-1]
+    if len(row.cells) > 1 or row.page != line.page or row.number - line.number > MOST_UNDER or is_sum(row):
+        return False
+    near = words.top - amount.bottom < (2 * (row.number - line.number) - 1) * words.height
+    return (
+        near
+        and words.right < amount.left
+        and any(abs(cell.left - words.left) < words.height for cell in line.cells[:-1])
+    )

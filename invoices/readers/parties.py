@@ -35,6 +35,11 @@ NAME_LABEL = re.compile(
 REGISTER_NUMBER = re.compile(r"\(?(?:(?:co|company|reg|no|roc)\W{1,3}){0,3}\d{5,12}\W?[a-z]\)?")
 """Alone under a name; on folded text."""
 OWNER = re.compile(r"\W*(?:owned (?:and operated )?by|formerly(?: known as)?|licensee)\W*")
+OWNED = re.compile(
+    r"\W*(?:inh(?:aber(?:in)?)?\W|entreprise individuelle|einzelunternehm|eenmanszaak|(?:ditta|impresa) individuale|"
+    r"titolare\W|propietari[ao]\W|prop(?:rietor)?[.:]|sole (?:trader|proprietor))"
+)
+"""Of the line under a name: it says who trades under it."""
 BOTTOM = 0.85
 """Share of the page from which on is the footer."""
 LABELLED, PAID, SENT = 3.6, 2.1, 2.2
@@ -165,7 +170,9 @@ def _names(layout: Layout, on_the_net: Collection[str]) -> Iterator[_Candidate]:
         if place >= TOP and (short := before_register(cell.text)) != cell.text:
             name, own_entry = short, 1
         name = CONTACT.sub("", name)
-        if not is_name(name.lstrip(FIGURES) if own_entry or FORM_LAST.search(cell.folded) else name):
+        bare = name.lstrip(FIGURES) if own_entry or FORM_LAST.search(cell.folded) else name
+        owned = place < TOP and _has_its_owner_below(layout, cell)
+        if not (owned or is_name(bare)):
             continue
         if _is_legal_form(cell):
             continue
@@ -175,20 +182,26 @@ def _names(layout: Layout, on_the_net: Collection[str]) -> Iterator[_Candidate]:
         claimed = max((claims[row] for row in entries), default=0)
         registered = bool(own_entry) or (bool(entries) and (legal or claimed < MOST_CLAIMS))
         claims.update(entries)
-        known = registered or squeeze(name) in on_the_net
+        known = registered or owned or squeeze(name) in on_the_net
         if place >= TOP and not known and not (legal and place >= BOTTOM):
             continue
         size = min(1.0, max(0.0, cell.height / usual - 1))
-        score = LINE + LEGAL * legal + LARGE * size + FIRST * first + REGISTERED * registered
+        score = LINE + LEGAL * legal + LARGE * size + FIRST * first + REGISTERED * (registered or owned)
         score -= LOW * place * (place < TOP)
         first = False
         yield _Candidate(clean(name), cell, score, Source.TEXT_PATTERN)
 
 
 def _belongs_to_owner(layout: Layout, cell: Cell) -> bool:
-    """Tell whether the line above says so: who trades under a name is another than the name."""
-    above = (other for row in layout.rows[max(0, cell.row - 1) : cell.row] for other in row.cells)
-    return any(OWNER.fullmatch(other.folded) for other in above)
+    """Tell whether the line or the one above says so: who trades under a name is another than the name."""
+    above = [other for row in layout.rows[max(0, cell.row - 1) : cell.row] for other in row.cells]
+    under_a_name = OWNED.match(cell.folded) and any(_aligned(other, cell) for other in above)
+    return bool(under_a_name) or any(OWNER.fullmatch(other.folded) for other in above)
+
+
+def _has_its_owner_below(layout: Layout, cell: Cell) -> bool:
+    below = [other for row in layout.rows[cell.row + 1 : cell.row + 2] for other in row.cells]
+    return any(OWNED.match(other.folded) and other.page == cell.page and _aligned(other, cell) for other in below)
 
 
 def _legal_form_below(layout: Layout, cell: Cell) -> str:

@@ -104,8 +104,8 @@ def _value(part: Part | None) -> Decimal | None:
 
 
 def _before_adjustment(totals: Totals) -> Decimal | None:
-    """Return net + tax: printed, it is the total, and what follows is a matter of paying it."""
-    return totals.net.value + totals.tax.value if totals.net and totals.tax else None
+    """Return net + tax: printed, it is the total, and what follows is a matter of paying it. None without a tax."""
+    return totals.net.value + totals.tax.value if totals.net and totals.tax and totals.tax.value else None
 
 
 def _score(totals: Totals) -> float:

@@ -5,7 +5,7 @@ Words only: where a label stands and what may follow it is decided by the module
 
 import re
 
-_NUMBER = r"(?:numbers?|numero|num|nummer|nr|no|id|n\.?[o°º]|n\.|#|№)"
+_NUMBER = r"(?:numbers?|numero|num|nummer|nro?|no|id|n\.?[o°º]|n\.|#|№)"
 
 
 def any_of(*alternatives: str) -> re.Pattern[str]:
@@ -21,7 +21,9 @@ def _party(*alternatives: str) -> re.Pattern[str]:
 INVOICE_WORDS = (
     r"\w*rechnung(?:skorrektur)?|(?:tax |sales |commercial |credit )?invoice|facture|\w*factuur|factura|fattura|avoir|"
     r"gutschrift|credit ?(?:note|memo)|creditnota|creditfactuur|nota de credito|nota di credito|"
-    r"honorarnote|kostennote|note d'honoraires|parcella|fee note"
+    r"(?:honorar|kosten|gebuhren)note|(?:ereloon|honorarium)nota|staat van (?:kosten en )?ereloon|"
+    r"(?:note|memoire|etat) (?:de )?(?:d'|frais et (?:d')?)?(?:honoraires|frais)|parcella|notula|"
+    r"(?:minuta|nota|recibo) de honorarios|nota (?:d'onorario|onorari|proforma)|fee (?:note|account)|note of fees"
 )
 INVOICES = re.compile(r"(?:rechnung(?:en)?|invoices?|factu(?:re|ra|ur)s?|facturen|fattur[ae])(?![a-z])")
 """Any word for the document itself, in compounds too: what is called so is no name of a company."""
@@ -35,14 +37,20 @@ INVOICE_NUMBER = any_of(
     rf"(?:\w*rechnung(?:s|skorrektur)?|gutschrift|invoice|facture|factuur|factura|fattura)"
     rf"(?:\s*\([^)]*\)){{1,3}}[\s-]*{_NUMBER}",
     rf"\w*rechnungs?[\s-]*{_NUMBER}",
-    rf"(?:(?<![a-z] )note|parcella|notula|ricevuta|minuta|recibo|recu|honorarnote|kostennote|quittung)[\s-]*{_NUMBER}",
+    rf"(?:(?<![a-z] )note|ricevuta(?: fiscale)?|minuta|recibo|recu|quittungs?|quittance|storno|nc)[\s-]*{_NUMBER}",
+    rf"(?:debit note|note de debit|nota d[ie] (?:debito|cargo)|nota credito|adjustment note|piece|liquidation|"
+    rf"application(?: for payment)?|certificacion|decompte|releve|afrekening)[\s-]*{_NUMBER}",
+    rf"serie\s*[ey/-]\s*{_NUMBER}",
     r"(?:invoice|facture|factuur|bill) ref(?:erence)?|ref(?:erence|\.)? (?:de )?(?:la )?(?:facture|factura)",
-    rf"(?:facture|factura|fattura|factuur) (?:(?:de|di|voor) )?(?!client|klant)\w+ {_NUMBER}",
+    rf"(?:facture|factura|fattura|factuur) (?:(?:de|di|voor) |d')?(?!client|klant)\w+ {_NUMBER}",
     rf"{_NUMBER}\.?\s*(?:de |d'|della |di |der |van )?(?:la |l')?"
-    rf"(?:{INVOICE_WORDS}|(?<!id )documento?|fra|abono|recibo)",
+    rf"(?:{INVOICE_WORDS}|(?<!id )doc(?:umento?)?|fra|fact|fatt|piece|abono|recibo)",
     rf"\w*rechnung (?:zur?|zum|fur|uber|des|der) (?:\w+ ){{1,3}}?(?:\([^)]*\) )?{_NUMBER}",
 )
-OTHER_PAPER = re.compile(r"statement|ft(?![a-z])|.*(?:docs?(?![a-z])|document|dokument)")
+OTHER_PAPER = re.compile(
+    r"statement|ft(?![a-z])|debit|.*debito?(?![a-z])|.*cargo|adjustment|liquidation|application|certificacion|"
+    r"decompte|releve|afrekening|.*(?:docs?(?![a-z])|document|dokument|piece)"
+)
 """Of a number's label: it may be that of another paper than the invoice."""
 CREDIT_NUMBER = re.compile(r"cn(?![a-z])|credit[\s.-]+n(?!ot)")
 """Of a number's label: that of a credit note, if the document is one."""
@@ -83,36 +91,71 @@ ORDER = any_of(
 )
 """What invoices are written for; each has a number and a date of its own."""
 PLAIN_DATE = re.compile(r"^\W*(?:date|datum|fecha|data|dato)\W*(?:$|\d|[a-z]+,? )")
-DATE_AFTER_NUMBER = re.compile(r"\b(?:vom|von|du|dated|of|del|van|d\.d\.|date)\s*$")
+DATE_AFTER_NUMBER = re.compile(r"\b(?:vom|von|du|dated|of|(?<!antes )del|van|d\.d\.|date)\s*$")
+_BEFORE_NL = r"(?:voor|tegen|tot(?: en met)?|uiterlijk(?: op)?|ten laatste(?: op)?)"
 DUE_DATE = any_of(
-    r"(?:payment\s*)?due\s*(?:date|by|on)?",
-    r"pay(?:ment|able)?\s*(?:by|before|until|deadline|on(?= \d))|to be paid by",
-    r"(?:payment|invoice) (?:expiry|expiration) date",
-    r"to reach us by",
+    r"(?:payment\s*)?due(?: for payment)?\s*(?:date|by|on|no later than)?",
+    r"pay(?:ment|able)?\s*(?:by|(?:on or )?before|until|deadline|on(?= \d))",
+    r"to be (?:paid|settled) (?:by|before|no later than)",
+    r"(?:payment|invoice) (?:expiry|expiration) date|(?:latest|last) payment date|settlement date",
+    r"(?:last date|deadline) for payment|to reach us by",
     r"(?:remit|transfer|settle|pay)(?:ment)?\b[^.]{0,40}?\b(?:until|before|no later than|by)",
-    r"zahl(?:ungs)?termin|netto bis|fallig(?:keit|keitsdatum|keitstag|keitstermin)?(?:\s*(?:am|bis|zum))?",
+    r"direct debit (?:date|on)|will (?:be )?(?:collect|take|debit|charge)\w*\b[^.]{0,50}?\bon(?: or \w+)?",
+    r"(?:letzter )?zahltag|(?:letzter )?zahl(?:ungs)?t(?:ermin|ag)|netto bis|ohne abzug bis",
+    r"fallig(?:keit|keitsdatum|keitstag|keitstermin)?(?:\s*(?:am|bis|zum))?",
     r"zahlbar[^.]{0,40}?\bbis(?:\s*zum)?",
     r"(?:spatestens|langstens) (?:am|bis)(?: zum)?|bis (?:spatestens|langstens)(?: zum| am)?",
-    r"zahlungsziel|zahlungsfrist",
+    r"zahlungsziel|zahlungsfrist|inner(?:t|halb)\b.{0,25}?\bbis(?: zum| spatestens)?",
     r"(?:zahlbar|fallig)\s*(?:zum|am)",
-    r"(?:reglement|paiement)\b[^.]{0,40}?(?:avant|au plus tard)(?: le)?",
-    r"(?:zahl(?:en?|ung)|uberweis(?:en?|ung)|begleich(?:en?|ung))\b[^.]{0,80}?\bbis(?: spatestens)?(?: zum| am)?",
-    r"\w*betrag\b[^.]{0,40}?\b(?:wird|(?:buchen|ziehen) wir) (?:am|zum)",
+    r"(?:zahl(?:en?|ung(?:seingang)?)|uberweis(?:en?|ung)|begleich(?:en?|ung)|ausgleich)\b[^.]{0,80}?"
+    r"\bbis(?: spatestens)?(?: zum| am)?",
+    r"\w*(?:betrag|zahlung|forderung)\b[^.]{0,40}?\bwird (?:am|zum)|(?:buchen|ziehen)\b[^.]{0,60}?\b(?:am|zum)",
+    r"\w*betrag ist (?:spatestens )?(?:am|zum|bis(?: zum)?)(?=.{6,30}(?:fallig|zahlbar|zu [uzb]))",
+    r"(?:abbuchung|lastschrift(?:einzug)?|einzug|bankeinzug) (?:am|zum)|valuta(?=\W*\d)",
     r"bis(?: zum)?(?= \d{1,2}\.\d{1,2}\.\d{2,4}\W{1,2}(?:rein )?(?:ohne|netto))",
-    r"verval(?:datum|dag|t(?: op)?(?=\W*\d))",
+    r"verval(?:datum|dag|t(?: op)?(?=\W*\d))|incassodatum|afschrijfdatum",
     r"(?:uiterlijk|te)\s*(?:betalen|voldoen)\s*(?:voor|op|uiterlijk)|uiterlijk (?:te )?(?:betalen|voldoen)",
-    r"(?:uiterste\s*)?betaal(?:datum|termijn)|voldoen voor",
-    r"(?:beta(?:len|al|ling)|overma(?:ken|king)) (?:voor|uiterlijk(?: op)?)",
-    r"bedrag[^.]{0,20}? (?:voor|uiterlijk(?: op)?)(?= \d)",
-    r"(?:date\s*(?:d'|de\s*)?)?(?:limite de (?:paiement|reglement)|echeance)|reglement le",
-    r"date\s*(?:d[eu]\s*)?(?:reglement|prelevement)|(?:virement|cheque|traite|lcr)(?: bancaire)? (?:au|le)(?= \d)",
-    r"preleve(?:e|s|ment)?(?: automatique)? (?:le|au)(?= \d)",
+    rf"(?:te (?:betalen|voldoen)|betaalbaar) (?:op|{_BEFORE_NL})",
+    r"(?:uiterste\s*)?betaal(?:datum|dag|termijn)|betalingstermijn|voldoen voor",
+    rf"(?:beta(?:len|al|ling)|overma(?:ken|king)|storten)(?: graag)? {_BEFORE_NL}",
+    rf"bedrag[^.]{{0,20}}? {_BEFORE_NL}(?= \d)|(?:^\W*|dagen\W+)(?:uiterlijk|ten laatste)(?: op)?(?=\W*\d)",
+    r"voor(?= \d.{4,24} te (?:voldoen|betalen))|wordt (?:op|rond|omstreeks)(?=.{6,40}(?:afgeschr|geincass))",
+    r"(?:incasso|incasseren|afschrijving|schrijven|domiciliering)\b[^.]{0,40}?\b(?:op|rond|omstreeks)(?= \d)",
+    r"(?:date\s*(?:d'|de\s*)?)?(?:limite de (?:paiement|reglement)|exigibilite)",
+    r"(?:date\s*(?:d'|de\s*)?)?echeances?(?: de (?:paiement|reglement))?",
+    r"reglement (?:attendu )?(?:le|au)(?=\W*\d)|date\s*(?:d[eu]\s*)?(?:reglement|prelevement)",
+    r"(?:virement|cheque|traite|lcr)(?: bancaire)? (?:au|le)(?= \d)",
+    r"preleve(?:e|s|ment)?(?: automatique)? (?:le|au|a (?:partir|compter) du)(?=\W*(?:\d|$))",
     r"^\W*(?:avant|au plus tard) le",
-    r"(?:a payer|payable|a regler)[^.]{0,20}?(?:avant|au plus tard|jusqu'au|le)(?: le)?",
-    r"(?:fecha\s*(?:de\s*)?)?(?:vencimientos?|vto|vence(?: el)?)|pagar antes del?",
-    r"fecha (?:limite(?: de pago)?|(?:de )?(?:cargo|cobro|adeudo))|data (?:di )?addebito",
-    r"(?:data\s*(?:di\s*)?)?scad(?:enz[ae]|\.)|(?:da )?pagare entro(?: il)?|(?:pagamento )?entro(?: il)?",
+    r"(?:a payer|payable|regler|paiement|reglement)\b[^.\d]{0,20}? pour le(?=\W*(?:\d|$))",
+    r"(?:a payer|payable|a regler)\b[^.\d]{0,20}? (?:le|au)(?=\W*(?:\d|$))",
+    r"(?:payer|payable|regler|verser|acquitter|reglement|paiement|virement)\b[^.]{0,40}?"
+    r"(?:avant|au plus tard|jusqu'au)(?: le)?",
+    r"(?:paiement|reglement|payable|virement|echeance|jours)\b[^.]{0,40}?\bsoit (?:le|au)(?=\W*(?:\d|$))",
+    r"(?:due?s?|exigible) (?:le|au)(?=\W*(?:\d|$))",
+    r"(?:fecha\s*(?:de\s*)?)?(?:vencimientos?|vto|vence(?: el)?)|(?:pagader[oa]|exigible|a pagar) el",
+    r"(?:pag[aou]\w*|abon(?:o|ar|en)|transferencia)\b[^.]{0,30}?"
+    r"\b(?:antes del?|hasta|a mas tardar|como maximo)(?: el)?",
+    r"fecha (?:(?:limite|maxima|tope)(?: de pago)?|(?:de )?(?:cargo|cobro|adeudo))|plazo(?: de pago)?",
+    r"(?:cargo|adeudo|cobro|domicilia(?:cion|do))(?: en (?:su )?cuenta)?(?:\W+el)?(?=\W+\d)",
+    r"se (?:cargara|cobrara|adeudara)\b[^.]{0,40}? el(?: dia)?|^\W*(?:a mas tardar|como maximo)(?: el)?",
+    r"(?:data\s*(?:di\s*)?)?scad(?:enz[ae](?: (?:del )?pagamento)?|e(?: il)?|\.)|data (?:di )?addebito",
+    r"(?:(?:da )?pagare |pagamento )?entro(?: e non oltre)?(?: il)?",
+    r"termine(?: ultimo)?(?: (?:di|del|per il) pagamento)?",
+    r"(?:ri\.?ba\.?|r\.?b\.?|ricevuta bancaria|pagamento) al(?=\W*(?:\d|$))",
+    r"(?:pagabile|esigibile|addebit(?:o|at[oa])\b[^.]{0,25}?) il(?=\W*(?:\d|$))",
+    r"(?:payment|payable|zahlbar|zahlung|paiement|reglement|virement|betal(?:en|ing)|betaalbaar|pago|pagadero|"
+    r"transferencia|giro|pagamento|bonifico|ri\.?ba\.?)(?: terms)?\W{1,2}(?:(?:within|in|innerhalb(?: von)?|innert|"
+    r"binnen|a|sous|bancario|bancaire|bonifico) )*(?=\d{1,3} (?:days|tagen?|jours|dagen|dias|giorni|gg)(?![a-z]))",
 )
+NEXT_ONES = any_of(
+    r"erstmals|erstmalig|voor het eerst|for the first time|pour la premiere fois|por primera vez|per la prima volta",
+    r"(?:neue[rns]?|kunftige[rn]?|nachste[rn]?|new|future|next|nouvel\w*|prochaine?s?|futur\w*|nieuwe?|volgende|"
+    r"nuev[oa]s?|proxim[oa]s?|nuov[aoei]|prossim[aoei]) (?:\w+ ){0,2}?(?:\w*abschlag\w*|raten?|instal\w*|payments?|"
+    r"mensualites?|echeances?|prelevements?|termijn\w*|voorschot\w*|maandbedrag|cuotas?|plazos?|pagos?|recibos?|rate?|"
+    r"pagament[oi]|bollett[ae]|factur\w+|fattur[ae]|\w*rechnung|invoice|bill)",
+)
+"""Of a date's label: it names what will be asked for later, not what this document asks for."""
 
 SELLER = _party(
     r"sold by|seller|vendor|supplier|from|issued by|service provider",
@@ -162,6 +205,7 @@ YOURS = any_of(
 REGISTRATION = any_of(
     r"registered|co(?:mpany)?[ .-]{1,2}(?:no|number|reg\w*)|(?:vat|gst|sst) (?:reg\w*|no|id|number)|gstin",
     r"hrb|hra|amtsgericht|handelsregister|geschaftsfuhr\w*|ust\W{0,3}id\w*|kvk|k\.v\.k",
+    r"fn(?= ?\d)|firmenbuch\w*|uid(?=\W)|ondernemingsn\w+|kbo|bce|rp[mr](?= )",
     r"siren|siret|rcs|capital|registro mercantil|rea|cap\. ?soc\w*|capitale sociale",
     r"(?:n[o°º]\.? ?)?tva(?: intra\w*)?|btw(?: ?-?nr)?|p\.? ?iva|partita iva|cif|nif|steuer\W?n(?:r|ummer)",
 )

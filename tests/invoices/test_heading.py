@@ -4,7 +4,8 @@ import datetime as dt
 
 import pytest
 
-from invoices.readers.heading import find_due_date, find_invoice_number, find_issue_date
+from invoices.readers.document_dates import find_due_date, find_issue_date
+from invoices.readers.heading import find_invoice_number
 from tests.invoices.documents import Line
 from tests.invoices.layouts import finder
 
@@ -77,6 +78,14 @@ def lines(*texts: str) -> list[Line]:
         (["Declaratie 2026-1407"], "2026-1407"),
         (["Facture n° | 2026 F 118402"], "2026 F 118402"),
         (["Tax Invoice | ABN 16 748 850 724", "Invoice | CB-1902"], "CB-1902"),
+        (["Rechnung", "Nummer | R 5719/26", "Barrechnung Nr. 882 | 20 % | 31,40"], "R 5719/26"),
+        (["Credit for invoice no. 4711 | 31.40"], "4711"),
+        (["Note d\u2019honoraires No 10\u2019482"], "10\u2019482"),
+        (["Fee note no. FN-26/118"], "FN-26/118"),
+        (["Ereloonnota 2026/77"], "2026/77"),
+        (["Facture d'acompte n° FA-12"], "FA-12"),
+        (["Invoice 4711", "Your debit note no. 998877"], "4711"),
+        (["FACTURE", "N° pièce : 998877", "Facture n° 4711"], "4711"),
     ],
 )
 def test_the_number_is_the_documents_own(texts: list[str], number: str | None) -> None:
@@ -157,6 +166,27 @@ def test_a_date_at_the_foot_is_that_of_the_printing() -> None:
         "Prélevé le 12 juin 2024 sur votre compte",
         "Mode de règlement : virement au 12/06/2024",
         "Fecha de cargo: 12/06/2024",
+        "Te betalen ten laatste op 12 juni 2024.",
+        "Gelieve dit bedrag te storten vóór 12 juni 2024.",
+        "Het bedrag wordt op 12 juni 2024 afgeschreven.",
+        "Vóór 12 juni 2024 te voldoen.",
+        "Die Nachzahlung ziehen wir am 12.06.2024 von Ihrem Konto ein.",
+        "Ihr neuer Abschlag ist erstmals fällig am 01.07.2024. Der Rechnungsbetrag ist am 12.06.2024 fällig.",
+        "Zahlbar innert 30 Tagen, d.h. bis 12.06.2024",
+        "Zahlbar innerhalb 10 Tagen bis 23.05.2024 mit 2,0 % Skonto, netto bis 12.06.2024",
+        "We will collect this amount by Direct Debit on or after 12 June 2024.",
+        "Payment terms: 30 days. Due 12/06/2024.",
+        "Payment terms: 30 days, i.e. by 12 June 2024",
+        "Merci de régler cette facture avant le 12/06/2024.",
+        "Délai de paiement : 30 jours, soit le 12/06/2024",
+        "À payer le : 12.06.2024",
+        "Le montant sera prélevé à partir du 12 juin 2024.",
+        "Rogamos efectúe el pago antes del 12/06/2024.",
+        "El importe se cargará en su cuenta el día 12/06/2024.",
+        "Pago a 30 días: 12/06/2024",
+        "Da pagare entro e non oltre il 12/06/2024",
+        "Addebito in conto il 12/06/2024",
+        "Bonifico a 30 gg, scad. 12/06/2024",
     ],
 )
 def test_the_due_date_is_found_in_each_language(text: str) -> None:
@@ -170,7 +200,17 @@ def test_the_due_date_is_found_in_each_language(text: str) -> None:
         "Mode de règlement | Virement 12/06/2024",
         "Expiry date: 12/06/2024",
         "Licence expiry date: 12/06/2024",
+        "Payment method: Direct Debit 12/06/2024",
+        "Ihr neuer monatlicher Abschlag beträgt 95,00 EUR, erstmals fällig am 12.06.2024.",
+        "Your next payment is due on 12/06/2024",
+        "Prochaine échéance : 12/06/2024",
+        "Zahlbar innerhalb von 30 Tagen nach Lieferung vom 12.06.2024",
     ],
 )
 def test_what_was_paid_or_runs_out_on_a_day_is_not_due_then(text: str) -> None:
     assert find_due_date(finder(lines(text)), month_first=False).value is None
+
+
+@pytest.mark.parametrize("text", ["Prélevé le | 12/06/2024", "Fällig am | 12.06.2024", "Te betalen op 12 juni 2024"])
+def test_the_day_on_which_money_is_due_is_no_issue_date(text: str) -> None:
+    assert find_issue_date(finder(lines(text)), month_first=False).value is None

@@ -4,8 +4,9 @@ import datetime as dt
 
 import pytest
 
+from invoices.readers.document_dates import find_due_date, find_issue_date
 from invoices.readers.folding import fold
-from invoices.readers.heading import find_due_date, find_invoice_number, find_issue_date
+from invoices.readers.heading import find_invoice_number
 from invoices.readers.line_items import find_line_items
 from invoices.readers.money import RATE, Role, role_of
 from invoices.readers.text import read_text

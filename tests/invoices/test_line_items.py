@@ -205,3 +205,31 @@ def test_a_row_that_counts_nothing_is_a_line_where_the_net_is_the_sum_with_it() 
 @pytest.mark.parametrize("name", ["Goods", "Zwischentotal", "Merchandise"])
 def test_a_sum_by_any_name_is_no_line(name: str) -> None:
     assert len(lines_of(HEADER, *LINES, f"{name} ||| 200.00", "Carriage ||| 45.00")) == 2
+
+
+@pytest.mark.parametrize(
+    "sums",
+    [("Base imposable 21 % € 6.290,00",), ("TVA 21 % | 1.320,90", "Total à payer | 7.610,90")],
+    ids=["a net in one cell", "a tax, and what both make"],
+)
+def test_rows_that_add_up_are_lines_although_more_is_said_under_each(sums: tuple[str, ...]) -> None:
+    rows = ("Campagne, création | 4.250,00", "Direction artistique", "Spots radio | 2.040,00", "3 à € 680,00, mixage")
+    assert len(lines_of(*rows, *sums, edges=(50, 480))) == 2
+
+
+def test_a_heading_between_rows_begins_others() -> None:
+    before = [(50.0, 200.0, "Last bill"), (480.0, 200.0, "71.06"), (50.0, 250.0, "This bill")]
+    drawn = layout([*before, *table("Broadband | 38.00", "Line rental | 14.50", "Net | 52.50", edges=(50, 480))])
+    assert len(find_line_items(drawn, find_money(drawn))) == 2
+
+
+def test_a_row_that_counts_is_no_sum_whatever_it_is_called() -> None:
+    header = "Was | Menge | Preis | Betrag"
+    rows = ("Arbeitspreis HT | 5.210 | 0,2874 | 1.497,35", "Grundpreis | 365 | 0,4932 | 180,02")
+    assert len(lines_of(header, *rows, "Summe netto ||| 1.677,37")) == 2
+
+
+def test_lines_without_heads_are_all_that_make_the_total_not_one_that_is_also_in_a_table_of_taxes() -> None:
+    rows = ("Kamer | | 138,00", "Diner | | 84,50", "Toeristenbelasting 4 x € 2,45 | | 9,80", "Totaal | | 232,30")
+    taxes = ("Btw | Grondslag | Btw-bedrag", "0% | 9,80 | 0,00", "9% | 204,13 | 18,37")
+    assert len(lines_of(*rows, *taxes, edges=(50, 300, 480))) == 3

@@ -363,3 +363,23 @@ def test_a_number_behind_another_is_no_postal_code() -> None:
     seller: list[Line] = [(400, 40, "WIMMER"), (50, 52, "Wimmer Stahl GmbH, Voestalpinestraße 9, 4020 Linz")]
     buyer = block(50, 64, "Schlosserei Huber e.U.", "Marktplatz 7", "4150 Rohrbach", f"UID-Nr. {BUYERS_VAT}")
     assert read_text([page([*seller, *buyer, (400, 64, "R26-118204")])]).vendor_vat_id.value is None
+
+
+@pytest.mark.parametrize("owner", ["Inh. Dilek Aksoy", "Entreprise individuelle Dilek Aksoy", "Titolare: Dilek Aksoy"])
+def test_a_name_with_its_owner_under_it_is_the_vendors(owner: str) -> None:
+    """Though a year or a number ends it, and the owner's own stands beside the account."""
+    foot: list[Line] = [(50, 300, "Dilek Aksoy · Sparkasse Bremen · Steuernummer 60/102/41877")]
+    lines = [*block(50, 40, "Elektro Service 44", owner, *ADDRESS), *block(50, 150, BUYER, *OTHER_ADDRESS), *foot]
+    assert parties(lines)[0] == "Elektro Service 44"
+
+
+def test_an_austrian_register_entry_tells_the_company() -> None:
+    foot: list[Line] = [(50, 790, "Hotel Edelraute GmbH & Co KG · FN 318842 k LG Innsbruck · Raiffeisenbank Mayrhofen")]
+    head: list[Line] = [
+        (250, 40, "HOTEL EDELRAUTE"),
+        (50, 60, "Familie Unterrainer · Dorfplatz 8 · 6290 Mayrhofen · Tirol"),
+    ]
+    assert (
+        parties([*head, *block(50, 150, "Herrn", "Lukas Brandstetter", *ADDRESS), *foot])[0]
+        == "Hotel Edelraute GmbH & Co KG"
+    )

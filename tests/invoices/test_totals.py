@@ -258,3 +258,8 @@ def test_a_tax_is_known_by_its_rate_as_far_as_its_currency_is_rounded(
     rows = (("Subtotal", net), ("Consumption 10%", tax), ("Total", total))
     lines = [(x, 100.0 + 20 * index, text) for index, row in enumerate(rows) for x, text in zip(SUMS, row, strict=True)]
     assert values(solve(lines))[1] == found
+
+
+def test_a_tax_of_zero_is_one_although_something_is_added_to_the_net() -> None:
+    rows = ("Subtotal | $291.00", "Shipping | $12.00", "Sales tax (0%) | $0.00", "Total due | $303.00")
+    assert values(solve(table(*rows, edges=SUMS))) == ("291.00", "0.00", "303.00")

@@ -1,0 +1,195 @@
+"""Finds when an invoice was written and when it is due: the dates at labels, behind its number, in its head."""
+
+import datetime as dt
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from invoices.model import Evidence, FieldValue, Source
+from invoices.readers.dates import FoundDate, find_dates
+from invoices.readers.folding import fold
+from invoices.readers.found import found
+from invoices.readers.geometry import Cell, Layout, Row
+from invoices.readers.heading import SAID_OF_ANOTHER, SURE_LABEL, doubt, is_charged, told
+from invoices.readers.labels import Finder, Place
+from invoices.readers.vocabulary import (
+    DATE_AFTER_NUMBER,
+    DUE_DATE,
+    INVOICE_TITLE,
+    ISSUE_DATE,
+    LINE_AMOUNT,
+    LINE_DESCRIPTION,
+    LINE_PRICE,
+    LINE_QUANTITY,
+    NEXT_ONES,
+    ORDER,
+    OTHER_DOCUMENT,
+    PLAIN_DATE,
+    WEAK_DATE,
+)
+
+HEAD = 0.45
+"""Share of the first page in which an unlabelled date can be the issue date."""
+FOOT = 0.75
+"""Below this share of a page, a date without a kind is that of the printing."""
+SPACED_DATE = re.compile(r"^(\d{1,2}) (\d{1,2}) (\d{4}|\d\d)$")
+"""Of forms with boxes for day, month and year; only at a label is it a date."""
+WITH_TIME = re.compile(r"(?i)\W{1,3}(?:(?:\S|time|uhrzeit|heure|hora|ora)\W{1,3})?\d{1,2}[:.]\d\d(?!\d)")
+"""After a date: a till printed both. A stray sign may stand between."""
+TIME = re.compile(r"(?<![\d:])[0-2]?\d:[0-5]\d(?!\d)")
+"""Anywhere beside a date."""
+TERM = re.compile(
+    r"\W*\d{1,3} (?:tagen?|days|jours|dagen|dias|giorni|gg)(?![a-z])"
+    r"(?:(?:i\.e|d\. ?[hf]|vto|scad)\.|(?!\b(?:nach|ab|after|from|na|vanaf|desde|depuis|dalla)\b)[^.;\d]){0,25}"
+)
+"""Before the date on which it ends, on folded text: `30 Tage, bis 28.10.2026`."""
+LONE_DATE = 0.1
+CALLED_DATE = re.compile(r"(?:^\W*(?:date|datum|fecha|data|dato)(?![a-z])|\d\W*\s(?:date|datum|fecha|data|dato)\s*:)")
+"""At the beginning, or after another value: before it, a word would say of what the date is."""
+PLACE_BEFORE_DATE = re.compile(r"[a-z]{3}\W*,\s*(?:den|le|li|il|a)?\s*$")
+"""Of a letter's head: `Hamburg, den 1. Mai 2024`."""
+ABOUT = re.compile(r"\bzu[mr]\b")
+"""Between an invoice's title and a date: that of what is charged, `Rechnung 7 zum Gutachten vom 3. Mai 2026`."""
+SENTENCE_END = re.compile(r"\.\s")
+TITLE_LINE_WORDS = 12
+"""Longest line that begins with a title."""
+WEAK_DATE_LABEL = 1.5
+"""Of labels that may be another paper's: less than a plain `Date:`."""
+SAID_OF_A_DISCOUNT = 1.0
+"""What a date loses up to which there is a discount."""
+DISCOUNTED = re.compile(
+    r"[^.,;]{0,25}(?:\d[.,]\d[^.,;]{0,15})?(?:skonto|escompte|discount|korting|descuento|dto|sconto)"
+)
+"""Behind the last day of an early payment, on folded text: `bis 23.05.2026 mit 2 % Skonto`."""
+
+
+@dataclass(frozen=True, slots=True)
+class _DateCandidate:
+    found: FoundDate
+    cell: Cell
+    score: float
+    source: Source
+
+
+def find_issue_date(finder: Finder, *, month_first: bool) -> FieldValue[dt.date]:
+    """Return the date at the surest label, the date after the invoice's number, or a lone date in the head."""
+    candidates = [
+        *_dates_at(finder, ISSUE_DATE, SURE_LABEL, month_first=month_first),
+        *_dates_after_number(finder, month_first=month_first),
+        *_plain_dates(finder, month_first=month_first),
+    ]
+    candidates += [] if candidates else _lone_date(finder.layout, month_first=month_first)
+    return _best_date(finder.layout, candidates)
+
+
+def find_due_date(finder: Finder, *, month_first: bool) -> FieldValue[dt.date]:
+    """Return the date at the surest label for when the money is due."""
+    return _best_date(finder.layout, list(_dates_at(finder, DUE_DATE, SURE_LABEL, month_first=month_first)))
+
+
+def _best_date(layout: Layout, candidates: list[_DateCandidate]) -> FieldValue[dt.date]:
+    if not candidates:
+        return FieldValue()
+    best = max(candidates, key=lambda candidate: candidate.score)
+    evidence = (Evidence.AMBIGUOUS_DATE,) if best.found.ambiguous else ()
+    return found(layout, best.found.value, best.cell, best.source, evidence)
+
+
+def _dates_at(
+    finder: Finder, label: re.Pattern[str], strength: float, *, month_first: bool
+) -> Iterator[_DateCandidate]:
+    for labelled in finder.at(label, again=True):
+        text = SPACED_DATE.sub(r"\1/\2/\3", labelled.text)
+        date = next(find_dates(text, month_first=month_first), None)
+        if date is None or (date.start > 12 and not TERM.fullmatch(fold(text[: date.start]))):  # noqa: PLR2004
+            continue  # "(dd/mm/yyyy)", "on or before" may stand before it, not half a sentence
+        if NEXT_ONES.search(SENTENCE_END.split(told(labelled, date.start))[-1]):
+            continue
+        weak = bool(WEAK_DATE.match(labelled.label))
+        if weak and _beside_an_order(finder.layout, labelled.label_cell):
+            continue
+        score = WEAK_DATE_LABEL if weak else strength
+        score += 0.3 * labelled.leads - 0.4 * labelled.place - 0.02 * date.start
+        score -= doubt(labelled, date.start) + SAID_OF_A_DISCOUNT * bool(DISCOUNTED.match(fold(text[date.end :])))
+        yield _DateCandidate(date, labelled.cell, score, Source.TEXT_LABEL)
+
+
+def _beside_an_order(layout: Layout, cell: Cell) -> bool:
+    before = [other for other in layout.rows[cell.row].cells if other.left < cell.left]
+    return bool(before) and bool(ORDER.search(before[-1].folded))
+
+
+def _dates_after_number(finder: Finder, *, month_first: bool) -> Iterator[_DateCandidate]:
+    """Yield the dates of "Rechnung Nr. 471102 vom 05.06.2018", also where the line breaks before or after "vom"."""
+    for cell in finder.layout.cells:
+        title = INVOICE_TITLE.search(cell.folded)
+        if not title or len(cell.words) > TITLE_LINE_WORDS:
+            continue
+        below = [under for under in finder.below(cell)[:1] if under.row == cell.row + 1]
+        for other in (cell, *below):
+            text = other.text if other is cell else f"{cell.text} {other.text}"
+            shift = len(text) - len(other.text)
+            for date in find_dates(text, month_first=month_first):
+                between = fold(text)[title.end() : date.start]
+                if date.start >= max(title.end(), shift) and DATE_AFTER_NUMBER.search(between):
+                    another = (
+                        ABOUT.search(between)
+                        or ORDER.search(between)
+                        or OTHER_DOCUMENT.search(fold(text)[: date.start])
+                    )
+                    yield _DateCandidate(date, other, 2.8 - SAID_OF_ANOTHER * bool(another), Source.TEXT_LABEL)
+
+
+def _plain_dates(finder: Finder, *, month_first: bool) -> Iterator[_DateCandidate]:
+    yield from _dates_called_date(finder, month_first=month_first)
+    layout = finder.layout
+    for row in layout.rows:
+        for index, cell in enumerate(row.cells):
+            height = layout.pages[cell.page - 1].height
+            if cell.page > 1 or cell.top > HEAD * height:
+                return
+            charged = is_charged(row, cell)
+            for date in find_dates(cell.text, month_first=month_first):
+                before = cell.folded[: date.start]
+                left = row.cells[index - 1].folded if index and not before.strip() else before
+                if _names_another_date(cell.folded, date.start) or DUE_DATE.fullmatch(left.strip(" :")) or charged:
+                    continue
+                if PLACE_BEFORE_DATE.search(left):
+                    yield _DateCandidate(date, cell, 2.0, Source.TEXT_LABEL)
+                score = 1.0 - 0.5 * bool(re.search(r"[a-z]", before)) - 0.5 * (cell.top / height)
+                yield _DateCandidate(date, cell, score, Source.TEXT_PATTERN)
+
+
+def _lone_date(layout: Layout, *, month_first: bool) -> list[_DateCandidate]:
+    """Return the one date on the pages, which a till prints with the time below what was sold."""
+    dates = [(date, cell) for cell in layout.cells for date in find_dates(cell.text, month_first=month_first)]
+    timed = [(date, cell) for date, cell in dates if _timed(layout.rows[cell.row].text, cell.text[date.end :])]
+    if not timed or len({date.value for date, _ in dates}) > 1:
+        return []
+    return [_DateCandidate(*timed[0], LONE_DATE, Source.TEXT_PATTERN)]
+
+
+def _timed(row: str, after: str) -> bool:
+    return bool(WITH_TIME.match(after) or TIME.search(row))
+
+
+def _dates_called_date(finder: Finder, *, month_first: bool) -> Iterator[_DateCandidate]:
+    for labelled in finder.at(CALLED_DATE):
+        date = next(find_dates(labelled.text, month_first=month_first), None)
+        of_a_line = labelled.place is Place.BELOW and _heads_lines(finder.layout.rows[labelled.label_cell.row])
+        if date is not None and date.start == 0 and not of_a_line:
+            low = labelled.cell.top > FOOT * finder.layout.pages[labelled.cell.page - 1].height
+            yield _DateCandidate(date, labelled.cell, 2.2 - 0.4 * labelled.place - 1.0 * low, Source.TEXT_LABEL)
+
+
+def _heads_lines(row: Row) -> bool:
+    """Tell whether the row names the columns of what was done, with its day."""
+    heads = " | ".join(cell.folded for cell in row.cells)
+    counts = any(column.search(heads) for column in (LINE_QUANTITY, LINE_PRICE, LINE_AMOUNT))
+    return counts and bool(LINE_DESCRIPTION.search(heads))
+
+
+def _names_another_date(text: str, start: int) -> bool:
+    """Tell whether the text says of what the date at `start` is, and that is not the document."""
+    due, before = DUE_DATE.search(text), text[:start]
+    return (due is not None and due.start() < start) or (":" in before and not PLAIN_DATE.match(before))
