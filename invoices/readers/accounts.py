@@ -56,7 +56,7 @@ VAT_FORMATS = (
 VAT = re.compile(rf"(?:{VAT_FORMATS})$")
 VAT_START = re.compile(
     r"(?<![A-Z0-9])(?:AT|BE|BG|CHE|CY|CZ|DE|DK|EE|EL|ES|FI|FR|GB|HR|HU|IE|IT|LT|LU|LV|MT|NL|NO|PL|PT|"
-    r"RO|SE|SI|SK|XI)[ .\-]?[A-Z0-9]"
+    r"RO|SE|SI|SK|XI)(?=[ .\-]?[A-Z0-9])"
 )
 NATIONAL = {
     "IT": (re.compile(r"p\.? ?i\.?v\.?a|part(?:ita|\.) ?iva|\bp\. ?i\."), re.compile(r"(?<!\w)\d{11}(?!\w)")),
@@ -65,7 +65,7 @@ NATIONAL = {
         re.compile(r"(?<!\w)(?:[A-Z]-?\d{7}-?[A-Z0-9]|\d{8}-?[A-Z])(?!\w)"),
     ),
     "NL": (re.compile(r"\bbtw\b"), re.compile(r"(?<!\w)\d{4}\.?\d{2}\.?\d{3}\.?B\.?\d{2}(?!\w)")),
-    "GB": (re.compile(r"\bvat\b"), re.compile(r"(?<!\w)(?<!\d )\d{3} ?\d{4} ?\d{2}(?!\w|[ .]\d)")),
+    "GB": (re.compile(r"\bvat\b"), re.compile(r"(?<!\w)(?<!\d )\d{3} ?(?:\d{4} ?\d{2}|\d{3} \d{3})(?!\w|[ .]\d)")),
     "BE": (
         re.compile(r"\b(?:btw|tva|ondernemings|bce|kbo|entreprise)"),
         re.compile(r"(?<!\w)[01]\d{3}\.?\d{3}\.?\d{3}(?!\w)"),

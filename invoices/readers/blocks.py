@@ -45,11 +45,15 @@ NO_ADDRESS = re.compile(r"@|www\.|\b(?:tel|fax|fon|phone|mail|iban|ust|tva|vat|b
 
 def buyer_cells(finder: Finder) -> list[Cell]:
     """Return the cells of every block that a label gives to the buyer, a recipient, or some other than the seller."""
-    cells = [cell for block in _labelled_blocks(finder) for cell in block]
+    blocks = list(_labelled_blocks(finder))
+    attention = [cell for block in blocks if ATTENTION.match(block[0].folded) for cell in block]
+    cells = [cell for block in blocks if not ATTENTION.match(block[0].folded) for cell in block]
     for _, sender in sender_lines(finder.layout):
         cells.extend(_addressed(finder, sender))
     cells.extend(_saluted(finder))
-    cells.extend([] if cells else _for_attention(finder) or _second_address(finder))
+    if not cells:
+        cells.extend(_for_attention(finder) or ([] if attention else _second_address(finder)))
+    cells.extend(attention)
     for labelled in finder.at(THIRD_PARTY):
         cells.extend([labelled.label_cell, *_block(finder, labelled.label_cell)])
     return cells

@@ -2,29 +2,36 @@
 
 import datetime as dt
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from invoices.model import Evidence, FieldValue, Source
+from invoices.model import DocumentType, Evidence, FieldValue, Source
 from invoices.readers.dates import FoundDate, find_dates
 from invoices.readers.folding import fold
 from invoices.readers.found import found
-from invoices.readers.geometry import Cell, Layout, Row
-from invoices.readers.heading import SAID_OF_ANOTHER, SURE_LABEL, doubt, is_charged, told
+from invoices.readers.geometry import Cell, Layout
+from invoices.readers.heading import (
+    SAID_OF_AN_INVOICE,
+    SAID_OF_ANOTHER,
+    SURE_LABEL,
+    document_type,
+    doubt,
+    heads_lines,
+    is_charged,
+    names_an_invoice,
+    told,
+)
 from invoices.readers.labels import Finder, Place
 from invoices.readers.vocabulary import (
     DATE_AFTER_NUMBER,
     DUE_DATE,
     INVOICE_TITLE,
     ISSUE_DATE,
-    LINE_AMOUNT,
-    LINE_DESCRIPTION,
-    LINE_PRICE,
-    LINE_QUANTITY,
     NEXT_ONES,
     ORDER,
     OTHER_DOCUMENT,
     PLAIN_DATE,
+    STAY,
     WEAK_DATE,
 )
 
@@ -48,6 +55,9 @@ CALLED_DATE = re.compile(r"(?:^\W*(?:date|datum|fecha|data|dato)(?![a-z])|\d\W*\
 """At the beginning, or after another value: before it, a word would say of what the date is."""
 PLACE_BEFORE_DATE = re.compile(r"[a-z]{3}\W*,\s*(?:den|le|li|il|a)?\s*$")
 """Of a letter's head: `Hamburg, den 1. Mai 2024`."""
+OF_A_DAY = re.compile(r"(?:vom|von|du|del|dated|of|van|d\.d\.|le|am|op|il|den)\s*")
+"""Before a date, in a cell of its own beside the number."""
+BESIDE_NUMBER = 2.6
 ABOUT = re.compile(r"\bzu[mr]\b")
 """Between an invoice's title and a date: that of what is charged, `Rechnung 7 zum Gutachten vom 3. Mai 2026`."""
 SENTENCE_END = re.compile(r"\.\s")
@@ -98,6 +108,7 @@ def _best_date(layout: Layout, candidates: list[_DateCandidate]) -> FieldValue[d
 def _dates_at(
     finder: Finder, label: re.Pattern[str], strength: float, *, month_first: bool
 ) -> Iterator[_DateCandidate]:
+    credit_note = document_type(finder.layout) is DocumentType.CREDIT_NOTE
     for labelled in finder.at(label, again=True):
         text = SPACED_DATE.sub(r"\1/\2/\3", labelled.text)
         date = next(find_dates(text, month_first=month_first), None)
@@ -109,6 +120,7 @@ def _dates_at(
         if weak and _beside_an_order(finder.layout, labelled.label_cell):
             continue
         score = WEAK_DATE_LABEL if weak else strength
+        score -= SAID_OF_AN_INVOICE * (credit_note and names_an_invoice(labelled))
         score += 0.3 * labelled.leads - 0.4 * labelled.place - 0.02 * date.start
         score -= doubt(labelled, date.start) + SAID_OF_A_DISCOUNT * bool(DISCOUNTED.match(fold(text[date.end :])))
         yield _DateCandidate(date, labelled.cell, score, Source.TEXT_LABEL)
@@ -138,6 +150,16 @@ def _dates_after_number(finder: Finder, *, month_first: bool) -> Iterator[_DateC
                         or OTHER_DOCUMENT.search(fold(text)[: date.start])
                     )
                     yield _DateCandidate(date, other, 2.8 - SAID_OF_ANOTHER * bool(another), Source.TEXT_LABEL)
+        beside = [other for other in finder.layout.rows[cell.row].cells if other.left > cell.left][:1]
+        yield from _dates_beside_number(cell.folded[title.end() :], beside, month_first=month_first)
+
+
+def _dates_beside_number(number: str, beside: Sequence[Cell], *, month_first: bool) -> Iterator[_DateCandidate]:
+    """Yield the date of `Fattura n. 118/2026 | del 20 settembre 2026`, in a cell that says nothing else."""
+    for cell in beside if re.search(r"\d", number) else ():
+        date = next(find_dates(cell.text, month_first=month_first), None)
+        if date and OF_A_DAY.fullmatch(cell.folded[: date.start]) and date.end == len(cell.text):
+            yield _DateCandidate(date, cell, BESIDE_NUMBER, Source.TEXT_LABEL)
 
 
 def _plain_dates(finder: Finder, *, month_first: bool) -> Iterator[_DateCandidate]:
@@ -152,12 +174,17 @@ def _plain_dates(finder: Finder, *, month_first: bool) -> Iterator[_DateCandidat
             for date in find_dates(cell.text, month_first=month_first):
                 before = cell.folded[: date.start]
                 left = row.cells[index - 1].folded if index and not before.strip() else before
-                if _names_another_date(cell.folded, date.start) or DUE_DATE.fullmatch(left.strip(" :")) or charged:
+                if _names_another_date(cell.folded, date.start) or _is_of_another_day(left) or charged:
                     continue
                 if PLACE_BEFORE_DATE.search(left):
                     yield _DateCandidate(date, cell, 2.0, Source.TEXT_LABEL)
                 score = 1.0 - 0.5 * bool(re.search(r"[a-z]", before)) - 0.5 * (cell.top / height)
                 yield _DateCandidate(date, cell, score, Source.TEXT_PATTERN)
+
+
+def _is_of_another_day(left: str) -> bool:
+    """Tell whether what stands left of a date names another day than that of the writing."""
+    return bool(DUE_DATE.fullmatch(left.strip(" :")) or STAY.search(left))
 
 
 def _lone_date(layout: Layout, *, month_first: bool) -> list[_DateCandidate]:
@@ -176,17 +203,17 @@ def _timed(row: str, after: str) -> bool:
 def _dates_called_date(finder: Finder, *, month_first: bool) -> Iterator[_DateCandidate]:
     for labelled in finder.at(CALLED_DATE):
         date = next(find_dates(labelled.text, month_first=month_first), None)
-        of_a_line = labelled.place is Place.BELOW and _heads_lines(finder.layout.rows[labelled.label_cell.row])
+        of_a_line = labelled.place is Place.BELOW and _heads_dates(finder, labelled.label_cell)
         if date is not None and date.start == 0 and not of_a_line:
             low = labelled.cell.top > FOOT * finder.layout.pages[labelled.cell.page - 1].height
             yield _DateCandidate(date, labelled.cell, 2.2 - 0.4 * labelled.place - 1.0 * low, Source.TEXT_LABEL)
 
 
-def _heads_lines(row: Row) -> bool:
-    """Tell whether the row names the columns of what was done, with its day."""
-    heads = " | ".join(cell.folded for cell in row.cells)
-    counts = any(column.search(heads) for column in (LINE_QUANTITY, LINE_PRICE, LINE_AMOUNT))
-    return counts and bool(LINE_DESCRIPTION.search(heads))
+def _heads_dates(finder: Finder, cell: Cell) -> bool:
+    """Tell whether a head has lines under it that each have their day."""
+    under = finder.below(cell)[:2]
+    days = [next(find_dates(other.text), None) for other in under]
+    return heads_lines(finder.layout.rows[cell.row]) or (len(days) > 1 and all(days))
 
 
 def _names_another_date(text: str, start: int) -> bool:

@@ -16,14 +16,23 @@ from invoices.readers.vocabulary import (
     CREDIT_NUMBER,
     INVOICE_NUMBER,
     INVOICE_TITLE,
+    INVOICES,
+    LINE_AMOUNT,
+    LINE_DESCRIPTION,
+    LINE_PRICE,
+    LINE_QUANTITY,
     OTHER_DOCUMENT,
     OTHER_PAPER,
 )
 
 NUMBER = re.compile(r"(?:[A-Z]{1,6}[ ])?[A-Za-z0-9](?:[\w/.\-]|(?<=\d)['\u2019](?=\d{3}(?!\d)))*(?=$|[\s;)]|,\s|,$)")
 """The Swiss set thousands of numbers apart too: `10'482`."""
-GROUPED = re.compile(r"(?:(?:[A-Z]{1,4} )?\d{1,4}(?: \d{2,4}){1,5}|\d{2,4} [A-Z]{1,3} \d{3,10})$")
-"""A number in groups, which nothing follows: `VR 881 204 55`."""
+_FIRST_GROUP = r"(?:[A-Z]{1,4} )?(?:[A-Z]{1,4}[\-./]?)?\d{1,8}(?:[\-./]\d{1,8})*"
+GROUPED = re.compile(
+    rf"(?:{_FIRST_GROUP}(?: (?:[A-Z]{{1,3}} )?\d{{2,10}})+(?: \d)?)"
+    r"(?=$|\)|[,;] |\s+[\u2013\u2014|\u00b7\u2022]\s|\s+(?:vom|von|du|del|dated|of|van|d\.d\.|le|date|datum)\s)"
+)
+"""A number in groups, which nothing follows but what is told apart: `VR 881 204 55`, `W-26 03318 vom 1. Mai`."""
 SLASHED = re.compile(r"(?:[A-Z]{1,6} )?[\w.\-]*\d[\w.\-]* / (?!\d+[.,]\d\d$)[\w.\-]*\d[\w\-]*$")
 """`TR 3 / 26-077`; nothing follows."""
 OTHER_NUMBER = re.compile(r"(?:ABN|ACN|UEN|EIN|VAT|GST|UID|SIRET|SIREN|KvK|CVR|NIF|CIF|P\.?IVA)\b")
@@ -31,6 +40,9 @@ OTHER_NUMBER = re.compile(r"(?:ABN|ACN|UEN|EIN|VAT|GST|UID|SIRET|SIREN|KvK|CVR|N
 RECEIPT = re.compile(r"receipt|quittung|recibo|recu|ricevuta|voucher")
 """Beside an invoice's own number, that of another paper."""
 DECIMAL = re.compile(r"\d+[.,]\d\d$")
+CORRECTION = re.compile(r"korrektur|storno|rectificativa|rettifica|correct")
+"""Of an invoice: it is a credit note."""
+DATE_HEAD = re.compile(r"\W*(?:date|datum|fecha|data)\W*|.*(?:emitida|emise|emessa|issued|ausgestellt).*")
 CREDIT_WORDS = re.compile(
     r"\b(credit ?(?:note|memo|invoice)|gutschrift|avoir|note de credit|credit(?:nota|factuur)|nota (?:d[ei] )?credito|"
     r"nota de abono)\b"
@@ -46,6 +58,8 @@ LONG_TITLE = 0.2
 """`Invoice for May`: what stands beside or below it is seldom its number."""
 SAID_OF_ANOTHER, SAID_IN_A_SENTENCE, SAID_OF_PAYMENT, SAID_IN_A_LINE = 2.5, 0.6, 0.7, 1.5
 """What a label loses that names an earlier document, stands in a sentence, names what was paid with, or in a charge."""
+SAID_OF_AN_INVOICE = 1.5
+"""What a label that names an invoice loses on a credit note, which has its own number and date besides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +92,7 @@ def _number_candidates(finder: Finder) -> Iterator[_Candidate]:
         charged = is_charged(finder.layout.rows[labelled.label_cell.row], labelled.label_cell)
         weak = OTHER_PAPER.match(labelled.label) or (CREDIT_NUMBER.match(labelled.label) and not credit_note)
         strength = SURE_LABEL - SAID_OF_PAYMENT * bool(RECEIPT.match(labelled.label)) - SAID_IN_A_LINE * charged
+        strength -= SAID_OF_AN_INVOICE * (credit_note and names_an_invoice(labelled))
         yield from _number_at(labelled, WEAK_NUMBER if weak else strength)
     for labelled in finder.at(INVOICE_TITLE):
         behind = labelled.leads and labelled.place is Place.SAME_CELL
@@ -86,7 +101,8 @@ def _number_candidates(finder: Finder) -> Iterator[_Candidate]:
             yield from _number_at(labelled, LONG_TITLE if goes_on else 1.5)
     for labelled in finder.at(BARE_NUMBER):
         alone = not re.search(r"[a-z]", labelled.label_cell.folded.partition(labelled.label)[2])
-        if (alone or labelled.place is Place.SAME_CELL) and _beside_title(finder.layout, labelled.label_cell):
+        own = _beside_title(finder.layout, labelled.label_cell) or _before_a_date(finder.layout, labelled.label_cell)
+        if (alone or labelled.place is Place.SAME_CELL) and own:
             yield from _number_at(labelled, 2.0)
 
 
@@ -96,6 +112,26 @@ def _beside_title(layout: Layout, cell: Cell) -> bool:
     above = [other for row in layout.rows[max(0, cell.row - ROWS_BELOW_TITLE) : cell.row] for other in row.cells]
     titles = (other for other in (*before, *above) if other.page == cell.page and len(other.words) <= TITLE_WORDS)
     return any(INVOICE_TITLE.search(other.folded) for other in titles)
+
+
+def names_an_invoice(labelled: Labelled) -> bool:
+    """Tell whether a label speaks of an invoice, as that of the one which a credit note corrects does."""
+    said = labelled.label_cell.folded
+    return bool(INVOICES.search(said)) and not (CREDIT_WORDS.search(said) or CORRECTION.search(said))
+
+
+def _before_a_date(layout: Layout, cell: Cell) -> bool:
+    """Tell whether the cell begins a row of heads that has the date too: `Number | Date | Customer`."""
+    row = layout.rows[cell.row]
+    dated = any(DATE_HEAD.fullmatch(other.folded) for other in row.cells[1:])
+    return cell is row.cells[0] and dated and not heads_lines(row)
+
+
+def heads_lines(row: Row) -> bool:
+    """Tell whether the row names the columns of what was done, with its day."""
+    heads = " | ".join(cell.folded for cell in row.cells)
+    counts = any(column.search(heads) for column in (LINE_QUANTITY, LINE_PRICE, LINE_AMOUNT))
+    return counts and bool(LINE_DESCRIPTION.search(heads))
 
 
 def _number_at(labelled: Labelled, strength: float) -> Iterator[_Candidate]:

@@ -1,15 +1,17 @@
-"""Finds what stands at a label: after it in the same cell, in the next cell to the right, or below it."""
+"""Finds what stands at a label: after it in the same cell, in the next cell to the right, below it, or above it."""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 
-from invoices.readers.geometry import Cell, Layout
+from invoices.readers.geometry import Cell, Layout, Row
 
 SEPARATORS = re.compile(r"^[\s:;#.°º№\-\u2013|=]+")
 MAX_DROP = 2.6
 """A value stands at most this many label heights below its label."""
+LEAST_CAPTIONS = 3
+"""A row of fewer words is none of captions."""
 
 
 class Place(IntEnum):
@@ -18,6 +20,7 @@ class Place(IntEnum):
     SAME_CELL = 0
     RIGHT = 1
     BELOW = 2
+    ABOVE = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +70,34 @@ class Finder:
         label = match.group()
         if rest:
             yield Labelled(rest, cell, Place.SAME_CELL, label, cell, leads)
+        if above := self._captioned(cell):
+            yield Labelled(above.text, above, Place.ABOVE, label, cell, leads)
+            return
         if right:
             yield Labelled(SEPARATORS.sub("", right[0].text), right[0], Place.RIGHT, label, cell, leads)
         under = self.below(cell)
         if under and under[0].top - cell.bottom <= MAX_DROP * cell.height:
             yield Labelled(SEPARATORS.sub("", under[0].text), under[0], Place.BELOW, label, cell, leads)
+
+    def _captioned(self, cell: Cell) -> Cell | None:
+        """Return the value above a caption: in a row of words alone, each right under a value, with nothing near below.
+
+        None elsewhere.
+        """
+        row = self.layout.rows[cell.row]
+        above, below = self._beside(cell.row - 1, cell.page), self._beside(cell.row + 1, cell.page)
+        if above is None or len(row.cells) < LEAST_CAPTIONS or len(above.cells) != len(row.cells):
+            return None
+        pairs = list(zip(above.cells, row.cells, strict=True))
+        gap = max(caption.top - value.bottom for value, caption in pairs)
+        near = gap < cell.height and (below is None or below.top - cell.bottom > gap + cell.height)
+        words = not any(map(str.isdigit, row.text)) and any(map(str.isdigit, above.text))
+        under = all(abs(value.left - caption.left) < cell.height / 2 for value, caption in pairs)
+        return above.cells[row.cells.index(cell)] if near and words and under else None
+
+    def _beside(self, number: int, page: int) -> Row | None:
+        rows = self.layout.rows
+        return rows[number] if 0 <= number < len(rows) and rows[number].page == page else None
 
     def _column(self, cell: Cell) -> Iterator[Cell]:
         last = cell

@@ -8,6 +8,7 @@ from decimal import Decimal
 from itertools import chain, islice
 
 from invoices.model import LineItem
+from invoices.readers.carried import carried_over
 from invoices.readers.found import box_around
 from invoices.readers.geometry import Cell, Layout, Row
 from invoices.readers.line_numbers import (
@@ -57,8 +58,10 @@ class _Line:
 
 def find_line_items(layout: Layout, amounts: Sequence[Money] = ()) -> tuple[LineItem, ...]:
     """Return the charged lines; none if there is no table. `amounts` holds the sums that they should add up to."""
-    lines = [line for table in tables(layout) for line in _lines(layout, table)]
-    sums = {abs(money.value) for money in amounts if money.role in SUMS}
+    every = [line for table in tables(layout) for line in _lines(layout, table)]
+    carried = carried_over([line.item for line in every])
+    lines = [line for index, line in enumerate(every) if index not in carried]
+    sums = {abs(money.value) for money in amounts if money.role in SUMS} - {every[n].item.amount for n in carried}
     nets = {abs(money.value) for money in amounts if money.role is Role.NET}
     headed = {abs(money.value) for money in amounts if _is_headed_sum(money, lines)}
     plain = [line for line in lines if not line.extra]

@@ -32,13 +32,17 @@ LEGAL_FORM = re.compile(
     r"dac|sprl|bvba|cvba|a\.?g\.?|sp\. z o\.?o\.?|s\.r\.o|kft|pvt|pty|a\.g|e\. ?v|gmbh & co)(?![a-z])\.?"
 )
 """An Irish county, `Co. Mayo`, has none."""
+WHOLE_FORM = re.compile(
+    r"(?i:[\s,](?:limited|company|incorporated|corporation|gmbh|ag|kg|llc|llp|plc|sarl|sas|sa|sl|srl|spa|bv|nv)\.$)"
+)
+"""At the end, with a full stop that is none of an abbreviation's."""
 REGISTER_ENTRY = re.compile(
     r"\s*(?:\((?:\w[\w.]{0,9}[\s:.]{1,3}){0,2}(?:\d ?){5,}\W?[A-Z]\)|\s\d{5,}-[A-Z]\b\)?)(?:\s*\([^)]*\))?\s*$"
     r"|\s*\((?:registered|reg\.)[^)]*\)\s*$"
 )
 """Behind a name in its line: `(126926-H)`."""
 FREE_MAIL = frozenset({"gmail", "gmx", "web", "yahoo", "hotmail", "outlook", "icloud", "aol", "t-online", "example"})
-DOMAIN = re.compile(r"(?:@|www\.|https?://(?:www\.)?)([a-z0-9-]+(?:\.[a-z0-9-]+)*)\.[a-z]{2,6}\b")
+DOMAIN = re.compile(r"(?:@|www\.|https?://(?:www\.)?)([a-z0-9-]+(?:\.[a-z0-9-]+)*)\.[a-z]{2,14}\b")
 CONTACT = re.compile(r"\s+(?:\S*@|www\.|https?:).*")
 """Behind a name in its line."""
 NO_NAME = re.compile(
@@ -149,7 +153,8 @@ def before_register(text: str) -> str:
 
 
 def clean(text: str) -> str:
-    """Return a name without the signs around it."""
+    """Return a name without the signs around it, and without the full stop of its sentence."""
+    text = text[:-1] if WHOLE_FORM.search(text) else text
     return re.sub(r"^[\s:;#*\-\u2013]+|[\s:;,*\-\u2013]+$", "", text)
 
 

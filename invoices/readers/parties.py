@@ -56,6 +56,12 @@ FIGURES = "0123456789 "
 """A name with its register entry may begin with them; elsewhere it is a street's number."""
 LEAST_SURNAME = 4
 """Letters of a name that says who it is also inside another: `Ziegler` in `Malerbetrieb Ziegler e.K.`"""
+SAME_SIZE = 0.1
+"""Share by which the heights of a name's two lines may differ, if none has its legal form."""
+NEAR_REST = 0.75
+"""Height of a name's first line within which its second begins."""
+OF_A_LOGO = 0.5
+"""More height than usual, as a share of it, with which a name without its form may be spelt out below."""
 LOGO = 2
 """Letters that are rather read from a picture than a registered name."""
 AGREED = 0.8
@@ -160,6 +166,9 @@ def _names(layout: Layout, on_the_net: Collection[str]) -> Iterator[_Candidate]:
     Elsewhere, too, where a register entry stands beside the name, or it is that of an address on the net.
     """
     first, claims = True, Counter[int]()
+    rests: list[Cell] = []
+    logos: tuple[str, ...] = ()
+    said = [other.folded for other in layout.cells]
     cells = [cell for row in layout.rows if row.page == 1 for cell in row.cells]
     usual = median(cell.height for cell in cells) if cells else 1.0
     for cell in cells:
@@ -176,19 +185,25 @@ def _names(layout: Layout, on_the_net: Collection[str]) -> Iterator[_Candidate]:
             continue
         if _is_legal_form(cell):
             continue
+        if cell in rests:
+            continue
         name += _legal_form_below(layout, cell)
+        if rest := _rest_below(layout, cell, said):
+            name, _ = f"{name} {rest.text}", rests.append(rest)
         legal = bool(LEGAL_FORM.search(fold(name)))
         entries = _register_entries(layout, cell) if len(squeeze(name)) > LOGO else []
         claimed = max((claims[row] for row in entries), default=0)
         registered = bool(own_entry) or (bool(entries) and (legal or claimed < MOST_CLAIMS))
         claims.update(entries)
-        known = registered or owned or squeeze(name) in on_the_net
+        known = registered or owned or squeeze(name) in on_the_net or (legal and squeeze(name).startswith(logos))
         if place >= TOP and not known and not (legal and place >= BOTTOM):
             continue
         size = min(1.0, max(0.0, cell.height / usual - 1))
         score = LINE + LEGAL * legal + LARGE * size + FIRST * first + REGISTERED * (registered or owned)
         score -= LOW * place * (place < TOP)
         first = False
+        logo = place < TOP and not legal and len(squeeze(name)) > LOGO and (size >= OF_A_LOGO or known)
+        logos += (squeeze(name),) if logo else ()
         yield _Candidate(clean(name), cell, score, Source.TEXT_PATTERN)
 
 
@@ -211,6 +226,19 @@ def _legal_form_below(layout: Layout, cell: Cell) -> str:
     under = (other for row in layout.rows[cell.row + 1 : cell.row + 2] for other in row.cells)
     near = (o for o in under if o.page == cell.page and o.top - cell.bottom <= cell.height and _aligned(o, cell))
     return next((f" {other.text}" for other in near if _is_legal_form(other)), "")
+
+
+def _rest_below(layout: Layout, cell: Cell, said: Sequence[str]) -> Cell | None:
+    """Return the second line of a name that is broken over two, which another line says as one; None if none does."""
+    under = (other for row in layout.rows[cell.row + 1 : cell.row + 3] for other in row.cells)
+    for other in (o for o in under if o.page == cell.page and o.top > cell.top and _aligned(o, cell)):
+        both = f"{cell.text} {other.text}"
+        alike = abs(other.height - cell.height) <= SAME_SIZE * cell.height or LEGAL_FORM.search(fold(both))
+        near = other.top - cell.bottom <= cell.height * NEAR_REST
+        whole = re.compile(rf"(?<!\w){re.escape(fold(both))}(?!\w)")
+        if near and alike and is_name(both) and any(map(whole.search, said)):
+            return other
+    return None
 
 
 def _is_legal_form(cell: Cell) -> bool:

@@ -90,6 +90,11 @@ ORDER = any_of(
     r"livraison|\w*bestelling|opdracht|offerte|levering|pedido|contrato|entrega|ordine|contratto|consegna"
 )
 """What invoices are written for; each has a number and a date of its own."""
+STAY = any_of(
+    r"arrivals?|departures?|check[\s-]?(?:in|out)|anreise|ankunft|abreise|aankomst|vertrek|arrivee|depart|llegada|salida",
+    r"entrada|arrivo|partenza|stay|sejour|aufenthalt|verblijf|estancia|soggiorno",
+)
+"""Of a date: a guest came or went on it."""
 PLAIN_DATE = re.compile(r"^\W*(?:date|datum|fecha|data|dato)\W*(?:$|\d|[a-z]+,? )")
 DATE_AFTER_NUMBER = re.compile(r"\b(?:vom|von|du|dated|of|(?<!antes )del|van|d\.d\.|date)\s*$")
 _BEFORE_NL = r"(?:voor|tegen|tot(?: en met)?|uiterlijk(?: op)?|ten laatste(?: op)?)"
@@ -118,7 +123,8 @@ DUE_DATE = any_of(
     rf"(?:te (?:betalen|voldoen)|betaalbaar) (?:op|{_BEFORE_NL})",
     r"(?:uiterste\s*)?betaal(?:datum|dag|termijn)|betalingstermijn|voldoen voor",
     rf"(?:beta(?:len|al|ling)|overma(?:ken|king)|storten)(?: graag)? {_BEFORE_NL}",
-    rf"bedrag[^.]{{0,20}}? {_BEFORE_NL}(?= \d)|(?:^\W*|dagen\W+)(?:uiterlijk|ten laatste)(?: op)?(?=\W*\d)",
+    rf"bedrag[^.]{{0,20}}? {_BEFORE_NL}(?= \d)|(?:^\W*|(?:dagen|betaling|betalen)\W+)"
+    r"(?:uiterlijk|ten laatste)(?: op)?(?=\W*\d)",
     r"voor(?= \d.{4,24} te (?:voldoen|betalen))|wordt (?:op|rond|omstreeks)(?=.{6,40}(?:afgeschr|geincass))",
     r"(?:incasso|incasseren|afschrijving|schrijven|domiciliering)\b[^.]{0,40}?\b(?:op|rond|omstreeks)(?= \d)",
     r"(?:date\s*(?:d'|de\s*)?)?(?:limite de (?:paiement|reglement)|exigibilite)",

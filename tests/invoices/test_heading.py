@@ -86,10 +86,35 @@ def lines(*texts: str) -> list[Line]:
         (["Facture d'acompte n° FA-12"], "FA-12"),
         (["Invoice 4711", "Your debit note no. 998877"], "4711"),
         (["FACTURE", "N° pièce : 998877", "Facture n° 4711"], "4711"),
+        (["Rechnung W-26 03318"], "W-26 03318"),
+        (["Rechnung W-26 03318 vom 13.05.2024"], "W-26 03318"),
+        (["Bill number | PB 2650 4471 8"], "PB 2650 4471 8"),
+        (["Nº de factura | 0417 2026 A 0088213"], "0417 2026 A 0088213"),
+        (["Notanummer J26 0440 9187 · EAN stroom 871690910044177203"], "J26 0440 9187"),
+        (["Invoice no. INV-7 2"], "INV-7"),
+        (["Rechnung 4711 12 Monate"], "4711"),
+        (["CREDITNOTA", "Nummer | Datum | Ref. factuur", "CN26/18 | 03/11/2026 | VF26/07752"], "CN26/18"),
+        (["CREDIT NOTE", "Credit note no. | CN-7", "Invoice number | INV-20471188"], "CN-7"),
+        (["CREDIT NOTE", "Invoice number | INV-20471188"], "INV-20471188"),
+        (["Lieferungen", "Nr. | Datum | Leistung | Betrag", "4711 | 13.05.2024 | Umzug | 90,00"], None),
     ],
 )
 def test_the_number_is_the_documents_own(texts: list[str], number: str | None) -> None:
     assert find_invoice_number(finder(lines(*texts))).value == number
+
+
+@pytest.mark.parametrize("gap", [20, 60])
+def test_captions_may_stand_under_their_values(gap: int) -> None:
+    values, captions = ("LS-2026-087", "13 may. 2024", "12 jun. 2024"), ("Número", "Emitida el", "Vence el")
+    rows = ((100, values), (112, captions), (112 + gap, ("Hugo", "Viaje a Lyon", "31 oct. 2023")))
+    drawn = [(50.0 + 120 * column, float(top), text) for top, row in rows for column, text in enumerate(row)]
+    found = finder(drawn)
+    told = (
+        find_invoice_number(found).value,
+        find_issue_date(found, month_first=False).value,
+        find_due_date(found, month_first=False).value,
+    )
+    assert (told == ("LS-2026-087", MAY, JUNE)) is (gap == 60)  # what is near below is theirs
 
 
 @pytest.mark.parametrize(
@@ -122,6 +147,16 @@ def test_the_number_is_the_documents_own(texts: list[str], number: str | None) -
         (["Factura A-7 | Emitida: 13/05/2024", "Vence: 01/06/2024"], MAY),
         (["FACTURE N° : 26-L-018", "Le : 13/05/2024", "Contrat du 01/02/2024 au 01/03/2024"], MAY),
         (["Memo Date | 13/05/2024", "Orig. Date | 01/02/2024"], MAY),
+        (
+            ["Tax point | 13/05/2024", "Date | Item | Charges", "01/05/2024 | Bed | 9.00", "02/05/2024 | Bar | 9.00"],
+            MAY,
+        ),
+        (["Chambre 11 - Arrivée 10/05/2024 - Départ 13/05/2024", "Facture N° 26-4017 | le 13/05/2024"], MAY),
+        (["Arrival | 10/05/2024"], None),
+        (["Fattura n. 118/2024 | del 13 maggio 2024", "Data | 10/05/2024"], MAY),
+        (["CREDITNOTA", "Datum | Datum factuur", "13/05/2024 | 01/02/2024"], MAY),
+        (["FACTUUR", "Datum factuur | 13/05/2024"], MAY),
+        (["CREDITNOTA", "Datum factuur | 13/05/2024"], MAY),
     ],
 )
 def test_the_issue_date_is_not_that_of_an_order_or_another_invoice(texts: list[str], date: dt.date | None) -> None:
@@ -146,6 +181,7 @@ def test_a_date_at_the_foot_is_that_of_the_printing() -> None:
         "Date limite de règlement : 12/06/2024",
         "À payer au plus tard le 12/06/2024",
         "Te betalen uiterlijk 12-06-2024",
+        "Betaling: uiterlijk 12 juni 2024",
         "Zahlbar ohne Abzug innerhalb von 14 Tagen, spätestens bis 12.06.2024.",
         "Ich ersuche um Überweisung bis längstens 12. Juni 2024 auf mein Konto",
         "Payable jusqu'au : 12.06.2024",

@@ -229,6 +229,15 @@ def test_a_row_that_counts_is_no_sum_whatever_it_is_called() -> None:
     assert len(lines_of(header, *rows, "Summe netto ||| 1.677,37")) == 2
 
 
+@pytest.mark.parametrize("name", ["A reporter", "Riporto da pagina", "Suma y sigue"])
+def test_what_is_carried_over_to_the_next_page_is_no_line(name: str) -> None:
+    first = table(HEADER, *LINES, f"{name} ||| 200.00")
+    second = table(HEADER, f"{name} ||| 200.00", "Glue | 3 | 10.00 | 30.00", "Total ||| 230.00")
+    drawn = layout(first, second)
+    assert len(find_line_items(drawn, find_money(drawn))) == 3
+    assert len(lines_of(HEADER, *LINES, "Assembly ||| 200.00", "Glue | 3 | 10.00 | 30.00", "Total ||| 430.00")) == 4
+
+
 def test_lines_without_heads_are_all_that_make_the_total_not_one_that_is_also_in_a_table_of_taxes() -> None:
     rows = ("Kamer | | 138,00", "Diner | | 84,50", "Toeristenbelasting 4 x € 2,45 | | 9,80", "Totaal | | 232,30")
     taxes = ("Btw | Grondslag | Btw-bedrag", "0% | 9,80 | 0,00", "9% | 204,13 | 18,37")

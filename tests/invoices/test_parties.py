@@ -108,6 +108,7 @@ def test_letters_that_are_set_apart_are_words() -> None:
         (("Knockmore Clinic", "Co. Mayo"), "Knockmore Clinic"),
         (("TYNE LIFTING", "a trading name of T.L.S. (North East) Ltd"), "TYNE LIFTING"),
         (("Clinique du Port", "SELARL Docteurs Guérin"), "SELARL Docteurs Guérin"),
+        (("Hotel Edelraute", "Betriebs GmbH"), "Betriebs GmbH"),
     ],
 )
 def test_the_heads_name_is_the_sellers(head: tuple[str, ...], name: str) -> None:
@@ -163,6 +164,31 @@ def test_a_form_of_few_letters_is_one(name: str, under: str) -> None:
 def test_a_logo_is_spelt_out_where_its_name_stands_with_its_form() -> None:
     lines = [(50, 40, "nordwind"), *block(50, 80, SELLER, *ADDRESS), (50, 780, "www.nordwind.example")]
     assert parties(lines)[0] == SELLER
+
+
+def test_a_logo_is_spelt_out_in_the_middle_of_the_page_too() -> None:
+    assert parties([(50, 40, "www.nordwind.de"), *block(50, 60, "nordwind"), *block(50, 500, SELLER)])[0] == SELLER
+
+
+@pytest.mark.parametrize("sign", ["", "."])
+@pytest.mark.parametrize(
+    "head", [("Cobb & Thistle", "Roasters Limited"), ("EURL Cobb", "et Fils"), ("Cobb & Thistle", "Tea")]
+)
+def test_a_name_over_two_lines_is_one_where_a_line_says_so(head: tuple[str, str], sign: str) -> None:
+    said: list[Line] = [(50, 500, f"Please transfer to {' '.join(head)}{sign}")]
+    assert parties([*block(50, 40, *head, *ADDRESS), *said])[0] == " ".join(head)
+
+
+def test_a_city_under_a_name_is_no_part_of_it() -> None:
+    said: list[Line] = [(50, 500, f"Please transfer to {SELLER}, Hamburg, or call us")]
+    assert parties([*block(50, 40, SELLER, "Hamburg"), *said])[0] == SELLER
+
+
+def test_the_full_stop_of_a_sentence_is_not_the_names() -> None:
+    assert parties([(50, 790, "Pennard Water Limited. Registered office: Weir House. Registered in England.")])[0] == (
+        "Pennard Water Limited"
+    )
+    assert parties(block(50, 40, "Lumen, S.L.", *ADDRESS))[0] == "Lumen, S.L."
 
 
 def test_an_account_number_may_break_between_two_lines() -> None:
@@ -267,6 +293,9 @@ def test_identifiers_stand_under_their_heads_too() -> None:
         ("P. IVA IT08973230967 / 08973230967", "IT08973230967"),
         ("Part. IVA 08973230967", "IT08973230967"),
         ("VAT Number 980 7806 84", "GB980780684"),
+        ("VAT Number 980 780 684", "GB980780684"),
+        ("VAT Number 980 780 685", None),
+        ("VAT REG NO GB980780684", "GB980780684"),
         ("VAT no: 980780685", None),
         ("D.N.I. 54362315K", "ES54362315K"),
         ("BTW 0754.368.703", "BE0754368703"),
@@ -347,7 +376,9 @@ def test_a_tax_among_the_sums_is_no_register_entry_of_what_stands_above() -> Non
     assert parties(lines)[0] == "Terpstra & De Boer"
 
 
-@pytest.mark.parametrize("line", ["FAO Purchase Ledger", "z. Hd. Herrn Petersen", "t.a.v. de administratie"])
+@pytest.mark.parametrize(
+    "line", ["FAO Purchase Ledger", "z. Hd. Herrn Petersen", "t.a.v. de administratie", "t.a.v. mevr. Terpstra"]
+)
 def test_a_name_with_an_addressee_under_it_is_the_buyers(line: str) -> None:
     lines = [(320.0, 40.0, "TYNE LIFTING"), *block(50, 100, BUYER, line, *OTHER_ADDRESS)]
     assert parties(lines)[0] == "TYNE LIFTING"
