@@ -3,12 +3,13 @@
 import asyncio
 import json
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from dag.aliases import STABLE, Aliases, Ref, parse_ref, version_for
+from dag.checks.nested import NestedRef, nested_refs
 from dag.definition import Definition, is_id, to_json
 from dag.diff import DefinitionDiff, diff
 from dag.inputs import InputProblem
@@ -74,17 +75,29 @@ class Comparison:
     diff: DefinitionDiff
 
 
-async def find_problems(app: App, body: DefinitionBody) -> tuple[Definition | None, list[Problem]]:
+async def find_problems(
+    app: App, principal: Principal, body: DefinitionBody
+) -> tuple[Definition | None, list[Problem]]:
     """Return the definition, None if there is an error, and everything to tell about it."""
+    definition, problems = await _validated(app, body)
+    nested = set() if definition is None else set(nested_refs(definition))
+    unpublished = nested and await stored_definitions.load_unpublished(app.db, principal.tenant_id, nested)
+    return await _validated(app, body, unpublished) if unpublished else (definition, problems)
+
+
+async def _validated(
+    app: App, body: DefinitionBody, unpublished: Collection[NestedRef] = ()
+) -> tuple[Definition | None, list[Problem]]:
     # In a thread: a definition near the size limits takes long enough to be felt by every other request.
+    known = (app.catalogue, app.resource_limits, unpublished)
     if isinstance(body, str):
-        return await asyncio.to_thread(check_definition, body, app.catalogue, app.resource_limits)
-    return await asyncio.to_thread(validate, body, None, app.catalogue, app.resource_limits)
+        return await asyncio.to_thread(check_definition, body, *known)
+    return await asyncio.to_thread(validate, body, None, *known)
 
 
-async def check(app: App, body: DefinitionBody) -> tuple[Definition, tuple[Problem, ...]]:
+async def check(app: App, principal: Principal, body: DefinitionBody) -> tuple[Definition, tuple[Problem, ...]]:
     """Return the definition and its warnings. Raises: InvalidDefinition."""
-    definition, problems = await find_problems(app, body)
+    definition, problems = await find_problems(app, principal, body)
     if definition is None:
         raise InvalidDefinition(problems)
     return definition, tuple(problems)
@@ -104,7 +117,7 @@ async def publish(
     `promoted` lets `stable` name it, so that new runs get it; the first version of a definition always is.
     `run_tests` lets its own tests decide first. Raises: InvalidDefinition, FailedTests, Damaged.
     """
-    definition, warnings = await check(app, body)
+    definition, warnings = await check(app, principal, body)
     if run_tests:
         await asyncio.to_thread(require_passed, definition, app.catalogue)
     normal = to_json(definition)

@@ -86,6 +86,18 @@ async def test_publishing_says_what_new_runs_get(owner: Owner) -> None:
     assert await owner.publish("one") == ["ID version 1: new runs get it"]
 
 
+async def test_publishing_tells_warnings_on_stderr(owner: Owner) -> None:
+    nested = TEXT + "  - {{id: pay, workflow: {{id: {id}_pay}}}}\n"
+    published = await owner.types("definitions", "publish", owner.write("one", nested))
+    assert (published.code, published.out) == (0, f"{owner.id} version 1: new runs get it\n")
+    assert published.err == (
+        f"process.yaml:5:30: warning unknown-definition: step 'pay' runs '{owner.id}_pay', which is not published "
+        "yet: until it is, no run can be started\n"
+    )
+    told = json.loads((await owner.types("definitions", "publish", "process.yaml", "--json")).out)
+    assert [warning["code"] for warning in told["warnings"]] == ["unknown-definition"]
+
+
 async def test_of_several_files_none_is_published_if_one_is_not_valid(owner: Owner) -> None:
     (owner.folder / "broken.yaml").write_text("id: broken\nsteps: [{id: a, handler: nop}]\n")
     refused = await owner.types("definitions", "publish", owner.write("one"), "broken.yaml")
