@@ -38,7 +38,7 @@ def waits(
     elif not others["paused"]:
         print(f"{run} waits for nothing")
     for paused in others["paused"]:
-        told = f"{paused} is paused: it takes answers, but nothing begins in it before POST /v1/runs/{paused}/resume"
+        told = f"{paused} is paused: it takes answers, but nothing begins in it before `docrail resume {paused}`"
         complain(told) if as_json else say(told)
     for inner in others["unanswered"]:
         complain(f"{inner} did not tell what it waits for")

@@ -3,13 +3,13 @@
 import asyncio
 import json
 import logging
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from dag.aliases import STABLE, Aliases, Ref, parse_ref, version_for
-from dag.checks.nested import NestedRef, nested_refs
+from dag.checks.nested import ALL_PUBLISHED, Unpublished, nested_refs
 from dag.definition import Definition, is_id, to_json
 from dag.diff import DefinitionDiff, diff
 from dag.inputs import InputProblem
@@ -35,6 +35,9 @@ DefinitionBody = str | dict[str, Json]
 
 DefinitionRef = str | dict[str, Json]
 """Which definition: `ID`, `ID@VERSION` or `ID@ALIAS` of a published one, or a whole one as a JSON object."""
+
+MOST_SUGGESTED = 500
+"""Definitions looked at for "did you mean": nobody has more by hand."""
 
 log = logging.getLogger(__name__)
 
@@ -82,11 +85,19 @@ async def find_problems(
     definition, problems = await _validated(app, body)
     nested = set() if definition is None else set(nested_refs(definition))
     unpublished = nested and await stored_definitions.load_unpublished(app.db, principal.tenant_id, nested)
-    return await _validated(app, body, unpublished) if unpublished else (definition, problems)
+    if not unpublished:
+        return definition, problems
+    return await _validated(app, body, Unpublished(unpublished, await load_known_ids(app, principal)))
+
+
+async def load_known_ids(app: App, principal: Principal) -> list[str]:
+    """Return the ids that the tenant has published, the first MOST_SUGGESTED: one of them may be meant by a slip."""
+    found = await stored_definitions.list_definitions(app.db, principal.tenant_id, limit=MOST_SUGGESTED)
+    return [line.definition_id for line in found]
 
 
 async def _validated(
-    app: App, body: DefinitionBody, unpublished: Collection[NestedRef] = ()
+    app: App, body: DefinitionBody, unpublished: Unpublished = ALL_PUBLISHED
 ) -> tuple[Definition | None, list[Problem]]:
     # In a thread: a definition near the size limits takes long enough to be felt by every other request.
     known = (app.catalogue, app.resource_limits, unpublished)

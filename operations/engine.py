@@ -132,7 +132,8 @@ def blocked(app: App, description: WorkflowExecutionDescription) -> Unavailable 
     tenant_id, run_id = description.id.partition("/")[0], run_id_of(description.id)
     times = f"{failures} times in a row" if failures > 1 else "once"
     told = f"its workflow task has failed {times}, why is told in its history: {history_url(app, tenant_id, run_id)}"
-    return Unavailable("the run", f"{told}; it goes on once the cause is mended, or can be aborted with `force`")
+    ends = f"`docrail abort {run_id} --reason TEXT --force`, or an abort with `force: true`, ends it"
+    return Unavailable("the run", f"{told}; it goes on once the cause is mended; {ends}")
 
 
 def status_of(execution: WorkflowExecution) -> RunStatus:

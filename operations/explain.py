@@ -8,7 +8,7 @@ from temporalio.client import WorkflowExecutionStatus, WorkflowHandle
 
 from dag.explanation import ItemsAtWork, RunExplanation, StepExplanation
 from dag.inputs import InputProblem
-from dag.state import StepStatus
+from dag.state import RunStatus, StepStatus
 from operations.app import App
 from operations.at_work import at_work_words, items_at_work
 from operations.engine import WORKER_TIMEOUT, describe, engine_errors, status_of, worker_errors
@@ -51,6 +51,8 @@ async def explain_run(
     )
     steps = {step_id: _with_known(run_id, step_id, told, *known) for step_id, told in explanation.steps.items()}
     told: dict[str, object] = {"steps": steps}
+    if explanation.status is RunStatus.PAUSED:
+        told["words"] = (*explanation.words, f"nothing begins in it before `docrail resume {run_id}`")
     if description.status in _UNTOLD:
         told |= {"status": status_of(description), "words": (await end_of(handle, description),)}
     return explanation.model_copy(update=told)

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from dag.checks.handlers import Catalogue
-from dag.checks.nested import NestedRef
+from dag.checks.nested import ALL_PUBLISHED, Unpublished
 from dag.definition import Definition
 from dag.problems import Places, Problem
 from dag.validate import validate
@@ -40,7 +40,7 @@ def check_definition(
     text: str | bytes,
     catalogue: Catalogue,
     resource_tags: Collection[str] | None = None,
-    unpublished: Collection[NestedRef] = (),
+    unpublished: Unpublished = ALL_PUBLISHED,
 ) -> tuple[Definition | None, list[Problem]]:
     """Return the definition that `text` says, None if there is an error, and all problems in text order (validate)."""
     source = read_source(text)

@@ -3,6 +3,7 @@ import uuid
 import httpx
 import pytest
 
+from dag.values import Json
 from tests.api.service import HELLO
 
 FIVE_MISTAKES = """
@@ -101,7 +102,39 @@ async def test_a_definition_given_as_an_object_is_warned_of_too(http: httpx.Asyn
     name = f"d_{uuid.uuid4().hex}"
     nested = {"id": name, "steps": [{"id": "pay", "workflow": {"id": f"{name}_pay", "version": 2**62}}]}
     [warning] = (await http.post("/v1/definitions/plan", json={"definition": nested})).json()["warnings"]
-    assert (warning["code"], warning["path"]) == ("unknown-definition", "steps[0].workflow.version")
+    assert (warning["code"], warning["path"]) == ("unknown-definition", "steps[0].workflow.id")
+
+
+@pytest.mark.parametrize(
+    ("runs", "path", "meant"),
+    [
+        ({"id": "inovice"}, "id", "invoice"),
+        ({"id": "Invoice", "version": 2}, "id", "invoice"),
+        ({"id": "invoice", "version": 99}, "version", None),
+        ({"id": "zzyzx_zzyz"}, "id", None),
+    ],
+    ids=["a slip", "a slip with a version", "no such version", "never itself"],
+)
+async def test_a_published_definition_that_is_meant_is_suggested(
+    http: httpx.AsyncClient, runs: dict[str, Json], path: str, meant: str | None
+) -> None:
+    definition = {"id": "zzyzx_zzyzx", "steps": [{"id": "pay", "workflow": runs}]}
+    await http.post("/v1/definitions", json={"definition": {**HELLO, "id": "zzyzx_zzyzx"}})
+    [warning] = (await http.post("/v1/definitions/validate", json={"definition": definition})).json()["problems"]
+    assert (warning["code"], warning["path"], warning["suggestion"]) == (
+        "unknown-definition",
+        f"steps[0].workflow.{path}",
+        meant,
+    )
+
+
+async def test_definitions_of_other_tenants_are_suggested_to_nobody(http: httpx.AsyncClient) -> None:
+    definition = {"id": "mine", "steps": [{"id": "pay", "workflow": {"id": "inovice"}}]}
+    response = await http.post(
+        "/v1/definitions/validate", json={"definition": definition}, headers={"X-Test-Tenant": "initech"}
+    )
+    [warning] = response.json()["problems"]
+    assert (warning["code"], warning["suggestion"]) == ("unknown-definition", None)
 
 
 async def test_a_valid_definition_is_said_to_be_valid_and_not_stored(http: httpx.AsyncClient) -> None:

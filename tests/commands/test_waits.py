@@ -190,7 +190,7 @@ async def test_runs_that_are_paused_are_named_and_a_pause_is_what_a_run_waits_fo
         assert (await service.http.post(f"/v1/runs/{answered}", json={"answer": {}})).status_code == 200
     await service.http.post(f"/v1/runs/{run_id}~inside/resume")
     await eventually(waits_for, "only a pause keeps it")
-    told = f"{run_id} is paused: it takes answers, but nothing begins in it before POST /v1/runs/{run_id}/resume\n"
+    told = f"{run_id} is paused: it takes answers, but nothing begins in it before `docrail resume {run_id}`\n"
     assert (await typed(service, run_id)).out == told
     as_json = await typed(service, run_id, "--json")
     assert (json.loads(as_json.out), as_json.err) == ([], f"docrail: {told}")
