@@ -11,7 +11,7 @@ from dag.explanation import OpenWait, RunExplanation, StepExplanation
 from dag.kinds import StepKind
 from dag.state import RunStatus, StepStatus
 from operations.app import App
-from operations.engine import WORKER_TIMEOUT, describe, engine_errors, worker_errors
+from operations.engine import WORKER_TIMEOUT, describe, worker_answers
 from operations.errors import NotFound, OperationError, Unavailable
 from operations.inner_runs import Inside, Place, count_inside, keys_of, list_inside, place_of, tenant_and_run
 from operations.principal import Principal
@@ -170,7 +170,7 @@ async def _ask(app: App, tenant_id: str, run_id: str) -> _Told:
     handle = app.temporal.get_workflow_handle(workflow_id(tenant_id, run_id))
     steps: dict[str, StepExplanation] = {}
     after: str | None = None
-    with engine_errors("run", run_id), worker_errors():
+    async with worker_answers(app, tenant_id, run_id):
         while True:
             page: RunExplanation = await handle.query(
                 EXPLAIN, args=[None, after, PAGE], result_type=RunExplanation, rpc_timeout=WORKER_TIMEOUT
