@@ -199,15 +199,15 @@ async def show_schema(_who: MayRead, app: AppDep) -> dict[str, Json]:
 
 
 @router.post("/validate", responses=problems())
-async def validate_definition(wanted: DefinitionIn, _who: MayRead, app: AppDep) -> ValidationOut:
+async def validate_definition(wanted: DefinitionIn, who: MayRead, app: AppDep) -> ValidationOut:
     """Tell everything that is wrong with a definition. Nothing is stored; 200 for an invalid one too."""
-    return ValidationOut.of(*await definitions.find_problems(app, wanted.definition))
+    return ValidationOut.of(*await definitions.find_problems(app, who, wanted.definition))
 
 
 @router.post("/plan", responses=problems(InvalidDefinition))
-async def plan_definition(wanted: DefinitionIn, _who: MayRead, app: AppDep) -> PlanOut:
+async def plan_definition(wanted: DefinitionIn, who: MayRead, app: AppDep) -> PlanOut:
     """Show how a definition would run. Nothing is stored."""
-    definition, warnings = await definitions.check(app, wanted.definition)
+    definition, warnings = await definitions.check(app, who, wanted.definition)
     return PlanOut(
         definition=to_json(definition),
         layers=[list(layer) for layer in picture.layers(definition)],

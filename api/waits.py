@@ -23,6 +23,10 @@ class WaitsOut(BaseModel):
         "`waiting` has failed, and waits for POST /v1/runs/{run_id}/steps/{step_id}/resolve"
     )
     unanswered: list[str] = Field(description="runs inside it that did not tell what they wait for")
+    paused: list[str] = Field(
+        description="runs of this page, itself among them, that are paused: an answer is taken, but nothing begins "
+        "after it before POST /v1/runs/{run_id}/resume"
+    )
     after: str | None
 
 

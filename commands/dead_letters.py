@@ -8,6 +8,7 @@ import typer
 
 from commands.asking import HERE, Api, AsJson, ask_api, print_json
 from commands.given import parse_json
+from commands.letters import moment, print_letter, print_retried, state_of
 from commands.retrying import Item, Items, of_item
 from commands.speaking import console, table
 from commands.unmatched import tell_unmatched
@@ -73,7 +74,7 @@ def show_all(
         shown.add_column(heading, overflow="fold")
     for letter in page["letters"]:
         shown.add_row(
-            *(_moment(letter["failed_at"]), letter["run_id"], letter["step_id"], _state(letter)),
+            *(moment(letter["failed_at"]), letter["run_id"], letter["step_id"], state_of(letter)),
             *(letter["error_type"], str(letter["attempts"]), letter["error_message"]),
         )
     console().print(shown)
@@ -110,7 +111,7 @@ def counts(
         shown.add_column(heading)
     for line in found:
         numbers = [str(line[name]) for name in ("letters", "parked", "retryable")]
-        shown.add_row(line["error_type"], *numbers, _moment(line["oldest"]), _moment(line["newest"]))
+        shown.add_row(line["error_type"], *numbers, moment(line["oldest"]), moment(line["newest"]))
     console().print(shown)
 
 
@@ -122,7 +123,7 @@ def show(run_id: RunId, step_id: StepId, as_json: AsJson = False, api: Api = HER
 
     Example: docrail dead-letters show invoice.4711 save_json
     """
-    _print_letter(ask_api(api, "GET", f"{INBOX}/{run_id}/{step_id}"), as_json=as_json)
+    print_letter(ask_api(api, "GET", f"{INBOX}/{run_id}/{step_id}"), as_json=as_json)
 
 
 @dead_letters.command()
@@ -160,11 +161,7 @@ def retry(
         raise typer.BadParameter("expected RUN STEP for one, or --class or another filter", param_hint="RUN STEP")
     order: dict[str, Json] = {**asked, "limit": limit, "reason": reason}
     told = _retry_all(api, order) if is_all else ask_api(api, "POST", f"{INBOX}/retry", json=order)
-    tell_unmatched(told, "failed step")
-    if as_json:
-        print_json(told)
-    else:
-        print("\n".join(_outcomes(told)))
+    print_retried(told, as_json=as_json)
     if not all(outcome["retried"] for outcome in told["outcomes"]):
         raise typer.Exit(1)
 
@@ -240,7 +237,7 @@ def dismiss(run_id: RunId, step_id: StepId, reason: Reason = "", as_json: AsJson
 
 
 def _act(api: str, run_id: str, step_id: str, order: dict[str, Json], *, as_json: bool) -> None:
-    _print_letter(ask_api(api, "POST", f"{INBOX}/{run_id}/{step_id}/resolve", json=order), as_json=as_json)
+    print_letter(ask_api(api, "POST", f"{INBOX}/{run_id}/{step_id}/resolve", json=order), as_json=as_json)
 
 
 def _left_out(api: str, asked: dict[str, Json]) -> Iterator[str]:
@@ -259,43 +256,3 @@ def _left_out(api: str, asked: dict[str, Json]) -> Iterator[str]:
 def _filters(error_class: str | None, definition: str | None, handler: str | None) -> dict[str, str]:
     given = {"class": error_class, "definition": definition, "handler": handler}
     return {name: value for name, value in given.items() if value is not None}
-
-
-def _print_letter(letter: dict[str, Json], *, as_json: bool) -> None:
-    if as_json:
-        print_json(letter)
-    else:
-        print("\n".join(_lines(letter)))
-
-
-def _lines(letter: dict[str, Json]) -> Iterator[str]:
-    handler = f" ({letter['handler']})" if letter["handler"] else ""
-    yield f"{letter['run_id']} {letter['step_id']}{handler}: {_state(letter)}"
-    yield f"{letter['error_type']}: {letter['error_message']}"
-    passing = "it may pass by itself" if letter["retryable"] else "it comes again if nothing changes"
-    yield f"failed {_moment(letter['failed_at'])} after {letter['attempts']} attempts; {passing}"
-    yield f"definition {letter['definition_id']} version {letter['version']}"
-    if letter["document_id"]:
-        yield f"document {letter['document_id']}"
-    for action in letter["actions"]:
-        why = f": {action['details']['reason']}" if action["details"].get("reason") else ""
-        yield f"{_moment(action['acted_at'])} {action['action']} by {action['acted_by']}{why}"
-
-
-def _outcomes(told: dict[str, Json]) -> Iterator[str]:
-    for outcome in told["outcomes"]:
-        what = "retried" if outcome["retried"] else f"not retried: {outcome['why']}"
-        yield f"{outcome['run_id']} {outcome['step_id']}: {what}"
-    retried = sum(outcome["retried"] for outcome in told["outcomes"])
-    yield f"{retried} retried, {told['left']} open that match"
-
-
-def _state(letter: dict[str, Json]) -> str:
-    if letter["resolution"] is None:
-        return str(letter["status"])
-    by = f" by {letter['resolved_by']}" if letter["resolved_by"] else ""
-    return f"{letter['resolution']}{by}"
-
-
-def _moment(text: str) -> str:
-    return f"{text[:19]}Z"

@@ -1,5 +1,6 @@
 """`docrail definitions`: publish, look at what is published, and choose which version new runs get."""
 
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
@@ -11,6 +12,8 @@ from commands.definitions import load, read
 from commands.diffs import diff
 from commands.speaking import console, table
 from dag.aliases import CANARY, STABLE, Target, parse_ref
+from dag.checks.nested import publishing_order
+from dag.problems import Problem, render
 from dag.values import Json
 
 DEFINITIONS = "/v1/definitions"
@@ -47,21 +50,24 @@ def publish(
 ) -> None:
     """Publish definitions, each as its next version.
 
-    The same content again is the same version. The first version of a definition always becomes `stable`.
+    The same content again is the same version. The first version of a definition always becomes `stable`. Of several,
+    what the steps of others run is published first. Warnings are told, also of definitions that steps run and that are
+    not published yet.
 
     Exit codes: 0 published, 1 one is not valid or was refused, 2 wrong usage.
 
     Example: docrail definitions publish invoice.yaml --no-promote
     """
-    for file in files:
-        load(file)  # before anything is published: its problems then name the file
-    for file in files:
+    loaded = [load(file) for file in files]  # before anything is published: its problems then name the file
+    for file in (files[place] for place in publishing_order(loaded)):
         order = {"definition": read(file).decode(), "promote": promote, "reason": reason}
         params = {"run_tests": True} if run_tests else {}
         published = ask_api(api, "POST", DEFINITIONS, json=order, params=params)
         if as_json:
             print_json(published)
         else:
+            for warning in published["warnings"]:
+                print(render(Problem(**warning), str(file)), file=sys.stderr)
             told = _effect(published["version"], published["aliases"])
             print(f"{published['definition_id']} version {published['version']}: {told}")
 

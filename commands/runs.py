@@ -95,7 +95,7 @@ async def _end(client: httpx.AsyncClient, run_id: str, *, quiet: bool) -> dict[s
     key = run_id.partition(".")[2]
     goes_on = (
         f"the run {run_id} goes on; the same command with --key {key} follows it again, "
-        f"POST {str(client.base_url).rstrip('/')}/v1/runs/{run_id}/abort ends it"
+        f"`docrail abort {run_id} --reason TEXT` ends it"
     )
     report: dict[str, Json] = {}
     try:

@@ -8,7 +8,7 @@ import typer
 from rich.table import Table
 
 from commands.asking import HERE, Api, AsJson, ask_api, print_json
-from commands.speaking import complain, console, table
+from commands.speaking import complain, console, say, table
 from dag.values import Json
 
 _FOR = {"timer": "time", "human": "a person", "webhook": "its callback", "signal": "an answer"}
@@ -30,40 +30,45 @@ def waits(
 
     Example: docrail waits payout.monday
     """
-    found, unanswered = _load(api, run)
+    found, others = _load(api, run)
     if as_json:
         print_json(found)
     elif found:
         console().print(_table(found))
-    else:
+    elif not others["paused"]:
         print(f"{run} waits for nothing")
-    for inner in unanswered:
+    for paused in others["paused"]:
+        told = f"{paused} is paused: it takes answers, but nothing begins in it before `docrail resume {paused}`"
+        complain(told) if as_json else say(told)
+    for inner in others["unanswered"]:
         complain(f"{inner} did not tell what it waits for")
 
 
-def _load(api: str, run: str) -> tuple[list[dict[str, Json]], list[str]]:
-    """Return all that is waited for, and the runs that did not tell: as long as there is a page behind, that too."""
+def _load(api: str, run: str) -> tuple[list[dict[str, Json]], dict[str, list[str]]]:
+    """Return all that is waited for, and which runs are paused, or did not tell, as long as there is a page behind."""
     found: list[dict[str, Json]] = []
-    unanswered: list[str] = []
+    others: dict[str, list[str]] = {"paused": [], "unanswered": []}
     after: Json = None
     while True:
         wanted = {} if after is None else {"after": after}
         page = ask_api(api, "GET", f"/v1/runs/{quote(run, safe='')}/waits", params=wanted)
         found += page["waits"]
-        unanswered += page["unanswered"]
+        for name in others:
+            others[name] += page[name]
         after = page["after"]
         if after is None:
-            return found, unanswered
+            return found, others
 
 
 def _table(found: list[dict[str, Json]]) -> Table:
     shown = table()
-    for heading in ("run", "step", "item", "waits for", "until", "title"):
+    for heading in ("run", "step", "item", "waits for", "until", "question or title"):
         shown.add_column(heading, overflow="fold")
     for each in found:
         waiting = each["waiting"] or {}
         until = _moment(waiting["until"]) if waiting.get("until") is not None else ""
-        shown.add_row(each["run_id"], each["step_id"], each["item"] or "", _for(waiting), until, each["title"])
+        about = waiting.get("asks") or each["title"]
+        shown.add_row(each["run_id"], each["step_id"], each["item"] or "", _for(waiting), until, about)
     return shown
 
 

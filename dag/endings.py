@@ -21,7 +21,7 @@ def end(plan: Plan, run: RunState, step: Step, item: int | None, ending: Ending,
         end_item(plan, run, step, item, ending, commands)
         return
     run.slots_used -= step.takes_slot
-    state.attempts, state.earlier = ending.attempts, ending.earlier
+    state.attempts, state.earlier, state.out_of_time = ending.attempts, ending.earlier, ending.out_of_time
     leave(plan, run, step, ending)
 
 

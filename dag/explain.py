@@ -32,6 +32,7 @@ from dag.kinds import OnTimeout
 from dag.plan import Plan, Step
 from dag.scope import RunScope
 from dag.state import SETTLED, FanState, RunState, SkipReason, StepState, StepStatus
+from dag.values import shortened
 from dag.work import ExpressionError
 
 MAX_PAGE_BYTES = 1_500_000
@@ -185,6 +186,7 @@ def _wait(plan: Plan, run: RunState, step: Step) -> WaitPart:
     since = state.started_at or 0.0
     return WaitPart(
         waits_for="human" if waits is None else str(waits.for_),
+        asks=_question(plan, run, step),
         queue=None if human is None else human.queue,
         since=state.started_at,
         until=None if seconds is None else since + seconds * (1 + escalates),
@@ -195,6 +197,16 @@ def _wait(plan: Plan, run: RunState, step: Step) -> WaitPart:
         approvals_missing=missing_of([made.value for made in state.decisions], approvals_of(human)),
         decided=tuple(AnswerPart(by=made.by, value=brief(made.value)) for made in state.decisions[-MOST_NAMED:]),
     )
+
+
+def _question(plan: Plan, run: RunState, step: Step) -> str | None:
+    """Return what a human step asks people; its title's template is read again."""
+    if step.title is None:
+        return None
+    try:
+        return shortened(step.question(step.title.resolve(RunScope(plan, run))))
+    except ExpressionError:  # a stored part that it read is kept no more
+        return None
 
 
 def _seconds(plan: Plan, run: RunState, step: Step) -> float | None:
@@ -232,5 +244,10 @@ def _items(step: Step, fan: FanState) -> ItemsPart:
 def _attempts(step: Step, state: StepState) -> AttemptsPart | None:
     if not step.takes_slot or state.started_at is None:
         return None
-    most = step.definition.max_retries + 1
-    return AttemptsPart(made=state.attempts, most=most, last_error=state.error, earlier=state.earlier)
+    return AttemptsPart(
+        made=state.attempts,
+        most=step.definition.max_retries + 1,
+        last_error=state.error,
+        earlier=state.earlier,
+        over_seconds=step.definition.total_timeout_seconds if state.out_of_time else None,
+    )

@@ -226,7 +226,12 @@ def _attempts_words(of: AttemptsPart, *, is_list: bool) -> Iterator[str]:
     untold = of.made - 1 - len(of.earlier)
     if untold > 0 and not is_list:
         yield f"how {untold} earlier attempt{'s' * (untold > 1)} failed was not kept"
-    yield f"attempts made: {of.made}, of at most {of.most}{' for each item' * is_list}"
+    over = f"the {of.over_seconds:g} s for all attempts left no time for another" if of.over_seconds is not None else ""
+    if is_list:
+        some = f"; for some, {over}" if over else ""
+        yield f"attempts made: {of.made} for all items, of at most {of.most} for each{some}"
+    else:
+        yield f"attempts made: {of.made}, of at most {of.most}{f': {over}' if over else ''}"
 
 
 def earlier_words(earlier: Sequence[EarlierError]) -> Iterator[str]:

@@ -107,6 +107,8 @@ class WaitPart(Part):
 
     waits_for: str
     """`signal`, `webhook`, `timer`, or `human`."""
+    asks: str | None = None
+    """What people are asked; None: nobody is, or what the question reads is no longer at hand."""
     queue: str | None = None
     since: float | None = None
     until: float | None = None
@@ -179,6 +181,8 @@ class AttemptsPart(Part):
     last_error: StepError | None = None
     earlier: tuple[EarlierError, ...] = ()
     """How attempts before the last one failed, the latest last: the last ones, and of long messages the beginning."""
+    over_seconds: float | None = None
+    """The step's `total_timeout_seconds`, where that left no time for another attempt, at the step or at some item."""
     activity: str | None = None
     next_at: float | None = None
     worker: str | None = None

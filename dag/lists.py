@@ -46,9 +46,8 @@ def end_item(plan: Plan, run: RunState, step: Step, place: int, ending: Ending, 
         ended = ItemEnd(ending.status, ending.output, ending.error, ending.attempts)
         end_items(plan, run, step, place, (ended,) * len(chunk.places), ending.at, commands)
     elif not state.fan.window and state.fan.items[place].status is StepStatus.RUNNING:
-        ended = ItemEnd(
-            ending.status, ending.output, ending.error, ending.attempts, ending.cached, earlier=ending.earlier
-        )
+        told = (ending.status, ending.output, ending.error, ending.attempts, ending.cached)
+        ended = ItemEnd(*told, earlier=ending.earlier, out_of_time=ending.out_of_time)
         end_items(plan, run, step, place, (ended,), ending.at, commands)
 
 
@@ -67,6 +66,7 @@ def end_items(
         item.status, item.output, item.error, item.attempts = ended.status, ended.output, ended.error, ended.attempts
         item.cached = ended.cached
         state.attempts += ended.attempts
+        state.out_of_time |= ended.out_of_time
         state.earlier = (*state.earlier, *_of_item(item, ended.earlier))[-MOST_EARLIER:]
     fan.running -= len(ends)
     run.slots_used -= step.takes_slot * chunk.width

@@ -31,7 +31,7 @@ class StepCompleted:
 
 @dataclass(frozen=True, slots=True)
 class StepFailed:
-    """A started step ended badly, after its last attempt."""
+    """A started step ended badly, after its last attempt; `out_of_time`: only the total timeout allowed no other."""
 
     step: str
     error: StepError
@@ -39,6 +39,7 @@ class StepFailed:
     at: float
     item: int | None = None
     earlier: tuple[EarlierError, ...] = ()
+    out_of_time: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,10 +246,9 @@ class Cancel:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """Bring stored parts, which expressions of the step read. Answer with Loaded or NotMoved."""
+    """Bring stored parts, which expressions of `step` (empty: of the outputs) read. Answer with Loaded or NotMoved."""
 
     step: str
-    """Empty: the run's outputs read them."""
     parts: tuple[Part, ...]
     may_stay: tuple[int, ...] = ()
     """Of which parts, by number, what stands for them will do where they are large: nothing is made of them."""

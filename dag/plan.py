@@ -61,6 +61,16 @@ class Step:
         return compile_template(_config_of(self.definition))
 
     @cached_property
+    def title(self) -> Template | None:
+        """Of a step that asks people: the question in one line, as its author wrote it."""
+        human = self.definition.human
+        return None if human is None else compile_template(human.title)
+
+    def question(self, title: Json) -> str:
+        """Return what people are asked; without a title of its own, the step's, or at least its id."""
+        return str(title) or self.definition.title or self.id
+
+    @cached_property
     def secrets(self) -> tuple[str, ...]:
         """Those that `config` names as it was written: the only ones that it may be given."""
         return secrets_in(self.definition.config)

@@ -29,6 +29,7 @@ class Ending:
     decided_by: str | None = None
     cached: bool = False
     earlier: tuple[EarlierError, ...] = ()
+    out_of_time: bool = False
 
 
 def admit(plan: Plan, run: RunState, step: Step, at: float) -> None:

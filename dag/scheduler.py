@@ -114,9 +114,8 @@ def _record(  # noqa: C901, PLR0912 - a case an event
         case StepCompleted(step, output, attempts, at, item, cached, earlier):
             completed = Ending(StepStatus.COMPLETED, at, output, attempts=attempts, cached=cached, earlier=earlier)
             end(plan, run, plan.step(step), item, completed, commands)
-        case StepFailed(step, error, attempts, at, item, earlier):
-            failed = Ending(StepStatus.FAILED, at, error=error, attempts=attempts, earlier=earlier)
-            end(plan, run, plan.step(step), item, failed, commands)
+        case StepFailed(step, item=item):
+            end(plan, run, plan.step(step), item, _failed(event), commands)
         case StepCancelled(step, at, item):
             end(plan, run, plan.step(step), item, _cancelled(run, plan.step(step), at), commands)
         case Answered(step, answer, at):
@@ -135,6 +134,17 @@ def _record(  # noqa: C901, PLR0912 - a case an event
             _go_on(plan, run, at)
         case _:
             _obey(plan, run, event, commands)
+
+
+def _failed(event: StepFailed) -> Ending:
+    return Ending(
+        StepStatus.FAILED,
+        event.at,
+        error=event.error,
+        attempts=event.attempts,
+        earlier=event.earlier,
+        out_of_time=event.out_of_time,
+    )
 
 
 def _go_on(plan: Plan, run: RunState, at: float) -> None:

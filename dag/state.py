@@ -123,6 +123,8 @@ class ItemEnd:
     may_pass: bool = False
     """Whether the error was of a kind that is tried again."""
     earlier: tuple[EarlierError, ...] = ()
+    out_of_time: bool = False
+    """Whether only `total_timeout_seconds` kept it from another attempt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +201,8 @@ class StepState:
     attempts: int = 0
     earlier: tuple[EarlierError, ...] = ()
     """How attempts before the last one failed, the latest last."""
+    out_of_time: bool = False
+    """Only `total_timeout_seconds` kept it, or one of its items, from another attempt."""
     cached: bool = False
     """Its output is that of earlier equal work: no handler ran."""
     is_stored: bool = False

@@ -13,6 +13,7 @@ from dag.checks.graph import check_dependencies, check_ids
 from dag.checks.handlers import Catalogue, check_handlers, with_own_names
 from dag.checks.inputs import check_inputs
 from dag.checks.kinds import check_kinds
+from dag.checks.nested import ALL_PUBLISHED, Unpublished, check_nested
 from dag.checks.normalise import normalise, repair
 from dag.checks.outline import read_outline
 from dag.checks.references import check_references
@@ -29,15 +30,23 @@ from dag.values import Json
 
 
 def validate(
-    value: Json, places: Places | None, catalogue: Catalogue, resource_tags: Collection[str] | None = None
+    value: Json,
+    places: Places | None,
+    catalogue: Catalogue,
+    resource_tags: Collection[str] | None = None,
+    unpublished: Unpublished = ALL_PUBLISHED,
 ) -> tuple[Definition | None, list[Problem]]:
     """Return the definition with every default resolved, None if there is an error, and all problems in text order.
 
-    `resource_tags` are those that are limited; without them, tags are not checked. A definition may come with warnings.
+    `resource_tags` are those that are limited; without them, tags are not checked. `unpublished`: definitions that
+    steps name and that are known not to be published, and what they may have been meant as. A definition may come
+    with warnings.
     Equal definitions dump to equal JSON, whatever words the author used.
     """
     findings = Findings(places)
     definition = _read(value, catalogue, resource_tags, findings)
+    if definition is not None:
+        check_nested(definition, unpublished, findings)
     return (None if findings.has_errors else definition), findings.problems()
 
 

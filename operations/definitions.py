@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dag.aliases import STABLE, Aliases, Ref, parse_ref, version_for
+from dag.checks.nested import ALL_PUBLISHED, Unpublished, nested_refs
 from dag.definition import Definition, is_id, to_json
 from dag.diff import DefinitionDiff, diff
 from dag.inputs import InputProblem
@@ -34,6 +35,9 @@ DefinitionBody = str | dict[str, Json]
 
 DefinitionRef = str | dict[str, Json]
 """Which definition: `ID`, `ID@VERSION` or `ID@ALIAS` of a published one, or a whole one as a JSON object."""
+
+MOST_SUGGESTED = 500
+"""Definitions looked at for "did you mean": nobody has more by hand."""
 
 log = logging.getLogger(__name__)
 
@@ -74,17 +78,37 @@ class Comparison:
     diff: DefinitionDiff
 
 
-async def find_problems(app: App, body: DefinitionBody) -> tuple[Definition | None, list[Problem]]:
+async def find_problems(
+    app: App, principal: Principal, body: DefinitionBody
+) -> tuple[Definition | None, list[Problem]]:
     """Return the definition, None if there is an error, and everything to tell about it."""
+    definition, problems = await _validated(app, body)
+    nested = set() if definition is None else set(nested_refs(definition))
+    unpublished = nested and await stored_definitions.load_unpublished(app.db, principal.tenant_id, nested)
+    if not unpublished:
+        return definition, problems
+    return await _validated(app, body, Unpublished(unpublished, await load_known_ids(app, principal)))
+
+
+async def load_known_ids(app: App, principal: Principal) -> list[str]:
+    """Return the ids that the tenant has published, the first MOST_SUGGESTED: one of them may be meant by a slip."""
+    found = await stored_definitions.list_definitions(app.db, principal.tenant_id, limit=MOST_SUGGESTED)
+    return [line.definition_id for line in found]
+
+
+async def _validated(
+    app: App, body: DefinitionBody, unpublished: Unpublished = ALL_PUBLISHED
+) -> tuple[Definition | None, list[Problem]]:
     # In a thread: a definition near the size limits takes long enough to be felt by every other request.
+    known = (app.catalogue, app.resource_limits, unpublished)
     if isinstance(body, str):
-        return await asyncio.to_thread(check_definition, body, app.catalogue, app.resource_limits)
-    return await asyncio.to_thread(validate, body, None, app.catalogue, app.resource_limits)
+        return await asyncio.to_thread(check_definition, body, *known)
+    return await asyncio.to_thread(validate, body, None, *known)
 
 
-async def check(app: App, body: DefinitionBody) -> tuple[Definition, tuple[Problem, ...]]:
+async def check(app: App, principal: Principal, body: DefinitionBody) -> tuple[Definition, tuple[Problem, ...]]:
     """Return the definition and its warnings. Raises: InvalidDefinition."""
-    definition, problems = await find_problems(app, body)
+    definition, problems = await find_problems(app, principal, body)
     if definition is None:
         raise InvalidDefinition(problems)
     return definition, tuple(problems)
@@ -104,7 +128,7 @@ async def publish(
     `promoted` lets `stable` name it, so that new runs get it; the first version of a definition always is.
     `run_tests` lets its own tests decide first. Raises: InvalidDefinition, FailedTests, Damaged.
     """
-    definition, warnings = await check(app, body)
+    definition, warnings = await check(app, principal, body)
     if run_tests:
         await asyncio.to_thread(require_passed, definition, app.catalogue)
     normal = to_json(definition)

@@ -1,7 +1,7 @@
 """Speak to Temporal for the other operations: its errors become refusals, its statuses become run statuses."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from datetime import timedelta
 from urllib.parse import quote
 
@@ -132,7 +132,19 @@ def blocked(app: App, description: WorkflowExecutionDescription) -> Unavailable 
     tenant_id, run_id = description.id.partition("/")[0], run_id_of(description.id)
     times = f"{failures} times in a row" if failures > 1 else "once"
     told = f"its workflow task has failed {times}, why is told in its history: {history_url(app, tenant_id, run_id)}"
-    return Unavailable("the run", f"{told}; it goes on once the cause is mended, or can be aborted with `force`")
+    ends = f"`docrail abort {run_id} --reason TEXT --force`, or an abort with `force: true`, ends it"
+    return Unavailable("the run", f"{told}; it goes on once the cause is mended; {ends}")
+
+
+@asynccontextmanager
+async def worker_answers(app: App, tenant_id: str, run_id: str) -> AsyncIterator[None]:
+    """Have a run's worker asked in the block. Raises: NotFound; Unavailable, with why if its workflow task fails."""
+    try:
+        with engine_errors("run", run_id), worker_errors():
+            yield
+    except Unavailable as error:
+        # Described only now: the task may have failed since the run was asked.
+        raise blocked(app, await describe(app, tenant_id, run_id)) or error from error
 
 
 def status_of(execution: WorkflowExecution) -> RunStatus:

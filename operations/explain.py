@@ -8,17 +8,17 @@ from temporalio.client import WorkflowExecutionStatus, WorkflowHandle
 
 from dag.explanation import ItemsAtWork, RunExplanation, StepExplanation
 from dag.inputs import InputProblem
-from dag.state import StepStatus
+from dag.state import RunStatus, StepStatus
 from operations.app import App
 from operations.at_work import at_work_words, items_at_work
-from operations.engine import WORKER_TIMEOUT, describe, engine_errors, status_of, worker_errors
+from operations.engine import WORKER_TIMEOUT, describe, status_of, worker_answers
 from operations.errors import InvalidInput, NotFound
 from operations.pending import Pending, pending_of
 from operations.principal import Principal
 from operations.run_reports import end_of
 from operations.runs import checked_run_id
 from operations.waits import InnerWaits, inner_waits
-from workflows.contract import EXPLAIN, workflow_id
+from workflows.contract import EXPLAIN, run_id_of, tenant_of, workflow_id
 
 _UNTOLD = (WorkflowExecutionStatus.TERMINATED, WorkflowExecutionStatus.TIMED_OUT)
 """Ways in which a run ends without knowing it: its worker tells how it stood before."""
@@ -41,7 +41,7 @@ async def explain_run(
     handle = app.temporal.get_workflow_handle(description.id, run_id=description.run_id)
     if step is not None and after is not None:
         raise InvalidInput([InputProblem("after", "a single step has no further pages")])
-    explanation = await _ask(handle, run_id, [step, after, limit])
+    explanation = await _ask(app, handle, [step, after, limit])
     if step is not None and step not in explanation.steps:
         raise NotFound("step", f"{run_id} {step}")
     known = await asyncio.gather(
@@ -51,6 +51,8 @@ async def explain_run(
     )
     steps = {step_id: _with_known(run_id, step_id, told, *known) for step_id, told in explanation.steps.items()}
     told: dict[str, object] = {"steps": steps}
+    if explanation.status is RunStatus.PAUSED:
+        told["words"] = (*explanation.words, f"nothing begins in it before `docrail resume {run_id}`")
     if description.status in _UNTOLD:
         told |= {"status": status_of(description), "words": (await end_of(handle, description),)}
     return explanation.model_copy(update=told)
@@ -59,12 +61,12 @@ async def explain_run(
 async def load_step_status(app: App, principal: Principal, run_id: str, step_id: str) -> StepStatus | None:
     """Return how a step stands, None if the run has none of that id. Raises: NotFound (the run), Unavailable."""
     handle = app.temporal.get_workflow_handle(workflow_id(principal.tenant_id, checked_run_id(run_id)))
-    step = (await _ask(handle, run_id, [step_id, None, 1])).steps.get(step_id)
+    step = (await _ask(app, handle, [step_id, None, 1])).steps.get(step_id)
     return None if step is None else step.status
 
 
-async def _ask(handle: WorkflowHandle[Any, Any], run_id: str, wanted: list[str | int | None]) -> RunExplanation:
-    with engine_errors("run", run_id), worker_errors():
+async def _ask(app: App, handle: WorkflowHandle[Any, Any], wanted: list[str | int | None]) -> RunExplanation:
+    async with worker_answers(app, tenant_of(handle.id), run_id_of(handle.id)):
         explanation: RunExplanation = await handle.query(
             EXPLAIN, args=wanted, result_type=RunExplanation, rpc_timeout=WORKER_TIMEOUT
         )

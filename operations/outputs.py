@@ -4,7 +4,7 @@ from dag.inputs import InputProblem
 from dag.state import StepStatus
 from dag.values import Json
 from operations.app import App
-from operations.engine import WORKER, WORKER_TIMEOUT, engine_errors, worker_errors
+from operations.engine import WORKER, WORKER_TIMEOUT, worker_answers
 from operations.errors import InvalidInput, NotFound, Unavailable
 from operations.principal import Principal
 from operations.run_reports import show_run
@@ -43,7 +43,7 @@ async def show_outputs(app: App, principal: Principal, run_id: str) -> Json:
 async def _asked(app: App, principal: Principal, run_id: str, step_id: str) -> Json:
     """Return a step's output as its run has it: a report that was too large left it out."""
     handle = app.temporal.get_workflow_handle(workflow_id(principal.tenant_id, run_id))
-    with engine_errors("run", run_id), worker_errors():
+    async with worker_answers(app, principal.tenant_id, run_id):
         return await handle.query(OUTPUT, step_id, rpc_timeout=WORKER_TIMEOUT)
 
 

@@ -11,7 +11,7 @@ from dag.problems import Places, Problem
 from dag.routing import Facts, Fault, Route, Routing, Rule, find_route, references_of, validate_routing
 from dag.values import Json
 from operations.app import App
-from operations.definitions import list_definitions, load
+from operations.definitions import load, load_known_ids
 from operations.errors import Damaged, InvalidRouting, NotFound, Outdated
 from operations.principal import Principal
 from operations.source import Source, read_source
@@ -22,9 +22,6 @@ DEFAULT_DEFINITION = "invoice"
 
 BROUGHT = ("document_id", "sla_hours")
 """The inputs that a document brings to its run, if its definition has them."""
-
-MOST_SUGGESTED = 500
-"""Definitions looked at for "did you mean": nobody has more by hand."""
 
 RulesBody = str | dict[str, Json]
 """Routing rules: the author's YAML or JSON text, or a JSON object."""
@@ -107,8 +104,7 @@ async def _find_faults(app: App, principal: Principal, references: list[str]) ->
             stored = await load(app, principal, reference)
         except NotFound as error:
             if ids is None:
-                page = await list_definitions(app, principal, limit=MOST_SUGGESTED)
-                ids = [line.definition_id for line in page.definitions]
+                ids = await load_known_ids(app, principal)
             wanted, at, chosen = reference.partition("@")
             meant = None if wanted in ids else suggestions.closest(wanted, ids)
             faults[reference] = Fault(f"unknown-{error.kind}", str(error), meant and f"{meant}{at}{chosen}")

@@ -14,7 +14,15 @@ from temporalio.exceptions import ApplicationError
 from dag.report import RunReport
 from dag.values import shortened
 from operations.app import App
-from operations.engine import RPC_TIMEOUT, WORKER_TIMEOUT, blocked, describe, engine_errors, status_of, worker_errors
+from operations.engine import (
+    RPC_TIMEOUT,
+    WORKER_TIMEOUT,
+    describe,
+    engine_errors,
+    status_of,
+    worker_answers,
+    worker_errors,
+)
 from operations.errors import Unavailable
 from operations.pending import pending_of
 from operations.principal import Principal
@@ -51,11 +59,8 @@ async def _ask(handle: Handle, run_id: str) -> RunReport:
 
 
 async def _current(app: App, handle: Handle, description: WorkflowExecutionDescription, run_id: str) -> RunReport:
-    try:
+    async with worker_answers(app, tenant_of(description.id), run_id):
         report = await _ask(handle, run_id)
-    except Unavailable as error:
-        # Asked again: the task may have failed since.
-        raise blocked(app, await describe(app, tenant_of(description.id), run_id)) or error from error
     pending = await pending_of(app, description, {name: step for name, step in report.steps.items() if step.why})
     steps = {
         name: step.model_copy(update={"why": (*step.why, *pending.words(name, step.resource_tag))})

@@ -70,7 +70,8 @@ async def start_run(app: App, principal: Principal, order: RunOrder) -> StartedR
     """
     key = uuid.uuid4().hex if order.key is None else checked_key(order.key)
     if not isinstance(order.definition, str):
-        _complete((await check(app, order.definition))[0], order.inputs)  # else a wrong call would leave a version
+        definition, _ = await check(app, principal, order.definition)
+        _complete(definition, order.inputs)  # else a wrong call would leave a version
     subject = subject_of(order.inputs, key)
     stored = await resolve(app, principal, order.definition, order.version, key=subject)
     pinned = names_version(order.definition, order.version)

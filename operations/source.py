@@ -7,6 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from dag.checks.handlers import Catalogue
+from dag.checks.nested import ALL_PUBLISHED, Unpublished
 from dag.definition import Definition
 from dag.problems import Places, Problem
 from dag.validate import validate
@@ -36,13 +37,16 @@ class Source:
 
 
 def check_definition(
-    text: str | bytes, catalogue: Catalogue, resource_tags: Collection[str] | None = None
+    text: str | bytes,
+    catalogue: Catalogue,
+    resource_tags: Collection[str] | None = None,
+    unpublished: Unpublished = ALL_PUBLISHED,
 ) -> tuple[Definition | None, list[Problem]]:
-    """Return the definition that `text` says, None if there is an error, and all problems in text order."""
+    """Return the definition that `text` says, None if there is an error, and all problems in text order (validate)."""
     source = read_source(text)
     if not source.complete:
         return None, list(source.problems)
-    definition, found = validate(source.value, source.places, catalogue, resource_tags)
+    definition, found = validate(source.value, source.places, catalogue, resource_tags, unpublished)
     # What could not be read as it was written is reported; what follows from that is not worth telling.
     unread = {problem.path for problem in source.problems if problem.code != "duplicate-key"}
     problems = sorted([*source.problems, *(problem for problem in found if problem.path not in unread)], key=_place)

@@ -9,9 +9,9 @@ from temporalio.client import WorkflowExecutionDescription, WorkflowExecutionSta
 from dag.explain_words import wait_words
 from dag.explanation import OpenWait, RunExplanation, StepExplanation
 from dag.kinds import StepKind
-from dag.state import StepStatus
+from dag.state import RunStatus, StepStatus
 from operations.app import App
-from operations.engine import WORKER_TIMEOUT, describe, engine_errors, worker_errors
+from operations.engine import WORKER_TIMEOUT, describe, worker_answers
 from operations.errors import NotFound, OperationError, Unavailable
 from operations.inner_runs import Inside, Place, count_inside, keys_of, list_inside, place_of, tenant_and_run
 from operations.principal import Principal
@@ -32,19 +32,27 @@ MOST_NAMED = 5
 
 _WAITS = (StepStatus.WAITING, StepStatus.PARKED)
 
-Told = tuple[str, Mapping[str, StepExplanation] | None]
-"""A run's id and its steps; None: it did not answer."""
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What a run told of itself; `steps` None: it did not answer."""
+
+    run_id: str
+    steps: Mapping[str, StepExplanation] | None
+    is_paused: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class WaitPage:
-    """What a run waits for, and some of the runs inside it. `unanswered`: runs that did not tell.
+    """What a run waits for, and some of the runs inside it.
 
+    `unanswered`: runs that did not tell; `paused`: those in which an answer is taken, but nothing begins after it.
     `after` is what to ask for to get what the next ones wait for; None at the end.
     """
 
     waits: list[OpenWait]
     unanswered: list[str]
+    paused: list[str]
     after: str | None
 
 
@@ -72,12 +80,15 @@ async def list_waits(
     Raises: NotFound, InvalidInput, Unavailable if no worker tells of the run itself.
     """
     description = await describe(app, principal.tenant_id, checked_run_id(run_id))
-    own = await _steps_of(app, principal.tenant_id, run_id)
+    own = await _ask(app, principal.tenant_id, run_id)
+    steps = own.steps or {}
     page = await list_inside(app, Inside(principal.tenant_id, run_id), limit=limit, after=after)
     told = await _ask_all(app, principal.tenant_id, page.run_ids)
-    waits = [] if after is not None else [*_open(run_id, own, None)]
-    waits += await _inner(app, description, told, {step_id: step.items is not None for step_id, step in own.items()})
-    return WaitPage(waits, [inner for inner, steps in told if steps is None], page.after)
+    waits = [] if after is not None else [*_open(run_id, steps, None)]
+    waits += await _inner(app, description, told, {step_id: step.items is not None for step_id, step in steps.items()})
+    unanswered = [inner.run_id for inner in told if inner.steps is None]
+    paused = [run.run_id for run in (*([own] if after is None else []), *told) if run.is_paused]
+    return WaitPage(waits, unanswered, paused, page.after)
 
 
 async def inner_waits(
@@ -113,11 +124,11 @@ async def _inside_list(app: App, description: WorkflowExecutionDescription, step
 
 
 async def _inner(
-    app: App, description: WorkflowExecutionDescription, told: Iterable[Told], lists: Mapping[str, bool]
+    app: App, description: WorkflowExecutionDescription, told: Iterable[_Told], lists: Mapping[str, bool]
 ) -> list[OpenWait]:
     """Return what inner runs wait for, with their items' keys."""
     _, run_id = tenant_and_run(description)
-    placed = [(inner, steps, place_of(run_id, inner, lists)) for inner, steps in told if steps is not None]
+    placed = [(each.run_id, each.steps, place_of(run_id, each.run_id, lists)) for each in told if each.steps]
     keys = await keys_of(app, description, (place for _, _, place in placed))
     waits: list[OpenWait] = []
     for inner, steps, place in placed:
@@ -139,27 +150,27 @@ def _open(run_id: str, steps: Mapping[str, StepExplanation], place: Place | None
             )
 
 
-async def _ask_all(app: App, tenant_id: str, run_ids: Iterable[str]) -> list[Told]:
-    """Return the steps of runs; one that does not answer keeps no other from it."""
+async def _ask_all(app: App, tenant_id: str, run_ids: Iterable[str]) -> list[_Told]:
+    """Return what runs tell; one that does not answer keeps no other from it."""
     turns = asyncio.Semaphore(ASKED_AT_ONCE)
 
-    async def ask(run_id: str) -> Told:
+    async def ask(run_id: str) -> _Told:
         async with turns:
             try:
-                return run_id, await _steps_of(app, tenant_id, run_id)
+                return await _ask(app, tenant_id, run_id)
             except (NotFound, Unavailable, WorkflowQueryFailedError):
-                return run_id, None
+                return _Told(run_id, None)
 
-    asked: Iterable[Awaitable[Told]] = map(ask, run_ids)
+    asked: Iterable[Awaitable[_Told]] = map(ask, run_ids)
     return await asyncio.gather(*asked)
 
 
-async def _steps_of(app: App, tenant_id: str, run_id: str) -> dict[str, StepExplanation]:
-    """Return all steps of a run, explained. Raises: NotFound, Unavailable."""
+async def _ask(app: App, tenant_id: str, run_id: str) -> _Told:
+    """Return what a run tells, all its steps explained. Raises: NotFound, Unavailable."""
     handle = app.temporal.get_workflow_handle(workflow_id(tenant_id, run_id))
     steps: dict[str, StepExplanation] = {}
     after: str | None = None
-    with engine_errors("run", run_id), worker_errors():
+    async with worker_answers(app, tenant_id, run_id):
         while True:
             page: RunExplanation = await handle.query(
                 EXPLAIN, args=[None, after, PAGE], result_type=RunExplanation, rpc_timeout=WORKER_TIMEOUT
@@ -167,4 +178,4 @@ async def _steps_of(app: App, tenant_id: str, run_id: str) -> dict[str, StepExpl
             steps |= page.steps
             after = page.after
             if after is None:
-                return steps
+                return _Told(run_id, steps, is_paused=page.status is RunStatus.PAUSED)

@@ -2,6 +2,7 @@
 """The definitions table: every published version, never changed."""
 
 import datetime as dt
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from dag.values import Json, digest
@@ -33,6 +34,12 @@ SELECT {_LINE} FROM definitions
  WHERE tenant_id = $1 AND definition_id = $2 AND ($4::int IS NULL OR version < $4)
  ORDER BY version DESC
  LIMIT $3"""
+LOAD_UNPUBLISHED = """
+SELECT wanted.definition_id, wanted.version FROM unnest($2::text[], $3::bigint[]) AS wanted (definition_id, version)
+ WHERE NOT EXISTS (
+       SELECT FROM definitions AS published
+        WHERE published.tenant_id = $1 AND published.definition_id = wanted.definition_id
+          AND (wanted.version IS NULL OR published.version = wanted.version))"""
 
 PUBLISH_ATTEMPTS = 20
 """Each lost attempt means that another version of this one definition was published in the same moment."""
@@ -111,6 +118,15 @@ async def load_definition(
     """Return that version, by default the newest; None if the tenant has none. Raises: DamagedDefinition."""
     row = await db.fetchrow(LOAD_DEFINITION, tenant_id, definition_id, version)
     return StoredDefinition(**row) if row else None
+
+
+async def load_unpublished(
+    db: Database, tenant_id: str, wanted: Collection[tuple[str, int | None]]
+) -> set[tuple[str, int | None]]:
+    """Return those of `wanted`, ids with a version or None for any, that the tenant has not published."""
+    ids, versions = [definition_id for definition_id, _ in wanted], [version for _, version in wanted]
+    rows = await db.fetch(LOAD_UNPUBLISHED, tenant_id, ids, versions)
+    return {(row["definition_id"], row["version"]) for row in rows}
 
 
 async def list_definitions(

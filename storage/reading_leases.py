@@ -14,7 +14,8 @@ REMOVED_AT_ONCE = 20
 KEPT_SECONDS = 86_400.0
 
 # Taken only from nobody: of two claims at once the second waits for the first's row, and finds it taken. A refusal ends
-# with its lease: while the new holder asks, it is no answer for those who wait.
+# with its lease: while the new holder asks, it is no answer for those who wait. What is left is
+# told by the clock: by now(), a lease that began a moment later would last longer than any, as one left for long does.
 CLAIM = """
 WITH claimed AS (
     INSERT INTO reading_leases AS lease (tenant_id, work_key, holder, expires_at)
@@ -25,7 +26,7 @@ WITH claimed AS (
     RETURNING note)
 SELECT true AS mine, note, 0::float8 AS free_in_seconds FROM claimed
 UNION ALL
-SELECT false, note, greatest(extract(epoch FROM expires_at - now())::float8, 0) FROM reading_leases
+SELECT false, note, greatest(extract(epoch FROM expires_at - clock_timestamp())::float8, 0) FROM reading_leases
  WHERE tenant_id = $1 AND work_key = $2 AND NOT EXISTS (SELECT FROM claimed)"""
 RENEW = """
 UPDATE reading_leases SET expires_at = now() + make_interval(secs => $4)

@@ -1,5 +1,7 @@
 """Fixtures that every room's tests may use."""
 
+import gc
+
 import pytest
 from hypothesis import settings
 
@@ -17,3 +19,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--record-histories", action="store_true", help="keep new histories in tests/histories")
     parser.addoption("--drawn", type=int, default=DRAWN, help=f"definitions drawn for the real server ({DRAWN})")
     parser.addoption("--drawn-seed", type=int, default=1, help="what they are drawn by; a failure tells it")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def settled_memory() -> None:
+    """Take what is loaded by now out of the garbage collector's rounds, as a worker does.
+
+    The suite's process grows until a round takes so long that a turn with a few of them is over its two seconds.
+    """
+    gc.collect()
+    gc.freeze()

@@ -67,7 +67,7 @@ def _question(request: RunRequest, step: Step, config: dict[str, Json], queue: s
         step_id=step.id,
         document_id=None if request.document is None else request.document["document_id"],
         queue=queue,
-        title=str(config["title"]) or step.definition.title or step.id,
+        title=step.question(config["title"]),
         form=human.form,
         show=config["show"],
         priority=human.priority,

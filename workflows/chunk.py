@@ -123,7 +123,8 @@ class Chunk:
         match event_of(self._step, None, work):
             case StepCompleted(output=output, attempts=attempts, cached=cached):
                 return ItemEnd(StepStatus.COMPLETED, output, None, attempts, cached)
-            case StepFailed(error=error, attempts=attempts):
-                return ItemEnd(StepStatus.FAILED, None, error, attempts, may_pass=may_pass(work.exception()))
+            case StepFailed(error=error, attempts=attempts, out_of_time=out_of_time):
+                passing = may_pass(work.exception())
+                return ItemEnd(StepStatus.FAILED, None, error, attempts, may_pass=passing, out_of_time=out_of_time)
             case _:
                 return ItemEnd(StepStatus.CANCELLED, attempts=1)

@@ -11,7 +11,7 @@ from dag.plan import Step
 from dag.report import RunReport
 from dag.state import RunStatus, StepError
 from workflows.contract import ChunkReport
-from workflows.failures import attempts_of, earlier_of, error_of
+from workflows.failures import attempts_of, earlier_of, error_of, is_out_of_time
 
 Work = asyncio.Task[StepOutcome | RunReport | ChunkReport | None]
 """What runs for a step, an item or a chunk: an activity, a nested run, a chunk, a wait (None: time is up)."""
@@ -25,8 +25,8 @@ def event_of(step: Step, item: int | None, work: Work) -> Event:  # noqa: PLR091
     except (FailureError, asyncio.CancelledError) as error:
         if is_cancelled_exception(error):
             return StepCancelled(step.id, at, item)
-        attempts = attempts_of(step.definition, error)
-        return StepFailed(step.id, error_of(step.definition, error), attempts, at, item, earlier_of(error))
+        why, attempts = error_of(step.definition, error), attempts_of(step.definition, error)
+        return StepFailed(step.id, why, attempts, at, item, earlier_of(error), is_out_of_time(error))
     match result:
         case StepOutcome(output=output, attempt=attempt, cached=cached, earlier=earlier):
             return StepCompleted(step.id, output, attempt, at, item, cached, earlier)

@@ -52,6 +52,14 @@ def earlier_of(error: BaseException) -> tuple[EarlierError, ...]:
             return ()
 
 
+def is_out_of_time(error: BaseException) -> bool:
+    """Tell whether a step was not tried again only because of what the time for all its attempts had left."""
+    cause = error.__cause__ if isinstance(error, ActivityError) else error  # a replay tells a local step's without it
+    if isinstance(cause, exceptions.TimeoutError) and cause.type is TimeoutType.SCHEDULE_TO_CLOSE:
+        return True
+    return isinstance(error, ActivityError) and error.retry_state is RetryState.TIMEOUT
+
+
 def may_pass(error: BaseException | None) -> bool:
     """Tell whether a step's failure was of a kind that is tried again, and only its attempts or its time ran out."""
     if not isinstance(error, ActivityError) or error.retry_state is RetryState.NON_RETRYABLE_FAILURE:

@@ -9,10 +9,10 @@ from invoices.model import FieldValue, Source
 from invoices.readers.found import found
 from invoices.readers.geometry import Cell, Layout
 from invoices.readers.labels import Finder
-from invoices.readers.money import Money, Role
+from invoices.readers.money import Money, Role, role_of
 from invoices.readers.numbers import CODES, PREFIXED_DOLLARS, RINGGIT, SYMBOLS, currency_of, find_amounts
 from invoices.readers.sums import Totals
-from invoices.readers.vocabulary import CURRENCY_LABEL
+from invoices.readers.vocabulary import CURRENCY_LABEL, LINE_AMOUNT, LINE_PRICE
 
 CODE = re.compile(r"(?<![A-Za-z])[A-Z]{3}(?![A-Za-z0-9])")
 """Not the beginning of a product's code."""
@@ -29,6 +29,9 @@ EUROPEAN = re.compile(r"\b(?:IBAN|VAT|MwSt|TVA|BTW|IVA|GST)\b")
 """What is on no invoice between Americans."""
 CENTS = re.compile(r"[.,](?=\d\d(?!\d))")
 COMMON = frozenset(CODES.split("|"))
+WORDS_TOO = frozenset({"AED", "CAD", "INR", "TRY"})
+"""Of the common ones: drawings, tests and calls are named so as well."""
+IN = re.compile(r"\b(?:in|en|em)\s+\(?$", re.IGNORECASE)
 SHOUTED_WORDS = 2
 """In a longer cell of capitals alone, a code does not stand out."""
 DOLLARS = frozenset({"USD", "CAD", "AUD", "NZD", "HKD", "SGD", "MXN"})
@@ -60,7 +63,7 @@ def find_currency(finder: Finder, amounts: Sequence[Money], totals: Totals) -> F
         if named:
             best = Counter(code for code, _ in named).most_common(1)[0][0]
             cell = next(cell for code, cell in named if code == best)
-            return found(layout, _which_dollar(best, [code for code, _ in codes]), cell, source)
+            return found(layout, _which_dollar(best, CODE.findall(layout.text)), cell, source)
     return FieldValue()
 
 
@@ -97,11 +100,22 @@ def _is_code(money: Money) -> bool:
 
 
 def _codes(cell: Cell) -> Iterator[str]:
-    """Yield the codes in a cell. Of `Sdn Bhd` or `PLUG TOP 15 A` none: a rare code stands out or is a word."""
+    """Yield the codes in a cell. Of `Sdn Bhd`, `PLUG TOP 15 A` or `Mozzarella DOP 250 g` none: most are words too."""
     shouted = cell.text.isupper() and len(cell.words) > SHOUTED_WORDS
     for match in CODE.finditer(COMPANY.sub(" ", cell.text)):
-        if match[0] in CURRENCIES and (match[0] in COMMON or not shouted):
+        common = match[0] in COMMON - WORDS_TOO
+        if match[0] in CURRENCIES and (common or (not shouted and _is_of_money(cell, match))):
             yield match[0]
+
+
+def _is_of_money(cell: Cell, code: re.Match[str]) -> bool:
+    """Tell whether a code is alone but for a number, behind an amount or `in`, or in the name of a sum or a column."""
+    before, after = code.string[: code.start()], code.string[code.end() :]
+    alone = not re.search(r"[^\W\d_]", before + after)
+    behind = IN.search(before) or any(a.exact and not before[a.end :].strip() for a in find_amounts(before))
+    named = any(name.search(cell.folded) for name in (CURRENCY_LABEL, LINE_AMOUNT, LINE_PRICE))
+    named = named or role_of(cell.folded) not in (Role.OTHER, Role.NOT_A_SUM)
+    return alone or bool(behind) or (named and not _is_sentence(cell))
 
 
 def _symbols(layout: Layout) -> Iterator[tuple[str, Cell]]:

@@ -21,7 +21,7 @@ from invoices.readers.heading import (
     names_an_invoice,
     told,
 )
-from invoices.readers.labels import Finder, Place
+from invoices.readers.labels import MAX_DROP, Finder, Labelled, Place
 from invoices.readers.vocabulary import (
     DATE_AFTER_NUMBER,
     DUE_DATE,
@@ -65,6 +65,10 @@ TITLE_LINE_WORDS = 12
 """Longest line that begins with a title."""
 WEAK_DATE_LABEL = 1.5
 """Of labels that may be another paper's: less than a plain `Date:`."""
+ABOVE_LABEL = 2.0
+"""Of a date above its label, where the others have theirs so as well."""
+ROWS_BEFORE_A_COLUMN = 3
+"""In which words say of what it is."""
 SAID_OF_A_DISCOUNT = 1.0
 """What a date loses up to which there is a discount."""
 DISCOUNTED = re.compile(
@@ -94,7 +98,8 @@ def find_issue_date(finder: Finder, *, month_first: bool) -> FieldValue[dt.date]
 
 def find_due_date(finder: Finder, *, month_first: bool) -> FieldValue[dt.date]:
     """Return the date at the surest label for when the money is due."""
-    return _best_date(finder.layout, list(_dates_at(finder, DUE_DATE, SURE_LABEL, month_first=month_first)))
+    candidates = list(_dates_at(finder, DUE_DATE, SURE_LABEL, month_first=month_first))
+    return _best_date(finder.layout, candidates or list(_dates_above(finder, DUE_DATE, month_first=month_first)))
 
 
 def _best_date(layout: Layout, candidates: list[_DateCandidate]) -> FieldValue[dt.date]:
@@ -114,7 +119,9 @@ def _dates_at(
         date = next(find_dates(text, month_first=month_first), None)
         if date is None or (date.start > 12 and not TERM.fullmatch(fold(text[: date.start]))):  # noqa: PLR2004
             continue  # "(dd/mm/yyyy)", "on or before" may stand before it, not half a sentence
-        if NEXT_ONES.search(SENTENCE_END.split(told(labelled, date.start))[-1]):
+        if NEXT_ONES.search(SENTENCE_END.split(told(labelled, date.start))[-1]) or _of_next_ones(
+            finder.layout, labelled
+        ):
             continue
         weak = bool(WEAK_DATE.match(labelled.label))
         if weak and _beside_an_order(finder.layout, labelled.label_cell):
@@ -214,6 +221,32 @@ def _heads_dates(finder: Finder, cell: Cell) -> bool:
     under = finder.below(cell)[:2]
     days = [next(find_dates(other.text), None) for other in under]
     return heads_lines(finder.layout.rows[cell.row]) or (len(days) > 1 and all(days))
+
+
+def _dates_above(finder: Finder, label: re.Pattern[str], *, month_first: bool) -> Iterator[_DateCandidate]:
+    """Yield the dates right above labels that have none beside or below them."""
+    layout = finder.layout
+    for cell in layout.cells:
+        row = layout.rows[cell.row]
+        if not label.fullmatch(cell.folded.strip(" :")) or cell.row == 0:
+            continue
+        after = row.cells[row.cells.index(cell) + 1 :][:1]
+        if any(any(find_dates(other.text)) for other in (*after, *finder.below(cell)[:1])):
+            continue
+        for over in layout.rows[cell.row - 1].cells:
+            date = next(find_dates(over.text, month_first=month_first), None)
+            whole = date is not None and (date.start, date.end) == (0, len(over.text))
+            near = over.page == cell.page and cell.top - over.bottom <= MAX_DROP * cell.height
+            if date and whole and near and abs(over.left - cell.left) < cell.height:
+                yield _DateCandidate(date, over, ABOVE_LABEL, Source.TEXT_LABEL)
+
+
+def _of_next_ones(layout: Layout, labelled: Labelled) -> bool:
+    """Tell whether a label heads a column under words that name what will be asked for later."""
+    cell = labelled.label_cell
+    above = layout.rows[max(0, cell.row - ROWS_BEFORE_A_COLUMN) : cell.row]
+    words = " ".join(row.text for row in above if row.page == cell.page)
+    return labelled.place is Place.BELOW and bool(NEXT_ONES.search(fold(words)))
 
 
 def _names_another_date(text: str, start: int) -> bool:

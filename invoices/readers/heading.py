@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from invoices.model import DocumentType, Evidence, FieldValue, Source
 from invoices.readers.dates import find_dates
@@ -110,7 +111,8 @@ def _beside_title(layout: Layout, cell: Cell) -> bool:
     """Tell whether the document's title stands before the cell in its row, or in the rows right above."""
     before = [other for other in layout.rows[cell.row].cells if other.left < cell.left]
     above = [other for row in layout.rows[max(0, cell.row - ROWS_BELOW_TITLE) : cell.row] for other in row.cells]
-    titles = (other for other in (*before, *above) if other.page == cell.page and len(other.words) <= TITLE_WORDS)
+    near = (*before, *above, *_nearest_above(layout, cell))
+    titles = (other for other in near if other.page == cell.page and len(other.words) <= TITLE_WORDS)
     return any(INVOICE_TITLE.search(other.folded) for other in titles)
 
 
@@ -132,6 +134,16 @@ def heads_lines(row: Row) -> bool:
     heads = " | ".join(cell.folded for cell in row.cells)
     counts = any(column.search(heads) for column in (LINE_QUANTITY, LINE_PRICE, LINE_AMOUNT))
     return counts and bool(LINE_DESCRIPTION.search(heads))
+
+
+def _nearest_above(layout: Layout, cell: Cell) -> list[Cell]:
+    """Return the cell above in the column, however many rows stand between them in others."""
+    over = (other for row in reversed(layout.rows[: cell.row]) for other in row.cells if _overlap(other, cell))
+    return [*islice(over, 1)]
+
+
+def _overlap(one: Cell, other: Cell) -> bool:
+    return min(one.right, other.right) > max(one.left, other.left)
 
 
 def _number_at(labelled: Labelled, strength: float) -> Iterator[_Candidate]:

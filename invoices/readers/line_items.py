@@ -1,6 +1,5 @@
 """Finds the charged lines: in their tables, or as the rows that add up to the sum below them."""
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -12,12 +11,13 @@ from invoices.readers.carried import carried_over
 from invoices.readers.found import box_around
 from invoices.readers.geometry import Cell, Layout, Row
 from invoices.readers.line_numbers import (
+    NUMBERED,
     QUANTITY,
     Columns,
     Numbers,
     Span,
     apart,
-    before_rate,
+    descriptions,
     rate_of,
     tell_apart,
 )
@@ -34,7 +34,6 @@ LEAST_COLUMNS = 4
 """Before an amount: a row of so many is a line, though it is called shipping. A sum's shipping has its name alone."""
 MAX_CHOICES = 12
 """Ways to leave lines out that are tried."""
-NUMBERED = re.compile(r"^\(?\d{1,3}[.)]?(?:\s+\S|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +64,8 @@ def find_line_items(layout: Layout, amounts: Sequence[Money] = ()) -> tuple[Line
     nets = {abs(money.value) for money in amounts if money.role is Role.NET}
     headed = {abs(money.value) for money in amounts if _is_headed_sum(money, lines)}
     plain = [line for line in lines if not line.extra]
-    added = plain if _sum(plain) in headed else _adding_up(plain, sums)
+    printed = {abs(money.value) for money in amounts if money.exact and money.role is Role.OTHER}
+    added = plain if _sum(plain) in headed else _adding_up(plain, sums, printed)
     chosen = added if not added or _sum(added) in sums or _sum(lines) not in nets else lines
     if _sum(chosen) not in sums:
         above = _above_their_sum(layout, sums, headed) or _above_tax_and_total(layout, amounts)
@@ -90,8 +90,11 @@ def _sum(lines: Sequence[_Line]) -> Decimal | None:
     return None if total is None else abs(total)
 
 
-def _adding_up(lines: Sequence[_Line], sums: Collection[Decimal]) -> Sequence[_Line]:
-    """Leave out unsure lines, all or the last ones, where the others add up to a sum on the page."""
+def _adding_up(lines: Sequence[_Line], sums: Collection[Decimal], printed: Collection[Decimal]) -> Sequence[_Line]:
+    """Leave out unsure lines, all or the last ones, where the others add up to a sum on the page.
+
+    None where several that are left out add up to an amount that is `printed`, too: what was paid out for the buyer.
+    """
     last_sure = max((index for index, line in enumerate(lines) if line.sure), default=0)
     choices = chain(
         (lines, [line for line in lines if line.sure]),
@@ -99,7 +102,8 @@ def _adding_up(lines: Sequence[_Line], sums: Collection[Decimal]) -> Sequence[_L
     )
     for choice in islice(choices, MAX_CHOICES):
         if _sum(choice) in sums:
-            return choice
+            rest = lines[len(choice) :] if choice == lines[: len(choice)] else []
+            return lines if len(rest) > 1 and _sum(rest) in printed else choice
     return lines
 
 
@@ -183,7 +187,7 @@ def _lines(layout: Layout, table: Table) -> Iterator[_Line]:
     taken = {charge.row.number for charge in charges}
     for charge in charges:
         before = [cell for cell in charge.row.cells if cell.left < charge.cell.left] or apart(charge.cell)
-        if held is not None and _is_discount(charge, before):
+        if held is not None and _is_discount(charge, before, held):
             amount = (held.item.amount or Decimal(0)) + charge.amount.value
             held = replace(held, item=held.item.model_copy(update={"amount": amount}))
             continue
@@ -205,7 +209,10 @@ def _charges(table: Table) -> list[_Charge]:
         if boxed:
             return boxed
         found = [charge for row in table.rows if (charge := _last_amount(row, loose=True))] or found
-        found = [charge for charge in found if charge.amount.exact or head.over(charge.cell) > 0]
+        under = [
+            charge for charge in found if head.over(charge.cell) > 0 and charge.amount.end == len(charge.cell.text)
+        ]
+        found = [charge for charge in found if charge.amount.exact or charge in under]
     if not found:
         return []
     weights: Counter[int] = Counter()
@@ -233,14 +240,18 @@ def _last_amount(row: Row, *, loose: bool = False) -> _Charge | None:
     return None
 
 
-def _is_discount(charge: _Charge, before: Sequence[Cell]) -> bool:
-    """Tell whether the row takes something off the line before it: it says so, and counts nothing itself."""
+def _is_discount(charge: _Charge, before: Sequence[Cell], held: _Line) -> bool:
+    """Tell whether the row takes something off the line `held` before it: it says so, and counts nothing itself.
+
+    More than that line's amount is taken off others as well, and a line of its own.
+    """
     counts = any(QUANTITY.match(cell.text) for cell in before)
+    counts = counts or abs(charge.amount.value) > abs(held.item.amount or charge.amount.value)
     return charge.amount.value <= 0 and role_of(charge.row.text.lower()) is Role.ADJUSTMENT and not counts
 
 
 def _line(layout: Layout, table: Table, charge: _Charge, cells: Sequence[Cell]) -> _Line | None:
-    described = _descriptions(cells)
+    described = descriptions(cells)
     if not described:
         return None
     description = max(described, key=len)
@@ -264,7 +275,7 @@ def _line(layout: Layout, table: Table, charge: _Charge, cells: Sequence[Cell]) 
 def _with_words(table: Table, charge: _Charge, before: Sequence[Cell], taken: Collection[int]) -> Sequence[Cell]:
     """Add the row above to a row that says nothing: some amounts are set a little lower than their words."""
     index = charge.row.number - table.rows[0].number
-    if _descriptions(before) or not table.headed or index == 0 or charge.row.number - 1 in taken:
+    if descriptions(before) or not table.headed or index == 0 or charge.row.number - 1 in taken:
         return before
     return [*table.rows[index - 1].cells, *before]
 
@@ -282,14 +293,3 @@ def _is_charged(table: Table, description: str, numbers: Numbers, columns: int, 
     if called in (*SUMS, Role.TAX, Role.ADJUSTMENT):
         return numbers.quantity is not None and numbers.price is not None
     return table.headed or numbers.quantity is not None
-
-
-def _descriptions(cells: Sequence[Cell]) -> list[str]:
-    """Return what says what is charged: no quantities with their units, no tax rates.
-
-    Where nothing else does, a first `4 Kingfisher` before other numbers is a position with its goods, not a quantity.
-    """
-    texts = [text for cell in cells if re.search(r"[^\W\d_]{2}", text := before_rate(cell.text))]
-    described = [text for text in texts if not QUANTITY.match(text)]
-    numbered = len(cells) > 1 and NUMBERED.match(cells[0].text)
-    return described or (texts[:1] if numbered and cells[0].text in texts else [])

@@ -12,6 +12,7 @@ from invoices.readers.vocabulary import LINE_AMOUNT, LINE_PRICE, LINE_QUANTITY
 
 QUANTITY = re.compile(r"^(?:x\s?)?(-?\d[\d.,'\u2019 ]{0,12})(?:\s?[^\W\d_][^\W\d_.()/]{0,9}[²³]?\.?(?:\(s\))?)?$")
 """A number with at most a unit: `5`, `x5`, `10000,0000 KWh`, `20 Unit(s)`."""
+NUMBERED = re.compile(r"^\(?\d{1,3}[.)]?(?:\s+\S|$)")
 TIMES = re.compile(r"\bx\s?(\d{1,5})\b|\b(\d{1,5})\s?x\b")
 THREE_DECIMALS = re.compile(r"^\d{1,3}[.,]\d{3}(?![\d.,])")
 RATE = re.compile(r"(?<![\d.,])(\d{1,2}(?:[.,]\d{1,3})?)\s?%")
@@ -129,6 +130,17 @@ def before_rate(text: str) -> str:
     """Return what stands before a tax rate: narrow columns make `2 Stk 19 % VAT` one cell."""
     match = RATE.search(text)
     return text[: match.start()].strip() if match else text
+
+
+def descriptions(cells: Sequence[Cell]) -> list[str]:
+    """Return what says what is charged: no quantities with their units, no tax rates.
+
+    Where nothing else does, a first `4 Kingfisher` before other numbers is a position with its goods, not a quantity.
+    """
+    texts = [text for cell in cells if re.search(r"[^\W\d_]{2}", text := before_rate(cell.text))]
+    described = [text for text in texts if not QUANTITY.match(text)]
+    numbered = len(cells) > 1 and NUMBERED.match(cells[0].text)
+    return described or (texts[:1] if numbered and cells[0].text in texts else [])
 
 
 def _numbers(cells: Sequence[Cell]) -> Iterator[_Number]:

@@ -9,12 +9,16 @@ from invoices.readers.geometry import Layout, Row
 from invoices.readers.line_numbers import Columns, columns_of, tell_apart
 from invoices.readers.money import Role, role_of
 from invoices.readers.numbers import find_amounts
-from invoices.readers.vocabulary import LINE_COLUMNS, TABLE_END
+from invoices.readers.vocabulary import LINE_AMOUNT, LINE_COLUMNS, LINE_DESCRIPTION, TABLE_END
 
 MIN_COLUMNS, MIN_NUMBER_COLUMNS = 3, 2
 """Fewer column names do not make a header."""
 MAX_HEAD_WORDS, MAX_ROW_WORDS, MAX_SUM_WORDS, MAX_SUM_CELLS = 5, 16, 4, 5
 """Of a column's name, of a row of them, of a sum's name, and of a row that is a sum."""
+MOST_PLAIN_WORDS = 2
+"""Of each head of a table with a single column of numbers."""
+SUM_CELLS = 2
+"""Its name and its amount."""
 WORD = re.compile(r"[^\W\d_][\w.\-]*")
 """Amounts, rates and currencies' signs beside it are no words of a sum's name."""
 MOST_UNDER = 3
@@ -68,11 +72,20 @@ def _is_header(row: Row) -> bool:
     short = len(re.findall(r"[a-z]+", heads)) <= MAX_ROW_WORDS and not re.search(r"\d", heads)
     if short and all(column.search(heads) for column in LINE_COLUMNS):
         return True
+    if _names_what_and_amount(row):
+        return True
     if len(row.cells) < MIN_COLUMNS:
         return False
     words = " | ".join(cell.folded for cell in row.cells if len(cell.words) <= MAX_HEAD_WORDS)
     what, how_many, price, amount = (bool(column.search(words)) for column in LINE_COLUMNS)
     return (what or (how_many and price)) and how_many + price + amount >= MIN_NUMBER_COLUMNS
+
+
+def _names_what_and_amount(row: Row) -> bool:
+    """Tell whether a row of short heads begins with what is charged and ends with its amount: `Concepto  Importe`."""
+    first, last = row.cells[0], row.cells[-1]
+    short = len(row.cells) > 1 and all(len(cell.words) <= MOST_PLAIN_WORDS for cell in row.cells)
+    return short and bool(LINE_DESCRIPTION.match(first.folded) and LINE_AMOUNT.fullmatch(last.folded.strip(" :()€")))
 
 
 def is_other_header(row: Row) -> bool:
@@ -89,10 +102,20 @@ def _has_money(row: Row) -> bool:
 
 def is_sum(row: Row) -> bool:
     """Tell whether the row is a sum rather than a line: it is called one and has nothing else to say."""
-    label = next((cell.folded for cell in row.cells if re.search(r"[a-z]{2}", cell.folded)), "")
-    if len(WORD.findall(label)) > MAX_SUM_WORDS or not any(find_amounts(row.text)):
+    worded = [cell.folded for cell in row.cells if re.search(r"[a-z]{2}", cell.folded)]
+    if not any(find_amounts(row.text)) or len(row.cells) > MAX_SUM_CELLS:
         return False
-    return role_of(label) in SUMS and len(row.cells) <= MAX_SUM_CELLS and not _counts(row)
+    names = {*worded[:1], *(worded[-1:] if _is_two_sums(row) else ())}
+    called = any(len(WORD.findall(name)) <= MAX_SUM_WORDS and role_of(name) in SUMS for name in names)
+    return called and not _counts(row)
+
+
+def _is_two_sums(row: Row) -> bool:
+    """Tell whether the row is a name and an amount twice: sums stand beside each other."""
+    if len(row.cells) != 2 * SUM_CELLS:
+        return False
+    amounts = [any(amount.exact for amount in find_amounts(cell.text)) for cell in row.cells]
+    return amounts == [False, True] * SUM_CELLS
 
 
 def _counts(row: Row) -> bool:

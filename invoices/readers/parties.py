@@ -183,13 +183,12 @@ def _names(layout: Layout, on_the_net: Collection[str]) -> Iterator[_Candidate]:
         owned = place < TOP and _has_its_owner_below(layout, cell)
         if not (owned or is_name(bare)):
             continue
-        if _is_legal_form(cell):
-            continue
-        if cell in rests:
+        if cell in rests or _is_legal_form(cell):
             continue
         name += _legal_form_below(layout, cell)
         if rest := _rest_below(layout, cell, said):
-            name, _ = f"{name} {rest.text}", rests.append(rest)
+            rests.append(rest)
+            name = f"{name} {rest.text}"
         legal = bool(LEGAL_FORM.search(fold(name)))
         entries = _register_entries(layout, cell) if len(squeeze(name)) > LOGO else []
         claimed = max((claims[row] for row in entries), default=0)

@@ -140,6 +140,12 @@ _PAID = (
 )
 PAID = any_of(*_PAID)
 """What was paid before."""
+PREPAID = any_of(
+    *_PAID,
+    r"deposits?|retainer|part[\s-]?payments?|vorauszahlung\w*|abschlag\w*|abschlage|arrhes|senal|caparra|"
+    r"vooruitbetaling\w*|entrega a cuenta|pagos? a cuenta|versements?",
+)
+"""Of what stands between a total and what is left of it to pay."""
 NOT_A_SUM = any_of(
     *_PAID, r"basis(?:betrag)?|per\w*|rate|ratio|after (?:the )?(?:cash )?discount|fuori campo|hors champ"
 )

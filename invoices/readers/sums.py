@@ -7,7 +7,7 @@ from decimal import Decimal
 from invoices.model import Source
 from invoices.readers.geometry import Cell
 from invoices.readers.money import Money, Role
-from invoices.readers.sum_words import CHANGE, INSIDE, ROUNDING, TENDERED
+from invoices.readers.sum_words import CHANGE, INSIDE, PREPAID, ROUNDING, TENDERED
 
 ZERO = Decimal(0)
 LOWEST_RATE, HIGHEST_RATE = Decimal("0.012"), Decimal("0.35")
@@ -87,6 +87,33 @@ def with_tax_inside(totals: Totals, amounts: Sequence[Money]) -> Totals:
     printed = next((m.cell for m in amounts if m.exact and m.value == net), None)
     tax = Part(money.value, TAX_INSIDE, money.cell, Source.TEXT_LABEL)
     return Totals(Part(net, NET_LEFT, printed, Source.TEXT_PATTERN), tax, totals.total)
+
+
+def before_payment(totals: Totals, amounts: Sequence[Money]) -> Totals:
+    """Return the totals with the total from which a payment was taken off, where that left what was found.
+
+    Net and tax that make what was found speak against it: then this document asks for the rest of another sum.
+    """
+    left = totals.total
+    if left is None or (totals.tax is not None and not totals.adjustment):
+        return totals
+    exact = [money for money in amounts if money.exact]
+    last = max((index for index, money in enumerate(exact) if money.value == left.value), default=0)
+    grosses: dict[Decimal, Money] = {}
+    for money in exact[:last]:
+        gross = grosses.get(left.value + abs(money.value))
+        if gross and PREPAID.search(money.label):
+            total = Part(gross.value, left.score, gross.cell, Source.TEXT_LABEL)
+            return Totals(totals.net, totals.tax, total, totals.adjustment and totals.adjustment + abs(money.value))
+        if money.role in (Role.TOTAL, Role.PLAIN_TOTAL) and money.value > left.value:
+            grosses.setdefault(money.value, money)
+    return totals
+
+
+def partly_taxed(net: Part, tax: Part, total: Part) -> bool:
+    """Tell whether three that are called so add up exactly: little of the net need be taxed then."""
+    called = all(part.source is Source.TEXT_LABEL for part in (net, tax, total))
+    return called and net.value + tax.value == total.value and ZERO < tax.value <= HIGHEST_RATE * net.value
 
 
 def is_of_a_part(total: Part | None, named: Sequence[Part], lines_total: Decimal | None) -> bool:

@@ -13,7 +13,9 @@ from invoices.readers.sums import (
     ZERO,
     Part,
     Totals,
+    before_payment,
     is_of_a_part,
+    partly_taxed,
     plausible_rate,
     plausible_tax,
     rounded,
@@ -52,7 +54,7 @@ def solve_totals(amounts: Sequence[Money], lines_total: Decimal | None = None) -
 
     Where no tax is told, the total is the net as well, if the tax is zero or the lines add up to it.
     """
-    totals = with_tax_inside(rounded(_solve(amounts, lines_total), amounts), amounts)
+    totals = before_payment(with_tax_inside(rounded(_solve(amounts, lines_total), amounts), amounts), amounts)
     if totals.total is None or totals.net is not None:
         return totals
     untold = totals.tax is None and not any(money.value for money in amounts if money.role is Role.TAX)
@@ -235,7 +237,7 @@ def _by_label(
             for tax in taxes:
                 rest = total.value - net.value - tax.value
                 alone = not tax.value and net.cell is total.cell
-                if alone or not plausible_rate(net.value, tax.value):
+                if alone or not (partly_taxed(net, tax, total) or plausible_rate(net.value, tax.value)):
                     continue
                 fitting = next((value for value in (ZERO, *adjustments) if abs(rest - value) <= slack), None)
                 if fitting is not None:

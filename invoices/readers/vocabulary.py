@@ -105,6 +105,7 @@ DUE_DATE = any_of(
     r"(?:payment|invoice) (?:expiry|expiration) date|(?:latest|last) payment date|settlement date",
     r"(?:last date|deadline) for payment|to reach us by",
     r"(?:remit|transfer|settle|pay)(?:ment)?\b[^.]{0,40}?\b(?:until|before|no later than|by)",
+    r"(?:balance|remainder)\b[^.]{0,40}?\b(?:no later than|at the latest (?:by|on)|by(?= \d))",
     r"direct debit (?:date|on)|will (?:be )?(?:collect|take|debit|charge)\w*\b[^.]{0,50}?\bon(?: or \w+)?",
     r"(?:letzter )?zahltag|(?:letzter )?zahl(?:ungs)?t(?:ermin|ag)|netto bis|ohne abzug bis",
     r"fallig(?:keit|keitsdatum|keitstag|keitstermin)?(?:\s*(?:am|bis|zum))?",
@@ -118,14 +119,17 @@ DUE_DATE = any_of(
     r"\w*betrag ist (?:spatestens )?(?:am|zum|bis(?: zum)?)(?=.{6,30}(?:fallig|zahlbar|zu [uzb]))",
     r"(?:abbuchung|lastschrift(?:einzug)?|einzug|bankeinzug) (?:am|zum)|valuta(?=\W*\d)",
     r"bis(?: zum)?(?= \d{1,2}\.\d{1,2}\.\d{2,4}\W{1,2}(?:rein )?(?:ohne|netto))",
-    r"verval(?:datum|dag|t(?: op)?(?=\W*\d))|incassodatum|afschrijfdatum",
+    r"bis(?: zum)?(?= \d.{4,24}\b(?:zu )?(?:be)?(?:zahlen|uberweisen|begleichen))",
+    r"verval(?:datum|dag|t(?: op)?(?=\W*(?:\d|$)))|incassodatum|afschrijfdatum",
     r"(?:uiterlijk|te)\s*(?:betalen|voldoen)\s*(?:voor|op|uiterlijk)|uiterlijk (?:te )?(?:betalen|voldoen)",
     rf"(?:te (?:betalen|voldoen)|betaalbaar) (?:op|{_BEFORE_NL})",
     r"(?:uiterste\s*)?betaal(?:datum|dag|termijn)|betalingstermijn|voldoen voor",
     rf"(?:beta(?:len|al|ling)|overma(?:ken|king)|storten)(?: graag)? {_BEFORE_NL}",
     rf"bedrag[^.]{{0,20}}? {_BEFORE_NL}(?= \d)|(?:^\W*|(?:dagen|betaling|betalen)\W+)"
     r"(?:uiterlijk|ten laatste)(?: op)?(?=\W*\d)",
-    r"voor(?= \d.{4,24} te (?:voldoen|betalen))|wordt (?:op|rond|omstreeks)(?=.{6,40}(?:afgeschr|geincass))",
+    r"(?:voor|tegen|uiterlijk|ten laatste)(?: op)?(?= \d.{4,24}\b(?:te )?(?:betalen|voldoen|maken|storten))",
+    r"(?:saldo|restant)\b[^.]{0,40}? (?:uiterlijk|ten laatste)(?: op)?(?= \d)",
+    r"wordt (?:op|rond|omstreeks)(?=.{6,40}(?:afgeschr|geincass))",
     r"(?:incasso|incasseren|afschrijving|schrijven|domiciliering)\b[^.]{0,40}?\b(?:op|rond|omstreeks)(?= \d)",
     r"(?:date\s*(?:d'|de\s*)?)?(?:limite de (?:paiement|reglement)|exigibilite)",
     r"(?:date\s*(?:d'|de\s*)?)?echeances?(?: de (?:paiement|reglement))?",
@@ -137,11 +141,13 @@ DUE_DATE = any_of(
     r"(?:a payer|payable|a regler)\b[^.\d]{0,20}? (?:le|au)(?=\W*(?:\d|$))",
     r"(?:payer|payable|regler|verser|acquitter|reglement|paiement|virement)\b[^.]{0,40}?"
     r"(?:avant|au plus tard|jusqu'au)(?: le)?",
+    r"(?:solde|reste|somme|montant|acompte)\b[^.]{0,40}?\bau plus tard(?: le)?",
     r"(?:paiement|reglement|payable|virement|echeance|jours)\b[^.]{0,40}?\bsoit (?:le|au)(?=\W*(?:\d|$))",
-    r"(?:due?s?|exigible) (?:le|au)(?=\W*(?:\d|$))",
+    r"(?:due?s?|exigible|echoit|echeant) (?:le|au)(?=\W*(?:\d|$))",
     r"(?:fecha\s*(?:de\s*)?)?(?:vencimientos?|vto|vence(?: el)?)|(?:pagader[oa]|exigible|a pagar) el",
-    r"(?:pag[aou]\w*|abon(?:o|ar|en)|transferencia)\b[^.]{0,30}?"
+    r"(?:pag[aou]\w*|abon(?:o|ar|en?)|transferencia)\b[^.]{0,30}?"
     r"\b(?:antes del?|hasta|a mas tardar|como maximo)(?: el)?",
+    r"(?:saldo|resto|restante|importe|pendiente)\b[^.]{0,40}?\b(?:a mas tardar|como maximo)(?: el)?",
     r"fecha (?:(?:limite|maxima|tope)(?: de pago)?|(?:de )?(?:cargo|cobro|adeudo))|plazo(?: de pago)?",
     r"(?:cargo|adeudo|cobro|domicilia(?:cion|do))(?: en (?:su )?cuenta)?(?:\W+el)?(?=\W+\d)",
     r"se (?:cargara|cobrara|adeudara)\b[^.]{0,40}? el(?: dia)?|^\W*(?:a mas tardar|como maximo)(?: el)?",
@@ -188,6 +194,8 @@ BUYER = _party(
     r"klant|factuur (?:aan|voor)|factuur\s*adres|aflever\s*adres|koper|bestemd voor|(?:gefactureerd )?aan|t\.?a\.?v\.?",
     r"cliente|factura(?:r|do) a|fatturato a|intestato a|datos del cliente|destinatario|receptor",
     r"cessionario(?:\s*/\s*committente)?|committente|spett(?:\.le|abile)?|comprador",
+    r"(?:patient(?:in|e)?|paciente|paziente|guest|gast|huesped|ospite|student|alumn[oa]|tenant|mieter(?:in)?|locataire|"
+    r"huurder|inquilin[oa]|opdrachtgever|bauherr(?:in)?|maitre d'ouvrage)(?=\s*:|\W*$)",
     r"to(?! (?:pay|be|date|settle)(?![a-z]))|(?:para|voor)(?=\W*$)",
 )
 SALUTATION = re.compile(
@@ -205,6 +213,8 @@ THIRD_PARTY = _party(
 YOURS = any_of(
     r"your|ihre?[nrms]?|uw|votre|vos|(?<!bonifico )(?<!bancario )su|vuestro|vostr[oa]|customer'?s?",
     r"client|cliente|acheteur|kunden?|empfangers?|klant|buyer'?s?|debit\w*",
+    r"(?:recipient'?s?|\w+empfangers?|auftraggebers?|opdrachtgever|afnemer|preneur|destinatari[oa]|adquirente|cessionario|"
+    r"committente)(?!\w|\.\s|\s[^\w\s(]\s)",  # `Steuerschuldnerschaft des Leistungsempfängers. USt-IdNr. …` has an end
 )
 """Before an identifier: it belongs to the reader of the invoice, not to its sender."""
 

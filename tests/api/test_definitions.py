@@ -1,6 +1,9 @@
+import uuid
+
 import httpx
 import pytest
 
+from dag.values import Json
 from tests.api.service import HELLO
 
 FIVE_MISTAKES = """
@@ -56,6 +59,82 @@ async def test_problems_of_a_text_come_all_at_once_with_their_places(http: httpx
     assert any("left" in problem["message"] and "right" in problem["message"] for problem in problems)
     refused = await http.post("/v1/definitions", json={"definition": FIVE_MISTAKES})
     assert (refused.status_code, refused.json()["problems"]) == (422, problems)
+
+
+NESTING = """id: {0}_outer
+steps:
+  - {{id: pay, workflow: {{id: {0}_pay}}}}
+  - {{id: book, workflow: {{id: {0}_book, version: 2}}}}
+  - {{id: again, workflow: {{id: {0}_pay}}, depends_on: [pay]}}
+"""
+
+
+async def test_what_runs_inside_and_is_not_published_is_warned_of_until_it_is(http: httpx.AsyncClient) -> None:
+    name = f"d_{uuid.uuid4().hex}"
+    text = NESTING.format(name)
+    await http.post("/v1/definitions", json={"definition": {**HELLO, "id": f"{name}_book"}})
+    published = await http.post("/v1/definitions", json={"definition": text})
+    assert published.status_code == 201
+    warnings = published.json()["warnings"]
+    assert {(found["code"], found["severity"]) for found in warnings} == {("unknown-definition", "warning")}
+    assert [(found["path"], found["line"]) for found in warnings] == [
+        ("steps[0].workflow.id", 3),
+        ("steps[1].workflow.version", 4),
+        ("steps[2].workflow.id", 5),
+    ]
+    until = "which is not published yet: until it is, no run can be started"
+    assert warnings[0]["message"] == f"step 'pay' runs '{name}_pay', {until}"
+    assert warnings[1]["message"] == f"step 'book' runs version 2 of '{name}_book', {until}"
+    looked_at = (await http.post("/v1/definitions/validate", json={"definition": text})).json()
+    assert looked_at == {"valid": True, "problems": warnings}
+    elsewhere = await http.post(
+        "/v1/definitions/validate", json={"definition": text}, headers={"X-Test-Tenant": "globex"}
+    )
+    assert "version 2 of" in elsewhere.json()["problems"][1]["message"]
+
+    await http.post("/v1/definitions", json={"definition": {**HELLO, "id": f"{name}_book", "title": "2"}})
+    await http.post("/v1/definitions", json={"definition": {**HELLO, "id": f"{name}_pay"}})
+    again = (await http.post("/v1/definitions", json={"definition": text})).json()
+    assert (again["version"], again["warnings"]) == (1, [])
+
+
+async def test_a_definition_given_as_an_object_is_warned_of_too(http: httpx.AsyncClient) -> None:
+    name = f"d_{uuid.uuid4().hex}"
+    nested = {"id": name, "steps": [{"id": "pay", "workflow": {"id": f"{name}_pay", "version": 2**62}}]}
+    [warning] = (await http.post("/v1/definitions/plan", json={"definition": nested})).json()["warnings"]
+    assert (warning["code"], warning["path"]) == ("unknown-definition", "steps[0].workflow.id")
+
+
+@pytest.mark.parametrize(
+    ("runs", "path", "meant"),
+    [
+        ({"id": "inovice"}, "id", "invoice"),
+        ({"id": "Invoice", "version": 2}, "id", "invoice"),
+        ({"id": "invoice", "version": 99}, "version", None),
+        ({"id": "zzyzx_zzyz"}, "id", None),
+    ],
+    ids=["a slip", "a slip with a version", "no such version", "never itself"],
+)
+async def test_a_published_definition_that_is_meant_is_suggested(
+    http: httpx.AsyncClient, runs: dict[str, Json], path: str, meant: str | None
+) -> None:
+    definition = {"id": "zzyzx_zzyzx", "steps": [{"id": "pay", "workflow": runs}]}
+    await http.post("/v1/definitions", json={"definition": {**HELLO, "id": "zzyzx_zzyzx"}})
+    [warning] = (await http.post("/v1/definitions/validate", json={"definition": definition})).json()["problems"]
+    assert (warning["code"], warning["path"], warning["suggestion"]) == (
+        "unknown-definition",
+        f"steps[0].workflow.{path}",
+        meant,
+    )
+
+
+async def test_definitions_of_other_tenants_are_suggested_to_nobody(http: httpx.AsyncClient) -> None:
+    definition = {"id": "mine", "steps": [{"id": "pay", "workflow": {"id": "inovice"}}]}
+    response = await http.post(
+        "/v1/definitions/validate", json={"definition": definition}, headers={"X-Test-Tenant": "initech"}
+    )
+    [warning] = response.json()["problems"]
+    assert (warning["code"], warning["suggestion"]) == ("unknown-definition", None)
 
 
 async def test_a_valid_definition_is_said_to_be_valid_and_not_stored(http: httpx.AsyncClient) -> None:

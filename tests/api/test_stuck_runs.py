@@ -55,6 +55,8 @@ async def test_a_run_whose_workflow_task_fails_says_so_and_can_be_ended_by_force
     run_id = await start_broken(service)
     for response in (
         await service.http.get(f"/v1/runs/{run_id}"),
+        await service.http.get(f"/v1/runs/{run_id}/explain"),
+        await service.http.get(f"/v1/runs/{run_id}/waits"),
         await service.http.post(f"/v1/runs/{run_id}/abort"),
     ):
         assert response.status_code == 503

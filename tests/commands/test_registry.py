@@ -86,6 +86,35 @@ async def test_publishing_says_what_new_runs_get(owner: Owner) -> None:
     assert await owner.publish("one") == ["ID version 1: new runs get it"]
 
 
+async def test_publishing_tells_warnings_on_stderr(owner: Owner) -> None:
+    nested = TEXT + "  - {{id: pay, workflow: {{id: {id}_pay}}}}\n"
+    published = await owner.types("definitions", "publish", owner.write("one", nested))
+    assert (published.code, published.out) == (0, f"{owner.id} version 1: new runs get it\n")
+    assert published.err == (
+        f"process.yaml:5:30: warning unknown-definition: step 'pay' runs '{owner.id}_pay', which is not published "
+        "yet: until it is, no run can be started\n"
+    )
+    told = json.loads((await owner.types("definitions", "publish", "process.yaml", "--json")).out)
+    assert [warning["code"] for warning in told["warnings"]] == ["unknown-definition"]
+
+
+async def test_of_several_files_what_others_run_is_published_first_and_not_warned_of(owner: Owner) -> None:
+    runs = TEXT + "  - {{id: more, workflow: {{id: {inner}}}}}\n"
+    for name, inner in (("outer", "middle"), ("middle", "inner")):
+        text = runs.format(id=f"{owner.id}_{name}", title=name, inner=f"{owner.id}_{inner}")
+        (owner.folder / f"{name}.yaml").write_text(text)
+    (owner.folder / "inner.yaml").write_text(TEXT.format(id=f"{owner.id}_inner", title="inner"))
+    assert await owner.says("definitions", "publish", "outer.yaml", "middle.yaml", "inner.yaml") == [
+        f"ID_{name} version 1: new runs get it" for name in ("inner", "middle", "outer")
+    ]
+
+
+async def test_a_slip_is_told_with_the_definition_that_is_meant(owner: Owner) -> None:
+    nested = TEXT + "  - {{id: pay, workflow: {{id: customer_aproval}}}}\n"
+    published = await owner.types("definitions", "publish", owner.write("one", nested))
+    assert published.err.endswith("no run can be started (did you mean 'customer_approval'?)\n")
+
+
 async def test_of_several_files_none_is_published_if_one_is_not_valid(owner: Owner) -> None:
     (owner.folder / "broken.yaml").write_text("id: broken\nsteps: [{id: a, handler: nop}]\n")
     refused = await owner.types("definitions", "publish", owner.write("one"), "broken.yaml")

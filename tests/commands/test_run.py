@@ -204,7 +204,7 @@ async def test_ctrl_c_stops_the_waiting_and_says_that_the_run_goes_on(service: S
         assert await command.end(signal.SIGINT) == 130
     assert command.said.splitlines()[-1] == (
         "docrail: stopped waiting: the run sleeping.left goes on; the same command with --key left follows it again, "
-        f"POST {service.stack.api_url}/v1/runs/sleeping.left/abort ends it"
+        "`docrail abort sleeping.left --reason TEXT` ends it"
     )
     await service.wait_for("sleeping.left", "running")
     assert (await service.stack.http.post("/v1/runs/sleeping.left/abort")).is_success

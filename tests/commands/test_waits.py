@@ -34,7 +34,11 @@ INNER: dict[str, Json] = {
     ],
 }
 STEPS: list[dict[str, Json]] = [
-    {"id": "approve", "title": "Approve it", "human": {"queue": "finance", "title": "Go on?", "form": {}}},
+    {
+        "id": "approve",
+        "title": "Approve it",
+        "human": {"queue": "finance", "title": "Go on with {{ inputs.n }}?", "form": {}},
+    },
     {
         "id": "each",
         "workflow": {"id": "waits_inside", "inputs": {"n": "{{ item }}"}},
@@ -66,7 +70,8 @@ async def run_id(service: Service) -> AsyncIterator[str]:
     """Give a run that has come as far as it comes by itself."""
     for inner in (INNER, DEEPEST):
         await service.http.post("/v1/definitions", json={"definition": inner})
-    order = {"definition": {"id": "waits", "limits": {"max_concurrency": 20}, "steps": STEPS}}
+    inputs = {"n": {"type": "integer", "default": len(KEYS)}}
+    order = {"definition": {"id": "waits", "inputs": inputs, "limits": {"max_concurrency": 20}, "steps": STEPS}}
     started = await service.http.post("/v1/runs", json=order)
     assert started.status_code == 202, started.text
     run_id: str = started.json()["run_id"]
@@ -103,11 +108,12 @@ async def typed(service: Service, *arguments: str) -> Ended:
 async def test_all_that_is_waited_for_is_listed_with_where_it_is_answered(service: Service, run_id: str) -> None:
     told = await waits(service, run_id)
     found = {(each["outer_step_id"], each["item"]): each for each in told["waits"]}
-    assert (told["unanswered"], told["after"]) == ([], None)
+    assert (told["unanswered"], told["paused"], told["after"]) == ([], [], None)
     assert found.keys() == {(None, None), ("one", None), *(("each", key) for key in KEYS[:6])}
     own, inner, timer = found[None, None], found["each", "b c"], found["one", None]
     assert (own["run_id"], own["step_id"], own["title"]) == (run_id, "approve", "Approve it")
     assert (own["waiting"]["waits_for"], own["waiting"]["queue"]) == ("human", "finance")
+    assert (own["waiting"]["asks"], inner["waiting"]["asks"]) == (f"Go on with {len(KEYS)}?", None)
     assert inner["run_id"].startswith(f"{run_id}~each~")
     assert (inner["step_id"], inner["waiting"]["waits_for"]) == ("ask", "signal")
     assert inner["waiting"]["until"] == inner["waiting"]["since"] + 3600
@@ -158,8 +164,38 @@ async def test_the_command_lists_them(service: Service, run_id: str) -> None:
     lines = told.out.splitlines()
     [human] = [line for line in lines if "a person in queue finance" in line]
     assert human.split()[:2] == [run_id, "approve"]
+    assert human.rstrip().endswith(f"Go on with {len(KEYS)}?")
     assert sum("an answer" in line and "Ask the customer" in line for line in lines) == 6
     assert len(json.loads((await typed(service, run_id, "--json")).out)) == 8
+
+
+async def test_runs_that_are_paused_are_named_and_a_pause_is_what_a_run_waits_for(service: Service) -> None:
+    await service.http.post("/v1/definitions", json={"definition": INNER})
+    steps: list[dict[str, Json]] = [
+        {"id": "inside", "workflow": {"id": "waits_inside", "inputs": {"n": "1"}}},
+        {"id": "reply", "wait": {"for": "signal"}},
+        {"id": "then", "handler": "noop", "depends_on": ["reply", "inside"]},
+    ]
+    order = {"definition": {"id": "waits_paused", "steps": steps}}
+    run_id = (await service.http.post("/v1/runs", json=order)).json()["run_id"]
+
+    async def waits_for(*expected: str) -> bool:
+        return [each["run_id"] for each in (await waits(service, run_id))["waits"]] == [*expected]
+
+    await eventually(lambda: waits_for(run_id, f"{run_id}~inside"), "both wait")
+    for paused in (run_id, f"{run_id}~inside"):
+        assert (await service.http.post(f"/v1/runs/{paused}/pause")).status_code == 200
+    assert (await waits(service, run_id))["paused"] == [run_id, f"{run_id}~inside"]
+    for answered in (f"{run_id}~inside/waits/ask", f"{run_id}/waits/reply"):
+        assert (await service.http.post(f"/v1/runs/{answered}", json={"answer": {}})).status_code == 200
+    await service.http.post(f"/v1/runs/{run_id}~inside/resume")
+    await eventually(waits_for, "only a pause keeps it")
+    told = f"{run_id} is paused: it takes answers, but nothing begins in it before `docrail resume {run_id}`\n"
+    assert (await typed(service, run_id)).out == told
+    as_json = await typed(service, run_id, "--json")
+    assert (json.loads(as_json.out), as_json.err) == ([], f"docrail: {told}")
+    await service.http.post(f"/v1/runs/{run_id}/resume")
+    assert (await service.ended(run_id))["status"] == "completed"
 
 
 async def test_a_parked_step_inside_waits_for_a_person(service: Service) -> None:

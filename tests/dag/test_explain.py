@@ -245,7 +245,7 @@ CASES = {
         [
             "it has no parents, so it may begin with the run",
             "of 3 items 0 completed, 1 failed, 2 running; failed: 0",
-            "attempts made: 4, of at most 4 for each item",
+            "attempts made: 4 for all items, of at most 4 for each",
         ],
     ),
     "items behind a window": Told(
@@ -360,7 +360,7 @@ def test_a_wait_tells_when_its_time_is_up() -> None:
     plan, run = played([{"id": "ask", "human": ASKED}, {"id": "reply", "wait": {"for": "signal"}}])
     waiting = told(plan, run, "ask").waiting
     assert waiting is not None
-    assert (waiting.since, waiting.escalates_at, waiting.until) == (100.0, 160.0, 220.0)
+    assert (waiting.asks, waiting.since, waiting.escalates_at, waiting.until) == ("ask", 100.0, 160.0, 220.0)
     endless = told(plan, run, "reply").waiting
     assert endless is not None
     assert endless.until is None

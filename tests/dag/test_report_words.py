@@ -1,5 +1,7 @@
 """A run's report says in words why the run and its steps are as they are: who stopped it, what attempts met."""
 
+from dataclasses import replace
+
 import pytest
 from pydantic_core import to_json
 
@@ -22,7 +24,7 @@ from dag.messages import (
 )
 from dag.plan import Plan, compile_plan
 from dag.report import MAX_INNER_BYTES, MAX_REPORT_BYTES, RunReport, for_outer, report_of
-from dag.rewind import begin
+from dag.rewind import begin, load, save
 from dag.scheduler import advance
 from dag.state import MOST_EARLIER, EarlierError, RunState, StepError, StepStatus
 from dag.stored import Found
@@ -206,8 +208,70 @@ def test_of_a_list_the_last_of_its_items_earlier_errors_are_told() -> None:
         "of 3 items 1 completed, 1 failed, 1 running; failed: 0",
         "attempt 2 at item 1 failed: ConnectionError: no network",
         *(f"attempt {number} at item 0 failed: ConnectionError: no network" for number in range(1, MOST_EARLIER)),
-        "attempts made: 8, of at most 4 for each item",
+        "attempts made: 8 for all items, of at most 4 for each",
     ]
+
+
+def test_a_step_that_had_no_time_for_another_attempt_says_so() -> None:
+    step = noop("a", total_timeout_seconds=90)
+    over = StepFailed("a", BROKEN, 2, 110.0, out_of_time=True)
+    plan, run = played([step], over)
+    said = "attempts made: 2, of at most 4"
+    assert report(plan, run).steps["a"].why[-1] == f"{said}: the 90 s for all attempts left no time for another"
+    again = load(plan, save(plan, run))
+    assert report(plan, again).steps["a"].why == report(plan, run).steps["a"].why
+    assert report(*played([step], replace(over, out_of_time=False))).steps["a"].why[-1] == said
+    attempts = explain_run(plan, run, "told.1").steps["a"].attempts
+    assert attempts is not None
+    assert attempts.over_seconds == 90
+
+
+def test_a_state_that_was_saved_before_that_was_known_is_loaded() -> None:
+    plan, run = played([noop("a", total_timeout_seconds=90)], StepFailed("a", BROKEN, 2, 110.0, out_of_time=True))
+    saved = save(plan, run)
+    del saved["steps"]["a"]["out_of_time"]
+    assert report(plan, load(plan, saved)).steps["a"].why[-1] == "attempts made: 2, of at most 4"
+
+
+def test_a_step_that_completes_once_it_is_tried_again_had_time_enough() -> None:
+    over = StepFailed("a", BROKEN, 2, 110.0, out_of_time=True)
+    resolved = Resolved("a", Resolution(ResolutionKind.RETRY, None, "ann"), 120.0)
+    step = noop("a", total_timeout_seconds=90)
+    told = report(*played([step], over, resolved, StepCompleted("a", {}, 1, 130.0), on_failure="park"))
+    assert "attempts made: 1, of at most 4" in told.steps["a"].why
+
+
+@pytest.mark.parametrize("last", [True, False])
+def test_a_list_says_that_some_items_had_no_time_for_another_attempt(last: bool) -> None:
+    listed = noop("a", for_each={"items": [1, 2]}, total_timeout_seconds=90)
+    over, done = StepFailed("a", BROKEN, 2, 110.0, 0, out_of_time=True), StepCompleted("a", {}, 3, 111.0, 1)
+    told = report(*played([listed], *((done, over) if last else (over, done))))
+    assert told.steps["a"].why[-1] == (
+        "attempts made: 5 for all items, of at most 4 for each; for some, the 90 s for all attempts left no time for "
+        "another"
+    )
+
+
+@pytest.mark.parametrize(
+    ("human", "title", "asks"),
+    [
+        ({"title": "Pay {{ inputs.amount }}?"}, "Approve", "Pay 250?"),
+        ({"title": "{{ inputs.amount }}"}, "Approve", "250"),
+        ({}, "Approve", "Approve"),
+        ({}, "", "ask"),
+        ({"title": "x" * 500, "show": {"n": "{{ inputs.amount }}"}}, "", "x" * 500),
+    ],
+)
+def test_a_step_that_waits_for_people_tells_what_they_are_asked(human: dict[str, Json], title: str, asks: str) -> None:
+    told = explain_run(*played([{"id": "ask", "title": title, "human": human}]), "told.1").steps["ask"].waiting
+    assert told is not None
+    assert told.asks == asks
+
+
+def test_nobody_is_asked_by_a_step_that_waits_for_an_answer() -> None:
+    told = explain_run(*played([{"id": "reply", "wait": {"for": "signal"}}]), "told.1").steps["reply"].waiting
+    assert told is not None
+    assert told.asks is None
 
 
 def test_a_step_that_somebody_had_tried_again_says_so() -> None:

@@ -85,6 +85,8 @@ def lines(*texts: str) -> list[Line]:
         (["Ereloonnota 2026/77"], "2026/77"),
         (["Facture d'acompte n° FA-12"], "FA-12"),
         (["Invoice 4711", "Your debit note no. 998877"], "4711"),
+        (["Tax Invoice | Signs Ltd", "| Unit 6", "| Sydney", "| 2000", "| ABN", "Number: | WB-5518"], "WB-5518"),
+        (["Tax Invoice | Signs Ltd", "Quote | Unit 6", "| 2000", "| Sydney", "| ABN", "Number: | WB-5518"], None),
         (["FACTURE", "N° pièce : 998877", "Facture n° 4711"], "4711"),
         (["Rechnung W-26 03318"], "W-26 03318"),
         (["Rechnung W-26 03318 vom 13.05.2024"], "W-26 03318"),
@@ -157,6 +159,10 @@ def test_captions_may_stand_under_their_values(gap: int) -> None:
         (["CREDITNOTA", "Datum | Datum factuur", "13/05/2024 | 01/02/2024"], MAY),
         (["FACTUUR", "Datum factuur | 13/05/2024"], MAY),
         (["CREDITNOTA", "Datum factuur | 13/05/2024"], MAY),
+        (
+            ["13/05/2024", "Date | Treatment | Fee", "01/02/2024 | Root canal | 80.00", "08/02/2024 | Crown | 90.00"],
+            MAY,
+        ),
     ],
 )
 def test_the_issue_date_is_not_that_of_an_order_or_another_invoice(texts: list[str], date: dt.date | None) -> None:
@@ -223,6 +229,17 @@ def test_a_date_at_the_foot_is_that_of_the_printing() -> None:
         "Da pagare entro e non oltre il 12/06/2024",
         "Addebito in conto il 12/06/2024",
         "Bonifico a 30 gg, scad. 12/06/2024",
+        "Balance on receipt, no later than 12 June 2024",
+        "Bitte bis 12. Juni 2024 überweisen.",
+        "Solde à réception, au plus tard le 12/06/2024, par virement ou chèque",
+        "Vervalt op | 12 juni 2024",
+        "Graag uiterlijk 12 juni 2024 betalen op onze rekening.",
+        "Saldo bij levering, uiterlijk 12 juni 2024",
+        "Saldo contra entrega, como máximo el 12.06.2024.",
+        "Saldo alla consegna, entro il 12/06/2024",
+        "Échoit le | 12/06/2024",
+        "Le agradecemos que abone el importe antes del 12/06/2024",
+        "Die Nachzahlung wird am 12.06.2024 fällig.",
     ],
 )
 def test_the_due_date_is_found_in_each_language(text: str) -> None:
@@ -241,6 +258,8 @@ def test_the_due_date_is_found_in_each_language(text: str) -> None:
         "Your next payment is due on 12/06/2024",
         "Prochaine échéance : 12/06/2024",
         "Zahlbar innerhalb von 30 Tagen nach Lieferung vom 12.06.2024",
+        "Balance on 12 June 2024",
+        "Verbrauch bis 12.06.2024, gezahlte Abschläge",
     ],
 )
 def test_what_was_paid_or_runs_out_on_a_day_is_not_due_then(text: str) -> None:
@@ -250,3 +269,18 @@ def test_what_was_paid_or_runs_out_on_a_day_is_not_due_then(text: str) -> None:
 @pytest.mark.parametrize("text", ["Prélevé le | 12/06/2024", "Fällig am | 12.06.2024", "Te betalen op 12 juni 2024"])
 def test_the_day_on_which_money_is_due_is_no_issue_date(text: str) -> None:
     assert find_issue_date(finder(lines(text)), month_first=False).value is None
+
+
+def test_instalments_to_come_are_not_what_is_due() -> None:
+    told = lines("Die Nachzahlung von 75,12 EUR wird am 12.06.2024 von Ihrem Konto abgebucht.")
+    plan = ["Es ergibt sich ein neuer Abschlag von 78,00 EUR:", "Nr. | Fällig am | Betrag", "1 | 15.07.2024 | 78,00"]
+    assert find_due_date(finder(told, lines(*plan)), month_first=False).value == JUNE
+    assert find_due_date(finder(lines(*plan)), month_first=False).value is None
+    assert find_due_date(finder(lines("Fällig am | Betrag", "12.06.2024 | 78,00")), month_first=False).value == JUNE
+
+
+def test_a_due_date_may_stand_above_its_label() -> None:
+    rows = ["01/05/2024 | 12/06/2024 | 2024", "Data emissione | Da pagare entro il | Periodo"]
+    assert find_due_date(finder(lines(*rows)), month_first=False).value == JUNE
+    assert find_due_date(finder(lines("12/06/2024 | A", "Due date: | 30 days")), month_first=False).value == JUNE
+    assert find_due_date(finder(lines("01/05/2024 | A", "Due date:", "12/06/2024")), month_first=False).value == JUNE

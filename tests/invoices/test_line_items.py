@@ -242,3 +242,33 @@ def test_lines_without_heads_are_all_that_make_the_total_not_one_that_is_also_in
     rows = ("Kamer | | 138,00", "Diner | | 84,50", "Toeristenbelasting 4 x € 2,45 | | 9,80", "Totaal | | 232,30")
     taxes = ("Btw | Grondslag | Btw-bedrag", "0% | 9,80 | 0,00", "9% | 204,13 | 18,37")
     assert len(lines_of(*rows, *taxes, edges=(50, 300, 480))) == 3
+
+
+def test_a_head_may_name_but_what_is_charged_and_its_amount() -> None:
+    rows = ("Hosting | | 155.40", "Domain of | | 11.95", "| Side words", "the shop", "Discount on hosting | | -15.54")
+    assert len(lines_of("Service | Period | Amount", *rows, "Subtotal | | 151.81", edges=(50, 300, 480))) == 3
+
+
+def test_what_was_paid_out_for_the_buyer_are_lines_too() -> None:
+    rows = ("Advice | 165.00", "Accounts | 103.50", "Paid out for you", "Register | 38.27", "Licence | 57.60")
+    sums = ("Net total | 268.50", "VAT 21 % | 56.39", "Disbursements | 95.87", "Total | 420.76")
+    assert len(lines_of("Item | Amount", *rows, *sums, edges=(50, 480))) == 4
+    assert len(lines_of("Item | Amount", *rows, *sums[:2], "Total | 420.76", edges=(50, 480))) == 2
+
+
+def test_two_sums_beside_each_other_are_no_line() -> None:
+    sums = ("Suma de importes | 200,00 | Base imponible | 196,00", "Portes | 4,00 | IVA 21 % | 41,16")
+    header = "Artículo | Cantidad | Precio | Importe"
+    rows = ("Crianza | 12 | 10,00 | 120,00", "Reserva | 5 | 16,00 | 80,00")
+    assert len(lines_of(header, *rows, *sums)) == 2
+
+
+def test_a_number_in_a_sentence_under_the_amounts_is_none() -> None:
+    header = "Item | Quantity | Rate ex GST | Amount ex GST"
+    rows = ("Sign | 1 | 486.00 || 486.00", "Film | 6 | 72.50 || 435.00")
+    note = "Less 5% | -46.05 | | Due by 17 Aug 2026. Pay by EFT"
+    edges = (50, 200, 270, 400, 520)
+    assert [line.amount for line in lines_of(header, *rows, note, edges=edges)] == [
+        Decimal("486.00"),
+        Decimal("435.00"),
+    ]

@@ -414,3 +414,32 @@ def test_an_austrian_register_entry_tells_the_company() -> None:
         parties([*head, *block(50, 150, "Herrn", "Lukas Brandstetter", *ADDRESS), *foot])[0]
         == "Hotel Edelraute GmbH & Co KG"
     )
+
+
+@pytest.mark.parametrize("label", ["Paciente", "Patient:", "Gast", "Ospite", "Locataire :", "Opdrachtgever"])
+def test_whom_a_service_is_for_is_the_buyer(label: str) -> None:
+    bought = block(50, 150, label, "Martin Escolano", f"VAT {BUYERS_VAT}", *OTHER_ADDRESS)
+    sold = block(320, 150, "Clinica Aldonza", *ADDRESS)
+    assert read_text([page([*bought, *sold])]).vendor_vat_id.value is None
+
+
+@pytest.mark.parametrize("name", ["Patient Transport GmbH", "Gast & Söhne GmbH", "Student Books GmbH"])
+def test_a_company_may_be_called_as_its_buyers_are(name: str) -> None:
+    foot: list[Line] = [(50, 790, f"{name}, Sitz Hamburg, Amtsgericht Hamburg HRB 123456")]
+    assert parties([*block(50, 40, name, *ADDRESS), *block(50, 150, "Kunde:", BUYER, *OTHER_ADDRESS), *foot])[0] == name
+
+
+@pytest.mark.parametrize(
+    ("text", "own"),
+    [
+        (f"Btw verlegd. Btw-nummer opdrachtgever: {BUYERS_VAT}", False),
+        (f"USt-IdNr. des Leistungsempfängers: {BUYERS_VAT}", False),
+        (f"N° TVA du preneur {BUYERS_VAT}", False),
+        (f"P.IVA cessionario {BUYERS_VAT}", False),
+        (f"Steuerschuldnerschaft des Leistungsempfängers. USt-IdNr. {BUYERS_VAT}", True),
+        (f"Autoliquidation, TVA due par le preneur · N° TVA {BUYERS_VAT}", True),
+    ],
+)
+def test_the_vat_id_of_who_owes_the_tax_is_the_buyers(text: str, own: bool) -> None:
+    vat_id = read_text([page([*block(50, 40, SELLER, *ADDRESS), (50, 400, text)])]).vendor_vat_id.value
+    assert vat_id == (BUYERS_VAT if own else None)

@@ -215,6 +215,7 @@ def test_nothing_is_called_the_total_because_it_is_large() -> None:
         (["TOTAL EUROS: 263,78"], "EUR"),
         (["Alle Beträge in Schweizer Franken", "Total 100.00"], "CHF"),
         (["Total 100.00"], None),
+        (["Mozzarella di bufala DOP 250 g", "Totale fattura €", "11,20"], "EUR"),
         (["Total S$ 100.00", "All prices in dollars"], "SGD"),
         (["Amount S$", "Total 100.00"], "SGD"),
         (["Arrêtée la présente facture à la somme de cent euros et dix centimes", "Total 100,10"], "EUR"),
@@ -234,6 +235,57 @@ def test_the_name_of_the_total_tells_its_currency_before_amounts_in_another(name
     drawn = layout(rows)
     amounts = find_money(drawn)
     assert find_currency(Finder(drawn), amounts, solve_totals(amounts)).value == currency
+
+
+@pytest.mark.parametrize("code", ["DOP", "ALL", "TOP", "CUP", "PEN", "MOP", "CAD", "TRY", "INR"])
+def test_a_code_among_other_words_is_no_currency(code: str) -> None:
+    """Cheese of a protected origin (DOP), drawings (CAD), a blood test (INR): words have three letters, too."""
+    goods = f"Mozzarella {code} di bufala"
+    for lines, currency in (
+        ([goods, "Totale fattura €", "11,20"], "EUR"),
+        ([goods, "Totale fattura", "11,20"], None),
+        ([goods, f"{code} 11,20"], code),
+        ([goods, f"Saldo 11,20 {code}"], code),
+        ([goods, f"Totale {code}", "11,20"], code),
+        ([goods, "Totale 11,20", f"Importi in {code}"], code),
+    ):
+        drawn = layout([(50, 100 + 20 * row, text) for row, text in enumerate(lines)])
+        amounts = find_money(drawn)
+        assert find_currency(Finder(drawn), amounts, solve_totals(amounts)).value == currency, lines
+
+
+@pytest.mark.parametrize(
+    ("paid", "left"),
+    [
+        ("Deposit received 11 May", "Balance due"),
+        ("Abzüglich Anzahlung", "Zu zahlen"),
+        ("Acompte reçu", "Reste à payer"),
+        ("Aanbetaling", "Te betalen"),
+        ("Anticipo recibido", "Importe pendiente"),
+        ("Acconto", "Da pagare"),
+        ("Caparra confirmatoria", "Totale da pagare"),
+    ],
+)
+def test_the_total_is_that_before_what_was_paid_is_taken_off(paid: str, left: str) -> None:
+    rows = ("Total | 4,356.53", f"{paid} | -1,500.00", f"{left} | 2,856.53")
+    assert values(solve(table(*rows, edges=SUMS)))[2] == "4356.53"
+
+
+def test_the_total_is_that_after_a_discount_and_the_one_that_net_and_tax_make() -> None:
+    assert values(solve(table("Total | 90.00", "Discount | -9.00", "Total due | 81.00", edges=SUMS)))[2] == "81.00"
+    order = (
+        "Order total | 1,000.00",
+        "Deposit paid | -400.00",
+        "Net | 500.00",
+        "VAT 20% | 100.00",
+        "Total due | 600.00",
+    )
+    assert values(solve(table(*order, edges=SUMS))) == ("500.00", "100.00", "600.00")
+
+
+def test_little_of_the_net_may_be_taxed_where_all_three_have_their_names() -> None:
+    rows = ("Subtotal | 4,323.00", "Sales tax (6.35% on 528.00) | 33.53", "Total | 4,356.53")
+    assert values(solve(table(*rows, edges=SUMS))) == ("4323.00", "33.53", "4356.53")
 
 
 def test_what_is_outside_a_tax_is_not_the_tax() -> None:

@@ -15,6 +15,7 @@ from storage.definitions import (
     list_definitions,
     list_versions,
     load_definition,
+    load_unpublished,
     publish,
 )
 from tests.postgres import COMMITTING, OTHER_TENANT, TENANT, new_document_id
@@ -36,6 +37,15 @@ async def test_versions_count_from_one_and_the_newest_is_loaded(db: PoolConnecti
     assert (newest.version, newest.source) == (3, "title: c")
     assert first
     assert first.body == {"id": "invoice", "title": "a"}
+
+
+async def test_what_is_not_published_is_told_by_id_and_by_version(db: PoolConnectionProxy) -> None:
+    await publish_text(db, "a")
+    await publish_text(db, "a", tenant_id=OTHER_TENANT, definition_id="theirs")
+    wanted = {("invoice", None), ("invoice", 1), ("invoice", 2), ("invoice", 2**62), ("theirs", None), ("none", 1)}
+    found = await load_unpublished(db, TENANT, wanted)
+    assert found == wanted - {("invoice", None), ("invoice", 1)}
+    assert await load_unpublished(db, OTHER_TENANT, {("theirs", None), ("theirs", 1)}) == set()
 
 
 async def test_the_same_content_keeps_its_version(db: PoolConnectionProxy) -> None:

@@ -42,6 +42,16 @@ async def test_of_many_claims_at_once_one_is_given(pool: asyncpg.Pool) -> None:
     assert sum(claim.mine for claim in claims) == 1
 
 
+async def test_a_lease_that_began_a_moment_later_lasts_no_longer(pool: asyncpg.Pool) -> None:
+    work = secrets.token_hex(8)
+    async with pool.acquire() as early, early.transaction():
+        await early.fetchval("SELECT now()")  # from here on its time stands still
+        await claim_lease(pool, lease("first", tenant_id=COMMITTING, work=work), 30)
+        second = await claim_lease(early, lease("second", tenant_id=COMMITTING, work=work), 30)
+    assert not second.mine
+    assert second.free_in_seconds <= 30
+
+
 async def test_a_holder_that_died_loses_it_and_one_that_renews_does_not(db: PoolConnectionProxy) -> None:
     await claim_lease(db, lease("living"), 30)
     await age(db, 25)

@@ -1,5 +1,10 @@
 """What a run keeps of attempts that failed before a step's last one, on the real server."""
 
+from collections.abc import Sequence
+
+import pytest
+
+from dag.chunks import CHUNK_ITEMS
 from dag.report import RunReport
 from dag.state import MOST_EARLIER, RunStatus, StepStatus
 from dag.values import Json
@@ -45,6 +50,38 @@ async def test_a_step_whose_time_is_up_tells_what_its_attempts_met(bench: Bench)
     assert report.steps["a"].attempts == 2
     error = "its error: Timeout: all attempts together took longer than 2.0 s"
     assert failures(report) == [error, *no_network(1)]
+
+
+@pytest.mark.parametrize(
+    ("local", "error"),
+    [
+        pytest.param([], "ConnectionError: no network at attempt 1", id="activity"),
+        pytest.param(["flaky"], "Timeout: all attempts together took longer than 2.0 s", id="local"),
+    ],
+)
+async def test_a_step_whose_time_was_too_short_for_another_attempt_says_so(
+    bench: Bench, local: Sequence[str], error: str
+) -> None:
+    late = {"total_timeout_seconds": 2, "retry_config": {"initial_delay": 60}}
+    report = await bench.run([flaky(times=9) | late], local=local)
+    assert report.steps["a"].why[1:] == (
+        f"its error: {error}",
+        "attempts made: 1, of at most 4: the 2 s for all attempts left no time for another",
+    )
+
+
+async def test_a_step_whose_error_is_not_tried_again_had_time_enough(bench: Bench) -> None:
+    never = {"total_timeout_seconds": 60, "retry_config": {"non_retryable": ["ConnectionError"]}}
+    report = await bench.run([flaky(times=9) | never])
+    assert report.steps["a"].why[-1] == "attempts made: 1, of at most 4"
+
+
+@pytest.mark.parametrize("items", [2, CHUNK_ITEMS + 1])
+async def test_a_list_says_that_items_had_no_time_for_another_attempt(bench: Bench, items: int) -> None:
+    late = {"total_timeout_seconds": 2, "retry_config": {"initial_delay": 60}, "for_each": {"items": [*range(items)]}}
+    report = await bench.run([flaky(times=9) | late])
+    over = "for some, the 2 s for all attempts left no time for another"
+    assert report.steps["a"].why[-1] == f"attempts made: {items} for all items, of at most 4 for each; {over}"
 
 
 async def test_a_last_attempt_that_ended_without_a_word_is_counted(bench: Bench) -> None:

@@ -37,6 +37,22 @@ async def test_a_completed_run_is_not_undone(bench: Bench) -> None:
     assert (report.status, bench.gates.calls) == (RunStatus.COMPLETED, ["a"])
 
 
+@pytest.mark.parametrize("fails", [True, False])
+async def test_a_nested_run_undoes_itself_if_it_fails_and_is_not_undone_once_it_completed(
+    bench: Bench, fails: bool
+) -> None:
+    """The outer run undoes what has a `compensate` of its own."""
+    message = {"message": "no"}
+    inner = [undone("paid")] + [step("sent", "bad", depends_on=["paid"], config=message)] * fails
+    compensate = {"handler": "echo", "config": {"from": "outside"}}
+    outer = {"id": "inside", "workflow": {"id": "inner"}, "compensate": compensate}
+    last = step("last", "bad", depends_on=["inside"], config=message)
+    report = await bench.run([outer, last], nested=[{"id": "inner", "steps": inner}])
+    assert report.status is RunStatus.FAILED
+    assert bench.gates.calls == (["paid", "paid.compensate"] if fails else ["paid", "inside.compensate"])
+    assert report.steps["inside"].compensation is (None if fails else StepStatus.COMPLETED)
+
+
 async def test_a_compensation_that_fails_keeps_no_other_from_being_tried(bench: Bench) -> None:
     report = await bench.run(
         [
