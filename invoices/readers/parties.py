@@ -163,47 +163,55 @@ def _senders(layout: Layout) -> Iterator[_Candidate]:
 def _names(layout: Layout, on_the_net: Collection[str]) -> Iterator[_Candidate]:
     """Yield lines of the letterhead and the footer that can be a name.
 
-    Elsewhere, too, where a register entry stands beside the name, or it is that of an address on the net.
+    Elsewhere, too, where a register entry stands beside the name, it is that of an address on the net, or it spells a
+    logo out.
     """
-    first, claims = True, Counter[int]()
-    rests: list[Cell] = []
-    logos: tuple[str, ...] = ()
-    said = [other.folded for other in layout.cells]
-    cells = [cell for row in layout.rows if row.page == 1 for cell in row.cells]
-    usual = median(cell.height for cell in cells) if cells else 1.0
-    for cell in cells:
+    first, claims, logos = True, Counter[int](), ()
+    usual = median(cell.height for row in layout.rows if row.page == 1 for cell in row.cells) if layout.rows else 1.0
+    for cell, printed, own_entry in _printed_names(layout):
         place = cell.top / layout.pages[0].height
-        if _belongs_to_owner(layout, cell) or (place >= TOP and _ends_in_amount(layout.rows[cell.row])):
-            continue
-        name, own_entry = REGISTER_ENTRY.subn("", before_address(cell.text))
-        if place >= TOP and (short := before_register(cell.text)) != cell.text:
-            name, own_entry = short, 1
-        name = CONTACT.sub("", name)
-        bare = name.lstrip(FIGURES) if own_entry or FORM_LAST.search(cell.folded) else name
         owned = place < TOP and _has_its_owner_below(layout, cell)
+        bare = printed.lstrip(FIGURES) if own_entry or FORM_LAST.search(cell.folded) else printed
         if not (owned or is_name(bare)):
             continue
-        if cell in rests or _is_legal_form(cell):
-            continue
-        name += _legal_form_below(layout, cell)
-        if rest := _rest_below(layout, cell, said):
-            rests.append(rest)
-            name = f"{name} {rest.text}"
+        name = printed + _legal_form_below(layout, cell)
+        short = squeeze(name)
         legal = bool(LEGAL_FORM.search(fold(name)))
-        entries = _register_entries(layout, cell) if len(squeeze(name)) > LOGO else []
+        entries = _register_entries(layout, cell) if len(short) > LOGO else []
         claimed = max((claims[row] for row in entries), default=0)
-        registered = bool(own_entry) or (bool(entries) and (legal or claimed < MOST_CLAIMS))
+        registered = own_entry or (bool(entries) and (legal or claimed < MOST_CLAIMS))
         claims.update(entries)
-        known = registered or owned or squeeze(name) in on_the_net or (legal and squeeze(name).startswith(logos))
-        if place >= TOP and not known and not (legal and place >= BOTTOM):
+        known = registered or owned or short in on_the_net
+        if place >= TOP and not (known or (legal and (place >= BOTTOM or short.startswith(logos)))):
             continue
         size = min(1.0, max(0.0, cell.height / usual - 1))
         score = LINE + LEGAL * legal + LARGE * size + FIRST * first + REGISTERED * (registered or owned)
         score -= LOW * place * (place < TOP)
         first = False
-        logo = place < TOP and not legal and len(squeeze(name)) > LOGO and (size >= OF_A_LOGO or known)
-        logos += (squeeze(name),) if logo else ()
+        if place < TOP and not legal and len(short) > LOGO and (size >= OF_A_LOGO or known):
+            logos = (*logos, short)
         yield _Candidate(clean(name), cell, score, Source.TEXT_PATTERN)
+
+
+def _printed_names(layout: Layout) -> Iterator[tuple[Cell, str, bool]]:
+    """Yield the first page's cells that may be names, with the name as far as it is printed, and whether its register
+    entry is beside it.
+    """
+    rests: list[Cell] = []
+    said = [other.folded for other in layout.cells]
+    for cell in (cell for row in layout.rows if row.page == 1 for cell in row.cells):
+        low = cell.top >= TOP * layout.pages[0].height
+        if _belongs_to_owner(layout, cell) or (low and _ends_in_amount(layout.rows[cell.row])):
+            continue
+        name, own_entry = REGISTER_ENTRY.subn("", before_address(cell.text))
+        if low and (short := before_register(cell.text)) != cell.text:
+            name, own_entry = short, 1
+        name = CONTACT.sub("", name)
+        if cell in rests or _is_legal_form(cell):
+            continue
+        rest = _rest_below(layout, cell, said)
+        rests += [rest] if rest else []
+        yield cell, f"{name} {rest.text}" if rest else name, bool(own_entry)
 
 
 def _belongs_to_owner(layout: Layout, cell: Cell) -> bool:
