@@ -166,8 +166,9 @@ def _names(layout: Layout, on_the_net: Collection[str]) -> Iterator[_Candidate]:
     Elsewhere, too, where a register entry stands beside the name, it is that of an address on the net, or it spells a
     logo out.
     """
-    first, claims, logos = True, Counter[int](), ()
-    usual = median(cell.height for row in layout.rows if row.page == 1 for cell in row.cells) if layout.rows else 1.0
+    first, claims = True, Counter[int]()
+    logos: tuple[str, ...] = ()
+    usual = median([cell.height for row in layout.rows if row.page == 1 for cell in row.cells] or [1.0])
     for cell, printed, own_entry in _printed_names(layout):
         place = cell.top / layout.pages[0].height
         owned = place < TOP and _has_its_owner_below(layout, cell)
@@ -194,9 +195,7 @@ def _names(layout: Layout, on_the_net: Collection[str]) -> Iterator[_Candidate]:
 
 
 def _printed_names(layout: Layout) -> Iterator[tuple[Cell, str, bool]]:
-    """Yield the first page's cells that may be names, with the name as far as it is printed, and whether its register
-    entry is beside it.
-    """
+    """Yield the first page's cells that may be names, with the name, and whether its register entry is beside it."""
     rests: list[Cell] = []
     said = [other.folded for other in layout.cells]
     for cell in (cell for row in layout.rows if row.page == 1 for cell in row.cells):

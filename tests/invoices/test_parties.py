@@ -443,3 +443,7 @@ def test_a_company_may_be_called_as_its_buyers_are(name: str) -> None:
 def test_the_vat_id_of_who_owes_the_tax_is_the_buyers(text: str, own: bool) -> None:
     vat_id = read_text([page([*block(50, 40, SELLER, *ADDRESS), (50, 400, text)])]).vendor_vat_id.value
     assert vat_id == (BUYERS_VAT if own else None)
+
+
+def test_a_first_page_without_words_has_no_names() -> None:
+    assert read_text([page([]), page(block(50, 50, SELLER, *ADDRESS), 2)]).vendor_name.value is None
