@@ -30,6 +30,11 @@ async def service(embedded: Servers, dsn: str, tmp_path_factory: pytest.TempPath
 async def workerless(embedded: Servers, dsn: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Service]:
     settings = settings_for(embedded.temporal_address, dsn, tmp_path_factory.mktemp("workerless"))
     async with serve(settings) as served:
+
+        async def has_shipped() -> bool:
+            return (await served.http.get("/v1/definitions/invoice")).status_code == httpx.codes.OK
+
+        await eventually(has_shipped, "the API to have published what is shipped")
         yield served
 
 

@@ -118,9 +118,12 @@ async def test_a_definition_given_as_an_object_is_warned_of_too(http: httpx.Asyn
 async def test_a_published_definition_that_is_meant_is_suggested(
     http: httpx.AsyncClient, runs: dict[str, Json], path: str, meant: str | None
 ) -> None:
+    tenant = {"X-Test-Tenant": f"t{uuid.uuid4().hex[:12]}"}
+    for name in ("invoice", "zzyzx_zzyzx"):
+        await http.post("/v1/definitions", json={"definition": {**HELLO, "id": name}}, headers=tenant)
     definition = {"id": "zzyzx_zzyzx", "steps": [{"id": "pay", "workflow": runs}]}
-    await http.post("/v1/definitions", json={"definition": {**HELLO, "id": "zzyzx_zzyzx"}})
-    [warning] = (await http.post("/v1/definitions/validate", json={"definition": definition})).json()["problems"]
+    response = await http.post("/v1/definitions/validate", json={"definition": definition}, headers=tenant)
+    [warning] = response.json()["problems"]
     assert (warning["code"], warning["path"], warning["suggestion"]) == (
         "unknown-definition",
         f"steps[0].workflow.{path}",
@@ -129,12 +132,15 @@ async def test_a_published_definition_that_is_meant_is_suggested(
 
 
 async def test_definitions_of_other_tenants_are_suggested_to_nobody(http: httpx.AsyncClient) -> None:
-    definition = {"id": "mine", "steps": [{"id": "pay", "workflow": {"id": "inovice"}}]}
-    response = await http.post(
-        "/v1/definitions/validate", json={"definition": definition}, headers={"X-Test-Tenant": "initech"}
-    )
-    [warning] = response.json()["problems"]
-    assert (warning["code"], warning["suggestion"]) == ("unknown-definition", None)
+    own, other = ({"X-Test-Tenant": f"t{uuid.uuid4().hex[:12]}"} for _ in range(2))
+    await http.post("/v1/definitions", json={"definition": {**HELLO, "id": "pay_out"}}, headers=own)
+    definition = {"id": "mine", "steps": [{"id": "pay", "workflow": {"id": "pay_uot"}}]}
+    told = []
+    for tenant in (own, other):
+        response = await http.post("/v1/definitions/validate", json={"definition": definition}, headers=tenant)
+        [warning] = response.json()["problems"]
+        told.append((warning["code"], warning["suggestion"]))
+    assert told == [("unknown-definition", "pay_out"), ("unknown-definition", None)]
 
 
 async def test_a_valid_definition_is_said_to_be_valid_and_not_stored(http: httpx.AsyncClient) -> None:
