@@ -176,17 +176,13 @@ def _continued(layout: Layout, cell: Cell, iban: str) -> str:
 def _under(layout: Layout, cell: Cell) -> list[Cell]:
     """Return the cells of the next row that stand under the cell."""
     following = layout.rows[cell.row + 1].cells if cell.row + 1 < len(layout.rows) else ()
-    return [other for other in following if other.page == cell.page and _overlap(cell, other)]
+    return [other for other in following if other.page == cell.page and cell.shares_column(other)]
 
 
 def _heading(layout: Layout, cell: Cell) -> str:
     """Return what stands right above the cell: the head of its column."""
     above = layout.rows[cell.row - 1].cells if cell.row else ()
-    return " ".join(other.folded for other in above if other.page == cell.page and _overlap(cell, other))
-
-
-def _overlap(one: Cell, other: Cell) -> bool:
-    return min(one.right, other.right) > max(one.left, other.left)
+    return " ".join(other.folded for other in above if other.page == cell.page and cell.shares_column(other))
 
 
 def _cut_iban(iban: str) -> str | None:

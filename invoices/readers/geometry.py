@@ -66,6 +66,10 @@ class Cell:
         """Horizontal middle."""
         return (self.left + self.right) / 2
 
+    def shares_column(self, other: "Cell") -> bool:
+        """Tell whether some of it stands above or below some of the other, however far away."""
+        return min(self.right, other.right) > max(self.left, other.left)
+
 
 @dataclass(frozen=True, slots=True)
 class Row:

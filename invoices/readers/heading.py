@@ -138,12 +138,8 @@ def heads_lines(row: Row) -> bool:
 
 def _nearest_above(layout: Layout, cell: Cell) -> list[Cell]:
     """Return the cell above in the column, however many rows stand between them in others."""
-    over = (other for row in reversed(layout.rows[: cell.row]) for other in row.cells if _overlap(other, cell))
+    over = (other for row in reversed(layout.rows[: cell.row]) for other in row.cells if other.shares_column(cell))
     return [*islice(over, 1)]
-
-
-def _overlap(one: Cell, other: Cell) -> bool:
-    return min(one.right, other.right) > max(one.left, other.left)
 
 
 def _number_at(labelled: Labelled, strength: float) -> Iterator[_Candidate]:

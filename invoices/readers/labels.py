@@ -113,5 +113,4 @@ class Finder:
 
 
 def _overlaps(upper: Cell, lower: Cell) -> bool:
-    shared = min(upper.right, lower.right) - max(upper.left, lower.left)
-    return shared > 0 and lower.top >= upper.bottom - 0.5 * upper.height
+    return upper.shares_column(lower) and lower.top >= upper.bottom - 0.5 * upper.height

@@ -264,10 +264,6 @@ def _aligned(one: Cell, other: Cell) -> bool:
     return min(abs(one.left - other.left), abs(one.centre - other.centre)) <= other.height
 
 
-def _overlap(one: Cell, other: Cell) -> bool:
-    return min(one.right, other.right) > max(one.left, other.left)
-
-
 def _ends_in_amount(row: Row) -> bool:
     """Tell whether the row ends in a column of amounts: a line or a sum, though it names a tax."""
     last = row.cells[-1]
@@ -281,7 +277,7 @@ def _register_entries(layout: Layout, cell: Cell) -> list[int]:
     for row in layout.rows[cell.row + 1 : cell.row + 1 + ROWS_OF_A_HEAD]:
         if row.page != cell.page or row.top - bottom > GAP * cell.height or _ends_in_amount(row):
             break
-        under = [other for other in row.cells if _overlap(other, cell)]
+        under = [other for other in row.cells if other.shares_column(cell)]
         if not legal and any(_has_legal_form(other) and is_name(other.text) for other in under):
             break  # that name's, then
         addressed = addressed or any(POSTAL_CODE.search(other.folded) for other in under)
