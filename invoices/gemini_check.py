@@ -7,7 +7,7 @@ from typing import Any
 from invoices.model import FIELD_NAMES, Evidence, FieldValue, InvoiceData, Problem, Severity
 from invoices.problems import UnreadableDocument
 from invoices.readers.folding import squeeze
-from invoices.readers.geometry import Page
+from invoices.readers.geometry import Page, lay_out
 from invoices.readers.places import Place, Places
 
 NOT_LOOKED_UP = frozenset({"currency"})
@@ -58,7 +58,7 @@ def check_on_pages(invoice: InvoiceData, quotes: Mapping[str, str], pages: Seque
     """
     if not any(page.words for page in pages):
         return invoice
-    places = Places(pages)
+    places = Places(lay_out(pages))
     fields = {}
     for name in FIELD_NAMES:
         field: FieldValue[Any] = getattr(invoice, name)

@@ -4,7 +4,8 @@ Drawing a whole page to look for a code costs as much as reading it; most pictur
 """
 
 import ctypes
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from functools import reduce
 from typing import NamedTuple
 
@@ -19,10 +20,14 @@ LEAST_SIDE = 36
 """Points: half an inch. A smaller picture is no payment code (EPC069-12: 20 mm at least)."""
 LEAST_SEGMENTS = 200
 """Of drawn lines on a page. A code that is drawn has a box for each run of its dark modules, 300 at least."""
-BOX_SEGMENTS = 5
-"""What one box is made of. Longer paths are whole rows of a code, or whole codes; they are letters too."""
+TWO_BOXES = 8
+"""Segments of two boxes at least. Such paths are rows of a code, or whole codes; they are letters too."""
 LONGEST_RUN = 72
 """Points that dark modules of a code take beside each other. Longer boxes are the lines and cells of tables."""
+LEAST_MODULE = 0.5
+"""Points. Thinner boxes are lines; a dense code's modules, 69 in 20 mm, are 0.8 wide."""
+LEAST_IN_SQUARE = 32
+"""Segments in a square of LEAST_SIDE: a code whose modules are 6 points wide has 10 boxes there, a table fewer."""
 QUIET = 12
 """Points left white around a code, without which it is not found: four of its modules, EPC's are 0.9 mm at most."""
 MAX_PLACES = 50
@@ -61,6 +66,24 @@ class CodePlace(NamedTuple):
         return CodePlace(*low, *high)
 
 
+class _Boxes(NamedTuple):
+    """A path on a page: a box or more of what may be a code."""
+
+    place: CodePlace
+    segments: int
+
+    def may_be_of_a_code(self) -> bool:
+        """Tell whether it is none of the lines and cells of a table."""
+        sides = self.place.right - self.place.left, self.place.bottom - self.place.top
+        return self.place.has_sides(LEAST_MODULE) and (self.segments >= TWO_BOXES or max(sides) <= LONGEST_RUN)
+
+    @property
+    def square(self) -> tuple[float, float]:
+        """Which of the page's squares of LEAST_SIDE its middle is in, counted across and down."""
+        left, top, right, bottom = self.place
+        return (left + right) / 2 // LEAST_SIDE, (top + bottom) / 2 // LEAST_SIDE
+
+
 def code_places(page: pypdfium2.PdfPage) -> list[CodePlace]:
     """Return the parts of the page to be searched for codes, with white around; no two of them overlap.
 
@@ -82,19 +105,29 @@ def _drawn(page: pypdfium2.PdfPage) -> list[CodePlace]:
     """Return the places of the pictures, and the one around the small boxes if there are as many as a code has."""
     view = View.of(page)
     pictures: list[CodePlace] = []
-    boxes: CodePlace | None = None
-    segments = 0
+    boxes: list[_Boxes] = []
     for thing in things_on(page):
         if thing.kind == raw.FPDF_PAGEOBJ_IMAGE:
             if _pixels(thing) > MAX_PICTURE_PIXELS:
                 return []
             pictures.append(CodePlace(*view.seen(thing.box())))
         elif thing.kind == raw.FPDF_PAGEOBJ_PATH:
-            count, place = raw.FPDFPath_CountSegments(thing.handle), CodePlace(*view.seen(thing.box()))
-            if count > BOX_SEGMENTS or max(place.right - place.left, place.bottom - place.top) <= LONGEST_RUN:
-                boxes = boxes.with_other(place) if boxes else place
-                segments += count
-    return [*pictures, boxes] if boxes and segments >= LEAST_SEGMENTS else pictures
+            drawn = _Boxes(CodePlace(*view.seen(thing.box())), raw.FPDFPath_CountSegments(thing.handle))
+            boxes += [drawn] if drawn.may_be_of_a_code() else []
+    close = _close(boxes)
+    if sum(drawn.segments for drawn in close) < LEAST_SEGMENTS:
+        return pictures
+    return [*pictures, reduce(CodePlace.with_other, (drawn.place for drawn in close))]
+
+
+def _close(boxes: Sequence[_Boxes]) -> list[_Boxes]:
+    """Return those that stand as close together as the boxes of a code do, and what is beside them."""
+    squares: Counter[tuple[float, float]] = Counter()
+    for drawn in boxes:
+        squares[drawn.square] += drawn.segments
+    dense = [square for square, segments in squares.items() if segments >= LEAST_IN_SQUARE]
+    near = {(x + right, y + down) for x, y in dense for right in (-1, 0, 1) for down in (-1, 0, 1)}
+    return [drawn for drawn in boxes if drawn.square in near]
 
 
 def _pixels(picture: Thing) -> int:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
+from functools import lru_cache
 
 from invoices.currencies import CURRENCIES
 from invoices.readers.dates import find_dates
@@ -76,6 +77,7 @@ def find_money(layout: Layout) -> list[Money]:
     return found
 
 
+@lru_cache(maxsize=256)  # a column's header is asked about for each of its amounts
 def role_of(label: str) -> Role:
     """Return what a folded label calls its amount; the more telling words are asked first."""
     if CODE_LABEL.search(label) or TENDERED.match(label):

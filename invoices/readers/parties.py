@@ -238,13 +238,19 @@ def _rest_below(layout: Layout, cell: Cell, said: Sequence[str]) -> Cell | None:
     """Return the second line of a name that is broken over two, which another line says as one; None if none does."""
     under = (other for row in layout.rows[cell.row + 1 : cell.row + 3] for other in row.cells)
     for other in (o for o in under if o.page == cell.page and o.top > cell.top and _aligned(o, cell)):
+        if other.top - cell.bottom > cell.height * NEAR_REST:
+            continue
         both = f"{cell.text} {other.text}"
         alike = abs(other.height - cell.height) <= SAME_SIZE * cell.height or LEGAL_FORM.search(fold(both))
-        near = other.top - cell.bottom <= cell.height * NEAR_REST
-        whole = re.compile(rf"(?<!\w){re.escape(fold(both))}(?!\w)")
-        if near and alike and is_name(both) and any(map(whole.search, said)):
+        if alike and _is_said(fold(both), said) and is_name(both):
             return other
     return None
+
+
+def _is_said(folded: str, said: Sequence[str]) -> bool:
+    """Tell whether one of the texts has these words, and not as parts of others."""
+    having = [text for text in said if folded in text]  # hardly ever any: a pattern for each two lines is dear
+    return bool(having) and any(map(re.compile(rf"(?<!\w){re.escape(folded)}(?!\w)").search, having))
 
 
 def _is_legal_form(cell: Cell) -> bool:

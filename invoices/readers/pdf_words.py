@@ -70,19 +70,22 @@ def _characters(text_page: pypdfium2.PdfTextPage, view: View, count: int) -> Ite
     box = raw.FS_RECTF()
     reference = ctypes.byref(box)
     letters = text_page.raw  # pdfium's own: the wrapper is unwrapped at each call
-    after_guess = False
+    unicode_of, box_of, seen = raw.FPDFText_GetUnicode, raw.FPDFText_GetLooseCharBox, view.seen
+    after_guess, line, quarter = False, (math.nan, math.nan), 0
     for index in range(count):
-        code = raw.FPDFText_GetUnicode(letters, index)
+        code = unicode_of(letters, index)
         text = chr(code) if code else ""
         if not text or text in INVISIBLE or code in SURROGATES:
             continue
         if text.isspace() and raw.FPDFText_IsGenerated(letters, index) == 1:
             after_guess = True
-        elif text.isspace() or not raw.FPDFText_GetLooseCharBox(letters, index, reference):
+        elif text.isspace() or not box_of(letters, index, reference):
             yield None
         else:
-            quarter = round(raw.FPDFText_GetCharAngle(letters, index) / QUARTER_TURN) % 4
-            yield _Character(text, *view.seen(box), quarter, after_guess)
+            if (box.top, box.bottom) != line:  # what turns the letters moves them off their line
+                line = box.top, box.bottom
+                quarter = round(raw.FPDFText_GetCharAngle(letters, index) / QUARTER_TURN) % 4
+            yield _Character(text, *seen(box), quarter, after_guess)
             after_guess = False
 
 
@@ -118,9 +121,9 @@ def _apart(before: _Character, character: _Character) -> bool:
 
 def _word(group: Sequence[_Character]) -> Word:
     return Word(
-        text="".join(character.text for character in group),
-        left=min(character.left for character in group),
-        top=min(character.top for character in group),
-        right=max(character.right for character in group),
-        bottom=max(character.bottom for character in group),
+        text="".join([character.text for character in group]),
+        left=min([character.left for character in group]),
+        top=min([character.top for character in group]),
+        right=max([character.right for character in group]),
+        bottom=max([character.bottom for character in group]),
     )

@@ -12,7 +12,7 @@ from itertools import accumulate
 from invoices.model import Box
 from invoices.readers.dates import find_dates
 from invoices.readers.folding import fold, squeeze
-from invoices.readers.geometry import Page, Word, lay_out
+from invoices.readers.geometry import Layout, Page, Word
 from invoices.readers.numbers import find_amounts
 
 LONGEST = 200
@@ -36,13 +36,13 @@ class Place:
 class Places:
     """The pages' rows, to look values up in."""
 
-    def __init__(self, pages: Sequence[Page]) -> None:
-        self._pages = pages
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
 
     @cached_property
     def _rows(self) -> list["_Row"]:
         """Only when a value is looked up: most documents tell none that would be."""
-        rows = lay_out(self._pages).rows
+        rows = self._layout.rows
         return [_Row(row.page, tuple(word for cell in row.cells for word in cell.words)) for row in rows]
 
     @cached_property
@@ -55,7 +55,7 @@ class Places:
         for row in self._rows:
             for start, end in row.spans_of(value):
                 words = row.words_between(start, end)
-                yield Place(row.page, _box(self._pages[row.page - 1], words), row.text)
+                yield Place(row.page, _box(self._layout.pages[row.page - 1], words), row.text)
 
     def mention(self, value: Value) -> bool:
         """Tell whether `value` is printed, be it broken over two rows."""

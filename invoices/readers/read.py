@@ -10,7 +10,7 @@ from invoices.model import InvoiceData, Problem, Severity
 from invoices.problems import UnreadableDocument
 from invoices.readers import ocr, qr
 from invoices.readers.einvoice_xml import is_einvoice, read_einvoice_xml
-from invoices.readers.geometry import Page
+from invoices.readers.geometry import Page, lay_out
 from invoices.readers.images import open_pictures
 from invoices.readers.page_check import check_against_page, check_code_against_einvoice, without_part_payment
 from invoices.readers.pdf_file import PdfFile, open_pdf
@@ -18,7 +18,7 @@ from invoices.readers.pdf_words import read_pages
 from invoices.readers.places import Places
 from invoices.readers.reconcile import reconcile
 from invoices.readers.sniff import Kind, sniff
-from invoices.readers.text import read_text
+from invoices.readers.text import read_layout
 from invoices.readers.xml_tree import parse_xml
 
 MAX_PAGES = 50
@@ -89,7 +89,8 @@ def _reconciled(
     if not any(page.words for page in pages):
         told = [reading for reading in (embedded, code) if reading]
         return reconcile(told or [InvoiceData(reader=reader, problems=(NO_TEXT,))])
-    printed, places = read_text(pages), Places(pages)
+    layout = lay_out(pages)
+    printed, places = read_layout(layout), Places(layout)
     if code:
         totals = [reading.total.value for reading in (embedded, printed) if reading and reading.total.value is not None]
         code = without_part_payment(code, totals, places)

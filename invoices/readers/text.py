@@ -31,7 +31,11 @@ AMERICAN = re.compile(rf"\b(?:united states|usa|u\.s\.a?)\b|\b(?-i:{STATES}) \d{
 
 def read_text(pages: Sequence[Page]) -> InvoiceData:
     """Return what is printed on `pages`; empty fields where nothing was found."""
-    layout = lay_out(pages)
+    return read_layout(lay_out(pages))
+
+
+def read_layout(layout: Layout) -> InvoiceData:
+    """Return what is printed on pages that are laid out already."""
     finder = Finder(layout)
     month_first = month_comes_first((row.text for row in layout.rows), american=bool(AMERICAN.search(layout.text)))
     amounts = find_money(layout)
@@ -56,7 +60,7 @@ def read_text(pages: Sequence[Page]) -> InvoiceData:
         total_adjustment=totals.adjustment,
         line_items=lines,
         reader="ocr" if mostly_ocr(layout) else "text",
-        page_count=len(pages),
+        page_count=len(layout.pages),
     )
 
 

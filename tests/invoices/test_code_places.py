@@ -127,6 +127,33 @@ def test_the_lines_and_cells_of_a_table_are_not_searched() -> None:
     assert places(drawing(pdf_bytes(make_pdf([])), rows.encode())) == []
 
 
+def test_hair_lines_around_many_cells_are_not_searched() -> None:
+    lines = [f"{40 + column * 60} {100 + row * 20} 0.2 20 re f" for row in range(30) for column in range(9)]
+    assert places(drawing(pdf_bytes(make_pdf([])), "\n".join(lines).encode())) == []
+
+
+def test_small_boxes_far_from_each_other_are_not_searched() -> None:
+    ticks = [f"{40 + column * 50} {100 + row * 20} 9 9 re f" for row in range(30) for column in range(10)]
+    assert places(drawing(pdf_bytes(make_pdf([])), "\n".join(ticks).encode())) == []
+
+
+def test_a_drawn_code_among_small_boxes_is_found_in_its_own_place() -> None:
+    ticks = "\n".join(f"{40 + column * 50} {400 + row * 20} 9 9 re f" for row in range(20) for column in range(10))
+    data = drawing(pdf_with_code([], EPC), ticks.encode())
+    (place,) = places(data)
+    assert place.top > 842 - 300
+    assert [code.text for code in qr.codes_of_pdf(data, 1)[0]] == [EPC]
+
+
+@pytest.mark.parametrize("modules", [1.0, 6.0], ids=["dense", "coarse"])
+def test_a_drawn_code_is_found_in_any_size(modules: float) -> None:
+    code = picture_of(EPC, module=1, margin=0)
+    dark = [(x, y) for y in range(code.height) for x in range(code.width) if not code.getpixel((x, y))]
+    boxes = (f"{60 + x * modules} {760 - y * modules} {modules} {modules} re f" for x, y in dark)
+    data = drawing(pdf_bytes(make_pdf([])), "\n".join(boxes).encode())
+    assert [found.text for found in qr.codes_of_pdf(data, 1)[0]] == [EPC]
+
+
 def test_a_picture_beside_the_page_is_not_searched() -> None:
     data = pdf_with_code([], EPC, as_picture=True)
     assert places(changed(data, lambda pdf: pdf.pages[0].__setattr__("MediaBox", [300, 300, 595, 842]))) == []

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from invoices.readers.geometry import Page, Word
+from invoices.readers.geometry import Page, Word, lay_out
 from invoices.readers.places import Places
 
 
@@ -16,7 +16,7 @@ def places_in(*rows: str) -> Places:
         for y, row in enumerate(rows)
         for x, text in enumerate(row.split())
     ]
-    return Places([Page(1, 200.0, 400.0, tuple(words))])
+    return Places(lay_out([Page(1, 200.0, 400.0, tuple(words))]))
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from PIL import Image
 
 from invoices.model import Evidence, InvoiceData, Source
 from invoices.readers import ocr, qr
-from invoices.readers.geometry import Page, Word
+from invoices.readers.geometry import Page, Word, lay_out
 from invoices.readers.page_check import check_against_page
 from invoices.readers.places import Places
 from invoices.readers.read import read_document
@@ -173,7 +173,7 @@ def test_what_an_ocr_did_not_find_is_not_held_against_a_code(score: float | None
     code, _ = qr.read_codes([qr.Code(EPC.encode(), EPC, 1, (0.1, 0.1, 0.2, 0.2))])
     assert code
     page = Page(1, 595, 842, (Word("Muster", 50, 50, 90, 60, score),))
-    checked = check_against_page(code, InvoiceData(), Places([page]))
+    checked = check_against_page(code, InvoiceData(), Places(lay_out([page])))
     assert (Evidence.NOT_ON_PAGE in checked.iban.evidence) is spoken
 
 

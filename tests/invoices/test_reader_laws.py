@@ -15,7 +15,7 @@ from invoices.problems import UnreadableDocument
 from invoices.readers.agreement import agree
 from invoices.readers.dates import find_dates
 from invoices.readers.einvoice_xml import read_einvoice_xml
-from invoices.readers.geometry import Page, Word
+from invoices.readers.geometry import Page, Word, lay_out
 from invoices.readers.numbers import find_amounts
 from invoices.readers.payment_codes import BrokenCode, read_payment_code
 from invoices.readers.places import Places
@@ -138,7 +138,7 @@ def test_a_place_is_a_box_of_the_page(texts: list[str], words: str, amount: Deci
     line = [
         Word(text, 20.0 * n, 10, 20.0 * n + 18, 20) for n, text in enumerate([*texts, str(amount), day.isoformat()])
     ]
-    places = Places([Page(1, 300.0, 400.0, tuple(line))])
+    places = Places(lay_out([Page(1, 300.0, 400.0, tuple(line))]))
     for value in (words, amount, day):
         for place in places.of(value):
             left, top, right, bottom = place.box
