@@ -3,9 +3,9 @@
     python -m bench.extraction [FOLDER]
 
 Without FOLDER the development set, ../shared/data/invoices; where there is none, the invented invoices of the tests,
-which every clone has. The invented ones are scored as well, and without FOLDER scans of them, which take minutes. Only
-the development set's page is written, the others are printed. Each kind of document is read in a process of its own,
-so that its peak memory is its own; its first document is read twice, and counted once.
+which every clone has. Those and the ones that nobody mends for are scored as well, and without FOLDER scans of both,
+which take minutes. Only the development set's page is written, the others are printed. Each kind of document is read
+in a process of its own, so that its peak memory is its own; its first document is read twice, and counted once.
 """
 
 import datetime as dt
@@ -34,6 +34,7 @@ from invoices.readers.warming import warm_up
 ROOT = Path(__file__).parents[1]
 DEVELOPMENT = ROOT.parent / "shared" / "data" / "invoices"
 EVERY_CLONES = ROOT / "tests" / "invoices" / "invented"
+NOBODYS = ROOT / "tests" / "invoices" / "unseen"
 PAGE = ROOT / "docs" / "reference" / "extraction.md"
 TODAY = dt.date(2026, 11, 1)
 """Fixed, so that the same readers give the same page on any day."""
@@ -59,6 +60,16 @@ Mean confidence, expected calibration error, and how many documents pass without
 how many of them are fully right; each by the curves as shipped, and by curves that never saw the family.
 
 """
+UNSEEN = """## Layouts that nobody mended for
+
+The documents of `tests/invoices/unseen`: what to expect of new layouts.
+
+"""
+UNSEEN_SCANS = """## Scans of layouts that nobody mended for
+
+The same documents as `python -m bench.scans` makes pictures of them: grey, askew, blurred and noisy.
+
+"""
 INVENTED = """## Invented invoices
 
 Those of `tests/invoices/invented`, which every clone has. The curves that are shipped never saw them, the people who
@@ -67,7 +78,7 @@ wrote the rules did: its README tells the scores at first sight.
 """
 SCANS = """## Scans of the invented invoices
 
-The same documents as `python -m bench.scans` makes pictures of them: grey, askew, blurred and noisy.
+The same for those.
 
 """
 PRINTED = """## E-invoices by their print alone
@@ -86,6 +97,8 @@ class Cost:
 
 
 EINVOICE_PDF = "pdf_einvoice"
+TOLD_EACH = 25
+"""Documents after which the progress is told."""
 Readings = Sequence[tuple[Truth, InvoiceData | None]]
 
 
@@ -99,11 +112,12 @@ def main() -> None:
         own, costs[kind] = _in_own_process(folder, [truth for truth in truths if truth.kind == kind])
         readings += own
     printed: Readings = [(truth, _read_printed(folder / truth.file)) for truth in truths if truth.kind == EINVOICE_PDF]
-    invented: Readings = (
-        [] if folder == EVERY_CLONES else _in_own_process(EVERY_CLONES, list(load_truths(EVERY_CLONES)))[0]
-    )
-    scans: Readings = [] if sys.argv[1:] else _read_scans()
-    text = page(folder.name, readings, costs, {PRINTED: printed, INVENTED: invented, SCANS: scans})
+    others = {UNSEEN: _in_all_processes(NOBODYS)}
+    others[UNSEEN_SCANS] = [] if sys.argv[1:] else _read_scans(NOBODYS)
+    others[PRINTED] = printed
+    others[INVENTED] = [] if folder == EVERY_CLONES else _in_all_processes(EVERY_CLONES)
+    others[SCANS] = [] if sys.argv[1:] else _read_scans(EVERY_CLONES)
+    text = page(folder.name, readings, costs, others)
     print(text)
     if folder == DEVELOPMENT:
         PAGE.write_text(text, "utf-8")
@@ -127,22 +141,38 @@ def load_truths(folder: Path) -> Iterator[Truth]:
         )
 
 
-def _read_scans() -> Readings:
-    """Return the readings of scans of the invented invoices, made for this and thrown away."""
+def _read_scans(folder: Path) -> Readings:
+    """Return the readings of scans of a folder's documents, made for this and thrown away."""
     with tempfile.TemporaryDirectory() as into:
-        make_scans(EVERY_CLONES, Path(into))
-        return _in_own_process(Path(into), list(load_truths(Path(into))))[0]
+        made = make_scans(folder, Path(into))
+        print(f"made {made} scans of {folder.name}", file=sys.stderr)
+        return _in_all_processes(Path(into))
+
+
+def _in_all_processes(folder: Path) -> Readings:
+    """Return the readings of a folder's documents, by as many processes as there are processors."""
+    truths = list(load_truths(folder))
+    answers: list[str | None] = []
+    with multiprocessing.get_context("spawn").Pool(initializer=warm_up) as pool:
+        for answer in pool.imap(_read_as_json, [folder / truth.file for truth in truths]):
+            answers.append(answer)
+            if len(answers) % TOLD_EACH == 0:
+                print(f"read {len(answers)} of {len(truths)}", file=sys.stderr)
+    return _readings(truths, answers)
 
 
 def _in_own_process(folder: Path, truths: Sequence[Truth]) -> tuple[Readings, Cost]:
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         answers, cost = pool.apply(_read_all, ([folder / truth.file for truth in truths],))
+    return _readings(truths, answers), cost
+
+
+def _readings(truths: Sequence[Truth], answers: Sequence[str | None]) -> Readings:
     invoices = [InvoiceData.model_validate_json(answer) if answer else None for answer in answers]
-    return list(zip(truths, invoices, strict=True)), cost
+    return list(zip(truths, invoices, strict=True))
 
 
 def _read_all(paths: Sequence[Path]) -> tuple[list[str | None], Cost]:
-    """Return each reading as JSON, for its model cannot be pickled."""
     warm_up()
     read_file(paths[0])
     answers, milliseconds = [], []
@@ -150,9 +180,18 @@ def _read_all(paths: Sequence[Path]) -> tuple[list[str | None], Cost]:
         started = process_time()
         invoice = read_file(path)
         milliseconds.append(1000 * (process_time() - started) / _pages(invoice))
-        answers.append(invoice.model_dump_json() if invoice else None)
+        answers.append(_as_json(invoice))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return answers, Cost(milliseconds, peak)
+
+
+def _read_as_json(path: Path) -> str | None:
+    return _as_json(read_file(path))
+
+
+def _as_json(invoice: InvoiceData | None) -> str | None:
+    """Return a reading as it can be sent to another process: its model cannot be pickled."""
+    return invoice.model_dump_json() if invoice else None
 
 
 def read_file(path: Path) -> InvoiceData | None:

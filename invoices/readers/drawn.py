@@ -30,6 +30,15 @@ class View:
         """Return how the page is seen."""
         return cls(page.get_rotation(), *page.get_bbox())
 
+    @property
+    def quarter(self) -> int:
+        """How often by 90 degrees counterclockwise text is turned, before rotation, that is seen upright."""
+        return self.rotation // 90
+
+    def of_text(self, quarter: int) -> "View":
+        """Return the view in which text that is turned so often is upright."""
+        return View(90 * quarter, self.left, self.bottom, self.right, self.top)
+
     def seen(self, box: raw.FS_RECTF) -> tuple[float, float, float, float]:
         """Return the box's left, top, right and bottom edge."""
         match self.rotation:

@@ -12,7 +12,7 @@ from pypdfium2 import raw
 
 from invoices.problems import Unreadable, UnreadableDocument
 from invoices.readers.drawn import View
-from invoices.readers.geometry import Page, Word
+from invoices.readers.geometry import Affine, Page, Word
 
 QUARTER_TURN = math.pi / 2
 WORD_GAP = 0.28
@@ -26,6 +26,9 @@ INVISIBLE = "\u00ad\u200b\ufeff\ufffe\x02"
 SURROGATES = range(0xD800, 0xE000)
 """Halves of a character beyond the first plane, as pictures in icon fonts are: no text, and no valid Unicode alone."""
 
+LIES = {1: Affine(0, 1, 0, -1, 0, 1), 2: Affine(-1, 0, 1, 0, -1, 1), 3: Affine(0, -1, 1, 1, 0, 0)}
+"""Where a page lies on the page as sent, both in fractions, by the quarter turns that its text is set across that."""
+
 
 @dataclass(slots=True)
 class _Character:
@@ -35,7 +38,7 @@ class _Character:
     right: float
     bottom: float
     quarter: int
-    """Turns by 90 degrees, 0 to 3, before the page's own rotation."""
+    """Turns by 90 degrees counterclockwise, 0 to 3, before the page's own rotation."""
     after_guess: bool = False
     """Pdfium guesses a space before it."""
 
@@ -60,9 +63,15 @@ def _read_page(document: pypdfium2.PdfDocument, index: int) -> Page:
         return Page(index + 1, 1.0, 1.0, ())  # a broken page among good ones: the others still count
     with closing(page), closing(page.get_textpage()) as text_page:
         width, height = page.get_size()
-        view = View.of(page)
-        characters = _upright(list(_characters(text_page, view, min(text_page.count_chars(), MAX_CHARACTERS))))
-        return Page(index + 1, width, height, tuple(_word(group) for group in _group(characters)))
+        view, count = View.of(page), min(text_page.count_chars(), MAX_CHARACTERS)
+        characters = list(_characters(text_page, view, count))
+        quarter = _usual_quarter(characters, view)
+        turns = (quarter - view.quarter) % 4
+        if turns:  # the whole page is printed sideways, or upside down
+            characters = list(_characters(text_page, view.of_text(quarter), count))
+        upright = [character if character and character.quarter == quarter else None for character in characters]
+        size = (height, width) if turns % 2 else (width, height)
+        return Page(index + 1, *size, tuple(_word(group) for group in _group(upright)), LIES.get(turns))
 
 
 def _characters(text_page: pypdfium2.PdfTextPage, view: View, count: int) -> Iterator[_Character | None]:
@@ -84,16 +93,15 @@ def _characters(text_page: pypdfium2.PdfTextPage, view: View, count: int) -> Ite
         else:
             if (box.top, box.bottom) != line:  # what turns the letters moves them off their line
                 line = box.top, box.bottom
-                quarter = round(raw.FPDFText_GetCharAngle(letters, index) / QUARTER_TURN) % 4
+                quarter = round(-raw.FPDFText_GetCharAngle(letters, index) / QUARTER_TURN) % 4  # told clockwise
             yield _Character(text, *seen(box), quarter, after_guess)
             after_guess = False
 
 
-def _upright(characters: list[_Character | None]) -> list[_Character | None]:
-    """Leave out what is set across the page, as notes in the margin are: its letters would fall into every row."""
+def _usual_quarter(characters: Sequence[_Character | None], view: View) -> int:
+    """Return how most is set. The rest is left out, as notes in the margin are: it would fall into every row."""
     turns = Counter(character.quarter for character in characters if character)
-    usual = turns.most_common(1)[0][0] if turns else 0
-    return [character if character and character.quarter == usual else None for character in characters]
+    return turns.most_common(1)[0][0] if turns else view.quarter
 
 
 def _group(characters: Sequence[_Character | None]) -> list[list[_Character]]:

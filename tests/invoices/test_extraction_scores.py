@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bench.extraction import INVENTED, PAGE, PRINTED, SCANS, Cost, page
+from bench.extraction import INVENTED, PAGE, PRINTED, SCANS, UNSEEN, UNSEEN_SCANS, Cost, page
 from bench.extraction_scores import Truth, fitted, judge, scores
 from invoices.model import FieldValue, InvoiceData, LineItem, Source
 from invoices.readers.read import read_document
@@ -20,7 +20,7 @@ INVOICE = InvoiceData(
     total=FieldValue(value=Decimal("-119.00"), source=Source.TEXT_LABEL, confidence=0.9),
     line_items=(LineItem(amount=Decimal(100)),),
 )
-OTHERS = (PRINTED, INVENTED, SCANS)
+OTHERS = (UNSEEN, UNSEEN_SCANS, PRINTED, INVENTED, SCANS)
 
 
 def truth(*, is_credit_note: bool = False, **expected: Any) -> Truth:

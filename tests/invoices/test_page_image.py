@@ -45,8 +45,7 @@ def test_a_box_lies_on_the_picture_of_a_pdf_however_its_page_lies(rotate: int, *
     (page,) = read_pages(data)
     assert len(page.words) == 2
     for word in page.words:
-        box = word.left / page.width, word.top / page.height, word.right / page.width, word.bottom / page.height
-        assert holds_all_ink(drawn(data), box)
+        assert holds_all_ink(drawn(data), page.as_sent(word.left, word.top, word.right, word.bottom))
 
 
 @pytest.mark.skipif(not ocr.installed(), reason="needs the extra `ocr`")

@@ -1,9 +1,18 @@
 """The text layer's characters become the words that a person sees, however the file spaces them."""
 
+import datetime as dt
+import io
+
+import pikepdf
 import pytest
 
+from invoices.model import FIELD_NAMES
 from invoices.readers.pdf_words import read_pages
-from tests.invoices.documents import make_pdf, pdf_bytes
+from invoices.readers.read import read_document
+from tests.invoices.documents import SAMPLES, make_pdf, pdf_bytes
+
+SAMPLE = SAMPLES / "i2d_coolblue1.pdf"
+TODAY = dt.date(2026, 11, 1)
 
 
 def words_of(content: bytes) -> list[str]:
@@ -46,3 +55,43 @@ def test_halves_of_a_character_are_left_out() -> None:
     (page,) = read_pages(pdf_bytes(pdf))
     text = " ".join(word.text for word in page.words)
     assert text.encode().decode().endswith("123")
+
+
+def set_across(data: bytes, quarter: int, rotation: int) -> bytes:
+    """Return the PDF with its first page's content turned counterclockwise on paper of that shape, and `/Rotate`."""
+    with pikepdf.open(io.BytesIO(data)) as pdf:
+        page = pdf.pages[0]
+        left, bottom, right, top = (float(edge) for edge in page.mediabox)
+        width, height = right - left, top - bottom
+        matrix = {1: (0, 1, -1, 0, top, -left), 2: (-1, 0, 0, -1, right, top), 3: (0, -1, 1, 0, -bottom, right)}[
+            quarter
+        ]
+        page.contents_add(f"q {' '.join(map(str, matrix))} cm".encode(), prepend=True)
+        page.contents_add(b"Q")
+        page.MediaBox = pikepdf.Array([0, 0, *((height, width) if quarter % 2 else (width, height))])
+        for name in ("/CropBox", "/TrimBox", "/BleedBox", "/ArtBox"):
+            if name in page:
+                del page[name]
+        page.Rotate = rotation
+        return pdf_bytes(pdf)
+
+
+@pytest.mark.parametrize("rotation", [0, 90, 180, 270])
+@pytest.mark.parametrize("quarter", [1, 2, 3])
+def test_a_page_that_is_set_across_the_paper_is_read_as_if_it_were_upright(quarter: int, rotation: int) -> None:
+    data = SAMPLE.read_bytes()
+    upright, turned = (read_document(d, today=TODAY) for d in (data, set_across(data, quarter, rotation)))
+    seen = (quarter - rotation // 90) % 4
+    for name in FIELD_NAMES:
+        one, other = getattr(upright, name), getattr(turned, name)
+        assert other.value == one.value
+        if one.box is not None:
+            assert other.box == pytest.approx(across(one.box, seen), abs=0.002), "boxes are told as the page was sent"
+
+
+def across(box: tuple[float, float, float, float], quarter: int) -> tuple[float, float, float, float]:
+    """Return where a box lies on a page that is turned counterclockwise, in fractions from the top left."""
+    for _ in range(quarter):
+        left, top, right, bottom = box
+        box = (top, 1 - right, bottom, 1 - left)
+    return box
