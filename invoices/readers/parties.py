@@ -175,7 +175,7 @@ def _names(layout: Layout, on_the_net: Collection[str]) -> Iterator[_Candidate]:
         bare = printed.lstrip(FIGURES) if own_entry or FORM_LAST.search(cell.folded) else printed
         if not (owned or is_name(bare)):
             continue
-        name = printed + _legal_form_below(layout, cell)
+        name = printed + _legal_form_below(layout, cell, printed)
         short = squeeze(name)
         legal = bool(LEGAL_FORM.search(fold(name)))
         entries = _register_entries(layout, cell) if len(short) > LOGO else []
@@ -225,9 +225,9 @@ def _has_its_owner_below(layout: Layout, cell: Cell) -> bool:
     return any(OWNED.match(other.folded) and other.page == cell.page and _aligned(other, cell) for other in below)
 
 
-def _legal_form_below(layout: Layout, cell: Cell) -> str:
-    """Return the legal form of a name, with a space before it, where it stands on the next line."""
-    if LEGAL_FORM.search(cell.folded):
+def _legal_form_below(layout: Layout, cell: Cell, name: str) -> str:
+    """Return the legal form of a name that begins in a cell, with a space before it: only the next line has it."""
+    if LEGAL_FORM.search(cell.folded) or LEGAL_FORM.search(fold(name)):
         return ""
     under = (other for row in layout.rows[cell.row + 1 : cell.row + 2] for other in row.cells)
     near = (o for o in under if o.page == cell.page and o.top - cell.bottom <= cell.height and _aligned(o, cell))

@@ -87,6 +87,14 @@ def test_figures_below_a_line_make_no_address_of_it(above: tuple[str, str]) -> N
     assert parties([*block(50, 40, *above), *block(50, 110, SELLER, *ADDRESS)])[0] == SELLER
 
 
+def test_a_form_on_the_next_line_is_said_once_where_another_line_has_the_whole_name() -> None:
+    lines = [
+        *block(50, 40, "Nordwind Handels", "Incorporated", "9 Harbour Road"),
+        (300, 700, "Nordwind Handels Incorporated"),
+    ]
+    assert parties(lines)[0] == "Nordwind Handels Incorporated"
+
+
 def test_a_postal_code_of_two_parts_has_no_legal_form() -> None:
     buyer = block(50, 110, "Fam. J. de Boer", "Kerkstraat 18", "9712 AB Groningen")
     assert parties([*block(50, 40, "Groene Stroom"), *buyer, (50, 200, "Factuur 1")])[0] == "Groene Stroom"
