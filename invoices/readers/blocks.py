@@ -13,7 +13,7 @@ from invoices.readers.labels import MAX_DROP, Finder, Labelled, Place
 from invoices.readers.money import Role, role_of
 from invoices.readers.names import MAX_NAME_WORDS, POSTAL_CODE, before_address, clean, is_name
 from invoices.readers.numbers import find_amounts
-from invoices.readers.vocabulary import ATTENTION, BUYER, INVOICE_TITLE, REGISTRATION, SALUTATION, THIRD_PARTY
+from invoices.readers.vocabulary import ATTENTION, BUYER, INVOICE_TITLE, REGISTRATION, SALUTATION, SELLER, THIRD_PARTY
 
 MAX_BLOCK_CELLS = 16
 """Seven lines of an address, some with labels beside them."""
@@ -25,8 +25,8 @@ GAP = 1.4
 """A block ends at a gap of more than this many line heights."""
 FAR = 12
 """Heights of a label with a colon: a value stands nearer to it, what is further off is another block."""
-TOP = 0.33
-"""Share of the page where letterheads and address windows are."""
+TOP, BOTTOM = 0.33, 0.85
+"""Share of the page down to which letterheads and address windows are, and from which on is the foot."""
 MAX_TO_CITY = 4
 """Lines from the name in an address to its city."""
 MAX_SENDER_ROWS, SENDER_PARTS = 25, 3
@@ -74,7 +74,15 @@ def seller_cells(finder: Finder, vendor: FieldValue[str], buyers: Sequence[Cell]
     name = squeeze(vendor.value or "")
     named = [cell for cell in finder.layout.cells if name and name in squeeze(cell.text) and cell not in buyers]
     columns = ((start, *finder.below(start)[:MAX_BLOCK_LINES]) for start in named[:MAX_MENTIONS])
-    return [cell for column in columns for cell in column if cell not in buyers]
+    feet = (_foot_from(finder.layout, cell) for cell in named)
+    return [cell for cells in chain(columns, feet) for cell in cells if cell not in buyers]
+
+
+def _foot_from(layout: Layout, cell: Cell) -> Iterator[Cell]:
+    """Yield the cells from the row of `cell` to the end of its page, if that is the page's foot."""
+    if cell.top >= BOTTOM * layout.pages[cell.page - 1].height:
+        rows = (row for row in layout.rows[cell.row :] if row.page == cell.page)
+        yield from (other for row in rows for other in row.cells)
 
 
 def sender_lines(layout: Layout) -> Iterator[tuple[str, Cell]]:
@@ -152,14 +160,16 @@ def _for_attention(finder: Finder) -> list[Cell]:
 def _second_address(finder: Finder) -> list[Cell]:
     """Return the address below another one in a letter's head: the writer's own comes first; nothing if there is none.
 
-    For pages that say of nobody who it is.
+    For pages that say of no buyer who it is. One that has a seller's label is the writer's own wherever it stands.
     """
-    end, seen = 0.0, False
+    labelled = [at.cell for at in finder.at(SELLER) if at.leads and _address_from(finder, at.cell)]
+    own = [line for cell in labelled for line in (cell, *_block(finder, cell))]
+    end, seen = 0.0, bool(own)
     for row in finder.layout.rows[:MAX_SENDER_ROWS]:
         for cell in row.cells:
             if row.page > 1 or cell.top > TOP * finder.layout.pages[0].height:
                 return []
-            begins = cell.top >= end and not _is_of_the_invoice(cell, row)
+            begins = cell.top >= end and cell not in own and not _is_of_the_invoice(cell, row)
             address = _address_from(finder, cell) if begins else []
             if not address:
                 continue

@@ -127,7 +127,7 @@ def _dates_at(
         if weak and _beside_an_order(finder.layout, labelled.label_cell):
             continue
         score = WEAK_DATE_LABEL if weak else strength
-        score -= SAID_OF_AN_INVOICE * (credit_note and names_an_invoice(labelled))
+        score -= SAID_OF_AN_INVOICE * (credit_note and names_an_invoice(labelled.label_cell))
         score += 0.3 * labelled.leads - 0.4 * labelled.place - 0.02 * date.start
         score -= doubt(labelled, date.start) + SAID_OF_A_DISCOUNT * bool(DISCOUNTED.match(fold(text[date.end :])))
         yield _DateCandidate(date, labelled.cell, score, Source.TEXT_LABEL)
@@ -140,6 +140,7 @@ def _beside_an_order(layout: Layout, cell: Cell) -> bool:
 
 def _dates_after_number(finder: Finder, *, month_first: bool) -> Iterator[_DateCandidate]:
     """Yield the dates of "Rechnung Nr. 471102 vom 05.06.2018", also where the line breaks before or after "vom"."""
+    credit_note = document_type(finder.layout) is DocumentType.CREDIT_NOTE
     for cell in finder.layout.cells:
         title = INVOICE_TITLE.search(cell.folded)
         if not title or len(cell.words) > TITLE_LINE_WORDS:
@@ -155,6 +156,7 @@ def _dates_after_number(finder: Finder, *, month_first: bool) -> Iterator[_DateC
                         ABOUT.search(between)
                         or ORDER.search(between)
                         or OTHER_DOCUMENT.search(fold(text)[: date.start])
+                        or (credit_note and names_an_invoice(cell))
                     )
                     yield _DateCandidate(date, other, 2.8 - SAID_OF_ANOTHER * bool(another), Source.TEXT_LABEL)
         beside = [other for other in finder.layout.rows[cell.row].cells if other.left > cell.left][:1]

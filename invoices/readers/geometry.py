@@ -7,6 +7,8 @@ from statistics import median
 from typing import NamedTuple
 
 from invoices.readers.folding import fold
+from invoices.readers.sidebars import without_sidebar
+from invoices.readers.word import Word
 
 CELL_GAP = 0.95
 """Words further apart than this share of their height belong to different columns; a space is about a quarter."""
@@ -20,24 +22,6 @@ MAX_SPACED, LEAST_SPACED = 2, 6
 """Letters of a piece of a word whose letters are set apart, of which a comma is one; and such pieces in a line."""
 WIDE = 1.6
 """Gap between words as a multiple of that between letters."""
-
-
-@dataclass(frozen=True, slots=True)
-class Word:
-    """A run of characters without space. Points from the page's top left corner, y growing downwards."""
-
-    text: str
-    left: float
-    top: float
-    right: float
-    bottom: float
-    score: float | None = None
-    """How sure an OCR is of the characters, 0 to 1; None: they came as text."""
-
-    @property
-    def height(self) -> float:
-        """Of the line, not of the ink."""
-        return self.bottom - self.top
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,10 +131,16 @@ def lay_out(pages: Sequence[Page]) -> Layout:
     """Return the pages' words as rows of cells."""
     rows: list[Row] = []
     for page in pages:
-        for words in _word_rows(page.words):
+        for words in _page_rows(page):
             cells = tuple(_cell(group, page.number, len(rows)) for group in _split(words))
             rows.append(Row(cells, page.number, len(rows)))
     return Layout(tuple(pages), tuple(rows))
+
+
+def _page_rows(page: Page) -> list[list[Word]]:
+    """Return the rows of the sidebar, if there is one, then the others: what follows on each other stays together."""
+    aside, rest = without_sidebar(page.words, page.width)
+    return [*_word_rows(aside), *_word_rows(rest)]
 
 
 def _word_rows(words: Sequence[Word]) -> list[list[Word]]:

@@ -93,7 +93,7 @@ def _number_candidates(finder: Finder) -> Iterator[_Candidate]:
         charged = is_charged(finder.layout.rows[labelled.label_cell.row], labelled.label_cell)
         weak = OTHER_PAPER.match(labelled.label) or (CREDIT_NUMBER.match(labelled.label) and not credit_note)
         strength = SURE_LABEL - SAID_OF_PAYMENT * bool(RECEIPT.match(labelled.label)) - SAID_IN_A_LINE * charged
-        strength -= SAID_OF_AN_INVOICE * (credit_note and names_an_invoice(labelled))
+        strength -= SAID_OF_AN_INVOICE * (credit_note and names_an_invoice(labelled.label_cell))
         yield from _number_at(labelled, WEAK_NUMBER if weak else strength)
     for labelled in finder.at(INVOICE_TITLE):
         behind = labelled.leads and labelled.place is Place.SAME_CELL
@@ -116,10 +116,11 @@ def _beside_title(layout: Layout, cell: Cell) -> bool:
     return any(INVOICE_TITLE.search(other.folded) for other in titles)
 
 
-def names_an_invoice(labelled: Labelled) -> bool:
+def names_an_invoice(cell: Cell) -> bool:
     """Tell whether a label speaks of an invoice, as that of the one which a credit note corrects does."""
-    said = labelled.label_cell.folded
-    return bool(INVOICES.search(said)) and not (CREDIT_WORDS.search(said) or CORRECTION.search(said))
+    return bool(INVOICES.search(cell.folded)) and not (
+        CREDIT_WORDS.search(cell.folded) or CORRECTION.search(cell.folded)
+    )
 
 
 def _before_a_date(layout: Layout, cell: Cell) -> bool:

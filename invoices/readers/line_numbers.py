@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from invoices.readers.folding import fold
-from invoices.readers.geometry import Cell, Row, Word
+from invoices.readers.geometry import Cell, Row
 from invoices.readers.numbers import find_amounts, parse_number
 from invoices.readers.vocabulary import LINE_AMOUNT, LINE_PRICE, LINE_QUANTITY
+from invoices.readers.word import Word
 
 QUANTITY = re.compile(r"^(?:x\s?)?(-?\d[\d.,'\u2019 ]{0,12})(?:\s?[^\W\d_][^\W\d_.()/]{0,9}[²³]?\.?(?:\(s\))?)?$")
 """A number with at most a unit: `5`, `x5`, `10000,0000 KWh`, `20 Unit(s)`."""

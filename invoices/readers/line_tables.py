@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from invoices.currencies import CURRENCIES
 from invoices.readers.geometry import Layout, Row
 from invoices.readers.line_numbers import Columns, columns_of, tell_apart
 from invoices.readers.money import Role, role_of
@@ -17,10 +18,15 @@ MAX_HEAD_WORDS, MAX_ROW_WORDS, MAX_SUM_WORDS, MAX_SUM_CELLS = 5, 16, 4, 5
 """Of a column's name, of a row of them, of a sum's name, and of a row that is a sum."""
 MOST_PLAIN_WORDS = 2
 """Of each head of a table with a single column of numbers."""
+DAY = re.compile(r"date|day|datum|tag|dag|jour|fecha|dia|data|giorno")
 SUM_CELLS = 2
 """Its name and its amount."""
 WORD = re.compile(r"[^\W\d_][\w.\-]*")
 """Amounts, rates and currencies' signs beside it are no words of a sum's name."""
+POSITION = re.compile(r"(?:pos\.? ?)?0{0,3}(\d{1,3})\.?", re.IGNORECASE)
+"""What a line that is numbered begins with, in a cell of its own."""
+MOST_BETWEEN = 4
+"""Rows from the sum of a group to the next group's first line: its name, and what is said of it."""
 MOST_UNDER = 3
 """Rows under a line that say more about it."""
 SUMS = (Role.TOTAL, Role.PLAIN_TOTAL, Role.NET)
@@ -53,12 +59,26 @@ def tables(layout: Layout) -> Iterator[Table]:
 
 
 def _until_end(rows: Sequence[Row]) -> Iterator[Row]:
-    begun = False
-    for row in rows:
+    begun, number = False, 0
+    for index, row in enumerate(rows):
+        number = _number(row) or number
+        if is_sum(row) and _counts_on(rows[index + 1 : index + 1 + MOST_BETWEEN], number):
+            continue  # of a group
         if is_sum(row) or TABLE_END.fullmatch(row.cells[0].folded.strip(" :")) or (begun and is_other_header(row)):
             return
         begun = begun or _has_money(row)
         yield row
+
+
+def _number(row: Row) -> int | None:
+    """Return which line of its table a row says that it is; None if it does not."""
+    first = POSITION.fullmatch(row.cells[0].text)
+    return int(first[1]) if first and _has_money(row) else None
+
+
+def _counts_on(rows: Sequence[Row], number: int) -> bool:
+    """Tell whether one of the rows is the line after line `number`: what stands before it was the sum of a group."""
+    return number > 0 and any(_number(row) == number + 1 for row in rows)
 
 
 def _is_header(row: Row) -> bool:
@@ -82,10 +102,15 @@ def _is_header(row: Row) -> bool:
 
 
 def _names_what_and_amount(row: Row) -> bool:
-    """Tell whether a row of short heads begins with what is charged and ends with its amount: `Concepto  Importe`."""
-    first, last = row.cells[0], row.cells[-1]
-    short = len(row.cells) > 1 and all(len(cell.words) <= MOST_PLAIN_WORDS for cell in row.cells)
-    return short and bool(LINE_DESCRIPTION.match(first.folded) and LINE_AMOUNT.fullmatch(last.folded.strip(" :()€")))
+    """Tell whether a row of short heads begins with what is charged and ends with its amount: `Concepto  Importe`.
+
+    The day may stand before it, and the currency behind the amount.
+    """
+    first, *others = row.cells[1:] if DAY.fullmatch(row.cells[0].folded) and len(row.cells) > 1 else row.cells
+    short = bool(others) and all(len(cell.words) <= MOST_PLAIN_WORDS for cell in row.cells)
+    amount = others[-1].folded.strip(" :()€") if short else ""
+    amount = amount[:-4] if amount[-3:].upper() in CURRENCIES and amount[-4:-3] == " " else amount
+    return bool(LINE_DESCRIPTION.match(first.folded) and LINE_AMOUNT.fullmatch(amount))
 
 
 def is_other_header(row: Row) -> bool:

@@ -12,10 +12,11 @@ from typing import Any
 import cv2
 import numpy as np
 
-from invoices.readers.geometry import Affine, Page, Word
+from invoices.readers.geometry import Affine, Page
 from invoices.readers.ocr_ink import Ink, Pixels, see_ink
 from invoices.readers.ocr_models import STRETCH, Letter, Line, Models, stretch_for
 from invoices.readers.ocr_repair import repair
+from invoices.readers.word import Word
 
 LONG = 6.0
 """A line this many times as long as it is high tells how the page lies."""

@@ -13,8 +13,9 @@ from stdnum.eu import vat as stdnum_vat
 
 from invoices.readers.accounts import IBAN_LENGTHS
 from invoices.readers.folding import fold
-from invoices.readers.geometry import Page, Word, lay_out
+from invoices.readers.geometry import Page, lay_out
 from invoices.readers.identifiers import compact, iban_valid
+from invoices.readers.word import Word
 
 DIGITS = str.maketrans("ODQIL|SBZG", "0001115826")
 """Digits by the capitals that they are taken for."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from invoices.model import Evidence, FieldValue, Source
-from invoices.readers.blocks import GAP, TOP, heads_a_block, sender_lines
+from invoices.readers.blocks import BOTTOM, GAP, TOP, heads_a_block, sender_lines
 from invoices.readers.folding import fold, squeeze
 from invoices.readers.found import found
 from invoices.readers.geometry import Cell, Layout, Row
@@ -40,8 +40,6 @@ OWNED = re.compile(
     r"titolare\W|propietari[ao]\W|prop(?:rietor)?[.:]|sole (?:trader|proprietor))"
 )
 """Of the line under a name: it says who trades under it."""
-BOTTOM = 0.85
-"""Share of the page from which on is the footer."""
 LABELLED, PAID, SENT = 3.6, 2.1, 2.2
 """What a label, a payee's label and a sender's line say for a name."""
 LINE, LEGAL, LARGE, FIRST, LOW = 0.4, 1.3, 0.6, 0.7, 0.8
@@ -231,7 +229,12 @@ def _legal_form_below(layout: Layout, cell: Cell, name: str) -> str:
         return ""
     under = (other for row in layout.rows[cell.row + 1 : cell.row + 2] for other in row.cells)
     near = (o for o in under if o.page == cell.page and o.top - cell.bottom <= cell.height and _aligned(o, cell))
-    return next((f" {other.text}" for other in near if _is_legal_form(other)), "")
+    return next((f" {other.text}" for other in near if _is_legal_form(other) or _goes_on_to_form(other)), "")
+
+
+def _goes_on_to_form(cell: Cell) -> bool:
+    """Tell whether a line ends the name above it: Italian partners are called `Hotel Rosa di Rossi Mario s.n.c.`."""
+    return cell.text.startswith("di ") and bool(LEGAL_FORM.search(cell.folded))
 
 
 def _rest_below(layout: Layout, cell: Cell, said: Sequence[str]) -> Cell | None:

@@ -12,7 +12,8 @@ from pypdfium2 import raw
 
 from invoices.problems import Unreadable, UnreadableDocument
 from invoices.readers.drawn import View
-from invoices.readers.geometry import Affine, Page, Word
+from invoices.readers.geometry import Affine, Page
+from invoices.readers.word import Word
 
 QUARTER_TURN = math.pi / 2
 WORD_GAP = 0.28

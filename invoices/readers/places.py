@@ -12,8 +12,9 @@ from itertools import accumulate
 from invoices.model import Box
 from invoices.readers.dates import find_dates
 from invoices.readers.folding import fold, squeeze
-from invoices.readers.geometry import Layout, Page, Word
+from invoices.readers.geometry import Layout, Page
 from invoices.readers.numbers import find_amounts
+from invoices.readers.word import Word
 
 LONGEST = 200
 """Letters and digits of a text that is looked for; a longer one is no name or number."""

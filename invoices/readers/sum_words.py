@@ -78,6 +78,7 @@ PLAIN_TOTAL = any_of(
     "brutto",
     "ttc",
     "endbetrag",
+    "importe bruto",
 )
 NET = any_of(
     r"sub[\s-]?tot(?:al|aal|ale)?",
@@ -125,7 +126,7 @@ ADJUSTMENT = any_of(
     r"versand\w*|porto(?:kosten)?|fracht\w*|transport\w*|lieferkosten|aufschlag|zuschlag\w*",
     r"frais(?: de)?(?: port| livraison)?|livraison|verzend\w*|gastos de envio|portes",
     r"spese(?: di)? (?:trasporto|spedizione)",
-    r"discount|rebate|\w*rabatt\w*|\w*nachlass|abschlag\w*|skonto|remise|korting|descuento|dto|sconto",
+    r"discount|rebate|\w*rabatt\w*|\w*nachlass|abschlag\w*|skonto|remise|\w*korting|descuento|dto|sconto",
     r"(?<!total )(?<!totaal )(?<!net )(?<!nett )(?<!netto )(?<!vat )(?<!tax )(?<!o[fn] )(?<!this )"
     r"credits?(?! (?:total|amount|sum|value|note|memo|nett?|excl?|before)(?![a-z]))",
     r"withholding(?: tax)?|(?:bau)?abzugs?steuer|inhouding",

@@ -98,24 +98,27 @@ STAY = any_of(
 PLAIN_DATE = re.compile(r"^\W*(?:date|datum|fecha|data|dato)\W*(?:$|\d|[a-z]+,? )")
 DATE_AFTER_NUMBER = re.compile(r"\b(?:vom|von|du|dated|of|(?<!antes )del|van|d\.d\.|date)\s*$")
 _BEFORE_NL = r"(?:voor|tegen|tot(?: en met)?|uiterlijk(?: op)?|ten laatste(?: op)?)"
+_INSIDE = r"(?:[^.]|\.(?=\d))"
+"""A character inside a sentence: one with an amount in it goes on."""
 DUE_DATE = any_of(
     r"(?:payment\s*)?due(?: for payment)?\s*(?:date|by|on|no later than)?",
     r"pay(?:ment|able)?\s*(?:by|(?:on or )?before|until|deadline|on(?= \d))",
     r"to be (?:paid|settled) (?:by|before|no later than)",
     r"(?:payment|invoice) (?:expiry|expiration) date|(?:latest|last) payment date|settlement date",
     r"(?:last date|deadline) for payment|to reach us by",
-    r"(?:remit|transfer|settle|pay)(?:ment)?\b[^.]{0,40}?\b(?:until|before|no later than|by)",
-    r"(?:balance|remainder)\b[^.]{0,40}?\b(?:no later than|at the latest (?:by|on)|by(?= \d))",
-    r"direct debit (?:date|on)|will (?:be )?(?:collect|take|debit|charge)\w*\b[^.]{0,50}?\bon(?: or \w+)?",
+    rf"(?:remit|transfer|settle|pay)(?:ment)?\b{_INSIDE}{{0,40}}?\b(?:until|before|no later than|by)",
+    rf"(?:balance|remainder)\b{_INSIDE}{{0,40}}?\b(?:no later than|at the latest (?:by|on)|by(?= \d))",
+    rf"direct debit (?:date|on)|will (?:be )?(?:collect|take|debit|charge)\w*\b{_INSIDE}{{0,50}}?\bon(?: or \w+)?",
     r"(?:letzter )?zahltag|(?:letzter )?zahl(?:ungs)?t(?:ermin|ag)|netto bis|ohne abzug bis",
     r"fallig(?:keit|keitsdatum|keitstag|keitstermin)?(?:\s*(?:am|bis|zum))?",
-    r"zahlbar[^.]{0,40}?\bbis(?:\s*zum)?",
+    rf"zahlbar{_INSIDE}{{0,40}}?\bbis(?:\s*zum)?",
     r"(?:spatestens|langstens) (?:am|bis)(?: zum)?|bis (?:spatestens|langstens)(?: zum| am)?",
     r"zahlungsziel|zahlungsfrist|inner(?:t|halb)\b.{0,25}?\bbis(?: zum| spatestens)?",
     r"(?:zahlbar|fallig)\s*(?:zum|am)",
-    r"(?:zahl(?:en?|ung(?:seingang)?)|uberweis(?:en?|ung)|begleich(?:en?|ung)|ausgleich)\b[^.]{0,80}?"
+    rf"(?:zahl(?:en?|ung(?:seingang)?)|uberweis(?:en?|ung)|begleich(?:en?|ung)|ausgleich)\b{_INSIDE}{{0,80}}?"
     r"\bbis(?: spatestens)?(?: zum| am)?",
-    r"\w*(?:betrag|zahlung|forderung)\b[^.]{0,40}?\bwird (?:am|zum)|(?:buchen|ziehen)\b[^.]{0,60}?\b(?:am|zum)",
+    rf"\w*(?:betrag|zahlung|forderung)\b{_INSIDE}{{0,40}}?\bwird (?:am|zum)",
+    rf"(?:buchen|ziehen)\b{_INSIDE}{{0,60}}?\b(?:am|zum)",
     r"\w*betrag ist (?:spatestens )?(?:am|zum|bis(?: zum)?)(?=.{6,30}(?:fallig|zahlbar|zu [uzb]))",
     r"(?:abbuchung|lastschrift(?:einzug)?|einzug|bankeinzug) (?:am|zum)|valuta(?=\W*\d)",
     r"bis(?: zum)?(?= \d{1,2}\.\d{1,2}\.\d{2,4}\W{1,2}(?:rein )?(?:ohne|netto))",
@@ -125,12 +128,12 @@ DUE_DATE = any_of(
     rf"(?:te (?:betalen|voldoen)|betaalbaar) (?:op|{_BEFORE_NL})",
     r"(?:uiterste\s*)?betaal(?:datum|dag|termijn)|betalingstermijn|voldoen voor",
     rf"(?:beta(?:len|al|ling)|overma(?:ken|king)|storten)(?: graag)? {_BEFORE_NL}",
-    rf"bedrag[^.]{{0,20}}? {_BEFORE_NL}(?= \d)|(?:^\W*|(?:dagen|betaling|betalen)\W+)"
+    rf"bedrag{_INSIDE}{{0,20}}? {_BEFORE_NL}(?= \d)|(?:^\W*|(?:dagen|betaling|betalen)\W+)"
     r"(?:uiterlijk|ten laatste)(?: op)?(?=\W*\d)",
     r"(?:voor|tegen|uiterlijk|ten laatste)(?: op)?(?= \d.{4,24}\b(?:te )?(?:betalen|voldoen|maken|storten))",
-    r"(?:saldo|restant)\b[^.]{0,40}? (?:uiterlijk|ten laatste)(?: op)?(?= \d)",
+    rf"(?:saldo|restant)\b{_INSIDE}{{0,40}}? (?:uiterlijk|ten laatste)(?: op)?(?= \d)",
     r"wordt (?:op|rond|omstreeks)(?=.{6,40}(?:afgeschr|geincass))",
-    r"(?:incasso|incasseren|afschrijving|schrijven|domiciliering)\b[^.]{0,40}?\b(?:op|rond|omstreeks)(?= \d)",
+    rf"(?:incasso|incasseren|afschrijving|schrijven|domiciliering)\b{_INSIDE}{{0,40}}?\b(?:op|rond|omstreeks)(?= \d)",
     r"(?:date\s*(?:d'|de\s*)?)?(?:limite de (?:paiement|reglement)|exigibilite)",
     r"(?:date\s*(?:d'|de\s*)?)?echeances?(?: de (?:paiement|reglement))?",
     r"reglement (?:attendu )?(?:le|au)(?=\W*\d)|date\s*(?:d[eu]\s*)?(?:reglement|prelevement)",
@@ -139,23 +142,23 @@ DUE_DATE = any_of(
     r"^\W*(?:avant|au plus tard) le",
     r"(?:a payer|payable|regler|paiement|reglement)\b[^.\d]{0,20}? pour le(?=\W*(?:\d|$))",
     r"(?:a payer|payable|a regler)\b[^.\d]{0,20}? (?:le|au)(?=\W*(?:\d|$))",
-    r"(?:payer|payable|regler|verser|acquitter|reglement|paiement|virement)\b[^.]{0,40}?"
+    rf"(?:payer|payable|regler|verser|acquitter|reglement|paiement|virement)\b{_INSIDE}{{0,40}}?"
     r"(?:avant|au plus tard|jusqu'au)(?: le)?",
-    r"(?:solde|reste|somme|montant|acompte)\b[^.]{0,40}?\bau plus tard(?: le)?",
-    r"(?:paiement|reglement|payable|virement|echeance|jours)\b[^.]{0,40}?\bsoit (?:le|au)(?=\W*(?:\d|$))",
+    rf"(?:solde|reste|somme|montant|acompte)\b{_INSIDE}{{0,40}}?\bau plus tard(?: le)?",
+    rf"(?:paiement|reglement|payable|virement|echeance|jours)\b{_INSIDE}{{0,40}}?\bsoit (?:le|au)(?=\W*(?:\d|$))",
     r"(?:due?s?|exigible|echoit|echeant) (?:le|au)(?=\W*(?:\d|$))",
     r"(?:fecha\s*(?:de\s*)?)?(?:vencimientos?|vto|vence(?: el)?)|(?:pagader[oa]|exigible|a pagar) el",
-    r"(?:pag[aou]\w*|abon(?:o|ar|en?)|transferencia)\b[^.]{0,30}?"
+    rf"(?:pag[aou]\w*|abon(?:o|ar|en?)|transferencia)\b{_INSIDE}{{0,30}}?"
     r"\b(?:antes del?|hasta|a mas tardar|como maximo)(?: el)?",
-    r"(?:saldo|resto|restante|importe|pendiente)\b[^.]{0,40}?\b(?:a mas tardar|como maximo)(?: el)?",
+    rf"(?:saldo|resto|restante|importe|pendiente)\b{_INSIDE}{{0,40}}?\b(?:a mas tardar|como maximo)(?: el)?",
     r"fecha (?:(?:limite|maxima|tope)(?: de pago)?|(?:de )?(?:cargo|cobro|adeudo))|plazo(?: de pago)?",
     r"(?:cargo|adeudo|cobro|domicilia(?:cion|do))(?: en (?:su )?cuenta)?(?:\W+el)?(?=\W+\d)",
-    r"se (?:cargara|cobrara|adeudara)\b[^.]{0,40}? el(?: dia)?|^\W*(?:a mas tardar|como maximo)(?: el)?",
+    rf"se (?:cargara|cobrara|adeudara)\b{_INSIDE}{{0,40}}? el(?: dia)?|^\W*(?:a mas tardar|como maximo)(?: el)?",
     r"(?:data\s*(?:di\s*)?)?scad(?:enz[ae](?: (?:del )?pagamento)?|e(?: il)?|\.)|data (?:di )?addebito",
     r"(?:(?:da )?pagare |pagamento )?entro(?: e non oltre)?(?: il)?",
     r"termine(?: ultimo)?(?: (?:di|del|per il) pagamento)?",
     r"(?:ri\.?ba\.?|r\.?b\.?|ricevuta bancaria|pagamento) al(?=\W*(?:\d|$))",
-    r"(?:pagabile|esigibile|addebit(?:o|at[oa])\b[^.]{0,25}?) il(?=\W*(?:\d|$))",
+    rf"(?:pagabile|esigibile|addebit(?:o|at[oa])\b{_INSIDE}{{0,25}}?) il(?=\W*(?:\d|$))",
     r"(?:payment|payable|zahlbar|zahlung|paiement|reglement|virement|betal(?:en|ing)|betaalbaar|pago|pagadero|"
     r"transferencia|giro|pagamento|bonifico|ri\.?ba\.?)(?: terms)?\W{1,2}(?:(?:within|in|innerhalb(?: von)?|innert|"
     r"binnen|a|sous|bancario|bancaire|bonifico) )*(?=\d{1,3} (?:days|tagen?|jours|dagen|dias|giorni|gg)(?![a-z]))",
@@ -175,7 +178,7 @@ SELLER = _party(
     r"fournisseur|vendeur|emetteur|prestataire",
     r"leverancier|verkoper",
     r"(?:datos del )?(?:proveedor|vendedor|emisor)|fornitore|mittente|prestatore",
-    r"cedente(?:\s*/\s*prestatore)?(?: \(fornitore\))?",
+    r"cedente(?:\s*/\s*prestatore)?(?: \(fornitore\))?|(?:de|da|van|von)(?=\W*$)",
 )
 PAYEE = _party(
     r"pay(?:able)? to|payee|remit to|account (?:name|holder)|in favou?r of|beneficiary|kontoinhaber|zahlungsempfanger",
@@ -211,7 +214,8 @@ THIRD_PARTY = _party(
     r"rappresentante fiscale",
 )
 YOURS = any_of(
-    r"your|ihre?[nrms]?|uw|votre|vos|(?<!bonifico )(?<!bancario )su|vuestro|vostr[oa]|customer'?s?",
+    r"your|ihre?[nrms]?|uw|votre|vos|(?<!bonifico )(?<!bancario )su(?! (?:banc[ao]|conto|c/c))",
+    r"(?:a|de|en|por) su banco|vuestro|vostr[oa]|customer'?s?",
     r"client|cliente|acheteur|kunden?|empfangers?|klant|buyer'?s?|debit\w*",
     r"(?:recipient'?s?|\w+empfangers?|auftraggebers?|opdrachtgever|afnemer|preneur|destinatari[oa]|adquirente|cessionario|"
     r"committente)(?!\w|\.\s|\s[^\w\s(]\s)",  # `Steuerschuldnerschaft des Leistungsempfängers. USt-IdNr. …` has an end

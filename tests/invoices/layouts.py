@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from invoices.readers.geometry import Layout, Page, Word, lay_out
+from invoices.readers.geometry import Layout, Page, lay_out
 from invoices.readers.labels import Finder
+from invoices.readers.word import Word
 from tests.invoices.documents import Line
 
 WIDTH, HEIGHT, SIZE = 595.0, 842.0, 10.0

@@ -14,7 +14,8 @@ from invoices.gemini_check import check_on_pages, with_findings
 from invoices.model import FIELD_NAMES, DocumentType, Evidence, FieldValue, InvoiceData, LineItem, Source, TaxPart
 from invoices.prompt import PROMPT_VERSION
 from invoices.readers.folding import squeeze
-from invoices.readers.geometry import Page, Word
+from invoices.readers.geometry import Page
+from invoices.readers.word import Word
 
 TODAY = dt.date(2026, 11, 21)
 WIDTH, HEIGHT = 600.0, 800.0

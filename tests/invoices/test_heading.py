@@ -159,6 +159,7 @@ def test_captions_may_stand_under_their_values(gap: int) -> None:
         (["CREDITNOTA", "Datum | Datum factuur", "13/05/2024 | 01/02/2024"], MAY),
         (["FACTUUR", "Datum factuur | 13/05/2024"], MAY),
         (["CREDITNOTA", "Datum factuur | 13/05/2024"], MAY),
+        (["CREDITNOTA", "Datum", "13-05-2024", "Betreft factuur", "VF-2501188 d.d. 12-02-2024"], MAY),
         (
             ["13/05/2024", "Date | Treatment | Fee", "01/02/2024 | Root canal | 80.00", "08/02/2024 | Crown | 90.00"],
             MAY,
@@ -240,6 +241,8 @@ def test_a_date_at_the_foot_is_that_of_the_printing() -> None:
         "Échoit le | 12/06/2024",
         "Le agradecemos que abone el importe antes del 12/06/2024",
         "Die Nachzahlung wird am 12.06.2024 fällig.",
+        "We will collect €527.20 from your account on 12 June 2024.",
+        "Bitte zahlen Sie 1.306,98 EUR bis zum 12.06.2024.",
     ],
 )
 def test_the_due_date_is_found_in_each_language(text: str) -> None:

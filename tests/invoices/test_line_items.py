@@ -272,3 +272,24 @@ def test_a_number_in_a_sentence_under_the_amounts_is_none() -> None:
         Decimal("486.00"),
         Decimal("435.00"),
     ]
+
+
+def test_numbered_lines_go_on_after_the_sum_of_a_group() -> None:
+    header = "Pos | Bezeichnung | Menge | Einzelpreis | Betrag"
+    first = ("Lohn", "1 | Meister | 7,5 | 62,00 | 465,00", "2 | Anfahrt | 1 | 35,00 | 35,00", "Summe Lohn |||| 500,00")
+    then = ("Material", "3 | Schalter | 2 | 46,80 | 93,60", "Summe Material |||| 93,60", "Nettobetrag |||| 593,60")
+    assert len(lines_of(header, *first, *then, edges=WIDE)) == 3
+    below = ("Skonto", "1 | 2 % bis 1. Mai ||| 11,87", "Zahlbetrag |||| 581,73")
+    assert len(lines_of(header, *first, *below, edges=WIDE)) == 2, "a list that begins anew is another one"
+
+
+def test_the_day_may_stand_before_what_is_charged_and_the_currency_behind_its_amount() -> None:
+    rows = ("02/07/2025 | Habitación | 10 % | 168,00", "03/07/2025 | Restaurante | 10 % | 74,50")
+    other = "04/07/2025 | Spa | 21 % | 85,00"
+    assert len(lines_of("Fecha | Concepto | IVA | Importe EUR", *rows, other, "Total ||| 327,50")) == 3
+
+
+def test_the_sum_before_a_discount_is_no_line() -> None:
+    header = "Descripción | Cantidad | Precio | Importe"
+    rows = ("Rodapié | 4 | 10,00 | 40,00", "Palé | 2 | 30,00 | 60,00", "Importe bruto ||| 100,00")
+    assert len(lines_of(header, *rows, "Descuento 3 % ||| -3,00", "Base imponible ||| 97,00")) == 2

@@ -2,8 +2,9 @@
 
 import pytest
 
-from invoices.readers.geometry import Page, Word
+from invoices.readers.geometry import Page
 from invoices.readers.ocr_repair import repair
+from invoices.readers.word import Word
 
 
 def repaired(*texts: str) -> list[str]:

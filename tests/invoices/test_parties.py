@@ -110,7 +110,7 @@ def test_letters_that_are_set_apart_are_words() -> None:
     [
         (("Ruderclub Havel 1902 e. V.",), "Ruderclub Havel 1902 e. V."),
         (("Hall of St Mary (registered charity 512 338)",), "Hall of St Mary"),
-        (("Albergo Tre Pini", "di Ferrari Gino S.a.s."), "Albergo Tre Pini"),
+        (("Albergo Tre Pini", "di Ferrari Gino S.a.s."), "Albergo Tre Pini di Ferrari Gino S.a.s."),
         (("pagelark", "Pagelark Technologies OÜ"), "Pagelark Technologies OÜ"),
         (("STAHL WIMMER", "Wimmer Stahlhandel Ges.m.b.H."), "Wimmer Stahlhandel Ges.m.b.H."),
         (("Knockmore Clinic", "Co. Mayo"), "Knockmore Clinic"),
@@ -455,3 +455,34 @@ def test_the_vat_id_of_who_owes_the_tax_is_the_buyers(text: str, own: bool) -> N
 
 def test_a_first_page_without_words_has_no_names() -> None:
     assert read_text([page([]), page(block(50, 50, SELLER, *ADDRESS), 2)]).vendor_name.value is None
+
+
+def test_a_name_goes_on_to_its_legal_form_on_the_next_line() -> None:
+    lines = block(50, 40, "Tipografia Orobica", "di Belotti Fratelli s.n.c.", "Via Broseta 60", "24122 Bergamo")
+    assert parties(lines)[0] == "Tipografia Orobica di Belotti Fratelli s.n.c."
+
+
+@pytest.mark.parametrize("label", ["De", "Da", "Van", "Von:"])
+def test_a_small_word_alone_above_a_name_says_that_it_is_the_sellers(label: str) -> None:
+    lines = [*block(50, 110, label, "Camille Aubrac", *ADDRESS), *block(320, 40, "Muster GmbH", *OTHER_ADDRESS)]
+    assert parties(lines)[0] == "Camille Aubrac"
+
+
+def test_numbers_in_the_foot_that_begins_with_the_sellers_name_are_the_sellers() -> None:
+    """The buyer has no label, and its VAT id comes first."""
+    buyer = block(320, 110, "Verpakkingen Maasland", "Markt 1", f"BTW {BUYERS_VAT}")
+    foot: list[Line] = [
+        (50, 740, "Transport Lemmens nv"),
+        (240, 740, "www.lemmens.example"),
+        (380, 740, "BTW BE 0754.368.703"),
+    ]
+    assert read_text([page([*buyer, *foot])]).vendor_vat_id.value == "BE0754368703"
+
+
+@pytest.mark.parametrize(
+    ("text", "iban"),
+    [(f"Bonifico entro il 16.07.2025 su Banco Orobico, IBAN {IBAN}", IBAN), (f"Cargo en su banco, IBAN {IBAN}", None)],
+    ids=["Italian: on", "Spanish: your"],
+)
+def test_a_bank_is_the_readers_own_in_one_language_and_the_payees_in_another(text: str, iban: str | None) -> None:
+    assert read_text([page([*block(50, 40, SELLER, *ADDRESS), (50, 400, text)])]).iban.value == iban

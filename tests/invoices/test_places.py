@@ -5,8 +5,9 @@ from decimal import Decimal
 
 import pytest
 
-from invoices.readers.geometry import Page, Word, lay_out
+from invoices.readers.geometry import Page, lay_out
 from invoices.readers.places import Places
+from invoices.readers.word import Word
 
 
 def places_in(*rows: str) -> Places:

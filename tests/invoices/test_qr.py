@@ -13,10 +13,11 @@ from PIL import Image
 
 from invoices.model import Evidence, InvoiceData, Source
 from invoices.readers import ocr, qr
-from invoices.readers.geometry import Page, Word, lay_out
+from invoices.readers.geometry import Page, lay_out
 from invoices.readers.page_check import check_against_page
 from invoices.readers.places import Places
 from invoices.readers.read import read_document
+from invoices.readers.word import Word
 from tests.invoices.codes import EPC, SWISS, epc, pdf_with_code, picture_of, png
 from tests.invoices.documents import Line, attach, make_pdf, pdf_bytes, ubl_invoice
 

@@ -15,11 +15,12 @@ from invoices.problems import UnreadableDocument
 from invoices.readers.agreement import agree
 from invoices.readers.dates import find_dates
 from invoices.readers.einvoice_xml import read_einvoice_xml
-from invoices.readers.geometry import Page, Word, lay_out
+from invoices.readers.geometry import Page, lay_out
 from invoices.readers.numbers import find_amounts
 from invoices.readers.payment_codes import BrokenCode, read_payment_code
 from invoices.readers.places import Places
 from invoices.readers.reconcile import reconcile
+from invoices.readers.word import Word
 from invoices.readers.xml_values import as_amount, as_date, as_iban_field, as_unit_price, as_vat_field
 from tests.invoices.codes import SWISS
 from tests.invoices.documents import SAMPLES, ubl_invoice

@@ -5,9 +5,10 @@ import datetime as dt
 import pytest
 
 from invoices.model import InvoiceData
-from invoices.readers.geometry import Page, Word, lay_out
+from invoices.readers.geometry import Page, lay_out
 from invoices.readers.money import Role, role_of
 from invoices.readers.text import read_text
+from invoices.readers.word import Word
 from tests.invoices.layouts import page, table
 
 SHOP = (
