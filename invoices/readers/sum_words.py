@@ -78,7 +78,6 @@ PLAIN_TOTAL = any_of(
     "brutto",
     "ttc",
     "endbetrag",
-    "importe bruto",
 )
 NET = any_of(
     r"sub[\s-]?tot(?:al|aal|ale)?",
@@ -88,7 +87,7 @@ NET = any_of(
     r"(?:zwischen|netto|positions)\s*summe|summe (?:der )?positionen|gesamtpreis netto",
     r"(?:gesamt|waren|steuerbasis)\s*(?:betrag|wert)?\s*netto",
     r"(?:summe|gesamt|rechnungssumme|gesamtbetrag|betrag)\s*(?:netto|ohne|exkl|excl|zzgl)\w*\.?(?: ust| mwst)?",
-    r"nettobetrag|bemessungsgrundlage|warenwert",
+    r"nettobetrag|bemessungsgrundlage|warenwert|importe bruto",
     r"(?:total|montant|sous-total)?\s*(?:eur\s*)?h\.?t\b\.?|(?:montant|total) (?:total )?net",
     r"(?:totaal\s*)?ex(?:cl|clusief)\w*\.?\s*(?:btw)?",
     r"h(?:ors )?t\.?v\.?a",
