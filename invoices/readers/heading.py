@@ -31,7 +31,7 @@ NUMBER = re.compile(r"(?:[A-Z]{1,6}[ ])?[A-Za-z0-9](?:[\w/.\-]|(?<=\d)['\u2019](
 _FIRST_GROUP = r"(?:[A-Z]{1,4} )?(?:[A-Z]{1,4}[\-./]?)?\d{1,8}(?:[\-./]\d{1,8})*"
 GROUPED = re.compile(
     rf"(?:{_FIRST_GROUP}(?: (?:[A-Z]{{1,3}} )?\d{{2,10}})+(?: \d)?)"
-    r"(?=$|\)|[,;] |\s+[\u2013\u2014|\u00b7\u2022]\s|\s+(?:vom|von|du|del|dated|of|van|d\.d\.|le|date|datum)\s)"
+    r"(?=$|\)|[,;] |\s+[\-\u2013\u2014|\u00b7\u2022]\s|\s+(?:vom|von|du|del|dated|of|van|d\.d\.|le|date|datum)\s)"
 )
 """A number in groups, which nothing follows but what is told apart: `VR 881 204 55`, `W-26 03318 vom 1. Mai`."""
 SLASHED = re.compile(r"(?:[A-Z]{1,6} )?[\w.\-]*\d[\w.\-]* / (?!\d+[.,]\d\d$)[\w.\-]*\d[\w\-]*$")

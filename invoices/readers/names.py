@@ -83,6 +83,8 @@ POSTAL_CODE = re.compile(
     r"(?<!\d-)\b\d{4,6}\b(?!-[a-z]\b)|\b[a-z]{1,2}\d[a-z\d]? ?\d[a-z]{2}\b|\b[a-z]\d[\dw] [a-z\d]{4}\b"
 )
 """Of most of Europe; British; Irish. On folded text."""
+CODE = re.compile(r"(?=(?:\D*\d){4})[a-z\d]{8,}")
+"""One word with many figures: `MNGLCU71D55D548R`, a tax number."""
 ADDRESS_PARTS = 3
 """Of an address in one line: name, street, city."""
 MAX_NAME_WORDS, MAX_NAME_LENGTH = 8, 70
@@ -101,7 +103,7 @@ def is_name(text: str) -> bool:
     longest, most = (MAX_LEGAL_LENGTH, MAX_LEGAL_WORDS) if legal else (MAX_NAME_LENGTH, MAX_NAME_WORDS)
     if len(words) > most or len(text) > longest or (not legal and INVOICES.search(folded)):
         return False
-    if ":" in text or "@" in text or all(len(word) == 1 for word in words):
+    if ":" in text or "@" in text or CODE.fullmatch(folded) or all(len(word) == 1 for word in words):
         return False
     if GOES_ON.match(text) or END_OF_SENTENCE.fullmatch(text):
         return False

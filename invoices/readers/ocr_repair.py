@@ -30,6 +30,8 @@ CAPITAL_I = re.compile(r"(?<=[a-z]{2})I(?=[a-z])")
 """Within small letters it is a small L: "WorId"."""
 THOUSANDS = re.compile(r"(?<=\d):(?=\d{3}([.,])\d\d(?!\d))")
 """A colon before three digits and cents: no time is written so."""
+CENTS = re.compile(r"(?<![\d.,])(\d{1,3}(?:([.,])\d{3})(?:\2\d{3})*)\2(?=\d\d(?![\d.,]))")
+"""A large number up to its cents: between them stands the other sign than between its thousands."""
 OTHER_SMALL = re.compile(r"[a-km-z]")
 LABELS = frozenset(
     re.findall(
@@ -70,6 +72,7 @@ def repair(page: Page) -> Page:
 def _by_neighbours(text: str) -> str:
     text = CAPITAL_I.sub("l", ONE_BETWEEN.sub("1", ZERO_BETWEEN.sub("0", DASH_BETWEEN.sub("-", text))))
     text = THOUSANDS.sub(lambda match: "." if match[1] == "," else ",", text)
+    text = CENTS.sub(lambda match: match[1] + ("," if match[2] == "." else "."), text)
     return text if OTHER_SMALL.search(text) else SMALL_L.sub("I", text)
 
 

@@ -43,6 +43,7 @@ def lines(*texts: str) -> list[Line]:
         (["Facture 2026-31 émise le 1er août 2026, payable au plus tard le 31 août 2026"], "2026-31"),
         (["FACTURA RECTIFICATIVA", "N.º: R-2026-3", "Rectifica la factura: 2026-0150 de 12/02/2026"], "R-2026-3"),
         (["Votre facture n° | 881 204 557"], "881 204 557"),
+        (["Fattura n. 2503 118844 07 - pag. 2 di 2"], "2503 118844 07"),
         (["FACTURE DE TRANSPORT N° 6620"], "6620"),
         (["Rechnungsnummer | VR 2026 100 884 213"], "VR 2026 100 884 213"),
         (["Receipt number | 2290-4417-11", "Invoice number | INV-77"], "INV-77"),

@@ -242,6 +242,7 @@ def test_a_name_beside_its_register_entry_counts_more_than_the_first_line() -> N
         "Inhaberin Maike Sommer",
         "C/ Alfarería 33, bajo",
         "ZA de la Bérangerais",
+        "MNGLCU71D55D548R",
     ],
 )
 def test_labels_and_addresses_are_no_names(text: str) -> None:
