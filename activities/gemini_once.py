@@ -37,6 +37,8 @@ SETTLED = frozenset({"needs_ocr", "no_text_layer", "pages_not_read"})
 """What the local readers could not do and Gemini has done."""
 SAVE_PAUSES_SECONDS = (0.5, 1.0, 2.0, 4.0)
 """Between the tries to store an answer that is paid for. Then it is given up, and another attempt pays for it again."""
+LONGEST_PAUSE_SECONDS = 900.0
+"""Most that a `Retry-After` puts a document off. A quota of a day asks for hours: people can have the local reading."""
 LEAST_PAUSE_SECONDS = 1.0
 """Between two attempts at the same bytes: who waited in a slot takes over without a new turn of the limit."""
 
@@ -121,12 +123,14 @@ async def _ask(work: Work, hints: Hints) -> Reading:
         return await _answered(work, hints)
     except PASSING as error:
         after = getattr(error, "retry_after_seconds", None) or 0.0
-        if call.may_retry_in(after):
+        if after <= LONGEST_PAUSE_SECONDS and call.may_retry_in(after):
             left = error.hints if isinstance(error, AskAgainError) else hints
             await leave_lease(db, work.lease, max(after, LEAST_PAUSE_SECONDS), left.to_json())
             raise
         await release_lease(db, work.lease)
-        raise NotReadError(UNAVAILABLE, f"{error}, and its retries are used up") from None
+        late = after > LONGEST_PAUSE_SECONDS
+        why = f"it asks to be left alone for {after:.0f} s" if late else "its retries are used up"
+        raise NotReadError(UNAVAILABLE, f"{error}, and {why}") from None
     except NotReadError as error:
         await leave_lease(db, work.lease, REFUSED_SECONDS, {"refused": [error.problem.code, str(error)]})
         raise

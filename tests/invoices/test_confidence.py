@@ -80,14 +80,14 @@ def test_a_models_own_word_counts_only_so_far() -> None:
 @given(st.floats(0, 1), st.lists(st.sampled_from([fact for fact in EVIDENCE if EVIDENCE[fact] < 0])))
 def test_no_curve_makes_a_models_word_alone_surer(own_word: float, against: list[Evidence]) -> None:
     """The shipped curves, which never saw a model, made .9966 of .95: enough to pass without a person."""
-    told = FieldValue(value="x", source=Source.GEMINI, word_score=own_word, evidence=tuple(against))
+    told = FieldValue[str](value="x", source=Source.GEMINI, word_score=own_word, evidence=tuple(against))
     found = assess(InvoiceData(invoice_number=told), TODAY).invoice_number
     assert found.confidence <= min(prior_of(Source.GEMINI, own_word), WORD_ALONE) + 0.0001
     assert Policy().min_confidence > WORD_ALONE
 
 
 def test_one_fact_for_a_models_word_lets_the_curves_count() -> None:
-    told = FieldValue(value="x", source=Source.GEMINI, word_score=0.95, evidence=(Evidence.ON_PAGE,))
+    told = FieldValue[str](value="x", source=Source.GEMINI, word_score=0.95, evidence=(Evidence.ON_PAGE,))
     assert assess(InvoiceData(invoice_number=told), TODAY).invoice_number.confidence > 0.95
 
 

@@ -129,7 +129,7 @@ def test_a_confidence_names_its_prior_its_evidence_and_its_calibration() -> None
 
 
 def test_a_models_word_alone_says_why_it_counts_no_more() -> None:
-    told = FieldValue(value="R-4711", source=Source.GEMINI, word_score=0.95)
+    told = FieldValue[str](value="R-4711", source=Source.GEMINI, word_score=0.95)
     judged = judge(InvoiceData(invoice_number=told), Known(), TODAY).invoice_number
     assert [part.what for part in explain(judged, "invoice_number")] == ["prior:gemini", "own_word_alone"]
     assert sum_of_field(explain(judged, "invoice_number")) == judged.confidence == WORD_ALONE
