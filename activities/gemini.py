@@ -28,6 +28,7 @@ from activities.tools import GeminiAccess
 from invoices.prices import Tokens
 
 EXCERPT_CHARACTERS = 300
+GRACE_SECONDS = 1.0
 MOST_TOKENS = 100_000_000
 """Of one kind in one answer: what is beyond is no count, and no money that anybody pays."""
 COMPLETE, CUT = "STOP", "MAX_TOKENS"
@@ -126,7 +127,8 @@ async def _generate(client: genai.Client, question: Question) -> types.GenerateC
         thinking_config=types.ThinkingConfig(thinking_level=question.thinking) if question.thinking else None,
     )
     try:
-        async with asyncio.timeout(question.timeout_seconds):  # the client's is of each read: bytes may drip for hours
+        # The client's timeout is of each read: bytes may drip for hours. It goes first: it knows what was never sent.
+        async with asyncio.timeout(question.timeout_seconds + GRACE_SECONDS):
             return await client.aio.models.generate_content(
                 model=question.model, contents=_contents(question), config=config
             )

@@ -1,17 +1,18 @@
 """What comes back instead of an answer of the API: whatever it is, it fails no document and harms no worker."""
 
 import asyncio
+import contextlib
 import dataclasses
 import gzip
 import json
+import socket
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
 
 import pytest
 
 from activities import gemini_client
-from activities.errors import OutgoingTimeoutError, RequestRefusedError, TryAgainLaterError
-from activities.gemini import MOST_TOKENS, Answer, Question, ask
+from activities.errors import OutgoingTimeoutError, RequestRefusedError, TryAgainLaterError, UnreachableError
+from activities.gemini import MOST_TOKENS, Answer, Question, ask, is_lost
 from activities.tools import GeminiAccess, Tools
 from dag.values import Json
 from embedded.fake_gemini import FakeGemini
@@ -121,7 +122,7 @@ async def test_neither_key_nor_document_follow_a_redirect() -> None:
     assert (len(fake.asked), other.asked) == (1, [])
 
 
-@asynccontextmanager
+@contextlib.asynccontextmanager
 async def dripping() -> AsyncIterator[str]:
     """Serve an answer of which a byte comes now and then, for ever."""
 
@@ -150,6 +151,21 @@ async def test_an_answer_that_drips_has_no_more_time_than_another() -> None:
     async with dripping() as url, asyncio.timeout(20):
         with pytest.raises(OutgoingTimeoutError, match=r"Gemini did not answer within 0\.5 s"):
             await ask(GeminiAccess("key", url), dataclasses.replace(QUESTION, timeout_seconds=0.5))
+
+
+async def test_who_takes_no_connection_was_sent_nothing() -> None:
+    """Else an outage of the network would be paid for, and use up the day's budget."""
+    with socket.socket() as full, contextlib.ExitStack() as waiting:
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        for _ in range(4):  # fill its queue
+            client = waiting.enter_context(socket.socket())
+            client.setblocking(False)
+            client.connect_ex(full.getsockname())
+        access = GeminiAccess("key", f"http://127.0.0.1:{full.getsockname()[1]}")
+        with pytest.raises(UnreachableError) as told:
+            await ask(access, dataclasses.replace(QUESTION, timeout_seconds=0.5))
+    assert not is_lost(told.value)
 
 
 @pytest.mark.parametrize(
