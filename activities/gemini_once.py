@@ -78,7 +78,7 @@ async def read_with_gemini(work: Work) -> Reading:
         if isinstance(claim, Reading):
             return claim
         async with renewing(work.tools.db, work.lease):
-            return await _ask(work, Hints.of(claim.note))
+            return await _ask(work, Hints.of(claim))
     except NotReadError as error:
         work.tools.metrics.models.count_fallback(error.problem.code)
         return await _left_to_local_readers(work, error)

@@ -68,6 +68,9 @@ async def test_the_work_of_one_who_died_is_taken_over(keyless: Tools) -> None:
         output = await asking
     assert (output["reader"], len(fake.asked)) == ("gemini", 1)
     assert (count(tools, "single_flight_waits_total"), await leases(tools, document)) == (1, 0)
+    uses = await load_document_uses(tools.db, TENANT, document.document_id)
+    assert [use.outcome for use in uses] == ["lost", "read"], "what a killed worker asked may be paid for"
+    assert uses[0].cost > uses[1].cost > 0
 
 
 async def test_a_call_that_takes_longer_than_a_lease_keeps_it(keyless: Tools, monkeypatch: pytest.MonkeyPatch) -> None:
