@@ -99,12 +99,16 @@ async def _claim(work: Work) -> Reading | Claim:
             raise
         raise NotReadError(BUDGET, str(error)) from None
     except BeingReadError as error:
-        if call.may_retry_in(error.retry_after_seconds or 0):
+        if _may_wait(call, error.retry_after_seconds or 0):
             raise
         raise NotReadError(UNAVAILABLE, str(error)) from None
     if isinstance(claim, Claim) and not claim.mine:
         raise NotReadError(*claim.note["refused"])
     return claim
+
+
+def _may_wait(call: Call[Any], seconds: float) -> bool:
+    return seconds <= LONGEST_PAUSE_SECONDS and call.may_retry_in(seconds)
 
 
 async def _check_budget(work: Work) -> None:
@@ -123,7 +127,7 @@ async def _ask(work: Work, hints: Hints) -> Reading:
         return await _answered(work, hints)
     except PASSING as error:
         after = getattr(error, "retry_after_seconds", None) or 0.0
-        if after <= LONGEST_PAUSE_SECONDS and call.may_retry_in(after):
+        if _may_wait(call, after):
             left = error.hints if isinstance(error, AskAgainError) else hints
             await leave_lease(db, work.lease, max(after, LEAST_PAUSE_SECONDS), left.to_json())
             raise

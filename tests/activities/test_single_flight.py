@@ -95,6 +95,15 @@ async def test_who_would_wait_long_lets_its_attempt_go_and_comes_back(keyless: T
     assert (last["reader"], last["problems"][-1], fake.asked) == ("text", "gemini_unavailable", [])
 
 
+async def test_who_would_wait_for_hours_does_not_wait(keyless: Tools) -> None:
+    async with gemini(reader=keyless.reader) as fake:
+        tools = reaching(keyless, fake)
+        document = await stored(tools)
+        await leave_lease(tools.db, await held(tools, document, 30), 7200, {})
+        output = await ask(tools, document)
+    assert (output["reader"], output["problems"][-1], fake.asked) == ("text", "gemini_unavailable", [])
+
+
 async def test_who_is_cancelled_gives_the_work_back(keyless: Tools) -> None:
     async with gemini("slow:3600", reader=keyless.reader) as fake, asyncio.timeout(60):
         tools = reaching(keyless, fake)
