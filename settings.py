@@ -32,16 +32,15 @@ def _check_hosts(entries: tuple[str, ...]) -> tuple[str, ...]:
 
 def _check_public_url(url: str | None) -> str | None:
     parsed = urlsplit(url or "http://unset")
-    if parsed.scheme not in ("http", "https") or not parsed.hostname or parsed.query or parsed.fragment:
+    no_host = parsed.scheme not in ("http", "https") or not parsed.hostname or parsed.port == 0
+    if no_host or parsed.query or parsed.fragment:
         raise ValueError("expected http:// or https://, a host, and nothing behind its path")
     return url or None  # an empty variable counts as one that is not set
 
 
 def _check_database_url(url: str) -> str:
-    if not url.startswith(("postgresql://", "postgres://")):
-        raise ValueError(
-            "expected a URL like postgresql://user@host:5432/database"
-        )  # not repeated: it holds a password
+    if not url.startswith(("postgresql://", "postgres://")):  # not repeated: it holds a password
+        raise ValueError("expected a URL like postgresql://user@host:5432/database")
     try:
         _ = urlsplit(url.partition(",")[0]).port  # there may be several hosts
     except ValueError as error:
@@ -72,6 +71,12 @@ def _check_prices(path: Path | None) -> Path | None:
 
 def _check_keys(key: SecretStr | None) -> SecretStr | None:
     parse_keys("" if key is None else key.get_secret_value())
+    return key
+
+
+def _check_header(key: SecretStr | None) -> SecretStr | None:
+    if key and not re.fullmatch(r"\s*[!-~]*\s*", key.get_secret_value()):
+        raise ValueError("expected ASCII characters without spaces: it is sent in a header")  # not repeated: a secret
     return key
 
 
@@ -213,12 +218,12 @@ class Settings(BaseSettings):
     notify_url: SecretStr | None = Field(
         None, description="where the handler `notify` posts to; without it notifications go to the worker's log"
     )
-    gemini_api_key: SecretStr | None = Field(
+    gemini_api_key: Annotated[SecretStr | None, AfterValidator(_check_header)] = Field(
         None,
         validation_alias=AliasChoices("docrail_gemini_api_key", "gemini_api_key"),
         description="key of the Gemini API; the variable GEMINI_API_KEY is read too",
     )
-    gemini_base_url: str | None = Field(
+    gemini_base_url: Annotated[str | None, AfterValidator(_check_public_url)] = Field(
         None, description="another server that speaks the Gemini API's language; by default Google's own"
     )
     gemini_model: str = Field("gemini-3.8-flash", description="the model where a step names none")

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -15,18 +16,28 @@ from pydantic import BaseModel
 from activities.errors import (
     AnswerUnusableError,
     OutgoingTimeoutError,
+    RequestRefusedError,
     TryAgainLaterError,
     UnreachableError,
     refusal,
     retry_after_of,
+    seconds_of,
 )
+from activities.gemini_client import REQUEST, open_client
 from activities.tools import GeminiAccess
 from invoices.prices import Tokens
 
-REQUEST = "Gemini"
 EXCERPT_CHARACTERS = 300
+GRACE_SECONDS = 1.0
+MOST_TOKENS = 100_000_000
+"""Of one kind in one answer: what is beyond is no count, and no money that anybody pays."""
 COMPLETE, CUT = "STOP", "MAX_TOKENS"
 """The finish reasons that come with a text of use; every other one is a refusal (SAFETY, RECITATION and so on)."""
+
+NO_ANSWER = (ValueError, TypeError, AttributeError, KeyError, RecursionError)
+"""What the SDK raises about a body that is none of the API's: no JSON, another shape, or nested without end."""
+_MODEL = re.compile(r"[A-Za-z0-9._/-]{1,100}")
+_DELAY = re.compile(r"(\d{1,12})(?:\.(\d*))?s")
 
 
 class AnswerLostError(UnreachableError):
@@ -81,17 +92,8 @@ async def ask(access: GeminiAccess, question: Question) -> Answer:
     """
     if not access.api_key:
         raise NotConfiguredError("there is no key for Gemini: set DOCRAIL_GEMINI_API_KEY (or GEMINI_API_KEY)")
-    options = types.HttpOptions(
-        base_url=access.base_url,
-        timeout=int(question.timeout_seconds * 1000),
-        retry_options=types.HttpRetryOptions(attempts=1),
-    )
-    client = genai.Client(api_key=access.api_key, enterprise=False, http_options=options)
-    try:
+    async with open_client(access, question.timeout_seconds) as client:
         return _answer(await _generate(client, question), question)
-    finally:
-        await client.aio.aclose()
-        client.close()
 
 
 def is_lost(error: BaseException) -> bool:
@@ -125,19 +127,24 @@ async def _generate(client: genai.Client, question: Question) -> types.GenerateC
         thinking_config=types.ThinkingConfig(thinking_level=question.thinking) if question.thinking else None,
     )
     try:
-        return await client.aio.models.generate_content(
-            model=question.model, contents=_contents(question), config=config
-        )
+        # The client's timeout is of each read: bytes may drip for hours. It goes first: it knows what was never sent.
+        async with asyncio.timeout(question.timeout_seconds + GRACE_SECONDS):
+            return await client.aio.models.generate_content(
+                model=question.model, contents=_contents(question), config=config
+            )
+    except RequestRefusedError:  # told already
+        raise
     except errors.APIError as error:
         raise _refused(error) from None
     except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
         raise UnreachableError(f"{REQUEST} cannot be reached: {str(error) or type(error).__name__}") from None
-    except httpx2.TimeoutException:
+    except (httpx2.TimeoutException, TimeoutError):
         raise OutgoingTimeoutError(f"{REQUEST} did not answer within {question.timeout_seconds:g} s") from None
     except httpx2.HTTPError as error:
         raise AnswerLostError(f"{REQUEST} cannot be reached: {str(error) or type(error).__name__}") from None
-    except json.JSONDecodeError:  # a proxy's page, or an answer that broke off: the next one may be whole
-        raise TryAgainLaterError(REQUEST, HTTPStatus.OK, "with a body that is no JSON") from None
+    except NO_ANSWER as error:  # a proxy's page, or an answer that broke off: the next one may be whole
+        what = "JSON" if isinstance(error, json.JSONDecodeError) else f"answer of the API ({type(error).__name__})"
+        raise TryAgainLaterError(REQUEST, HTTPStatus.OK, f"with a body that is no {what}") from None
 
 
 def _contents(question: Question) -> Any:
@@ -150,15 +157,17 @@ def _contents(question: Question) -> Any:
 
 
 def _answer(response: types.GenerateContentResponse, question: Question) -> Answer:
-    model, tokens = response.model_version or question.model, _tokens(response.usage_metadata)
+    told = response.model_version or ""
+    model, tokens = told if _MODEL.fullmatch(told) else question.model, _tokens(response.usage_metadata)
     candidate = response.candidates[0] if response.candidates else None
     if candidate is None:
         feedback = response.prompt_feedback
-        why = feedback.block_reason.value if feedback and feedback.block_reason else "no candidate"
-        return Answer("", model, tokens, refused=f"refused the prompt: {why}")
+        if not (feedback and feedback.block_reason):
+            raise TryAgainLaterError(REQUEST, HTTPStatus.OK, "without a candidate, and without a reason")
+        return Answer("", model, tokens, refused=f"refused the prompt: {_printable(feedback.block_reason.value)}")
     reason = candidate.finish_reason.value if candidate.finish_reason else COMPLETE
     if reason not in (COMPLETE, CUT):
-        return Answer("", model, tokens, refused=f"wrote no answer: it stopped for {reason}")
+        return Answer("", model, tokens, refused=f"wrote no answer: it stopped for {_printable(reason)}")
     parsed = response.parsed if isinstance(response.parsed, BaseModel) else None
     return Answer(response.text or "", model, tokens, cut=reason == CUT, parsed=parsed)
 
@@ -167,22 +176,34 @@ def _tokens(usage: types.GenerateContentResponseUsageMetadata | None) -> Tokens:
     if usage is None:
         return Tokens()
     return Tokens(
-        input=(usage.prompt_token_count or 0) + (usage.tool_use_prompt_token_count or 0),
-        output=usage.candidates_token_count or 0,
-        thinking=usage.thoughts_token_count or 0,
+        input=_counted(usage.prompt_token_count) + _counted(usage.tool_use_prompt_token_count),
+        output=_counted(usage.candidates_token_count),
+        thinking=_counted(usage.thoughts_token_count),
     )
+
+
+def _counted(tokens: int | None) -> int:
+    return min(max(tokens or 0, 0), MOST_TOKENS)
 
 
 def _refused(error: errors.APIError) -> Exception:
     headers = {name.lower(): value for name, value in getattr(error.response, "headers", {}).items()}
-    asked = retry_after_of(headers) or next(_retry_delays(error.details), None)
-    return refusal(REQUEST, error.code, str(error.message or "")[:EXCERPT_CHARACTERS], retry_after=asked)
+    asked = (retry_after_of(headers), *_retry_delays(error.details))
+    usable = next((delay for delay in asked if seconds_of(delay) is not None), None)
+    return refusal(REQUEST, error.code, _printable(str(error.message or "")), retry_after=usable)
 
 
 def _retry_delays(details: Any) -> Iterator[str]:
-    """Yield the delays of google.rpc.RetryInfo in an error's details: `{"retryDelay": "34s"}`, whole seconds."""
-    found = details.get("error", {}).get("details", ()) if isinstance(details, dict) else ()
-    for detail in found:
+    """Yield the delays of google.rpc.RetryInfo in an error's details: `{"retryDelay": "34.5s"}`, in whole seconds."""
+    error = details.get("error") if isinstance(details, dict) else None
+    found = error.get("details") if isinstance(error, dict) else None
+    for detail in found if isinstance(found, list) else ():
         delay = detail.get("retryDelay") if isinstance(detail, dict) else None
-        if isinstance(delay, str):
-            yield delay.removesuffix("s").partition(".")[0]
+        match = _DELAY.fullmatch(delay) if isinstance(delay, str) else None
+        if match:
+            yield str(int(match[1]) + bool((match[2] or "").strip("0")))  # never sooner than it asked for
+
+
+def _printable(text: str) -> str:
+    """Return an excerpt of what it said, without what no database stores and no page shows."""
+    return "".join(letter if letter.isprintable() else " " for letter in text[:EXCERPT_CHARACTERS])

@@ -1,5 +1,6 @@
 """Asks Gemini once and keeps what that cost: of an answer that is lost a guess on the dear side."""
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -20,12 +21,14 @@ async def ask_and_count(tools: Tools, question: Question, lost: Use, outcome_of:
 
     `lost` is kept of a call whose answer is lost, with `most_tokens`: else an outage would be free, and without end.
     """
+    began = time.monotonic()
     try:
         answer = await ask(tools.outside.gemini, question)
     except BaseException as error:  # cancelled, too
         if is_lost(error):
             await keep_use(tools, lost)
         raise
+    tools.metrics.models.record_answer(question.model, time.monotonic() - began)
     await keep_use(tools, replace(lost, model=answer.model, outcome=outcome_of(answer), tokens=answer.tokens))
     return answer
 

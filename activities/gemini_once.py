@@ -37,6 +37,8 @@ SETTLED = frozenset({"needs_ocr", "no_text_layer", "pages_not_read"})
 """What the local readers could not do and Gemini has done."""
 SAVE_PAUSES_SECONDS = (0.5, 1.0, 2.0, 4.0)
 """Between the tries to store an answer that is paid for. Then it is given up, and another attempt pays for it again."""
+LONGEST_PAUSE_SECONDS = 900.0
+"""Most that a `Retry-After` puts a document off. A quota of a day asks for hours: people can have the local reading."""
 LEAST_PAUSE_SECONDS = 1.0
 """Between two attempts at the same bytes: who waited in a slot takes over without a new turn of the limit."""
 
@@ -76,7 +78,7 @@ async def read_with_gemini(work: Work) -> Reading:
         if isinstance(claim, Reading):
             return claim
         async with renewing(work.tools.db, work.lease):
-            return await _ask(work, Hints.of(claim.note))
+            return await _ask(work, Hints.of(claim))
     except NotReadError as error:
         work.tools.metrics.models.count_fallback(error.problem.code)
         return await _left_to_local_readers(work, error)
@@ -97,12 +99,16 @@ async def _claim(work: Work) -> Reading | Claim:
             raise
         raise NotReadError(BUDGET, str(error)) from None
     except BeingReadError as error:
-        if call.may_retry_in(error.retry_after_seconds or 0):
+        if _may_wait(call, error.retry_after_seconds or 0):
             raise
         raise NotReadError(UNAVAILABLE, str(error)) from None
     if isinstance(claim, Claim) and not claim.mine:
         raise NotReadError(*claim.note["refused"])
     return claim
+
+
+def _may_wait(call: Call[Any], seconds: float) -> bool:
+    return seconds <= LONGEST_PAUSE_SECONDS and call.may_retry_in(seconds)
 
 
 async def _check_budget(work: Work) -> None:
@@ -121,12 +127,14 @@ async def _ask(work: Work, hints: Hints) -> Reading:
         return await _answered(work, hints)
     except PASSING as error:
         after = getattr(error, "retry_after_seconds", None) or 0.0
-        if call.may_retry_in(after):
+        if _may_wait(call, after):
             left = error.hints if isinstance(error, AskAgainError) else hints
             await leave_lease(db, work.lease, max(after, LEAST_PAUSE_SECONDS), left.to_json())
             raise
         await release_lease(db, work.lease)
-        raise NotReadError(UNAVAILABLE, f"{error}, and its retries are used up") from None
+        late = after > LONGEST_PAUSE_SECONDS
+        why = f"it asks to be left alone for {after:.0f} s" if late else "its retries are used up"
+        raise NotReadError(UNAVAILABLE, f"{error}, and {why}") from None
     except NotReadError as error:
         await leave_lease(db, work.lease, REFUSED_SECONDS, {"refused": [error.problem.code, str(error)]})
         raise

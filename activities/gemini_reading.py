@@ -8,6 +8,7 @@ from google.genai.types import ThinkingLevel
 from activities.errors import OutgoingTimeoutError, RequestRefusedError, TryAgainLaterError, UnreachableError
 from activities.gemini import Answer, Document, Question
 from activities.gemini_counted import ask_and_count, most_tokens
+from activities.model_costs import keep_use
 from activities.registry import Call
 from activities.tools import Tools
 from dag.values import Json
@@ -15,6 +16,7 @@ from invoices.gemini import WireInvoice
 from invoices.model import Problem, Severity
 from invoices.prompt import PROMPT, PROMPT_VERSION, REPAIR_PROMPT
 from storage.model_usage import Use
+from storage.reading_leases import Claim
 
 OUTPUT_TOKENS = 16_384
 """Room for the answer and the thinking before it: an invoice of a hundred lines takes about 8,000."""
@@ -40,11 +42,13 @@ class Hints:
 
     repair: bool = False
     larger: bool = False
+    after_death: bool = False
+    """Whoever asked before died over it, so nobody counted what that may have cost."""
 
     @classmethod
-    def of(cls, note: dict[str, Json]) -> "Hints":
+    def of(cls, claim: Claim) -> "Hints":
         """Return the hints that a holder left."""
-        return cls(bool(note.get("repair")), bool(note.get("larger")))
+        return cls(bool(claim.note.get("repair")), bool(claim.note.get("larger")), claim.died)
 
     def to_json(self) -> dict[str, Json]:
         """Return the note that leaves them."""
@@ -103,6 +107,8 @@ async def ask_about(
         prompt_version=PROMPT_VERSION,
         document_id=document_id,
     )
+    if hints.after_death:
+        await keep_use(tools, lost)
     try:
         answer = await ask_and_count(tools, question, lost, _outcome)
     except RequestRefusedError as error:

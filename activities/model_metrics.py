@@ -3,11 +3,13 @@
 from decimal import Decimal
 from typing import Literal
 
-from prometheus_client import CollectorRegistry, Counter
+from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from invoices.prices import Tokens
 
 Lookup = Literal["hit", "miss"]
+ANSWER_BUCKETS = (0.5, 1, 2, 4, 8, 15, 30, 60, 90, 120)
+"""Seconds: a page takes 2 to 8, and `ask_gemini` waits 90 unless a step says otherwise."""
 
 
 class ModelMetrics:
@@ -18,6 +20,13 @@ class ModelMetrics:
             "model_answers_total",
             "Answers that were paid for, by model and by what became of them",
             ["model", "outcome"],
+            registry=registry,
+        )
+        self._seconds = Histogram(
+            "model_answer_seconds",
+            "From asking a model to its whole answer, be it of use or not; without those that never came",
+            ["model"],
+            buckets=ANSWER_BUCKETS,
             registry=registry,
         )
         self._tokens = Counter(
@@ -50,6 +59,10 @@ class ModelMetrics:
         for kind in ("input", "output", "thinking"):
             self._tokens.labels(model, kind).inc(getattr(tokens, kind))
         self._cost.labels(model).inc(float(cost))
+
+    def record_answer(self, model: str, seconds: float) -> None:
+        """Count how long one answer took; `model` is as it was asked."""
+        self._seconds.labels(model).observe(seconds)
 
     def count_lookup(self, reader: str, result: Lookup) -> None:
         """Count one look for an earlier reading; `reader` is `local` or `gemini`."""

@@ -21,6 +21,7 @@ class Scenario(StrEnum):
     TOO_MANY = "429"
     UNAVAILABLE = "503"
     NOT_JSON = "not-json"
+    EMPTY = "empty"
     WRONG_SCHEMA = "wrong-schema"
     MAX_TOKENS = "max-tokens"
     SAFETY = "safety"
@@ -35,6 +36,7 @@ MEANINGS = {
     Scenario.TOO_MANY: "429 with Retry-After (429:5 asks for 5 seconds; 1 without a number)",
     Scenario.UNAVAILABLE: "503 without Retry-After",
     Scenario.NOT_JSON: "200 with a proxy's page",
+    Scenario.EMPTY: "200 with neither a candidate nor a reason",
     Scenario.WRONG_SCHEMA: "200 with JSON that is not what was asked for",
     Scenario.MAX_TOKENS: "an answer cut short (max-tokens:20000: only where fewer tokens were allowed)",
     Scenario.SAFETY: "a candidate that stopped for SAFETY, without text",
@@ -49,6 +51,7 @@ FIXED: Mapping[Scenario, Callable[[float | None], Reply]] = {
     Scenario.TOO_MANY: lambda value: refused(429, "Resource has been exhausted", retry_after=f"{value or 1:g}"),
     Scenario.UNAVAILABLE: lambda _: refused(503, "The model is overloaded"),
     Scenario.NOT_JSON: lambda _: not_json(),
+    Scenario.EMPTY: lambda _: Reply(200, b'{"candidates": []}', {"Content-Type": "application/json"}),
     Scenario.WRONG_SCHEMA: lambda _: wrote('{"invoice": "yes, it is one"}'),
     Scenario.MAX_TOKENS: lambda _: wrote('{"document_type": "inv', finish_reason="MAX_TOKENS"),
     Scenario.SAFETY: lambda _: wrote("", finish_reason="SAFETY"),

@@ -65,6 +65,8 @@ FOUND_BY_RULES = frozenset(
 """Facts that are gathered anew at each assessment: of the fields together and of the vendor's history."""
 MODELS_OWN_WORD = 0.95
 """The highest prior a model's own word gives it."""
+WORD_ALONE = PRIORS[Source.GEMINI]
+"""The highest confidence of a value that nothing else speaks for: below what straight-through work asks for."""
 LEAST, MOST = 0.0001, 0.9999
 """Nothing is certain, so that log-odds stay finite."""
 FIELD_WEIGHTS = {"total": 5.0, "iban": 4.0, "invoice_number": 4.0, "vendor_name": 4.0, "date": 3.0}
@@ -114,6 +116,11 @@ def prior_of(source: Source, word_score: float | None = None) -> float:
         case Source.GEMINI if word_score is not None:
             prior = min(word_score, MODELS_OWN_WORD)
     return min(MOST, max(LEAST, prior))
+
+
+def rests_on_its_word(field: FieldValue[Any]) -> bool:
+    """Tell whether nothing but a model's own word speaks for a value: it is as sure of what it makes up."""
+    return field.source is Source.GEMINI and not any(EVIDENCE[fact] > 0 for fact in field.evidence)
 
 
 def log_odds(probability: float) -> float:
@@ -169,18 +176,20 @@ def _judged(
     if field.value is None:
         return field
     own = (fact for fact in field.evidence if fact not in FOUND_BY_RULES)
-    evidence = tuple(dict.fromkeys(chain(own, gathered)))
-    return field.model_copy(
-        update={"evidence": evidence, "confidence": _confidence(name, field, evidence, calibration)}
-    )
+    found = field.model_copy(update={"evidence": tuple(dict.fromkeys(chain(own, gathered)))})
+    return found.model_copy(update={"confidence": _confidence(name, found, calibration)})
 
 
-def _confidence(name: str, field: FieldValue[Any], evidence: Sequence[Evidence], calibration: Calibration) -> float:
-    """Return the calibrated confidence. What a person says is not weighed: evidence speaks about readers."""
+def _confidence(name: str, field: FieldValue[Any], calibration: Calibration) -> float:
+    """Return the calibrated confidence. What a person says is not weighed: evidence speaks about readers.
+
+    Of a model's word alone the curves know nothing, and it passes nobody.
+    """
     if field.source is Source.HUMAN:
         return PRIORS[Source.HUMAN]
-    raw = field_confidence(field.source, evidence, field.word_score)
-    return round(min(MOST, max(LEAST, calibration.apply(name, raw))), 4)
+    raw = field_confidence(field.source, field.evidence, field.word_score)
+    calibrated = min(MOST, max(LEAST, calibration.apply(name, raw)))
+    return round(min(calibrated, raw, WORD_ALONE) if rests_on_its_word(field) else calibrated, 4)
 
 
 def _gathered(invoice: InvoiceData, problems: Sequence[Problem]) -> dict[str, list[Evidence]]:

@@ -3,7 +3,16 @@
 import math
 from typing import Any, NamedTuple
 
-from invoices.confidence import EVIDENCE, log_odds, overall_cap, overall_parts, prior_of, probability_of
+from invoices.confidence import (
+    EVIDENCE,
+    WORD_ALONE,
+    log_odds,
+    overall_cap,
+    overall_parts,
+    prior_of,
+    probability_of,
+    rests_on_its_word,
+)
 from invoices.model import FieldValue, InvoiceData, Source
 
 
@@ -17,6 +26,7 @@ class Part(NamedTuple):
 def explain(field: FieldValue[Any], name: str) -> list[Part]:
     """Return the terms of a field's confidence: the source's prior, each fact, and what the calibration changed.
 
+    The last is `own_word_alone` where nothing but a model's word speaks for a value, which is why it counts less.
     Empty for a field without a value: nothing is claimed there. `sum_of_field` makes the confidence of them again.
     """
     if field.value is None:
@@ -27,7 +37,10 @@ def explain(field: FieldValue[Any], name: str) -> list[Part]:
     facts = [Part(fact.value, EVIDENCE[fact]) for fact in field.evidence]
     computed = [prior, *facts]
     change = log_odds(field.confidence) - math.fsum(part.weight for part in computed)
-    return computed if sum_of_field(computed) == field.confidence else [*computed, Part(f"calibration:{name}", change)]
+    if sum_of_field(computed) == field.confidence:
+        return computed
+    capped = rests_on_its_word(field) and field.confidence == WORD_ALONE
+    return [*computed, Part("own_word_alone" if capped else f"calibration:{name}", change)]
 
 
 def sum_of_field(parts: list[Part]) -> float:

@@ -1,6 +1,7 @@
 """The shape of the answer that Gemini is asked for about a document, and what one says as an InvoiceData."""
 
 import datetime as dt
+import math
 import re
 from collections.abc import Callable, Iterable
 from decimal import Decimal, InvalidOperation
@@ -131,9 +132,13 @@ def _field(
         value=value,
         source=Source.GEMINI,
         page=_page(told.page),
-        word_score=None if told.confidence is None else min(max(told.confidence, 0.0), OWN_WORD_MOST),
+        word_score=_own_word(told.confidence),
         evidence=checked(value) if checked else (),
     )
+
+
+def _own_word(told: float | None) -> float | None:
+    return None if told is None or math.isnan(told) else min(max(told, 0.0), OWN_WORD_MOST)
 
 
 def _page(told: int | None) -> int | None:

@@ -13,20 +13,24 @@ REMOVED_AT_ONCE = 20
 """Rows of holders that never came back, removed with each claim: more than it adds."""
 KEPT_SECONDS = 86_400.0
 
+# `died` counts holders of whom nobody heard again, one after the other: who leaves it leaves a note without.
 # Taken only from nobody: of two claims at once the second waits for the first's row, and finds it taken. A refusal ends
 # with its lease: while the new holder asks, it is no answer for those who wait. What is left is
 # told by the clock: by now(), a lease that began a moment later would last longer than any, as one left for long does.
 CLAIM = """
 WITH claimed AS (
-    INSERT INTO reading_leases AS lease (tenant_id, work_key, holder, expires_at)
-    VALUES ($1, $2, $3, now() + make_interval(secs => $4))
+    INSERT INTO reading_leases AS lease (tenant_id, work_key, holder, expires_at, note)
+    VALUES ($1, $2, $3, now() + make_interval(secs => $4), '{"died": 0}')
     ON CONFLICT (tenant_id, work_key) DO UPDATE
-       SET holder = excluded.holder, expires_at = excluded.expires_at, note = lease.note - 'refused'
+       SET holder = excluded.holder, expires_at = excluded.expires_at,
+           note = lease.note - 'refused' || jsonb_build_object('died', coalesce((lease.note ->> 'died')::int + 1, 0))
      WHERE lease.expires_at <= now()
     RETURNING note)
-SELECT true AS mine, note, 0::float8 AS free_in_seconds FROM claimed
+SELECT true AS mine, note - 'died' AS note, 0::float8 AS free_in_seconds, (note ->> 'died')::int > 0 AS died
+  FROM claimed
 UNION ALL
-SELECT false, note, greatest(extract(epoch FROM expires_at - clock_timestamp())::float8, 0) FROM reading_leases
+SELECT false, note - 'died', greatest(extract(epoch FROM expires_at - clock_timestamp())::float8, 0), false
+  FROM reading_leases
  WHERE tenant_id = $1 AND work_key = $2 AND NOT EXISTS (SELECT FROM claimed)"""
 RENEW = """
 UPDATE reading_leases SET expires_at = now() + make_interval(secs => $4)
@@ -63,6 +67,8 @@ class Claim:
     note: dict[str, Json]
     free_in_seconds: float = 0.0
     """When somebody may take it, unless it is renewed."""
+    died: bool = False
+    """Whether it is ours because the holder before us neither left it nor gave it back."""
 
 
 async def claim_lease(db: Database, lease: Lease, seconds: float) -> Claim:

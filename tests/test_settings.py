@@ -110,6 +110,20 @@ def test_the_key_of_gemini_may_stand_under_two_names_and_is_not_shown(
     assert "theirs" not in repr(outside_of(settings))
 
 
+def test_a_key_that_fits_into_no_header_is_refused_without_repeating_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOCRAIL_GEMINI_API_KEY", "secret-ключ")
+    with pytest.raises(ValidationError, match="expected ASCII characters without spaces") as refused:
+        Settings()
+    assert "secret" not in refused.value.errors()[0]["msg"]
+
+
+@pytest.mark.parametrize("url", ["127.0.0.1:9200", "ftp://gemini", "http://gemini:99999", "http://[::1", "http://"])
+def test_a_server_that_cannot_be_asked_is_refused_before_it_is_asked(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+    monkeypatch.setenv("DOCRAIL_GEMINI_BASE_URL", url)
+    with pytest.raises(ValidationError, match="gemini_base_url"):
+        Settings()
+
+
 def test_secrets_lie_in_the_data_unless_told_otherwise() -> None:
     assert outside_of(Settings(data_dir=Path("data"))).secrets.folder == Path("data/secrets")
     assert outside_of(Settings(secrets_dir=Path("mounted"))).secrets.folder == Path("mounted")

@@ -20,6 +20,10 @@ from storage.judged import Arrived, load_arrived
 from storage.review_decisions import PASSED_BY, Decision, record_decision
 from storage.reviews import APPROVED, Question, Review, load_review, open_or_renew, upsert_review
 
+DRAWN = "It is one of the audit sample, which a person always sees."
+MOST_REASONS = 20
+"""Of which the run keeps the words: a document may break rules without end."""
+
 
 class StraightThroughConfig(BaseModel, extra="forbid", frozen=True):
     """When a document may pass without a person. Every rule must be kept, whatever is set here."""
@@ -55,6 +59,7 @@ class Output(BaseModel):
     status: str = Field(description="`open`, or how it was decided: `approved` or `rejected`")
     needs_person: bool = Field(description="whether it was not approved: a person is to decide, or rejected it")
     straight_through: bool = Field(description="whether it passed without a person, or in shadow mode would have")
+    held_because: list[str] = Field(description="what spoke against that, in words; empty if nothing did")
 
 
 async def run(call: Call[Config], tools: Tools) -> Output:
@@ -81,7 +86,12 @@ async def run(call: Call[Config], tools: Tools) -> Output:
         status=review.status,
         needs_person=review.status != APPROVED,
         straight_through=verdict.passes,
+        held_because=_held_because(verdict),
     )
+
+
+def _held_because(verdict: StraightThrough) -> list[str]:
+    return [*verdict.reasons[:MOST_REASONS], *([DRAWN] if verdict.audit_sample else [])]
 
 
 def _question(call: Call[Config], arrived: Arrived, verdict: StraightThrough) -> Question:

@@ -96,7 +96,7 @@ def _without_joint_evidence(field: FieldValue[Any]) -> FieldValue[Any]:
 def _sureness(field: FieldValue[Any]) -> tuple[int, float]:
     if field.source in EXACT:
         return len(EXACT) - EXACT.index(field.source), 0.0
-    return 0, field_confidence(field.source, field.evidence)
+    return 0, field_confidence(field.source, field.evidence, field.word_score)
 
 
 def _candidates(ranked: Sequence[FieldValue[Any]]) -> tuple[Candidate[Any], ...]:

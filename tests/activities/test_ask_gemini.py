@@ -64,6 +64,16 @@ async def test_what_it_cost_is_kept_with_the_document(keyless: Tools) -> None:
     assert use.cost == tools.outside.gemini.prices.cost(use.model, tokens, use.used_at.date()).amount > 0
 
 
+async def test_how_long_a_model_took_is_counted_for_answers_that_came(keyless: Tools) -> None:
+    async with gemini("slow:0.6,503", reader=keyless.reader) as fake:
+        tools = reaching(keyless, fake)
+        await ask(tools, await stored(tools))
+        with pytest.raises(TryAgainLaterError):
+            await ask(tools, await stored(tools))
+    assert count(tools, "model_answer_seconds_count", model=MODEL) == 1
+    assert count(tools, "model_answer_seconds_sum", model=MODEL) > 0.6
+
+
 async def test_equal_bytes_are_asked_about_once_and_found_without_a_turn(keyless: Tools) -> None:
     async with gemini(reader=keyless.reader) as fake:
         tools = reaching(keyless, fake)
@@ -278,6 +288,24 @@ async def test_once_the_retries_are_used_up_the_local_readers_serve(keyless: Too
         document = await stored(tools)
         output = await ask(tools, document, attempt=4, retry_within=retry_within)
     assert (output["reader"], output["problems"][-1]) == ("text", "gemini_unavailable")
+
+
+@pytest.mark.parametrize(("asked", "waits"), [(900, True), (901, False), (86_400, False)])
+async def test_a_document_is_not_put_off_for_hours(keyless: Tools, asked: int, waits: bool) -> None:
+    """A quota of a day used to keep documents out of the queue for a day an attempt."""
+    async with gemini(f"429:{asked}", reader=keyless.reader) as fake:
+        tools = reaching(keyless, fake)
+        document = await stored(tools)
+        if waits:
+            with pytest.raises(TryAgainLaterError) as told:
+                await ask(tools, document)
+            assert told.value.retry_after_seconds == asked
+            return
+        output = await ask(tools, document)
+    [problem] = [each for each in (await invoice_of(tools, output)).problems if each.code == "gemini_unavailable"]
+    assert f"it asks to be left alone for {asked} s" in problem.message
+    leases = "SELECT count(*) FROM reading_leases WHERE work_key LIKE $1"
+    assert await tools.db.fetchval(leases, f"{document.sha256}%") == 0
 
 
 async def test_a_used_up_budget_asks_nobody(keyless: Tools) -> None:

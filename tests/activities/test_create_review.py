@@ -9,7 +9,7 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from activities.handlers.create_review import HANDLER
+from activities.handlers.create_review import DRAWN, HANDLER, MOST_REASONS
 from activities.metrics import Metrics
 from activities.reading import DocumentReader
 from activities.registry import Call
@@ -94,6 +94,31 @@ async def test_what_may_not_pass_waits_for_a_person(tools: Tools, tenant: str, c
     output, review = await put(tools, tenant, invoice, **({} if case == "default" else {"straight_through": config}))
     assert (output["needs_person"], review.status) == (True, "open")
     assert review.audit_sample is (case == "sampled") or case == "default"
+
+
+@pytest.mark.parametrize(
+    ("case", "reasons"),
+    [
+        ("passes", []),
+        ("unknown vendor", ["Nobody has approved a document of this vendor yet."]),
+        ("above the limit", ["The total 119.00 is above the limit of 10."]),
+        ("sampled", [DRAWN]),
+    ],
+)
+async def test_what_does_not_pass_says_why(tools: Tools, tenant: str, case: str, reasons: list[str]) -> None:
+    if case != "unknown vendor":
+        await known_vendor(tools, tenant)
+    config = ON | {"above the limit": {"max_total": 10}, "sampled": {"audit_share": 1}}.get(case, {})
+    output, _ = await put(tools, tenant, straight_through=config)
+    assert output["held_because"] == reasons
+
+
+async def test_an_unsure_field_is_named_with_what_it_has_and_what_it_needs(tools: Tools, tenant: str) -> None:
+    await known_vendor(tools, tenant)
+    output, _ = await put(tools, tenant, straight_through=ON | {"min_confidence": 1})
+    assert "The total has confidence" in " ".join(output["held_because"])
+    assert "1.00 is needed" in output["held_because"][0]
+    assert len(output["held_because"]) <= MOST_REASONS
 
 
 async def test_a_document_that_passed_stays_decided(tools: Tools, tenant: str) -> None:

@@ -119,7 +119,7 @@ async def test_the_delay_in_an_errors_details_counts_too(ask: Asking) -> None:
     async with gemini(refused(429, "quota", {"@type": "x"}, RETRY_INFO)) as server:
         with pytest.raises(TryAgainLaterError) as told:
             await ask(server)
-    assert told.value.retry_after_seconds == 34
+    assert told.value.retry_after_seconds == 35
 
 
 async def test_a_body_that_is_no_json_may_be_whole_the_next_time(ask: Asking) -> None:

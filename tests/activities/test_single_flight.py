@@ -68,6 +68,9 @@ async def test_the_work_of_one_who_died_is_taken_over(keyless: Tools) -> None:
         output = await asking
     assert (output["reader"], len(fake.asked)) == ("gemini", 1)
     assert (count(tools, "single_flight_waits_total"), await leases(tools, document)) == (1, 0)
+    uses = await load_document_uses(tools.db, TENANT, document.document_id)
+    assert [use.outcome for use in uses] == ["lost", "read"], "what a killed worker asked may be paid for"
+    assert uses[0].cost > uses[1].cost > 0
 
 
 async def test_a_call_that_takes_longer_than_a_lease_keeps_it(keyless: Tools, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,6 +93,15 @@ async def test_who_would_wait_long_lets_its_attempt_go_and_comes_back(keyless: T
         last = await ask(tools, document, retry_within=None)
     assert told.value.retry_after_seconds == pytest.approx(100, abs=2)
     assert (last["reader"], last["problems"][-1], fake.asked) == ("text", "gemini_unavailable", [])
+
+
+async def test_who_would_wait_for_hours_does_not_wait(keyless: Tools) -> None:
+    async with gemini(reader=keyless.reader) as fake:
+        tools = reaching(keyless, fake)
+        document = await stored(tools)
+        await leave_lease(tools.db, await held(tools, document, 30), 7200, {})
+        output = await ask(tools, document)
+    assert (output["reader"], output["problems"][-1], fake.asked) == ("text", "gemini_unavailable", [])
 
 
 async def test_who_is_cancelled_gives_the_work_back(keyless: Tools) -> None:

@@ -25,7 +25,10 @@ from tests.stack import Servers, eventually
 
 PER_SECOND = 10.0
 SAMPLE = SAMPLES / "i2d_coolblue1.pdf"
-MIX = "429:1=0.2,503=0.1,slow:0.5=0.1,not-json=0.05,wrong-schema=0.08,max-tokens:32768=0.05,safety=0.05,hangs-up=0.05"
+MIX = (
+    "429:1=0.2,503=0.1,slow:0.5=0.1,not-json=0.05,empty=0.05,wrong-schema=0.08,max-tokens:32768=0.05,safety=0.05,"
+    "hangs-up=0.05"
+)
 PATIENCE_SECONDS = 110
 USUAL_BUCKET = 12
 """What a queue that was idle under the usual limit gives out at once, whatever the limit is by then."""

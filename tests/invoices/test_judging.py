@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from invoices.calibration import POOLED, Calibration
+from invoices.confidence import WORD_ALONE
 from invoices.duplicates import seen_of
 from invoices.explaining import explain, explain_overall, sum_of_field, sum_of_overall
 from invoices.judging import Known, currency_is_foreign, judge
@@ -125,6 +126,13 @@ def test_a_confidence_names_its_prior_its_evidence_and_its_calibration() -> None
     curved = judge(sound(), Known(calibration=CURVED), TODAY)
     assert explain(curved.total, "total")[-1].what == "calibration:total"
     assert explain(FieldValue(), "total") == []
+
+
+def test_a_models_word_alone_says_why_it_counts_no_more() -> None:
+    told = FieldValue[str](value="R-4711", source=Source.GEMINI, word_score=0.95)
+    judged = judge(InvoiceData(invoice_number=told), Known(), TODAY).invoice_number
+    assert [part.what for part in explain(judged, "invoice_number")] == ["prior:gemini", "own_word_alone"]
+    assert sum_of_field(explain(judged, "invoice_number")) == judged.confidence == WORD_ALONE
 
 
 def test_the_whole_confidence_names_its_fields_and_its_cap() -> None:

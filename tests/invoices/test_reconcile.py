@@ -50,6 +50,13 @@ def test_the_surest_source_wins_and_all_are_kept() -> None:
     assert invoice.readers == ("ubl", "text")
 
 
+@pytest.mark.parametrize(("own_word", "winner"), [(0.95, "119.00"), (None, "119.00"), (0.3, "191.00")])
+def test_a_model_that_is_unsure_gives_way_to_the_page(own_word: float | None, winner: str) -> None:
+    told = field(Decimal("119.00"), Source.GEMINI).model_copy(update={"word_score": own_word})
+    printed = field(Decimal("191.00"), Source.TEXT_LABEL)
+    assert reconcile([reading("gemini", total=told), reading("text", total=printed)]).total.value == Decimal(winner)
+
+
 def test_a_field_only_the_second_reading_has_is_its() -> None:
     invoice = reconcile([reading("ubl"), reading("text", vendor_name=field("Muster GmbH", Source.TEXT_PATTERN))])
     assert invoice.vendor_name.value == "Muster GmbH"

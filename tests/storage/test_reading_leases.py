@@ -66,6 +66,19 @@ async def test_a_holder_that_died_loses_it_and_one_that_renews_does_not(db: Pool
     assert (await claim_lease(db, lease("third"), 30)).mine is True
 
 
+async def test_who_takes_over_from_a_holder_that_died_is_told_so_each_time(db: PoolConnectionProxy) -> None:
+    assert (await claim_lease(db, lease("first"), 30)).died is False
+    for number in range(2):
+        await age(db, 31)
+        taken = await claim_lease(db, lease(f"next {number}"), 30)
+        assert (taken.mine, taken.died, taken.note) == (True, True, {})
+    await leave_lease(db, lease("next 1"), 5, {"repair": True})
+    waiting = await claim_lease(db, lease("last"), 30)
+    assert (waiting.mine, waiting.died) == (False, False)
+    await age(db, 6)
+    assert (await claim_lease(db, lease("last"), 30)).died is False
+
+
 async def test_what_is_left_waits_and_tells_the_next_one(db: PoolConnectionProxy) -> None:
     await claim_lease(db, lease("first"), 30)
     await leave_lease(db, lease("first"), 120, {"repair": True})
