@@ -8,9 +8,9 @@ from dataclasses import asdict
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from api.auth import MayReview
+from api.auth import NAME_PATTERN, MayReview
 from api.errors import problems
 from api.parameters import After, AppDep, Limit, as_utc
 from api.unmatched import UnmatchedOut
@@ -19,12 +19,13 @@ from dag.state import RunStatus
 from dag.values import Json
 from operations import reviews
 from operations.errors import AlreadyDecided, MayNotDecide, NotFound, WrongState
+from operations.principal import person
 from storage.review_lists import ReviewFilter, Sort
 from storage.reviews import OPEN
 from storage.step_reviews import DECIDED
 
 Text = Annotated[str, Field(max_length=1000, pattern=r"^[^\x00]*$")]
-Who = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00]*$")]
+Who = Annotated[str, Field(pattern=NAME_PATTERN), AfterValidator(person)]
 
 router = APIRouter(prefix="/v1/reviews", tags=["reviews"])
 

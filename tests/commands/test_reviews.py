@@ -175,6 +175,14 @@ async def test_items_are_handed_out_given_back_and_put_off(service: Service) -> 
     assert review in (await typed(service, "reviews", "list", "--status", "postponed")).out
 
 
+async def test_a_name_that_cannot_be_sent_is_told_as_that(service: Service) -> None:
+    here = str(service.http.base_url)
+    refused = await docrail("reviews", "list", DOCRAIL_API_URL=here, DOCRAIL_AS="änn")
+    assert refused.code == 1
+    assert "DOCRAIL_AS='änn': expected letters without accents" in refused.err
+    assert (await docrail("reviews", "list", DOCRAIL_API_URL=here, DOCRAIL_AS=" ann\n")).code == 0
+
+
 async def test_several_are_approved_where_nothing_is_wrong(service: Service) -> None:
     one, two = [(await document_item(service, "c.xml"))["review_id"] for _ in range(2)]
     unknown = f"rev_{'0' * 26}"
