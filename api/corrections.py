@@ -13,7 +13,7 @@ from api.review_claims import Token, TokenIn
 from api.reviews import Text
 from dag.values import Json
 from invoices.explaining import explain, explain_overall
-from invoices.field_values import value_text
+from invoices.field_values import LARGEST_PAGE, value_text
 from invoices.merge import proposals
 from invoices.model import FIELD_NAMES, Box, Candidate, FieldValue, InvoiceData
 from operations import corrections
@@ -147,7 +147,7 @@ class CorrectionIn(BaseModel):
     token: Token
     why: Text = ""
     page: int | None = Field(
-        default=None, strict=True, ge=1, le=10_000, description="where it stands on the page, if known"
+        default=None, strict=True, ge=1, le=LARGEST_PAGE, description="where it stands on the page, if known"
     )
     box: Box | None = Field(default=None, description=ON_PAGE)
 
