@@ -23,7 +23,7 @@ from operations.errors import (
     WrongState,
 )
 from operations.principal import ANONYMOUS, NAME_YOURSELF, Principal
-from operations.review_answers import answer_runs
+from operations.review_answers import answer_runs, answer_runs_of_many
 from operations.review_items import document_of, judged, lock_held, lock_item, record
 from storage.db import Database, transaction
 from storage.review_counts import DECISIONS, REVIEWED, SAMPLED, SECONDS, TOUCHED, count_review
@@ -118,7 +118,9 @@ async def approve_many(app: App, principal: Principal, wanted: Sequence[tuple[st
     """
     if len(wanted) > MOST_AT_ONCE:
         raise InvalidInput([InputProblem("items", f"expected at most {MOST_AT_ONCE}, found {len(wanted)}")])
-    return [await _approve_one(app, principal, review_id, digest) for review_id, digest in wanted]
+    outcomes = [await _approve_one(app, principal, review_id, digest) for review_id, digest in wanted]
+    await answer_runs_of_many(app, principal.tenant_id, [each.review_id for each in outcomes if each.approved])
+    return outcomes
 
 
 async def _approve_one(app: App, principal: Principal, review_id: str, digest: str) -> BulkOutcome:
@@ -134,7 +136,6 @@ async def _approve_one(app: App, principal: Principal, review_id: str, digest: s
             await _approve(app, tx, principal, review, invoice, "")
     except OperationError as error:
         return BulkOutcome(review_id, approved=False, why=str(error))
-    await answer_runs(app, principal.tenant_id, review_id)
     return BulkOutcome(review_id, approved=True)
 
 
