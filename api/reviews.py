@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from api.auth import NAME_PATTERN, MayReview
 from api.errors import problems
-from api.parameters import After, AppDep, Limit, as_utc
+from api.parameters import After, AppDep, Limit, Time, as_utc
 from api.unmatched import UnmatchedOut
 from dag.kinds import ID_PATTERN
 from dag.state import RunStatus
@@ -143,7 +143,7 @@ async def list_reviews(
     assigned_to: Annotated[Who | None, Query(description="items that were put before this person")] = None,
     vendor: Annotated[Text | None, Query(max_length=200, description="a part of the vendor's name")] = None,
     band: Annotated[int | None, Query(ge=0, le=2, description="items of this band")] = None,
-    due: Annotated[dt.datetime | None, Query(description="items due until then")] = None,
+    due: Annotated[Time | None, Query(description="items due until then")] = None,
     sort: Annotated[
         Sort, Query(description="the most urgent first, or those with the most of one part of the priority")
     ] = Sort.PRIORITY,
