@@ -208,8 +208,9 @@ async def _decide(
     decision = Decision(status, answer, principal.name, digest, invoice, taught_vendor)
     await record_decision(tx, principal.tenant_id, review.review_id, decision)
     await _count(tx, review, status)
-    first = review.first_approved_by if status == APPROVED else None
-    await record(tx, principal, review, status, digest=digest, why=why, first_approved_by=first)
+    first = review.first_approval if status == APPROVED else None
+    by = first["by"] if first and first["digest"] == digest else None
+    await record(tx, principal, review, status, digest=digest, why=why, first_approved_by=by)
 
 
 async def _count(tx: Database, review: Review, status: str) -> None:

@@ -62,6 +62,7 @@ WITH reviews AS (
            reasons = EXCLUDED.reasons, summary = EXCLUDED.summary, due_at = EXCLUDED.due_at,
            shown_digest = EXCLUDED.shown_digest, sla_from = EXCLUDED.sla_from,
            straight_through = EXCLUDED.straight_through, audit_sample = EXCLUDED.audit_sample, status = 'open',
+           first_approval = CASE WHEN r.first_approval ->> 'digest' = EXCLUDED.shown_digest THEN r.first_approval END,
            closed_at = NULL, updated_at = now()
      WHERE r.tenant_id = EXCLUDED.tenant_id AND r.status IN ('open', 'closed')
     RETURNING r.*, r.xmax = 0 AS is_new),
@@ -73,6 +74,7 @@ counted AS (
 SELECT {COLUMNS}, r.is_new FROM {LIVE}"""
 SHOW_ANEW = """
 UPDATE reviews SET band = $3, priority = $4::float8, parts = $5, reasons = $6, summary = $7, shown_digest = $8,
+       first_approval = CASE WHEN first_approval ->> 'digest' = $8 THEN first_approval END, -- else it is void
        revision = revision + 1, updated_at = now()
  WHERE tenant_id = $1 AND review_id = $2"""
 LOAD_REVIEW = f"SELECT {COLUMNS} FROM {LIVE} WHERE r.tenant_id = $1 AND r.review_id = $2"

@@ -191,6 +191,23 @@ async def test_a_first_approval_is_void_once_a_field_has_changed(service: Servic
     assert (await decide(ann, item))["review"]["status"] == "approved"
 
 
+@pytest.mark.usefixtures("limited")
+async def test_a_void_first_approval_is_nobodys(service: Service, ann: Reviewer) -> None:
+    item = await waiting(service, ann, large())
+    await decide(ann, item)
+    bob, path = ann.named("bob"), f"/reviews/{item['review_id']}"
+    token = await bob.claim(item["review_id"])
+    for name, value in (("net", "100.00"), ("tax", "19.00"), ("total", "119.00")):
+        body = {"value": value, "token": token}
+        await bob.ask("PUT", f"/documents/{item['document_id']}/fields/{name}", json=body)
+    shown = await bob.get(path)
+    assert (shown["first_approved_by"], shown["decided_so_far"], shown["approvals_needed"]) == (None, [], 1)
+    await bob.post(f"{path}/release", {"token": token})
+    assert (await ann.post("/reviews/next"))["claim"]["review"]["review_id"] == item["review_id"]
+    assert (await decide(ann, item))["review"]["decided_by"] == "ann"
+    assert (await ann.get(f"{path}/audit"))["events"][-1]["detail"]["first_approved_by"] is None
+
+
 async def test_a_changed_iban_takes_two_people(service: Service, ann: Reviewer) -> None:
     await decide(ann, await waiting(service, ann))
     item = await waiting(service, ann, reading(iban=said(OTHER_IBAN)))

@@ -10,6 +10,7 @@ import pytest
 from asyncpg.pool import PoolConnectionProxy
 
 from storage.db import NotStored
+from storage.review_decisions import record_first_approval
 from storage.review_lists import ReviewFilter, Sort, list_reviews
 from storage.reviews import Appearance, Question, load_review, review_id_of, upsert_review
 from tests.postgres import COMMITTING, OTHER_TENANT, TENANT, upload
@@ -48,6 +49,17 @@ async def test_opening_again_renews_the_one_item(db: PoolConnectionProxy) -> Non
     assert (renewed.review_id, renewed.created_at) == (first.review_id, first.created_at)
     assert (renewed.priority, renewed.run_id) == (80, "invoice.again")
     assert len(await list_reviews(db, TENANT)) == 1
+
+
+async def test_a_first_approval_stands_as_long_as_the_document_is_what_was_approved(db: PoolConnectionProxy) -> None:
+    await upload(db, document_id="doc_a")
+    opened = await upsert_review(db, TENANT, "doc_a", asking(digest="a"))
+    await record_first_approval(db, TENANT, opened.review_id, by="ann", at=DUE, digest="a")
+    firsts = [
+        (await upsert_review(db, TENANT, "doc_a", asking(priority=priority, digest=digest))).first_approved_by
+        for priority, digest in ((80, "a"), (80, "b"), (80, "a"))
+    ]
+    assert firsts == ["ann", None, None]
 
 
 async def test_opening_many_times_at_once_makes_one_item(pool: asyncpg.Pool) -> None:
