@@ -150,7 +150,7 @@ async def list_reviews(
     limit: Limit = 100,
     after: After = None,
 ) -> ReviewListOut:
-    """List review items, most urgent first. They rise with time: a page may repeat an item of the page before."""
+    """List review items, most urgent first. All pages show the priorities of the moment at which the first was read."""
     wanted = ReviewFilter(status, queue, kind, group, claimed_by, vendor, band, as_utc(due), assigned_to)
     return ReviewListOut.model_validate(
         await reviews.list_reviews(app, who, wanted, sort=sort, limit=limit, after=after)

@@ -23,16 +23,17 @@ OPEN, APPROVED, REJECTED, POSTPONED = "open", "approved", "rejected", "postponed
 DOCUMENT, STEP = "document", "step"
 """The kinds of items: what asks."""
 
-LIVE = f"""
+AS_OF = f"""
 reviews AS r,
 LATERAL (SELECT CASE WHEN r.sla_from IS NOT NULL THEN
-                least(1, greatest(0, extract(epoch FROM coalesce(r.closed_at, now()) - r.sla_from)
+                least(1, greatest(0, extract(epoch FROM coalesce(r.closed_at, %(now)s) - r.sla_from)
                 / greatest(extract(epoch FROM r.due_at - r.sla_from), 0.001)))::float8 END) AS used (sla),
 LATERAL (SELECT round((r.priority + coalesce({WEIGHTS["sla"]} * sla, 0))::numeric, 3)::float8,
                 greatest(r.band, CASE WHEN sla >= 1 THEN {Band.OVERDUE} WHEN sla >= {NEARLY_DUE} THEN {Band.URGENT}
                                       ELSE {Band.NORMAL} END),
-                CASE WHEN r.status = 'open' AND r.postponed_until > now() THEN 'postponed' ELSE r.status END
+                CASE WHEN r.status = 'open' AND r.postponed_until > %(now)s THEN 'postponed' ELSE r.status END
         ) AS live (priority, band, status)"""
+LIVE = AS_OF % {"now": "now()"}
 ORDER = "-live.band, -live.priority, r.created_at, r.review_id"
 
 COLUMNS = """
