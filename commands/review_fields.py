@@ -112,14 +112,19 @@ def read_again(review: Id, api: Api = HERE) -> None:
 
 
 @review_fields.command()
-def history(review: Id, as_json: AsJson = False, api: Api = HERE) -> None:
-    """Show what people did to an item, oldest first.
+def history(
+    review: Id,
+    after: Annotated[int, typer.Option(min=0, help="Number of the last event that you know.", metavar="N")] = 0,
+    as_json: AsJson = False,
+    api: Api = HERE,
+) -> None:
+    """Show what people did to an item, oldest first, 500 events at most.
 
     Exit codes: 0 shown, 1 the API refused or is away, 2 wrong usage.
 
     Example: docrail reviews history rev_0f9c6c4b3a2d4e5f8a7b6c5d4e
     """
-    events = ask_api(api, "GET", f"{REVIEWS}/{review}/audit", params={"limit": "500"})["events"]
+    events = ask_api(api, "GET", f"{REVIEWS}/{review}/audit", params={"limit": "500", "after": str(after)})["events"]
     if as_json:
         print_json(events)
         return

@@ -179,7 +179,7 @@ async def test_a_name_that_cannot_be_sent_is_told_as_that(service: Service) -> N
     here = str(service.http.base_url)
     refused = await docrail("reviews", "list", DOCRAIL_API_URL=here, DOCRAIL_AS="änn")
     assert refused.code == 1
-    assert "DOCRAIL_AS='änn': expected letters without accents" in refused.err
+    assert "DOCRAIL_AS='änn': expected a name of letters without accents" in refused.err
     assert (await docrail("reviews", "list", DOCRAIL_API_URL=here, DOCRAIL_AS=" ann\n")).code == 0
 
 
@@ -196,6 +196,10 @@ async def test_the_audit_is_verified(service: Service) -> None:
     await typed(service, "reviews", "claim", (await document_item(service, "d.xml"))["review_id"])
     verified = await typed(service, "audit", "verify")
     assert (verified.code, verified.out[:8]) == (0, "intact: ")
+    head = verified.out.split()[-1]
+    assert (await typed(service, "audit", "verify", "--head", head)).code == 0
+    missing = await typed(service, "audit", "verify", "--head", "f" * 64)
+    assert (missing.code, "the audit is broken: no event has the head ffff" in missing.err) == (1, True)
     assert (await typed(service, "audit", "list")).out.startswith("1  ")
     async with service.app.db.acquire() as owner:
         await owner.execute("SET session_replication_role = replica")  # past the triggers
