@@ -151,6 +151,13 @@ async def test_a_document_is_corrected_explained_and_approved(service: Service) 
     explained = await typed(service, "reviews", "why", review, "total")
     assert explained.out.splitlines()[0].startswith("total = 119.00, confidence 0.99")
     assert "prior:xml" in explained.out
+    assert "in all, and 1 / (1 + e^-" in explained.out
+    whole = (await typed(service, "reviews", "why", review)).out.splitlines()
+    assert whole[0].startswith("confidence 0.")
+    place = next(at for at, line in enumerate(whole) if line.startswith("priority "))
+    points = [float(line.split()[0]) for line in whole[place + 1 :]]
+    assert sum(points) == pytest.approx(float(whole[place].split()[1].rstrip(":")), abs=0.3)
+    assert whole[-1].endswith("sla: 0% of its time is used")
     shown = await typed(service, "reviews", "show", review)
     assert "tester works on it until" in shown.out
     assert (await typed(service, "reviews", "approve", review)).out == f"approved {review}\n"
