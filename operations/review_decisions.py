@@ -99,6 +99,8 @@ async def reopen(app: App, principal: Principal, review_id: str, why: str) -> Re
 
     Raises: NotFound, WrongState, InvalidInput.
     """
+    if not why.strip():
+        raise InvalidInput([InputProblem("why", "is required: a decision does not stand for a reason")])
     async with transaction(app.db) as tx:
         review = await lock_item(tx, principal, review_id)
         document_of(review)

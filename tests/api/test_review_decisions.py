@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from dag.values import Json
-from invoices.model import FieldValue, InvoiceData
+from invoices.model import FieldValue, InvoiceData, Source
 from invoices.reviewing import shown_digest
 from storage.extractions import reading_version, save_extraction
 from storage.judged import load_judged
@@ -50,6 +50,27 @@ async def test_an_approval_teaches_about_the_vendor(service: Service, ann: Revie
     memory = await load_vendor(service.app.db, ann.tenant, [f"iban:{IBAN}"])
     assert memory
     assert (memory.approvals, memory.usual("vendor_name")) == (1, "Muster GmbH")
+
+
+async def test_what_a_person_corrected_is_what_the_same_misreading_says_next_time(
+    service: Service, ann: Reviewer
+) -> None:
+    item = await waiting(service, ann, reading(vendor_name=said("Mustr GmbH", Source.OCR_LABEL)))
+    body = {"value": "Muster GmbH", "token": await ann.claim(item["review_id"])}
+    await ann.ask("PUT", f"/documents/{item['document_id']}/fields/vendor_name", json=body)
+    await decide(ann, item)
+    again = await waiting(service, ann, reading(vendor_name=said("Mustr GmbH", Source.OCR_LABEL)))
+    shown = await ann.get(f"/documents/{again['document_id']}/fields")
+    name = next(field for field in shown["fields"] if field["name"] == "vendor_name")
+    assert (name["value"], name["source"], name["lock"]) == ("Muster GmbH", "vendor", None)
+    assert [(each["value"], each["source"]) for each in name["candidates"]] == [
+        ("Muster GmbH", "vendor"),
+        ("Mustr GmbH", "ocr_label"),
+    ]
+    assert "as_vendor_history" in name["evidence"]
+    assert again["summary"]["vendor"] == "Muster GmbH"
+    surer = await waiting(service, ann, reading(vendor_name=said("Mustr GmbH", Source.XML)))  # so it is written
+    assert surer["summary"]["vendor"] == "Mustr GmbH"
 
 
 async def test_a_rejection_has_a_reason_and_teaches_nothing(service: Service, ann: Reviewer) -> None:
@@ -119,6 +140,8 @@ async def test_broken_rules_take_a_reason_to_approve(service: Service, ann: Revi
 async def test_a_decided_item_can_be_reopened(service: Service, ann: Reviewer) -> None:
     item = await waiting(service, ann)
     await decide(ann, item)
+    blank = await ann.refused("POST", f"/reviews/{item['review_id']}/reopen", 422, json={"why": " \n"})
+    assert blank["problems"][0]["path"] == "why"
     reopened = await ann.post(f"/reviews/{item['review_id']}/reopen", {"why": "paid twice"})
     assert (reopened["status"], reopened["decided_by"]) == ("open", None)
     refused = await ann.refused("POST", f"/reviews/{item['review_id']}/reopen", 409, json={"why": "again"})
