@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from commands.asking import HERE, Api, AsJson, ask_api, print_json
-from commands.review_work import Why, claim_of
+from commands.review_work import Why, claimed_for_one_act
 from commands.reviews import REVIEWS, Id, item_points
 from commands.speaking import console, table
 from dag.values import Json
@@ -96,10 +96,11 @@ def correct(
     changes = [argument.partition("=") for argument in given]
     if wrong := [argument for argument in given if "=" not in argument]:
         raise typer.BadParameter(f"expected NAME=VALUE, found {wrong[0]!r}", param_hint="NAME=VALUE")
-    path, token = _document(api, review), claim_of(api, review)["token"]
-    for name, _, value in changes:
-        body = {"value": value or None, "token": token, "why": why}
-        shown = ask_api(api, "PUT", f"{path}/fields/{name}", json=body)
+    path = _document(api, review)
+    with claimed_for_one_act(api, review) as claim:
+        for name, _, value in changes:
+            body = {"value": value or None, "token": claim["token"], "why": why}
+            shown = ask_api(api, "PUT", f"{path}/fields/{name}", json=body)
     _show(shown, as_json=as_json)
 
 
@@ -112,8 +113,10 @@ def unlock(review: Id, field: Field, why: Why = "", api: Api = HERE) -> None:
     Example: docrail reviews unlock rev_0f9c6c4b3a2d4e5f8a7b6c5d4e total
     """
     path = _document(api, review)
-    query = {"token": str(claim_of(api, review)["token"]), "why": why}
-    _show(ask_api(api, "DELETE", f"{path}/fields/{field}", params=query), as_json=False)
+    with claimed_for_one_act(api, review) as claim:
+        query = {"token": str(claim["token"]), "why": why}
+        shown = ask_api(api, "DELETE", f"{path}/fields/{field}", params=query)
+    _show(shown, as_json=False)
 
 
 @review_fields.command()
@@ -124,8 +127,10 @@ def undo(review: Id, api: Api = HERE) -> None:
 
     Example: docrail reviews undo rev_0f9c6c4b3a2d4e5f8a7b6c5d4e
     """
-    path, token = _document(api, review), claim_of(api, review)["token"]
-    _show(ask_api(api, "POST", f"{path}/undo", json={"token": token}), as_json=False)
+    path = _document(api, review)
+    with claimed_for_one_act(api, review) as claim:
+        shown = ask_api(api, "POST", f"{path}/undo", json={"token": claim["token"]})
+    _show(shown, as_json=False)
 
 
 @review_fields.command("read-again")

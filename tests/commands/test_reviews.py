@@ -169,6 +169,18 @@ async def test_a_document_is_corrected_explained_and_approved(service: Service) 
     assert (await typed(service, "reviews", "reject", review, "--why", "not ours")).out == f"rejected {review}\n"
 
 
+@pytest.mark.parametrize("act", [["correct", "total=many"], ["undo"], ["unlock", "total"], ["postpone", "yesterday"]])
+async def test_a_refused_act_leaves_the_item_to_others_unless_it_was_claimed_before(
+    service: Service, act: list[str]
+) -> None:
+    review = (await document_item(service, f"{act[0]}.xml"))["review_id"]
+    for claimed_by in (None, "tester"):
+        assert (await typed(service, "reviews", act[0], review, *act[1:])).code == 1
+        shown = await service.http.get(f"/v1/reviews/{review}")
+        assert shown.json()["claimed_by"] == claimed_by
+        await typed(service, "reviews", "claim", review)
+
+
 async def test_items_are_handed_out_given_back_and_put_off(service: Service) -> None:
     review = (await document_item(service, "b.xml"))["review_id"]
     assert (await typed(service, "reviews", "assign", review, "tester")).code == 0
