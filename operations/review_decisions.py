@@ -100,7 +100,7 @@ async def reopen(app: App, principal: Principal, review_id: str, why: str) -> Re
     Raises: NotFound, WrongState, InvalidInput.
     """
     if not why.strip():
-        raise InvalidInput([InputProblem("why", "is required: a decision does not stand for a reason")])
+        raise InvalidInput([InputProblem("why", "is required: it tells why the decision does not stand")])
     async with transaction(app.db) as tx:
         review = await lock_item(tx, principal, review_id)
         document_of(review)
