@@ -32,7 +32,7 @@ class _ProblemResponse(JSONResponse):
     """Repeats what was sent, and so perhaps half a surrogate pair, which no answer can hold: a ? stands for it."""
 
     def render(self, content: Json) -> bytes:
-        return json.dumps(content, ensure_ascii=False).encode(errors="replace")
+        return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode(errors="replace")
 
 
 class BodyTooLargeError(HTTPException):
