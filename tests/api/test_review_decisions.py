@@ -262,13 +262,34 @@ async def test_many_are_approved_at_once_where_nothing_is_wrong(service: Service
     await ann.named("bob").claim(taken["review_id"])
     items = [{"review_id": item["review_id"], "digest": item["digest"]} for item in (good, wrong, taken)]
     outdated = {"review_id": good["review_id"], "digest": "0" * 64}
-    missing = {"review_id": "rev_" + "0" * 26, "digest": "0" * 64}
-    done = (await ann.post("/reviews/approve", {"items": [outdated, *items, missing]}))["items"]
-    assert [outcome["approved"] for outcome in done] == [False, True, False, False, False]
-    whys = [outcome["why"] or "" for outcome in done]
-    expected = ("changed since", "", "Net 1.00", "bob works on this item", "there is no review item")
+    others = await waiting(service, reviewer(service))
+    missing = [{"review_id": id_, "digest": others["digest"]} for id_ in ("rev_" + "0" * 26, others["review_id"])]
+    done = (await ann.post("/reviews/approve", {"items": [outdated, *items, *missing, items[0]]}))["items"]
+    assert [outcome["approved"] for outcome in done] == [False, True, False, False, False, False, False]
+    whys = [(outcome["why"] or "").replace(outcome["review_id"], "ID") for outcome in done]
+    assert whys[4] == whys[5]  # another tenant's is as unknown as one that there is not
+    expected = ("changed since", "", "Net 1.00", "bob works on this item", "there is no review item", whys[5], "before")
     assert all(part in why for part, why in zip(expected, whys, strict=True)), whys
     assert (await ann.get(f"/reviews/{wrong['review_id']}"))["status"] == "open"
+
+
+async def test_of_one_who_decides_and_others_who_approve_many_at_once_one_counts(
+    service: Service, ann: Reviewer
+) -> None:
+    """The claim keeps others out as long as it holds, and the decision afterwards."""
+    for round_ in range(4):
+        told = reading(**vendor(f"Vendor {'abcd'[round_]}"))
+        item = await waiting(service, ann, told)
+        verdict = await ann.verdict(item, why="not ours")
+        if round_ % 2:
+            await release(service, item)  # the lease is over
+        body = {"items": [{"review_id": item["review_id"], "digest": item["digest"]}]}
+        many = [ann.named(name).ask("POST", "/reviews/approve", json=body) for name in ("bob", "cat")]
+        own, *bulk = await asyncio.gather(ann.ask("POST", f"/reviews/{item['review_id']}/reject", json=verdict), *many)
+        approved = [answer.json()["items"][0]["approved"] for answer in bulk]
+        assert [own.status_code == 200, *approved].count(True) == 1
+        acts = [event["act"] for event in (await ann.get(f"/reviews/{item['review_id']}/audit"))["events"]]
+        assert acts == ["claimed", "approved" if round_ % 2 else "rejected"]
 
 
 @pytest.mark.usefixtures("limited")
@@ -290,8 +311,12 @@ async def test_another_tenants_item_is_not_decided(service: Service, ann: Review
     item = await waiting(service, ann)
     verdict = await ann.verdict(item, why="ours now")
     body = {"why": "ours now"} if act == "reopen" else verdict
-    stranger = reviewer(service)
-    await stranger.refused("POST", f"/reviews/{item['review_id']}/{act}", 404, json=body)
+    stranger, unknown = reviewer(service), "rev_" + "0" * 26
+    answers = [
+        str(await stranger.refused("POST", f"/reviews/{id_}/{act}", 404, json=body)).replace(id_, "ID")
+        for id_ in (item["review_id"], unknown)
+    ]
+    assert answers[0] == answers[1]
     assert (await ann.get(f"/reviews/{item['review_id']}"))["status"] == "open"
     assert (await stranger.ask("GET", f"/reviews/{item['review_id']}/audit")).status_code == 404
 
