@@ -15,6 +15,9 @@ from operations import audit
 router = APIRouter(prefix="/v1/audit", tags=["audit"])
 
 
+AfterEvent = Annotated[int, Query(ge=0, le=2**53, description="number of the last event of the page before")]
+
+
 class AuditEventOut(BaseModel):
     """An act. `hash` covers it and every event before it."""
 
@@ -44,7 +47,7 @@ class AuditVerdictOut(BaseModel):
     intact: bool
     events: int
     head: str = Field(description="hash of the last event: kept elsewhere, it proves later that nothing was rewritten")
-    broken_at: int | None
+    broken_at: int | None = Field(description="null also where only the `head` of an earlier check is missing")
     problem: str
 
 
@@ -53,7 +56,7 @@ async def list_audit(
     who: MayOperateRuns,
     app: AppDep,
     *,
-    after: Annotated[int, Query(ge=0, le=2**53, description="number of the last event of the page before")] = 0,
+    after: AfterEvent = 0,
     limit: Limit = 100,
 ) -> AuditOut:
     """List all events, oldest first."""
@@ -62,11 +65,18 @@ async def list_audit(
 
 
 @router.get("/verify", responses=problems())
-async def verify_audit(who: MayOperateRuns, app: AppDep) -> AuditVerdictOut:
+async def verify_audit(
+    who: MayOperateRuns,
+    app: AppDep,
+    *,
+    head: Annotated[
+        str | None, Query(pattern="^[0-9a-f]{64}$", description="of an earlier check: the chain must have it still")
+    ] = None,
+) -> AuditVerdictOut:
     """Check every event: that none was changed, taken out, put in, or cut off at the end."""
-    verdict = await audit.verify_audit(app, who)
+    verdict = await audit.verify_audit(app, who, kept_head=head)
     return AuditVerdictOut(
-        intact=verdict.broken_at is None,
+        intact=not verdict.problem,
         events=verdict.events,
         head=verdict.head,
         broken_at=verdict.broken_at,

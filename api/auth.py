@@ -6,14 +6,16 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
+from activities.sla import WATCH
 from dag.inputs import InputProblem
 from operations.errors import Forbidden, InvalidInput
-from operations.principal import ANONYMOUS, Principal, Scope
+from operations.principal import ANONYMOUS, Principal, Scope, person, system_principal
+from storage.review_decisions import PASSED_BY
 
 NAME_HEADER = "X-Docrail-As"
-_NAME = re.compile(r"(?!docrail$)[A-Za-z0-9][A-Za-z0-9 ._@-]{0,63}")
-
-"""Any but Docrail's own, under which it acts by itself."""
+NAME_PATTERN = "^[A-Za-z0-9][A-Za-z0-9 ._@-]{0,63}$"
+OWN_NAMES = frozenset({system_principal("").name, PASSED_BY, WATCH})
+"""Under which Docrail acts by itself: who had one could pass for it."""
 
 
 async def current_principal(request: Request) -> Principal:
@@ -28,10 +30,13 @@ async def current_principal(request: Request) -> Principal:
     if not request.app.state.trust_names:
         told = "is taken only where DOCRAIL_TRUST_NAMES is set, as `docrail up` does on its own machine"
         raise InvalidInput([InputProblem(f"header.{NAME_HEADER}", told)])
-    if not _NAME.fullmatch(name):
+    if not re.fullmatch(NAME_PATTERN, name):
         told = f"must be 1 to 64 letters, digits, spaces and . _ @ -, found {name[:80]!r}"
         raise InvalidInput([InputProblem(f"header.{NAME_HEADER}", told)])
-    return replace(ANONYMOUS, name=name)
+    if (known := person(name)) in OWN_NAMES:
+        told = f"is a name under which Docrail acts by itself, expected a person's, found {name!r}"
+        raise InvalidInput([InputProblem(f"header.{NAME_HEADER}", told)])
+    return replace(ANONYMOUS, name=known)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from api.parameters import AppDep
 from api.review_claims import Token, TokenIn
 from api.reviews import Text
 from dag.values import Json
-from invoices.explaining import explain, explain_overall
-from invoices.field_values import value_text
+from invoices.explaining import explain, explain_overall, explain_priority
+from invoices.field_values import LARGEST_PAGE, value_text
 from invoices.merge import proposals
 from invoices.model import FIELD_NAMES, Box, Candidate, FieldValue, InvoiceData
 from operations import corrections
@@ -41,7 +41,10 @@ class CandidateOut(BaseModel):
 
 
 class PartOut(BaseModel):
-    """One term of a confidence: of a field's in log-odds, of the document's in logarithms. They add up to it."""
+    """One term of a confidence: of a field's in log-odds, of the document's in logarithms; of a priority in points.
+
+    They add up to it.
+    """
 
     what: str = Field(examples=["prior:text_label", "checksum_valid"])
     weight: float
@@ -110,6 +113,9 @@ class FieldsOut(BaseModel):
     document_type: str
     confidence: float
     explanation: list[PartOut]
+    priority: list[PartOut] = Field(
+        description="the points of its place in the queue, 30 for its SLA not counted", examples=[[]]
+    )
     fields: list[FieldOut]
     line_items: list[dict[str, Json]]
     locks: dict[str, LockOut] = Field(
@@ -128,6 +134,7 @@ class FieldsOut(BaseModel):
             document_type=invoice.document_type.value,
             confidence=invoice.confidence,
             explanation=[PartOut(what=each.what, weight=round(each.weight, 4)) for each in explain_overall(invoice)],
+            priority=[PartOut(what=each.what, weight=round(each.weight, 4)) for each in explain_priority(invoice)],
             fields=[FieldOut.of(name, getattr(invoice, name)) for name in FIELD_NAMES],
             line_items=[line.model_dump(mode="json") for line in invoice.line_items],
             locks={field: LockOut.model_validate(lock) for field, lock in shown.locks.items()},
@@ -147,7 +154,7 @@ class CorrectionIn(BaseModel):
     token: Token
     why: Text = ""
     page: int | None = Field(
-        default=None, strict=True, ge=1, le=10_000, description="where it stands on the page, if known"
+        default=None, strict=True, ge=1, le=LARGEST_PAGE, description="where it stands on the page, if known"
     )
     box: Box | None = Field(default=None, description=ON_PAGE)
 

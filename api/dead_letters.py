@@ -1,20 +1,17 @@
 """The dead-letter inbox: failed steps, how many of which class, and what is to be done about them."""
 
 import datetime as dt
-import re
 from typing import Annotated
 
 from fastapi import APIRouter, Query
-from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from api.actions import ActionOut
 from api.auth import MayOperateRuns, MayRead
 from api.errors import problems
-from api.parameters import After, AppDep, Limit, Reason
+from api.parameters import After, AppDep, Limit, Moment, Reason
 from api.retries import ResolutionIn
 from api.unmatched import UnmatchedOut
-from dag.values import Json
 from operations import dead_letters
 from operations.dead_letters import MOST_RETRIED, LetterOrder, Retried, ShownLetter
 from operations.errors import NotFound, TooLarge, WrongState
@@ -22,17 +19,6 @@ from storage.dead_letters import LetterFilter, LetterStatus, Resolved, StatusFil
 
 router = APIRouter(prefix="/v1/dead-letters", tags=["dead-letters"])
 
-_DATE = re.compile(r"\d{4}-\d\d-\d\d")
-
-
-def _written_out(value: Json) -> Json:
-    """Refuse a number, and a text that is one: seconds or milliseconds since the epoch, who knows."""
-    if not isinstance(value, str) or not _DATE.match(value):
-        raise PydanticCustomError("moment", "must be a date and time with its zone, as in 2026-11-30T12:00:00Z")
-    return value
-
-
-Moment = Annotated[AwareDatetime, BeforeValidator(_written_out)]
 Text = Annotated[str, Field(max_length=200, pattern=r"^[^\x00]*$")]
 ErrorClass = Annotated[Text | None, Query(alias="class", description="the error's class, such as ValueError")]
 DefinitionId = Annotated[Text | None, Query(description="a definition's id")]

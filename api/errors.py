@@ -1,5 +1,6 @@
 """How a refusal leaves: as problem+json (RFC 9457), with the status that `kinds` gives it."""
 
+import json
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
@@ -25,6 +26,13 @@ RETRY_AFTER_SECONDS = "2"
 """Told to callers of a service that is away: ours reconnect within about a second of its return."""
 
 log = logging.getLogger(__name__)
+
+
+class _ProblemResponse(JSONResponse):
+    """Repeats what was sent, and so perhaps half a surrogate pair, which no answer can hold: a ? stands for it."""
+
+    def render(self, content: Json) -> bytes:
+        return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode(errors="replace")
 
 
 class BodyTooLargeError(HTTPException):
@@ -150,7 +158,7 @@ def _body(name: str, title: str, status: HTTPStatus, detail: str, **more: Json) 
 
 
 def _answer(body: dict[str, Json], headers: Mapping[str, str] | None = None) -> JSONResponse:
-    return JSONResponse(body, body["status"], headers, MEDIA_TYPE)
+    return _ProblemResponse(body, body["status"], headers, MEDIA_TYPE)
 
 
 def _plain(value: Json) -> Json:

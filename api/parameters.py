@@ -1,6 +1,7 @@
 """What several resources take: the app, pages of a list, an idempotency key."""
 
 import datetime as dt
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
@@ -8,12 +9,15 @@ from typing import Annotated, Any, cast
 
 from fastapi import Depends, Header, Query, Request, params
 from fastapi.dependencies.utils import get_flat_params
-from pydantic import Field
+from pydantic import AfterValidator, AwareDatetime, BeforeValidator, Field
+from pydantic_core import PydanticCustomError
 
 from dag.inputs import InputProblem
-from dag.values import shortened
+from dag.values import Json, shortened
 from operations.app import App
 from operations.errors import InvalidInput
+
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 async def app_of(request: Request) -> App:
@@ -86,3 +90,25 @@ def one_key(header: str | None, body: str | None) -> str | None:
 def as_utc(time: dt.datetime | None) -> dt.datetime | None:
     """Return a time that was given without a zone as one in UTC."""
     return time.replace(tzinfo=dt.UTC) if time is not None and time.tzinfo is None else time
+
+
+def written(value: Json) -> Json:
+    """Refuse a number, and a text that is one: seconds or milliseconds since the epoch, who knows."""
+    if not isinstance(value, str) or not _DATE.match(value):
+        raise PydanticCustomError("moment", "must be a date and time with its zone, as in 2026-11-30T12:00:00Z")
+    return value
+
+
+def in_calendar(time: dt.datetime) -> dt.datetime:
+    """Refuse a time that is in no year from 1 to 9999 once it is in UTC."""
+    try:
+        time.astimezone(dt.UTC)
+    except OverflowError:
+        raise PydanticCustomError("moment", "must be in a year from 1 to 9999 in UTC") from None
+    return time
+
+
+Time = Annotated[dt.datetime, BeforeValidator(written), AfterValidator(in_calendar)]
+"""A time, written out; one without a zone stays as it is."""
+Moment = Annotated[AwareDatetime, BeforeValidator(written), AfterValidator(in_calendar)]
+"""A time with its zone, written out."""

@@ -1,15 +1,14 @@
 """Who works on which review item: claim one, or the most urgent that is free; keep it, give it back, let it lie."""
 
 import datetime as dt
-import re
 from typing import Annotated, Literal
 
 from fastapi import APIRouter
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from api.auth import MayReview
 from api.errors import problems
-from api.parameters import AppDep
+from api.parameters import AppDep, Time
 from api.reviews import ReviewOut, Text, Who
 from dag.kinds import ID_PATTERN
 from operations import review_claims
@@ -19,13 +18,6 @@ from storage.review_claims import Claim, Wish
 Token = Annotated[int, Field(strict=True, ge=1, le=2**53, description="of the caller's claim")]
 
 router = APIRouter(prefix="/v1/reviews", tags=["reviews"])
-
-
-def _written(value: object) -> object:
-    """Refuse numbers: they would be taken as seconds since 1970."""
-    if not (isinstance(value, str) and re.match(r"\d{4}-\d\d-\d\d", value)):
-        raise ValueError("expected a time such as 2026-11-30T09:00:00Z")
-    return value
 
 
 class ClaimOut(BaseModel):
@@ -88,7 +80,7 @@ class AssignIn(ReleaseIn):
 class PostponeIn(TokenIn):
     """Until when the item is to lie, and why."""
 
-    until: Annotated[dt.datetime, BeforeValidator(_written)] = Field(examples=["2026-11-30T09:00:00Z"])
+    until: Time = Field(examples=["2026-11-30T09:00:00Z"])
     why: Text = ""
 
 

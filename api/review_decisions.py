@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
-from api.audit import AuditEventOut, AuditOut
+from api.audit import AfterEvent, AuditEventOut, AuditOut
 from api.auth import MayReview
 from api.errors import problems
 from api.parameters import AppDep, Limit
@@ -117,7 +117,9 @@ async def reopen(review_id: str, wanted: ReopenIn, who: MayReview, app: AppDep) 
 
 
 @router.get("/{review_id}/audit", responses=problems(NotFound))
-async def show_audit(review_id: str, who: MayReview, app: AppDep, limit: Limit = 100) -> AuditOut:
+async def show_audit(
+    review_id: str, who: MayReview, app: AppDep, *, after: AfterEvent = 0, limit: Limit = 100
+) -> AuditOut:
     """Show what people did to an item and its document, oldest first."""
-    events = await audit.list_item_events(app, who, review_id, limit=limit)
+    events = await audit.list_item_events(app, who, review_id, after=after, limit=limit)
     return AuditOut(events=[AuditEventOut.model_validate(event) for event in events])

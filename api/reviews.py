@@ -8,23 +8,24 @@ from dataclasses import asdict
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from api.auth import MayReview
+from api.auth import NAME_PATTERN, MayReview
 from api.errors import problems
-from api.parameters import After, AppDep, Limit, as_utc
+from api.parameters import After, AppDep, Limit, Time, as_utc
 from api.unmatched import UnmatchedOut
 from dag.kinds import ID_PATTERN
 from dag.state import RunStatus
 from dag.values import Json
 from operations import reviews
 from operations.errors import AlreadyDecided, MayNotDecide, NotFound, WrongState
+from operations.principal import person
 from storage.review_lists import ReviewFilter, Sort
 from storage.reviews import OPEN
 from storage.step_reviews import DECIDED
 
 Text = Annotated[str, Field(max_length=1000, pattern=r"^[^\x00]*$")]
-Who = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00]*$")]
+Who = Annotated[str, Field(pattern=NAME_PATTERN), AfterValidator(person)]
 
 router = APIRouter(prefix="/v1/reviews", tags=["reviews"])
 
@@ -142,14 +143,14 @@ async def list_reviews(
     assigned_to: Annotated[Who | None, Query(description="items that were put before this person")] = None,
     vendor: Annotated[Text | None, Query(max_length=200, description="a part of the vendor's name")] = None,
     band: Annotated[int | None, Query(ge=0, le=2, description="items of this band")] = None,
-    due: Annotated[dt.datetime | None, Query(description="items due until then")] = None,
+    due: Annotated[Time | None, Query(description="items due until then")] = None,
     sort: Annotated[
         Sort, Query(description="the most urgent first, or those with the most of one part of the priority")
     ] = Sort.PRIORITY,
     limit: Limit = 100,
     after: After = None,
 ) -> ReviewListOut:
-    """List review items, most urgent first. They rise with time: a page may repeat an item of the page before."""
+    """List review items, most urgent first. All pages show the priorities of the moment at which the first was read."""
     wanted = ReviewFilter(status, queue, kind, group, claimed_by, vendor, band, as_utc(due), assigned_to)
     return ReviewListOut.model_validate(
         await reviews.list_reviews(app, who, wanted, sort=sort, limit=limit, after=after)

@@ -1,5 +1,7 @@
 """`docrail audit`: what people did to documents and review items, and whether that record is whole."""
 
+from typing import Annotated
+
 import typer
 
 from commands.asking import HERE, Api, AsJson, ask_api, print_json
@@ -19,22 +21,30 @@ def about() -> None:
 
 
 @audit.command()
-def verify(as_json: AsJson = False, api: Api = HERE) -> None:
+def verify(
+    head: Annotated[
+        str | None, typer.Option(help="Of an earlier check: it must be there still.", metavar="HASH")
+    ] = None,
+    as_json: AsJson = False,
+    api: Api = HERE,
+) -> None:
     """Check that no event was changed, added or removed.
 
-    Keep the head that it prints elsewhere: an event chain that was rewritten as a whole has another one.
+    Keep the head that it prints elsewhere, and give it to a later check: a chain that was rewritten as a whole has
+    not got it.
 
     Exit codes: 0 intact, 1 broken, or the API refused or is away; 2 wrong usage.
 
     Example: docrail audit verify
     """
-    verdict = ask_api(api, "GET", f"{AUDIT}/verify")
+    verdict = ask_api(api, "GET", f"{AUDIT}/verify", params={"head": head} if head else {})
     if as_json:
         print_json(verdict)
     elif verdict["intact"]:
         print(f"intact: {verdict['events']} events, head {verdict['head']}")
     else:
-        complain(f"the audit is broken at event {verdict['broken_at']}: {verdict['problem']}")
+        place = f" at event {verdict['broken_at']}" if verdict["broken_at"] else ""
+        complain(f"the audit is broken{place}: {verdict['problem']}")
     if not verdict["intact"]:
         raise typer.Exit(1)
 

@@ -33,7 +33,7 @@ class NoAnswerError(ApiError):
 
 @asynccontextmanager
 async def connect(address: str) -> AsyncIterator[httpx.AsyncClient]:
-    """Give a client of the API at `address`. Raises ApiError if that is no address.
+    """Give a client of the API at `address`. Raises ApiError if that is no address, or DOCRAIL_AS no name.
 
     Its requests are made in the name of DOCRAIL_AS, if that is set. A NoAnswerError that leaves the block says what to
     do about it.
@@ -44,7 +44,11 @@ async def connect(address: str) -> AsyncIterator[httpx.AsyncClient]:
         url = httpx.URL()
     if url.scheme not in ("http", "https") or not url.host:
         raise ApiError(f"--api {address!r}: expected an address such as http://127.0.0.1:8000")
-    name = os.environ.get(NAME_VARIABLE)
+    name = " ".join(os.environ.get(NAME_VARIABLE, "").split())
+    if not (name.isascii() and name.isprintable()):
+        raise ApiError(
+            f"{NAME_VARIABLE}={name!r}: expected a name of letters without accents, digits, spaces and . _ @ -"
+        )
     headers = {NAME_HEADER: name} if name else {}
     async with httpx.AsyncClient(base_url=url, headers=headers, timeout=TIMEOUT_SECONDS, trust_env=False) as client:
         try:

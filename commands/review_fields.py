@@ -1,12 +1,13 @@
 """`docrail reviews`: see a document's fields and why they are trusted, correct them, see who did what."""
 
+import math
 from typing import Annotated
 
 import typer
 
 from commands.asking import HERE, Api, AsJson, ask_api, print_json
-from commands.review_work import Why, claim_of
-from commands.reviews import REVIEWS, Id
+from commands.review_work import Why, claimed_for_one_act
+from commands.reviews import REVIEWS, Id, item_points
 from commands.speaking import console, table
 from dag.values import Json
 
@@ -27,23 +28,51 @@ def fields(review: Id, as_json: AsJson = False, api: Api = HERE) -> None:
 
 
 @review_fields.command("why")
-def explain(review: Id, field: Field, api: Api = HERE) -> None:
+def explain(
+    review: Id,
+    field: Annotated[str | None, typer.Argument(help="A field's name.", metavar="FIELD")] = None,
+    api: Api = HERE,
+) -> None:
     """Explain a field's confidence: what speaks for its value.
+
+    Without a field, the document's confidence and its place in the queue.
 
     Exit codes: 0 explained, 1 there is no such field, the API refused or is away; 2 wrong usage.
 
     Example: docrail reviews why rev_0f9c6c4b3a2d4e5f8a7b6c5d4e total
     """
-    shown = ask_api(api, "GET", f"{_document(api, review)}/fields")
+    item = ask_api(api, "GET", f"{REVIEWS}/{review}")
+    shown = ask_api(api, "GET", f"/v1/documents/{item['document_id']}/fields")
     found = next((each for each in shown["fields"] if each["name"] == field), None)
-    if found is None:
+    if field is None:
+        _explain_document(item, shown)
+    elif found is None:
         names = ", ".join(each["name"] for each in shown["fields"])
         raise typer.BadParameter(f"there is no {field}: expected one of {names}", param_hint="FIELD")
-    print(f"{field} = {found['value']}, confidence {found['confidence']:.4f}")
+    else:
+        _explain_field(found)
+
+
+def _explain_field(found: dict[str, Json]) -> None:
+    print(f"{found['name']} = {found['value']}, confidence {found['confidence']:.4f}")
     for part in found["explanation"]:
         print(f"  {part['weight']:+.2f}  {part['what']}")
+    if found["explanation"]:
+        odds = math.fsum(part["weight"] for part in found["explanation"])
+        print(f"  {odds:+.2f}  in all, and 1 / (1 + e^{-odds:.2f}) = {found['confidence']:.4f}")
     for candidate in found["candidates"]:
         print(f"  {candidate['source']} says {candidate['value']}")
+
+
+def _explain_document(item: dict[str, Json], shown: dict[str, Json]) -> None:
+    print(f"confidence {shown['confidence']:.4f}: e to the sum of")
+    for part in shown["explanation"]:
+        print(f"  {part['weight']:+.4f}  {part['what']}")
+    sla = {"what": f"sla: {item['parts'].get('sla', 0):.0%} of its time is used", "weight": item_points(item, "sla")}
+    points = [*shown["priority"], sla]
+    print(f"priority {math.fsum(part['weight'] for part in points):.1f}: the sum of")
+    for part in points:
+        print(f"  {part['weight']:+.1f}  {part['what']}")
 
 
 @review_fields.command()
@@ -67,10 +96,11 @@ def correct(
     changes = [argument.partition("=") for argument in given]
     if wrong := [argument for argument in given if "=" not in argument]:
         raise typer.BadParameter(f"expected NAME=VALUE, found {wrong[0]!r}", param_hint="NAME=VALUE")
-    path, token = _document(api, review), claim_of(api, review)["token"]
-    for name, _, value in changes:
-        body = {"value": value or None, "token": token, "why": why}
-        shown = ask_api(api, "PUT", f"{path}/fields/{name}", json=body)
+    path = _document(api, review)
+    with claimed_for_one_act(api, review) as claim:
+        for name, _, value in changes:
+            body = {"value": value or None, "token": claim["token"], "why": why}
+            shown = ask_api(api, "PUT", f"{path}/fields/{name}", json=body)
     _show(shown, as_json=as_json)
 
 
@@ -83,8 +113,10 @@ def unlock(review: Id, field: Field, why: Why = "", api: Api = HERE) -> None:
     Example: docrail reviews unlock rev_0f9c6c4b3a2d4e5f8a7b6c5d4e total
     """
     path = _document(api, review)
-    query = {"token": str(claim_of(api, review)["token"]), "why": why}
-    _show(ask_api(api, "DELETE", f"{path}/fields/{field}", params=query), as_json=False)
+    with claimed_for_one_act(api, review) as claim:
+        query = {"token": str(claim["token"]), "why": why}
+        shown = ask_api(api, "DELETE", f"{path}/fields/{field}", params=query)
+    _show(shown, as_json=False)
 
 
 @review_fields.command()
@@ -95,8 +127,10 @@ def undo(review: Id, api: Api = HERE) -> None:
 
     Example: docrail reviews undo rev_0f9c6c4b3a2d4e5f8a7b6c5d4e
     """
-    path, token = _document(api, review), claim_of(api, review)["token"]
-    _show(ask_api(api, "POST", f"{path}/undo", json={"token": token}), as_json=False)
+    path = _document(api, review)
+    with claimed_for_one_act(api, review) as claim:
+        shown = ask_api(api, "POST", f"{path}/undo", json={"token": claim["token"]})
+    _show(shown, as_json=False)
 
 
 @review_fields.command("read-again")
@@ -112,14 +146,21 @@ def read_again(review: Id, api: Api = HERE) -> None:
 
 
 @review_fields.command()
-def history(review: Id, as_json: AsJson = False, api: Api = HERE) -> None:
+def history(
+    review: Id,
+    after: Annotated[int, typer.Option(min=0, help="Number of the last event that you know.", metavar="N")] = 0,
+    as_json: AsJson = False,
+    api: Api = HERE,
+) -> None:
     """Show what people did to an item, oldest first.
+
+    500 events at most.
 
     Exit codes: 0 shown, 1 the API refused or is away, 2 wrong usage.
 
     Example: docrail reviews history rev_0f9c6c4b3a2d4e5f8a7b6c5d4e
     """
-    events = ask_api(api, "GET", f"{REVIEWS}/{review}/audit", params={"limit": "500"})["events"]
+    events = ask_api(api, "GET", f"{REVIEWS}/{review}/audit", params={"limit": "500", "after": str(after)})["events"]
     if as_json:
         print_json(events)
         return

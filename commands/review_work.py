@@ -1,5 +1,7 @@
 """`docrail reviews`: take documents' items, give them back, approve or reject them."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated
 
 import typer
@@ -21,6 +23,21 @@ def claim_of(api: str, review: str) -> dict[str, Json]:
     """Claim an item, anew if it is the caller's already. Raises: ApiError."""
     claim: dict[str, Json] = ask_api(api, "POST", f"{REVIEWS}/{review}/claim")
     return claim
+
+
+@contextmanager
+def claimed_for_one_act(api: str, review: str) -> Iterator[dict[str, Json]]:
+    """Claim an item for what the block does. If that is refused, who had not claimed it before gives it back."""
+    before = ask_api(api, "GET", f"{REVIEWS}/{review}")["claimed_by"]
+    claim = claim_of(api, review)
+    try:
+        yield claim
+    except NoAnswerError:  # nobody knows whether it was done
+        raise
+    except ApiError:
+        if before is None:
+            ask_api(api, "POST", f"{REVIEWS}/{review}/release", json={"token": claim["token"]})
+        raise
 
 
 @review_work.command("next")
@@ -104,8 +121,9 @@ def postpone(
 
     Example: docrail reviews postpone rev_0f9c6c4b3a2d4e5f8a7b6c5d4e 2026-11-30T09:00:00Z --why "the vendor was asked"
     """
-    token = claim_of(api, review)["token"]
-    ask_api(api, "POST", f"{REVIEWS}/{review}/postpone", json={"token": token, "until": until, "why": why})
+    with claimed_for_one_act(api, review) as claim:
+        body = {"token": claim["token"], "until": until, "why": why}
+        ask_api(api, "POST", f"{REVIEWS}/{review}/postpone", json=body)
     print(f"postponed {review} until {until}")
 
 
@@ -185,11 +203,11 @@ def reopen(
 
 def _decide(api: str, review: str, act: str, why: str, *, as_json: bool) -> None:
     """Decide on what the document is now."""
-    claimed = claim_of(api, review)
-    path = f"/v1/documents/{claimed['review']['document_id']}/fields"
-    digest = ask_api(api, "GET", path)["digest"] if claimed["review"]["kind"] == "document" else "0" * 64
-    verdict = {"token": claimed["token"], "digest": digest, "why": why}
-    outcome = ask_api(api, "POST", f"{REVIEWS}/{review}/{act}", json=verdict)
+    with claimed_for_one_act(api, review) as claim:
+        path = f"/v1/documents/{claim['review']['document_id']}/fields"
+        digest = ask_api(api, "GET", path)["digest"] if claim["review"]["kind"] == "document" else NO_DIGEST
+        verdict = {"token": claim["token"], "digest": digest, "why": why}
+        outcome = ask_api(api, "POST", f"{REVIEWS}/{review}/{act}", json=verdict)
     if as_json:
         print_json(outcome)
     elif outcome["needs_second"]:

@@ -15,6 +15,7 @@ from commands.asking import HERE, Api, AsJson, ask_api, print_json
 from commands.speaking import console, table
 from commands.unmatched import tell_unmatched
 from dag.values import Json
+from invoices.priority import WEIGHTS
 
 REVIEWS = "/v1/reviews"
 
@@ -141,13 +142,18 @@ def _lines(item: dict[str, Json]) -> Iterator[str]:
         yield f"  approved by {item['first_approved_by']}; somebody else must too"
     yield from (f"  {name}: {_text(part)}" for name, part in (item["show"] or item["summary"]).items())
     if item["kind"] == "document":
-        parts = ", ".join(f"{name} {part:.2f}" for name, part in item["parts"].items())
+        parts = ", ".join(f"{name} {part:.2f} ({item_points(item, name):.1f})" for name, part in item["parts"].items())
         yield f"priority {item['priority']:.1f}: {parts}"
         yield from (f"  {reason['code']}: {reason['message']}" for reason in item["reasons"])
     if item["decided_by"]:
         yield f"decided by {item['decided_by'] or 'somebody'}: {_text(item['decision'])}"
     elif item["kind"] == "step":
         yield from _form(item["form"])
+
+
+def item_points(item: dict[str, Json], part: str) -> float:
+    """Return the points that a part gives an item's priority."""
+    return WEIGHTS[part] * float(item["parts"].get(part, 0))
 
 
 def _approvals(item: dict[str, Json]) -> Iterator[str]:

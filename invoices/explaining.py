@@ -1,4 +1,4 @@
-"""Explains a confidence as the terms that it is the sum of, to whoever asks why it is 0.62."""
+"""Explains a confidence, and a priority, as the terms that it is the sum of, to whoever asks why it is 0.62."""
 
 import math
 from typing import Any, NamedTuple
@@ -13,11 +13,13 @@ from invoices.confidence import (
     probability_of,
     rests_on_its_word,
 )
+from invoices.judging import currency_is_foreign, vendor_is_known
 from invoices.model import FieldValue, InvoiceData, Source
+from invoices.priority import priority_terms
 
 
 class Part(NamedTuple):
-    """One term: `weight` is in log-odds for a field, and in logarithms for the whole document."""
+    """One term: `weight` is in log-odds for a field, in logarithms for the whole document, in points of a priority."""
 
     what: str
     weight: float
@@ -56,6 +58,14 @@ def explain_overall(invoice: InvoiceData) -> list[Part]:
     parts = [Part(name, share * math.log(p)) for name, share, p in overall_parts(invoice)]
     mean, cap = math.fsum(part.weight for part in parts), overall_cap(invoice.problems)
     return [*parts, Part("cap", math.log(cap) - mean)] if math.exp(mean) > cap else parts
+
+
+def explain_priority(invoice: InvoiceData) -> list[Part]:
+    """Return what the document's place in the queue is made of, in points, without those of the SLA."""
+    terms = priority_terms(
+        invoice, new_vendor=not vendor_is_known(invoice), foreign_currency=currency_is_foreign(invoice)
+    )
+    return [Part(what, points) for what, points in terms.items() if points]
 
 
 def sum_of_overall(parts: list[Part]) -> float:

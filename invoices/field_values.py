@@ -17,8 +17,8 @@ LINE_ITEMS, DOCUMENT_TYPE = "line_items", "document_type"
 CORRECTABLE = (*FIELD_NAMES, DOCUMENT_TYPE, LINE_ITEMS)
 """Everything a person may correct. The last two are no FieldValue: they have a value alone."""
 LONGEST_TEXT, MOST_LINES, LONGEST_SHOWN = 200, 1000, 40
-LARGEST_AMOUNT = Decimal(10) ** 14
-"""The lake keeps decimal(18, 4)."""
+LARGEST_AMOUNT, LARGEST_PAGE = Decimal(10) ** 14, 10_000
+"""The lake keeps decimal(18, 4), and pages as 32 bits."""
 FIRST_YEAR, LAST_YEAR = 1950, 2150
 
 _AMOUNT = re.compile(r"-?[0-9]{1,14}(\.[0-9]{1,4})?")
@@ -118,6 +118,8 @@ def _lines(text: str) -> tuple[LineItem, ...]:
     if len(lines) > MOST_LINES:
         raise FieldError(f"expected at most {MOST_LINES} line items, found {len(lines)}")
     for line in lines:
+        if line.page is not None and not 1 <= line.page <= LARGEST_PAGE:
+            raise FieldError(f"expected pages from 1 to {LARGEST_PAGE}, found {_shown(str(line.page))}")
         for amount in (line.quantity, line.unit_price, line.amount, line.tax_rate):
             if amount is not None and (not amount.is_finite() or abs(amount) >= LARGEST_AMOUNT):
                 raise FieldError(f"expected amounts below {LARGEST_AMOUNT:f}, found {_shown(str(amount))}")

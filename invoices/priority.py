@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from decimal import Decimal
 from enum import IntEnum
 
-from invoices.model import REQUIRED_FIELDS, InvoiceData
+from invoices.model import REQUIRED_FIELDS, InvoiceData, Severity
 
 WEIGHTS = {"uncertainty": 35, "sla": 30, "value": 20, "complexity": 15}
 """Points of the 100 each part can give (documents.md §5)."""
@@ -65,31 +65,44 @@ def review_priority(
     """Return how soon `invoice` needs a person, `hours_used` of `sla_hours` after it arrived."""
     sla = _clip(hours_used / sla_hours) if sla_hours > 0 else 1.0
     parts = PriorityParts(
-        uncertainty=_uncertainty(invoice),
+        uncertainty=_uncertainty(invoice)[1],
         sla=sla,
-        complexity=_complexity(invoice, new_vendor=new_vendor, foreign_currency=foreign_currency),
+        complexity=sum(_complexity(invoice, new_vendor=new_vendor, foreign_currency=foreign_currency).values()),
         value=_value(invoice.total.value),
     )
     score = sum(WEIGHTS[name] * part for name, part in asdict(parts).items())
     return Priority(round(score, 2), parts, _band(invoice, sla))
 
 
-def _uncertainty(invoice: InvoiceData) -> float:
+def priority_terms(
+    invoice: InvoiceData, *, new_vendor: bool = False, foreign_currency: bool = False
+) -> dict[str, float]:
+    """Return the points that the score is the sum of, but for those of the SLA, by what gives them."""
+    why, doubt = _uncertainty(invoice)
+    complexity = _complexity(invoice, new_vendor=new_vendor, foreign_currency=foreign_currency)
+    points = {f"uncertainty:{why}": WEIGHTS["uncertainty"] * doubt}
+    points["value:total"] = WEIGHTS["value"] * _value(invoice.total.value)
+    return points | {f"complexity:{what}": WEIGHTS["complexity"] * share for what, share in complexity.items()}
+
+
+def _uncertainty(invoice: InvoiceData) -> tuple[str, float]:
+    """Return how unsure the document is, and why: its confidence, or the rule that makes it no surer than that."""
     doubt = 1 - invoice.confidence
-    if _fraud_like(invoice):
-        return max(doubt, MISMATCH_UNCERTAINTY)
-    return max(doubt, ERROR_UNCERTAINTY) if invoice.has_errors() else doubt
+    for codes, least in ((_fraud_like(invoice), MISMATCH_UNCERTAINTY), (_errors(invoice), ERROR_UNCERTAINTY)):
+        if codes:
+            return (codes[0], least) if least > doubt else ("confidence", doubt)
+    return "confidence", doubt
 
 
-def _complexity(invoice: InvoiceData, *, new_vendor: bool, foreign_currency: bool) -> float:
+def _complexity(invoice: InvoiceData, *, new_vendor: bool, foreign_currency: bool) -> dict[str, float]:
     unsure = [name for name in REQUIRED_FIELDS if getattr(invoice, name).confidence < UNSURE]
-    return (
-        0.25 * min(1.0, len(invoice.line_items) / MANY_LINES)
-        + 0.15 * min(1.0, invoice.page_count / MANY_PAGES)
-        + 0.40 * len(unsure) / len(REQUIRED_FIELDS)
-        + 0.10 * new_vendor
-        + 0.10 * foreign_currency
-    )
+    return {
+        "lines": 0.25 * min(1.0, len(invoice.line_items) / MANY_LINES),
+        "pages": 0.15 * min(1.0, invoice.page_count / MANY_PAGES),
+        "unsure_fields": 0.40 * len(unsure) / len(REQUIRED_FIELDS),
+        "new_vendor": 0.10 * new_vendor,
+        "foreign_currency": 0.10 * foreign_currency,
+    }
 
 
 def _value(total: Decimal | None) -> float:
@@ -104,8 +117,12 @@ def _band(invoice: InvoiceData, sla: float) -> Band:
     return Band.URGENT if sla >= NEARLY_DUE or _fraud_like(invoice) else Band.NORMAL
 
 
-def _fraud_like(invoice: InvoiceData) -> bool:
-    return any(problem.code in FRAUD_LIKE for problem in invoice.problems)
+def _fraud_like(invoice: InvoiceData) -> list[str]:
+    return [problem.code for problem in invoice.problems if problem.code in FRAUD_LIKE]
+
+
+def _errors(invoice: InvoiceData) -> list[str]:
+    return [problem.code for problem in invoice.problems if problem.severity is Severity.ERROR]
 
 
 def _clip(share: float) -> float:

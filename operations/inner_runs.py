@@ -13,7 +13,8 @@ from dag.state import RunStatus
 from operations.app import App
 from operations.engine import RPC_TIMEOUT, WORKER_TIMEOUT, engine_errors, worker_errors
 from operations.errors import Unavailable
-from operations.run_lists import after_of, safe_value, token_of
+from operations.page_tokens import after_of, token_of
+from operations.run_lists import safe_value
 from workflows.contract import (
     SAVED,
     STATUS,

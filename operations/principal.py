@@ -31,6 +31,11 @@ ANONYMOUS = Principal(DEFAULT_TENANT, "anonymous", frozenset(Scope))
 NAME_YOURSELF = "with DOCRAIL_AS=NAME, commands tell an API of `docrail up` who you are"
 
 
+def person(name: str) -> str:
+    """Return a name in the one way of writing that tells people apart: `Ann  Lee` and `ann lee` are one person."""
+    return " ".join(name.split()).casefold()
+
+
 def system_principal(tenant_id: str) -> Principal:
     """Return Docrail itself, acting in a tenant's name: for work that no caller waits for."""
     return Principal(tenant_id, "docrail", frozenset(Scope))

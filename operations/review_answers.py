@@ -7,6 +7,7 @@ of the asking and the decision, so however often a run is told, it is told once.
 import asyncio
 import logging
 import time
+from collections.abc import Iterator, Sequence
 
 from dag.values import digest
 from operations.app import App
@@ -37,20 +38,39 @@ async def answer_runs(app: App, tenant_id: str, review_id: str) -> bool:
     return all(told)
 
 
+async def answer_runs_of_many(app: App, tenant_id: str, review_ids: Sequence[str]) -> None:
+    """Tell the runs that wait for the decisions of these items; once one could not be told, the sweep tells the rest.
+
+    So whoever decided waits no longer for many runs without a worker than for one.
+    """
+    for some in _turns([each for id_ in review_ids for each in await load_unanswered(app.db, tenant_id, id_)]):
+        if not all(await _answer_some(app, some)):
+            break
+
+
 async def answer_waiting_runs(app: App, *, older_than_seconds: float = GRACE_SECONDS) -> int:
     """Tell the runs, of all tenants, that were not told by whoever decided, and return how many now were."""
     waiting = await load_all_unanswered(app.db, older_than_seconds=older_than_seconds, limit=SWEEP_BATCH)
     told, until = 0, time.monotonic() + SWEEP_SECONDS
-    for some in [waiting[at : at + AT_ONCE] for at in range(0, len(waiting), AT_ONCE)]:
+    for some in _turns(waiting):
         if time.monotonic() > until:
             break
         await put_off(app.db, some)  # first: one that cannot be told must not be the first of every sweep
-        outcomes = await asyncio.gather(*(_answer(app, each) for each in some), return_exceptions=True)
-        for each, outcome in zip(some, outcomes, strict=True):
-            if isinstance(outcome, BaseException):
-                log.warning("%s is not told that its document was decided: %r", each.run_id, outcome)
-        told += outcomes.count(True)
+        told += (await _answer_some(app, some)).count(True)
     return told
+
+
+def _turns(waiting: Sequence[Unanswered]) -> Iterator[Sequence[Unanswered]]:
+    return (waiting[at : at + AT_ONCE] for at in range(0, len(waiting), AT_ONCE))
+
+
+async def _answer_some(app: App, some: Sequence[Unanswered]) -> list[bool]:
+    """Tell these runs at once, and return of each whether it was told."""
+    outcomes = await asyncio.gather(*(_answer(app, each) for each in some), return_exceptions=True)
+    for each, outcome in zip(some, outcomes, strict=True):
+        if isinstance(outcome, BaseException):
+            log.warning("%s is not told that its document was decided: %r", each.run_id, outcome)
+    return [outcome is True for outcome in outcomes]
 
 
 async def _answer(app: App, each: Unanswered) -> bool:

@@ -23,7 +23,7 @@ from operations.errors import (
     WrongState,
 )
 from operations.principal import ANONYMOUS, NAME_YOURSELF, Principal
-from operations.review_answers import answer_runs
+from operations.review_answers import answer_runs, answer_runs_of_many
 from operations.review_items import document_of, judged, lock_held, lock_item, record
 from storage.db import Database, transaction
 from storage.review_counts import DECISIONS, REVIEWED, SAMPLED, SECONDS, TOUCHED, count_review
@@ -99,6 +99,8 @@ async def reopen(app: App, principal: Principal, review_id: str, why: str) -> Re
 
     Raises: NotFound, WrongState, InvalidInput.
     """
+    if not why.strip():
+        raise InvalidInput([InputProblem("why", "is required: it tells why the decision does not stand")])
     async with transaction(app.db) as tx:
         review = await lock_item(tx, principal, review_id)
         document_of(review)
@@ -118,7 +120,9 @@ async def approve_many(app: App, principal: Principal, wanted: Sequence[tuple[st
     """
     if len(wanted) > MOST_AT_ONCE:
         raise InvalidInput([InputProblem("items", f"expected at most {MOST_AT_ONCE}, found {len(wanted)}")])
-    return [await _approve_one(app, principal, review_id, digest) for review_id, digest in wanted]
+    outcomes = [await _approve_one(app, principal, review_id, digest) for review_id, digest in wanted]
+    await answer_runs_of_many(app, principal.tenant_id, [each.review_id for each in outcomes if each.approved])
+    return outcomes
 
 
 async def _approve_one(app: App, principal: Principal, review_id: str, digest: str) -> BulkOutcome:
@@ -134,7 +138,6 @@ async def _approve_one(app: App, principal: Principal, review_id: str, digest: s
             await _approve(app, tx, principal, review, invoice, "")
     except OperationError as error:
         return BulkOutcome(review_id, approved=False, why=str(error))
-    await answer_runs(app, principal.tenant_id, review_id)
     return BulkOutcome(review_id, approved=True)
 
 
@@ -207,8 +210,9 @@ async def _decide(
     decision = Decision(status, answer, principal.name, digest, invoice, taught_vendor)
     await record_decision(tx, principal.tenant_id, review.review_id, decision)
     await _count(tx, review, status)
-    first = review.first_approved_by if status == APPROVED else None
-    await record(tx, principal, review, status, digest=digest, why=why, first_approved_by=first)
+    first = review.first_approval if status == APPROVED else None
+    by = first["by"] if first and first["digest"] == digest else None
+    await record(tx, principal, review, status, digest=digest, why=why, first_approved_by=by)
 
 
 async def _count(tx: Database, review: Review, status: str) -> None:

@@ -1,7 +1,10 @@
 """The questions that people have to answer: list them most urgent first, show one, decide what a run waits for."""
 
+import datetime as dt
 import re
 from dataclasses import dataclass
+
+from pydantic import TypeAdapter
 
 from dag.inputs import InputProblem
 from dag.state import RunStatus, StepStatus
@@ -9,18 +12,20 @@ from dag.values import Json, digest
 from operations.app import App
 from operations.errors import AlreadyDecided, InvalidInput, NotFound, OperationError, Unavailable, WrongState
 from operations.explain import load_step_status
+from operations.page_tokens import after_of, token_of
 from operations.principal import Principal
 from operations.run_control import answer_wait
 from operations.run_reports import show_run
 from operations.unmatched import MOST_COMPARED, Unmatched, unmatched
 from storage import review_lists
 from storage import reviews as stored_reviews
-from storage.review_lists import ReviewFilter, Sort
+from storage.review_lists import Place, ReviewFilter, Sort, place_of
 from storage.reviews import OPEN, Review, ReviewContent
 from storage.step_reviews import DECIDED, load_document_review
 from workflows.contract import BY_DECISION
 
 REVIEW_ID_PATTERN = r"^rev_[0-9a-f]{26}$"
+_PLACE = TypeAdapter(Place)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +58,17 @@ async def list_reviews(
     after: str | None = None,
 ) -> ReviewPage:
     """Return a page of the tenant's review items, by default the open ones. Raises: InvalidInput."""
-    if after is not None and not re.fullmatch(REVIEW_ID_PATTERN, after):
-        raise InvalidInput([InputProblem("after", "is not a review item's id")])
     tenant_id = principal.tenant_id
-    found = await review_lists.list_reviews(app.db, tenant_id, wanted, sort=sort, limit=limit + 1, after=after)
+    query = f"{tenant_id} {sort} {wanted}"
+    token = token_of(after, query)
+    place = None if token is None else _PLACE.validate_json(token)
+    as_of = place.as_of if place else dt.datetime.now(dt.UTC)
+    found = await review_lists.list_reviews(
+        app.db, tenant_id, wanted, sort=sort, limit=limit + 1, as_of=as_of, after=place
+    )
     unknown = [] if found or after or wanted is None else await _unmatched(app, tenant_id, wanted)
-    return ReviewPage(found[:limit], found[limit - 1].review_id if len(found) > limit else None, unknown)
+    rest = _PLACE.dump_json(place_of(found[limit - 1], sort, as_of)) if len(found) > limit else None
+    return ReviewPage(found[:limit], after_of(rest, query), unknown)
 
 
 async def _unmatched(app: App, tenant_id: str, wanted: ReviewFilter) -> list[Unmatched]:

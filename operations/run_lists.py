@@ -1,9 +1,6 @@
 """List runs, newest first, out of Temporal's visibility store: one tenant's, page by page."""
 
-import base64
-import binascii
 import datetime as dt
-import hashlib
 import re
 from dataclasses import dataclass
 
@@ -14,6 +11,7 @@ from dag.state import RunStatus
 from operations.app import App
 from operations.engine import RPC_TIMEOUT, engine_errors, status_of
 from operations.errors import InvalidInput
+from operations.page_tokens import after_of, token_of
 from operations.principal import Principal
 from operations.unmatched import MOST_COMPARED, Unmatched, unmatched
 from storage import definitions
@@ -22,9 +20,6 @@ from workflows.contract import DEFINITION, DOCUMENT, OVERDUE, STATUS, TENANT, WO
 
 _SAFE_VALUE = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
 """What needs no quoting in a visibility query; no id of ours holds anything else."""
-
-MARK_BYTES = 8
-"""Enough to tell a page's token from a mistake. No secret: a token says nothing that its query does not guard."""
 
 _STATUS_FILTERS = {
     RunStatus.RUNNING: f'ExecutionStatus = "Running" AND ({STATUS.name} IS NULL OR {STATUS.name} = "running")',
@@ -123,29 +118,6 @@ def _status_filter(status: RunStatus) -> str:
     if status not in _STATUS_FILTERS:
         raise InvalidInput([InputProblem("status", f"no run is {status}: before it is triggered it is an execution")])
     return _STATUS_FILTERS[status]
-
-
-def after_of(token: bytes | None, query: str) -> str | None:
-    """Return Temporal's page token as text that can be told from any other: its server fails on what it never gave."""
-    return base64.urlsafe_b64encode(_mark(token, query) + token).decode() if token else None
-
-
-def token_of(after: str | None, query: str) -> bytes | None:
-    """Return the page token that `after_of` made of the same query. Raises: InvalidInput."""
-    if after is None:
-        return None
-    try:
-        marked = base64.urlsafe_b64decode(after)
-    except (binascii.Error, ValueError):
-        marked = b""
-    mark, token = marked[:MARK_BYTES], marked[MARK_BYTES:]
-    if mark != _mark(token, query):
-        raise InvalidInput([InputProblem("after", "is not the `after` of an earlier page of this list")])
-    return token
-
-
-def _mark(token: bytes, query: str) -> bytes:
-    return hashlib.sha256(token + query.encode()).digest()[:MARK_BYTES]
 
 
 async def _summary(execution: WorkflowExecution) -> RunSummary:

@@ -61,7 +61,10 @@ class AuditEvent:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a check of a chain found. `broken_at` is the first event that does not fit; None: all fit."""
+    """What a check of a chain found. `problem` is empty if it is whole; `broken_at` the first event that does not fit.
+
+    Where every event fits, but not the head that somebody kept, nobody can say which was the first: None.
+    """
 
     events: int
     head: str
@@ -96,27 +99,43 @@ async def list_events(
     return [AuditEvent(**row) for row in await db.fetch(LIST, tenant_id, review_id, document_id, after, limit)]
 
 
-async def verify_chain(db: Database, tenant_id: str) -> Verdict:
+async def verify_chain(db: Database, tenant_id: str, *, kept_head: str | None = None) -> Verdict:
     """Check every event of the tenant's chain: that none was changed, taken out, put in or cut off at the end.
 
-    In one snapshot if `db` is a connection in a repeatable-read transaction; else events that are added meanwhile may
-    be taken for a break.
+    `kept_head`: the head of an earlier check, which the chain must have passed through; whoever owns the database can
+    write the whole chain and its head anew, but not so that it has that one. In one snapshot if `db` is a connection
+    in a repeatable-read transaction; else events that are added meanwhile may be taken for a break.
     """
     head = await db.fetchrow(LOAD_HEAD, tenant_id)
     length, expected = (head["sequence"], head["hash"]) if head else (0, GENESIS)
-    previous, count = GENESIS, 0
-    async for event in _events(db, tenant_id):
-        count += 1
-        if event.sequence != count:
-            problem = f"event {count} is missing: the next one is {event.sequence}"
-            return Verdict(count - 1, expected, count, problem)
-        if hash_of(tenant_id, previous, event) != event.hash:
-            return Verdict(count - 1, expected, count, f"event {count} is not as it was written, or not in its place")
-        previous = event.hash
+    previous, count, is_met = GENESIS, 0, kept_head in (None, GENESIS)
+    try:
+        async for event in _events(db, tenant_id):
+            count += 1
+            if event.sequence != count:
+                problem = f"event {count} is missing: the next one is {event.sequence}"
+                return Verdict(count - 1, expected, count, problem)
+            if not _fits(tenant_id, previous, event):
+                problem = f"event {count} is not as it was written, or not in its place"
+                return Verdict(count - 1, expected, count, problem)
+            previous = event.hash
+            is_met = is_met or previous == kept_head
+    except (ValueError, OverflowError, RecursionError) as error:  # nothing that we wrote is such
+        return Verdict(count, expected, count + 1, f"an event from {count + 1} on cannot be read: {error}")
     if (count, previous) != (length, expected):
         problem = f"the chain ends with event {count}, expected {length}: events were cut off at its end"
         return Verdict(count, expected, count + 1, problem)
+    if not is_met:
+        problem = f"no event has the head {kept_head}: the chain was written anew, or cut off and gone on with"
+        return Verdict(count, expected, None, problem)
     return Verdict(count, expected)
+
+
+def _fits(tenant_id: str, previous: str, event: AuditEvent) -> bool:
+    try:
+        return hash_of(tenant_id, previous, event) == event.hash
+    except (ValueError, RecursionError):  # JSON that PostgreSQL takes, and that has no digest
+        return False
 
 
 def hash_of(tenant_id: str, previous: str, event: AuditEvent) -> str:

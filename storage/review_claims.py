@@ -31,6 +31,7 @@ CLAIM_NEXT = f"""
        AND (r.assigned_to IS NULL OR r.assigned_to = $2)
        AND NOT $2 = ANY (r.may_not_decide)
        AND r.first_approval ->> 'by' IS DISTINCT FROM $2
+       AND NOT EXISTS (SELECT FROM json_array_elements(r.decided_so_far) AS made WHERE made ->> 'by' = $2)
        AND ($4::text IS NULL OR r.queue = $4)
        AND ($5::text IS NULL OR (r.step_id IS NOT NULL) = ($5 = 'step'))
        AND ($6::text IS NULL OR r.assignee_group = $6)

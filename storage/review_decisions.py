@@ -19,6 +19,7 @@ PASSED_BY = "straight-through"
 DECIDE = """
 UPDATE reviews SET status = $3, decision = $4, decided_by = $5, decision_digest = $6, closed_at = now(),
        decided_invoice = $7::text::json, taught_vendor = $8, revision = revision + 1,
+       first_approval = CASE WHEN first_approval ->> 'digest' = $6 THEN first_approval END,
        claimed_by = NULL, claimed_until = NULL, postponed_until = NULL, updated_at = now()
  WHERE tenant_id = $1 AND review_id = $2"""
 APPROVE_FIRST = """

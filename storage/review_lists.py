@@ -6,7 +6,7 @@ from dataclasses import astuple, dataclass
 from enum import StrEnum
 
 from storage.db import Database
-from storage.reviews import COLUMNS, LIVE, OPEN, ORDER, Review
+from storage.reviews import AS_OF, COLUMNS, OPEN, ORDER, Review
 
 
 class Sort(StrEnum):
@@ -19,11 +19,12 @@ class Sort(StrEnum):
     COMPLEXITY = "complexity"
 
 
-_PARTS = {sort: f"(r.parts ->> '{sort}')::float8" for sort in Sort if sort is not Sort.PRIORITY} | {Sort.SLA: "sla"}
+_PARTS = {sort: f"(r.parts ->> '{sort}')::float8" for sort in Sort if sort is not Sort.PRIORITY}
+_PARTS[Sort.SLA] = "round(sla::numeric, 4)::float8"  # as it is shown
 ORDERS = {Sort.PRIORITY: ORDER} | {sort: f"-coalesce({part}, 0), {ORDER}" for sort, part in _PARTS.items()}
 # A step's question about a document is listed as the document's item, which stands for it.
 _WANTED = f"""
-SELECT {COLUMNS} FROM {LIVE}
+SELECT {COLUMNS} FROM {AS_OF % {"now": "$13::timestamptz"}}
  WHERE r.tenant_id = $1
    AND r.document_review_id IS NULL
    AND ($4::text IS NULL OR (r.status = CASE $4 WHEN 'postponed' THEN 'open' ELSE $4 END AND live.status = $4))
@@ -35,10 +36,10 @@ SELECT {COLUMNS} FROM {LIVE}
    AND ($10::int IS NULL OR live.band = $10)
    AND ($11::timestamptz IS NULL OR r.due_at <= $11)
    AND ($12::text IS NULL OR r.assigned_to = $12)"""
+_AFTER = "-$14::int, -$15::float8, $16::timestamptz, $3::text"
 LIST_REVIEWS = {
     sort: f"""{_WANTED}
-   AND ($3::text IS NULL OR ({order}) >
-        (SELECT {order} FROM {LIVE} WHERE r.tenant_id = $1 AND r.review_id = $3))
+   AND ($3::text IS NULL OR ({order}) > ({_AFTER if sort is Sort.PRIORITY else f"-$17::float8, {_AFTER}"}))
  ORDER BY {order}
  LIMIT $2"""
     for sort, order in ORDERS.items()
@@ -67,6 +68,23 @@ class ReviewFilter:
     assigned_to: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in a list a page ended: what its last item was sorted by, at the moment that the whole list is of."""
+
+    as_of: dt.datetime
+    review_id: str
+    band: int
+    priority: float
+    created_at: dt.datetime
+    part: float
+
+
+def place_of(last: Review, sort: Sort, as_of: dt.datetime) -> Place:
+    """Return the place behind an item that was listed."""
+    return Place(as_of, last.review_id, last.band, last.priority, last.created_at, last.parts.get(sort, 0.0))
+
+
 async def list_reviews(
     db: Database,
     tenant_id: str,
@@ -74,13 +92,19 @@ async def list_reviews(
     *,
     sort: Sort = Sort.PRIORITY,
     limit: int = 100,
-    after: str | None = None,
+    as_of: dt.datetime | None = None,
+    after: Place | None = None,
 ) -> list[Review]:
-    """Return the tenant's review items in the order of `sort`; `after` is the last review id of the page before.
+    """Return the tenant's review items in the order of `sort`, behind the place where the page before ended.
 
-    Items rise while pages are read, so one may be met twice; none is left out that stayed open.
+    All pages show the priorities of one moment: `as_of` (now), then that of `after`. So an item is met once, and none
+    is left out, unless somebody changed it meanwhile.
     """
-    found = await db.fetch(LIST_REVIEWS[sort], tenant_id, limit, after, *astuple(wanted or ReviewFilter()))
+    moment = after.as_of if after else as_of or dt.datetime.now(dt.UTC)
+    filters = astuple(wanted or ReviewFilter())
+    place = (after.band, after.priority, after.created_at, after.part) if after else (0, 0.0, moment, 0.0)
+    values = (tenant_id, limit, after and after.review_id, *filters, moment, *place)
+    found = await db.fetch(LIST_REVIEWS[sort], *(values[:-1] if sort is Sort.PRIORITY else values))
     return [Review(**row) for row in found]
 
 

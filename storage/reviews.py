@@ -23,16 +23,17 @@ OPEN, APPROVED, REJECTED, POSTPONED = "open", "approved", "rejected", "postponed
 DOCUMENT, STEP = "document", "step"
 """The kinds of items: what asks."""
 
-LIVE = f"""
+AS_OF = f"""
 reviews AS r,
 LATERAL (SELECT CASE WHEN r.sla_from IS NOT NULL THEN
-                least(1, greatest(0, extract(epoch FROM coalesce(r.closed_at, now()) - r.sla_from)
+                least(1, greatest(0, extract(epoch FROM coalesce(r.closed_at, %(now)s) - r.sla_from)
                 / greatest(extract(epoch FROM r.due_at - r.sla_from), 0.001)))::float8 END) AS used (sla),
 LATERAL (SELECT round((r.priority + coalesce({WEIGHTS["sla"]} * sla, 0))::numeric, 3)::float8,
                 greatest(r.band, CASE WHEN sla >= 1 THEN {Band.OVERDUE} WHEN sla >= {NEARLY_DUE} THEN {Band.URGENT}
                                       ELSE {Band.NORMAL} END),
-                CASE WHEN r.status = 'open' AND r.postponed_until > now() THEN 'postponed' ELSE r.status END
+                CASE WHEN r.status = 'open' AND r.postponed_until > %(now)s THEN 'postponed' ELSE r.status END
         ) AS live (priority, band, status)"""
+LIVE = AS_OF % {"now": "now()"}
 ORDER = "-live.band, -live.priority, r.created_at, r.review_id"
 
 COLUMNS = """
@@ -62,6 +63,7 @@ WITH reviews AS (
            reasons = EXCLUDED.reasons, summary = EXCLUDED.summary, due_at = EXCLUDED.due_at,
            shown_digest = EXCLUDED.shown_digest, sla_from = EXCLUDED.sla_from,
            straight_through = EXCLUDED.straight_through, audit_sample = EXCLUDED.audit_sample, status = 'open',
+           first_approval = CASE WHEN r.first_approval ->> 'digest' = EXCLUDED.shown_digest THEN r.first_approval END,
            closed_at = NULL, updated_at = now()
      WHERE r.tenant_id = EXCLUDED.tenant_id AND r.status IN ('open', 'closed')
     RETURNING r.*, r.xmax = 0 AS is_new),
@@ -73,6 +75,7 @@ counted AS (
 SELECT {COLUMNS}, r.is_new FROM {LIVE}"""
 SHOW_ANEW = """
 UPDATE reviews SET band = $3, priority = $4::float8, parts = $5, reasons = $6, summary = $7, shown_digest = $8,
+       first_approval = CASE WHEN first_approval ->> 'digest' = $8 THEN first_approval END, -- else it is void
        revision = revision + 1, updated_at = now()
  WHERE tenant_id = $1 AND review_id = $2"""
 LOAD_REVIEW = f"SELECT {COLUMNS} FROM {LIVE} WHERE r.tenant_id = $1 AND r.review_id = $2"

@@ -13,7 +13,9 @@ LOCK = """
 SELECT review_id, asked_at, decided_so_far FROM reviews
  WHERE tenant_id = $1 AND run_id = $2 AND step_id = $3 FOR UPDATE"""
 KEEP = """
-UPDATE reviews SET decided_so_far = $3, updated_at = now() WHERE tenant_id = $1 AND review_id = $2"""
+UPDATE reviews SET decided_so_far = $3, updated_at = now(),
+       claimed_until = CASE WHEN claimed_by IS DISTINCT FROM $4 THEN claimed_until END -- whoever has decided is done
+ WHERE tenant_id = $1 AND review_id = $2"""
 
 
 class TooEarlyError(Exception):
@@ -48,5 +50,5 @@ async def keep_decision(
     if made.number > last + 1:
         raise TooEarlyError(f"decision {last + 1} of {run_id}, {step_id}, is yet to come")
     others = [each for each in kept if each["by"] != made.by]
-    await db.execute(KEEP, tenant_id, row["review_id"], [*others, asdict(made)])
+    await db.execute(KEEP, tenant_id, row["review_id"], [*others, asdict(made)], made.by)
     return str(row["review_id"])

@@ -19,6 +19,7 @@ from activities.tools import Outside, Tools
 from storage.audit import list_events, verify_chain
 from storage.blobs import BlobStore
 from storage.lake import Lake
+from storage.review_decisions import Decision, record_decision, reopen_review
 from storage.reviews import Appearance, Question, Review, load_review, upsert_review
 from storage.values import ValueStore
 from tests.loopback import Loopback, Reply, loopback
@@ -144,6 +145,41 @@ async def test_a_receiver_that_is_away_is_told_later_with_the_same_id(tools: Too
         await look(notifying(tools, server))
         assert await told(server, review) == [100]
         assert {asked.headers["webhook-id"] for asked in refused} <= {a.headers["webhook-id"] for a in server.asked}
+
+
+async def test_the_sla_of_a_postponed_item_goes_on(tools: Tools) -> None:
+    review = await item(tools, used=0.85)
+    await tools.db.execute(
+        "UPDATE reviews SET postponed_until = now() + interval '9 days' WHERE review_id = $1", review.review_id
+    )
+    async with loopback() as server:
+        await look(notifying(tools, server))
+        assert await told(server, review) == [80]
+    assert await percents(tools, review) == [50, 80]
+
+
+async def test_of_a_reopened_item_is_told_what_was_used_since_and_nothing_twice(tools: Tools) -> None:
+    review = await item(tools, used=0.6)
+    await look(tools)
+    decision = Decision("approved", {"approved": True, "reason": ""}, "ann", None)
+    await record_decision(tools.db, review.tenant_id, review.review_id, decision)
+    await pass_time(tools, review, 3)
+    await look(tools)
+    assert await percents(tools, review) == [50]
+    await reopen_review(tools.db, review.tenant_id, review.review_id)
+    for _ in range(2):
+        await look(tools)
+    assert await percents(tools, review) == [50, 80]
+
+
+async def test_what_a_worker_recorded_before_it_died_is_told_by_the_next_one(tools: Tools) -> None:
+    review = await item(tools, used=1.2)
+    await look(tools)  # it had nobody to notify, as one that dies before it could
+    await tools.db.execute("UPDATE sla_events SET notified_at = NULL WHERE review_id = $1", review.review_id)
+    async with loopback() as server:
+        for _ in range(2):
+            await look(notifying(tools, server))
+        assert await told(server, review) == [100]
 
 
 async def test_a_decided_item_is_no_matter_any_more(tools: Tools) -> None:

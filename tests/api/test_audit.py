@@ -21,6 +21,29 @@ async def test_events_are_listed_page_by_page_and_fit(service: Service, ann: Rev
     assert verdict == {"intact": True, "events": 3, "head": rest[-1]["hash"], "broken_at": None, "problem": ""}
 
 
+async def test_a_kept_head_is_looked_for(service: Service, ann: Reviewer) -> None:
+    operator = ann.named("op", "operate")
+    heads = []
+    for _ in range(2):
+        await ann.claim((await waiting(service, ann))["review_id"])
+        heads.append((await operator.get("/audit/verify"))["head"])
+    for head in heads:
+        assert (await operator.get("/audit/verify", head=head))["intact"]
+    verdict = await operator.get("/audit/verify", head="f" * 64)
+    assert (verdict["intact"], verdict["events"], "f" * 64 in verdict["problem"]) == (False, 2, True)
+    await operator.refused("GET", "/audit/verify", 422, params={"head": "f"})
+
+
+async def test_an_items_events_are_listed_page_by_page(service: Service, ann: Reviewer) -> None:
+    item = await waiting(service, ann)
+    for _ in range(3):
+        await ann.claim(item["review_id"])
+    path = f"/reviews/{item['review_id']}/audit"
+    first = (await ann.get(path, limit=2))["events"]
+    rest = (await ann.get(path, after=first[-1]["sequence"]))["events"]
+    assert [event["detail"]["token"] for event in first + rest] == [1, 2, 3]
+
+
 async def test_another_tenant_has_an_audit_of_its_own(service: Service, ann: Reviewer) -> None:
     item = await waiting(service, ann)
     await ann.claim(item["review_id"])

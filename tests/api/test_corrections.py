@@ -1,3 +1,4 @@
+import math
 from decimal import Decimal
 from typing import Any
 
@@ -42,6 +43,16 @@ async def test_fields_are_shown_with_all_that_is_known_of_them(service: Service,
     assert (total["candidates"][0]["value"], total["lock"], total["proposals"]) == ("119.00", None, [])
     assert (shown["review_id"], shown["digest"]) == (item["review_id"], item["digest"])
     assert shown["line_items"][0]["amount"] == "100.00"
+
+
+async def test_what_a_priority_is_made_of_adds_up_to_it(service: Service, ann: Reviewer) -> None:
+    item = await waiting(service, ann, reading(total=said(Decimal("200.00"))))
+    shown = await ann.get(f"/documents/{item['document_id']}/fields")
+    points = {part["what"]: part["weight"] for part in shown["priority"]}
+    assert sum(points.values()) + 30 * item["parts"]["sla"] == pytest.approx(item["priority"], abs=0.02)
+    assert {"uncertainty:totals_disagree", "value:total", "complexity:new_vendor"} <= set(points)
+    overall = math.exp(sum(part["weight"] for part in shown["explanation"]))
+    assert overall == pytest.approx(shown["confidence"], abs=0.001)
 
 
 async def test_a_correction_is_checked_by_the_rules_at_once(service: Service, ann: Reviewer) -> None:

@@ -27,10 +27,10 @@ def ann(service: Service) -> Reviewer:
     return reviewer(service, "default")
 
 
-async def upload(service: Service, who: Reviewer, definition: str = DEFINITION) -> Json:
+async def upload(service: Service, who: Reviewer, definition: str = DEFINITION, vendor: str = "Muster GmbH") -> Json:
     """Upload an invoice that is to be approved, and return its item once the run waits for it."""
     await eventually(lambda: _is_published(service), "what is shipped to be published")
-    files = {"file": ("invoice.xml", e_invoice(unique("A")))}
+    files = {"file": ("invoice.xml", e_invoice(unique("A")).replace(b"Muster GmbH", vendor.encode()))}
     headers = who.headers | {"X-Test-Name": "uploader", "X-Test-Scopes": "submit"}
     sent = await service.http.post("/v1/documents", files=files, data={"definition": definition}, headers=headers)
     assert sent.status_code == 202, sent.text
@@ -363,6 +363,26 @@ async def test_runs_that_cannot_be_told_do_not_hold_up_the_sweep(
     for _ in range(2):
         assert await answer_waiting_runs(app, older_than_seconds=0) == 0
     assert len(set(slow.asked)) == len(slow.asked) == 2  # one in each sweep, and never the same first
+
+
+async def test_many_that_are_approved_at_once_resume_their_runs_and_wait_for_no_worker_one_by_one(
+    service: Service, ann: Reviewer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    items = [await upload(service, ann, vendor=unique("Vendor")) for _ in range(3)]
+    body = {"items": [{name: item[name] for name in ("review_id", "digest")} for item in items]}
+    away = Dead()
+    app = service.app
+    monkeypatch.setattr(review_answers, "AT_ONCE", 1)
+    service.api.state.app = dataclasses.replace(app, temporal=cast(Client, away))
+    try:
+        outcomes = (await ann.post("/reviews/approve", body))["items"]
+    finally:
+        service.api.state.app = app
+    assert [outcome["approved"] for outcome in outcomes] == [True] * 3, outcomes
+    assert len(away.asked) == 1  # the sweep tells the others: each would be waited for as long
+    await eventually(lambda: _told(service), "the sweep to tell")
+    for item in items:
+        assert (await service.ended(item["run"]))["outputs"]["approved_by"] == "ann"
 
 
 async def _told(service: Service) -> bool:

@@ -46,6 +46,26 @@ async def test_one_developer_can_be_two_people(alone: Service) -> None:
     assert (shown.json()["status"], shown.json()["decided_by"]) == ("approved", "bob")
 
 
+@pytest.mark.parametrize("same", ["Ann Lee", "ANN  LEE", "ann lee"])
+async def test_one_person_is_not_two_by_writing_their_name_another_way(alone: Service, same: str) -> None:
+    item = await waiting(alone, reviewer(alone, "default"), reading())
+    assert (await act(alone, "ann lee", item, "approve")).json()["needs_second"]
+    refused = await act(alone, same, item, "approve")
+    assert (refused.status_code, refused.json()["type"]) == (403, "/problems/may-not-decide")
+
+
+async def test_an_item_is_found_by_its_persons_name_however_it_is_written(alone: Service) -> None:
+    item = await waiting(alone, reviewer(alone, "default"), reading())
+    alone.api.dependency_overrides.clear()
+    path, bob = f"/v1/reviews/{item['review_id']}", {"X-Docrail-As": "Bob"}
+    assigned = await alone.http.post(f"{path}/assign", json={"to": "BOB "}, headers=bob)
+    assert assigned.json()["assigned_to"] == "bob"
+    for query in ({"assigned_to": "Bob"}, {"claimed_by": "bOB"}):
+        await alone.http.post(f"{path}/claim", headers=bob)
+        found = (await alone.http.get("/v1/reviews", params=query)).json()["reviews"]
+        assert item["review_id"] in [each["review_id"] for each in found]
+
+
 async def test_who_gives_no_name_is_told_how(alone: Service) -> None:
     item = await waiting(alone, reviewer(alone, "default"), reading())
     assert (await act(alone, None, item, "approve")).status_code == 200
@@ -54,7 +74,7 @@ async def test_who_gives_no_name_is_told_how(alone: Service) -> None:
     assert "with DOCRAIL_AS=NAME, commands tell an API of `docrail up` who you are" in refused.json()["detail"]
 
 
-@pytest.mark.parametrize("name", ["docrail", "a\tb", "-", "x" * 65])
+@pytest.mark.parametrize("name", ["docrail", "DocRail", "straight-through", "SLA-watch", "a\tb", "-", "x" * 65])
 async def test_what_is_no_name_is_refused(alone: Service, name: str) -> None:
     alone.api.dependency_overrides.clear()
     refused = await alone.http.get("/v1/reviews", headers={"X-Docrail-As": name})

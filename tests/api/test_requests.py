@@ -40,6 +40,15 @@ async def test_a_body_that_cannot_be_read_says_why(http: httpx.AsyncClient, body
     assert found.startswith(message)
 
 
+@pytest.mark.parametrize(
+    "body", [rb'{"definition": 1, "\ud800": 2}', rb'{"definition": "a\ud800", "version": "\udfff"}']
+)
+async def test_half_a_character_is_refused_though_no_answer_can_repeat_it(http: httpx.AsyncClient, body: bytes) -> None:
+    response = await http.post("/v1/runs", content=body, headers=JSON)
+    assert (response.status_code, response.json()["type"]) == (422, "/problems/invalid-input"), response.text
+    assert "?" in response.json()["detail"]
+
+
 async def test_a_body_that_is_not_called_json_is_told_what_to_call_it(http: httpx.AsyncClient) -> None:
     path, message = await told(http, "/v1/runs", content=b"{}", headers={"Content-Type": "text/plain"})
     assert (path, message) == (

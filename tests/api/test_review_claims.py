@@ -131,12 +131,28 @@ async def test_a_postponed_item_lies_until_its_time(service: Service, ann: Revie
     assert (await ann.post("/reviews/next"))["claim"]["review"]["status"] == "open"
 
 
-@pytest.mark.parametrize("until", ["2020-01-01T00:00:00Z", "2199-01-01T00:00:00Z", "2027-01-01T00:00:00"])
-async def test_a_time_that_cannot_be_is_refused(service: Service, ann: Reviewer, until: str) -> None:
+@pytest.mark.parametrize(
+    "until",
+    [
+        "2020-01-01T00:00:00Z",
+        "2199-01-01T00:00:00Z",
+        "2027-01-01T00:00:00",
+        "9999-12-31T23:59:59-12:00",
+        "1900000000",
+        5,
+    ],
+)
+async def test_a_time_that_cannot_be_is_refused(service: Service, ann: Reviewer, until: str | int) -> None:
     item = await waiting(service, ann)
     body = {"token": await ann.claim(item["review_id"]), "until": until}
     refused = await ann.refused("POST", f"/reviews/{item['review_id']}/postpone", 422, json=body)
     assert refused["problems"][0]["path"] == "until"
+
+
+@pytest.mark.parametrize("due", ["20261201", "5", "soon", "9999-12-31T23:59:59-12:00", "0001-01-01T00:00:00+14:00"])
+async def test_a_filter_by_a_time_that_cannot_be_is_refused(ann: Reviewer, due: str) -> None:
+    refused = await ann.refused("GET", "/reviews", 422, params={"due": due})
+    assert refused["problems"][0]["path"] == "query.due"
 
 
 async def test_the_queue_is_filtered(service: Service, ann: Reviewer) -> None:

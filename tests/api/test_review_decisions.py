@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from dag.values import Json
-from invoices.model import FieldValue, InvoiceData
+from invoices.model import FieldValue, InvoiceData, Source
 from invoices.reviewing import shown_digest
 from storage.extractions import reading_version, save_extraction
 from storage.judged import load_judged
@@ -50,6 +50,27 @@ async def test_an_approval_teaches_about_the_vendor(service: Service, ann: Revie
     memory = await load_vendor(service.app.db, ann.tenant, [f"iban:{IBAN}"])
     assert memory
     assert (memory.approvals, memory.usual("vendor_name")) == (1, "Muster GmbH")
+
+
+async def test_what_a_person_corrected_is_what_the_same_misreading_says_next_time(
+    service: Service, ann: Reviewer
+) -> None:
+    item = await waiting(service, ann, reading(vendor_name=said("Mustr GmbH", Source.OCR_LABEL)))
+    body = {"value": "Muster GmbH", "token": await ann.claim(item["review_id"])}
+    await ann.ask("PUT", f"/documents/{item['document_id']}/fields/vendor_name", json=body)
+    await decide(ann, item)
+    again = await waiting(service, ann, reading(vendor_name=said("Mustr GmbH", Source.OCR_LABEL)))
+    shown = await ann.get(f"/documents/{again['document_id']}/fields")
+    name = next(field for field in shown["fields"] if field["name"] == "vendor_name")
+    assert (name["value"], name["source"], name["lock"]) == ("Muster GmbH", "vendor", None)
+    assert [(each["value"], each["source"]) for each in name["candidates"]] == [
+        ("Muster GmbH", "vendor"),
+        ("Mustr GmbH", "ocr_label"),
+    ]
+    assert "as_vendor_history" in name["evidence"]
+    assert again["summary"]["vendor"] == "Muster GmbH"
+    surer = await waiting(service, ann, reading(vendor_name=said("Mustr GmbH", Source.XML)))  # so it is written
+    assert surer["summary"]["vendor"] == "Mustr GmbH"
 
 
 async def test_a_rejection_has_a_reason_and_teaches_nothing(service: Service, ann: Reviewer) -> None:
@@ -119,6 +140,8 @@ async def test_broken_rules_take_a_reason_to_approve(service: Service, ann: Revi
 async def test_a_decided_item_can_be_reopened(service: Service, ann: Reviewer) -> None:
     item = await waiting(service, ann)
     await decide(ann, item)
+    blank = await ann.refused("POST", f"/reviews/{item['review_id']}/reopen", 422, json={"why": " \n"})
+    assert blank["problems"][0]["path"] == "why"
     reopened = await ann.post(f"/reviews/{item['review_id']}/reopen", {"why": "paid twice"})
     assert (reopened["status"], reopened["decided_by"]) == ("open", None)
     refused = await ann.refused("POST", f"/reviews/{item['review_id']}/reopen", 409, json={"why": "again"})
@@ -191,6 +214,23 @@ async def test_a_first_approval_is_void_once_a_field_has_changed(service: Servic
     assert (await decide(ann, item))["review"]["status"] == "approved"
 
 
+@pytest.mark.usefixtures("limited")
+async def test_a_void_first_approval_is_nobodys(service: Service, ann: Reviewer) -> None:
+    item = await waiting(service, ann, large())
+    await decide(ann, item)
+    bob, path = ann.named("bob"), f"/reviews/{item['review_id']}"
+    token = await bob.claim(item["review_id"])
+    for name, value in (("net", "100.00"), ("tax", "19.00"), ("total", "119.00")):
+        body = {"value": value, "token": token}
+        await bob.ask("PUT", f"/documents/{item['document_id']}/fields/{name}", json=body)
+    shown = await bob.get(path)
+    assert (shown["first_approved_by"], shown["decided_so_far"], shown["approvals_needed"]) == (None, [], 1)
+    await bob.post(f"{path}/release", {"token": token})
+    assert (await ann.post("/reviews/next"))["claim"]["review"]["review_id"] == item["review_id"]
+    assert (await decide(ann, item))["review"]["decided_by"] == "ann"
+    assert (await ann.get(f"{path}/audit"))["events"][-1]["detail"]["first_approved_by"] is None
+
+
 async def test_a_changed_iban_takes_two_people(service: Service, ann: Reviewer) -> None:
     await decide(ann, await waiting(service, ann))
     item = await waiting(service, ann, reading(iban=said(OTHER_IBAN)))
@@ -222,13 +262,34 @@ async def test_many_are_approved_at_once_where_nothing_is_wrong(service: Service
     await ann.named("bob").claim(taken["review_id"])
     items = [{"review_id": item["review_id"], "digest": item["digest"]} for item in (good, wrong, taken)]
     outdated = {"review_id": good["review_id"], "digest": "0" * 64}
-    missing = {"review_id": "rev_" + "0" * 26, "digest": "0" * 64}
-    done = (await ann.post("/reviews/approve", {"items": [outdated, *items, missing]}))["items"]
-    assert [outcome["approved"] for outcome in done] == [False, True, False, False, False]
-    whys = [outcome["why"] or "" for outcome in done]
-    expected = ("changed since", "", "Net 1.00", "bob works on this item", "there is no review item")
+    others = await waiting(service, reviewer(service))
+    missing = [{"review_id": id_, "digest": others["digest"]} for id_ in ("rev_" + "0" * 26, others["review_id"])]
+    done = (await ann.post("/reviews/approve", {"items": [outdated, *items, *missing, items[0]]}))["items"]
+    assert [outcome["approved"] for outcome in done] == [False, True, False, False, False, False, False]
+    whys = [(outcome["why"] or "").replace(outcome["review_id"], "ID") for outcome in done]
+    assert whys[4] == whys[5]  # another tenant's is as unknown as one that there is not
+    expected = ("changed since", "", "Net 1.00", "bob works on this item", "there is no review item", whys[5], "before")
     assert all(part in why for part, why in zip(expected, whys, strict=True)), whys
     assert (await ann.get(f"/reviews/{wrong['review_id']}"))["status"] == "open"
+
+
+async def test_of_one_who_decides_and_others_who_approve_many_at_once_one_counts(
+    service: Service, ann: Reviewer
+) -> None:
+    """The claim keeps others out as long as it holds, and the decision afterwards."""
+    for round_ in range(4):
+        told = reading(**vendor(f"Vendor {'abcd'[round_]}"))
+        item = await waiting(service, ann, told)
+        verdict = await ann.verdict(item, why="not ours")
+        if round_ % 2:
+            await release(service, item)  # the lease is over
+        body = {"items": [{"review_id": item["review_id"], "digest": item["digest"]}]}
+        many = [ann.named(name).ask("POST", "/reviews/approve", json=body) for name in ("bob", "cat")]
+        own, *bulk = await asyncio.gather(ann.ask("POST", f"/reviews/{item['review_id']}/reject", json=verdict), *many)
+        approved = [answer.json()["items"][0]["approved"] for answer in bulk]
+        assert [own.status_code == 200, *approved].count(True) == 1
+        acts = [event["act"] for event in (await ann.get(f"/reviews/{item['review_id']}/audit"))["events"]]
+        assert acts == ["claimed", "approved" if round_ % 2 else "rejected"]
 
 
 @pytest.mark.usefixtures("limited")
@@ -250,8 +311,12 @@ async def test_another_tenants_item_is_not_decided(service: Service, ann: Review
     item = await waiting(service, ann)
     verdict = await ann.verdict(item, why="ours now")
     body = {"why": "ours now"} if act == "reopen" else verdict
-    stranger = reviewer(service)
-    await stranger.refused("POST", f"/reviews/{item['review_id']}/{act}", 404, json=body)
+    stranger, unknown = reviewer(service), "rev_" + "0" * 26
+    answers = [
+        str(await stranger.refused("POST", f"/reviews/{id_}/{act}", 404, json=body)).replace(id_, "ID")
+        for id_ in (item["review_id"], unknown)
+    ]
+    assert answers[0] == answers[1]
     assert (await ann.get(f"/reviews/{item['review_id']}"))["status"] == "open"
     assert (await stranger.ask("GET", f"/reviews/{item['review_id']}/audit")).status_code == 404
 

@@ -38,6 +38,9 @@ async def test_reviews_are_listed_page_by_page_most_urgent_first(service: Servic
     first = (await service.http.get("/v1/reviews", params=by_part, headers=HEADERS)).json()
     rest = (await service.http.get("/v1/reviews", params=by_part | {"after": first["after"]}, headers=HEADERS)).json()
     assert [each["parts"]["uncertainty"] for each in first["reviews"] + rest["reviews"]] == [0.9, 0.7, 0.5, 0.3]
+    for other in ({"sort": "value"}, {"sort": "uncertainty", "queue": "payments"}):
+        query = {**other, "after": first["after"]}
+        assert (await service.http.get("/v1/reviews", params=query, headers=HEADERS)).status_code == 422
 
 
 async def test_another_tenant_sees_no_reviews(http: httpx.AsyncClient) -> None:
@@ -45,7 +48,9 @@ async def test_another_tenant_sees_no_reviews(http: httpx.AsyncClient) -> None:
     assert response.json() == {"reviews": [], "after": None, "unmatched": []}
 
 
-@pytest.mark.parametrize("query", [{"after": "rev_1"}, {"after": "\x00"}, {"status": "'"}, {"limit": "0"}])
+@pytest.mark.parametrize(
+    "query", [{"after": "rev_1"}, {"after": "rev_" + "0" * 26}, {"after": "\x00"}, {"status": "'"}, {"limit": "0"}]
+)
 async def test_a_page_that_cannot_be_is_refused(http: httpx.AsyncClient, query: dict[str, str]) -> None:
     response = await http.get("/v1/reviews", params=query)
     assert (response.status_code, response.json()["type"]) == (422, "/problems/invalid-input")

@@ -151,6 +151,13 @@ async def test_a_document_is_corrected_explained_and_approved(service: Service) 
     explained = await typed(service, "reviews", "why", review, "total")
     assert explained.out.splitlines()[0].startswith("total = 119.00, confidence 0.99")
     assert "prior:xml" in explained.out
+    assert "in all, and 1 / (1 + e^-" in explained.out
+    whole = (await typed(service, "reviews", "why", review)).out.splitlines()
+    assert whole[0].startswith("confidence 0.")
+    place = next(at for at, line in enumerate(whole) if line.startswith("priority "))
+    points = [float(line.split()[0]) for line in whole[place + 1 :]]
+    assert sum(points) == pytest.approx(float(whole[place].split()[1].rstrip(":")), abs=0.3)
+    assert whole[-1].endswith("sla: 0% of its time is used")
     shown = await typed(service, "reviews", "show", review)
     assert "tester works on it until" in shown.out
     assert (await typed(service, "reviews", "approve", review)).out == f"approved {review}\n"
@@ -160,6 +167,18 @@ async def test_a_document_is_corrected_explained_and_approved(service: Service) 
     ]
     assert (await typed(service, "reviews", "reopen", review, "--why", "typo")).out == f"reopened {review}\n"
     assert (await typed(service, "reviews", "reject", review, "--why", "not ours")).out == f"rejected {review}\n"
+
+
+@pytest.mark.parametrize("act", [["correct", "total=many"], ["undo"], ["unlock", "total"], ["postpone", "yesterday"]])
+async def test_a_refused_act_leaves_the_item_to_others_unless_it_was_claimed_before(
+    service: Service, act: list[str]
+) -> None:
+    review = (await document_item(service, f"{act[0]}.xml"))["review_id"]
+    for claimed_by in (None, "tester"):
+        assert (await typed(service, "reviews", act[0], review, *act[1:])).code == 1
+        shown = await service.http.get(f"/v1/reviews/{review}")
+        assert shown.json()["claimed_by"] == claimed_by
+        await typed(service, "reviews", "claim", review)
 
 
 async def test_items_are_handed_out_given_back_and_put_off(service: Service) -> None:
@@ -175,6 +194,14 @@ async def test_items_are_handed_out_given_back_and_put_off(service: Service) -> 
     assert review in (await typed(service, "reviews", "list", "--status", "postponed")).out
 
 
+async def test_a_name_that_cannot_be_sent_is_told_as_that(service: Service) -> None:
+    here = str(service.http.base_url)
+    refused = await docrail("reviews", "list", DOCRAIL_API_URL=here, DOCRAIL_AS="änn")
+    assert refused.code == 1
+    assert "DOCRAIL_AS='änn': expected a name of letters without accents" in refused.err
+    assert (await docrail("reviews", "list", DOCRAIL_API_URL=here, DOCRAIL_AS=" ann\n")).code == 0
+
+
 async def test_several_are_approved_where_nothing_is_wrong(service: Service) -> None:
     one, two = [(await document_item(service, "c.xml"))["review_id"] for _ in range(2)]
     unknown = f"rev_{'0' * 26}"
@@ -188,6 +215,10 @@ async def test_the_audit_is_verified(service: Service) -> None:
     await typed(service, "reviews", "claim", (await document_item(service, "d.xml"))["review_id"])
     verified = await typed(service, "audit", "verify")
     assert (verified.code, verified.out[:8]) == (0, "intact: ")
+    head = verified.out.split()[-1]
+    assert (await typed(service, "audit", "verify", "--head", head)).code == 0
+    missing = await typed(service, "audit", "verify", "--head", "f" * 64)
+    assert (missing.code, "the audit is broken: no event has the head ffff" in missing.err) == (1, True)
     assert (await typed(service, "audit", "list")).out.startswith("1  ")
     async with service.app.db.acquire() as owner:
         await owner.execute("SET session_replication_role = replica")  # past the triggers

@@ -20,7 +20,7 @@ from invoices.confidence import (
     prior_of,
 )
 from invoices.model import Evidence, FieldValue, InvoiceData, LineItem, Problem, Severity, Source
-from invoices.priority import WEIGHTS, Band, review_priority
+from invoices.priority import WEIGHTS, Band, priority_terms, review_priority
 from invoices.straight_through import Policy
 
 TODAY = dt.date(2026, 11, 1)
@@ -151,6 +151,26 @@ def test_the_score_is_the_weighted_sum_of_its_parts() -> None:
     parts = priority.parts_json()
     assert set(parts) == set(WEIGHTS) == {"uncertainty", "sla", "complexity", "value"}
     assert priority.score == pytest.approx(sum(WEIGHTS[name] * part for name, part in parts.items()), abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("code", "severity", "why"),
+    [
+        (None, None, "uncertainty:confidence"),
+        ("lines_disagree", Severity.ERROR, "uncertainty:lines_disagree"),
+        ("duplicate", Severity.WARNING, "uncertainty:duplicate"),
+    ],
+)
+def test_the_score_is_the_sum_of_the_points_that_are_told(
+    code: str | None, severity: Severity | None, why: str
+) -> None:
+    problems = (Problem(code=code, severity=severity, message=""),) if code and severity else ()
+    judged = invoice(Source.XML).model_copy(update={"problems": problems})
+    points = priority_terms(judged, new_vendor=True, foreign_currency=True)
+    score = review_priority(judged, sla_hours=24, hours_used=0, new_vendor=True, foreign_currency=True).score
+    assert score == pytest.approx(sum(points.values()), abs=0.01)
+    assert why in points
+    assert min(points[f"complexity:{what}"] for what in ("new_vendor", "foreign_currency")) == pytest.approx(1.5)
 
 
 def test_errors_and_contradictions_outweigh_confidence() -> None:

@@ -140,6 +140,8 @@ BAD = [
     ("line_items", '[{"amount": "1e20"}]', "amounts below"),
     ("line_items", '[{"amount": "NaN"}]', "0.amount"),
     ("line_items", '[{"description": "\\u0000"}]', "NUL"),
+    ("line_items", '[{"page": 99999999999999999999}]', "pages from 1 to"),
+    ("line_items", '[{"page": 0}]', "pages from 1 to"),
     ("colour", "red", "expected one of invoice_number"),
 ]
 

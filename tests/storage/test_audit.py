@@ -66,6 +66,13 @@ async def test_the_database_refuses_to_change_events(db: PoolConnectionProxy, st
         ("UPDATE audit_events SET actor = 'eve' WHERE tenant_id = 'edited' AND sequence = 3", 3),
         ("UPDATE audit_events SET detail = '{}' WHERE tenant_id = 'edited' AND sequence = 1", 1),
         ("UPDATE audit_events SET happened_at = now() WHERE tenant_id = 'edited' AND sequence = 2", 2),
+        ("UPDATE audit_events SET happened_at = 'infinity' WHERE tenant_id = 'edited' AND sequence = 2", 2),
+        ("UPDATE audit_events SET detail = '{\"a\": 1e999}' WHERE tenant_id = 'edited' AND sequence = 2", 2),
+        ("UPDATE audit_events SET detail = '[\"\\ud800\"]' WHERE tenant_id = 'edited' AND sequence = 2", 2),
+        ("UPDATE audit_events SET happened_at = '4000-01-01 BC' WHERE tenant_id = 'edited' AND sequence = 2", 1),
+        ("UPDATE audit_heads SET sequence = 9 WHERE tenant_id = 'edited'", 6),
+        ("UPDATE audit_heads SET hash = repeat('0', 64) WHERE tenant_id = 'edited'", 6),
+        ("DELETE FROM audit_heads WHERE tenant_id = 'edited'", 6),
         ("DELETE FROM audit_events WHERE tenant_id = 'edited' AND sequence = 2", 2),
         ("DELETE FROM audit_events WHERE tenant_id = 'edited' AND sequence > 3", 4),
         ("DELETE FROM audit_events WHERE tenant_id = 'edited'", 1),
@@ -90,6 +97,21 @@ async def test_a_chain_that_was_tampered_with_is_found_out(
     verdict = await verify_chain(db, "edited")
     assert verdict.broken_at == broken_at
     assert verdict.problem
+
+
+async def test_a_chain_that_was_written_anew_is_found_out_by_a_head_that_was_kept(db: PoolConnectionProxy) -> None:
+    await chain(db, "anew", 3)
+    kept = (await verify_chain(db, "anew")).head
+    await chain(db, "anew", 2)
+    whole = await verify_chain(db, "anew", kept_head=kept)
+    assert (whole.events, whole.problem) == (5, "")
+    await edit(db, "DELETE FROM audit_events WHERE tenant_id = 'anew' AND sequence > 2")
+    hash_ = (await list_events(db, "anew"))[-1].hash
+    await db.execute("UPDATE audit_heads SET sequence = 2, hash = $1 WHERE tenant_id = 'anew'", hash_)
+    await chain(db, "anew", 3)
+    assert (await verify_chain(db, "anew")).problem == ""
+    verdict = await verify_chain(db, "anew", kept_head=kept)
+    assert (verdict.broken_at, kept in verdict.problem) == (None, True)
 
 
 async def test_events_that_are_added_at_once_make_one_chain(pool: asyncpg.Pool) -> None:

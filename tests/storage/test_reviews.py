@@ -10,8 +10,9 @@ import pytest
 from asyncpg.pool import PoolConnectionProxy
 
 from storage.db import NotStored
-from storage.review_lists import ReviewFilter, Sort, list_reviews
-from storage.reviews import Appearance, Question, load_review, review_id_of, upsert_review
+from storage.review_decisions import record_first_approval
+from storage.review_lists import ReviewFilter, Sort, list_reviews, place_of
+from storage.reviews import Appearance, Question, load_review, review_id_of, show_anew, upsert_review
 from tests.postgres import COMMITTING, OTHER_TENANT, TENANT, upload
 
 DUE = dt.datetime(2026, 11, 22, 12, tzinfo=dt.UTC)
@@ -48,6 +49,17 @@ async def test_opening_again_renews_the_one_item(db: PoolConnectionProxy) -> Non
     assert (renewed.review_id, renewed.created_at) == (first.review_id, first.created_at)
     assert (renewed.priority, renewed.run_id) == (80, "invoice.again")
     assert len(await list_reviews(db, TENANT)) == 1
+
+
+async def test_a_first_approval_stands_as_long_as_the_document_is_what_was_approved(db: PoolConnectionProxy) -> None:
+    await upload(db, document_id="doc_a")
+    opened = await upsert_review(db, TENANT, "doc_a", asking(digest="a"))
+    await record_first_approval(db, TENANT, opened.review_id, by="ann", at=DUE, digest="a")
+    firsts = [
+        (await upsert_review(db, TENANT, "doc_a", asking(priority=priority, digest=digest))).first_approved_by
+        for priority, digest in ((80, "a"), (80, "b"), (80, "a"))
+    ]
+    assert firsts == ["ann", None, None]
 
 
 async def test_opening_many_times_at_once_makes_one_item(pool: asyncpg.Pool) -> None:
@@ -87,7 +99,7 @@ async def test_reviews_are_seen_by_their_tenant_alone(db: PoolConnectionProxy) -
     opened = await upsert_review(db, TENANT, "doc_a", QUESTION)
     assert await load_review(db, OTHER_TENANT, opened.review_id) is None
     assert await list_reviews(db, OTHER_TENANT) == []
-    assert await list_reviews(db, OTHER_TENANT, after=opened.review_id) == []
+    assert await list_reviews(db, OTHER_TENANT, after=place_of(opened, Sort.PRIORITY, DUE)) == []
 
 
 async def test_the_queue_is_by_band_then_priority_in_pages(db: PoolConnectionProxy) -> None:
@@ -95,9 +107,9 @@ async def test_the_queue_is_by_band_then_priority_in_pages(db: PoolConnectionPro
         await upload(db, document_id=document_id)
         await upsert_review(db, TENANT, document_id, asking(band=band, priority=priority))
     pages, after = [], None
-    while page := await list_reviews(db, TENANT, limit=2, after=after):
+    while page := await list_reviews(db, TENANT, limit=2, as_of=DUE, after=after):
         pages.append([review.document_id for review in page])
-        after = page[-1].review_id
+        after = place_of(page[-1], Sort.PRIORITY, DUE)
     order = [str(document_id) for page in pages for document_id in page]
     assert [len(page) for page in pages] == [2, 2, 1]
     assert order[:3] == ["d3", "d5", "d2"]
@@ -130,10 +142,30 @@ async def test_the_queue_is_by_a_part_of_the_priority_in_pages(
             replace(told, sla_from=now - dt.timedelta(hours=hours), due_at=now + dt.timedelta(hours=10)),
         )
     order, after = [], None
-    while page := await list_reviews(db, TENANT, sort=sort, limit=2, after=after):
+    while page := await list_reviews(db, TENANT, sort=sort, limit=2, as_of=now, after=after):
         order += [review.document_id for review in page]
-        after = page[-1].review_id
+        after = place_of(page[-1], sort, now)
     assert order == expected
+
+
+@pytest.mark.parametrize("sort", [Sort.PRIORITY, Sort.SLA, Sort.VALUE])
+async def test_no_item_is_left_out_or_met_twice_though_items_rise_change_and_go_between_pages(
+    db: PoolConnectionProxy, sort: Sort
+) -> None:
+    now, hour = dt.datetime.now(dt.UTC), dt.timedelta(hours=1)
+    for place in range(6):  # the last one has the shortest SLA: an hour later it stands first
+        await upload(db, document_id=f"d{place}")
+        told = asking(priority=60 - place, parts={"value": (60 - place) / 100})
+        await upsert_review(db, TENANT, f"d{place}", replace(told, sla_from=now, due_at=now + (30 - 5 * place) * hour))
+    first = await list_reviews(db, TENANT, sort=sort, limit=3, as_of=now)
+    corrected, decided = first[-1].review_id, first[0].review_id
+    await show_anew(db, TENANT, corrected, replace(LOOK, priority=1, parts={"value": 0.0}))
+    await db.execute("UPDATE reviews SET status = 'approved', closed_at = now() WHERE review_id = $1", decided)
+    await db.execute("UPDATE reviews SET sla_from = sla_from - $1::interval, due_at = due_at - $1::interval", 4 * hour)
+    after = place_of(first[-1], sort, now - 4 * hour)  # four hours have passed
+    rest = await list_reviews(db, TENANT, sort=sort, limit=9, after=after)
+    met = [str(review.document_id) for review in (*first, *rest) if review.review_id != corrected]
+    assert sorted(met) == sorted({f"d{place}" for place in range(6)} - {first[-1].document_id})
 
 
 async def test_the_queue_can_be_asked_for_a_status_or_for_all(db: PoolConnectionProxy) -> None:

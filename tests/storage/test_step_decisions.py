@@ -8,6 +8,7 @@ import pytest
 from asyncpg.pool import PoolConnectionProxy
 
 from dag.values import Json, digest
+from storage.review_claims import Wish, claim_next
 from storage.review_decisions import record_first_approval, reopen_review
 from storage.reviews import Appearance, Question, Review, load_content, load_review, upsert_review
 from storage.step_decisions import PersonsDecision, TooEarlyError, keep_decision
@@ -54,6 +55,19 @@ async def test_what_is_told_again_changes_nothing_and_another_decision_takes_the
     await keep(db, made("ann", 2, NO))
     assert await keep(db, made("ann", 1, YES)) is None
     assert [each["digest"] for each in (await shown(db)).decided_so_far] == [digest(NO)]
+
+
+async def test_who_has_decided_leaves_the_item_to_others_and_is_not_handed_it_again(db: PoolConnectionProxy) -> None:
+    await ask_question(db, TENANT, RUN, STEP, ASKED)
+    mine = Wish(queue="payments")
+    assert await claim_next(db, TENANT, "ann", mine)
+    await keep(db, made("ann", 1, YES))
+    assert (await shown(db)).claimed_by is None
+    assert await claim_next(db, TENANT, "ann", mine) is None
+    bob = await claim_next(db, TENANT, "bob", mine)
+    assert bob
+    await keep(db, made("cy", 2, YES))  # who decides without a claim ends nobody's
+    assert (bob.review.review_id, (await shown(db)).claimed_by) == (ITEM, "bob")
 
 
 DECISIONS = [made("ann", 1, YES), made("bob", 2, NO), made("bob", 3, YES)]
