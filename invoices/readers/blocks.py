@@ -11,7 +11,7 @@ from invoices.readers.found import found
 from invoices.readers.geometry import Cell, Layout, Row
 from invoices.readers.labels import MAX_DROP, Finder, Labelled, Place
 from invoices.readers.money import Role, role_of
-from invoices.readers.names import MAX_NAME_WORDS, POSTAL_CODE, before_address, clean, is_name
+from invoices.readers.names import BETWEEN_PARTS, MAX_NAME_WORDS, POSTAL_CODE, before_address, clean, is_name
 from invoices.readers.numbers import find_amounts
 from invoices.readers.vocabulary import ATTENTION, BUYER, INVOICE_TITLE, REGISTRATION, SALUTATION, SELLER, THIRD_PARTY
 
@@ -31,7 +31,6 @@ MAX_TO_CITY = 4
 """Lines from the name in an address to its city."""
 MAX_SENDER_ROWS, SENDER_PARTS = 25, 3
 """Rows in which a sender's line can stand; its parts are name, street and city."""
-BETWEEN_PARTS = re.compile(r"\s+[-\u2013\u2014|]\s+|\s*[\u2022\u25cf|\u00b7]\s*")
 NARROW = 0.6
 """Share of the page's width: a sender above an address window is shorter, a letterhead across the page is longer."""
 PHRASE = re.compile(r"\s+(?:&|et|and|und|e|y|en|of|de|du|di|von|van|for|pour|per|para|voor|avec|with|mit)\s")

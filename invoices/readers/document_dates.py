@@ -13,6 +13,7 @@ from invoices.readers.geometry import Cell, Layout
 from invoices.readers.heading import (
     SAID_OF_AN_INVOICE,
     SAID_OF_ANOTHER,
+    SENTENCE_WORDS,
     SURE_LABEL,
     document_type,
     doubt,
@@ -67,6 +68,8 @@ WEAK_DATE_LABEL = 1.5
 """Of labels that may be another paper's: less than a plain `Date:`."""
 ABOVE_LABEL = 2.0
 """Of a date above its label, where the others have theirs so as well."""
+OVER_LINES = 1.5
+"""Of a date in running text whose label stands in the line before."""
 ROWS_BEFORE_A_COLUMN = 3
 """In which words say of what it is."""
 SAID_OF_A_DISCOUNT = 1.0
@@ -99,7 +102,8 @@ def find_issue_date(finder: Finder, *, month_first: bool) -> FieldValue[dt.date]
 def find_due_date(finder: Finder, *, month_first: bool) -> FieldValue[dt.date]:
     """Return the date at the surest label for when the money is due."""
     candidates = list(_dates_at(finder, DUE_DATE, SURE_LABEL, month_first=month_first))
-    return _best_date(finder.layout, candidates or list(_dates_above(finder, DUE_DATE, month_first=month_first)))
+    candidates = candidates or list(_dates_above(finder, DUE_DATE, month_first=month_first))
+    return _best_date(finder.layout, candidates or list(_dates_over_lines(finder, month_first=month_first)))
 
 
 def _best_date(layout: Layout, candidates: list[_DateCandidate]) -> FieldValue[dt.date]:
@@ -241,6 +245,20 @@ def _dates_above(finder: Finder, label: re.Pattern[str], *, month_first: bool) -
             near = over.page == cell.page and cell.top - over.bottom <= MAX_DROP * cell.height
             if date and whole and near and abs(over.left - cell.left) < cell.height:
                 yield _DateCandidate(date, over, ABOVE_LABEL, Source.TEXT_LABEL)
+
+
+def _dates_over_lines(finder: Finder, *, month_first: bool) -> Iterator[_DateCandidate]:
+    """Yield the days on which something is due that running text says over the end of a line."""
+    for cell in finder.layout.cells:
+        below = [under for under in finder.below(cell)[:1] if under.row == cell.row + 1]
+        for under in below if len(cell.words) > SENTENCE_WORDS else ():
+            text = f"{cell.text} {under.text}"
+            folded = fold(text)
+            for label in DUE_DATE.finditer(folded):
+                date = next(find_dates(text[label.end() :], month_first=month_first), None)
+                over = date and label.start() <= len(cell.text) < label.end() + date.end
+                if date and over and re.fullmatch(r"\W*", folded[label.end() : label.end() + date.start]):
+                    yield _DateCandidate(date, under, OVER_LINES, Source.TEXT_LABEL)
 
 
 def _of_next_ones(layout: Layout, labelled: Labelled) -> bool:

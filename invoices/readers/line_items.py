@@ -286,7 +286,8 @@ def _is_charged(table: Table, description: str, numbers: Numbers, columns: int, 
     `columns` are those before the amount that the row fills.
     """
     called = role_of(description.lower())
-    if numbers.agree or numbered or (called is Role.ADJUSTMENT and (table.summed or columns >= LEAST_COLUMNS)):
+    sent = called is Role.ADJUSTMENT and (table.summed or columns >= LEAST_COLUMNS or numbers.quantity is not None)
+    if numbers.agree or numbered or sent:
         return True
     if table.summed and (called is Role.TAX or len(description.split()) > MAX_SUM_WORDS):
         return True

@@ -62,7 +62,7 @@ def _until_end(rows: Sequence[Row]) -> Iterator[Row]:
     begun, number = False, 0
     for index, row in enumerate(rows):
         number = _number(row) or number
-        if is_sum(row) and _counts_on(rows[index + 1 : index + 1 + MOST_BETWEEN], number):
+        if is_sum(row) and _goes_on(rows[index + 1 : index + 1 + MOST_BETWEEN], number):
             continue  # of a group
         if is_sum(row) or TABLE_END.fullmatch(row.cells[0].folded.strip(" :")) or (begun and is_other_header(row)):
             return
@@ -76,9 +76,10 @@ def _number(row: Row) -> int | None:
     return int(first[1]) if first and _has_money(row) else None
 
 
-def _counts_on(rows: Sequence[Row], number: int) -> bool:
-    """Tell whether one of the rows is the line after line `number`: what stands before it was the sum of a group."""
-    return number > 0 and any(_number(row) == number + 1 for row in rows)
+def _goes_on(rows: Sequence[Row], number: int) -> bool:
+    """Tell whether one of the rows is the line after line `number`, or has a quantity and a price as lines do."""
+    counted = any(_number(row) == number + 1 for row in rows) if number else any(map(_counts, rows))
+    return counted and not any(map(_is_header, rows))
 
 
 def _is_header(row: Row) -> bool:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import Enum
 from functools import lru_cache
@@ -25,6 +25,8 @@ from invoices.readers.sum_words import (
 )
 
 RATE = re.compile(r"\d{1,2}(?:[.,]\d{1,3})?\s?%")
+RATES = re.compile(r"^[^\d%]*%[^\d%]*$|\b(?:tipo|taux|aliquot[ae]|rate|tarief|\w*satz)\b")
+"""Of a column's head: its numbers are rates."""
 CODE_LABEL = re.compile(r"(?:[\s-]|^)(?:nr|no|nummer|number|n[o°º]|num|numero|id|idnr|code)\W*$")
 """What follows is a tax or customer number, however much it looks like an amount."""
 YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
@@ -38,6 +40,8 @@ NEAR_ROW = 1.3
 HEADER_DROP = 90.0
 """Points a column's header may stand above its amounts."""
 
+LEAST_RATED = 2
+"""Amounts of a row of a table of taxes: what is taxed, and the tax."""
 LEAST_HEADS, SLOT = 3, 90.0
 """Of a row of ruled boxes; and points from a head's end to its amount, at most."""
 
@@ -73,7 +77,7 @@ def find_money(layout: Layout) -> list[Money]:
     """Return every number that can be an amount of money, in reading order."""
     found: list[Money] = []
     for row in layout.rows:
-        found.extend(_row_money(layout, row))
+        found.extend(_by_heads(list(_row_money(layout, row))))
     return found
 
 
@@ -163,6 +167,14 @@ def _money(amount: Amount, cell: Cell, label: str, column: Role, order: int) -> 
     return Money(amount.value, amount.currency, amount.exact, cell, label, role, column, order)
 
 
+def _by_heads(row: list[Money]) -> list[Money]:
+    """Return a row's amounts, those of a table of taxes as their heads say: not all are what the rate names."""
+    rated = [money for money in row if money.exact and money.role is Role.TAX and RATE.search(money.label)]
+    if len(rated) < LEAST_RATED or {Role.NET, Role.TAX} - {money.column for money in rated}:
+        return row
+    return [replace(m, role=Role.OTHER) if m in rated and m.column is not Role.TAX else m for m in row]
+
+
 def _column_role(layout: Layout, cell: Cell) -> Role:
     """Return the role of the nearest words above the amount in its column."""
     for row in reversed(layout.rows[max(0, cell.row - 9) : cell.row]):
@@ -170,7 +182,7 @@ def _column_role(layout: Layout, cell: Cell) -> Role:
             return Role.OTHER
         above = _above(row.cells, cell) or _in_slot(row.cells, cell)
         if above and WORD.search(above.folded) and not any(a.exact for a in find_amounts(above.text)):
-            return role_of(above.folded)
+            return Role.OTHER if RATES.search(above.folded) else role_of(above.folded)
     return Role.OTHER
 
 

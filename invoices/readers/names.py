@@ -28,7 +28,8 @@ LEGAL_FORM = re.compile(
     r"b\.?v\.?|n\.?v\.?|v\.?o\.?f\.?|s\.?a\.?r\.?l\.?|s\.?a\.?s\.?u?|s\.?a\.?(?:u\.?)?|s\.s\.|"
     r"eurl|selarl|s\.?l\.?u?|s\.?r\.?l\.?s?|s\.?n\.?c\.?|s\.?p\.?a\.?|"
     r"company|a/?s|aps|(?<!\b\d{4} )ab|oy|ou$|u\.a|partg(?: ?mbb)?|e\. ?u\.|"
-    r"(?<=[a-z] )og(?= *(?:[,;|\u2022\u00b7\u2013-]|$))|ges\.? ?m\. ?b\. ?h\.?|gesmbh|"
+    r"(?<=[a-z] )[oe]g(?= *(?:[,;|\u2022\u00b7\u2013-]|$))|ges\.? ?m\. ?b\. ?h\.?|gesmbh|"
+    r"s\.c\.a\.?|s\.? ?coop\.?|s\.?l\.?[lp]\.?|c\.b\.|"
     r"dac|sprl|bvba|cvba|a\.?g\.?|sp\. z o\.?o\.?|s\.r\.o|kft|pvt|pty|a\.g|e\. ?v|gmbh & co)(?![a-z])\.?"
 )
 """An Irish county, `Co. Mayo`, has none."""
@@ -49,7 +50,7 @@ NO_NAME = re.compile(
     r"^\W*(?:page|seite|pagina|pag|tel|fax|phone|e-?mail|date|datum|gln|nummer|number|no(?=\W*(?:\d|$)|[.:])|nr|iban|bic|"
     r"vat|ust|btw|tva|tax|www|http|logo|original|copy|kopie|copie|duplicate|herrn?|frau|mr|mrs|to|from|bill|bank|swift|"
     r"kvk|siret|invoice|receipt|payment|globale|summary|total|amount|account|email|dear|terms|po|p\.o|order|your|ihre?|"
-    r"uw|votre|formerly|licensee|owned by|"
+    r"uw|votre|formerly|licensee|owned by|afdeling|abteilung|departa?ment[o]?|dept|ufficio|"
     r"posted|paid|received|statement|estimate|quotation|inh|inhaber(?:in)?|gerante?|propietari[ao]|titolare)\b"
 )
 NUMBER_OF = re.compile(r"\b(?:no|nr|n[o°º]|nummer|number)$")
@@ -81,10 +82,12 @@ FOUNDED = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
 """A year in the name of a company or a club."""
 POSTAL_CODE = re.compile(
     r"(?<!\d-)\b\d{4,6}\b(?!-[a-z]\b)|\b[a-z]{1,2}\d[a-z\d]? ?\d[a-z]{2}\b|\b[a-z]\d[\dw] [a-z\d]{4}\b"
+    r"|\b(?:se|cz|sk|gr)-?\d{3} \d{2}\b"
 )
-"""Of most of Europe; British; Irish. On folded text."""
+"""Of most of Europe; British; Irish; with the country in front, Swedish and others in two parts. On folded text."""
 CODE = re.compile(r"(?=(?:\D*\d){4})[a-z\d]{8,}")
 """One word with many figures: `MNGLCU71D55D548R`, a tax number."""
+BETWEEN_PARTS = re.compile(r"\s+[-\u2013\u2014|]\s+|\s*[\u2022\u25cf|\u00b7]\s*")
 ADDRESS_PARTS = 3
 """Of an address in one line: name, street, city."""
 MAX_NAME_WORDS, MAX_NAME_LENGTH = 8, 70
@@ -133,12 +136,14 @@ def _has_figures(text: str) -> bool:
 
 
 def before_address(text: str) -> str:
-    """Return the name of `Name, Street 1, 12345 City`; any other text as it is."""
+    """Return the name of `Name, Street 1, 12345 City`, with commas or other signs between; any other text as it is."""
     parts = re.split(r",\s+", text)
+    parts = parts if len(parts) > 1 else BETWEEN_PARTS.split(text)
     if len(parts) > 1 and LEGAL_FORM.fullmatch(fold(parts[1])):
         parts[:2] = [", ".join(parts[:2])]
-    address = len(parts) >= ADDRESS_PARTS and STREET.search(fold(parts[1])) and POSTAL_CODE.search(fold(parts[-1]))
-    return parts[0] if address else text
+    if len(parts) < ADDRESS_PARTS or not STREET.search(fold(parts[1])):
+        return text
+    return parts[0] if any(POSTAL_CODE.search(fold(part)) for part in parts[2:]) else text
 
 
 def before_register(text: str) -> str:

@@ -19,7 +19,8 @@ def _party(*alternatives: str) -> re.Pattern[str]:
 
 
 INVOICE_WORDS = (
-    r"\w*rechnung(?:skorrektur)?|(?:tax |sales |commercial |credit )?invoice|facture|\w*factuur|factura|fattura|avoir|"
+    r"\w*rechnung(?:skorrektur)?|(?:tax |sales |commercial |credit )?invoice|facture(?: rectificative)?|\w*factuur|"
+    r"factura(?: rectificativa| simplificada)?|fattura(?: differita| immediata| accompagnatoria)?|avoir|"
     r"gutschrift|credit ?(?:note|memo)|creditnota|creditfactuur|nota de credito|nota di credito|"
     r"(?:honorar|kosten|gebuhren)note|(?:ereloon|honorarium)nota|staat van (?:kosten en )?ereloon|"
     r"(?:note|memoire|etat) (?:de )?(?:d'|frais et (?:d')?)?(?:honoraires|frais)|parcella|notula|"
@@ -98,7 +99,7 @@ STAY = any_of(
 PLAIN_DATE = re.compile(r"^\W*(?:date|datum|fecha|data|dato)\W*(?:$|\d|[a-z]+,? )")
 DATE_AFTER_NUMBER = re.compile(r"\b(?:vom|von|du|dated|of|(?<!antes )del|van|d\.d\.|date)\s*$")
 _BEFORE_NL = r"(?:voor|tegen|tot(?: en met)?|uiterlijk(?: op)?|ten laatste(?: op)?)"
-_INSIDE = r"(?:[^.]|\.(?=\d))"
+_INSIDE = r"(?:[^.]|\.(?=[\d.]))"
 """A character inside a sentence: one with an amount in it goes on."""
 DUE_DATE = any_of(
     r"(?:payment\s*)?due(?: for payment)?\s*(?:date|by|on|no later than)?",
@@ -148,12 +149,13 @@ DUE_DATE = any_of(
     rf"(?:paiement|reglement|payable|virement|echeance|jours)\b{_INSIDE}{{0,40}}?\bsoit (?:le|au)(?=\W*(?:\d|$))",
     r"(?:due?s?|exigible|echoit|echeant) (?:le|au)(?=\W*(?:\d|$))",
     r"(?:fecha\s*(?:de\s*)?)?(?:vencimientos?|vto|vence(?: el)?)|(?:pagader[oa]|exigible|a pagar) el",
-    rf"(?:pag[aou]\w*|abon(?:o|ar|en?)|transferencia)\b{_INSIDE}{{0,30}}?"
+    rf"(?:pag[aou]\w*|abon(?:o|ar|en?)|transferencia)\b{_INSIDE}{{0,60}}?"
     r"\b(?:antes del?|hasta|a mas tardar|como maximo)(?: el)?",
     rf"(?:saldo|resto|restante|importe|pendiente)\b{_INSIDE}{{0,40}}?\b(?:a mas tardar|como maximo)(?: el)?",
     r"fecha (?:(?:limite|maxima|tope)(?: de pago)?|(?:de )?(?:cargo|cobro|adeudo))|plazo(?: de pago)?",
     r"(?:cargo|adeudo|cobro|domicilia(?:cion|do))(?: en (?:su )?cuenta)?(?:\W+el)?(?=\W+\d)",
-    rf"se (?:cargara|cobrara|adeudara)\b{_INSIDE}{{0,40}}? el(?: dia)?|^\W*(?:a mas tardar|como maximo)(?: el)?",
+    rf"(?:se (?:cargara|cobrara|adeudara)|sera (?:cargad|cobrad|adeudad)[oa])\b{_INSIDE}{{0,50}}? el(?: dia)?",
+    r"^\W*(?:a mas tardar|como maximo)(?: el)?",
     r"(?:data\s*(?:di\s*)?)?scad(?:enz[ae](?: (?:del )?pagamento)?|e(?: il)?|\.)|data (?:di )?addebito",
     r"(?:(?:da )?pagare |pagamento )?entro(?: e non oltre)?(?: il)?",
     r"termine(?: ultimo)?(?: (?:di|del|per il) pagamento)?",
@@ -259,7 +261,7 @@ LINE_PRICE = any_of(
     r"(?:stuk)?prijs|tarief|precio|prezzo|tariffa",
 )
 LINE_AMOUNT = any_of(
-    r"(?:line\s*)?(?:amount|total|value)|betrag|gesamt\w*|\w*betrag|entgelt|nettowert|summe|montant|bedrag|totaal",
+    r"(?:line\s*)?(?:amount|total|value)|charges|debits?|betrag|gesamt\w*|\w*betrag|entgelt|nettowert|summe|montant|bedrag|totaal",
     r"importe|importo",
 )
 TABLE_END = any_of(

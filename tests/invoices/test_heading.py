@@ -30,6 +30,7 @@ def lines(*texts: str) -> list[Line]:
         (["Rechnungskorrektur (384) Nr. RK21012345"], "RK21012345"),
         (["Rechnung des Versicherers (575) Nr. 00.123.456.7-2018-1 vom 18.04.2018"], "00.123.456.7-2018-1"),
         (["FACTURE", "N° 2020140205458"], "2020140205458"),
+        (["Factura rectificativa R26-0088", "Rectifica la factura: W26-04127"], "R26-0088"),
         (["FACTURE", "20/09/2023", "nº 2023-6013"], "2023-6013"),
         (["Fattura | Nr: FT-2024-006 | Date: 2024-10-20"], "FT-2024-006"),
         (["Numéro de facture : 1"], "1"),
@@ -244,6 +245,7 @@ def test_a_date_at_the_foot_is_that_of_the_printing() -> None:
         "Die Nachzahlung wird am 12.06.2024 fällig.",
         "We will collect €527.20 from your account on 12 June 2024.",
         "Bitte zahlen Sie 1.306,98 EUR bis zum 12.06.2024.",
+        "EL IMPORTE SERA ADEUDADO EN SU CUENTA TERMINADA EN ...7730 EL DIA 12/06/2024.",
     ],
 )
 def test_the_due_date_is_found_in_each_language(text: str) -> None:
@@ -288,3 +290,20 @@ def test_a_due_date_may_stand_above_its_label() -> None:
     assert find_due_date(finder(lines(*rows)), month_first=False).value == JUNE
     assert find_due_date(finder(lines("12/06/2024 | A", "Due date: | 30 days")), month_first=False).value == JUNE
     assert find_due_date(finder(lines("01/05/2024 | A", "Due date:", "12/06/2024")), month_first=False).value == JUNE
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        [
+            "Bitte überweisen Sie den Betrag von 100,71 EUR unter Angabe der Nummer",
+            "bis zum 12. Juni 2024 auf mein Konto.",
+        ],
+        ["Forma de pago: ingreso en cuenta ES36 0182 3957 5998 4354 9108 antes del 12", "de junio de 2024."],
+    ],
+    ids=["before the label", "within the date"],
+)
+def test_a_due_date_is_found_over_the_end_of_a_line(text: list[str]) -> None:
+    assert find_due_date(finder(lines(*text)), month_first=False).value == JUNE
+    apart: list[Line] = [(50, 50, text[0]), (50, 200, text[1])]
+    assert find_due_date(finder(apart), month_first=False).value is None

@@ -14,7 +14,7 @@ INVENTED = Scored(EVERY_CLONES)
 
 
 @pytest.mark.parametrize(
-    "folder", ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth"]
+    "folder", ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"]
 )
 def test_fields_are_right_and_hardly_any_is_wrong(folder: str) -> None:
     own = [truth for truth in INVENTED.truths if Path(truth.file).parent.name == folder]

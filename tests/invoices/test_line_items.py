@@ -293,3 +293,17 @@ def test_the_sum_before_a_discount_is_no_line() -> None:
     header = "Descripción | Cantidad | Precio | Importe"
     rows = ("Rodapié | 4 | 10,00 | 40,00", "Palé | 2 | 30,00 | 60,00", "Importe bruto ||| 100,00")
     assert len(lines_of(header, *rows, "Descuento 3 % ||| -3,00", "Base imponible ||| 97,00")) == 2
+
+
+def test_lines_that_count_go_on_after_the_sum_of_a_group() -> None:
+    header = "Arbeits-Nr. | Bezeichnung | Menge | Einzel EUR | Betrag EUR"
+    work = ("Arbeitslohn", "AW 24 | Inspektion | 24 | 9,80 | 235,20", "AW 3 | Probefahrt | 3 | 9,80 | 29,40")
+    parts = ("Ersatzteile", "06L115 | Filter | 1 | 14,90 | 14,90", "G0525 | Motoröl | 5,5 | 19,40 | 106,70")
+    sums = ("Summe Teile |||| 121,60", "Netto |||| 386,20", "MwSt 19 % |||| 73,38")
+    assert len(lines_of(header, *work, "Summe Lohn |||| 264,60", *parts, *sums, edges=WIDE)) == 4
+
+
+def test_what_is_sent_is_a_line_if_it_is_counted() -> None:
+    rows = ("Espresso | 2 | 55,80 €", "Becher | 3 | 43,50 €", "Versand (DPD) | 1 | 4,90 €")
+    sums = ("Summe netto || 91,06 €", "USt. 20 % || 13,14 €", "Gesamt || 104,20 €")
+    assert len(lines_of("Produkt | Anzahl | Preis inkl. USt.", *rows, *sums, edges=(50, 300, 400))) == 3

@@ -111,6 +111,8 @@ def test_letters_that_are_set_apart_are_words() -> None:
         (("Ruderclub Havel 1902 e. V.",), "Ruderclub Havel 1902 e. V."),
         (("Hall of St Mary (registered charity 512 338)",), "Hall of St Mary"),
         (("Albergo Tre Pini", "di Ferrari Gino S.a.s."), "Albergo Tre Pini di Ferrari Gino S.a.s."),
+        (("ALMAZARA SIERRA", "Aceites Molino, S.C.A."), "Aceites Molino, S.C.A."),
+        (("Afdeling Financiën", "Gemeente Oosterhaven"), "Gemeente Oosterhaven"),
         (("pagelark", "Pagelark Technologies OÜ"), "Pagelark Technologies OÜ"),
         (("STAHL WIMMER", "Wimmer Stahlhandel Ges.m.b.H."), "Wimmer Stahlhandel Ges.m.b.H."),
         (("Knockmore Clinic", "Co. Mayo"), "Knockmore Clinic"),

@@ -315,3 +315,19 @@ def test_a_tax_is_known_by_its_rate_as_far_as_its_currency_is_rounded(
 def test_a_tax_of_zero_is_one_although_something_is_added_to_the_net() -> None:
     rows = ("Subtotal | $291.00", "Shipping | $12.00", "Sales tax (0%) | $0.00", "Total due | $303.00")
     assert values(solve(table(*rows, edges=SUMS))) == ("291.00", "0.00", "303.00")
+
+
+def test_the_rows_of_a_table_of_taxes_are_what_its_heads_say() -> None:
+    """Both gross amounts add up to the total, as a net and its tax would."""
+    edges = (50, 200, 300, 400)
+    taxes = ("VAT specification | Net | VAT | Gross", "VAT 12% | 3,865.18 | 463.82 | 4,329.00")
+    more = ("VAT 25% | 594.40 | 148.60 | 743.00", "Sum | 4,459.58 | 612.42 | 5,072.00")
+    told = solve([*table("Total ||| 5,072.00", edges=edges), *table(*taxes, *more, top=400, edges=edges)])
+    assert values(told) == ("4459.58", "612.42", "5072.00")
+
+
+def test_a_column_of_rates_has_no_taxes() -> None:
+    edges = (50, 200, 300, 400)
+    taxes = table("Base | TVA % | Montant TVA | Total EUR", "1.163,30 | 21,00 | 244,29 | 1.407,59", edges=edges)
+    paid = table("Acompte versé ||| -250,00", "Solde à payer EUR ||| 1.157,59", top=400, edges=edges)
+    assert values(solve([*taxes, *paid])) == ("1163.30", "244.29", "1407.59")
