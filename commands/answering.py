@@ -52,7 +52,9 @@ def answer_query(lake: Lake, tenants: Sequence[str] | None, sql: str, to: Shape 
             case _:
                 _write_parquet(Path(to), opened.ask(sql).read_all())
     except duckdb.Error as error:
-        raise SystemExit(str(error)) from None
+        raise SystemExit(str(error).partition(". Detail: Python exception:")[0]) from None
+    except OverflowError as error:
+        raise SystemExit(f"the answer holds a date or time that cannot be shown ({error}): cast it to text") from None
     return opened.recent_files
 
 
