@@ -67,7 +67,7 @@ class ReadingRequest:
 
     def to_line(self) -> bytes:
         """Return the request as the line the server reads."""
-        return json.dumps(asdict(self), ensure_ascii=False).encode() + b"\n"
+        return json.dumps(asdict(self)).encode() + b"\n"  # ASCII, for names of files that are no UTF-8
 
     @classmethod
     def of_line(cls, line: bytes) -> "ReadingRequest":

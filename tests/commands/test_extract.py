@@ -1,6 +1,7 @@
 """`docrail extract`: reads documents without a server, one line of JSON each, or a table."""
 
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -78,3 +79,11 @@ async def test_a_folder_without_documents_is_told(tmp_path: Path) -> None:
     ended = await docrail("extract", str(tmp_path))
     assert (ended.code, ended.out) == (0, "")
     assert ended.err.startswith(f"docrail: no document in {tmp_path}: looked for .bmp, ")
+
+
+async def test_a_name_that_is_no_text_keeps_no_document_from_being_read(inbox: Path) -> None:
+    odd = os.fsencode(inbox / "in") + b"/\xff\xfe\x1b[2J\n.xml"
+    shutil.copy(os.fsencode(SAMPLES / "xr_01.01a_ubl.xml"), odd)
+    ended = await docrail("extract", str(inbox / "in"), "--jsonl")
+    assert (ended.code, ended.err) == (0, "")
+    assert [name for name in records(ended.out) if name not in {"a.xml", "more/B.PDF"}] == ["??\x1b[2J\n.xml"]
