@@ -10,7 +10,7 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from commands.speaking import complain, console, say, table
+from commands.speaking import complain, console, say, table, visible
 from dag.values import Json
 from storage.files import write_atomic
 from storage.lake import Lake
@@ -95,7 +95,7 @@ def _print_blocks(names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         print(f"row {number}")
         for name, text in zip(names, texts, strict=True):
             if text:
-                print(f"  {name:{width}}  {text}")
+                print(visible(f"  {name:{width}}  {text}"))
 
 
 def _print_csv(answer: pa.RecordBatchReader) -> None:

@@ -130,3 +130,10 @@ async def test_a_date_that_cannot_be_shown_is_told(lake: Lake, sql: str) -> None
     assert (ended.code, ended.out) == (1, "")
     assert ended.err.startswith("docrail: the answer holds a date or time that cannot be shown")
     assert "Traceback" not in ended.err
+
+
+@pytest.mark.parametrize("columns", ["", ", *"])
+async def test_no_answer_commands_the_terminal(lake: Lake, columns: str) -> None:
+    ended = await query(lake, f"SELECT chr(27) || '[2J' AS text{columns} FROM invoices")
+    assert "\\x1b[2J" in ended.out
+    assert "\x1b" not in ended.out
