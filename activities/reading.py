@@ -15,12 +15,10 @@ from typing import Any, NoReturn
 
 from pydantic import Base64Bytes, BaseModel, ConfigDict, ValidationError
 
-from activities.reading_server import HEADER, RESULT, STATUS, ReadingLimits, ReadingRequest
+from activities.reading_server import HEADER, MAX_ANSWER_BYTES, RESULT, STATUS, ReadingLimits, ReadingRequest
 from invoices.model import InvoiceData
 from invoices.problems import Unreadable, UnreadableDocument
 
-MAX_ANSWER_BYTES = 16 * 1024 * 1024
-"""A child that was taken over must not fill the worker's memory."""
 LOOK_CPU_SECONDS, LOOK_WALL_SECONDS = 20, 30.0
 """What a look at the pages may cost at most: an attempt waits for it, with an answer that is paid for, or a person."""
 HANG_UP_GRACE_SECONDS = 5.0

@@ -28,6 +28,8 @@ HEADER = struct.Struct("!cI")
 """A frame: its kind, then the length of its payload."""
 RESULT, STATUS = b"R", b"S"
 """From the child: a JSON answer. From the server, after the child's end: its wait status as decimal text."""
+MAX_ANSWER_BYTES = 16 * 1024 * 1024
+"""A child that was taken over must not fill the worker's memory."""
 PR_SET_PDEATHSIG = 1
 CHILDREN_IMPORT = (
     "invoices.gemini_check",
@@ -36,6 +38,10 @@ CHILDREN_IMPORT = (
     "invoices.readers.read",
 )
 """What `_answer` needs: a module that a child has to load costs it more than a millisecond."""
+TOO_MUCH = (
+    f"What is read of the document takes more than {MAX_ANSWER_BYTES >> 20} MB: its lines are too many and too long. "
+    "Ask the sender to split it."
+)
 SAW_A_PICTURE = 3
 """Exit code of a child that has the OCR's models: if it had to load them, its server does so for all that follow."""
 
@@ -67,7 +73,7 @@ class ReadingRequest:
 
     def to_line(self) -> bytes:
         """Return the request as the line the server reads."""
-        return json.dumps(asdict(self), ensure_ascii=False).encode() + b"\n"
+        return json.dumps(asdict(self)).encode() + b"\n"  # ASCII, for names of files that are no UTF-8
 
     @classmethod
     def of_line(cls, line: bytes) -> "ReadingRequest":
@@ -243,6 +249,7 @@ def _answer(request: ReadingRequest) -> bytes:
 def _opened(request: ReadingRequest, data: bytes) -> bytes:
     """Return what was asked for. Raises: UnreadableDocument, MemoryError, and whatever bugs raise."""
     from invoices.gemini_check import check_claims  # noqa: PLC0415  # loaded by _preload, as all here
+    from invoices.problems import Unreadable, UnreadableDocument  # noqa: PLC0415
     from invoices.readers.page_image import draw_page  # noqa: PLC0415
     from invoices.readers.printed import printed_pages  # noqa: PLC0415
     from invoices.readers.read import read_document  # noqa: PLC0415
@@ -254,4 +261,7 @@ def _opened(request: ReadingRequest, data: bytes) -> bytes:
         invoice = check_claims(request.claims, printed_pages(data, max_pages=most))
     else:
         invoice = read_document(data, today=dt.datetime.now(dt.UTC).date(), max_pages=most)
-    return b'{"cpu_seconds":%.4f,"invoice":%s}' % (time.process_time(), invoice.model_dump_json().encode())
+    answer = b'{"cpu_seconds":%.4f,"invoice":%s}' % (time.process_time(), invoice.model_dump_json().encode())
+    if len(answer) > MAX_ANSWER_BYTES:
+        raise UnreadableDocument(Unreadable.TOO_LARGE, TOO_MUCH)
+    return answer

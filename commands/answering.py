@@ -10,7 +10,7 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from commands.speaking import complain, console, say, table
+from commands.speaking import complain, console, say, table, visible
 from dag.values import Json
 from storage.files import write_atomic
 from storage.lake import Lake
@@ -52,7 +52,9 @@ def answer_query(lake: Lake, tenants: Sequence[str] | None, sql: str, to: Shape 
             case _:
                 _write_parquet(Path(to), opened.ask(sql).read_all())
     except duckdb.Error as error:
-        raise SystemExit(str(error)) from None
+        raise SystemExit(str(error).partition(". Detail: Python exception:")[0]) from None
+    except OverflowError as error:
+        raise SystemExit(f"the answer holds a date or time that cannot be shown ({error}): cast it to text") from None
     return opened.recent_files
 
 
@@ -93,7 +95,7 @@ def _print_blocks(names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         print(f"row {number}")
         for name, text in zip(names, texts, strict=True):
             if text:
-                print(f"  {name:{width}}  {text}")
+                print(visible(f"  {name:{width}}  {text}"))
 
 
 def _print_csv(answer: pa.RecordBatchReader) -> None:

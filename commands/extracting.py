@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from activities.reading import DocumentReader
-from commands.speaking import complain, console, table
+from commands.speaking import complain, console, table, visible
 from commands.stopping import INTERRUPTED, run_until_stopped
 from commands.whys import why
 from dag.values import Json
@@ -132,7 +132,7 @@ async def _print(files: Sequence[tuple[str, Path]], at_once: int, *, jsonl: bool
         _print_table(readings)
     for reading in readings if explained else ():
         if reading.invoice is not None:
-            print("\n".join((reading.name, *why(reading.invoice))))
+            print(visible("\n".join((reading.name, *why(reading.invoice)))))
     return all(reading.invoice is not None for reading in readings)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from typing import NoReturn, TypeVar, cast
+from typing import Any, NoReturn, TypeVar, cast
 
 import duckdb
 import pyarrow as pa
@@ -86,8 +86,12 @@ class OpenLake:
         statements = self.connection.extract_statements(sql)
         if len(statements) != 1:
             raise NotAQuery(f"{len(statements)} statements")
-        if statements[0].type not in (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN):
-            raise NotAQuery(statements[0].type.name)
+        try:
+            kind = statements[0].type
+        except ValueError:  # one that has no name in DuckDB's Python part, as UPDATE EXTENSIONS
+            raise NotAQuery("a statement of another kind") from None
+        if kind not in (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN):
+            raise NotAQuery(kind.name)
 
     def _answer(self, sql: str) -> pa.RecordBatchReader:
         return cast("pa.RecordBatchReader", self.connection.sql(sql).to_arrow_reader(BATCH_ROWS))
@@ -168,7 +172,21 @@ def _dataset(lake: Folder, paths: Sequence[str]) -> ds.Dataset:
     local = lake.local_path("")
     files = fs.PyFileSystem(_Files(lake)) if local is None else fs.SubTreeFileSystem(str(local), fs.LocalFileSystem())
     months = ds.partitioning(pa.schema([_MONTH]), flavor="hive")
-    return ds.dataset(list(paths), schema=_ROWS, format="parquet", filesystem=files, partitioning=months)
+    made = ds.dataset(list(paths), schema=_ROWS, format="parquet", filesystem=files, partitioning=months)
+    if local is not None:
+        return made
+    return _OneAfterTheOther([*made.get_fragments()], made.schema, made.format, made.filesystem)
+
+
+class _OneAfterTheOther(ds.FileSystemDataset):
+    """Files that are read by Python code: no other thread may be in it when a scan fails.
+
+    Pyarrow ends a scan on several threads with the interpreter's lock in its hand, and waits for those threads, which
+    wait for the lock: a question to an S3 that is away would never end.
+    """
+
+    def scanner(self, *arguments: Any, **options: Any) -> ds.Scanner:
+        return super().scanner(*arguments, **options | {"use_threads": False})
 
 
 class _Files(fs.FileSystemHandler):

@@ -25,6 +25,9 @@ NO_KEYS = (
     "AWS_SESSION_TOKEN too; only a machine at Amazon that has a role needs none"
 )
 
+NO_BUCKET = "NoSuchBucket"
+"""In S3's answers, also where a file is asked for or put: that the file is not there says nothing then."""
+
 READ_AHEAD_BYTES = 2**16
 """Parquet's readers ask for many small parts beside each other."""
 
@@ -35,6 +38,8 @@ class S3Unavailable(OSError):  # noqa: N818  # a statement about the service
     def __init__(self, what: str, bucket: str, error: Exception) -> None:
         text = str(error).partition("\n")[0]  # what follows are the client's own structures
         reason = NO_KEYS if any(sign in text for sign in WITHOUT_KEYS) else text
+        if reason is text and NO_BUCKET in str(error):
+            reason = f"there is none of that name ({NO_BUCKET}): make it, or mend DOCRAIL_STORE"
         super().__init__(f"cannot {what} in the S3 bucket {bucket!r}: {reason}")
 
 
@@ -113,7 +118,9 @@ class S3Folder:
         with self._doing("write", path) as key:
             try:
                 obstore.put(self.store, key, data, mode={"e_tag": tag}, use_multipart=False)
-            except (PreconditionError, FileNotFoundError):
+            except (PreconditionError, FileNotFoundError) as error:
+                if NO_BUCKET in str(error):
+                    raise S3Unavailable(f"write {key}", self.bucket, error) from None
                 raise FileChanged(path) from None
 
     def stat(self, path: str) -> FileInfo | None:
@@ -141,7 +148,7 @@ class S3Folder:
 
     def delete(self, path: str) -> None:
         """Delete the object."""
-        with self._doing("delete", path) as key, contextlib.suppress(FileNotFoundError):
+        with contextlib.suppress(FileNotFoundError), self._doing("delete", path) as key:
             obstore.delete(self.store, key)
 
     def sub(self, name: str) -> "S3Folder":
@@ -161,7 +168,9 @@ class S3Folder:
         """Give the object's key; what goes wrong is told in our words, without keys and requests."""
         try:
             yield f"{self.prefix}{checked_path(path)}"
-        except FileNotFoundError:
+        except FileNotFoundError as error:
+            if NO_BUCKET in str(error):
+                raise S3Unavailable(f"{verb} {self.prefix}{path}", self.bucket, error) from None
             raise FileNotFoundError(f"no {self.prefix}{path} in the S3 bucket {self.bucket!r}") from None
         except BaseError as error:
             raise S3Unavailable(f"{verb} {self.prefix}{path}", self.bucket, error) from None

@@ -22,8 +22,10 @@ GUESSED_GAP = 0.15
 """The same inside a word where pdfium guesses a space that the file does not have: letters may be set widely."""
 MAX_CHARACTERS = 50_000
 """Of a page. A page of fine print has 10,000."""
-INVISIBLE = "\u00ad\u200b\ufeff\ufffe\x02"
-"""Soft hyphens, zero-width spaces, and pdfium's marks for a broken-off hyphen."""
+CONTROLS = frozenset(letter for letter in map(chr, (*range(0x20), *range(0x7F, 0xA0))) if not letter.isspace())
+"""What a font may claim to print, and a terminal that shows it obeys. Pdfium's mark for a hyphen is among them."""
+INVISIBLE = frozenset("\u00ad\u200b\ufeff\ufffe") | CONTROLS
+"""Those, soft hyphens, zero-width spaces, and pdfium's other mark for a broken-off hyphen."""
 SURROGATES = range(0xD800, 0xE000)
 """Halves of a character beyond the first plane, as pictures in icon fonts are: no text, and no valid Unicode alone."""
 

@@ -12,8 +12,10 @@ from activities.reading import DocumentReader
 from activities.reading_server import ReadingLimits
 from invoices.model import InvoiceData
 from invoices.problems import UnreadableDocument
-from tests.invoices.hostile import FILES, outcome_of
+from tests.invoices import hostile, hostile_too
+from tests.invoices.hostile import outcome_of
 
+FILES = {**hostile.FILES, **hostile_too.FILES}
 LIMITS = ReadingLimits(cpu_seconds=30, wall_seconds=60.0)
 """A minute is what a person waits; the memory is production's."""
 

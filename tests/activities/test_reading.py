@@ -15,6 +15,7 @@ from activities.reading import DocumentReader, ReaderDiedError
 from activities.reading_server import ReadingLimits
 from invoices.problems import UnreadableDocument
 from tests.invoices.documents import make_pdf, pdf_bytes
+from tests.invoices.hostile import invoice_of
 from tests.stack import eventually
 
 SAMPLES = Path(__file__).parents[2] / "samples"
@@ -127,6 +128,16 @@ async def test_the_memory_limit_ends_a_greedy_child(tmp_path: Path) -> None:
         with pytest.raises(UnreadableDocument) as caught:
             await reader.read(greedy)
         assert caught.value.code in {"unsafe", "crashed", "damaged"}
+        assert (await reader.read(INVOICE)).reader == "ubl"
+
+
+async def test_what_says_more_than_can_be_handed_over_is_too_large_and_no_crash(tmp_path: Path) -> None:
+    endless = tmp_path / "endless.xml"
+    endless.write_bytes(invoice_of(9_000).replace(b"<cbc:Name>", b"<cbc:Name>" + b"x" * 1_990))
+    async with reading() as reader:
+        with pytest.raises(UnreadableDocument, match="Ask the sender to split it") as caught:
+            await reader.read(endless)
+        assert caught.value.code == "too_large"
         assert (await reader.read(INVOICE)).reader == "ubl"
 
 

@@ -1,6 +1,7 @@
 """`docrail extract`: reads documents without a server, one line of JSON each, or a table."""
 
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,8 @@ from typing import Any
 import pytest
 
 from tests.commands.process import docrail
-from tests.invoices.documents import SAMPLES
+from tests.invoices.documents import SAMPLES, make_pdf, pdf_bytes
+from tests.invoices.hostile import PRINTED, font_of
 
 NAME = "smartap_clean_01.pdf"
 FIELDS = {
@@ -78,3 +80,23 @@ async def test_a_folder_without_documents_is_told(tmp_path: Path) -> None:
     ended = await docrail("extract", str(tmp_path))
     assert (ended.code, ended.out) == (0, "")
     assert ended.err.startswith(f"docrail: no document in {tmp_path}: looked for .bmp, ")
+
+
+async def test_a_name_that_is_no_text_keeps_no_document_from_being_read(inbox: Path) -> None:
+    odd = os.fsencode(inbox / "in") + b"/\xff\xfe\x1b[2J\n.xml"
+    shutil.copy(os.fsencode(SAMPLES / "xr_01.01a_ubl.xml"), odd)
+    ended = await docrail("extract", str(inbox / "in"), "--jsonl")
+    assert (ended.code, ended.err) == (0, "")
+    assert [name for name in records(ended.out) if name not in {"a.xml", "more/B.PDF"}] == ["??\x1b[2J\n.xml"]
+
+
+async def test_neither_a_document_nor_its_name_commands_the_terminal(tmp_path: Path) -> None:
+    pdf = make_pdf([(50, 60, "MusterA GmbH"), *PRINTED[1:]])
+    font_of("\x1b]0;\x9bx\x07")(pdf)
+    (tmp_path / "\x1b[2J.pdf").write_bytes(pdf_bytes(pdf))
+    (tmp_path / "\x1b[2J.xml").write_bytes(b"")
+    ended = await docrail("extract", str(tmp_path), "--why")
+    assert "Muster]0;x GmbH" in ended.out
+    assert "\\x1b[2J.pdf" in ended.out
+    assert "\\x1b[2J.xml: The file is empty" in ended.err
+    assert [letter for letter in ended.out + ended.err if not letter.isprintable() and letter != "\n"] == []

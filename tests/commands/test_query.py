@@ -81,6 +81,7 @@ async def test_an_empty_lake_has_no_rows(tmp_path: Path) -> None:
     ("sql", "complaint"),
     [
         ("SELECT totl FROM invoices", 'Candidate bindings: "total"'),
+        ("UPDATE EXTENSIONS", "found a statement of another kind"),
         ("DROP VIEW invoices", "expected one statement that reads, such as SELECT, SUMMARIZE or DESCRIBE; found DROP"),
     ],
 )
@@ -121,3 +122,18 @@ async def test_a_parquet_file_goes_where_a_file_can_be(lake: Lake, tmp_path: Pat
         refused = await query(lake, TOTALS, "--parquet", str(place))
         assert (refused.code, refused.out) == (1, "")
         assert refused.err == f"docrail: --parquet {place}: expected the name of a file, in a folder that is there\n"
+
+
+@pytest.mark.parametrize("sql", ["SELECT 'infinity'::date AS day", "SELECT '-infinity'::timestamp AS time"])
+async def test_a_date_that_cannot_be_shown_is_told(lake: Lake, sql: str) -> None:
+    ended = await query(lake, sql)
+    assert (ended.code, ended.out) == (1, "")
+    assert ended.err.startswith("docrail: the answer holds a date or time that cannot be shown")
+    assert "Traceback" not in ended.err
+
+
+@pytest.mark.parametrize("columns", ["", ", *"])
+async def test_no_answer_commands_the_terminal(lake: Lake, columns: str) -> None:
+    ended = await query(lake, f"SELECT chr(27) || '[2J' AS text{columns} FROM invoices")
+    assert "\\x1b[2J" in ended.out
+    assert "\x1b" not in ended.out

@@ -18,6 +18,7 @@ from activities.reading import DocumentReader
 from activities.reading_server import ReadingLimits
 from invoices.model import FIELD_NAMES, InvoiceData
 from invoices.problems import Unreadable, UnreadableDocument
+from tests.invoices import hostile_too
 from tests.invoices.codes import EPC, SWISS, pdf_with_code
 from tests.invoices.documents import SAMPLES, attach, make_pdf, pdf_bytes, ubl_invoice
 from tests.invoices.hostile import FILES, PRINTED
@@ -36,7 +37,8 @@ AT_ONCE = 2
 def seeds() -> list[bytes]:
     """Return the files that changing starts from."""
     samples = [path.read_bytes() for path in sorted(SAMPLES.iterdir()) if path.suffix in {".pdf", ".xml"}]
-    hostile = [data for make, _ in FILES.values() if len(data := make()) < SMALL]
+    makers = [make for make, _ in (*FILES.values(), *hostile_too.FILES.values())]
+    hostile = [data for make in makers if len(data := make()) < SMALL]
     with_xml = make_pdf(PRINTED)
     attach(with_xml, "factur-x.xml", ubl_invoice())
     codes = [pdf_with_code(PRINTED, EPC), pdf_with_code(PRINTED, SWISS, as_picture=True), pdf_bytes(with_xml)]

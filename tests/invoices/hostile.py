@@ -365,6 +365,7 @@ FILES: Mapping[str, tuple[Made, str]] = {
     "font of zeros": (lambda: _pdf(font_of("\x00")), READ),
     "font of half characters": (lambda: _pdf(font_of("\ud800")), READ),
     "font of long texts": (lambda: _pdf(font_of("x" * 500)), READ),
+    "font of a terminal's commands": (lambda: _pdf(font_of("\x1b]0;\x9b\x07")), READ),
     "font from right to left": (lambda: _pdf(font_of("\u202e")), READ),
     # pictures
     "giant png": (lambda: picture_header("png"), "too_large"),

@@ -165,8 +165,21 @@ def test_s3_without_keys_is_told_with_what_to_set(
 
 
 def test_a_bucket_that_does_not_exist_is_told(bucket: Bucket) -> None:
-    with pytest.raises((S3Unavailable, FileNotFoundError)):
-        open_s3("no-such-bucket", endpoint=bucket.endpoint).write("a", b"")
+    folder = open_s3("no-such-bucket", endpoint=bucket.endpoint)
+    for use in (
+        folder.read,
+        folder.read_tagged,
+        folder.delete,
+        lambda path: folder.write(path, b""),
+        lambda path: folder.create(path, b""),
+        lambda path: folder.swap(path, b"", None),
+        lambda path: folder.swap(path, b"", '"a tag"'),
+        lambda path: [*folder.files(path)],
+    ):
+        with pytest.raises(
+            S3Unavailable, match=r"cannot \w+ a in the S3 bucket 'no-such-bucket': there is none of that name"
+        ):
+            use("a")
 
 
 async def test_a_loop_is_not_held_while_s3_works(bucket: Bucket) -> None:

@@ -1,5 +1,9 @@
 """SQL over the lake: it reads the views, and gets at nothing else."""
 
+import asyncio
+import subprocess
+import sys
+from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
 
@@ -16,6 +20,7 @@ from storage.querying import NotAQuery, open_lake, rows_of
 from tests.s3 import Bucket
 from tests.storage.lakes import NOW, ask, of_month, save
 
+PATIENCE_SECONDS = 60.0
 SECRET = pa.table({"a table": ["of ours"]})
 
 
@@ -51,6 +56,10 @@ async def lake(tmp_path: Path) -> Lake:
         ("SET enable_external_access = true", "found SET"),
         ("PRAGMA enable_external_access = true", "found"),
         ("CALL pragma_version()", "found CALL"),
+        ("UPDATE EXTENSIONS", "found a statement of another kind"),
+        ("EXPLAIN ANALYZE COPY invoices TO 'out.csv'", "disabled by configuration"),
+        ("WITH x AS (INSERT INTO invoices FROM invoices) SELECT 1", "not an table"),
+        ("SELECT * FROM query('FROM read_csv(''/etc/passwd'')')", "disabled by configuration"),
     ],
 )
 def test_the_sql_only_reads_and_only_the_views(lake: Lake, sql: str, complaint: str) -> None:
@@ -104,3 +113,46 @@ async def test_in_s3_parts_are_read_in_pieces(bucket: Bucket) -> None:
     await save(lake, of_month("doc_9", "2026-11", "4"))
     assert ask(lake, "SELECT sum(total), count(*) FROM invoices") == [(Decimal(10), 4)]
     assert ask(lake, "SELECT count(*) FROM line_items") == [(8,)]
+
+
+ASK_WHAT_IS_AWAY = """
+import sys, threading
+from pathlib import Path
+from storage.lake import Lake
+from storage.querying import open_lake
+
+class Remote:  # a service that goes away once the lake is open; a refusal takes its time
+    def __init__(self, folder):
+        self.folder = folder
+    def __getattr__(self, name):
+        return getattr(self.folder, name)
+    def local_path(self, path):
+        return None
+    def open(self, path):
+        threading.Event().wait(0.01)
+        raise OSError("the service is away")
+
+lake = Lake(Path(sys.argv[1]))
+lake.folder = Remote(lake.folder)
+for _ in range(40):
+    try:
+        list(open_lake(lake).ask("SELECT sum(total) FROM invoices"))
+    except Exception as error:
+        print(error)
+"""
+
+
+async def test_a_question_ends_when_the_service_goes_away_meanwhile(tmp_path: Path) -> None:
+    lake = Lake(tmp_path / "lake")
+    for month in (1, 2):
+        await save(lake, of_month(f"doc_{month}", f"2026-{month:02d}"))
+    compact(lake.of("acme"), now=NOW)
+    command = [sys.executable, "-c", ASK_WHAT_IS_AWAY, str(lake.root)]  # in a process that may hang
+    child = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE)
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        try:
+            told, _ = await child.communicate()
+        finally:
+            with suppress(ProcessLookupError):
+                child.kill()
+    assert told.count(b"IOError: the service is away") == 40
