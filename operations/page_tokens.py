@@ -26,8 +26,13 @@ def token_of(after: str | None, query: str) -> bytes | None:
         marked = b""
     mark, token = marked[:MARK_BYTES], marked[MARK_BYTES:]
     if mark != _mark(token, query):
-        raise InvalidInput([InputProblem("after", "is not the `after` of an earlier page of this list")])
+        raise not_a_page()
     return token
+
+
+def not_a_page() -> InvalidInput:
+    """Return the refusal of an `after` that no page of the list ended with."""
+    return InvalidInput([InputProblem("after", "is not the `after` of an earlier page of this list")])
 
 
 def _mark(token: bytes, query: str) -> bytes:

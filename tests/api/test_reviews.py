@@ -5,6 +5,11 @@ import httpx
 import pytest
 
 from dag.values import Json
+from operations.errors import InvalidInput
+from operations.page_tokens import after_of
+from operations.principal import Principal, Scope
+from operations.reviews import list_reviews
+from storage.review_lists import ReviewFilter, Sort
 from storage.reviews import Appearance, Question, upsert_review
 from tests.api.customer import open_item, start, unique
 from tests.api.service import Service
@@ -54,6 +59,13 @@ async def test_another_tenant_sees_no_reviews(http: httpx.AsyncClient) -> None:
 async def test_a_page_that_cannot_be_is_refused(http: httpx.AsyncClient, query: dict[str, str]) -> None:
     response = await http.get("/v1/reviews", params=query)
     assert (response.status_code, response.json()["type"]) == (422, "/problems/invalid-input")
+
+
+async def test_a_page_that_somebody_made_up_is_refused(service: Service) -> None:
+    principal = Principal(TENANT, "anna", frozenset(Scope))
+    forged = after_of(b'{"as_of": "never"}', f"{TENANT} {Sort.PRIORITY} {ReviewFilter()}")
+    with pytest.raises(InvalidInput, match="earlier page"):
+        await list_reviews(service.app, principal, ReviewFilter(), after=forged)
 
 
 FORM = {
