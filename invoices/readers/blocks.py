@@ -73,15 +73,15 @@ def seller_cells(finder: Finder, vendor: FieldValue[str], buyers: Sequence[Cell]
     name = squeeze(vendor.value or "")
     named = [cell for cell in finder.layout.cells if name and name in squeeze(cell.text) and cell not in buyers]
     columns = ((start, *finder.below(start)[:MAX_BLOCK_LINES]) for start in named[:MAX_MENTIONS])
-    feet = (_foot_from(finder.layout, cell) for cell in named)
-    return [cell for cells in chain(columns, feet) for cell in cells if cell not in buyers]
+    return [cell for cells in chain(columns, _feet(finder.layout, named)) for cell in cells if cell not in buyers]
 
 
-def _foot_from(layout: Layout, cell: Cell) -> Iterator[Cell]:
-    """Yield the cells from the row of `cell` to the end of its page, if that is the page's foot."""
-    if cell.top >= BOTTOM * layout.pages[cell.page - 1].height:
-        rows = (row for row in layout.rows[cell.row :] if row.page == cell.page)
-        yield from (other for row in rows for other in row.cells)
+def _feet(layout: Layout, named: Sequence[Cell]) -> Iterator[list[Cell]]:
+    """Yield the cells of the pages' feet, each from the row of its first one that is `named` on."""
+    low = [cell for cell in named if cell.top >= BOTTOM * layout.pages[cell.page - 1].height]
+    first = {cell.page: cell.row for cell in reversed(low)}
+    for page, number in first.items():
+        yield [cell for row in layout.rows[number:] if row.page == page for cell in row.cells]
 
 
 def sender_lines(layout: Layout) -> Iterator[tuple[str, Cell]]:

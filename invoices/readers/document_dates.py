@@ -249,9 +249,9 @@ def _dates_above(finder: Finder, label: re.Pattern[str], *, month_first: bool) -
 
 def _dates_over_lines(finder: Finder, *, month_first: bool) -> Iterator[_DateCandidate]:
     """Yield the days on which something is due that running text says over the end of a line."""
-    for cell in finder.layout.cells:
-        below = [under for under in finder.below(cell)[:1] if under.row == cell.row + 1]
-        for under in below if len(cell.words) > SENTENCE_WORDS else ():
+    rows = finder.layout.rows
+    for cell in (cell for row in rows[:-1] for cell in row.cells if len(cell.words) > SENTENCE_WORDS):
+        for under in (other for other in rows[cell.row + 1].cells if _goes_on_in(cell, other)):
             text = f"{cell.text} {under.text}"
             folded = fold(text)
             for label in DUE_DATE.finditer(folded):
@@ -259,6 +259,11 @@ def _dates_over_lines(finder: Finder, *, month_first: bool) -> Iterator[_DateCan
                 over = date and label.start() <= len(cell.text) < label.end() + date.end
                 if date and over and re.fullmatch(r"\W*", folded[label.end() : label.end() + date.start]):
                     yield _DateCandidate(date, under, OVER_LINES, Source.TEXT_LABEL)
+
+
+def _goes_on_in(cell: Cell, under: Cell) -> bool:
+    """Tell whether a line of running text may go on in one of the next row."""
+    return under.page == cell.page and under.shares_column(cell) and under.top - cell.bottom <= MAX_DROP * cell.height
 
 
 def _of_next_ones(layout: Layout, labelled: Labelled) -> bool:

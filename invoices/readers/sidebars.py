@@ -6,6 +6,7 @@ Its lines stand level with the others by chance, and would fall into their rows.
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from invoices.readers.word import Word
 
@@ -13,6 +14,8 @@ NARROW = 0.35
 """Share of the page's width that a sidebar takes at most, with the margin beside it."""
 GUTTER = 8.0
 """Points at least between the two that nothing crosses on the whole page."""
+MOST_GUTTERS = 12
+"""Of a page; with more it is one row of words, or made to take long."""
 LEAST_LINES = 6
 LONELY = 0.5
 """Share of a sidebar's lines, at least, that are level with nothing beside it: those of a table's column are not."""
@@ -25,7 +28,8 @@ NAME = re.compile(r"[^\W\d_]{3}")
 
 def without_sidebar(words: Sequence[Word], width: float) -> tuple[Sequence[Word], Sequence[Word]]:
     """Return the words of the sidebar of a page, `width` points wide, which may be none, and the others."""
-    for left, right in _gutters(words):
+    gutters = list(islice(_gutters(words), MOST_GUTTERS + 1))
+    for left, right in gutters if len(gutters) <= MOST_GUTTERS else ():
         before, after = [w for w in words if w.right <= left], [w for w in words if w.left >= right]
         if left <= NARROW * width and _is_sidebar(before, after):
             return before, after

@@ -41,3 +41,11 @@ def test_what_crosses_the_page_leaves_no_sidebar() -> None:
     across = (40.0, 60.0, "a letterhead that goes over all of the page with many words in one line of it")
     drawn = texts(across, *column(40, 104, 25, *SIDE), *column(200, 100, 25, *BODY))
     assert "Nordwind plc | Dear Ms Vogel," in drawn
+
+
+def test_a_page_of_many_columns_has_no_sidebar() -> None:
+    """Each gap between columns would be looked at with all words, and a page can have thousands."""
+    side = column(10, 100, 17, *["aside"] * 6)
+    for columns, rows in ((11, 6 + 5), (13, 9)):
+        body = [cell for index in range(columns) for cell in column(60 + 40 * index, 100, 25, *["word"] * 5)]
+        assert len(texts(*side, *body)) == rows
