@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -19,6 +20,8 @@ from activities.reading_server import HEADER, MAX_ANSWER_BYTES, RESULT, STATUS, 
 from invoices.model import InvoiceData
 from invoices.problems import Unreadable, UnreadableDocument
 
+_NEEDED = re.compile(r"PATH|HOME|TZ|LANG|LC_\w+|TMPDIR|TEMP|TMP|(?:LD|PYTHON|MALLOC)_?\w*")
+"""Variables that the server is given: the others have keys and passwords, and documents are opened there."""
 LOOK_CPU_SECONDS, LOOK_WALL_SECONDS = 20, 30.0
 """What a look at the pages may cost at most: an attempt waits for it, with an answer that is paid for, or a person."""
 HANG_UP_GRACE_SECONDS = 5.0
@@ -32,6 +35,10 @@ _SERVER_PROGRAM = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
     "from activities.reading_server import serve; serve(int(sys.argv[2]))"
 )
+
+
+def _environment() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if _NEEDED.fullmatch(name)} | _ONE_THREAD
 
 
 Record = Callable[[str, float], None]
@@ -74,7 +81,7 @@ class _Server:
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                env=os.environ | _ONE_THREAD,
+                env=_environment(),
             )
         ours.setblocking(False)
         return cls(process, ours)

@@ -72,6 +72,17 @@ async def test_a_document_is_read_in_another_process() -> None:
         assert reader.server_pid not in (None, os.getpid())
 
 
+async def test_the_processes_that_open_documents_have_no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOCRAIL_GEMINI_API_KEY", "a-key")
+    monkeypatch.setenv("DOCRAIL_DATABASE_URL", "postgresql://docrail:a-password@host/db")
+    async with reading() as reader:
+        await reader.read(INVOICE)
+        told = Path(f"/proc/{reader.server_pid}/environ").read_bytes()
+    assert b"PATH=" in told
+    assert b"a-key" not in told
+    assert b"a-password" not in told
+
+
 async def test_what_cannot_be_read_keeps_its_code_and_words() -> None:
     async with reading() as reader:
         with pytest.raises(UnreadableDocument, match="Send it again") as caught:
