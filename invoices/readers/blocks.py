@@ -31,6 +31,8 @@ MAX_TO_CITY = 4
 """Lines from the name in an address to its city."""
 MAX_SENDER_ROWS, SENDER_PARTS = 25, 3
 """Rows in which a sender's line can stand; its parts are name, street and city."""
+SMALL_WORDS = frozenset({"de", "da", "van", "von"})
+"""A seller's labels only over its address."""
 NARROW = 0.6
 """Share of the page's width: a sender above an address window is shorter, a letterhead across the page is longer."""
 PHRASE = re.compile(r"\s+(?:&|et|and|und|e|y|en|of|de|du|di|von|van|for|pour|per|para|voor|avec|with|mit)\s")
@@ -161,7 +163,8 @@ def _second_address(finder: Finder) -> list[Cell]:
 
     For pages that say of no buyer who it is. One that has a seller's label is the writer's own wherever it stands.
     """
-    labelled = [at.cell for at in finder.at(SELLER) if at.leads and _address_from(finder, at.cell)]
+    sellers = (at for at in finder.at(SELLER) if at.leads and (at.label not in SMALL_WORDS or at.place is Place.BELOW))
+    labelled = [at.cell for at in sellers if address_from(finder, at.cell)]
     own = [line for cell in labelled for line in (cell, *_block(finder, cell))]
     end, seen = 0.0, bool(own)
     for row in finder.layout.rows[:MAX_SENDER_ROWS]:
@@ -169,7 +172,7 @@ def _second_address(finder: Finder) -> list[Cell]:
             if row.page > 1 or cell.top > TOP * finder.layout.pages[0].height:
                 return []
             begins = cell.top >= end and cell not in own and not _is_of_the_invoice(cell, row)
-            address = _address_from(finder, cell) if begins else []
+            address = address_from(finder, cell) if begins else []
             if not address:
                 continue
             if seen:
@@ -179,7 +182,7 @@ def _second_address(finder: Finder) -> list[Cell]:
     return []
 
 
-def _address_from(finder: Finder, cell: Cell) -> list[Cell]:
+def address_from(finder: Finder, cell: Cell) -> list[Cell]:
     """Return the lines from a name to its city, or the one line that has both; nothing if that is no address."""
     if before_address(cell.text) != cell.text:
         return [cell]

@@ -24,8 +24,9 @@ TWO_BOXES = 8
 """Segments of two boxes at least. Such paths are rows of a code, or whole codes; they are letters too."""
 LONGEST_RUN = 72
 """Points that dark modules of a code take beside each other. Longer boxes are the lines and cells of tables."""
-LEAST_MODULE = 0.5
-"""Points. Thinner boxes are lines; a dense code's modules, 69 in 20 mm, are 0.8 wide."""
+LEAST_MODULE, LONGEST_SLIVER = 0.5, 12
+"""Points. Thinner boxes that are longer are lines; a dense code's modules, 69 in 20 mm, are 0.8 wide. Thinner ones that
+are shorter may be slices of modules, as some drivers draw them."""
 LEAST_IN_SQUARE = 32
 """Segments in a square of LEAST_SIDE: a code whose modules are 6 points wide has 10 boxes there, a table fewer."""
 QUIET = 12
@@ -75,7 +76,9 @@ class _Boxes(NamedTuple):
     def may_be_of_a_code(self) -> bool:
         """Tell whether it is none of the lines and cells of a table."""
         sides = self.place.right - self.place.left, self.place.bottom - self.place.top
-        return self.place.has_sides(LEAST_MODULE) and (self.segments >= TWO_BOXES or max(sides) <= LONGEST_RUN)
+        thin = not self.place.has_sides(LEAST_MODULE)
+        short = max(sides) <= (LONGEST_SLIVER if thin else LONGEST_RUN)
+        return self.place.has_sides(0) and (short or (self.segments >= TWO_BOXES and not thin))
 
     @property
     def square(self) -> tuple[float, float]:

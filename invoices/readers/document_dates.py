@@ -70,6 +70,12 @@ ABOVE_LABEL = 2.0
 """Of a date above its label, where the others have theirs so as well."""
 OVER_LINES = 1.5
 """Of a date in running text whose label stands in the line before."""
+AMOUNT = re.compile(r"\d\.\d")
+SETTLED = re.compile(
+    r",\s|paid|received|thank|bezahlt|erhalten|verbucht|gutschrift|recue?s?\b|regle|pagad|recibid|pagat|ricevut|betaald|"
+    r"ontvangen|voldaan|skonto|escompte|discount|korting|descuento|sconto"
+)
+"""In a sentence, before a day: it says of what has been paid, or the day of something else; on folded text."""
 ROWS_BEFORE_A_COLUMN = 3
 """In which words say of what it is."""
 SAID_OF_A_DISCOUNT = 1.0
@@ -127,6 +133,8 @@ def _dates_at(
             finder.layout, labelled
         ):
             continue
+        if not _says_when(labelled.label, fold(text[: date.start])):
+            continue
         weak = bool(WEAK_DATE.match(labelled.label))
         if weak and _beside_an_order(finder.layout, labelled.label_cell):
             continue
@@ -135,6 +143,11 @@ def _dates_at(
         score += 0.3 * labelled.leads - 0.4 * labelled.place - 0.02 * date.start
         score -= doubt(labelled, date.start) + SAID_OF_A_DISCOUNT * bool(DISCOUNTED.match(fold(text[date.end :])))
         yield _DateCandidate(date, labelled.cell, score, Source.TEXT_LABEL)
+
+
+def _says_when(label: str, between: str) -> bool:
+    """Tell whether a sentence's label, with an amount in it, is of the day that follows with nothing `between`."""
+    return not AMOUNT.search(label) or not (SETTLED.search(label) or re.search(r"\w", between))
 
 
 def _beside_an_order(layout: Layout, cell: Cell) -> bool:
@@ -257,7 +270,8 @@ def _dates_over_lines(finder: Finder, *, month_first: bool) -> Iterator[_DateCan
             for label in DUE_DATE.finditer(folded):
                 date = next(find_dates(text[label.end() :], month_first=month_first), None)
                 over = date and label.start() <= len(cell.text) < label.end() + date.end
-                if date and over and re.fullmatch(r"\W*", folded[label.end() : label.end() + date.start]):
+                between = folded[label.end() : label.end() + date.start] if date else ""
+                if date and over and not re.search(r"\w", between) and _says_when(label.group(), between):
                     yield _DateCandidate(date, under, OVER_LINES, Source.TEXT_LABEL)
 
 

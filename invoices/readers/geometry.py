@@ -138,9 +138,9 @@ def lay_out(pages: Sequence[Page]) -> Layout:
 
 
 def _page_rows(page: Page) -> list[list[Word]]:
-    """Return the rows of the sidebar, if there is one, then the others: what follows on each other stays together."""
+    """Return the page's rows, then those of its sidebar, if it has one: what follows on each other stays together."""
     aside, rest = without_sidebar(page.words, page.width)
-    return [*_word_rows(aside), *_word_rows(rest)]
+    return [*_word_rows(rest), *_word_rows(aside)]
 
 
 def _word_rows(words: Sequence[Word]) -> list[list[Word]]:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from invoices.currencies import CURRENCIES
 from invoices.readers.geometry import Layout, Row
@@ -77,9 +77,16 @@ def _number(row: Row) -> int | None:
 
 
 def _goes_on(rows: Sequence[Row], number: int) -> bool:
-    """Tell whether one of the rows is the line after line `number`, or has a quantity and a price as lines do."""
-    counted = any(_number(row) == number + 1 for row in rows) if number else any(map(_counts, rows))
-    return counted and not any(map(_is_header, rows))
+    """Tell whether one of the rows is the line after line `number`, or has a quantity and a price as lines do.
+
+    It stands before any other sum, tax or header.
+    """
+    begin = list(takewhile(lambda row: not (is_sum(row) or _is_header(row) or _is_tax(row)), rows))
+    return any(_number(row) == number + 1 for row in begin) if number else any(map(_counts, begin))
+
+
+def _is_tax(row: Row) -> bool:
+    return _has_money(row) and any(role_of(cell.folded) is Role.TAX for cell in row.cells)
 
 
 def _is_header(row: Row) -> bool:

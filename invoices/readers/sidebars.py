@@ -6,8 +6,9 @@ Its lines stand level with the others by chance, and would fall into their rows.
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import islice, takewhile
 
+from invoices.currencies import CURRENCIES
 from invoices.readers.word import Word
 
 NARROW = 0.35
@@ -21,8 +22,12 @@ LONELY = 0.5
 """Share of a sidebar's lines, at least, that are level with nothing beside it: those of a table's column are not."""
 LEVEL = 0.5
 """Share of a word's height by which the middle of one that is level differs at most."""
+IN_LINE, BY_CHANCE = 0.6, 0.25
+"""Points by which the middles of words in one line differ; and the share of amounts that a sidebar's lines may meet."""
 MONEY = re.compile(r"(?<![\d.,])\d[\d.,]*[.,]\d\d(?![\d.,-])")
 """A column with an amount is a table's."""
+MOST_AMOUNTS, MOST_LEVEL = 300, 60
+"""Amounts beside a sidebar, and words at the height of one, that are looked at."""
 NAME = re.compile(r"[^\W\d_]{3}")
 
 
@@ -56,13 +61,35 @@ def _is_sidebar(narrow: Sequence[Word], wide: Sequence[Word]) -> bool:
         return False
     beside = sorted(map(_middle, wide))
     lonely = sum(not _is_level(line, beside) for line in lines)
-    return lonely >= LONELY * len(lines) and _says_what_it_charges(wide)
+    return lonely >= LONELY * len(lines) and _says_what_it_charges(wide) and not _is_in_line(lines, wide)
+
+
+def _is_in_line(lines: Sequence[Word], wide: Sequence[Word]) -> bool:
+    """Tell whether lines stand just at the height of amounts: those of a table do, a sidebar's by chance."""
+    amounts = {round(_middle(word), 1) for word in wide if MONEY.search(word.text)}
+    middles = sorted(map(_middle, lines))
+    places = ((amount, bisect_left(middles, amount - IN_LINE)) for amount in amounts)
+    level = sum(index < len(middles) and middles[index] <= amount + IN_LINE for amount, index in places)
+    return level > BY_CHANCE * len(amounts)
 
 
 def _says_what_it_charges(words: Sequence[Word]) -> bool:
-    """Tell whether there are words beside each amount: elsewhere the column beside it is the table's."""
-    names = sorted(_middle(word) for word in words if NAME.search(word.text))
-    return all(_is_level(word, names) for word in words if MONEY.search(word.text))
+    """Tell whether there are amounts, and words before each: elsewhere the column beside them is the table's."""
+    amounts = [word for word in words if MONEY.search(word.text)]
+    named = sorted((_middle(word), word.left) for word in words if _is_name(word.text))
+    return 0 < len(amounts) <= MOST_AMOUNTS and all(_has_before(amount, named) for amount in amounts)
+
+
+def _is_name(text: str) -> bool:
+    return bool(NAME.search(text)) and text.strip(".:,").upper() not in {*CURRENCIES, "EURO"}
+
+
+def _has_before(amount: Word, named: Sequence[tuple[float, float]]) -> bool:
+    """Tell whether one of the `named`, middles and left edges in rising order, is level with an amount, before it."""
+    reach = LEVEL * (amount.bottom - amount.top)
+    begin = bisect_left(named, (_middle(amount) - reach, 0.0))
+    level = takewhile(lambda place: place[0] <= _middle(amount) + reach, named[begin : begin + MOST_LEVEL])
+    return any(left < amount.left for _, left in level)
 
 
 def _is_level(word: Word, middles: Sequence[float]) -> bool:

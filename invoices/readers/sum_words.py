@@ -78,7 +78,7 @@ PLAIN_TOTAL = any_of(
     "brutto",
     "ttc",
     "endbetrag",
-    r"(?:sum|gross|lordo)(?=\W*$)",
+    r"^\W*(?:sum|gross|lordo)(?=\W*$)",
 )
 NET = any_of(
     r"sub[\s-]?tot(?:al|aal|ale)?",

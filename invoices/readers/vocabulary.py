@@ -99,8 +99,8 @@ STAY = any_of(
 PLAIN_DATE = re.compile(r"^\W*(?:date|datum|fecha|data|dato)\W*(?:$|\d|[a-z]+,? )")
 DATE_AFTER_NUMBER = re.compile(r"\b(?:vom|von|du|dated|of|(?<!antes )del|van|d\.d\.|date)\s*$")
 _BEFORE_NL = r"(?:voor|tegen|tot(?: en met)?|uiterlijk(?: op)?|ten laatste(?: op)?)"
-_INSIDE = r"(?:[^.]|\.(?=[\d.]))"
-"""A character inside a sentence: one with an amount in it goes on."""
+_INSIDE = r"(?:[^.]|(?<=\d)\.(?=\d\d(?!\d|\.\d))|(?<=\d)\.(?=\d{3}(?!\d))|\.(?=\.)|(?<=\.)\.)"
+"""A character inside a sentence: an amount's sign ends none. A date's does: what follows is of another day."""
 DUE_DATE = any_of(
     r"(?:payment\s*)?due(?: for payment)?\s*(?:date|by|on|no later than)?",
     r"pay(?:ment|able)?\s*(?:by|(?:on or )?before|until|deadline|on(?= \d))",

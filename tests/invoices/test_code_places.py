@@ -154,6 +154,18 @@ def test_a_drawn_code_is_found_in_any_size(modules: float) -> None:
     assert [found.text for found in qr.codes_of_pdf(data, 1)[0]] == [EPC]
 
 
+def test_a_code_drawn_in_slices_of_its_modules_is_found() -> None:
+    code, side = picture_of(EPC, module=1, margin=0), 2.0
+    dark = [(x, y) for y in range(code.height) for x in range(code.width) if not code.getpixel((x, y))]
+    slices = (
+        f"{60 + x * side} {760 - y * side + part * side / 6} {side} {side / 6} re f"
+        for x, y in dark
+        for part in range(6)
+    )
+    data = drawing(pdf_bytes(make_pdf([])), "\n".join(slices).encode())
+    assert [found.text for found in qr.codes_of_pdf(data, 1)[0]] == [EPC]
+
+
 def test_a_picture_beside_the_page_is_not_searched() -> None:
     data = pdf_with_code([], EPC, as_picture=True)
     assert places(changed(data, lambda pdf: pdf.pages[0].__setattr__("MediaBox", [300, 300, 595, 842]))) == []

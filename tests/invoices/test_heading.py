@@ -266,6 +266,16 @@ def test_the_due_date_is_found_in_each_language(text: str) -> None:
         "Zahlbar innerhalb von 30 Tagen nach Lieferung vom 12.06.2024",
         "Balance on 12 June 2024",
         "Verbrauch bis 12.06.2024, gezahlte Abschläge",
+        "Payment of EUR 120.00 received by card on 12.06.2024",
+        "Payment 120.00 by Visa 12.06.2024",
+        "Balance 0.00 paid by 12/06/2024",
+        "Zahlung erhalten am 05.03.2024, Garantie bis 12.06.2024",
+        "Zahlung in bar 119.00 EUR, Umtausch bis 12.06.2024",
+        "Zahlung 01.02.2024 bis 12.06.2024",
+        "Bei Zahlung innerhalb von 10 Tagen 2.00% Skonto bis 12.06.2024",
+        "Paiement reçu 119.00 le 02/03/2024, garantie jusqu'au 12/06/2024",
+        "Pago con tarjeta 02.03.2024 hasta 12.06.2024",
+        "Incasso 01.03.2024 retour op 12.06.2024",
     ],
 )
 def test_what_was_paid_or_runs_out_on_a_day_is_not_due_then(text: str) -> None:

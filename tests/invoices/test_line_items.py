@@ -307,3 +307,14 @@ def test_what_is_sent_is_a_line_if_it_is_counted() -> None:
     rows = ("Espresso | 2 | 55,80 €", "Becher | 3 | 43,50 €", "Versand (DPD) | 1 | 4,90 €")
     sums = ("Summe netto || 91,06 €", "USt. 20 % || 13,14 €", "Gesamt || 104,20 €")
     assert len(lines_of("Produkt | Anzahl | Preis inkl. USt.", *rows, *sums, edges=(50, 300, 400))) == 3
+
+
+def test_taxes_below_the_sum_are_no_lines_though_they_count() -> None:
+    header = "Description | Qty | Price | Amount"
+    rows = ("Consulting | 2 | 150.00 | 300.00", "Net ||| 300.00", "VAT | 0.20 | 300.00 | 60.00", "Total ||| 360.00")
+    assert len(lines_of(header, *rows)) == len(lines_of(header, rows[0], rows[1], rows[3]))
+
+
+def test_a_line_may_end_in_a_word_for_sums() -> None:
+    rows = ("Consulting | 100.00", "Lump sum | 40.00", "Driving | 60.00", "Subtotal | 200.00", "VAT 20% | 40.00")
+    assert len(lines_of("Description | Amount", *rows, "Total | 240.00", edges=(50, 480))) == 3

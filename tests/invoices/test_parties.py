@@ -5,7 +5,7 @@ import pytest
 from invoices.readers.names import is_name
 from invoices.readers.text import read_text
 from tests.invoices.documents import Line
-from tests.invoices.layouts import page
+from tests.invoices.layouts import page, table
 
 SELLER, BUYER = "Nordwind Handels GmbH", "Bergmann Verlag AG"
 SELLERS_VAT, BUYERS_VAT = "DE123456789", "DE136695976"
@@ -469,6 +469,11 @@ def test_a_name_goes_on_to_its_legal_form_on_the_next_line() -> None:
 def test_a_small_word_alone_above_a_name_says_that_it_is_the_sellers(label: str) -> None:
     lines = [*block(50, 110, label, "Camille Aubrac", *ADDRESS), *block(320, 40, "Muster GmbH", *OTHER_ADDRESS)]
     assert parties(lines)[0] == "Camille Aubrac"
+
+
+def test_a_small_word_over_the_place_where_a_journey_begins_is_no_sellers_label() -> None:
+    journey = table("Datum | Von | Nach | Preis", "01.03.2026 | Berlin Hbf | Hamburg Hbf | 50,00")
+    assert parties([*block(50, 40, SELLER, *ADDRESS), *journey])[0] == SELLER
 
 
 def test_numbers_in_the_foot_that_begins_with_the_sellers_name_are_the_sellers() -> None:

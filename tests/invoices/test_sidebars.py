@@ -1,7 +1,7 @@
 """What stands beside a letter is read apart from it, and a column of a table is not taken for that."""
 
 from tests.invoices.documents import Line
-from tests.invoices.layouts import layout
+from tests.invoices.layouts import layout, table
 
 SIDE = ("Nordwind plc", "1 Quay Street", "Hull HU1 2AA", "hello@nordwind.example", "VAT no.", "GB980780684")
 BODY = ("Dear Ms Vogel,", "for our work we charge", "Advice and drafting 125.00", "Total 125.00", "Kind regards")
@@ -16,10 +16,10 @@ def column(left: float, top: float, step: float, *words: str) -> list[Line]:
     return [(left, top + step * index, text) for index, text in enumerate(words)]
 
 
-def test_the_lines_of_a_sidebar_come_first_and_fall_into_no_others() -> None:
+def test_the_lines_of_a_sidebar_come_last_and_fall_into_no_others() -> None:
     for side, body in ((40, 200), (430, 40)):
         drawn = texts(*column(side, 100, 17, *SIDE), *column(body, 100, 25, *BODY))
-        assert drawn == [*SIDE, *BODY]
+        assert drawn == [*BODY, *SIDE]
 
 
 def test_lines_that_stand_level_are_one_table() -> None:
@@ -46,6 +46,34 @@ def test_what_crosses_the_page_leaves_no_sidebar() -> None:
 def test_a_page_of_many_columns_has_no_sidebar() -> None:
     """Each gap between columns would be looked at with all words, and a page can have thousands."""
     side = column(10, 100, 17, *["aside"] * 6)
-    for columns, rows in ((11, 6 + 5), (13, 9)):
+    for columns, split in ((10, True), (13, False)):
         body = [cell for index in range(columns) for cell in column(60 + 40 * index, 100, 25, *["word"] * 5)]
-        assert len(texts(*side, *body)) == rows
+        drawn = texts(*side, *body, (60.0 + 40 * columns, 150.0, "7.00"))
+        assert (drawn[-6:] == ["aside"] * 6) is split
+
+
+def test_the_labels_of_sums_are_no_sidebar() -> None:
+    """A currency beside each amount is no word that says what it is."""
+    head = [
+        *column(50, 50, 14, "Anna Schmidt", "Hauptstr. 1", "10115 Berlin"),
+        *column(50, 130, 14, "Alpha AG", "Weg 2"),
+    ]
+    sums = [(50.0, 308.0, "Netto"), (450.0, 308.0, "100,00 EUR"), (50.0, 336.0, "Gesamt"), (450.0, 336.0, "119,00 EUR")]
+    assert "Gesamt | 119,00 EUR" in texts(*head, (50.0, 220.0, "Rechnung 17"), *sums)
+
+
+def test_the_sidebar_is_not_the_table_that_it_stands_beside() -> None:
+    rows = table("Beratung | 2 | 50,00 | 100,00", "Netto ||| 100,00", "Gesamt ||| 119,00", edges=(50, 230, 280, 340))
+    side = column(440, 296, 14, "Muster GmbH", "Hauptstr. 1", "10115 Berlin", "Tel. 030 123", "IBAN", "HRB 12345 B")
+    head = column(50, 130, 14, "Alpha AG", "Nebenweg 2", "80331 Berlin")
+    assert any(row.startswith("Gesamt | 119,00") for row in texts(*head, *rows, *side))
+
+
+def test_columns_of_a_table_that_goes_down_the_page_are_no_sidebar() -> None:
+    head = column(50, 50, 14, "Muster GmbH", "Hauptstr. 1", "10115 Berlin", "Rechnung 7", "Datum: 02.03.2026")
+    rows = table(
+        "Datum | Von | Nach | Preis", "01.03.2026 | Berlin | Hamburg | 50,00", "02.03.2026 | Ulm | Bonn | 50,00"
+    )
+    assert "01.03.2026 | Berlin | Hamburg | 50,00" in texts(
+        *head, *[(x if x < 300 else x + 20, y, t) for x, y, t in rows]
+    )
