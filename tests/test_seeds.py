@@ -14,7 +14,7 @@ from dag.values import Json
 from operations.source import check_definition
 from storage.migrate import migrate
 from tests.api.customer import upload
-from tests.api.service import Service, serve, settings_for, work
+from tests.api.service import Service, serve_with_worker, settings_for
 from tests.gemini import KEY, gemini
 from tests.loopback import loopback, reply_json
 from tests.postgres import empty_database
@@ -30,7 +30,7 @@ async def served(embedded: Servers, tmp_path_factory: pytest.TempPathFactory) ->
         settings = settings_for(embedded.temporal_address, dsn, tmp_path_factory.mktemp("seeds"))
         outside = {"allowed_hosts": ("127.0.0.1",), "gemini_base_url": model.url}
         settings = settings.model_copy(update={**outside, "gemini_api_key": SecretStr(KEY)})
-        async with serve(settings) as service, work(settings):
+        async with serve_with_worker(settings) as service:
             yield service
 
 

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from storage.migrate import migrate
-from tests.api.service import Service, is_ready, serve, settings_for, work
+from tests.api.service import Service, serve, serve_with_worker, settings_for
 from tests.postgres import empty_database
 from tests.stack import Servers, eventually
 
@@ -21,8 +21,7 @@ async def dsn(embedded: Servers) -> AsyncIterator[str]:
 @pytest.fixture(scope="session")
 async def service(embedded: Servers, dsn: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Service]:
     settings = settings_for(embedded.temporal_address, dsn, tmp_path_factory.mktemp("api"))
-    async with serve(settings) as served, work(settings):
-        await eventually(lambda: is_ready(served), "the API to be ready")
+    async with serve_with_worker(settings) as served:
         yield served
 
 
@@ -43,7 +42,7 @@ async def calling(embedded: Servers, dsn: str, tmp_path_factory: pytest.TempPath
     """Give an API whose worker may call 127.0.0.1."""
     settings = settings_for(embedded.temporal_address, dsn, tmp_path_factory.mktemp("calling"))
     settings = settings.model_copy(update={"allowed_hosts": ("127.0.0.1",)})
-    async with serve(settings) as served, work(settings):
+    async with serve_with_worker(settings) as served:
         yield served
 
 

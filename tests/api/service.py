@@ -111,6 +111,14 @@ async def work(settings: Settings) -> AsyncIterator[None]:
         yield
 
 
+@asynccontextmanager
+async def serve_with_worker(settings: Settings) -> AsyncIterator[Service]:
+    """Serve the API and run a worker; give the service once both are ready, and what is shipped is published."""
+    async with serve(settings) as served, work(settings):
+        await eventually(lambda: is_ready(served), "the API to be ready")
+        yield served
+
+
 async def is_ready(served: Service) -> bool:
     return (await served.http.get("/readyz")).status_code == 200
 

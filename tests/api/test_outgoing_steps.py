@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from dag.values import Json
-from tests.api.service import Service, serve, settings_for, work
+from tests.api.service import Service, serve_with_worker, settings_for
 from tests.loopback import Loopback, Reply, loopback, reply_json
 from tests.stack import Servers
 
@@ -20,7 +20,7 @@ async def calling(embedded: Servers, dsn: str, tmp_path_factory: pytest.TempPath
     (folder / "secrets" / "default" / "bank").write_text("gold-bars")
     settings = settings_for(embedded.temporal_address, dsn, folder)
     settings = settings.model_copy(update={"allowed_hosts": ("127.0.0.1",)})
-    async with serve(settings) as served, work(settings):
+    async with serve_with_worker(settings) as served:
         yield served
 
 

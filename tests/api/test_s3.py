@@ -12,7 +12,7 @@ from operations.maintenance import run_maintenance
 from storage.lake import Lake
 from storage.migrate import migrate
 from tests.api.invoices import e_invoice
-from tests.api.service import Service, is_ready, serve, settings_for, work
+from tests.api.service import Service, is_ready, serve_with_worker, settings_for
 from tests.api.test_documents import upload
 from tests.commands.process import docrail
 from tests.postgres import empty_database
@@ -39,7 +39,7 @@ async def in_s3(embedded: Servers, bucket: Bucket, tmp_path: Path) -> AsyncItera
         settings = settings_for(embedded.temporal_address, dsn, tmp_path).model_copy(
             update={"store": bucket.location, "store_endpoint": bucket.endpoint}
         )
-        async with serve(settings) as served, work(settings):
+        async with serve_with_worker(settings) as served:
             await eventually(lambda: is_ready(served), "the API to be ready")
             yield served
 

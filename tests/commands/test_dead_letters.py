@@ -7,7 +7,7 @@ import pytest
 
 from dag.values import Json
 from storage.migrate import migrate
-from tests.api.service import Service, serve, settings_for, work
+from tests.api.service import Service, serve_with_worker, settings_for
 from tests.commands.process import Ended, docrail
 from tests.loopback import loopback, reply_json
 from tests.postgres import empty_database
@@ -19,7 +19,7 @@ async def service(embedded: Servers, tmp_path_factory: pytest.TempPathFactory) -
     async with empty_database(embedded.dsn) as dsn:
         await migrate(dsn)
         settings = settings_for(embedded.temporal_address, dsn, tmp_path_factory.mktemp("letters"))
-        async with serve(settings) as served, work(settings):
+        async with serve_with_worker(settings) as served:
             yield served
 
 

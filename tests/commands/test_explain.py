@@ -7,7 +7,7 @@ import pytest
 
 from dag.values import Json
 from storage.migrate import migrate
-from tests.api.service import Service, serve, settings_for, work
+from tests.api.service import Service, serve_with_worker, settings_for
 from tests.commands.process import Ended, docrail
 from tests.postgres import empty_database
 from tests.stack import Servers, eventually
@@ -28,7 +28,7 @@ async def service(embedded: Servers, tmp_path_factory: pytest.TempPathFactory) -
     async with empty_database(embedded.dsn) as dsn:
         await migrate(dsn)
         settings = settings_for(embedded.temporal_address, dsn, tmp_path_factory.mktemp("explain"))
-        async with serve(settings) as served, work(settings):
+        async with serve_with_worker(settings) as served:
             yield served
 
 

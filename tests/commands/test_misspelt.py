@@ -8,7 +8,7 @@ import pytest
 
 from dag.values import Json
 from storage.migrate import migrate
-from tests.api.service import Service, serve, settings_for, work
+from tests.api.service import Service, serve_with_worker, settings_for
 from tests.commands.process import Ended, docrail
 from tests.postgres import empty_database
 from tests.stack import Servers, eventually
@@ -24,7 +24,7 @@ async def service(embedded: Servers, tmp_path_factory: pytest.TempPathFactory) -
         await migrate(dsn)
         settings = settings_for(embedded.temporal_address, dsn, tmp_path_factory.mktemp("misspelt"))
         asks: dict[str, Json] = {"id": "asks", "human": {"queue": "payments", "form": {"type": "object"}}}
-        async with serve(settings) as served, work(settings):
+        async with serve_with_worker(settings) as served:
             order = {"definition": {"id": DEFINITION, "steps": [FAILING, asks]}}
             run_id = (await served.http.post("/v1/runs", json=order)).json()["run_id"]
 

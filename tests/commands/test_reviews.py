@@ -12,7 +12,7 @@ from dag.values import Json
 from storage.migrate import migrate
 from tests.api.customer import open_item, start, unique, until_waiting
 from tests.api.invoices import e_invoice
-from tests.api.service import Service, serve, settings_for, work
+from tests.api.service import Service, serve_with_worker, settings_for
 from tests.commands.process import Ended, docrail
 from tests.postgres import empty_database
 from tests.stack import Servers, eventually
@@ -29,7 +29,7 @@ async def service(embedded: Servers, tmp_path_factory: pytest.TempPathFactory) -
     async with empty_database(embedded.dsn) as dsn:
         await migrate(dsn)
         settings = settings_for(embedded.temporal_address, dsn, tmp_path_factory.mktemp("reviews"))
-        async with serve(settings) as served, work(settings):
+        async with serve_with_worker(settings) as served:
             yield served
 
 

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from storage.migrate import migrate
-from tests.api.service import HELLO, Service, serve, settings_for, work
+from tests.api.service import HELLO, Service, serve_with_worker, settings_for
 from tests.commands.process import Ended, docrail
 from tests.postgres import empty_database
 from tests.stack import Servers, eventually
@@ -20,7 +20,7 @@ async def service(embedded: Servers, tmp_path_factory: pytest.TempPathFactory) -
     async with empty_database(embedded.dsn) as dsn:
         await migrate(dsn)
         settings = settings_for(embedded.temporal_address, dsn, tmp_path_factory.mktemp("runs"))
-        async with serve(settings) as served, work(settings):
+        async with serve_with_worker(settings) as served:
             for definition in (HELLO, WAITING):
                 order = {"definition": definition, "key": settings.task_queue}
                 assert (await served.http.post("/v1/runs", json=order)).status_code == 202

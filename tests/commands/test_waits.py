@@ -8,7 +8,7 @@ import pytest
 
 from dag.values import Json
 from storage.migrate import migrate
-from tests.api.service import Service, serve, settings_for, work
+from tests.api.service import Service, serve_with_worker, settings_for
 from tests.commands.process import Ended, docrail
 from tests.postgres import empty_database
 from tests.stack import Servers, eventually
@@ -61,7 +61,7 @@ async def service(embedded: Servers, tmp_path_factory: pytest.TempPathFactory) -
         await migrate(dsn)
         settings = settings_for(embedded.temporal_address, dsn, tmp_path_factory.mktemp("waits"))
         slow = settings.model_copy(update={"resource_limits": {**settings.resource_limits, TAG: 0.01}})
-        async with serve(slow) as served, work(slow):
+        async with serve_with_worker(slow) as served:
             yield served
 
 
