@@ -121,6 +121,14 @@ def heads_a_block(finder: Finder, labelled: Labelled) -> bool:
     return close and is_name(under.text)
 
 
+def is_only_a_word(finder: Finder, labelled: Labelled) -> bool:
+    """Tell whether a small word labels no seller: no address in the head begins under it. `Von` has journeys, too."""
+    if labelled.label not in SMALL_WORDS:
+        return False
+    high = labelled.cell.top < TOP * finder.layout.pages[labelled.cell.page - 1].height
+    return not (high and labelled.place is Place.BELOW and _address_from(finder, labelled.cell))
+
+
 def _begins_a_phrase(labelled: Labelled) -> bool:
     return bool(PHRASE.match(labelled.label_cell.folded.partition(labelled.label)[2]))
 
@@ -163,8 +171,8 @@ def _second_address(finder: Finder) -> list[Cell]:
 
     For pages that say of no buyer who it is. One that has a seller's label is the writer's own wherever it stands.
     """
-    sellers = (at for at in finder.at(SELLER) if at.leads and (at.label not in SMALL_WORDS or at.place is Place.BELOW))
-    labelled = [at.cell for at in sellers if address_from(finder, at.cell)]
+    sellers = (at for at in finder.at(SELLER) if at.leads and not is_only_a_word(finder, at))
+    labelled = [at.cell for at in sellers if _address_from(finder, at.cell)]
     own = [line for cell in labelled for line in (cell, *_block(finder, cell))]
     end, seen = 0.0, bool(own)
     for row in finder.layout.rows[:MAX_SENDER_ROWS]:
@@ -172,7 +180,7 @@ def _second_address(finder: Finder) -> list[Cell]:
             if row.page > 1 or cell.top > TOP * finder.layout.pages[0].height:
                 return []
             begins = cell.top >= end and cell not in own and not _is_of_the_invoice(cell, row)
-            address = address_from(finder, cell) if begins else []
+            address = _address_from(finder, cell) if begins else []
             if not address:
                 continue
             if seen:
@@ -182,7 +190,7 @@ def _second_address(finder: Finder) -> list[Cell]:
     return []
 
 
-def address_from(finder: Finder, cell: Cell) -> list[Cell]:
+def _address_from(finder: Finder, cell: Cell) -> list[Cell]:
     """Return the lines from a name to its city, or the one line that has both; nothing if that is no address."""
     if before_address(cell.text) != cell.text:
         return [cell]

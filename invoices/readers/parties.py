@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from invoices.model import Evidence, FieldValue, Source
-from invoices.readers.blocks import BOTTOM, GAP, SMALL_WORDS, TOP, address_from, heads_a_block, sender_lines
+from invoices.readers.blocks import BOTTOM, GAP, TOP, heads_a_block, is_only_a_word, sender_lines
 from invoices.readers.folding import fold, squeeze
 from invoices.readers.found import found
 from invoices.readers.geometry import Cell, Layout, Row
@@ -117,7 +117,7 @@ def _labelled(finder: Finder) -> Iterator[_Candidate]:
         for labelled in finder.at(label):
             if (label is SELLER and not labelled.leads) or heads_a_block(finder, labelled) or _goes_on(labelled):
                 continue
-            if labelled.label in SMALL_WORDS and not _heads_an_address(finder, labelled):
+            if is_only_a_word(finder, labelled):
                 continue
             if " " not in labelled.label and not _separated(labelled):
                 continue  # "Lieferant GmbH" is a name that begins like a label
@@ -140,12 +140,6 @@ def _below(finder: Finder, labelled: Labelled) -> list[tuple[str, Cell]]:
         own = NAME_LABEL.match(cell.folded)
         texts.append((right[0].text, right[0]) if named else (cell.text[own.end() if own else 0 :], cell))
     return texts
-
-
-def _heads_an_address(finder: Finder, labelled: Labelled) -> bool:
-    """Tell whether an address in the head begins under a label: elsewhere `Von` is where a journey began."""
-    high = labelled.cell.top < TOP * finder.layout.pages[labelled.cell.page - 1].height
-    return high and labelled.place is Place.BELOW and bool(address_from(finder, labelled.cell))
 
 
 def _goes_on(labelled: Labelled) -> bool:
