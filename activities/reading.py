@@ -20,7 +20,7 @@ from activities.reading_server import HEADER, MAX_ANSWER_BYTES, RESULT, STATUS, 
 from invoices.model import InvoiceData
 from invoices.problems import Unreadable, UnreadableDocument
 
-_NEEDED = re.compile(r"PATH|HOME|TZ|LANG|LC_\w+|TMPDIR|TEMP|TMP|(?:LD|PYTHON|MALLOC)_?\w*")
+_NEEDED = re.compile(r"PATH|HOME|TZ|LANG|LC_\w+|TMPDIR|TEMP|TMP|(?:LD|MALLOC)_\w+|PYTHON\w*")
 """Variables that the server is given: the others have keys and passwords, and documents are opened there."""
 LOOK_CPU_SECONDS, LOOK_WALL_SECONDS = 20, 30.0
 """What a look at the pages may cost at most: an attempt waits for it, with an answer that is paid for, or a person."""

@@ -133,7 +133,7 @@ async def dripping() -> AsyncIterator[str]:
             while not writer.is_closing():
                 writer.write(b" ")
                 await writer.drain()
-                await asyncio.sleep(0.05)
+                await asyncio.sleep(0.05)  # its slowness is what is tested
         except ConnectionError:
             pass
         finally:

@@ -74,6 +74,7 @@ async def test_a_document_is_read_in_another_process() -> None:
 
 async def test_the_processes_that_open_documents_have_no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DOCRAIL_GEMINI_API_KEY", "a-key")
+    monkeypatch.setenv("LDAP_PASSWORD", "a-password")
     monkeypatch.setenv("DOCRAIL_DATABASE_URL", "postgresql://docrail:a-password@host/db")
     async with reading() as reader:
         await reader.read(INVOICE)
