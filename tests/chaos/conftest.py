@@ -9,10 +9,12 @@ from pathlib import Path
 import asyncpg
 import httpx
 import pytest
+from temporalio.api.enums.v1 import TaskQueueType
 from temporalio.client import Client
 
 from dag.values import Json
 from embedded.stack import Stack, StackOptions, run_stack
+from operations.health import describe_queue
 from storage.files import LEFTOVER_SECONDS
 from storage.lake import Lake
 from storage.querying import open_lake
@@ -124,6 +126,12 @@ class Rig:
     def _parquet_files(self) -> int:
         return len(list((self.data_dir / "lake").rglob("*.parquet")))
 
+    async def all_workers_poll(self) -> bool:
+        """Tell whether every worker has started its readers and polls; /readyz is content with one of them."""
+        queue = await describe_queue(await self.temporal(), "docrail", TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY)
+        polling = {poller.identity.partition("@")[0] for poller in queue.pollers}
+        return all(str(worker.pid) in polling for worker in self.stack.workers)
+
     async def temporal(self) -> Client:
         return await Client.connect(self.stack.temporal.address)
 
@@ -138,11 +146,12 @@ async def rig(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Rig]:
 
 @pytest.fixture(autouse=True)
 async def ready(rig: Rig) -> None:
-    """Begin with everything up, whatever the test before has killed."""
+    """Begin with everything up and both workers at work, whatever the test before has killed."""
     for process in (rig.stack.postgres.process, rig.stack.temporal.process, *rig.stack.workers, rig.stack.api):
         if process.pid is None:
             await process.restart()
     await rig.stack.wait_ready()
+    await eventually(rig.all_workers_poll, "both workers poll", timeout_seconds=PATIENCE_SECONDS)
 
 
 async def upload_all(rig: Rig, prefix: str, count: int) -> list[dict[str, Json]]:
