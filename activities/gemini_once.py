@@ -15,6 +15,7 @@ from activities.gemini_reading import (
     Hints,
     NotReadError,
     ask_about,
+    document_to_send,
 )
 from activities.local_reading import Reading, find_reading
 from activities.model_costs import BudgetUsedError, check_budget
@@ -147,8 +148,9 @@ async def _answered(work: Work, hints: Hints) -> Reading:
     call, tools = work.call, work.tools
     data = await tools.blobs.get(work.sha256)
     async with tools.blobs.at_hand(work.sha256) as path:  # before the call: what fails after it was paid for in vain
+        document = await document_to_send(tools, data, path)
         answer, model = await ask_about(
-            *(tools, call, work.document_id, data, work.local.invoice.page_count),
+            *(tools, call, work.document_id, document, work.local.invoice.page_count),
             model=work.model,
             hints=hints,
             timeout_seconds=work.timeout_seconds,

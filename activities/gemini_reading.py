@@ -1,6 +1,7 @@
 """Asks Gemini about one document, and decides what its answer is good for: use it, ask again, or give it up."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from google.genai.types import ThinkingLevel
@@ -14,6 +15,7 @@ from activities.tools import Tools
 from dag.values import Json
 from invoices.gemini import WireInvoice
 from invoices.model import Problem, Severity
+from invoices.problems import UnreadableDocument
 from invoices.prompt import PROMPT, PROMPT_VERSION, REPAIR_PROMPT
 from storage.model_usage import Use
 from storage.reading_leases import Claim
@@ -26,13 +28,14 @@ AGAIN_AFTER_SECONDS = 1.0
 REFUSED, GARBLED, UNAVAILABLE, BUDGET = "gemini_refused", "gemini_garbled", "gemini_unavailable", "gemini_budget"
 PASSING = (TryAgainLaterError, UnreachableError, OutgoingTimeoutError)
 """What another attempt may be spared."""
+PDF = "application/pdf"
 MEDIA_TYPES = (
-    (b"%PDF-", "application/pdf"),
+    (b"%PDF-", PDF),
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
     (b"RIFF", "image/webp"),
 )
-"""What the API takes, by how it begins. Others have it refused, and a wrong name is a wrong request."""
+"""What the API takes, by how it begins. A wrong name is a wrong request."""
 PDF_WINDOW = 1024
 
 
@@ -77,19 +80,25 @@ class NotReadError(Exception):
         )
 
 
-def media_type_of(data: bytes) -> str:
-    """Return the type under which a document is sent. Raises: NotReadError for what the API does not take."""
+async def document_to_send(tools: Tools, data: bytes, path: Path) -> Document:
+    """Return the bytes as they are, or a PDF of them (TIFF, GIF, BMP) where the API does not take such files.
+
+    Raises: NotReadError (no pages can be made of it), OSError.
+    """
     for magic, media_type in MEDIA_TYPES:
-        if data.startswith(magic) or (magic == b"%PDF-" and magic in data[:PDF_WINDOW]):
-            return media_type
-    raise NotReadError(REFUSED, "it takes PDF, PNG, JPEG and WebP, and this is none of them")
+        if data.startswith(magic) or (media_type == PDF and magic in data[:PDF_WINDOW]):
+            return Document(data, media_type)
+    try:
+        return Document(await tools.reader.as_pdf(path), PDF)
+    except UnreadableDocument as error:
+        raise NotReadError(REFUSED, f"it takes no such files, and no PDF can be made of this one: {error}") from None
 
 
 async def ask_about(
     tools: Tools,
     call: Call[Any],
     document_id: str,
-    data: bytes,
+    document: Document,
     page_count: int,
     *,
     model: str,
@@ -100,7 +109,7 @@ async def ask_about(
 
     Raises: AskAgainError and the other errors of `PASSING` (worth another attempt), NotReadError.
     """
-    question = _question(data, model, hints, timeout_seconds)
+    question = _question(document, model, hints, timeout_seconds)
     most = most_tokens(question, document_tokens=PAGE_TOKENS * max(page_count, 1))
     lost = Use(
         *(call.tenant_id, call.run_id, call.step_id, call.attempt, model, "lost", most),
@@ -116,11 +125,11 @@ async def ask_about(
     return _useful(answer, hints), answer.model
 
 
-def _question(data: bytes, model: str, hints: Hints, timeout_seconds: float) -> Question:
+def _question(document: Document, model: str, hints: Hints, timeout_seconds: float) -> Question:
     return Question(
         text=f"{REPAIR_PROMPT}\n{PROMPT}" if hints.repair else PROMPT,
         model=model,
-        document=Document(data, media_type_of(data)),
+        document=document,
         schema=WireInvoice,
         max_output_tokens=2 * OUTPUT_TOKENS if hints.larger else OUTPUT_TOKENS,
         thinking=ThinkingLevel.LOW,

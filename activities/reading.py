@@ -54,8 +54,8 @@ class _Answer(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     invoice: InvoiceData | None = None
-    image: Base64Bytes | None = None
-    """A page, as a PNG; empty if there is no such page."""
+    drawn: Base64Bytes | None = None
+    """A page, as a PNG; empty if there is no such page. Or all pages, as a PDF."""
     unreadable: tuple[Unreadable, str] | None = None
     os_error: tuple[int, str] | None = None
     out_of_memory: bool = False
@@ -140,7 +140,12 @@ class DocumentReader:
     async def draw(self, path: Path, page: int) -> bytes | None:
         """Return a page, counted from 1, as a PNG; None if there is none, or it cannot be drawn. Raises: as `check`."""
         answer = await self._opened(ReadingRequest(str(path), self._for_a_look(), page=page))
-        return self._fail(answer, path) if answer.image is None else answer.image or None
+        return self._fail(answer, path) if answer.drawn is None else answer.drawn or None
+
+    async def as_pdf(self, path: Path) -> bytes:
+        """Return the pages of a picture file as a PDF. Raises: as `check`."""
+        answer = await self._opened(ReadingRequest(str(path), self._for_a_look(), as_pdf=True))
+        return answer.drawn or self._fail(answer, path)
 
     def _for_a_look(self) -> ReadingLimits:
         cpu_seconds = min(LOOK_CPU_SECONDS, self.limits.cpu_seconds)

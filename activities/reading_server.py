@@ -34,6 +34,7 @@ PR_SET_PDEATHSIG = 1
 CHILDREN_IMPORT = (
     "invoices.gemini_check",
     "invoices.readers.page_image",
+    "invoices.readers.picture_pdf",
     "invoices.readers.printed",
     "invoices.readers.read",
 )
@@ -70,6 +71,8 @@ class ReadingRequest:
     """
     page: int | None = None
     """The page, from 1, of which a picture is wanted, and nothing else."""
+    as_pdf: bool = False
+    """Its pages are wanted as a PDF, and nothing else."""
 
     def to_line(self) -> bytes:
         """Return the request as the line the server reads."""
@@ -251,12 +254,15 @@ def _opened(request: ReadingRequest, data: bytes) -> bytes:
     from invoices.gemini_check import check_claims  # noqa: PLC0415  # loaded by _preload, as all here
     from invoices.problems import Unreadable, UnreadableDocument  # noqa: PLC0415
     from invoices.readers.page_image import draw_page  # noqa: PLC0415
+    from invoices.readers.picture_pdf import pictures_as_pdf  # noqa: PLC0415
     from invoices.readers.printed import printed_pages  # noqa: PLC0415
     from invoices.readers.read import read_document  # noqa: PLC0415
 
     most = request.limits.max_pages
     if request.page is not None:
-        return json.dumps({"image": b64encode(draw_page(data, request.page, most) or b"").decode()}).encode()
+        return _drawn(draw_page(data, request.page, most) or b"")
+    if request.as_pdf:
+        return _drawn(pictures_as_pdf(data, most))
     if request.claims is not None:
         invoice = check_claims(request.claims, printed_pages(data, max_pages=most))
     else:
@@ -265,3 +271,7 @@ def _opened(request: ReadingRequest, data: bytes) -> bytes:
     if len(answer) > MAX_ANSWER_BYTES:
         raise UnreadableDocument(Unreadable.TOO_LARGE, TOO_MUCH)
     return answer
+
+
+def _drawn(written: bytes) -> bytes:
+    return json.dumps({"drawn": b64encode(written).decode()}).encode()

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pypdfium2
 import pytest
+from PIL import Image
 
 from activities.reading import DocumentReader
 from activities.tools import Tools
+from dag.values import Json
 from invoices.model import InvoiceData
 from invoices.problems import Unreadable, UnreadableDocument
 from tests.activities.asking import SAMPLE, ask, extract, invoice_of, reaching, stored
@@ -25,11 +27,16 @@ class ReaderWithoutOcr(DocumentReader):
         raise UnreadableDocument(Unreadable.NEEDS_OCR, f"{path.name} is a picture, and no extra `ocr` is installed")
 
 
-def picture(kind: str = "PNG") -> bytes:
+def page() -> Image.Image:
+    with closing(pypdfium2.PdfDocument(SAMPLE)) as document:
+        drawn: Image.Image = document[0].render(scale=2).to_pil()
+        return drawn
+
+
+def picture(kind: str = "PNG", **options: Json) -> bytes:
     """Return a page as a picture with bytes of its own."""
     made = io.BytesIO()
-    with closing(pypdfium2.PdfDocument(SAMPLE)) as document:
-        document[0].render(scale=2).to_pil().save(made, kind)
+    page().save(made, kind, **options)
     return made.getvalue() + secrets.token_bytes(8)
 
 
@@ -59,11 +66,35 @@ async def test_what_nobody_reads_is_left_to_a_person(without_ocr: Tools) -> None
     assert (invoice.has_errors(), invoice.total.value) == (True, None)
 
 
-async def test_a_kind_of_picture_that_the_api_does_not_take_is_not_sent(without_ocr: Tools) -> None:
+@pytest.mark.parametrize("kind", ["TIFF", "GIF", "BMP"])
+async def test_a_kind_of_picture_that_the_api_does_not_take_is_sent_as_a_pdf(
+    kind: str, keyless: Tools, without_ocr: Tools
+) -> None:
+    async with gemini(reader=keyless.reader) as fake:
+        tools = reaching(without_ocr, fake)
+        output = await ask(tools, await stored(tools, picture(kind)))
+    assert fake.asked[0].parts[0]["inlineData"]["mime_type"] == "application/pdf"
+    assert (output["reader"], output["total"]) == ("gemini", 717.97)
+    assert not {"needs_ocr", "gemini_refused"} & set(output["problems"])
+
+
+async def test_every_page_of_a_fax_is_sent(without_ocr: Tools) -> None:
+    fax = picture("TIFF", save_all=True, append_images=[page().rotate(90, expand=True)])
+    async with gemini("safety") as fake:
+        tools = reaching(without_ocr, fake)
+        await ask(tools, await stored(tools, fax))
+    with closing(pypdfium2.PdfDocument(fake.asked[0].document)) as sent:
+        shapes = [each.get_width() < each.get_height() for each in sent]
+    assert shapes == [True, False]
+
+
+async def test_a_picture_of_which_no_pdf_can_be_made_is_not_sent(without_ocr: Tools) -> None:
     async with gemini() as fake:
         tools = reaching(without_ocr, fake)
-        output = await ask(tools, await stored(tools, picture("TIFF")))
+        output = await ask(tools, await stored(tools, picture("TIFF")[:5000]))
+        [problem] = [each for each in (await invoice_of(tools, output)).problems if each.code == "gemini_refused"]
     assert (fake.asked, output["problems"]) == ([], ["needs_ocr", "gemini_refused"])
+    assert "no PDF can be made of this one: The file begins like a picture but is damaged" in problem.message
 
 
 async def test_without_a_key_it_needs_an_ocr(without_ocr: Tools) -> None:

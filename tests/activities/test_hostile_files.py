@@ -64,6 +64,10 @@ async def test_a_page_of_each_file_is_drawn_or_refused_as_the_file_is(
     with suppress(UnreadableDocument):  # any other error is a bug
         image = await reader.draw(path, 1)
     assert image is None or (image.startswith(b"\x89PNG") and len(image) < 10_000_000)
+    with suppress(UnreadableDocument):
+        pages = await reader.as_pdf(path)
+        assert pages.startswith(b"%PDF-")
+        assert len(pages) < 13_000_000
 
 
 async def test_files_that_are_refused_do_not_stop_others(reader: DocumentReader, tmp_path: Path) -> None:
