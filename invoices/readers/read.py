@@ -99,13 +99,32 @@ def _reconciled(
 
 
 def _embedded_einvoice(pdf: PdfFile) -> tuple[InvoiceData | None, tuple[Problem, ...]]:
-    """Return the first attachment that is an e-invoice. Others, even unsafe ones, are not opened further."""
+    """Return the first attachment that is an e-invoice. One of another invoice beside it is left to a person."""
+    read: InvoiceData | None = None
     broken: list[Problem] = []
     for attachment in pdf.attachments:
         try:
-            if is_einvoice(parse_xml(attachment)):
-                return read_einvoice_xml(attachment), ()
+            found = read_einvoice_xml(attachment) if is_einvoice(parse_xml(attachment)) else None
         except UnreadableDocument as error:
             message = f"An XML file inside the PDF cannot be read, so the page alone was. {error.message}"
             broken.append(Problem(code=BROKEN_EINVOICE, severity=Severity.WARNING, message=message))
-    return None, tuple(broken[:1])
+            continue
+        if found and read and _is_another(found, read):
+            return read, (_several(read, found),)
+        read = read or found
+    return read, () if read else tuple(broken[:1])
+
+
+def _is_another(found: InvoiceData, read: InvoiceData) -> bool:
+    """Tell whether two e-invoices are of two invoices: senders put the same one into a PDF in two standards."""
+    return (found.invoice_number.value, found.total.value) != (read.invoice_number.value, read.total.value)
+
+
+def _several(read: InvoiceData, other: InvoiceData) -> Problem:
+    one, another = (f"number {each.invoice_number.value}, total {each.total.value}" for each in (read, other))
+    return Problem(
+        code="several_einvoices",
+        severity=Severity.ERROR,
+        message=f"The PDF holds e-invoices of several invoices. Read was the first ({one}), not the other ({another}). "
+        "Please have them sent as one document each.",
+    )

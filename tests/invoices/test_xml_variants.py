@@ -195,6 +195,27 @@ def test_a_broken_attachment_is_told() -> None:
     assert "einvoice_unreadable" in {problem.code for problem in invoice.problems}
 
 
+@pytest.mark.parametrize(
+    ("other", "told"),
+    [
+        (ubl_invoice(number="RE-2"), [("several_einvoices", "number RE-2, total 119.00")]),
+        (ubl_invoice(total="190.00"), [("several_einvoices", "number RE-1, total 190.00")]),
+        (ubl_invoice(), []),
+        (ubl_invoice(vendor="Muster GmbH & Co. KG"), []),
+        (ubl_invoice(number="RE-2")[:-40], []),
+    ],
+)
+def test_another_invoice_beside_the_first_is_told(other: bytes, told: list[tuple[str, str]]) -> None:
+    pdf = make_pdf(PRINTED)
+    attach(pdf, "a.xml", ubl_invoice())
+    attach(pdf, "b.xml", other)
+    invoice = read_document(pdf_bytes(pdf), today=TODAY)
+    assert (invoice.reader, invoice.invoice_number.value) == ("ubl", "RE-1")
+    found = [(each.code, each.message) for each in invoice.problems if each.code == "several_einvoices"]
+    assert [code for code, _ in found] == [code for code, _ in told]
+    assert all(words in message for (_, message), (_, words) in zip(found, told, strict=True))
+
+
 def test_a_number_that_is_the_beginning_of_another_is_not_on_the_page() -> None:
     """The XML says RE-1, the page RE-10: another invoice."""
     pdf = make_pdf([PRINTED[0], (50, 100, "Invoice number: RE-10")])
