@@ -233,6 +233,12 @@ class Settings(BaseSettings):
         description="most that all tenants' answers may cost from midnight to midnight UTC, in the price table's "
         "currency; once it is used up, the local readers serve and `llm_service` waits. Unset: no limit",
     )
+    gemini_budget_per_tenant: Annotated[Decimal | None, BeforeValidator(_none_if_empty)] = Field(
+        None,
+        ge=0,
+        description="most of that which the answers for one tenant may cost, so that none uses up what is the others'. "
+        "Unset: all of it",
+    )
     gemini_prices: Annotated[Path | None, BeforeValidator(_none_if_empty), AfterValidator(_check_prices)] = Field(
         None, description="JSON file of prices in the shape of invoices/prices.json, which it replaces"
     )

@@ -219,6 +219,7 @@ def outside_of(settings: Settings) -> Outside:
             default_model=settings.gemini_model,
             prices=settings.price_table,
             budget_per_day=settings.gemini_budget_per_day,
+            budget_per_tenant=settings.gemini_budget_per_tenant,
         ),
         notify_url=(url and url.get_secret_value()) or None,
         callbacks=CallbackUrls(settings.public_url, settings.callback_keys),

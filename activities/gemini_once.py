@@ -115,7 +115,7 @@ def _may_wait(call: Call[Any], seconds: float) -> bool:
 async def _check_budget(work: Work) -> None:
     """Look when it is our turn to ask: those before us were paid while we waited."""
     try:
-        await check_budget(work.tools)
+        await check_budget(work.tools, work.call.tenant_id)
     except BaseException:
         await release_lease(work.tools.db, work.lease)
         raise

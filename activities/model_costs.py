@@ -7,7 +7,7 @@ import logging
 from activities.errors import TryAgainLaterError
 from activities.tools import Tools
 from storage.db import DATABASE_ERRORS, StorageError
-from storage.model_usage import Use, load_spent_today, record_use
+from storage.model_usage import Use, load_spent_today, load_tenant_spent_today, record_use
 
 LONGEST_SECONDS = 5.0
 """Most that an answer waits to be counted. PostgreSQL does it in milliseconds, or it is away."""
@@ -18,29 +18,28 @@ log = logging.getLogger(__name__)
 class BudgetUsedError(TryAgainLaterError):
     """Today's budget for models is used up. There is a new one at midnight UTC, which is when to try again."""
 
-    def __init__(self, budget: str, now: dt.datetime) -> None:
-        Exception.__init__(
-            self,
-            f"today's budget for Gemini, {budget}, is used up: it begins anew at midnight UTC, or set "
-            "DOCRAIL_GEMINI_BUDGET_PER_DAY",
-        )
+    def __init__(self, budget: str, variable: str, now: dt.datetime) -> None:
+        told = f"today's budget for Gemini, {budget}, is used up: it begins anew at midnight UTC, or set {variable}"
+        Exception.__init__(self, told)
         self.status = 0
         midnight = (now + dt.timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
         self.retry_after_seconds = (midnight - now).total_seconds()
 
 
-async def check_budget(tools: Tools) -> None:
-    """Refuse to ask once today's answers have cost the budget. What is being asked just now may go beyond it.
+async def check_budget(tools: Tools, tenant_id: str) -> None:
+    """Refuse to ask once today's answers have cost the budget, all tenants' or this one's.
+
+    What is being asked just now may go beyond it.
 
     Raises: BudgetUsedError.
     """
     access = tools.outside.gemini
-    if access.budget_per_day is None:
-        return
-    spent = await load_spent_today(tools.db)
-    if spent >= access.budget_per_day:
-        budget = f"{access.budget_per_day:f} {access.prices.currency}"
-        raise BudgetUsedError(budget, dt.datetime.now(dt.UTC))
+    now, currency = dt.datetime.now(dt.UTC), access.prices.currency
+    all_may, one_may = access.budget_per_day, access.budget_per_tenant
+    if all_may is not None and await load_spent_today(tools.db) >= all_may:
+        raise BudgetUsedError(f"{all_may:f} {currency}", "DOCRAIL_GEMINI_BUDGET_PER_DAY", now)
+    if one_may is not None and await load_tenant_spent_today(tools.db, tenant_id) >= one_may:
+        raise BudgetUsedError(f"{one_may:f} {currency} for one tenant", "DOCRAIL_GEMINI_BUDGET_PER_TENANT", now)
 
 
 async def keep_use(tools: Tools, use: Use) -> None:

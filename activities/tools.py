@@ -45,6 +45,8 @@ class GeminiAccess:
     prices: PriceTable = field(default_factory=shipped_prices)
     budget_per_day: Decimal | None = None
     """Of all tenants, in the table's currency; None: no limit."""
+    budget_per_tenant: Decimal | None = None
+    """Of each of them a day; None: no limit of its own."""
 
 
 @dataclass(frozen=True, slots=True)

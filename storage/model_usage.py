@@ -26,6 +26,7 @@ ON CONFLICT (tenant_id, day, model, outcome) DO UPDATE
        cost = total.cost + excluded.cost"""
 # Of all tenants: the key, and so the bill, is one.
 SPENT_TODAY = "SELECT coalesce(sum(cost), 0) FROM model_days WHERE day = (now() AT TIME ZONE 'UTC')::date"
+SPENT_TODAY_BY_TENANT = f"{SPENT_TODAY} AND tenant_id = $1"
 OF_DOCUMENT = """
 SELECT used_at, model, prompt_version, attempt, outcome, input_tokens, output_tokens, thinking_tokens, cost, currency,
        priced_as
@@ -98,6 +99,11 @@ async def record_use(db: Database, use: Use, cost: Cost, *, currency: str, price
 async def load_spent_today(db: Database) -> Decimal:
     """Return what all tenants' answers cost since midnight UTC."""
     return Decimal(await db.fetchval(SPENT_TODAY))
+
+
+async def load_tenant_spent_today(db: Database, tenant_id: str) -> Decimal:
+    """Return what a tenant's answers cost since midnight UTC."""
+    return Decimal(await db.fetchval(SPENT_TODAY_BY_TENANT, tenant_id))
 
 
 async def load_document_uses(db: Database, tenant_id: str, document_id: str) -> list[DocumentUse]:

@@ -174,7 +174,9 @@ def test_prices_are_the_shipped_ones_unless_a_file_replaces_them(
 @pytest.mark.parametrize(("written", "budget"), [("", None), ("2.50", Decimal("2.50")), ("0", Decimal(0))])
 def test_a_budget_may_be_none_or_nothing(monkeypatch: pytest.MonkeyPatch, written: str, budget: Decimal | None) -> None:
     monkeypatch.setenv("DOCRAIL_GEMINI_BUDGET_PER_DAY", written)
-    assert outside_of(Settings()).gemini.budget_per_day == budget
+    monkeypatch.setenv("DOCRAIL_GEMINI_BUDGET_PER_TENANT", written)
+    access = outside_of(Settings()).gemini
+    assert (access.budget_per_day, access.budget_per_tenant) == (budget, budget)
 
 
 def test_a_variable_that_nothing_reads_is_told_with_the_one_that_is_meant() -> None:

@@ -51,7 +51,7 @@ async def run(call: Call[Config], tools: Tools) -> Output:
     from activities.gemini_counted import ask_and_count, most_tokens  # noqa: PLC0415
 
     config, access = call.config, tools.outside.gemini
-    await check_budget(tools)
+    await check_budget(tools, call.tenant_id)
     question = Question(
         text=config.prompt,
         model=config.model or access.default_model,

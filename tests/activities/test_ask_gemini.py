@@ -10,7 +10,7 @@ import pytest
 from activities import gemini_once
 from activities.errors import OutgoingTimeoutError, TryAgainLaterError, UnreachableError
 from activities.gemini_reading import OUTPUT_TOKENS, AskAgainError
-from activities.model_costs import BudgetUsedError
+from activities.model_costs import BudgetUsedError, check_budget
 from activities.reading import DocumentReader
 from activities.reading_server import ReadingLimits
 from activities.tools import GeminiAccess, Tools
@@ -20,11 +20,11 @@ from invoices.model import FIELD_NAMES, Evidence, InvoiceData, Severity, Source
 from invoices.prices import Tokens
 from invoices.prompt import PROMPT_VERSION, REPAIR_PROMPT
 from storage.extractions import load_best_extraction, save_extraction
-from storage.model_usage import load_document_uses
+from storage.model_usage import load_document_uses, load_tenant_spent_today
 from tests.activities.asking import ask, count, extract, free, invoice_of, pdf, reaching, stored
 from tests.activities.ubl import ubl_invoice
 from tests.gemini import MODEL, gemini
-from tests.postgres import TENANT, new_document_id
+from tests.postgres import OTHER_TENANT, TENANT, new_document_id
 
 
 async def test_gemini_and_the_local_readers_are_each_others_evidence(keyless: Tools) -> None:
@@ -320,6 +320,20 @@ async def test_a_used_up_budget_asks_nobody(keyless: Tools) -> None:
     [problem] = [problem for problem in invoice.problems if problem.code == "gemini_budget"]
     assert problem.severity is Severity.WARNING
     assert "DOCRAIL_GEMINI_BUDGET_PER_DAY" in problem.message
+
+
+async def test_a_tenant_whose_share_is_used_up_leaves_the_rest_to_others(keyless: Tools) -> None:
+    async with gemini(reader=keyless.reader) as fake:
+        rich = reaching(keyless, fake)
+        await ask(rich, await stored(rich))
+        mine = await load_tenant_spent_today(keyless.db, TENANT)
+        enough, poor = (reaching(keyless, fake, budget_per_tenant=mine + more) for more in (Decimal(1), Decimal(0)))
+        served, refused = await ask(enough, await stored(enough)), await ask(poor, await stored(poor))
+        [problem] = [each for each in (await invoice_of(poor, refused)).problems if each.code == "gemini_budget"]
+        await check_budget(poor, OTHER_TENANT)
+    assert (served["reader"], refused["reader"], len(fake.asked)) == ("gemini", "text", 2)
+    assert "for one tenant, is used up" in problem.message
+    assert "DOCRAIL_GEMINI_BUDGET_PER_TENANT" in problem.message
 
 
 async def test_who_is_to_wait_for_the_next_days_budget_waits_while_there_are_retries(keyless: Tools) -> None:

@@ -10,7 +10,14 @@ from asyncpg.pool import PoolConnectionProxy
 
 from invoices.prices import Cost, Tokens
 from storage.db import Database
-from storage.model_usage import Use, load_document_uses, load_model_totals, load_spent_today, record_use
+from storage.model_usage import (
+    Use,
+    load_document_uses,
+    load_model_totals,
+    load_spent_today,
+    load_tenant_spent_today,
+    record_use,
+)
 from tests.postgres import COMMITTING, OTHER_TENANT, TENANT, new_document_id
 
 READ_ON = dt.date(2026, 11, 21)
@@ -43,10 +50,11 @@ async def test_each_answer_about_a_document_is_kept(db: PoolConnectionProxy) -> 
 
 
 async def test_a_day_is_added_up_over_all_tenants(db: PoolConnectionProxy) -> None:
-    before = await load_spent_today(db)
+    before, mine = await load_spent_today(db), await load_tenant_spent_today(db, TENANT)
     await record(db, "0.25")
     await record(db, "0.50", tenant_id=OTHER_TENANT, model="m-2")
     assert await load_spent_today(db) - before == Decimal("0.75")
+    assert await load_tenant_spent_today(db, TENANT) - mine == Decimal("0.25")
 
 
 async def test_yesterday_is_another_days(db: PoolConnectionProxy) -> None:
