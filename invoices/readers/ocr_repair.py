@@ -26,6 +26,8 @@ ONE_BETWEEN = re.compile(r"(?<=\d)[Il|](?=[\d.,])|(?<=\d[.,])[Il|](?=\d)")
 WORD = re.compile(r"[^\W_]{5,}")
 SMALL_L = re.compile(r"(?<=[A-Z])l(?=[A-Z\d/-])|(?<![A-Za-z])l(?=[A-Z]{2})")
 """A small L beside capitals is a capital I, where no other letter is small: "Sl-2024"."""
+SMALL_L_OF_A_FORM = re.compile(r"(?<=\b[Ss]\.[rR]\.)[1I|](?=\W|$)")
+"""An Italian or French company's `S.r.l.` ends in no figure: "S.r.1."."""
 CAPITAL_I = re.compile(r"(?<=[a-z]{2})I(?=[a-z])")
 """Within small letters it is a small L: "WorId"."""
 THOUSANDS = re.compile(r"(?<=\d):(?=\d{3}([.,])\d\d(?!\d))")
@@ -59,6 +61,8 @@ BANK_LETTERS = {"GB": 4, "NL": 4, "IE": 4, "BG": 4, "RO": 4, "LV": 4, "MT": 4, "
 """How many letters name the bank in a country's IBANs; elsewhere, nearly all are digits alone."""
 MOST_WORDS, MOST_LOST = 9, 4
 """Groups of an IBAN, and how many equal digits in a row may be lost: the model takes long runs for shorter ones."""
+GUESSED = 0.3
+"""Score of a code of which digits were lost: nobody saw it whole, and its check digits were used to find them."""
 SHORTEST_VAT, LONGEST_VAT = 10, 14
 
 
@@ -70,6 +74,7 @@ def repair(page: Page) -> Page:
 
 
 def _by_neighbours(text: str) -> str:
+    text = SMALL_L_OF_A_FORM.sub("l", text)
     text = CAPITAL_I.sub("l", ONE_BETWEEN.sub("1", ZERO_BETWEEN.sub("0", DASH_BETWEEN.sub("-", text))))
     text = THOUSANDS.sub(lambda match: "." if match[1] == "," else ",", text)
     text = CENTS.sub(lambda match: match[1] + ("," if match[2] == "." else "."), text)
@@ -138,7 +143,10 @@ def _codes(words: Sequence[Word]) -> Iterator[Word]:
     index = 0
     while index < len(words):
         count, text = _iban(words[index:]) or _vat_id(words[index:]) or (1, words[index].text)
-        yield replace(words[index], text=text) if count == 1 else _joined(words[index : index + count], text)
+        read = words[index : index + count]
+        word = replace(read[0], text=text) if count == 1 else _joined(read, text)
+        added = len(text) > sum(len(each.text) for each in read)
+        yield replace(word, score=GUESSED) if added else word
         index += count
 
 
@@ -148,9 +156,11 @@ def _iban(words: Sequence[Word]) -> tuple[int, str] | None:
     if start is None or length is None:
         return None
     head = words[0].text[: start.start(1)]
-    for count, read in _beginnings(words, start.start(1)):
-        if iban_valid(read) or len(read) > length:
-            return None
+    readings = [(count, read) for count, read in _beginnings(words, start.start(1)) if len(read) <= length]
+    if any(iban_valid(read) for _, read in readings):
+        return None
+    whole = [(count, read) for count, read in readings if len(read) == length]
+    for count, read in whole or reversed(readings):  # digits were lost only if no word behind them makes it whole
         if len(read) >= length - MOST_LOST and (right := _right_iban(read, length)):
             return count, head + right
     return None
