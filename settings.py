@@ -87,13 +87,10 @@ class Settings(BaseSettings):
 
     temporal_address: str | None = Field(
         None,
-        description="Temporal's frontend, host:port; if not set, that of Temporal's own configuration, "
-        "else 127.0.0.1:7233",
+        description="Temporal's frontend, host:port; if not set, Temporal's own configuration's, else 127.0.0.1:7233",
     )
     temporal_namespace: str | None = Field(
-        None,
-        description="Temporal namespace that runs live in; if not set, that of Temporal's own configuration, "
-        "else default",
+        None, description="Temporal namespace of the runs; if not set, Temporal's own configuration's, else default"
     )
     temporal_envconfig: bool = Field(
         default=True,
@@ -234,10 +231,7 @@ class Settings(BaseSettings):
         "currency; once it is used up, the local readers serve and `llm_service` waits. Unset: no limit",
     )
     gemini_budget_per_tenant: Annotated[Decimal | None, BeforeValidator(_none_if_empty)] = Field(
-        None,
-        ge=0,
-        description="most of that which the answers for one tenant may cost, so that none uses up what is the others'. "
-        "Unset: all of it",
+        None, ge=0, description="most that one tenant's answers may cost of that; none uses up the others' share then"
     )
     gemini_prices: Annotated[Path | None, BeforeValidator(_none_if_empty), AfterValidator(_check_prices)] = Field(
         None, description="JSON file of prices in the shape of invoices/prices.json, which it replaces"

@@ -9,9 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 SCHEMA_VERSION = 2
 """Of InvoiceData as JSON and Parquet. Raise it when a field changes its meaning."""
-READER_VERSION = "8"
+READER_VERSION = "9"
 """Raise it whenever the readers may answer differently: stored extractions are kept by it."""
-READERS_DIGEST = "c8a3bfd7e404dbaf"
+READERS_DIGEST = "3fa97a867319dd07"
 """Of the code under invoices/readers when the version was last thought of (tests/invoices/test_reader_version.py)."""
 
 FIELD_NAMES = (

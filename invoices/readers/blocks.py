@@ -227,7 +227,7 @@ def _block(finder: Finder, start: Cell) -> list[Cell]:
     lines: list[Cell] = []
     bottom = start.bottom
     for row in layout.rows[start.row + 1 :]:
-        inside = [cell for cell in row.cells if start.left - start.height <= cell.left < limit - 1]
+        inside = [cell for cell in row.cells if start.left - start.height <= cell.left < limit - start.height / 2]
         if row.page != start.page or row.top - bottom > (GAP if lines else MAX_DROP) * start.height:
             break
         if any(_is_of_the_invoice(cell, row) for cell in inside):

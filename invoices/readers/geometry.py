@@ -22,6 +22,8 @@ MAX_SPACED, LEAST_SPACED = 2, 6
 """Letters of a piece of a word whose letters are set apart, of which a comma is one; and such pieces in a line."""
 WIDE = 1.6
 """Gap between words as a multiple of that between letters."""
+LEAST_LETTERS, MOST_LETTERS = 4, 3
+"""Letters that stand alone in a label whose letters are set apart; and letters of its other pieces."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +180,18 @@ def _spaced_out(words: Sequence[Word]) -> bool:
     return len(short) >= LEAST_SPACED and len(short) == len(words)
 
 
+def _label_spaced_out(words: Sequence[Word]) -> bool:
+    """Tell whether a cell is of capitals set apart: `FAC T U R A N.º`."""
+    if len(words) < LEAST_LETTERS or any(w.score is not None or w.text != w.text.upper() for w in words):
+        return False
+    letters = sum(len(w.text) == 1 and w.text.isalpha() for w in words)
+    return letters >= LEAST_LETTERS and all(len(w.text) <= MOST_LETTERS and not _has_digit(w.text) for w in words)
+
+
+def _has_digit(text: str) -> bool:
+    return any(map(str.isdigit, text))
+
+
 def _together(words: Sequence[Word]) -> Iterator[Word]:
     """Yield words made of letters that are set apart: between words the gaps are wider."""
     gaps = [word.left - before.right for before, word in pairwise(words)]
@@ -204,7 +218,7 @@ def _split(words: Sequence[Word]) -> list[list[Word]]:
         if word.left - before.right > CELL_GAP * min(before.height, word.height):
             groups.append([])
         groups[-1].append(word)
-    return groups
+    return [[*_together(group)] if _label_spaced_out(group) else group for group in groups]
 
 
 def _cell(words: Sequence[Word], page: int, row: int) -> Cell:

@@ -34,7 +34,7 @@ GROUPED = re.compile(
     r"(?=$|\)|[,;] |\s+[\-\u2013\u2014|\u00b7\u2022]\s|\s+(?:vom|von|du|del|dated|of|van|d\.d\.|le|date|datum)\s)"
 )
 """A number in groups, which nothing follows but what is told apart: `VR 881 204 55`, `W-26 03318 vom 1. Mai`."""
-SLASHED = re.compile(r"(?:[A-Z]{1,6} )?[\w.\-]*\d[\w.\-]* / (?!\d+[.,]\d\d$)[\w.\-]*\d[\w\-]*$")
+SLASHED = re.compile(r"(?:[A-Z]{1,6} )?[\w.\-]*\d[\w.\-]*(?: / ?|/ )(?!\d+[.,]\d\d$)[\w.\-]*\d[\w\-]*$")
 """`TR 3 / 26-077`; nothing follows."""
 OTHER_NUMBER = re.compile(r"(?:ABN|ACN|UEN|EIN|VAT|GST|UID|SIRET|SIREN|KvK|CVR|NIF|CIF|P\.?IVA)\b")
 """It says itself that it is not the invoice's."""

@@ -10,6 +10,10 @@ from invoices.readers.geometry import Cell, Layout, Row
 SEPARATORS = re.compile(r"^[\s:;#.°º№\-\u2013|=]+")
 MAX_DROP = 2.6
 """A value stands at most this many label heights below its label."""
+OPEN_ENDS = (" de", " del", " de la", " du", " of", " van", " der", " des", " di", " della", " d'")
+"""Of a label in a narrow column, whose end is in the next line: `Date of | issue`."""
+BEFORE_VALUE = re.compile(r"[\d:]")
+"""In such a label: it is none, for its value has begun."""
 LEAST_CAPTIONS = 3
 """A row of fewer words is none of captions."""
 
@@ -42,6 +46,7 @@ class Finder:
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
         self._below: dict[Cell, list[Cell]] = {}
+        self._open = {id(cell) for cell in layout.cells if _ends_open(cell)}  # asked of each cell for each label
 
     def at(self, label: re.Pattern[str], *, again: bool = False) -> Iterator[Labelled]:
         """Yield every text that stands at a match of `label`, in reading order, surest place first.
@@ -52,6 +57,8 @@ class Finder:
             for index, cell in enumerate(row.cells):
                 match = label.search(cell.folded)
                 if not match:
+                    if id(cell) in self._open:
+                        yield from self._broken(cell, label, row.cells[index + 1 :])
                     continue
                 leads = not re.search(r"[a-z0-9]", cell.folded[: match.start()])
                 yield from self._around(cell, match, row.cells[index + 1 :], leads=leads)
@@ -78,6 +85,18 @@ class Finder:
         under = self.below(cell)
         if under and under[0].top - cell.bottom <= MAX_DROP * cell.height:
             yield Labelled(SEPARATORS.sub("", under[0].text), under[0], Place.BELOW, label, cell, leads)
+
+    def _broken(self, cell: Cell, label: re.Pattern[str], right: tuple[Cell, ...]) -> Iterator[Labelled]:
+        """Yield what stands right of a label that goes on in the line below, or below its end."""
+        under = self.below(cell)[:2]
+        if not under or under[0].top - cell.bottom > cell.height or abs(under[0].left - cell.left) > cell.height:
+            return
+        match = label.match(f"{cell.folded} {under[0].folded}")
+        if match and match.end() > len(cell.folded) + 1:
+            near = bool(under[1:]) and under[1].top - under[0].bottom <= MAX_DROP * cell.height
+            value, place = (right[0], Place.RIGHT) if right else (under[-1], Place.BELOW)
+            if right or near:
+                yield Labelled(SEPARATORS.sub("", value.text), value, place, match.group(), cell, leads=True)
 
     def _captioned(self, cell: Cell) -> Cell | None:
         """Return the value above a caption: in a row of words alone, each right under a value, with nothing near below.
@@ -110,6 +129,10 @@ class Finder:
             if beneath:
                 last = min(beneath, key=lambda other: abs(other.left - cell.left))
                 yield last
+
+
+def _ends_open(cell: Cell) -> bool:
+    return cell.folded.endswith(OPEN_ENDS) and not BEFORE_VALUE.search(cell.folded)
 
 
 def _overlaps(upper: Cell, lower: Cell) -> bool:

@@ -13,6 +13,7 @@ from invoices.readers.geometry import Cell, Layout, Row
 from invoices.readers.numbers import PREFIXED_DOLLARS, RINGGIT, SYMBOLS, Amount, find_amounts
 from invoices.readers.sum_words import (
     ADJUSTMENT,
+    CASH_DISCOUNT,
     GROSS_WORDS,
     NET,
     NET_WORDS,
@@ -35,6 +36,8 @@ MAX_LABEL_WORDS = 9
 SIGN_LETTERS = 3
 WORD = re.compile(r"[a-z]\.?[a-z]")
 """Two letters make a word, also with a dot between them: `I.V.A.`."""
+PREPOSITION = re.compile(r"\b(?:auf|von|aus|on|of|at|de|du|sur|van|over|op|su|di|sobre|s/)(?![a-z])")
+"""Alone between two amounts: both have the same label, `VAT 1 = 19 % of 407,81`."""
 NEAR_ROW = 1.3
 """Line heights between two lines of one cell, at most."""
 HEADER_DROP = 90.0
@@ -113,7 +116,10 @@ def _row_money(layout: Layout, row: Row) -> Iterator[Money]:
         end = 0
         for amount in amounts:
             own = cell.folded[end : amount.start]
-            label = own if WORD.search(own) else label
+            if WORD.search(PREPOSITION.sub("", own)):
+                label = own
+            elif RATE.search(own):
+                label += own
             end = amount.end
             column = _column_role(layout, cell) if amount.exact else Role.OTHER
             discounted = role_of(first) is Role.ADJUSTMENT
@@ -164,6 +170,8 @@ def _is_sign(cell: Cell) -> bool:
 def _money(amount: Amount, cell: Cell, label: str, column: Role, order: int) -> Money:
     sentence = len(label.split()) > MAX_LABEL_WORDS
     role = Role.OTHER if sentence else role_of(RATE.sub(" ", label))
+    if len(cell.words) > MAX_LABEL_WORDS and CASH_DISCOUNT.search(cell.folded[: amount.start]):
+        role = column = Role.NOT_A_SUM
     return Money(amount.value, amount.currency, amount.exact, cell, label, role, column, order)
 
 

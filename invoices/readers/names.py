@@ -76,6 +76,16 @@ FORM_FIRST = re.compile(
     r"(?:sarl|sasu?|eurl|selarl|s\.?a\.?|sci|snc|scp) .{3,60}?(?=,| (?:[-\u2013\u2014|\u00b7\u2022]|au capital) )"
 )
 """As the French write: `SARL Dupont, capital 10 000 €, RCS Nantes`."""
+TRADES_UNDER = re.compile(
+    r"(.{2,60}?)\W(?:(?:is|ist|est|es|e|e') )?(?:a|an|eine?|une?|een|una|un) (?:registered |eingetragene )?"
+    r"(?:trad(?:e|ing) (?:name|style|mark)|brand|division|marke|geschaftsbereich|handelsname|nom commercial|marque|"
+    r"handelsnaam|merk|nombre comercial|marca|marchio|divisione) (?:of|der|von|des|de|du|van|del(?:la)?|di) (?=\w)"
+)
+"""Before the name of who is the seller: `Smith's is a trading name of ...`; folded."""
+LEAST_SPACES = 5
+"""Of such a sentence: `X, a brand of Y Ltd`."""
+SMALL_AFTER = re.compile(r"\s+[-\u2013\u2014|\u00b7\u2022]\s+[a-z\u00df-\u00ff]")
+"""Behind a name with its legal form: a remark."""
 LEAST_LETTERS = 3
 """Before a legal form: `AG Bonn HRB 1` is a court, `SARL Dupont` begins with its form."""
 FOUNDED = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
@@ -108,7 +118,7 @@ def is_name(text: str) -> bool:
         return False
     if ":" in text or "@" in text or CODE.fullmatch(folded) or all(len(word) == 1 for word in words):
         return False
-    if GOES_ON.match(text) or END_OF_SENTENCE.fullmatch(text):
+    if GOES_ON.match(text) or END_OF_SENTENCE.fullmatch(text) or _trades_under(folded):
         return False
     place = FOUNDED.sub("", folded) if legal else folded
     street = not legal and STREET_NAME.match(folded)
@@ -156,7 +166,24 @@ def before_register(text: str) -> str:
     if form is None or form.start() < LEAST_LETTERS or not is_name(text[: form.end()]):
         return text
     rest = folded[form.end() :]
-    return text[: form.end()] if GOES_ON_AFTER.match(rest) and REGISTRATION.search(rest) else text
+    entry = GOES_ON_AFTER.match(rest) and REGISTRATION.search(rest)
+    return text[: form.end()] if entry or SMALL_AFTER.match(text[form.end() :]) else text
+
+
+def _trades_under(folded: str) -> re.Match[str] | None:
+    return TRADES_UNDER.match(folded) if folded.count(" ") >= LEAST_SPACES else None
+
+
+def owner_of_name(text: str) -> tuple[str, str] | None:
+    """Return a name and the company that a line says trades under it, up to its legal form; None if it says of none."""
+    folded = fold(text)
+    told = _trades_under(folded)
+    form = LEGAL_FORM.search(folded, told.end()) if told else None
+    if told is None or form is None:
+        return None
+    owner = text[told.end() : form.end()]
+    owner = owner[:-1] if form.group().count(".") == 1 else owner  # the sentence's
+    return (text[: told.end(1)], owner) if is_name(owner) else None
 
 
 def clean(text: str) -> str:

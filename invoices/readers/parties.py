@@ -8,6 +8,7 @@ from statistics import median
 
 from invoices.model import Evidence, FieldValue, Source
 from invoices.readers.blocks import BOTTOM, GAP, TOP, heads_a_block, is_only_a_word, sender_lines
+from invoices.readers.broken_names import aligned, has_legal_form, is_legal_form, legal_form_below, rest_below
 from invoices.readers.folding import fold, squeeze
 from invoices.readers.found import found
 from invoices.readers.geometry import Cell, Layout, Row
@@ -23,6 +24,7 @@ from invoices.readers.names import (
     clean,
     domains,
     is_name,
+    owner_of_name,
     support,
 )
 from invoices.readers.numbers import find_amounts
@@ -54,10 +56,6 @@ FIGURES = "0123456789 "
 """A name with its register entry may begin with them; elsewhere it is a street's number."""
 LEAST_SURNAME = 4
 """Letters of a name that says who it is also inside another: `Ziegler` in `Malerbetrieb Ziegler e.K.`"""
-SAME_SIZE = 0.1
-"""Share by which the heights of a name's two lines may differ, if none has its legal form."""
-NEAR_REST = 0.75
-"""Height of a name's first line within which its second begins."""
 OF_A_LOGO = 0.5
 """More height than usual, as a share of it, with which a name without its form may be spelt out below."""
 LOGO = 2
@@ -88,6 +86,7 @@ def find_vendor_name(finder: Finder, buyers: Sequence[Cell]) -> FieldValue[str]:
     said = {(squeeze(c.name), c.source) for c in own}
     best = max(own, key=lambda c: c.score + support(c.name, everything, on_the_net) + AGREED * _said_twice(c, said))
     best = next((candidate for candidate in own if _spells_out(candidate, best)), best)
+    best = next((candidate for candidate in own if _is_in_full(candidate, best)), best)
     again = support(best.name, everything, on_the_net) >= MENTIONED
     return found(layout, best.name, best.cell, best.source, (Evidence.NAMED_AGAIN,) if again else ())
 
@@ -105,6 +104,17 @@ def _spells_out(candidate: _Candidate, logo: _Candidate) -> bool:
     words, others = fold(logo.name).split(), fold(candidate.name).split()
     within = within or (len(words) > 1 and all(_begins(others, word) for word in words))
     return with_form and len(short) > LOGO and within and long != short
+
+
+def _is_in_full(candidate: _Candidate, short: _Candidate) -> bool:
+    """Tell whether only abbreviations differ: `Muster Handelsges. mbH` and `Muster Handelsgesellschaft mbH`."""
+    words, others = fold(short.name).split(), fold(candidate.name).split()
+    if len(words) != len(others):
+        return False
+    differing = [(word, other) for word, other in zip(words, others, strict=True) if word != other]
+    return bool(differing) and all(
+        word.endswith(".") and len(word) > LEAST_SURNAME and other.startswith(word[:-1]) for word, other in differing
+    )
 
 
 def _begins(words: Sequence[str], word: str) -> bool:
@@ -169,21 +179,23 @@ def _names(layout: Layout, on_the_net: Collection[str]) -> Iterator[_Candidate]:
     first, claims = True, Counter[int]()
     logos: tuple[str, ...] = ()
     usual = median([cell.height for row in layout.rows if row.page == 1 for cell in row.cells] or [1.0])
-    for cell, printed, own_entry in _printed_names(layout):
-        place = cell.top / layout.pages[0].height
+    for cell, printed, last, own_entry in _printed_names(layout):
+        place = cell.top / layout.pages[0].height if cell.page == 1 else 1.0
         owned = place < TOP and _has_its_owner_below(layout, cell)
         bare = printed.lstrip(FIGURES) if own_entry or FORM_LAST.search(cell.folded) else printed
         if not (owned or is_name(bare)):
             continue
-        name = printed + _legal_form_below(layout, cell, printed)
+        name = printed + legal_form_below(layout, cell, printed)
         short = squeeze(name)
         legal = bool(LEGAL_FORM.search(fold(name)))
-        entries = _register_entries(layout, cell) if len(short) > LOGO else []
+        entries = _register_entries(layout, last) if len(short) > LOGO else []
         claimed = max((claims[row] for row in entries), default=0)
         registered = own_entry or (bool(entries) and (legal or claimed < MOST_CLAIMS))
         claims.update(entries)
         known = registered or owned or short in on_the_net
         if place >= TOP and not (known or (legal and (place >= BOTTOM or short.startswith(logos)))):
+            continue
+        if cell.page > 1 and not (legal and short.startswith(logos)):
             continue
         size = min(1.0, max(0.0, cell.height / usual - 1))
         score = LINE + LEGAL * legal + LARGE * size + FIRST * first + REGISTERED * (registered or owned)
@@ -194,11 +206,23 @@ def _names(layout: Layout, on_the_net: Collection[str]) -> Iterator[_Candidate]:
         yield _Candidate(clean(name), cell, score, Source.TEXT_PATTERN)
 
 
-def _printed_names(layout: Layout) -> Iterator[tuple[Cell, str, bool]]:
-    """Yield the first page's cells that may be names, with the name, and whether its register entry is beside it."""
+def _printed_names(layout: Layout) -> Iterator[tuple[Cell, str, Cell, bool]]:
+    """Yield cells that may be names, with the name, its last line, and whether its register entry is beside it.
+
+    Those of the first page; of the last one only a name with its register entry.
+    """
     rests: list[Cell] = []
     said = [other.folded for other in layout.cells]
-    for cell in (cell for row in layout.rows if row.page == 1 for cell in row.cells):
+    for cell in layout.cells:
+        if cell.page > 1:
+            in_foot = cell.page == len(layout.pages) and LEGAL_FORM.search(cell.folded)
+            if in_foot and (short := before_register(cell.text)) != cell.text:
+                yield cell, short, cell, True
+            continue
+        told = owner_of_name(cell.text)
+        if told and _is_in_head(layout, told[0]):
+            yield cell, told[1], cell, True
+            continue
         low = cell.top >= TOP * layout.pages[0].height
         if _belongs_to_owner(layout, cell) or (low and _ends_in_amount(layout.rows[cell.row])):
             continue
@@ -206,73 +230,29 @@ def _printed_names(layout: Layout) -> Iterator[tuple[Cell, str, bool]]:
         if low and (short := before_register(cell.text)) != cell.text:
             name, own_entry = short, 1
         name = CONTACT.sub("", name)
-        if cell in rests or _is_legal_form(cell):
+        if cell in rests or is_legal_form(cell):
             continue
-        rest = _rest_below(layout, cell, said)
+        rest = rest_below(layout, cell, said)
         rests += [rest] if rest else []
-        yield cell, f"{name} {rest.text}" if rest else name, bool(own_entry)
+        yield cell, f"{name} {rest.text}" if rest else name, rest or cell, bool(own_entry)
+
+
+def _is_in_head(layout: Layout, name: str) -> bool:
+    """Tell whether a name is the letterhead's: `PayPal is a brand of ...` is said on many invoices."""
+    heads = (cell for row in layout.rows[:ROWS_OF_A_HEAD] if row.page == 1 for cell in row.cells)
+    return any(squeeze(name) in squeeze(cell.text) for cell in heads if cell.top < TOP * layout.pages[0].height)
 
 
 def _belongs_to_owner(layout: Layout, cell: Cell) -> bool:
     """Tell whether the line or the one above says so: who trades under a name is another than the name."""
     above = [other for row in layout.rows[max(0, cell.row - 1) : cell.row] for other in row.cells]
-    under_a_name = OWNED.match(cell.folded) and any(_aligned(other, cell) for other in above)
+    under_a_name = OWNED.match(cell.folded) and any(aligned(other, cell) for other in above)
     return bool(under_a_name) or any(OWNER.fullmatch(other.folded) for other in above)
 
 
 def _has_its_owner_below(layout: Layout, cell: Cell) -> bool:
     below = [other for row in layout.rows[cell.row + 1 : cell.row + 2] for other in row.cells]
-    return any(OWNED.match(other.folded) and other.page == cell.page and _aligned(other, cell) for other in below)
-
-
-def _legal_form_below(layout: Layout, cell: Cell, name: str) -> str:
-    """Return the legal form of a name that begins in a cell, with a space before it: only the next line has it."""
-    if LEGAL_FORM.search(cell.folded) or LEGAL_FORM.search(fold(name)):
-        return ""
-    under = (other for row in layout.rows[cell.row + 1 : cell.row + 2] for other in row.cells)
-    near = (o for o in under if o.page == cell.page and o.top - cell.bottom <= cell.height and _aligned(o, cell))
-    return next((f" {other.text}" for other in near if _is_legal_form(other) or _goes_on_to_form(other)), "")
-
-
-def _goes_on_to_form(cell: Cell) -> bool:
-    """Tell whether a line ends the name above it: Italian partners are called `Hotel Rosa di Rossi Mario s.n.c.`."""
-    return cell.text.startswith("di ") and bool(LEGAL_FORM.search(cell.folded))
-
-
-def _rest_below(layout: Layout, cell: Cell, said: Sequence[str]) -> Cell | None:
-    """Return the second line of a name that is broken over two, which another line says as one; None if none does."""
-    under = (other for row in layout.rows[cell.row + 1 : cell.row + 3] for other in row.cells)
-    for other in (o for o in under if o.page == cell.page and o.top > cell.top and _aligned(o, cell)):
-        if other.top - cell.bottom > cell.height * NEAR_REST:
-            continue
-        both = f"{cell.text} {other.text}"
-        alike = abs(other.height - cell.height) <= SAME_SIZE * cell.height or LEGAL_FORM.search(fold(both))
-        if alike and _is_said(fold(both), said) and is_name(both):
-            return other
-    return None
-
-
-def _is_said(folded: str, said: Sequence[str]) -> bool:
-    """Tell whether one of the texts has these words, and not as parts of others."""
-    having = [text for text in said if folded in text]  # hardly ever any: a pattern for each two lines is dear
-    return bool(having) and any(map(re.compile(rf"(?<!\w){re.escape(folded)}(?!\w)").search, having))
-
-
-def _is_legal_form(cell: Cell) -> bool:
-    """Tell whether nothing else stands there: `Co. (UK) Ltd`."""
-    return bool(LEGAL_FORM.search(cell.folded)) and not re.search(r"[a-z\d]", _without_form(cell))
-
-
-def _has_legal_form(cell: Cell) -> bool:
-    return bool(LEGAL_FORM.search(cell.folded)) and not _is_legal_form(cell)
-
-
-def _without_form(cell: Cell) -> str:
-    return LEGAL_FORM.sub("", re.sub(r"\([^)]*\)", "", cell.folded))
-
-
-def _aligned(one: Cell, other: Cell) -> bool:
-    return min(abs(one.left - other.left), abs(one.centre - other.centre)) <= other.height
+    return any(OWNED.match(other.folded) and other.page == cell.page and aligned(other, cell) for other in below)
 
 
 def _ends_in_amount(row: Row) -> bool:
@@ -289,7 +269,7 @@ def _register_entries(layout: Layout, cell: Cell) -> list[int]:
         if row.page != cell.page or row.top - bottom > GAP * cell.height or _ends_in_amount(row):
             break
         under = [other for other in row.cells if other.shares_column(cell)]
-        if not legal and any(_has_legal_form(other) and is_name(other.text) for other in under):
+        if not legal and any(has_legal_form(other) and is_name(other.text) for other in under):
             break  # that name's, then
         addressed = addressed or any(POSTAL_CODE.search(other.folded) for other in under)
         if any(REGISTRATION.search(other.folded) or REGISTER_NUMBER.fullmatch(other.folded) for other in under):

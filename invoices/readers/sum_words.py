@@ -150,6 +150,11 @@ PREPAID = any_of(
 NOT_A_SUM = any_of(
     *_PAID, r"basis(?:betrag)?|per\w*|rate|ratio|after (?:the )?(?:cash )?discount|fuori campo|hors champ"
 )
+CASH_DISCOUNT = any_of(
+    r"skonto\w*|escompte|(?:cash|early|prompt|settlement) (?:payment )?discount|(?:early|prompt) payment|pronto pago",
+    r"(?:betalings|contant)korting|kredietbeperking|sconto (?:cassa|per pagamento)|discount for (?:early|prompt|cash)",
+)
+"""Of a sentence: the amounts behind it are what is left for whoever pays early."""
 _TENDER = (
     r"cash|change|tender(?:ed)?|visa|master ?card|maestro|amex|edc|(?:credit|debit|bank) ?card|"
     r"bar(?:geld|zahlung)?|gegeben|ruckgeld|wechselgeld|(?:ec|giro)[\s-]?(?:karte|card)|especes|rendu|"

@@ -41,7 +41,9 @@ INVOICE_NUMBER = any_of(
     rf"(?:(?<![a-z] )note|ricevuta(?: fiscale)?|minuta|recibo|recu|quittungs?|quittance|storno|nc)[\s-]*{_NUMBER}",
     rf"(?:debit note|note de debit|nota d[ie] (?:debito|cargo)|nota credito|adjustment note|piece|liquidation|"
     rf"application(?: for payment)?|certificacion|decompte|releve|afrekening)[\s-]*{_NUMBER}",
-    rf"serie\s*[ey/-]\s*{_NUMBER}",
+    rf"serie\s*[ey/-]\s*(?:{_NUMBER}|folio)|^\W*folio(?: interno)?(?=\s*:)",
+    rf"(?:rechnung|invoice|facture|factuur|factura|fattura) (?:vom|von|du|dated|of|van|d\.d\.|del|de fecha|de) "
+    rf"\d[\w./-]*(?: (?:de )?[a-z]+\.?,?)?(?: (?:de )?\d{{4}})?\W{{1,4}}{_NUMBER}",
     r"(?:invoice|facture|factuur|bill) ref(?:erence)?|ref(?:erence|\.)? (?:de )?(?:la )?(?:facture|factura)",
     rf"(?:facture|factura|fattura|factuur) (?:(?:de|di|voor) |d')?(?!client|klant)\w+ {_NUMBER}",
     rf"{_NUMBER}\.?\s*(?:de |d'|della |di |der |van )?(?:la |l')?"
@@ -229,7 +231,7 @@ REGISTRATION = any_of(
     r"hrb|hra|amtsgericht|handelsregister|geschaftsfuhr\w*|ust\W{0,3}id\w*|kvk|k\.v\.k",
     r"fn(?= ?\d)|firmenbuch\w*|uid(?=\W)|ondernemingsn\w+|kbo|bce|rp[mr](?= )",
     r"siren|siret|rcs|capital|registro mercantil|rea|cap\. ?soc\w*|capitale sociale",
-    r"(?:n[o°º]\.? ?)?tva(?: intra\w*)?|btw(?: ?-?nr)?|p\.? ?iva|partita iva|cif|nif|steuer\W?n(?:r|ummer)",
+    r"(?:n[o°º]\.? ?)?tva(?: intra\w*)?|btw(?: ?-?nr)?|p\.? ?iva|partita iva|c\.?i\.?f|n\.?i\.?f|steuer\W?n(?:r|ummer)",
 )
 """What a company says of itself beside its name and address."""
 VAT_LABEL = any_of(

@@ -49,6 +49,11 @@ def lines(*texts: str) -> list[Line]:
         (["Rechnungsnummer | VR 2026 100 884 213"], "VR 2026 100 884 213"),
         (["Receipt number | 2290-4417-11", "Invoice number | INV-77"], "INV-77"),
         (["NOTE D'HONORAIRES NH-2026-11"], "NH-2026-11"),
+        (["Votre facture du 01 mai 2026 n° 2605-7441902-3"], "2605-7441902-3"),
+        (["Serie y folio: CN-20417", "Folio fiscal: 6B1E0F2A-94D3-4C1B-8E77-20AC5F93D118"], "CN-20417"),
+        (["Invoice of", "the year | 4711"], None),
+        (["R E C H N U N G", "", "Nummer....: 780114-G"], "780114-G"),
+        (["FACTURA | 26 /2.207"], "26 /2.207"),
         (["Nota F-26.0188 d.d. 13 november 2026"], "F-26.0188"),
         (["Nota: 30 dagen"], None),
         (["Declaratienummer | D2026-0417"], "D2026-0417"),
@@ -317,3 +322,22 @@ def test_a_due_date_is_found_over_the_end_of_a_line(text: list[str]) -> None:
     assert find_due_date(finder(lines(*text)), month_first=False).value == JUNE
     apart: list[Line] = [(50, 50, text[0]), (50, 200, text[1])]
     assert find_due_date(finder(apart), month_first=False).value is None
+
+
+@pytest.mark.parametrize(
+    ("texts", "due"),
+    [
+        (["Fecha de | 12/06/2024", "vencimiento"], JUNE),
+        (["Fecha de", "vencimiento", "12/06/2024"], JUNE),
+        (["Date d'échéance de | 12/06/2024", "la commande"], JUNE),
+        (["Fecha de | 12/06/2024", "emisión"], None),
+        (["Fecha de | 12/06/2024", "", "", "", "vencimiento"], None),
+    ],
+)
+def test_a_label_goes_on_in_the_next_line_of_a_narrow_column(texts: list[str], due: dt.date | None) -> None:
+    assert find_due_date(finder(lines(*texts)), month_first=False).value == due
+
+
+def test_letters_that_are_set_apart_make_labels() -> None:
+    label = [(50.0 + 9 * index + 4 * (index > 6), 50.0, letter) for index, letter in enumerate("FACTURAN")]
+    assert find_invoice_number(finder([*label, (126, 50, "º"), (50, 64, "14/2026")])).value == "14/2026"

@@ -326,6 +326,25 @@ def test_the_rows_of_a_table_of_taxes_are_what_its_heads_say() -> None:
     assert values(told) == ("4459.58", "612.42", "5072.00")
 
 
+@pytest.mark.parametrize(
+    "terms",
+    [
+        "Bei Zahlung bis 16.02.2026 gewähren wir 2 % Skonto = 2,38 EUR, Zahlbetrag 116,62 EUR. Danach rein netto.",
+        "En cas de paiement sous huit jours escompte de 2 % soit 2,38 EUR, net à payer 116,62 EUR",
+        "Bij betaling binnen acht dagen 2 % betalingskorting ad 2,38 EUR, te betalen 116,62 EUR in plaats daarvan",
+    ],
+)
+def test_what_is_left_for_whoever_pays_early_is_no_total(terms: str) -> None:
+    sums = table("Warenwert netto | 100,00", "USt 19 % | 19,00", "Gesamtbetrag EUR | 119,00", edges=SUMS)
+    assert values(solve([*sums, (50, 500, terms)])) == ("100.00", "19.00", "119.00")
+
+
+def test_taxes_with_a_number_before_their_rate_are_added() -> None:
+    taxes = ("USt 1 = 19 % auf 407,81 | 77,48", "USt 2 = 7 % auf 34,58 | 2,42")
+    sums = table("Warenwert netto | 442,39", *taxes, "Gesamtbetrag EUR | 522,29", edges=SUMS)
+    assert values(solve(sums)) == ("442.39", "79.90", "522.29")
+
+
 def test_a_column_of_rates_has_no_taxes() -> None:
     edges = (50, 200, 300, 400)
     taxes = table("Base | TVA % | Montant TVA | Total EUR", "1.163,30 | 21,00 | 244,29 | 1.407,59", edges=edges)
