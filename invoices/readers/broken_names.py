@@ -11,8 +11,6 @@ SAME_SIZE = 0.1
 """Share by which the heights of a name's two lines may differ, if none has its legal form."""
 NEAR_REST = 0.75
 """Height of a name's first line within which its second begins."""
-SMALLER = 0.85
-"""Share of the height of a name of two lines that the line below has at most."""
 
 
 def legal_form_below(layout: Layout, cell: Cell, name: str) -> str:
@@ -36,26 +34,10 @@ def rest_below(layout: Layout, cell: Cell, said: Sequence[str]) -> Cell | None:
         if other.top - cell.bottom > cell.height * NEAR_REST:
             continue
         both = f"{cell.text} {other.text}"
-        alike = _same_size(cell, other) or LEGAL_FORM.search(fold(both))
-        whole = _is_said(fold(both), said) if alike else False
-        if (whole or _is_set_apart(layout, cell, other)) and is_name(both):
+        alike = abs(other.height - cell.height) <= SAME_SIZE * cell.height or LEGAL_FORM.search(fold(both))
+        if alike and _is_said(fold(both), said) and is_name(both):
             return other
     return None
-
-
-def _same_size(one: Cell, other: Cell) -> bool:
-    return abs(other.height - one.height) <= SAME_SIZE * one.height
-
-
-def _is_set_apart(layout: Layout, cell: Cell, other: Cell) -> bool:
-    """Tell whether two lines stand in letters of their own over smaller ones, and only the second has a legal form."""
-    alike = _same_size(cell, other) and has_legal_form(other) and not LEGAL_FORM.search(cell.folded)
-    if not alike or other.folded.startswith(cell.folded) or not is_name(cell.text):
-        return False
-    near = [*layout.rows[max(0, cell.row - 1) : cell.row], *layout.rows[other.row + 1 : other.row + 2]]
-    column = [line for row in near for line in row.cells if line.page == cell.page and aligned(line, cell)]
-    under = [line for line in column if line.top > other.top]
-    return bool(under) and all(line.height <= SMALLER * cell.height for line in column)
 
 
 def _is_said(folded: str, said: Sequence[str]) -> bool:

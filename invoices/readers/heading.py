@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from invoices.model import DocumentType, Evidence, FieldValue, Source
+from invoices.readers.blocks import TOP
 from invoices.readers.dates import find_dates
 from invoices.readers.folding import squeeze
 from invoices.readers.found import found
@@ -15,6 +16,7 @@ from invoices.readers.numbers import find_amounts
 from invoices.readers.vocabulary import (
     BARE_NUMBER,
     CREDIT_NUMBER,
+    DATED_NUMBER,
     INVOICE_NUMBER,
     INVOICE_TITLE,
     INVOICES,
@@ -34,7 +36,7 @@ GROUPED = re.compile(
     r"(?=$|\)|[,;] |\s+[\-\u2013\u2014|\u00b7\u2022]\s|\s+(?:vom|von|du|del|dated|of|van|d\.d\.|le|date|datum)\s)"
 )
 """A number in groups, which nothing follows but what is told apart: `VR 881 204 55`, `W-26 03318 vom 1. Mai`."""
-SLASHED = re.compile(r"(?:[A-Z]{1,6} )?[\w.\-]*\d[\w.\-]*(?: / ?|/ )(?!\d+[.,]\d\d$)[\w.\-]*\d[\w\-]*$")
+SLASHED = re.compile(r"(?:[A-Z]{1,6} )?[\w.\-]*\d[\w.\-]* / (?!\d+[.,]\d\d$)[\w.\-]*\d[\w\-]*$")
 """`TR 3 / 26-077`; nothing follows."""
 OTHER_NUMBER = re.compile(r"(?:ABN|ACN|UEN|EIN|VAT|GST|UID|SIRET|SIREN|KvK|CVR|NIF|CIF|P\.?IVA)\b")
 """It says itself that it is not the invoice's."""
@@ -55,6 +57,8 @@ SURE_LABEL = 3.0
 ROWS_BELOW_TITLE = 3
 WEAK_NUMBER = 0.5
 """Of labels that may be another paper's: less than a title."""
+DATED_TITLE = 1.0
+"""Less than a title that has its number right behind it."""
 LONG_TITLE = 0.2
 """`Invoice for May`: what stands beside or below it is seldom its number."""
 SAID_OF_ANOTHER, SAID_IN_A_SENTENCE, SAID_OF_PAYMENT, SAID_IN_A_LINE = 2.5, 0.6, 0.7, 1.5
@@ -100,6 +104,11 @@ def _number_candidates(finder: Finder) -> Iterator[_Candidate]:
         if behind or len(labelled.label_cell.words) <= TITLE_WORDS:  # a title with its number, not a sentence
             goes_on = not behind and len(labelled.label_cell.words) > len(labelled.label.split()) + 1
             yield from _number_at(labelled, LONG_TITLE if goes_on else 1.5)
+    for labelled in finder.at(DATED_NUMBER):
+        high = labelled.cell.top < TOP * finder.layout.pages[labelled.cell.page - 1].height
+        if high and labelled.place is Place.SAME_CELL:
+            another = credit_note and names_an_invoice(labelled.label_cell)
+            yield from _number_at(labelled, DATED_TITLE - SAID_OF_AN_INVOICE * another)
     for labelled in finder.at(BARE_NUMBER):
         alone = not re.search(r"[a-z]", labelled.label_cell.folded.partition(labelled.label)[2])
         own = _beside_title(finder.layout, labelled.label_cell) or _before_a_date(finder.layout, labelled.label_cell)

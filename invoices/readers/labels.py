@@ -93,9 +93,13 @@ class Finder:
             return
         match = label.match(f"{cell.folded} {under[0].folded}")
         if match and match.end() > len(cell.folded) + 1:
-            near = bool(under[1:]) and under[1].top - under[0].bottom <= MAX_DROP * cell.height
-            value, place = (right[0], Place.RIGHT) if right else (under[-1], Place.BELOW)
-            if right or near:
+            rest = SEPARATORS.sub("", under[0].text[match.end() - len(cell.folded) - 1 :])
+            beside = [other for other in right[:1] if any(map(str.isdigit, other.text))]
+            near = [other for other in under[1:] if other.top - under[0].bottom <= MAX_DROP * cell.height]
+            if rest:
+                yield Labelled(rest, under[0], Place.BELOW, match.group(), cell, leads=True)
+            elif beside or near:
+                value, place = (beside[0], Place.RIGHT) if beside else (near[0], Place.BELOW)
                 yield Labelled(SEPARATORS.sub("", value.text), value, place, match.group(), cell, leads=True)
 
     def _captioned(self, cell: Cell) -> Cell | None:

@@ -18,6 +18,7 @@ from invoices.readers.sum_words import (
     NET,
     NET_WORDS,
     NOT_A_SUM,
+    OTHERWISE,
     PLAIN_TOTAL,
     TAX,
     TAX_SUM,
@@ -37,7 +38,7 @@ SIGN_LETTERS = 3
 WORD = re.compile(r"[a-z]\.?[a-z]")
 """Two letters make a word, also with a dot between them: `I.V.A.`."""
 PREPOSITION = re.compile(r"\b(?:auf|von|aus|on|of|at|de|du|sur|van|over|op|su|di|sobre|s/)(?![a-z])")
-"""Alone between two amounts: both have the same label, `VAT 1 = 19 % of 407,81`."""
+"""Between a tax's rate and what it is of: `VAT 1 = 19 % of 407,81`."""
 NEAR_ROW = 1.3
 """Line heights between two lines of one cell, at most."""
 HEADER_DROP = 90.0
@@ -116,10 +117,10 @@ def _row_money(layout: Layout, row: Row) -> Iterator[Money]:
         end = 0
         for amount in amounts:
             own = cell.folded[end : amount.start]
-            if WORD.search(PREPOSITION.sub("", own)):
-                label = own
-            elif RATE.search(own):
+            if RATE.search(own) and not WORD.search(PREPOSITION.sub("", own)) and role_of(label) is Role.TAX:
                 label += own
+            elif WORD.search(own):
+                label = own
             end = amount.end
             column = _column_role(layout, cell) if amount.exact else Role.OTHER
             discounted = role_of(first) is Role.ADJUSTMENT
@@ -170,7 +171,7 @@ def _is_sign(cell: Cell) -> bool:
 def _money(amount: Amount, cell: Cell, label: str, column: Role, order: int) -> Money:
     sentence = len(label.split()) > MAX_LABEL_WORDS
     role = Role.OTHER if sentence else role_of(RATE.sub(" ", label))
-    if len(cell.words) > MAX_LABEL_WORDS and CASH_DISCOUNT.search(cell.folded[: amount.start]):
+    if len(cell.words) > MAX_LABEL_WORDS and CASH_DISCOUNT.search(OTHERWISE.split(cell.folded[: amount.start])[-1]):
         role = column = Role.NOT_A_SUM
     return Money(amount.value, amount.currency, amount.exact, cell, label, role, column, order)
 

@@ -78,10 +78,10 @@ FORM_FIRST = re.compile(
 """As the French write: `SARL Dupont, capital 10 000 €, RCS Nantes`."""
 TRADES_UNDER = re.compile(
     r"(.{2,60}?)\W(?:(?:is|ist|est|es|e|e') )?(?:a|an|eine?|une?|een|una|un) (?:registered |eingetragene )?"
-    r"(?:trad(?:e|ing) (?:name|style|mark)|brand|division|marke|geschaftsbereich|handelsname|nom commercial|marque|"
-    r"handelsnaam|merk|nombre comercial|marca|marchio|divisione) (?:of|der|von|des|de|du|van|del(?:la)?|di) (?=\w)"
+    r"(?:trad(?:e|ing) (?:name|style)|division|geschaftsbereich|handelsname|nom commercial|handelsnaam|"
+    r"nombre comercial|divisione) (?:of|der|von|des|de|du|van|del(?:la)?|di) (?=\w)"
 )
-"""Before the name of who is the seller: `Smith's is a trading name of ...`; folded."""
+"""Before the name of who is the seller: `Smith's is a trading name of ...`; folded. A brand may be a franchiser's."""
 LEAST_SPACES = 5
 """Of such a sentence: `X, a brand of Y Ltd`."""
 SMALL_AFTER = re.compile(r"\s+[-\u2013\u2014|\u00b7\u2022]\s+[a-z\u00df-\u00ff]")
@@ -118,7 +118,7 @@ def is_name(text: str) -> bool:
         return False
     if ":" in text or "@" in text or CODE.fullmatch(folded) or all(len(word) == 1 for word in words):
         return False
-    if GOES_ON.match(text) or END_OF_SENTENCE.fullmatch(text) or _trades_under(folded):
+    if GOES_ON.match(text) or END_OF_SENTENCE.fullmatch(text):
         return False
     place = FOUNDED.sub("", folded) if legal else folded
     street = not legal and STREET_NAME.match(folded)
@@ -166,18 +166,19 @@ def before_register(text: str) -> str:
     if form is None or form.start() < LEAST_LETTERS or not is_name(text[: form.end()]):
         return text
     rest = folded[form.end() :]
-    entry = GOES_ON_AFTER.match(rest) and REGISTRATION.search(rest)
-    return text[: form.end()] if entry or SMALL_AFTER.match(text[form.end() :]) else text
+    return text[: form.end()] if GOES_ON_AFTER.match(rest) and REGISTRATION.search(rest) else text
 
 
-def _trades_under(folded: str) -> re.Match[str] | None:
-    return TRADES_UNDER.match(folded) if folded.count(" ") >= LEAST_SPACES else None
+def before_remark(text: str) -> str:
+    """Return the name of `Muster AG - delivered by us`: up to its legal form, where small letters follow a dash."""
+    form = LEGAL_FORM.search(fold(text))
+    return text[: form.end()] if form and SMALL_AFTER.match(text[form.end() :]) else text
 
 
 def owner_of_name(text: str) -> tuple[str, str] | None:
     """Return a name and the company that a line says trades under it, up to its legal form; None if it says of none."""
     folded = fold(text)
-    told = _trades_under(folded)
+    told = TRADES_UNDER.match(folded) if folded.count(" ") >= LEAST_SPACES else None
     form = LEGAL_FORM.search(folded, told.end()) if told else None
     if told is None or form is None:
         return None

@@ -21,6 +21,7 @@ from invoices.readers.names import (
     REGISTER_ENTRY,
     before_address,
     before_register,
+    before_remark,
     clean,
     domains,
     is_name,
@@ -176,7 +177,7 @@ def _names(layout: Layout, on_the_net: Collection[str]) -> Iterator[_Candidate]:
     Elsewhere, too, where a register entry stands beside the name, it is that of an address on the net, or it spells a
     logo out.
     """
-    first, claims = True, Counter[int]()
+    first, spelt_out, claims = True, False, Counter[int]()
     logos: tuple[str, ...] = ()
     usual = median([cell.height for row in layout.rows if row.page == 1 for cell in row.cells] or [1.0])
     for cell, printed, last, own_entry in _printed_names(layout):
@@ -195,8 +196,9 @@ def _names(layout: Layout, on_the_net: Collection[str]) -> Iterator[_Candidate]:
         known = registered or owned or short in on_the_net
         if place >= TOP and not (known or (legal and (place >= BOTTOM or short.startswith(logos)))):
             continue
-        if cell.page > 1 and not (legal and short.startswith(logos)):
+        if cell.page > 1 and (spelt_out or not (legal and short.startswith(logos))):
             continue
+        spelt_out = spelt_out or (legal and bool(logos) and short.startswith(logos))
         size = min(1.0, max(0.0, cell.height / usual - 1))
         score = LINE + LEGAL * legal + LARGE * size + FIRST * first + REGISTERED * (registered or owned)
         score -= LOW * place * (place < TOP)
@@ -209,27 +211,29 @@ def _names(layout: Layout, on_the_net: Collection[str]) -> Iterator[_Candidate]:
 def _printed_names(layout: Layout) -> Iterator[tuple[Cell, str, Cell, bool]]:
     """Yield cells that may be names, with the name, its last line, and whether its register entry is beside it.
 
-    Those of the first page; of the last one only a name with its register entry.
+    Those of the first page; of the last one's foot only a name with its register entry.
     """
     rests: list[Cell] = []
     said = [other.folded for other in layout.cells]
     for cell in layout.cells:
         if cell.page > 1:
-            in_foot = cell.page == len(layout.pages) and LEGAL_FORM.search(cell.folded)
+            page = layout.pages[cell.page - 1]
+            in_foot = page is layout.pages[-1] and cell.top >= BOTTOM * page.height and LEGAL_FORM.search(cell.folded)
             if in_foot and (short := before_register(cell.text)) != cell.text:
                 yield cell, short, cell, True
             continue
-        told = owner_of_name(cell.text)
-        if told and _is_in_head(layout, told[0]):
-            yield cell, told[1], cell, True
-            continue
         low = cell.top >= TOP * layout.pages[0].height
+        if low and (told := owner_of_name(cell.text)):
+            if _is_in_head(layout, told[0]):
+                yield cell, told[1], cell, True
+            continue
         if _belongs_to_owner(layout, cell) or (low and _ends_in_amount(layout.rows[cell.row])):
             continue
         name, own_entry = REGISTER_ENTRY.subn("", before_address(cell.text))
         if low and (short := before_register(cell.text)) != cell.text:
             name, own_entry = short, 1
         name = CONTACT.sub("", name)
+        name = before_remark(name) if is_name(name) else name
         if cell in rests or is_legal_form(cell):
             continue
         rest = rest_below(layout, cell, said)

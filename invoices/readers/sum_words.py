@@ -150,11 +150,18 @@ PREPAID = any_of(
 NOT_A_SUM = any_of(
     *_PAID, r"basis(?:betrag)?|per\w*|rate|ratio|after (?:the )?(?:cash )?discount|fuori campo|hors champ"
 )
-CASH_DISCOUNT = any_of(
-    r"skonto\w*|escompte|(?:cash|early|prompt|settlement) (?:payment )?discount|(?:early|prompt) payment|pronto pago",
-    r"(?:betalings|contant)korting|kredietbeperking|sconto (?:cassa|per pagamento)|discount for (?:early|prompt|cash)",
+CASH_DISCOUNT = re.compile(
+    r"(?<!pas d')(?<!sans )(?<!aucun )(?<!ohne )(?<!kein )(?<!keinen )(?<!without )(?<!no )(?<!zonder )(?<!geen )"
+    r"(?<!sin )(?<!senza )\b(?:skonto\w*|escompte|(?:cash|early|prompt|settlement) (?:payment )?discount|pronto pago|"
+    r"(?:betalings|contant)korting|kredietbeperking|sconto (?:cassa|per pagamento)|discount for (?:early|prompt|cash))"
+    r"(?![a-z]|\D{0,12}0[.,]00(?!\d))"
 )
 """Of a sentence: the amounts behind it are what is left for whoever pays early."""
+OTHERWISE = re.compile(
+    r"\. |[;:]|\b(?:sonst|danach|ansonsten|otherwise|thereafter|after that|sinon|passe ce delai|anders|daarna|"
+    r"altrimenti|en otro caso|de lo contrario|oltre)(?![a-z])"
+)
+"""In it: the amounts behind this are what the others pay."""
 _TENDER = (
     r"cash|change|tender(?:ed)?|visa|master ?card|maestro|amex|edc|(?:credit|debit|bank) ?card|"
     r"bar(?:geld|zahlung)?|gegeben|ruckgeld|wechselgeld|(?:ec|giro)[\s-]?(?:karte|card)|especes|rendu|"

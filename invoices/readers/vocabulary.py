@@ -41,15 +41,18 @@ INVOICE_NUMBER = any_of(
     rf"(?:(?<![a-z] )note|ricevuta(?: fiscale)?|minuta|recibo|recu|quittungs?|quittance|storno|nc)[\s-]*{_NUMBER}",
     rf"(?:debit note|note de debit|nota d[ie] (?:debito|cargo)|nota credito|adjustment note|piece|liquidation|"
     rf"application(?: for payment)?|certificacion|decompte|releve|afrekening)[\s-]*{_NUMBER}",
-    rf"serie\s*[ey/-]\s*(?:{_NUMBER}|folio)|^\W*folio(?: interno)?(?=\s*:)",
-    rf"(?:rechnung|invoice|facture|factuur|factura|fattura) (?:vom|von|du|dated|of|van|d\.d\.|del|de fecha|de) "
-    rf"\d[\w./-]*(?: (?:de )?[a-z]+\.?,?)?(?: (?:de )?\d{{4}})?\W{{1,4}}{_NUMBER}",
+    rf"serie\s*[ey/-]\s*(?:{_NUMBER}|folio)",
     r"(?:invoice|facture|factuur|bill) ref(?:erence)?|ref(?:erence|\.)? (?:de )?(?:la )?(?:facture|factura)",
     rf"(?:facture|factura|fattura|factuur) (?:(?:de|di|voor) |d')?(?!client|klant)\w+ {_NUMBER}",
     rf"{_NUMBER}\.?\s*(?:de |d'|della |di |der |van )?(?:la |l')?"
     rf"(?:{INVOICE_WORDS}|(?<!id )doc(?:umento?)?|fra|fact|fatt|piece|abono|recibo)",
     rf"\w*rechnung (?:zur?|zum|fur|uber|des|der) (?:\w+ ){{1,3}}?(?:\([^)]*\) )?{_NUMBER}",
 )
+DATED_NUMBER = any_of(
+    rf"(?:rechnung|invoice|facture|factuur|factura|fattura) (?:vom|von|du|dated|of|van|d\.d\.|del|de fecha|de) "
+    rf"\d[\w./-]*(?: (?:de )?[a-z]+\.?,?)?(?: (?:de )?\d{{4}})?\W{{1,4}}{_NUMBER}",
+)
+"""A number behind the date in a title, or in what is said of an earlier invoice."""
 OTHER_PAPER = re.compile(
     r"statement|ft(?![a-z])|debit|.*debito?(?![a-z])|.*cargo|adjustment|liquidation|application|certificacion|"
     r"decompte|releve|afrekening|.*(?:docs?(?![a-z])|document|dokument|piece)"

@@ -1,9 +1,8 @@
-"""A name is found whole: printed over two lines, abbreviated above and spelt out below, or behind the one it uses."""
+"""A name is found whole and alone: abbreviated above and spelt out below, behind the one it uses, before a remark."""
 
 import pytest
 
 from invoices.readers.text import read_text
-from invoices.readers.word import Word
 from tests.invoices.documents import Line
 from tests.invoices.layouts import page
 
@@ -14,44 +13,15 @@ def vendor(*pages: list[Line]) -> str | None:
     return read_text([page(lines, number) for number, lines in enumerate(pages, 1)]).vendor_name.value
 
 
-def large(top: float, text: str, size: float = 14.0) -> list[Word]:
-    """Return the words of a line set in larger letters."""
-    words, left = [], 50.0
-    for word in text.split():
-        words.append(Word(word, left, top, left + 0.5 * size * len(word), top + size))
-        left = words[-1].right + 0.25 * size
-    return words
-
-
-def letterhead(first: str, second: str, size: float) -> str | None:
-    """Return the name of a seller whose first two lines are set in letters of `size` over smaller ones."""
-    rest = page([(50, 75, "Hafenstraße 9, 20457 Hamburg"), (50, 90, "HRB 123456"), (50, 300, "Invoice 07/26")])
-    words = (*large(40, first, size), *large(40 + size + 1, second, size), *rest.words)
-    return read_text([type(rest)(1, rest.width, rest.height, words)]).vendor_name.value
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "size", "name"),
-    [
-        ("Ferretería Industrial", "Olmedillo Hermanos, S.L.", 14, "Ferretería Industrial Olmedillo Hermanos, S.L."),
-        ("Ferretería Industrial", "Olmedillo Hermanos, S.L.", 10, "Olmedillo Hermanos, S.L."),
-        ("Olmedillo", "Olmedillo Hermanos, S.L.", 14, "Olmedillo Hermanos, S.L."),
-        ("INVOICE", "Olmedillo Hermanos, S.L.", 14, "Olmedillo Hermanos, S.L."),
-    ],
-    ids=["large", "as all lines", "a logo", "a title"],
-)
-def test_two_large_lines_over_smaller_ones_are_one_name(first: str, second: str, size: float, name: str) -> None:
-    assert letterhead(first, second, size) == name
-
-
 @pytest.mark.parametrize(
     ("line", "name"),
     [
         ("Kröger is a trading name of Kröger Plumbing Ltd. Registered in England no. 09911827.", "Kröger Plumbing Ltd"),
-        ("Kröger ist eine Marke der Nordlicht Handels GmbH, HRB 1234", "Nordlicht Handels GmbH"),
-        ("Kröger est une marque de Lumière SAS au capital de 10 000 €", "Lumière SAS"),
-        ("Kröger es una marca de Olmedillo, S.L.", "Olmedillo, S.L."),
+        ("Kröger ist ein Geschäftsbereich der Nordlicht Handels GmbH, HRB 1234", "Nordlicht Handels GmbH"),
+        ("Kröger est un nom commercial de Lumière SAS au capital de 10 000 €", "Lumière SAS"),
+        ("Kröger es un nombre comercial de Olmedillo, S.L.", "Olmedillo, S.L."),
         ("PayHere is a trading name of Bluecorn Payments Ltd.", "Kröger"),
+        ("Kröger is a trade mark of Franchise IP Ltd. Each shop is operated by its franchisee alone.", "Kröger"),
     ],
 )
 def test_who_trades_under_the_name_of_the_head_is_the_seller(line: str, name: str) -> None:
@@ -71,6 +41,15 @@ def test_a_remark_behind_a_name_is_no_part_of_it() -> None:
     assert vendor([(50, 50, "Factuur 07/26"), foot]) == "Van der Weelde Bloemen V.O.F."
 
 
+@pytest.mark.parametrize(
+    "line",
+    ["Viessmann Werke GmbH - wandhängend", "Sparkasse Bonn AG - bitte Nummer angeben", "Bank plc - sort code 20-00-00"],
+)
+@pytest.mark.parametrize("top", [400, 780])
+def test_a_remark_makes_no_seller_of_another(line: str, top: float) -> None:
+    assert vendor([(50, 50, "Kröger GmbH"), *ADDRESS, (50, top, line)]) == "Kröger GmbH"
+
+
 def test_the_foot_of_the_last_page_spells_a_logo_out() -> None:
     first: list[Line] = [
         (50, 50, "Fernlow Nurseries"),
@@ -78,6 +57,9 @@ def test_the_foot_of_the_last_page_spells_a_logo_out() -> None:
         (50, 300, "Invoice 7"),
     ]
     foot = "Fernlow Nurseries (Wholesale) Limited, Hollow Lane, Dorset. Company no. 01277310."
-    assert vendor(first, [(50, 700, foot)]) == "Fernlow Nurseries (Wholesale) Limited"
+    assert vendor(first, [(50, 780, foot)]) == "Fernlow Nurseries (Wholesale) Limited"
+    assert vendor(first, [(50, 400, foot)]) == "Fernlow Nurseries"
+    sister = "Fernlow Nurseries Finance Ltd, Hollow Lane, Dorset. Company no. 99887766."
+    assert vendor([*first, (50, 780, "Fernlow Nurseries Ltd")], [(50, 780, sister)]) == "Fernlow Nurseries Ltd"
     bank = "Westmere Bank plc, High Street, Dorset. Company no. 01277310."
-    assert vendor(first, [(50, 700, bank)]) == "Fernlow Nurseries"
+    assert vendor(first, [(50, 780, bank)]) == "Fernlow Nurseries"

@@ -339,6 +339,24 @@ def test_what_is_left_for_whoever_pays_early_is_no_total(terms: str) -> None:
     assert values(solve([*sums, (50, 500, terms)])) == ("100.00", "19.00", "119.00")
 
 
+@pytest.mark.parametrize(
+    "terms",
+    [
+        "Pas d'escompte pour paiement anticipé, nos conditions étant connues, net à payer 119,00 EUR",
+        "Bei 2 % Skonto 2,38 EUR innerhalb von acht Tagen, sonst Rechnungsbetrag 119,00 EUR",
+        "Zahlung innerhalb von acht Tagen abzüglich 2 % Skonto. Danach ist der Gesamtbetrag 119,00 EUR",
+    ],
+)
+def test_what_the_others_pay_is_one(terms: str) -> None:
+    sums = table("Warenwert netto | 100,00", "USt 19 % | 19,00", edges=SUMS)
+    assert values(solve([*sums, (50, 500, terms)])) == ("100.00", "19.00", "119.00")
+
+
+def test_a_guests_tax_is_not_that_of_the_invoice() -> None:
+    sums = ("Net total | 100.00", "VAT 20% | 20.00", "City tax 4 at 2.50 | 10.00", "Total | 130.00")
+    assert values(solve(table(*sums, edges=SUMS)))[1] == "20.00"
+
+
 def test_taxes_with_a_number_before_their_rate_are_added() -> None:
     taxes = ("USt 1 = 19 % auf 407,81 | 77,48", "USt 2 = 7 % auf 34,58 | 2,42")
     sums = table("Warenwert netto | 442,39", *taxes, "Gesamtbetrag EUR | 522,29", edges=SUMS)
