@@ -231,7 +231,9 @@ class Settings(BaseSettings):
         "currency; once it is used up, the local readers serve and `llm_service` waits. Unset: no limit",
     )
     gemini_budget_per_tenant: Annotated[Decimal | None, BeforeValidator(_none_if_empty)] = Field(
-        None, ge=0, description="most that one tenant's answers may cost of that; none uses up the others' share then"
+        None,
+        ge=0,
+        description="most of it that one tenant's answers may cost, so that none uses up the others' share. Unset: all",
     )
     gemini_prices: Annotated[Path | None, BeforeValidator(_none_if_empty), AfterValidator(_check_prices)] = Field(
         None, description="JSON file of prices in the shape of invoices/prices.json, which it replaces"

@@ -64,11 +64,8 @@ def _living() -> dict[int, int]:
     return parents
 
 
-async def eventually(claim: Callable[[], Awaitable[bool] | bool], what: str, *, timeout_seconds: float = 45) -> None:
-    """Return when `claim` holds; fail the test, saying `what` was waited for, when it does not in time.
-
-    Long enough for machines that do other things meanwhile: no test is about speed.
-    """
+async def eventually(claim: Callable[[], Awaitable[bool] | bool], what: str, *, timeout_seconds: float = 20) -> None:
+    """Return when `claim` holds; fail the test, saying `what` was waited for, when it does not in time."""
     deadline = time.monotonic() + timeout_seconds
     while True:
         found = claim()

@@ -12,8 +12,8 @@ MAX_DROP = 2.6
 """A value stands at most this many label heights below its label."""
 OPEN_ENDS = (" de", " del", " de la", " du", " of", " van", " der", " des", " di", " della", " d'")
 """Of a label in a narrow column, whose end is in the next line: `Date of | issue`."""
-BEFORE_VALUE = re.compile(r"[\d:]")
-"""In such a label: it is none, for its value has begun."""
+VALUE_BEGINS = re.compile(r"[\d:]")
+"""In a cell that ends so: it is no label alone, its value has begun."""
 LEAST_CAPTIONS = 3
 """A row of fewer words is none of captions."""
 
@@ -136,7 +136,7 @@ class Finder:
 
 
 def _ends_open(cell: Cell) -> bool:
-    return cell.folded.endswith(OPEN_ENDS) and not BEFORE_VALUE.search(cell.folded)
+    return cell.folded.endswith(OPEN_ENDS) and not VALUE_BEGINS.search(cell.folded)
 
 
 def _overlaps(upper: Cell, lower: Cell) -> bool:

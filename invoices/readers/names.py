@@ -83,7 +83,7 @@ TRADES_UNDER = re.compile(
 )
 """Before the name of who is the seller: `Smith's is a trading name of ...`; folded. A brand may be a franchiser's."""
 LEAST_SPACES = 5
-"""Of such a sentence: `X, a brand of Y Ltd`."""
+"""Of such a sentence: `X, a division of Y Ltd`."""
 SMALL_AFTER = re.compile(r"\s+[-\u2013\u2014|\u00b7\u2022]\s+[a-z\u00df-\u00ff]")
 """Behind a name with its legal form: a remark."""
 LEAST_LETTERS = 3

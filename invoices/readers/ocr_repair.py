@@ -145,9 +145,14 @@ def _codes(words: Sequence[Word]) -> Iterator[Word]:
         count, text = _iban(words[index:]) or _vat_id(words[index:]) or (1, words[index].text)
         read = words[index : index + count]
         word = replace(read[0], text=text) if count == 1 else _joined(read, text)
-        added = len(text) > sum(len(each.text) for each in read)
+        added = _signs(text) > sum(_signs(each.text) for each in read)
         yield replace(word, score=GUESSED) if added else word
         index += count
+
+
+def _signs(text: str) -> int:
+    """Return how many letters and digits there are: points and commas are no part of a code."""
+    return sum(map(str.isalnum, text))
 
 
 def _iban(words: Sequence[Word]) -> tuple[int, str] | None:

@@ -180,7 +180,7 @@ def _names(layout: Layout, on_the_net: Collection[str]) -> Iterator[_Candidate]:
     first, spelt_out, claims = True, False, Counter[int]()
     logos: tuple[str, ...] = ()
     usual = median([cell.height for row in layout.rows if row.page == 1 for cell in row.cells] or [1.0])
-    for cell, printed, last, own_entry in _printed_names(layout):
+    for cell, printed, own_entry in _printed_names(layout):
         place = cell.top / layout.pages[0].height if cell.page == 1 else 1.0
         owned = place < TOP and _has_its_owner_below(layout, cell)
         bare = printed.lstrip(FIGURES) if own_entry or FORM_LAST.search(cell.folded) else printed
@@ -189,7 +189,7 @@ def _names(layout: Layout, on_the_net: Collection[str]) -> Iterator[_Candidate]:
         name = printed + legal_form_below(layout, cell, printed)
         short = squeeze(name)
         legal = bool(LEGAL_FORM.search(fold(name)))
-        entries = _register_entries(layout, last) if len(short) > LOGO else []
+        entries = _register_entries(layout, cell) if len(short) > LOGO else []
         claimed = max((claims[row] for row in entries), default=0)
         registered = own_entry or (bool(entries) and (legal or claimed < MOST_CLAIMS))
         claims.update(entries)
@@ -208,8 +208,8 @@ def _names(layout: Layout, on_the_net: Collection[str]) -> Iterator[_Candidate]:
         yield _Candidate(clean(name), cell, score, Source.TEXT_PATTERN)
 
 
-def _printed_names(layout: Layout) -> Iterator[tuple[Cell, str, Cell, bool]]:
-    """Yield cells that may be names, with the name, its last line, and whether its register entry is beside it.
+def _printed_names(layout: Layout) -> Iterator[tuple[Cell, str, bool]]:
+    """Yield cells that may be names, with the name, and whether its register entry is beside it.
 
     Those of the first page; of the last one's foot only a name with its register entry.
     """
@@ -220,12 +220,12 @@ def _printed_names(layout: Layout) -> Iterator[tuple[Cell, str, Cell, bool]]:
             page = layout.pages[cell.page - 1]
             in_foot = page is layout.pages[-1] and cell.top >= BOTTOM * page.height and LEGAL_FORM.search(cell.folded)
             if in_foot and (short := before_register(cell.text)) != cell.text:
-                yield cell, short, cell, True
+                yield cell, short, True
             continue
         low = cell.top >= TOP * layout.pages[0].height
         if low and (told := owner_of_name(cell.text)):
             if _is_in_head(layout, told[0]):
-                yield cell, told[1], cell, True
+                yield cell, told[1], True
             continue
         if _belongs_to_owner(layout, cell) or (low and _ends_in_amount(layout.rows[cell.row])):
             continue
@@ -238,11 +238,11 @@ def _printed_names(layout: Layout) -> Iterator[tuple[Cell, str, Cell, bool]]:
             continue
         rest = rest_below(layout, cell, said)
         rests += [rest] if rest else []
-        yield cell, f"{name} {rest.text}" if rest else name, rest or cell, bool(own_entry)
+        yield cell, f"{name} {rest.text}" if rest else name, bool(own_entry)
 
 
 def _is_in_head(layout: Layout, name: str) -> bool:
-    """Tell whether a name is the letterhead's: `PayPal is a brand of ...` is said on many invoices."""
+    """Tell whether a name is the letterhead's: invoices say of payment services, too, under which names they trade."""
     heads = (cell for row in layout.rows[:ROWS_OF_A_HEAD] if row.page == 1 for cell in row.cells)
     return any(squeeze(name) in squeeze(cell.text) for cell in heads if cell.top < TOP * layout.pages[0].height)
 

@@ -126,11 +126,16 @@ class Rig:
     def _parquet_files(self) -> int:
         return len(list((self.data_dir / "lake").rglob("*.parquet")))
 
-    async def all_workers_poll(self) -> bool:
-        """Tell whether every worker has started its readers and polls; /readyz is content with one of them."""
-        queue = await describe_queue(await self.temporal(), "docrail", TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY)
-        polling = {poller.identity.partition("@")[0] for poller in queue.pollers}
-        return all(str(worker.pid) in polling for worker in self.stack.workers)
+    async def wait_for_workers(self) -> None:
+        """Return once every worker has started its readers and polls; /readyz is content with one of them."""
+        client = await self.temporal()
+
+        async def all_poll() -> bool:
+            queue = await describe_queue(client, "docrail", TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY)
+            polling = {poller.identity.partition("@")[0] for poller in queue.pollers}
+            return all(str(worker.pid) in polling for worker in self.stack.workers)
+
+        await eventually(all_poll, "every worker polls", timeout_seconds=PATIENCE_SECONDS)
 
     async def temporal(self) -> Client:
         return await Client.connect(self.stack.temporal.address)
@@ -151,7 +156,7 @@ async def ready(rig: Rig) -> None:
         if process.pid is None:
             await process.restart()
     await rig.stack.wait_ready()
-    await eventually(rig.all_workers_poll, "both workers poll", timeout_seconds=PATIENCE_SECONDS)
+    await rig.wait_for_workers()
 
 
 async def upload_all(rig: Rig, prefix: str, count: int) -> list[dict[str, Json]]:
