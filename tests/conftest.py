@@ -12,6 +12,9 @@ __all__ = ["embedded"]
 DRAWN = 40
 """Definitions that each run of the suite draws: about half a minute on two cores."""
 
+OWN_SERVERS = frozenset({"rig", "servers", "up"})
+"""Fixtures that start servers of their own, next to `embedded`, which shares those of the session."""
+
 settings.register_profile("fuzz", max_examples=500, deadline=None)  # make fuzz
 
 
@@ -29,3 +32,12 @@ def settled_memory() -> None:
     """
     gc.collect()
     gc.freeze()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give every test its tier: `slow` and `server` by a mark of its own, `server` by its fixtures, else `unit`."""
+    for item in items:
+        if item.get_closest_marker("slow") or item.get_closest_marker("server"):
+            continue
+        needs = {"embedded", *OWN_SERVERS}.intersection(getattr(item, "fixturenames", ()))
+        item.add_marker("server" if needs else "unit")

@@ -1,11 +1,10 @@
-"""A migrated database of its own for each folder of tests, and a connection whose transaction is rolled back."""
+"""A migrated database for each worker of pytest-xdist, and a connection whose transaction is rolled back."""
 
 import os
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from hashlib import sha256
-from urllib.parse import urlsplit
 
 import asyncpg
 import pytest
@@ -14,8 +13,7 @@ from asyncpg.pool import PoolConnectionProxy
 from storage.blobs import BlobRef
 from storage.db import Database, open_pool
 from storage.documents import Document, insert_document
-from storage.migrate import migrate
-from tests.stack import Servers
+from tests.servers import TEMPLATE, Servers, database_at
 
 TENANT, OTHER_TENANT = "acme", "globex"
 COMMITTING = "crowd"
@@ -23,22 +21,32 @@ COMMITTING = "crowd"
 
 
 @asynccontextmanager
-async def empty_database(server_dsn: str) -> AsyncIterator[str]:
-    """Make a database beside the one at `server_dsn`, give its DSN, and drop it."""
+async def empty_database(server_dsn: str, template: str = "template1") -> AsyncIterator[str]:
+    """Create a database on the server of `server_dsn`, yield its DSN, and drop it."""
     name = f"test_{os.getpid()}_{secrets.token_hex(4)}"
-    connection = await asyncpg.connect(server_dsn)
+    await _administer(server_dsn, f"CREATE DATABASE {name} TEMPLATE {template}")
+    yield database_at(server_dsn, name)
+    await _administer(server_dsn, f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@asynccontextmanager
+async def migrated_database(server_dsn: str) -> AsyncIterator[str]:
+    """Yield the DSN of a clone of the database that was migrated once for the session."""
+    async with empty_database(server_dsn, TEMPLATE) as dsn:
+        yield dsn
+
+
+async def _administer(dsn: str, statement: str) -> None:
+    connection = await asyncpg.connect(dsn)
     try:
-        await connection.execute(f"CREATE DATABASE {name}")
-        yield urlsplit(server_dsn)._replace(path=f"/{name}").geturl().replace("postgresql:/", "postgresql:///", 1)
-        await connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+        await connection.execute(statement)
     finally:
         await connection.close()
 
 
 @pytest.fixture(scope="session")
 async def dsn(embedded: Servers) -> AsyncIterator[str]:
-    async with empty_database(embedded.dsn) as name:
-        await migrate(name)
+    async with migrated_database(embedded.dsn) as name:
         yield name
 
 

@@ -1,43 +1,56 @@
 """The servers that tests run against, started once for a session, and how tests wait for something to become true."""
 
 import asyncio
+import fcntl
+import json
+import os
+import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from embedded.postgres import PostgresServer, start_postgres
-from embedded.temporal import TemporalServer, start_temporal
+from tests.servers import ADDRESSES, GATE, LOG, USE, Servers
 
+__all__ = ["Servers", "descendants", "embedded", "eventually", "survivors"]
 
-@dataclass(frozen=True, slots=True)
-class Servers:
-    """A running Temporal and PostgreSQL, shared by the session: a test that kills one starts its own instead."""
-
-    temporal: TemporalServer
-    postgres: PostgresServer
-
-    @property
-    def temporal_address(self) -> str:
-        return self.temporal.address
-
-    @property
-    def dsn(self) -> str:
-        return self.postgres.dsn
+ROOT = Path(__file__).parent.parent
+START_SECONDS = 100
 
 
 @pytest.fixture(scope="session")
 async def embedded(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Servers]:
-    data_dir = tmp_path_factory.mktemp("embedded")
-    async with AsyncExitStack() as stack:
-        postgres = await start_postgres(data_dir, report=print)
-        stack.push_async_callback(postgres.process.stop)
-        temporal = await start_temporal(data_dir, 0, 0, report=print)
-        stack.push_async_callback(temporal.process.kill)  # its own way of ending takes a second
-        yield Servers(temporal, postgres)
+    """Give the session's servers, which all workers of pytest-xdist share; the first to need them starts them."""
+    base = tmp_path_factory.getbasetemp()
+    folder = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    with (folder / USE).open("w") as use:
+        with (folder / GATE).open("w") as gate:
+            await asyncio.to_thread(fcntl.flock, gate, fcntl.LOCK_EX)
+            if not (folder / ADDRESSES).exists():
+                await _start(folder)
+            fcntl.flock(use, fcntl.LOCK_SH)  # held until this session or worker ends, however it ends
+        yield Servers(**json.loads((folder / ADDRESSES).read_text()))
+
+
+async def _start(folder: Path) -> None:
+    """Start the servers in a process of their own. Not a Popen, which complains of a child that outlives it."""
+    log = os.open(folder / LOG, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    pid = os.posix_spawn(  # noqa: ASYNC221 - it returns at once
+        sys.executable,
+        [sys.executable, "-m", "tests.servers", str(folder)],
+        {**os.environ, "PYTHONPATH": str(ROOT)},
+        file_actions=[(os.POSIX_SPAWN_DUP2, log, 1), (os.POSIX_SPAWN_DUP2, log, 2)],
+        setsid=True,
+    )
+    os.close(log)
+
+    def has_started() -> bool:
+        ended, _ = os.waitpid(pid, os.WNOHANG)
+        assert ended == 0, f"the test servers did not start:\n{(folder / LOG).read_text()}"
+        return (folder / ADDRESSES).exists()
+
+    await eventually(has_started, "the test servers to start", timeout_seconds=START_SECONDS)
 
 
 def descendants(pid: int) -> set[int]:

@@ -241,7 +241,7 @@ def test_a_file_where_the_data_folder_should_be_is_told(tmp_path: Path) -> None:
 
 
 def test_what_is_not_docrails_api_is_told_with_what_to_do(embedded: Servers) -> None:
-    refused = docrail("runs", "--api", embedded.temporal.ui_url)
+    refused = docrail("runs", "--api", embedded.temporal_ui_url)
     assert refused.returncode == 1
     assert "is not Docrail's API: it answered 200 without a reason; --api says where the API is" in refused.stderr
 

@@ -12,12 +12,11 @@ from dag.plan import compile_plan
 from dag.validate import validate
 from dag.values import Json
 from operations.source import check_definition
-from storage.migrate import migrate
 from tests.api.customer import upload
 from tests.api.service import Service, serve_with_worker, settings_for
 from tests.gemini import KEY, gemini
 from tests.loopback import loopback, reply_json
-from tests.postgres import empty_database
+from tests.postgres import migrated_database
 from tests.stack import Servers, eventually
 from workflows.contract import workflow_id
 
@@ -25,8 +24,7 @@ from workflows.contract import workflow_id
 @pytest.fixture(scope="module")
 async def served(embedded: Servers, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Service]:
     """An API and a worker that may call this machine, and a model that always writes the same."""
-    async with empty_database(embedded.dsn) as dsn, gemini(says="a summary") as model:
-        await migrate(dsn)
+    async with migrated_database(embedded.dsn) as dsn, gemini(says="a summary") as model:
         settings = settings_for(embedded.temporal_address, dsn, tmp_path_factory.mktemp("seeds"))
         outside = {"allowed_hosts": ("127.0.0.1",), "gemini_base_url": model.url}
         settings = settings.model_copy(update={**outside, "gemini_api_key": SecretStr(KEY)})

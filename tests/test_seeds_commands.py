@@ -9,11 +9,10 @@ import pytest
 
 from dag.values import Json
 from settings import Settings
-from storage.migrate import migrate
 from tests.api.customer import SAMPLES, asked, unique, until_waiting
 from tests.api.service import Service, serve, settings_for, work
 from tests.loopback import Loopback, Reply, loopback
-from tests.postgres import empty_database
+from tests.postgres import migrated_database
 from tests.stack import Servers, eventually
 
 SAMPLE = "zf1_comfort_rabatte.pdf"
@@ -37,8 +36,7 @@ def example_workflow(customer: Loopback) -> list[dict[str, Json]]:
 
 @pytest.fixture(scope="module")
 async def settings(embedded: Servers, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Settings]:
-    async with empty_database(embedded.dsn) as dsn:
-        await migrate(dsn)
+    async with migrated_database(embedded.dsn) as dsn:
         made = settings_for(embedded.temporal_address, dsn, tmp_path_factory.mktemp("demo"))
         yield made.model_copy(update={"allowed_hosts": ("127.0.0.1",)})
 

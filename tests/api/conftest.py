@@ -5,16 +5,14 @@ from collections.abc import AsyncIterator
 import httpx
 import pytest
 
-from storage.migrate import migrate
 from tests.api.service import Service, serve, serve_with_worker, settings_for
-from tests.postgres import empty_database
+from tests.postgres import migrated_database
 from tests.stack import Servers, eventually
 
 
 @pytest.fixture(scope="session")
 async def dsn(embedded: Servers) -> AsyncIterator[str]:
-    async with empty_database(embedded.dsn) as name:
-        await migrate(name)
+    async with migrated_database(embedded.dsn) as name:
         yield name
 
 

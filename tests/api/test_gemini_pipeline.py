@@ -16,11 +16,10 @@ from embedded.fake_gemini import FakeGemini
 from embedded.gemini_scenarios import Chooser, parse_mix, parse_script
 from operations.connection import Connection
 from operations.rate_limits import apply_limits
-from storage.migrate import migrate
 from tests.api.customer import SAMPLES
 from tests.api.service import Service, serve, settings_for, work
 from tests.gemini import KEY, gemini, most_within
-from tests.postgres import empty_database
+from tests.postgres import migrated_database
 from tests.stack import Servers, eventually
 
 PER_SECOND = 10.0
@@ -53,8 +52,7 @@ class Fleet:
 
 @pytest.fixture(scope="module")
 async def running(embedded: Servers, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Fleet]:
-    async with empty_database(embedded.dsn) as dsn, AsyncExitStack() as stack:
-        await migrate(dsn)
+    async with migrated_database(embedded.dsn) as dsn, AsyncExitStack() as stack:
         fake = await stack.enter_async_context(gemini())
         settings = settings_for(embedded.temporal_address, dsn, tmp_path_factory.mktemp("gemini")).model_copy(
             update={

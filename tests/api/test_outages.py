@@ -2,16 +2,25 @@
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
+from dataclasses import dataclass
 
 import httpx
 import pytest
 
-from embedded.postgres import start_postgres
-from embedded.temporal import start_temporal
+from embedded.postgres import PostgresServer, start_postgres
+from embedded.temporal import TemporalServer, start_temporal
 from operations.documents import start_waiting_documents
 from storage.migrate import migrate
 from tests.api.service import HELLO, Service, serve, settings_for, work
-from tests.stack import Servers, eventually
+from tests.stack import eventually
+
+
+@dataclass(frozen=True, slots=True)
+class Servers:
+    """Servers that these tests kill."""
+
+    temporal: TemporalServer
+    postgres: PostgresServer
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +37,7 @@ async def servers(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Ser
 @pytest.fixture
 async def service(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Service]:
     """An API that was started while everything else was away, and then all of it came up."""
-    settings = settings_for(servers.temporal_address, servers.dsn, tmp_path_factory.mktemp("api"))
+    settings = settings_for(servers.temporal.address, servers.postgres.dsn, tmp_path_factory.mktemp("api"))
     await servers.temporal.process.kill()
     await servers.postgres.process.kill()
     async with serve(settings) as served:
@@ -39,7 +48,7 @@ async def service(servers: Servers, tmp_path_factory: pytest.TempPathFactory) ->
         assert "PostgreSQL is not available" in found.json()["postgresql"]
         await servers.temporal.process.start()
         await servers.postgres.process.start()
-        await migrate(servers.dsn)
+        await migrate(servers.postgres.dsn)
         async with work(settings):
             await eventually(lambda: _ready(served.http), "the API to find its services")
             yield served

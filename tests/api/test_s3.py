@@ -10,12 +10,11 @@ from dag.values import Json
 from operations.connection import Connection
 from operations.maintenance import run_maintenance
 from storage.lake import Lake
-from storage.migrate import migrate
 from tests.api.invoices import e_invoice
 from tests.api.service import Service, is_ready, serve_with_worker, settings_for
 from tests.api.test_documents import upload
 from tests.commands.process import docrail
-from tests.postgres import empty_database
+from tests.postgres import migrated_database
 from tests.s3 import Bucket, bucket, s3_server
 from tests.stack import Servers, eventually
 from tests.storage.lakes import ask
@@ -34,8 +33,7 @@ LARGE = {
 @pytest.fixture
 async def in_s3(embedded: Servers, bucket: Bucket, tmp_path: Path) -> AsyncIterator[Service]:
     """An API and a worker with a database of their own: all that is filed there is theirs."""
-    async with empty_database(embedded.dsn) as dsn:
-        await migrate(dsn)
+    async with migrated_database(embedded.dsn) as dsn:
         settings = settings_for(embedded.temporal_address, dsn, tmp_path).model_copy(
             update={"store": bucket.location, "store_endpoint": bucket.endpoint}
         )

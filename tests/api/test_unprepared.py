@@ -15,9 +15,8 @@ from operations.connection import Connection
 from operations.definitions import publish_shipped
 from operations.documents import start_waiting_documents
 from operations.namespace import prepare_namespace
-from storage.migrate import migrate
 from tests.api.service import HELLO, Service, serve, settings_for
-from tests.postgres import empty_database
+from tests.postgres import migrated_database
 from tests.stack import Servers
 
 MISSING = "nowhere"
@@ -78,8 +77,7 @@ async def test_a_list_by_attributes_that_are_missing_is_refused_with_what_to_do(
 @pytest.fixture
 async def own_dsn(embedded: Servers) -> AsyncIterator[str]:
     """A database whose documents no other API starts the runs of."""
-    async with empty_database(embedded.dsn) as name:
-        await migrate(name)
+    async with migrated_database(embedded.dsn) as name:
         yield name
 
 

@@ -13,9 +13,8 @@ from operations.principal import DEFAULT_TENANT
 from storage.audit import list_events
 from storage.calibrations import load_calibration, save_outcomes
 from storage.db import open_pool
-from storage.migrate import migrate
 from tests.commands.process import Ended, docrail
-from tests.postgres import empty_database
+from tests.postgres import migrated_database
 from tests.stack import Servers
 
 SAMPLES = Path(__file__).parents[2] / "samples"
@@ -23,8 +22,7 @@ SAMPLES = Path(__file__).parents[2] / "samples"
 
 @pytest.fixture
 async def dsn(embedded: Servers) -> AsyncIterator[str]:
-    async with empty_database(embedded.dsn) as name:
-        await migrate(name)
+    async with migrated_database(embedded.dsn) as name:
         yield name
 
 

@@ -6,18 +6,16 @@ from collections.abc import AsyncIterator
 import pytest
 
 from dag.values import Json
-from storage.migrate import migrate
 from tests.api.service import Service, serve_with_worker, settings_for
 from tests.commands.process import Ended, docrail
 from tests.loopback import loopback, reply_json
-from tests.postgres import empty_database
+from tests.postgres import migrated_database
 from tests.stack import Servers, eventually
 
 
 @pytest.fixture(scope="module")
 async def service(embedded: Servers, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Service]:
-    async with empty_database(embedded.dsn) as dsn:
-        await migrate(dsn)
+    async with migrated_database(embedded.dsn) as dsn:
         settings = settings_for(embedded.temporal_address, dsn, tmp_path_factory.mktemp("letters"))
         async with serve_with_worker(settings) as served:
             yield served

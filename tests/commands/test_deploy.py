@@ -7,17 +7,15 @@ from pathlib import Path
 import pytest
 
 from settings import Settings
-from storage.migrate import migrate
 from tests.api.service import settings_for, work
 from tests.commands.process import Ended, docrail, running
-from tests.postgres import empty_database
+from tests.postgres import migrated_database
 from tests.stack import Servers
 
 
 @pytest.fixture
 async def settings(embedded: Servers, tmp_path: Path) -> AsyncIterator[Settings]:
-    async with empty_database(embedded.dsn) as dsn:
-        await migrate(dsn)
+    async with migrated_database(embedded.dsn) as dsn:
         yield settings_for(embedded.temporal_address, dsn, tmp_path)
 
 

@@ -6,10 +6,9 @@ from collections.abc import AsyncIterator
 import pytest
 
 from dag.values import Json
-from storage.migrate import migrate
 from tests.api.service import Service, serve_with_worker, settings_for
 from tests.commands.process import Ended, docrail
-from tests.postgres import empty_database
+from tests.postgres import migrated_database
 from tests.stack import Servers, eventually
 
 STEPS: list[dict[str, Json]] = [
@@ -25,8 +24,7 @@ INNER: dict[str, Json] = {"id": "explained_inside", "steps": [{"id": "ask", "wai
 
 @pytest.fixture(scope="module")
 async def service(embedded: Servers, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Service]:
-    async with empty_database(embedded.dsn) as dsn:
-        await migrate(dsn)
+    async with migrated_database(embedded.dsn) as dsn:
         settings = settings_for(embedded.temporal_address, dsn, tmp_path_factory.mktemp("explain"))
         async with serve_with_worker(settings) as served:
             yield served

@@ -6,17 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from storage.migrate import migrate
 from tests.api.service import Service, serve, settings_for
 from tests.commands.process import Ended, docrail
-from tests.postgres import empty_database
+from tests.postgres import migrated_database
 from tests.stack import Servers
 
 
 @pytest.fixture(scope="module")
 async def service(embedded: Servers, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Service]:
-    async with empty_database(embedded.dsn) as dsn:
-        await migrate(dsn)
+    async with migrated_database(embedded.dsn) as dsn:
         settings = settings_for(embedded.temporal_address, dsn, tmp_path_factory.mktemp("limits"))
         async with serve(settings) as served:
             yield served

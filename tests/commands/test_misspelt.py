@@ -7,10 +7,9 @@ from collections.abc import AsyncIterator
 import pytest
 
 from dag.values import Json
-from storage.migrate import migrate
 from tests.api.service import Service, serve_with_worker, settings_for
 from tests.commands.process import Ended, docrail
-from tests.postgres import empty_database
+from tests.postgres import migrated_database
 from tests.stack import Servers, eventually
 
 FAILING = {"id": "bad", "handler": "fail", "config": {"times": 9, "error": "ValueError"}, "max_retries": 0}
@@ -20,8 +19,7 @@ DEFINITION = f"misspelt_{uuid.uuid4().hex}"
 @pytest.fixture(scope="module")
 async def service(embedded: Servers, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Service]:
     """An API with one failed step in the inbox, and one question in the queue `payments`."""
-    async with empty_database(embedded.dsn) as dsn:
-        await migrate(dsn)
+    async with migrated_database(embedded.dsn) as dsn:
         settings = settings_for(embedded.temporal_address, dsn, tmp_path_factory.mktemp("misspelt"))
         asks: dict[str, Json] = {"id": "asks", "human": {"queue": "payments", "form": {"type": "object"}}}
         async with serve_with_worker(settings) as served:

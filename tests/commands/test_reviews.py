@@ -9,12 +9,11 @@ import typer
 
 from commands.answers import parse_answer
 from dag.values import Json
-from storage.migrate import migrate
 from tests.api.customer import open_item, start, unique, until_waiting
 from tests.api.invoices import e_invoice
 from tests.api.service import Service, serve_with_worker, settings_for
 from tests.commands.process import Ended, docrail
-from tests.postgres import empty_database
+from tests.postgres import migrated_database
 from tests.stack import Servers, eventually
 
 FORM = {
@@ -26,8 +25,7 @@ FORM = {
 
 @pytest.fixture(scope="module")
 async def service(embedded: Servers, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Service]:
-    async with empty_database(embedded.dsn) as dsn:
-        await migrate(dsn)
+    async with migrated_database(embedded.dsn) as dsn:
         settings = settings_for(embedded.temporal_address, dsn, tmp_path_factory.mktemp("reviews"))
         async with serve_with_worker(settings) as served:
             yield served

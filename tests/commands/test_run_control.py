@@ -6,12 +6,11 @@ from collections.abc import AsyncIterator
 import pytest
 
 from dag.values import Json
-from storage.migrate import migrate
 from tests.api.service import SLOW, Service, serve_with_worker, settings_for
 from tests.api.test_stuck_runs import start_broken
 from tests.commands.process import Ended, docrail
 from tests.loopback import loopback, reply_json
-from tests.postgres import empty_database
+from tests.postgres import migrated_database
 from tests.stack import Servers, eventually
 
 UNDOES_FOR_LONG: dict[str, Json] = {
@@ -26,8 +25,7 @@ ASKS: dict[str, Json] = {"id": "asks", "steps": [{"id": "reply", "wait": {"for":
 
 @pytest.fixture(scope="module")
 async def service(embedded: Servers, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Service]:
-    async with empty_database(embedded.dsn) as dsn:
-        await migrate(dsn)
+    async with migrated_database(embedded.dsn) as dsn:
         settings = settings_for(embedded.temporal_address, dsn, tmp_path_factory.mktemp("run_control"))
         async with serve_with_worker(settings) as served:
             yield served

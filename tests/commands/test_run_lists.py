@@ -5,10 +5,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from storage.migrate import migrate
 from tests.api.service import HELLO, Service, serve_with_worker, settings_for
 from tests.commands.process import Ended, docrail
-from tests.postgres import empty_database
+from tests.postgres import migrated_database
 from tests.stack import Servers, eventually
 
 WAITING = {"id": "waiting", "deadline_seconds": 0.1, "steps": [{"id": "reply", "wait": {"for": "signal"}}]}
@@ -17,8 +16,7 @@ WAITING = {"id": "waiting", "deadline_seconds": 0.1, "steps": [{"id": "reply", "
 @pytest.fixture(scope="module")
 async def service(embedded: Servers, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Service]:
     """An API with one run that has ended and one that is overdue."""
-    async with empty_database(embedded.dsn) as dsn:
-        await migrate(dsn)
+    async with migrated_database(embedded.dsn) as dsn:
         settings = settings_for(embedded.temporal_address, dsn, tmp_path_factory.mktemp("runs"))
         async with serve_with_worker(settings) as served:
             for definition in (HELLO, WAITING):

@@ -7,10 +7,9 @@ from collections.abc import AsyncIterator
 import pytest
 
 from dag.values import Json
-from storage.migrate import migrate
 from tests.api.service import Service, serve_with_worker, settings_for
 from tests.commands.process import Ended, docrail
-from tests.postgres import empty_database
+from tests.postgres import migrated_database
 from tests.stack import Servers, eventually
 
 TAG = "slow_service"
@@ -57,8 +56,7 @@ STEPS: list[dict[str, Json]] = [
 
 @pytest.fixture(scope="module")
 async def service(embedded: Servers, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Service]:
-    async with empty_database(embedded.dsn) as dsn:
-        await migrate(dsn)
+    async with migrated_database(embedded.dsn) as dsn:
         settings = settings_for(embedded.temporal_address, dsn, tmp_path_factory.mktemp("waits"))
         slow = settings.model_copy(update={"resource_limits": {**settings.resource_limits, TAG: 0.01}})
         async with serve_with_worker(slow) as served:

@@ -18,9 +18,8 @@ from operations.draining import working
 from operations.errors import Unavailable
 from operations.rate_limits import apply_limits
 from settings import Settings
-from storage.migrate import migrate
 from tests.api.service import Service, serve, settings_for
-from tests.postgres import empty_database
+from tests.postgres import migrated_database
 from tests.stack import Servers, eventually
 from worker import build_workers, open_tools
 from workflows.contract import workflow_id
@@ -88,8 +87,7 @@ class Upgraded:
 
 @pytest.fixture(scope="module")
 async def dsn(embedded: Servers) -> AsyncIterator[str]:
-    async with empty_database(embedded.dsn) as made:
-        await migrate(made)
+    async with migrated_database(embedded.dsn) as made:
         yield made
 
 

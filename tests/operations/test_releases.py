@@ -13,8 +13,7 @@ from operations.connection import find_connection
 from operations.definitions import publish, publish_shipped
 from operations.principal import ANONYMOUS
 from settings import Settings
-from storage.migrate import migrate
-from tests.postgres import empty_database
+from tests.postgres import migrated_database
 from tests.stack import Servers
 
 TEXT = "id: shipped\ntitle: release {}\nsteps: [{{id: a, handler: noop}}]\n"
@@ -24,8 +23,7 @@ TEXT = "id: shipped\ntitle: release {}\nsteps: [{{id: a, handler: noop}}]\n"
 async def app(embedded: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[App]:
     """Give an app whose release ships what `release` wrote, on a database of its own."""
     monkeypatch.setattr(definitions, "SHIPPED", tmp_path)
-    async with empty_database(embedded.dsn) as dsn:
-        await migrate(dsn)
+    async with migrated_database(embedded.dsn) as dsn:
         settings = Settings(database_url=dsn, data_dir=tmp_path, temporal_address=embedded.temporal_address)
         connection = find_connection(settings.temporal_address, settings.temporal_namespace, envconfig=False)
         async with open_app(settings, connection) as opened:
