@@ -14,6 +14,7 @@ from typer.main import get_command
 import program
 from activities.registry import Handler, load_catalogue
 from api.app import create_app
+from docs import schema
 from operations.handlers import REQUIRED, Schema, default_words, lines_of, type_words
 from settings import Settings
 
@@ -33,6 +34,7 @@ def main() -> None:
     for name, text in pages().items():
         (REFERENCE / name).write_text(text, "utf-8")
         sys.stdout.write(f"wrote docs/reference/{name}\n")
+    schema.main()
 
 
 def _settings() -> Iterator[str]:

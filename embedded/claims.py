@@ -16,6 +16,8 @@ from embedded.processes import ProcessError
 HOST = "127.0.0.1"
 WEBHOOK_SECRET = Path("secrets", "default", "webhooks")
 """In the data folder: where a worker looks for it that is told of no other folder of secrets."""
+FORMAT_FILE, FORMAT = "format", "1\n"
+"""In the data folder: which format its servers' data has. Another one is refused."""
 FREE_PORTS = range(20000, 32000)
 """Where free ports are looked for: below Linux's ephemeral range (32768 and up), in which a client that reconnects to a
 killed server's port can be given that very port as its own, connect to itself and keep the server from coming back."""
@@ -70,9 +72,24 @@ class DataInUseError(ProcessError):
         )
 
 
+class EarlierDataFolderError(ProcessError):
+    """The data folder was made by an earlier build, whose data this one does not read."""
+
+    def __init__(self, data_dir: Path) -> None:
+        super().__init__(
+            f"{data_dir} was made by an earlier build of Docrail, whose data this one does not read. Nothing in it was "
+            "changed: move it, or choose another folder with --data"
+        )
+
+
 @contextmanager
 def hold(data_dir: Path) -> Iterator[None]:
-    """Make the data folder and keep every other stack off it. Raises DataInUseError, DataFolderError."""
+    """Make the data folder and keep every other stack off it.
+
+    Raises DataInUseError, DataFolderError, EarlierDataFolderError; the last leaves the folder as it is.
+    """
+    if _has_other_format(data_dir):
+        raise EarlierDataFolderError(data_dir)
     try:
         data_dir.mkdir(parents=True, exist_ok=True)
         lock = (data_dir / "lock").open("a+")
@@ -87,7 +104,16 @@ def hold(data_dir: Path) -> Iterator[None]:
         lock.truncate(0)
         lock.write(str(os.getpid()))
         lock.flush()
+        (data_dir / FORMAT_FILE).write_text(FORMAT)
         yield
+
+
+def _has_other_format(data_dir: Path) -> bool:
+    """Return whether servers keep data in the folder that is not in this build's format."""
+    marker = data_dir / FORMAT_FILE
+    if marker.exists():
+        return marker.read_text("utf-8") != FORMAT
+    return any((data_dir / server).exists() for server in ("postgres", "temporal"))
 
 
 def keep_key(data_dir: Path) -> str:

@@ -111,11 +111,16 @@ async def start_postgres(data_dir: Path, *, report: Report) -> PostgresServer:
     return PostgresServer(place.dsn, process, None if place.sockets == place.home else place.sockets)
 
 
-def _prepare(data_dir: Path) -> _Place:
+def find_programs() -> Path:
+    """Return the folder of PostgreSQL's programs. Raises MissingPostgresError."""
     package = find_spec(PACKAGE)  # looked up, not imported: importing it makes files in the user's home
     if package is None or not package.submodule_search_locations:
         raise MissingPostgresError(f"PostgreSQL is not installed: it comes with the package {PACKAGE}")
-    programs = Path(package.submodule_search_locations[0]) / PROGRAMS
+    return Path(package.submodule_search_locations[0]) / PROGRAMS
+
+
+def _prepare(data_dir: Path) -> _Place:
+    programs = find_programs()
     home = data_dir.absolute() / "postgres"
     user = _user(home)
     sockets = home

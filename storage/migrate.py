@@ -1,4 +1,4 @@
-"""Brings a database to the schema this code expects: each file of migrations/ once, in order, forward only."""
+"""Bring a database to the schema that this code expects: apply each file of migrations/ once, in order."""
 
 import hashlib
 import re
@@ -21,7 +21,7 @@ CREATE TABLE IF NOT EXISTS migrations (
 LOAD_APPLIED = "SELECT name, sha256 FROM migrations"
 RECORD_APPLIED = "INSERT INTO migrations (name, sha256) VALUES ($1, $2)"
 
-_NAME = re.compile(r"\d{4}_(pre|post)_[a-z0-9_]+\.sql")
+_NAME = re.compile(r"\d{4}_[a-z0-9_]+\.sql")
 
 
 class MigrationError(StorageError):
@@ -30,6 +30,16 @@ class MigrationError(StorageError):
     def __init__(self, name: str, message: str) -> None:
         super().__init__(f"migration {name}: {message}")
         self.name = name
+
+
+class EarlierDataError(StorageError):
+    """The database was made by an earlier build, whose tables this one does not read."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "this database was made by an earlier build of Docrail, whose data this one does not read; nothing was "
+            "changed: use a new, empty database"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +58,8 @@ async def migrate(dsn: str, *, folder: Path = FOLDER) -> list[str]:
     Each file runs in its own transaction, so a failing one leaves nothing of itself. Files that a newer release
     applied and this one does not have are left alone.
 
-    Raises: MigrationError (edited after it was applied, out of order, badly named); asyncpg errors of the SQL itself.
+    Raises: MigrationError (edited after it was applied, out of order, badly named), EarlierDataError, and then nothing
+    is changed; asyncpg errors of the SQL itself.
     """
     migrations = _read(folder)
     connection = await asyncpg.connect(dsn, timeout=CONNECT_SECONDS)
@@ -72,7 +83,7 @@ def _read(folder: Path) -> list[_Migration]:
     numbers: dict[str, str] = {}
     for migration in migrations:
         if not _NAME.fullmatch(migration.name):
-            raise MigrationError(migration.name, "expected a name like 0001_pre_add_due_at.sql (pre or post)")
+            raise MigrationError(migration.name, "expected a name like 0002_add_due_at.sql")
         number = migration.name[:4]
         if other := numbers.get(number):
             raise MigrationError(migration.name, f"has the same number as {other}")
@@ -81,6 +92,8 @@ def _read(folder: Path) -> list[_Migration]:
 
 
 def _missing(migrations: list[_Migration], applied: dict[str, str]) -> list[_Migration]:
+    if applied and not any(migration.name in applied for migration in migrations):
+        raise EarlierDataError
     newest = max(applied, default="")
     for migration in migrations:
         if migration.name not in applied:

@@ -17,7 +17,16 @@ from temporalio.api.operatorservice.v1 import ListSearchAttributesRequest
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 from temporalio.client import Client
 
-from embedded.claims import FREE_PORTS, HOST, DataInUseError, PortTakenError, claim_port, claim_ports, hold
+from embedded.claims import (
+    FREE_PORTS,
+    HOST,
+    DataInUseError,
+    EarlierDataFolderError,
+    PortTakenError,
+    claim_port,
+    claim_ports,
+    hold,
+)
 from embedded.postgres import ForeignFolderError, PostgresServer, start_postgres
 from embedded.temporal import SEARCH_ATTRIBUTES, TemporalServer, start_temporal
 from tests.stack import Servers, eventually, survivors
@@ -202,4 +211,23 @@ def test_a_folder_has_one_stack_at_a_time(tmp_path: Path) -> None:
     ):
         pass
     with hold(tmp_path):
+        pass
+
+
+@pytest.mark.parametrize("server", ["postgres", "temporal"])
+def test_a_folder_of_an_earlier_build_is_refused_and_left_as_it_is(tmp_path: Path, server: str) -> None:
+    (tmp_path / server).mkdir()
+    (tmp_path / "lock").write_text("4711")
+    before = {path: path.stat() for path in (tmp_path, *tmp_path.iterdir())}
+    with pytest.raises(EarlierDataFolderError, match=r"made by an earlier build.*Nothing in it was changed: move it"):
+        hold(tmp_path).__enter__()
+    assert {path: path.stat() for path in (tmp_path, *tmp_path.iterdir())} == before
+
+
+def test_a_folder_of_this_build_is_opened_again_and_one_of_another_format_is_not(tmp_path: Path) -> None:
+    for _ in range(2):
+        with hold(tmp_path):
+            (tmp_path / "postgres").mkdir(exist_ok=True)
+    (tmp_path / "format").write_text("0\n")
+    with pytest.raises(EarlierDataFolderError), hold(tmp_path):
         pass

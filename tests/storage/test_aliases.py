@@ -18,9 +18,7 @@ from storage.aliases import (
 )
 from storage.db import Database, NotStored, transaction
 from storage.definitions import publish
-from storage.migrate import FOLDER, migrate
-from tests.postgres import COMMITTING, OTHER_TENANT, TENANT, empty_database, new_document_id
-from tests.stack import Servers
+from tests.postgres import COMMITTING, OTHER_TENANT, TENANT, new_document_id
 
 FIRST = Move(STABLE, None, Target(1))
 
@@ -136,26 +134,3 @@ async def test_publishing_does_not_wait_for_a_mover(pool: asyncpg.Pool) -> None:
         await lock_definition(connection, COMMITTING, definition_id)
         async with asyncio.timeout(5):
             await publish_versions(pool, 2, tenant_id=COMMITTING, definition_id=definition_id)
-
-
-async def test_definitions_of_an_older_release_keep_what_new_runs_got(
-    embedded: Servers, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    older = tmp_path_factory.mktemp("older")
-    for path in sorted(FOLDER.glob("*.sql"))[:2]:
-        (older / path.name).write_text(path.read_text())
-    async with empty_database(embedded.dsn) as dsn:
-        await migrate(dsn, folder=older)
-        connection = await asyncpg.connect(dsn)
-        for definition_id, version in (("a", 1), ("a", 2), ("b", 1)):
-            await connection.execute(
-                "INSERT INTO definitions (tenant_id, definition_id, version, digest, body, source)"
-                " VALUES ('t', $1, $2, $3, '{}', '')",
-                *(definition_id, version, f"{definition_id}{version}"),
-            )
-        await migrate(dsn)
-        aliases = await load_aliases(connection, "t", ["a", "b"])
-        history = await load_stable_history(connection, "t", "a")
-        await connection.close()
-    assert aliases == {"a": {STABLE: Target(2)}, "b": {STABLE: Target(1)}}
-    assert history == [(MoveKind.PUBLISH, 1), (MoveKind.PUBLISH, 2)]

@@ -56,7 +56,7 @@ async def test_events_of_an_item_are_found(db: PoolConnectionProxy) -> None:
 )
 async def test_the_database_refuses_to_change_events(db: PoolConnectionProxy, statement: str) -> None:
     await chain(db, "kept", 1)
-    with pytest.raises(asyncpg.InsufficientPrivilegeError, match="only ever added"):
+    with pytest.raises(asyncpg.InsufficientPrivilegeError, match="append-only"):
         await db.execute(statement)
 
 

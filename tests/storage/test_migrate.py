@@ -9,6 +9,7 @@ from pathlib import Path
 import asyncpg
 import pytest
 
+from docs.schema import SCHEMA, dump
 from storage.db import StorageError
 from storage.migrate import FOLDER, MigrationError, migrate
 from tests.postgres import empty_database
@@ -70,7 +71,7 @@ async def test_an_edited_migration_is_named_and_nothing_is_applied(empty: str, f
     await migrate(empty, folder=folder)
     edited = folder / ALL[0]
     edited.write_text(edited.read_text() + "-- a comment\n")
-    (folder / "9998_post_new.sql").write_text("CREATE TABLE never (id int)")
+    (folder / "9998_new.sql").write_text("CREATE TABLE never (id int)")
     with pytest.raises(MigrationError, match=re.escape(f"{ALL[0]}: was edited")):
         await migrate(empty, folder=folder)
     assert "never" not in await tables(empty)
@@ -78,7 +79,7 @@ async def test_an_edited_migration_is_named_and_nothing_is_applied(empty: str, f
 
 async def test_a_failing_migration_leaves_nothing_of_itself_and_can_be_corrected(empty: str, folder: Path) -> None:
     await migrate(empty, folder=folder)
-    new = folder / "9998_pre_new.sql"
+    new = folder / "9998_new.sql"
     new.write_text("CREATE TABLE half (id int); SELECT 1 / 0;")
     with pytest.raises(asyncpg.DivisionByZeroError):
         await migrate(empty, folder=folder)
@@ -89,7 +90,7 @@ async def test_a_failing_migration_leaves_nothing_of_itself_and_can_be_corrected
 
 
 async def test_an_older_release_starts_on_a_newer_database(empty: str, folder: Path) -> None:
-    (folder / "9998_pre_new.sql").write_text("CREATE TABLE newer (id int)")
+    (folder / "9998_new.sql").write_text("CREATE TABLE newer (id int)")
     await migrate(empty, folder=folder)
     assert await migrate(empty) == []
 
@@ -97,9 +98,9 @@ async def test_an_older_release_starts_on_a_newer_database(empty: str, folder: P
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("0000_pre_late.sql", "comes before"),
-        ("0002_add_column.sql", "expected a name like"),
-        (ALL[0].replace("_pre_", "_post_"), "has the same number"),
+        ("0000_late.sql", "comes before"),
+        ("0002-add-column.sql", "expected a name like"),
+        ("0001_other.sql", "has the same number"),
     ],
 )
 async def test_a_misnamed_or_late_migration_is_refused(empty: str, folder: Path, name: str, message: str) -> None:
@@ -109,22 +110,16 @@ async def test_a_misnamed_or_late_migration_is_refused(empty: str, folder: Path,
         await migrate(empty, folder=folder)
 
 
-async def test_open_items_of_an_earlier_release_rise_from_now_on(empty: str, folder: Path) -> None:
-    for path in folder.glob("*.sql"):
-        if path.name >= "0010":
-            path.unlink()
+async def test_a_database_of_an_earlier_build_is_refused_and_left_as_it_is(empty: str, folder: Path) -> None:
+    (folder / ALL[0]).rename(folder / "0001_pre_first_tables.sql")
+    (folder / "0014_pre_lake_filing.sql").write_text("CREATE TABLE earlier (id int)")
     await migrate(empty, folder=folder)
-    connection = await asyncpg.connect(empty)
-    await connection.execute(
-        """INSERT INTO documents (document_id, tenant_id, sha256, size_bytes, media_type, file_name, sla_hours)
-           VALUES ('doc_1', 'acme', repeat('0', 64), 1, 'application/pdf', 'a.pdf', 24)"""
-    )
-    await connection.execute(
-        """INSERT INTO reviews
-                  (document_id, tenant_id, review_id, run_id, band, priority, parts, reasons, summary, due_at)
-           VALUES ('doc_1', 'acme', 'rev_1', 'invoice.doc_1', 2, 50, '{"sla": 1, "value": 0.5}', '[]', '{}', now())"""
-    )
-    await migrate(empty)
-    found = await connection.fetchrow("SELECT band, priority, parts::text, sla_from IS NULL AS still FROM reviews")
-    await connection.close()
-    assert tuple(found or ()) == (0, 20, '{"value": 0.5}', False)
+    before = dump(empty)
+    with pytest.raises(StorageError, match=r"made by an earlier build of Docrail.*nothing was changed"):
+        await migrate(empty)
+    assert dump(empty) == before
+
+
+def test_the_committed_schema_is_what_the_migrations_make(dsn: str) -> None:
+    """After a new migration: make docs."""
+    assert SCHEMA.read_text("utf-8") == dump(dsn)

@@ -1,0 +1,452 @@
+-- The initial schema. Every table carries its tenant, and every query starts from it.
+
+-- Documents ----------------------------------------------------------------------------------------------------------
+
+CREATE TABLE documents (
+    document_id         text PRIMARY KEY,
+    tenant_id           text NOT NULL,
+    sha256              text NOT NULL CHECK (sha256 ~ '^[0-9a-f]{64}$'),
+    size_bytes          bigint NOT NULL CHECK (size_bytes >= 0),
+    media_type          text NOT NULL,
+    file_name           text NOT NULL,
+    source              text NOT NULL DEFAULT '',
+    uploaded_by         text NOT NULL DEFAULT '', -- starts the run as well, even if the run starts later
+    sla_hours           double precision NOT NULL CHECK (sla_hours > 0),
+    received_at         timestamptz NOT NULL DEFAULT now(),
+    duplicate_of        text,
+    definition          text,                     -- `invoice` or `invoice@4`, named by the upload or chosen by a rule
+    run_id              text,
+    run_started_at      timestamptz,
+    outcome             text,                     -- success or failed
+    processing_seconds  double precision,         -- from received_at to metrics_recorded_at
+    confidence          double precision,         -- NULL if nothing was read
+    metrics_recorded_at timestamptz,
+    original_removed_at timestamptz,              -- the row outlives the bytes
+    UNIQUE (tenant_id, document_id)
+);
+-- Of two concurrent uploads of the same bytes, exactly one is the first.
+CREATE UNIQUE INDEX documents_first ON documents (tenant_id, sha256) WHERE duplicate_of IS NULL;
+CREATE INDEX documents_newest ON documents (tenant_id, received_at DESC, document_id DESC);
+CREATE INDEX documents_unstarted ON documents (received_at) WHERE run_started_at IS NULL;
+-- For the removal of old originals, across all tenants: blobs are shared.
+CREATE INDEX documents_by_sha256 ON documents (sha256);
+
+-- Histograms of finished documents, updated by the statement that marks a document as counted: a scrape reads about ten
+-- rows of each tenant instead of every document. They can be rebuilt from `documents`. A bucket is named by its upper
+-- bound, so that the bounds can change.
+CREATE TABLE document_counts (
+    tenant_id      text NOT NULL,
+    outcome        text NOT NULL CHECK (outcome IN ('success', 'failed')),
+    seconds_le     double precision NOT NULL,
+    confidence_le  double precision,
+    documents      bigint NOT NULL,
+    seconds_sum    double precision NOT NULL,
+    confidence_sum double precision NOT NULL,
+    UNIQUE NULLS NOT DISTINCT (tenant_id, outcome, seconds_le, confidence_le)
+) WITH (fillfactor = 50); -- room for new versions of rows that change with every document
+
+CREATE TABLE processed_documents (
+    tenant_id      text NOT NULL,
+    sha256         text NOT NULL CHECK (sha256 ~ '^[0-9a-f]{64}$'),
+    reader_version text NOT NULL,
+    data           jsonb NOT NULL,
+    created_at     timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, sha256, reader_version)
+);
+
+-- What people corrected. The last row of a field that is not undone counts.
+CREATE TABLE corrections (
+    correction_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    tenant_id     text NOT NULL,
+    document_id   text NOT NULL,
+    field         text NOT NULL,
+    act           text NOT NULL CHECK (act IN ('lock', 'unlock')),
+    value         text,                            -- NULL: the document does not have the field
+    read_value    text,                            -- the value before the correction
+    read_source   text NOT NULL DEFAULT '',
+    page          integer,
+    box           double precision[],
+    corrected_by  text NOT NULL,
+    corrected_at  timestamptz NOT NULL DEFAULT clock_timestamp(),
+    why           text NOT NULL DEFAULT '',
+    undone_at     timestamptz,
+    FOREIGN KEY (tenant_id, document_id) REFERENCES documents (tenant_id, document_id)
+);
+CREATE INDEX corrections_of_document ON corrections (tenant_id, document_id, correction_id DESC);
+
+-- A version is one state of what is known about a document. The same state again is the same version and the same file.
+CREATE TABLE lake_versions (
+    tenant_id   text NOT NULL,
+    document_id text NOT NULL,
+    version     integer NOT NULL CHECK (version > 0),
+    content     text NOT NULL CHECK (content ~ '^[0-9a-f]{64}$'), -- sha256 of the invoice as JSON
+    saved_at    timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, document_id, version),
+    FOREIGN KEY (tenant_id, document_id) REFERENCES documents (tenant_id, document_id)
+);
+
+-- Definitions ----------------------------------------------------------------------------------------------------------
+
+CREATE TABLE definitions (
+    tenant_id     text NOT NULL,
+    definition_id text NOT NULL,
+    version       integer NOT NULL CHECK (version > 0),
+    digest        text NOT NULL,
+    body          json NOT NULL, -- not jsonb, which rewrites numbers: the digest covers these very characters
+    source        text NOT NULL,
+    created_at    timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, definition_id, version),
+    UNIQUE (tenant_id, definition_id, digest)
+);
+
+CREATE TABLE definition_aliases (
+    tenant_id     text NOT NULL,
+    definition_id text NOT NULL,
+    alias         text NOT NULL CHECK (alias ~ '^[a-z][a-z0-9_-]{0,31}$'),
+    version       integer NOT NULL,
+    percent       smallint CHECK (percent BETWEEN 0 AND 100), -- of new runs; only a canary has one
+    PRIMARY KEY (tenant_id, definition_id, alias),
+    FOREIGN KEY (tenant_id, definition_id, version) REFERENCES definitions (tenant_id, definition_id, version),
+    CHECK ((alias = 'canary') = (percent IS NOT NULL))
+);
+
+-- Append-only. A NULL version means that there is no such alias.
+CREATE TABLE alias_moves (
+    move_id       bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    tenant_id     text NOT NULL,
+    definition_id text NOT NULL,
+    alias         text NOT NULL,
+    kind          text NOT NULL CHECK (kind IN ('publish', 'set', 'remove', 'rollback')),
+    from_version  integer,
+    from_percent  smallint,
+    to_version    integer,
+    to_percent    smallint,
+    moved_by      text NOT NULL,
+    moved_at      timestamptz NOT NULL DEFAULT now(),
+    reason        text NOT NULL DEFAULT ''
+);
+CREATE INDEX alias_moves_of ON alias_moves (tenant_id, definition_id, move_id DESC);
+
+-- Every list of routing rules so far; the highest revision is in force.
+CREATE TABLE routing_rules (
+    tenant_id text NOT NULL,
+    revision  integer NOT NULL CHECK (revision > 0),
+    rules     json NOT NULL,
+    source    text NOT NULL,
+    set_by    text NOT NULL,
+    set_at    timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, revision)
+);
+
+-- Runs -----------------------------------------------------------------------------------------------------------------
+
+CREATE TABLE executions (
+    execution_id  text PRIMARY KEY,
+    tenant_id     text NOT NULL,
+    definition_id text NOT NULL,
+    version       integer NOT NULL,
+    created_at    timestamptz NOT NULL DEFAULT now(),
+    run_id        text,
+    triggered_at  timestamptz,
+    FOREIGN KEY (tenant_id, definition_id, version) REFERENCES definitions (tenant_id, definition_id, version)
+);
+
+-- A cache: it may be emptied at any time.
+CREATE TABLE step_cache (
+    tenant_id  text NOT NULL,
+    cache_key  text NOT NULL CHECK (cache_key ~ '^[0-9a-f]{64}$'), -- of handler, config as written and resolved key
+    handler    text NOT NULL,
+    output     json NOT NULL, -- not jsonb, which loses the order of an output's fields
+    made_at    timestamptz NOT NULL DEFAULT now(),
+    expires_at timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, cache_key)
+);
+-- For the removal of expired entries, across all tenants.
+CREATE INDEX step_cache_expired ON step_cache (expires_at);
+
+-- Runs that did not end within their deadline. A retried run starts again, so it can become overdue again.
+CREATE TABLE overdue_runs (
+    tenant_id        text NOT NULL,
+    run_id           text NOT NULL,
+    started_at       timestamptz NOT NULL, -- by the engine's clock; identifies the row together with the run
+    definition_id    text NOT NULL,
+    version          integer NOT NULL,
+    document_id      text,
+    deadline_seconds double precision NOT NULL,
+    recorded_at      timestamptz NOT NULL DEFAULT now(),
+    notified_at      timestamptz, -- NULL: no one to notify, or the notification has not been sent
+    PRIMARY KEY (tenant_id, run_id, started_at)
+);
+
+-- Every step that failed for good, and how it was resolved.
+CREATE TABLE dead_letters (
+    tenant_id     text NOT NULL,
+    run_id        text NOT NULL,
+    step_id       text NOT NULL, -- the step's input is not stored: a retry resolves its config again
+    definition_id text NOT NULL,
+    version       integer NOT NULL,
+    handler       text,          -- NULL: a step of another kind
+    document_id   text,
+    status        text NOT NULL CHECK (status IN ('parked', 'failed', 'resolved')),
+    error_type    text NOT NULL,
+    error_message text NOT NULL,
+    retryable     boolean NOT NULL,
+    attempts      integer NOT NULL,
+    failed_at     timestamptz NOT NULL,
+    told_at       timestamptz NOT NULL, -- by the run's clock; older reports are ignored
+    resolution    text CHECK (resolution IN ('retry', 'skip', 'output', 'abort', 'dismiss')),
+    resolved_by   text,
+    resolved_at   timestamptz,
+    PRIMARY KEY (tenant_id, run_id, step_id),
+    CHECK ((status = 'resolved') = (resolution IS NOT NULL))
+);
+CREATE INDEX dead_letters_newest ON dead_letters (tenant_id, failed_at DESC, run_id DESC, step_id DESC);
+CREATE INDEX dead_letters_open ON dead_letters (tenant_id, error_type) WHERE status <> 'resolved';
+
+-- What people did to runs and their failed steps. Append-only.
+CREATE TABLE operator_actions (
+    action_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    tenant_id text NOT NULL,
+    run_id    text NOT NULL,
+    step_id   text,           -- NULL: the whole run
+    action    text NOT NULL,
+    details   jsonb NOT NULL, -- what the person entered: configs, outputs, a reason, a version
+    acted_by  text NOT NULL,
+    acted_at  timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX operator_actions_of ON operator_actions (tenant_id, run_id, action_id DESC);
+
+-- Models ---------------------------------------------------------------------------------------------------------------
+
+-- One row for each answer that was paid for, useful or not.
+CREATE TABLE model_usage (
+    usage_id        bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    tenant_id       text NOT NULL,
+    used_at         timestamptz NOT NULL DEFAULT now(),
+    model           text NOT NULL,
+    prompt_version  text NOT NULL DEFAULT '', -- empty: the definition has its own prompt
+    run_id          text NOT NULL,
+    step_id         text NOT NULL,
+    attempt         integer NOT NULL,
+    document_id     text,
+    outcome         text NOT NULL,
+    input_tokens    bigint NOT NULL CHECK (input_tokens >= 0),
+    output_tokens   bigint NOT NULL CHECK (output_tokens >= 0),
+    thinking_tokens bigint NOT NULL CHECK (thinking_tokens >= 0),
+    cost            numeric(14, 6) NOT NULL CHECK (cost >= 0),
+    currency        text NOT NULL,
+    priced_as       text NOT NULL, -- the entry of the price table; * is an estimate
+    prices_read_on  date NOT NULL
+);
+CREATE INDEX model_usage_of_document ON model_usage (tenant_id, document_id) WHERE document_id IS NOT NULL;
+CREATE INDEX model_usage_newest ON model_usage (tenant_id, used_at DESC);
+
+-- Totals of model_usage, so that a budget check or a page of metrics does not add up a day's rows.
+CREATE TABLE model_days (
+    tenant_id       text NOT NULL,
+    day             date NOT NULL, -- UTC
+    model           text NOT NULL,
+    outcome         text NOT NULL,
+    answers         bigint NOT NULL,
+    input_tokens    bigint NOT NULL,
+    output_tokens   bigint NOT NULL,
+    thinking_tokens bigint NOT NULL,
+    cost            numeric(14, 6) NOT NULL,
+    PRIMARY KEY (tenant_id, day, model, outcome)
+);
+CREATE INDEX model_days_by_day ON model_days (day);
+
+-- The current holder of a piece of work, so that no one else starts it too. A lease, not a lock: it expires.
+CREATE TABLE reading_leases (
+    tenant_id  text NOT NULL,
+    work_key   text NOT NULL,
+    holder     text NOT NULL,
+    expires_at timestamptz NOT NULL,
+    note       jsonb NOT NULL DEFAULT '{}', -- from the last holder to the next
+    PRIMARY KEY (tenant_id, work_key)
+);
+CREATE INDEX reading_leases_expired ON reading_leases (expires_at);
+
+-- Assessment -----------------------------------------------------------------------------------------------------------
+
+-- What each assessed document is compared by, normalised. Replaced when the document is assessed again.
+CREATE TABLE seen_invoices (
+    tenant_id     text NOT NULL,
+    document_id   text NOT NULL,
+    sha256        text NOT NULL,
+    document_type text NOT NULL,
+    number_key    text,
+    vat_id        text,
+    iban          text,
+    name_key      text,
+    total         numeric,
+    issued_on     date,
+    seen_at       timestamptz NOT NULL DEFAULT clock_timestamp(), -- the first time
+    PRIMARY KEY (tenant_id, document_id),
+    FOREIGN KEY (tenant_id, document_id) REFERENCES documents (tenant_id, document_id)
+);
+CREATE INDEX seen_invoices_by_number ON seen_invoices (tenant_id, number_key) WHERE number_key IS NOT NULL;
+CREATE INDEX seen_invoices_by_total ON seen_invoices (tenant_id, total, issued_on) WHERE total IS NOT NULL;
+
+-- What approvals taught about each vendor. vendor_keys lead to it.
+CREATE TABLE vendors (
+    tenant_id  text NOT NULL,
+    vendor_key text NOT NULL, -- the most reliable key at the first approval: vat:..., iban:... or name:...
+    memory     json NOT NULL, -- not jsonb, which loses the order: the newest comes last
+    updated_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, vendor_key)
+);
+CREATE TABLE vendor_keys (
+    tenant_id  text NOT NULL,
+    key        text NOT NULL,
+    vendor_key text, -- NULL: several vendors share this key, so it identifies none
+    PRIMARY KEY (tenant_id, key)
+);
+
+-- Whether each value that was read proved right when a person approved or corrected it.
+CREATE TABLE field_outcomes (
+    tenant_id   text NOT NULL,
+    document_id text NOT NULL,
+    field       text NOT NULL,
+    raw         double precision NOT NULL, -- confidence before calibration
+    was_right   boolean NOT NULL,
+    family      text NOT NULL,             -- the vendor's key
+    decided_at  timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, document_id, field)
+);
+CREATE INDEX field_outcomes_newest ON field_outcomes (tenant_id, decided_at DESC);
+
+-- Without an active row, the shipped calibration is used.
+CREATE TABLE calibrations (
+    tenant_id  text NOT NULL,
+    version    integer NOT NULL CHECK (version > 0),
+    body       json NOT NULL,
+    fitted_on  text NOT NULL, -- a description
+    active     boolean NOT NULL,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (tenant_id, version)
+);
+CREATE UNIQUE INDEX calibrations_active ON calibrations (tenant_id) WHERE active;
+
+-- Reviews --------------------------------------------------------------------------------------------------------------
+
+-- An item asks about a document (document_id), or asks the question of a run's human step (run_id and step_id).
+-- Columns shown to people are json, not jsonb, which loses the order of a form's fields.
+CREATE TABLE reviews (
+    tenant_id          text NOT NULL,
+    review_id          text NOT NULL,
+    document_id        text,
+    run_id             text NOT NULL,
+    step_id            text,
+    run_document_id    text,                              -- the document of the run that asks
+    -- For a human step's item about a document: the item of that document, which represents it in the queue. Open while
+    -- that item is decided: the run has not received its answer yet.
+    document_review_id text,
+    status             text NOT NULL DEFAULT 'open',
+    queue              text NOT NULL DEFAULT 'documents',
+    title              text NOT NULL DEFAULT '',          -- '' until the question of the step is known
+    asked_at           double precision NOT NULL DEFAULT 0, -- by the run's clock; older questions are ignored
+    form               json,                              -- JSON Schema of a decision
+    show               json,
+    band               smallint NOT NULL DEFAULT 0,
+    priority           numeric(6, 3) NOT NULL,            -- without the share of the SLA, which rises with time
+    parts              jsonb NOT NULL,
+    reasons            jsonb NOT NULL,
+    summary            jsonb NOT NULL,
+    due_at             timestamptz,
+    sla_from           timestamptz,                       -- start of the SLA; NULL: the priority does not rise
+    postponed_until    timestamptz,
+    assigned_to        text,
+    assignee_group     text,                              -- NULL: everyone who sees the queue
+    may_not_decide     text[] NOT NULL DEFAULT '{}',      -- names of principals whose decision is refused
+    claimed_by         text,
+    claimed_at         timestamptz,
+    claimed_until      timestamptz,
+    claim_token        bigint NOT NULL DEFAULT 0,         -- rises with every claim: an older token is refused
+    shown_digest       text,                              -- of the document as the queue shows it
+    straight_through   boolean,                           -- whether it passed without a person, or would have
+    audit_sample       boolean NOT NULL DEFAULT false,
+    touched            boolean NOT NULL DEFAULT false,    -- a person corrected a field
+    first_approval     json,                              -- by, at, digest: of an item that needs two approvals
+    approvals_needed   integer NOT NULL DEFAULT 1,        -- equal decisions that a human step needs
+    decided_so_far     json NOT NULL DEFAULT '[]',        -- of each person: by, at, digest, decision, number
+    decision           json,
+    decision_digest    text,                              -- of the document as it was shown for the decision
+    decided_by         text,
+    decided_invoice    json,                              -- the document as it was decided, until the item is reopened
+    taught_vendor      text,                              -- vendors.vendor_key that the approval taught; NULL: none
+    revision           integer NOT NULL DEFAULT 0,        -- rises with every decision, reopening and correction
+    filed_revision     integer NOT NULL DEFAULT 0,        -- the last revision in the lake
+    created_at         timestamptz NOT NULL DEFAULT now(),
+    updated_at         timestamptz NOT NULL DEFAULT now(),
+    closed_at          timestamptz,
+    FOREIGN KEY (tenant_id, document_id) REFERENCES documents (tenant_id, document_id),
+    CHECK ((document_id IS NULL) = (step_id IS NOT NULL))
+);
+-- An item is in one of these two unique indexes only, so concurrent upserts cannot collide on the other.
+CREATE UNIQUE INDEX reviews_of_document ON reviews (document_id);
+CREATE UNIQUE INDEX reviews_of_step ON reviews (tenant_id, run_id, step_id) WHERE step_id IS NOT NULL;
+-- Not unique for the same reason: review_id follows from the document or the step.
+CREATE INDEX reviews_by_id ON reviews (tenant_id, review_id);
+CREATE INDEX reviews_queue ON reviews (tenant_id, status, (-band), (-priority), created_at, review_id);
+CREATE INDEX reviews_queues ON reviews (tenant_id, queue, status, (-band), (-priority), created_at, review_id);
+CREATE INDEX reviews_of_group ON reviews (tenant_id, assignee_group, status, (-band), (-priority), created_at, review_id)
+    WHERE assignee_group IS NOT NULL;
+-- All questions about a document, open or not: a run and its nested runs ask once.
+CREATE INDEX reviews_of_item ON reviews (tenant_id, document_review_id) WHERE document_review_id IS NOT NULL;
+CREATE INDEX reviews_unanswered ON reviews (tenant_id, document_review_id)
+    WHERE document_review_id IS NOT NULL AND status = 'open';
+CREATE INDEX reviews_with_sla ON reviews (due_at) WHERE status = 'open' AND sla_from IS NOT NULL;
+CREATE INDEX reviews_unfiled ON reviews (tenant_id, document_id) WHERE revision > filed_revision;
+
+-- Shares of an item's SLA that were reported. Another due_at is another SLA.
+CREATE TABLE sla_events (
+    tenant_id   text NOT NULL,
+    review_id   text NOT NULL,
+    due_at      timestamptz NOT NULL,
+    percent     smallint NOT NULL,
+    recorded_at timestamptz NOT NULL DEFAULT now(),
+    notified_at timestamptz, -- NULL: no one to notify, or the notification has not been sent
+    PRIMARY KEY (tenant_id, review_id, due_at, percent)
+);
+CREATE INDEX sla_events_untold ON sla_events (recorded_at) WHERE notified_at IS NULL;
+
+-- Totals for dashboards, updated with each act: adding up all reviews would take longer every year.
+CREATE TABLE review_counts (
+    tenant_id text NOT NULL,
+    name      text NOT NULL,
+    label     text NOT NULL,
+    total     double precision NOT NULL,
+    PRIMARY KEY (tenant_id, name, label)
+);
+
+-- Audit ----------------------------------------------------------------------------------------------------------------
+
+-- The hash of each event covers the event before it. The head has the length of the chain, and is locked to append.
+CREATE TABLE audit_events (
+    tenant_id   text NOT NULL,
+    sequence    bigint NOT NULL CHECK (sequence > 0),
+    happened_at timestamptz NOT NULL,
+    actor       text NOT NULL,
+    act         text NOT NULL,
+    review_id   text,
+    document_id text,
+    detail      json NOT NULL, -- not jsonb, which rewrites numbers
+    hash        text NOT NULL,
+    PRIMARY KEY (tenant_id, sequence)
+);
+CREATE INDEX audit_events_of_review ON audit_events (tenant_id, review_id, sequence);
+CREATE INDEX audit_events_of_document ON audit_events (tenant_id, document_id, sequence);
+CREATE TABLE audit_heads (
+    tenant_id text PRIMARY KEY,
+    sequence  bigint NOT NULL,
+    hash      text NOT NULL
+);
+CREATE FUNCTION refuse_audit_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE EXCEPTION 'audit events are append-only: % is refused', TG_OP USING ERRCODE = 'insufficient_privilege';
+END $$;
+CREATE TRIGGER audit_events_stay BEFORE UPDATE OR DELETE ON audit_events
+    FOR EACH ROW EXECUTE FUNCTION refuse_audit_change();
+CREATE TRIGGER audit_events_stay_all BEFORE TRUNCATE ON audit_events
+    FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
