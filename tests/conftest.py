@@ -15,7 +15,10 @@ DRAWN = 40
 OWN_SERVERS = frozenset({"rig", "servers", "up"})
 """Fixtures that start servers of their own, next to `embedded`, which shares those of the session."""
 
+settings.register_profile("quick", max_examples=20, deadline=None)  # make test
+settings.register_profile("thorough", max_examples=100, deadline=None)  # make test-all
 settings.register_profile("fuzz", max_examples=500, deadline=None)  # make fuzz
+settings.load_profile("thorough")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

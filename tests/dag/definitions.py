@@ -11,7 +11,7 @@ from dag.kinds import WaitFor
 from dag.values import Json
 from tests.dag.specification import BREAKS, BY_NUMBER, DURATIONS, READS_ITEM, reads, watches, work_name
 
-LAW = settings(derandomize=True, deadline=None, max_examples=300, database=None)
+LAW = settings(derandomize=True, deadline=None, max_examples=3 * settings().max_examples, database=None)
 """Every law's settings: the same examples on every machine."""
 
 MOST_STEPS = 12

@@ -77,7 +77,7 @@ def _calls_for_the_end(world: World, step: str, fate: Fate) -> bool:
     return fate == RAN if is_abort else fate == ENDED and world.states[step].decided_by == "timeout"
 
 
-@settings(LAW, max_examples=150)
+@settings(LAW, max_examples=LAW.max_examples // 2)
 @given(cases(), picks)
 def test_a_step_over_a_list_tells_of_each_item_in_the_order_of_the_list(case: Case, order: list[int]) -> None:
     world = world_of(case).go(Picker(order))
@@ -99,7 +99,7 @@ def test_a_step_over_a_list_tells_of_each_item_in_the_order_of_the_list(case: Ca
         )
 
 
-@settings(LAW, max_examples=100)
+@settings(LAW, max_examples=LAW.max_examples // 3)
 @given(cases(), picks)
 def test_a_list_whose_items_may_not_fail_is_stopped_by_the_first_that_does(case: Case, order: list[int]) -> None:
     world = world_of(case).go(Picker(order))
@@ -112,7 +112,7 @@ def test_a_list_whose_items_may_not_fail_is_stopped_by_the_first_that_does(case:
         assert world.states[step].output["total"] == len(told)
 
 
-@settings(LAW, max_examples=100)
+@settings(LAW, max_examples=LAW.max_examples // 3)
 @given(modes, picks, moments, moments)
 def test_a_state_reloaded_before_every_event_behaves_the_same(
     case: Case, order: list[int], paused_at: int, stopped_at: int
@@ -139,7 +139,7 @@ def test_a_state_reloaded_before_every_event_behaves_the_same(
     assert save(reloaded.plan, reloaded.run) == save(kept.plan, kept.run)
 
 
-@settings(LAW, max_examples=150)
+@settings(LAW, max_examples=LAW.max_examples // 2)
 @given(modes, picks, moments, st.booleans())
 def test_a_rewound_run_keeps_the_answers_it_did_not_use(
     case: Case, order: list[int], stopped_at: int, stubborn: bool

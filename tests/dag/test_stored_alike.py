@@ -11,7 +11,7 @@ from dag.rewind import begin
 from dag.scheduler import advance
 from dag.state import RunState
 from dag.values import Json
-from tests.dag.definitions import definition, step
+from tests.dag.definitions import LAW, definition, step
 from tests.dag.kinds import done
 
 VALUES: list[Json] = [
@@ -115,7 +115,7 @@ expressions = st.builds(lambda form, one, two: form.format(one, two), st.sampled
 
 
 @given(values, expressions, expressions)
-@settings(max_examples=400)
+@settings(max_examples=LAW.max_examples)
 def test_any_expression_reads_any_value_alike(value: Json, one: str, two: str) -> None:
     alike(value, f"{{{{ {one} }}}}")
     alike(value, f"{{{{ {one} }}}} {{{{ {two} }}}}")

@@ -13,6 +13,7 @@ from dag.validate import validate
 from dag.values import Json, canonical
 from operations.source import check_definition
 from tests.dag.catalogue import CATALOGUE
+from tests.dag.definitions import LAW
 
 words = st.sampled_from(
     [
@@ -144,7 +145,7 @@ sound_steps = names.flatmap(
 
 
 @given(values | documents | st.lists(steps, max_size=4))
-@settings(max_examples=300)
+@settings(max_examples=LAW.max_examples)
 def test_garbage_is_a_definition_or_has_problems(value: Json) -> None:
     definition, problems = validate(value, None, CATALOGUE)
     assert (definition is None) == any(problem.severity == "error" for problem in problems)
@@ -207,7 +208,7 @@ def test_commands_in_order_are_a_definition_that_is_no_list_any_more(listed: lis
 
 
 @given(st.one_of(st.text(), st.binary(), st.text("{}[]:,-*&!|>'\"#?% \n\tab0~<")))
-@settings(max_examples=300)
+@settings(max_examples=LAW.max_examples)
 def test_any_text_is_a_definition_or_has_problems(text: str | bytes) -> None:
     definition, problems = check_definition(text, CATALOGUE)
     assert (definition is None) == any(problem.severity == "error" for problem in problems)

@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from functools import cache
 from pathlib import Path
 from random import Random
 
@@ -34,6 +35,7 @@ MAX_DIGITS = 14
 AT_ONCE = 2
 
 
+@cache
 def seeds() -> list[bytes]:
     """Return the files that changing starts from."""
     samples = [path.read_bytes() for path in sorted(SAMPLES.iterdir()) if path.suffix in {".pdf", ".xml"}]
