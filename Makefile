@@ -1,16 +1,18 @@
 # Docrail: everything a checkout can do. `make help` lists it.
 SHELL := /bin/sh
 RUN := .venv/bin/
+WORKERS := 3
+PYTEST := $(RUN)python -m pytest -n $(WORKERS) --dist worksteal
 LABELLED := ../shared/data/invoices
 PYTHONS := python3 python3.13 python3.12 python3.11
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo up test check bench bench-extraction calibration labelled fuzz docs lock clean
+.PHONY: help venv demo up test test-all lint check bench bench-extraction calibration labelled fuzz docs lock clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-venv: .venv/.complete  ## Make .venv with the pinned dependencies (needs Python 3.11 or newer; done by the others too)
+venv: .venv/.complete  ## Make .venv with what Docrail needs to run (needs Python 3.11 or newer; the others do it too)
 
 .venv/.complete: requirements.lock pyproject.toml
 	@for candidate in $(PYTHONS); do \
@@ -26,11 +28,16 @@ venv: .venv/.complete  ## Make .venv with the pinned dependencies (needs Python 
 	if ! $(RUN)python -m pip --version >/dev/null 2>&1; then \
 	  echo "making .venv with $$($$python --version)"; $$python -m venv --clear .venv; \
 	fi
-	@echo "installing the pinned dependencies"
-	@$(RUN)python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@echo "installing the pinned dependencies (a minute)"
+	@$(RUN)python deploy/install.py requirements.lock
 	@# compat: the folder itself is put on the path, so that a new module is found without installing again.
 	@$(RUN)python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation \
 	  --config-settings editable_mode=compat -e .
+	@touch $@
+
+.venv/.developer: requirements-dev.lock .venv/.complete
+	@echo "installing the pinned developer tools"
+	@$(RUN)python deploy/install.py requirements-dev.lock
 	@touch $@
 
 demo: venv  ## Read the sample invoices through the whole system; KEEP=1 leaves it running
@@ -39,23 +46,27 @@ demo: venv  ## Read the sample invoices through the whole system; KEEP=1 leaves 
 up: venv  ## Start everything on this machine, with its data in ./var
 	@$(RUN)docrail up
 
-test: venv  ## Run the test suite, on real servers that it starts itself
-	@$(RUN)python -m pytest
+test: .venv/.developer  ## Run the tests without the slow ones (ten minutes), on real servers that they start themselves
+	@$(PYTEST) -m "not slow" --hypothesis-profile=quick
 
-check: venv  ## Run all that a commit must pass: style, types, imports, sizes, tests
+test-all: .venv/.developer  ## Run all tests (an hour at most): with the slow ones, and more examples of every law
+	@$(PYTEST) --hypothesis-profile=thorough
+
+lint: .venv/.developer  ## Check style, types and imports
 	$(RUN)ruff check .
 	$(RUN)ruff format --check .
 	$(RUN)mypy .
 	$(RUN)lint-imports
-	$(RUN)python -m pytest
 
-bench: venv  ## Measure, and print the numbers beside their baselines as JSON lines
+check: lint test-all  ## Run all that a commit must pass
+
+bench: .venv/.developer  ## Measure, and print the numbers beside their baselines as JSON lines
 	@for name in scheduler validate interpreter shapes pipeline limits lake; do $(RUN)python -m bench.$$name || exit 1; done
 
-bench-extraction: venv  ## Score the readers on labelled documents; the development set's scores are written to the docs
+bench-extraction: .venv/.developer  ## Score the readers on labelled documents; the development set's scores are written to the docs
 	@$(RUN)python -m bench.extraction
 
-calibration: labelled venv  ## Fit the shipped calibration anew, on the labelled documents in LABELLED and scans of them
+calibration: labelled .venv/.developer  ## Fit the shipped calibration anew, on the labelled documents in LABELLED and scans of them
 	@scans=$$(mktemp -d) && $(RUN)python -m bench.scans $(LABELLED) $$scans && \
 	  $(RUN)docrail calibrate --labelled $(LABELLED) --labelled $$scans --write invoices/calibration_default.json; rm -rf $$scans
 
@@ -64,17 +75,20 @@ labelled:
 	  echo "no $(LABELLED)/MANIFEST.json: expected a folder of labelled documents, many and of many vendors;" >&2; \
 	  echo "say where it is: make calibration LABELLED=FOLDER (docs/howto/trust.md)" >&2; exit 1; }
 
-fuzz: venv  ## Feed changed files to the readers for FUZZ_SECONDS (60; finds are kept in tests/invoices/finds), and draw definitions anew
+fuzz: .venv/.developer  ## Feed changed files to the readers for FUZZ_SECONDS (60; finds are kept in tests/invoices/finds), and draw definitions anew
 	@$(RUN)python -m pytest tests/invoices/test_reader_laws.py tests/invoices/test_finds.py --hypothesis-profile=fuzz
 	@$(RUN)python -m tests.invoices.fuzz $(or $(FUZZ_SECONDS),60)
 	@$(RUN)python -m pytest tests/workflows/test_random.py --drawn=150 --drawn-seed=$$(date +%s)
 
-docs: venv  ## Generate the reference pages that come from the code
+docs: .venv/.developer  ## Generate the reference pages that come from the code, and schema.sql
 	@$(RUN)python -m docs.generate
 
+COMPILE := uv pip compile pyproject.toml --universal --generate-hashes --no-emit-index-url --no-header --quiet \
+  --python-version 3.11 --extra build --extra ocr
+
 lock: venv  ## Pin the newest versions that pyproject.toml allows (needs uv)
-	uv pip compile pyproject.toml --universal --generate-hashes --no-emit-index-url --no-header --extra dev --extra ocr \
-	  --python-version 3.11 --upgrade -o requirements.lock
+	$(COMPILE) --extra dev --upgrade -o requirements-dev.lock
+	$(COMPILE) -c requirements-dev.lock -o requirements.lock
 
 clean:  ## Remove .venv and caches; data in ./var stays
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache *.egg-info

@@ -46,13 +46,13 @@ class Shown:
 
 
 def demo(
-    keep: Annotated[bool, typer.Option("--keep", help="Leave everything running, until Ctrl-C.")] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="Leave it all running until Ctrl-C, and keep the data.")] = False,
 ) -> None:
     """Read the sample invoices through the whole system.
 
     Starts Temporal, PostgreSQL, the API and a worker on free ports and in a temporary folder, uploads the samples and
     shows what was read, in which run, with which review priority. One sample is broken on purpose: its run fails, and
-    says why.
+    says why. The folder is removed at the end, unless --keep is given.
 
     Exit codes: 0 every sample ended as expected, with --keep also after Ctrl-C; 1 one did not, or something did not
     start; 2 wrong usage; 130 stopped by Ctrl-C.
@@ -61,9 +61,12 @@ def demo(
     """
     folder = Path(tempfile.mkdtemp(prefix="docrail-demo-"))
     shown: list[Shown] = []
-    ended = run_until_stopped(lambda: _demo(folder, shown, keep=keep))
+    try:
+        ended = run_until_stopped(lambda: _demo(folder, shown, keep=keep))
+    finally:
+        if not (keep and shown):
+            shutil.rmtree(folder, ignore_errors=True)
     if ended is None and not (keep and shown):
-        shutil.rmtree(folder, ignore_errors=True)
         complain("the demo was stopped; nothing is left of it")
         raise typer.Exit(INTERRUPTED)
     if surprises := list(_surprises(shown)):
@@ -77,7 +80,7 @@ async def _demo(folder: Path, shown: list[Shown], *, keep: bool) -> bool:
     async with run_stack(options, say) as stack:
         shown += await process(stack.http, sample_files(), console())
         print_samples(shown, console())
-        say("\n".join(_places(stack, folder, keep=keep)))
+        say("\n".join(_places(stack, folder) if keep else _hint()))
         if keep:
             await asyncio.get_running_loop().create_future()  # until the task is cancelled
     return True
@@ -173,15 +176,15 @@ def _cells(sample: Shown) -> tuple[str, ...]:
     )
 
 
-def _places(stack: Stack, folder: Path, *, keep: bool) -> Iterator[str]:
+def _places(stack: Stack, folder: Path) -> Iterator[str]:
     yield f"\nParquet and JSON    {folder / 'lake'}"
-    if keep:
-        yield f"Temporal histories  {stack.temporal.ui_url}"
-        yield "\nStill running."
-        yield from addresses(stack, folder)
-    else:
-        yield f"Temporal histories  {folder / 'temporal'}"
-        yield f"Look again          {program()} up --data {folder}  (starts it all on these data, Temporal's UI too)"
+    yield f"Temporal histories  {stack.temporal.ui_url}"
+    yield "\nStill running."
+    yield from addresses(stack, folder)
+
+
+def _hint() -> Iterator[str]:
+    yield f"\nTo look around      {program()} demo --keep  (leaves it running, with Temporal's UI, and keeps its data)"
 
 
 def _surprises(shown: Sequence[Shown]) -> Iterator[str]:

@@ -30,7 +30,7 @@ LAST_LINE = "Ctrl-C stops it."
 
 @dataclass(frozen=True)
 class Demo:
-    """A demo that has ended, and where it kept its data."""
+    """A demo that has ended, and the folder for temporary files that it was given."""
 
     ended: Ended
     folder: Path
@@ -44,9 +44,7 @@ class Demo:
 @pytest.fixture(scope="module")
 async def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
     folder = tmp_path_factory.mktemp("demo")
-    ended = await docrail("demo", TMPDIR=str(folder))
-    (data_dir,) = folder.iterdir()
-    return Demo(ended, data_dir)
+    return Demo(await docrail("demo", TMPDIR=str(folder)), folder)
 
 
 def test_it_ends_well_though_one_sample_is_broken(demo: Demo) -> None:
@@ -69,17 +67,9 @@ def test_the_broken_sample_failed_for_a_reason(demo: Demo) -> None:
     assert "  broken.pdf: extract: The file begins like a PDF but is damaged" in demo.ended.out
 
 
-def test_the_folder_it_names_holds_a_parquet_and_a_json_of_each_readable_sample(demo: Demo) -> None:
-    lake = Path(re.findall(r"^Parquet and JSON +(.+)$", demo.ended.out, re.MULTILINE)[0])
-    assert lake == demo.folder / "lake"
-    for kind in ("parquet", "json"):
-        assert len([path for path in lake.rglob("*") if path.suffix == f".{kind}"]) == len(READABLE)
-    numbers = {json.loads(path.read_text())["invoice_number"]["value"] for path in lake.rglob("*.json")}
-    assert numbers == {SAMPLES[name]["expected"]["invoice_number"] for name in READABLE}
-
-
-def test_it_says_how_to_look_again(demo: Demo) -> None:
-    assert f"docrail up --data {demo.folder}" in demo.ended.out
+def test_it_removes_its_folder_and_says_how_to_keep_it(demo: Demo) -> None:
+    assert list(demo.folder.iterdir()) == []
+    assert "docrail demo --keep" in demo.ended.out
 
 
 async def test_ctrl_c_in_the_middle_leaves_nothing(tmp_path: Path) -> None:
@@ -101,7 +91,12 @@ async def test_with_keep_it_stays_until_ctrl_c_and_keeps_its_data(tmp_path: Path
             assert (await client.get(addresses["Temporal UI"])).status_code == 200
         assert await command.end(signal.SIGINT) == 0
     await command.check_nothing_left()
-    assert len(list(tmp_path.glob("*/lake/*/json/*.json"))) == len(READABLE)
+    lake = Path(re.findall(r"^Parquet and JSON +(.+)$", command.said, re.MULTILINE)[0])
+    assert tmp_path in lake.parents
+    for kind in ("parquet", "json"):
+        assert len([path for path in lake.rglob("*") if path.suffix == f".{kind}"]) == len(READABLE)
+    numbers = {json.loads(path.read_text())["invoice_number"]["value"] for path in lake.rglob("*.json")}
+    assert numbers == {SAMPLES[name]["expected"]["invoice_number"] for name in READABLE}
 
 
 async def test_an_unknown_option_is_refused_before_anything_starts(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """What is misspelt is told, with what there is: an empty list would say that all is well."""
 
 import json
-import uuid
 from collections.abc import AsyncIterator
 
 import pytest
@@ -13,7 +12,7 @@ from tests.postgres import migrated_database
 from tests.stack import Servers, eventually
 
 FAILING = {"id": "bad", "handler": "fail", "config": {"times": 9, "error": "ValueError"}, "max_retries": 0}
-DEFINITION = f"misspelt_{uuid.uuid4().hex}"
+DEFINITION = "misspelt_here_alone"  # all workers of pytest-xdist must collect the same
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,47 @@
+"""requirements.lock holds what Docrail runs on, requirements-dev.lock the tools as well, in the same versions."""
+
+import re
+import tomllib
+
+from tests.test_imports import ROOT
+
+PIN = re.compile(r"^([a-z0-9-]+)==(\S+)", re.MULTILINE)
+
+
+def pins(lock: str) -> set[tuple[str, str]]:
+    """Return the packages with their versions; a package can have one for each platform."""
+    return set(PIN.findall((ROOT / lock).read_text("utf-8")))
+
+
+def packages(extra: str) -> set[str]:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    wanted = project["optional-dependencies"][extra] if extra else project["dependencies"]
+    return {re.split(r"[\[><= ]", requirement)[0] for requirement in wanted}
+
+
+def test_the_runtime_has_no_developer_tools() -> None:
+    assert {"pytest", "mypy", "ruff", "hypothesis", "moto"} <= packages("dev")
+    assert packages("dev").isdisjoint(name for name, _ in pins("requirements.lock"))
+
+
+def test_the_runtime_has_all_that_it_needs_and_can_read_pictures() -> None:
+    needed = packages("") | packages("ocr") | packages("build")
+    assert needed <= {name for name, _ in pins("requirements.lock")}
+
+
+def test_the_developers_have_the_runtimes_versions_and_all_tools() -> None:
+    assert pins("requirements.lock") <= pins("requirements-dev.lock")
+    assert packages("dev") <= {name for name, _ in pins("requirements-dev.lock")}
+
+
+def test_every_package_is_pinned_by_its_hash_and_no_index_is_named() -> None:
+    for lock in ("requirements.lock", "requirements-dev.lock"):
+        text = (ROOT / lock).read_text("utf-8")
+        assert text.count("==") >= len(pins(lock)) > 50
+        assert all("--hash=sha256:" in entry for entry in re.split(r"\n(?=[a-z0-9])", text))
+        assert "://" not in text
+
+
+def test_the_image_is_made_of_the_runtime_alone() -> None:
+    dockerfile = (ROOT / "deploy" / "Dockerfile").read_text("utf-8")
+    assert re.findall(r"requirements\S*\.lock", dockerfile) == ["requirements.lock", "requirements.lock"]
