@@ -12,9 +12,6 @@ __all__ = ["embedded"]
 DRAWN = 40
 """Definitions that each run of the suite draws: about half a minute on two cores."""
 
-OWN_SERVERS = frozenset({"rig", "servers", "up"})
-"""Fixtures that start servers of their own, next to `embedded`, which shares those of the session."""
-
 settings.register_profile("quick", max_examples=20, deadline=None)  # make test
 settings.register_profile("thorough", max_examples=100, deadline=None)  # make test-all
 settings.register_profile("fuzz", max_examples=500, deadline=None)  # make fuzz
@@ -38,9 +35,7 @@ def settled_memory() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give every test its tier: `slow` and `server` by a mark of its own, `server` by its fixtures, else `unit`."""
+    """Give every test its tier: the one it is marked with, `server` if it uses the session's servers, else `unit`."""
     for item in items:
-        if item.get_closest_marker("slow") or item.get_closest_marker("server"):
-            continue
-        needs = {"embedded", *OWN_SERVERS}.intersection(getattr(item, "fixturenames", ()))
-        item.add_marker("server" if needs else "unit")
+        if not any(item.get_closest_marker(tier) for tier in ("slow", "server")):
+            item.add_marker("server" if "embedded" in getattr(item, "fixturenames", ()) else "unit")

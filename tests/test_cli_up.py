@@ -19,6 +19,8 @@ from embedded import temporal
 from tests.stack import descendants, survivors
 from workflows.contract import SEARCH_ATTRIBUTES
 
+pytestmark = pytest.mark.server
+
 CLI = (sys.executable, "-m", "cli")
 FREE_PORTS = ("--port", "0", "--temporal-port", "0", "--ui-port", "0")
 READY = "Docrail is ready."

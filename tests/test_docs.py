@@ -19,6 +19,8 @@ from settings import Settings
 from tests.docs_runner import ROOT, Block, Reader, blocks_of, exchanges_of, fits, settings_of
 from worker import open_tools
 
+pytestmark = pytest.mark.server
+
 README = ROOT / "README.md"
 PAGES = (README, *sorted((ROOT / "docs").rglob("*.md")))
 NEW_HANDLER = ROOT / "docs" / "howto" / "add-a-handler.md"

@@ -32,6 +32,8 @@ from embedded.temporal import SEARCH_ATTRIBUTES, TemporalServer, start_temporal
 from tests.stack import Servers, eventually, survivors
 from workflows import contract
 
+pytestmark = pytest.mark.server
+
 START_BOTH = """
 import asyncio, pathlib, sys
 from embedded.postgres import start_postgres

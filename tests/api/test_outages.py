@@ -14,6 +14,8 @@ from storage.migrate import migrate
 from tests.api.service import HELLO, Service, serve, settings_for, work
 from tests.stack import eventually
 
+pytestmark = pytest.mark.server
+
 
 @dataclass(frozen=True, slots=True)
 class Servers:

@@ -15,7 +15,7 @@ from tests.stack import eventually
 from worker import ACTIVITY_SLOTS
 from workflows.contract import workflow_id
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 
 def children_of(pid: int) -> list[int]:

@@ -16,6 +16,8 @@ from commands.demo import Shown, print_samples
 from dag.values import Json
 from tests.commands.process import Ended, docrail, running
 
+pytestmark = pytest.mark.server
+
 SAMPLES: Mapping[str, Json] = {
     sample["file"]: sample
     for sample in json.loads((Path(__file__).parents[2] / "samples" / "EXPECTED.json").read_text())["files"]

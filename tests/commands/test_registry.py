@@ -13,6 +13,8 @@ from jsonschema import Draft202012Validator
 from embedded.stack import Stack, StackOptions, run_stack
 from tests.commands.process import Ended, docrail
 
+pytestmark = pytest.mark.server
+
 TEXT = """\
 id: {id}
 title: {title}

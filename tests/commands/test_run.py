@@ -17,6 +17,8 @@ from tests.activities.ubl import ubl_invoice
 from tests.commands.process import Ended, docrail, running
 from tests.stack import eventually
 
+pytestmark = pytest.mark.server
+
 DEFINITION = str(Path(__file__).parents[2] / "definitions" / "invoice.yaml")
 SLEEPING = "id: sleeping\nsteps: [{id: nap, handler: sleep, heartbeat_seconds: 1, config: {seconds: 600}}]\n"
 NOWHERE = "http://127.0.0.1:1"

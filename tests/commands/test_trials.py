@@ -8,6 +8,8 @@ import pytest
 
 from tests.commands.process import docrail, running
 
+pytestmark = pytest.mark.server
+
 ROOT = Path(__file__).parents[2]
 TESTED = ROOT / "tests" / "dag" / "tested"
 TWO = """\

@@ -10,6 +10,8 @@ from dag.definition import Step, TriggerRule
 from tests.dag.definitions import definition, step
 from tests.dag.exploration import Exploration
 
+pytestmark = pytest.mark.slow
+
 SHAPES: tuple[tuple[tuple[str, ...], ...], ...] = (
     ((), (), ()),
     ((), (), ("a",)),

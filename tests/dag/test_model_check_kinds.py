@@ -12,6 +12,8 @@ from tests.dag.definitions import definition, step
 from tests.dag.exploration import Exploration
 from tests.dag.specification import READS_ITEM
 
+pytestmark = pytest.mark.slow
+
 
 def wait(on_timeout: Json) -> dict[str, Json]:
     return {"wait": {"for": "signal", "timeout_seconds": 60, "on_timeout": on_timeout}}

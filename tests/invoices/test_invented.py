@@ -10,6 +10,8 @@ from bench.extraction_scores import Truth
 from invoices.straight_through import WITHOUT_HISTORY, decide
 from tests.invoices.scored import MOST_ERROR, Scored
 
+pytestmark = pytest.mark.slow
+
 INVENTED = Scored(EVERY_CLONES)
 
 

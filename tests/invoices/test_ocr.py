@@ -15,7 +15,7 @@ from invoices.readers.read import read_document
 from tests.invoices.documents import make_pdf, pdf_bytes
 from tests.invoices.pictures import INVOICE, PLAIN, draw, image_bytes, oriented, png_that_claims
 
-pytestmark = pytest.mark.skipif(not ocr.installed(), reason="needs the extra `ocr`")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(not ocr.installed(), reason="needs the extra `ocr`")]
 TODAY = dt.date(2026, 11, 1)
 NEAR = 0.02
 """Of the page: a third of a line's distance to the next."""

@@ -15,6 +15,8 @@ from operations.errors import Unavailable
 from operations.rate_limits import Applied, AppliedLimit, apply_limits, told
 from tests.grpc_answers import grpc_server
 
+pytestmark = pytest.mark.server
+
 QUEUE = "fleet"
 CONNECTED = None
 """The client's first call asks what the server can do; an empty answer is nothing special."""

@@ -26,6 +26,8 @@ from tests.dag.definitions import LAW, MOST_ITEMS, Case, cases, is_timer
 from tests.dag.specification import work_name
 from tests.stack import eventually
 
+pytestmark = pytest.mark.server
+
 TESTED = Path(__file__).parent.parent / "dag" / "tested"
 DRAWN = 25
 """Definitions, of each kind of failure handling."""
@@ -67,6 +69,7 @@ async def test_both_ways_give_the_same_verdicts(server: TrialServer, path: Path)
         assert on_server == simulated
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("on_failure", ["continue", "fail_fast", "park"])
 async def test_drawn_definitions_end_the_same_both_ways(server: TrialServer, on_failure: str) -> None:
     for case in draw(DRAWN, on_failure):

@@ -19,6 +19,8 @@ from tests.workflows.conftest import Bench, tools_in, work
 from tests.workflows.drawing import GIVEN, OTHER, Drawn, drawn_by
 from tests.workflows.playing import DrawnWork, Player
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["dsn", "pool"]
 
 AT_ONCE = 6
