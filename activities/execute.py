@@ -154,7 +154,7 @@ def _failure(
         {"attempt": attempt} | ({"earlier": EARLIER_ERRORS.dump_python(earlier)} if earlier else {}),
         type=type(error).__name__,
         non_retryable=isinstance(error, NOT_RETRIED),
-        next_retry_delay=_delay(attempt, call.jitter_seconds, _asked_for(error, call)),
+        next_retry_delay=_delay(attempt, call.jitter, _asked_for(error, call)),
     )
 
 
@@ -180,20 +180,21 @@ def _retry_within(call: StepCall) -> float | None:
         return None
     if not total:
         return math.inf
-    left = (info.scheduled_time + total - datetime.now(UTC)).total_seconds() - call.jitter_seconds
+    left = (info.scheduled_time + total - datetime.now(UTC)).total_seconds() / (1 + call.jitter)
     usual = _delay(info.attempt, 0, None)
     return None if usual and usual.total_seconds() >= left else left
 
 
-def _delay(attempt: int, jitter_seconds: float, asked_for: float | None) -> timedelta | None:
-    """Return the delay before the next attempt: the policy's, or what was asked for, and a random part of the jitter.
+def _delay(attempt: int, jitter: float, asked_for: float | None) -> timedelta | None:
+    """Return the delay before the next attempt: the policy's or the requested one, and a random share of it.
 
-    The jitter counts for both: everybody who was refused at once would come back at once.
+    Both get jitter: callers that were refused at the same time would otherwise return at the same time.
     """
     policy = activity.info().retry_policy
     if policy is None:
         return None if asked_for is None else timedelta(seconds=asked_for)
     base = policy.initial_interval.total_seconds() * policy.backoff_coefficient ** (attempt - 1)
-    delay = (base if asked_for is None else asked_for) + random.uniform(0, jitter_seconds)  # noqa: S311 - no secret
+    delay = base if asked_for is None else asked_for
+    delay += random.uniform(0, jitter * delay)  # noqa: S311 - no secret
     most = policy.maximum_interval
     return timedelta(seconds=min(delay, most.total_seconds()) if most else delay)

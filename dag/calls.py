@@ -49,8 +49,8 @@ class StepCall(BaseModel):
     item_key: str | None = _unless(None)
     """Which item, where the step runs over a list."""
     config: dict[str, Json]
-    jitter_seconds: float
-    """Most that is added, at random, to the delay before a retry."""
+    jitter: float
+    """Largest random part that is added to the delay before a retry, as a share of that delay."""
     honor_retry_after: bool = _unless(True)
     secrets: tuple[str, ...] = _unless(())
     """Names of the secrets that the definition's author wrote into the config: no other may be resolved, whatever

@@ -97,7 +97,7 @@ def _call(request: RunRequest, step: Step, step_id: str, piece: Piece) -> StepCa
         step_id=step_id,
         item_key=piece.item_key,
         config=piece.config,
-        jitter_seconds=retry.jitter * retry.initial_delay,
+        jitter=retry.jitter,
         honor_retry_after=retry.honor_retry_after,
         secrets=step.secrets if step_id == step.id else step.compensation_secrets,
         callbacks=_asked_for(request, piece.config),
