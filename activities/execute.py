@@ -1,5 +1,6 @@
 """The one wrapper around every handler: decodes the call, beats the heart, and decides what is retried and when."""
 
+import asyncio
 import math
 import random
 from collections.abc import Callable, Coroutine, Mapping
@@ -19,7 +20,7 @@ from activities.pulse import beating
 from activities.registry import Call, Handler
 from activities.step_cache import find_output, keep_output
 from activities.tools import Tools
-from dag.calls import EARLIER_ERRORS, StepCall, StepOutcome, errors_left
+from dag.calls import EARLIER_ERRORS, WORKER_STOPPED, StepCall, StepOutcome, errors_left
 from dag.state import EARLIER_CHARACTERS, MOST_EARLIER, EarlierError, StepError
 from dag.stored import STORED, part_of
 from dag.values import Json, shortened
@@ -40,12 +41,12 @@ def activity_for(handler: Handler, tools: Tools) -> Callable[[StepCall], Corouti
     @activity.defn(name=handler.name)
     async def execute(call: StepCall) -> StepOutcome:
         info = activity.info()
-        attempt, earlier = info.attempt, errors_left(info.heartbeat_details)
+        attempt, earlier = call.failed_before + info.attempt, errors_left(info.heartbeat_details)
         hidden: dict[str, str] = {}
         try:
             urls = _callback_urls(call, tools)
             hidden = {url: placeholder for placeholder, url in urls.items()}
-            with _heartbeat(info, earlier):
+            with _heartbeat(info, attempt, earlier):
                 config = handler.config.model_validate(replaced(await _whole_config(call, tools), urls))
                 step = Call(
                     *(call.tenant_id, call.run_id, call.step_id, attempt, config, call.item_key, hidden, call.secrets),
@@ -59,12 +60,27 @@ def activity_for(handler: Handler, tools: Tools) -> Callable[[StepCall], Corouti
                 await keep_output(call, handler.name, output, tools)
                 return StepOutcome(output=output, attempt=attempt, earlier=earlier)
         except Exception as error:  # noqa: BLE001 - whatever a handler raises, Temporal is told
-            failure = _failure(error, call, hidden, earlier)
-            _leave_to_the_next(failure, earlier)
+            failure = _failure(error, call, hidden, _progress(attempt, earlier))
+            _leave_to_the_next(failure, attempt, earlier)
             # With its traceback but not as its cause, which Temporal would tell with the whole message once more.
             raise failure.with_traceback(error.__traceback__) from None
+        except asyncio.CancelledError:
+            if not _is_stopped():
+                raise
+            raise ApplicationError("the worker was stopped", _progress(attempt, earlier), type=WORKER_STOPPED) from None
 
     return execute
+
+
+def _is_stopped() -> bool:
+    """Report whether the attempt is cancelled only because its worker stops."""
+    details = activity.cancellation_details()
+    return details is not None and details.worker_shutdown and not details.cancel_requested
+
+
+def _progress(attempt: int, earlier: tuple[EarlierError, ...]) -> dict[str, Json]:
+    """Return the details of a failure: the number of its attempt, and the errors of earlier ones."""
+    return {"attempt": attempt} | ({"earlier": EARLIER_ERRORS.dump_python(earlier)} if earlier else {})
 
 
 def _callback_urls(call: StepCall, tools: Tools) -> dict[str, str]:
@@ -123,38 +139,37 @@ async def _carried(output: Json, call: StepCall, tools: Tools) -> Json:
     return (await tools.values.put(call.tenant_id, output)).to_json()
 
 
-def _leave_to_the_next(failure: ApplicationError, earlier: tuple[EarlierError, ...]) -> None:
+def _leave_to_the_next(failure: ApplicationError, attempt: int, earlier: tuple[EarlierError, ...]) -> None:
     """Leave it to the next attempt how this one failed: Temporal keeps an attempt's last heartbeat, and no error."""
     info = activity.info()
     if info.heartbeat_timeout is None or failure.non_retryable:
         return
     error = StepError(failure.type or "", shortened(failure.message, EARLIER_CHARACTERS))
-    activity.heartbeat(info.attempt, (*earlier, EarlierError(info.attempt, error))[-MOST_EARLIER:])
+    activity.heartbeat(attempt, (*earlier, EarlierError(attempt, error))[-MOST_EARLIER:])
 
 
-def _heartbeat(info: activity.Info, earlier: tuple[EarlierError, ...]) -> AbstractContextManager[None]:
+def _heartbeat(info: activity.Info, attempt: int, earlier: tuple[EarlierError, ...]) -> AbstractContextManager[None]:
     """Tell Temporal, while the body runs, that this worker is alive; the details are the attempt's number and errors.
 
     These are the errors of `earlier` attempts, for the next one if this one ends without a word.
     """
     if info.heartbeat_timeout is None:  # local activities have none
         return nullcontext()
-    details = (info.attempt, earlier) if earlier else (info.attempt,)
+    details = (attempt, earlier) if earlier else (attempt,)
     every_seconds = info.heartbeat_timeout.total_seconds() / BEATS_PER_TIMEOUT
     return beating(every_seconds, partial(activity.heartbeat, *details))
 
 
 def _failure(
-    error: Exception, call: StepCall, hidden: Mapping[str, str], earlier: tuple[EarlierError, ...]
+    error: Exception, call: StepCall, hidden: Mapping[str, str], progress: dict[str, Json]
 ) -> ApplicationError:
-    """Return what Temporal is told. The type is the error's class, so that `non_retryable` can name it."""
-    attempt = activity.info().attempt
+    """Return the failure for Temporal. The type is the error's class, so that `non_retryable` can name it."""
     return ApplicationError(
         shortened(replaced(_message(error), hidden)),
-        {"attempt": attempt} | ({"earlier": EARLIER_ERRORS.dump_python(earlier)} if earlier else {}),
+        progress,
         type=type(error).__name__,
         non_retryable=isinstance(error, NOT_RETRIED),
-        next_retry_delay=_delay(attempt, call.jitter_seconds, _asked_for(error, call)),
+        next_retry_delay=_delay(progress["attempt"], call.jitter, _asked_for(error, call)),
     )
 
 
@@ -180,20 +195,21 @@ def _retry_within(call: StepCall) -> float | None:
         return None
     if not total:
         return math.inf
-    left = (info.scheduled_time + total - datetime.now(UTC)).total_seconds() - call.jitter_seconds
-    usual = _delay(info.attempt, 0, None)
+    left = (info.scheduled_time + total - datetime.now(UTC)).total_seconds() / (1 + call.jitter)
+    usual = _delay(call.failed_before + info.attempt, 0, None)
     return None if usual and usual.total_seconds() >= left else left
 
 
-def _delay(attempt: int, jitter_seconds: float, asked_for: float | None) -> timedelta | None:
-    """Return the delay before the next attempt: the policy's, or what was asked for, and a random part of the jitter.
+def _delay(attempt: int, jitter: float, asked_for: float | None) -> timedelta | None:
+    """Return the delay before the next attempt: the policy's or the requested one, and a random share of it.
 
-    The jitter counts for both: everybody who was refused at once would come back at once.
+    Both get jitter: callers that were refused at the same time would otherwise return at the same time.
     """
     policy = activity.info().retry_policy
     if policy is None:
         return None if asked_for is None else timedelta(seconds=asked_for)
     base = policy.initial_interval.total_seconds() * policy.backoff_coefficient ** (attempt - 1)
-    delay = (base if asked_for is None else asked_for) + random.uniform(0, jitter_seconds)  # noqa: S311 - no secret
+    delay = base if asked_for is None else asked_for
+    delay += random.uniform(0, jitter * delay)  # noqa: S311 - no secret
     most = policy.maximum_interval
     return timedelta(seconds=min(delay, most.total_seconds()) if most else delay)

@@ -9,6 +9,9 @@ from dag.state import EarlierError, StepStatus
 from dag.stored import MAX_INLINE_BYTES, Piece
 from dag.values import Json
 
+WORKER_STOPPED = "WorkerShutdown"
+"""Error type of an attempt that was running when its worker's grace time ended, also in Temporal's own core."""
+
 
 class Callback(BaseModel):
     """A URL that a config asks for: whoever posts to it answers a waiting step."""
@@ -49,8 +52,10 @@ class StepCall(BaseModel):
     item_key: str | None = _unless(None)
     """Which item, where the step runs over a list."""
     config: dict[str, Json]
-    jitter_seconds: float
-    """Most that is added, at random, to the delay before a retry."""
+    jitter: float
+    """Largest random part that is added to the delay before a retry, as a share of that delay."""
+    failed_before: int = _unless(0)
+    """Attempts that failed in earlier activities of the step, whose workers were lost: this one's follow them."""
     honor_retry_after: bool = _unless(True)
     secrets: tuple[str, ...] = _unless(())
     """Names of the secrets that the definition's author wrote into the config: no other may be resolved, whatever

@@ -66,7 +66,7 @@ class OnFailure(StrEnum):
 
 
 class RetryConfig(Model):
-    """Delay before retry n (from 0): `initial_delay * exponential_base**n + U(0, jitter * initial_delay)` seconds."""
+    """Delay before retry n (from 0): `d + U(0, jitter * d)` seconds, d = `initial_delay * exponential_base**n`."""
 
     initial_delay: Seconds = 10.0
     """Seconds before the first retry."""

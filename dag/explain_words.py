@@ -15,7 +15,7 @@ from dag.explanation import (
     WaitPart,
 )
 from dag.plan import Plan
-from dag.state import EarlierError, RunState, RunStatus, SkipReason, StepError, StepStatus
+from dag.state import WORKER_LOST, EarlierError, RunState, RunStatus, SkipReason, StepError, StepStatus
 from dag.values import shortened
 
 RULE_WORDS: Mapping[TriggerRule, str] = {
@@ -223,7 +223,7 @@ def _resolution_words(of: StepExplanation) -> str:
 
 def _attempts_words(of: AttemptsPart, *, is_list: bool) -> Iterator[str]:
     yield from earlier_words(of.earlier)
-    untold = of.made - 1 - len(of.earlier)
+    untold = of.made - 1 - sum(each.error.type != WORKER_LOST for each in of.earlier)
     if untold > 0 and not is_list:
         yield f"how {untold} earlier attempt{'s' * (untold > 1)} failed was not kept"
     over = f"the {of.over_seconds:g} s for all attempts left no time for another" if of.over_seconds is not None else ""
@@ -237,7 +237,11 @@ def _attempts_words(of: AttemptsPart, *, is_list: bool) -> Iterator[str]:
 def earlier_words(earlier: Sequence[EarlierError]) -> Iterator[str]:
     """Say how attempts failed that others followed."""
     for each in earlier:
-        yield f"attempt {each.attempt}{f' at item {each.item}' if each.item else ''} failed: {_error_words(each.error)}"
+        attempt = f"attempt {each.attempt}{f' at item {each.item}' if each.item else ''}"
+        if each.error.type == WORKER_LOST:
+            yield f"{attempt} lost its worker and was made again, which is no failed attempt: {each.error.message}"
+        else:
+            yield f"{attempt} failed: {_error_words(each.error)}"
 
 
 def _items_words(of: StepExplanation) -> str:

@@ -61,6 +61,15 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True)
+class WorkerLost:
+    """A running step has lost its worker and was started again; `earlier`: how its attempts so far ended."""
+
+    step: str
+    earlier: tuple[EarlierError, ...]
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
 class TimedOut:
     """A waiting step's time is up."""
 
@@ -192,7 +201,7 @@ class DeadlinePassed:
 Request = PauseRequested | ResumeRequested | AbortRequested | CancelRequested | DeadlinePassed
 Moved = Loaded | Stored | NotMoved
 StepEnded = StepCompleted | StepFailed | StepCancelled | ChunkEnded
-Event = RunStarted | StepEnded | ChunkThinned | Answered | TimedOut | Resolved | Request | WentOn | Moved
+Event = RunStarted | StepEnded | WorkerLost | ChunkThinned | Answered | TimedOut | Resolved | Request | WentOn | Moved
 
 COMPENSATION = -1
 """Stands in the place of an item's number in messages about what undoes a step."""

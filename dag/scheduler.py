@@ -44,6 +44,7 @@ from dag.messages import (
     Stored,
     TimedOut,
     WentOn,
+    WorkerLost,
 )
 from dag.moving import begin_loading, end_moving, must_load_outputs
 from dag.parking import resolve_parked
@@ -118,6 +119,9 @@ def _record(  # noqa: C901, PLR0912 - a case an event
             end(plan, run, plan.step(step), item, _failed(event), commands)
         case StepCancelled(step, at, item):
             end(plan, run, plan.step(step), item, _cancelled(run, plan.step(step), at), commands)
+        case WorkerLost(step, earlier):
+            if run.steps[plan.index[step]].status is StepStatus.RUNNING:
+                run.steps[plan.index[step]].earlier = earlier
         case Answered(step, answer, at):
             _answer(plan, run, plan.step(step), answer, at, commands)
         case TimedOut(step, at):

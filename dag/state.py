@@ -71,6 +71,10 @@ MOST_EARLIER, EARLIER_CHARACTERS = 5, 200
 """Errors of earlier attempts that are kept of a step, the latest, and how much of each message."""
 
 
+WORKER_LOST = "WorkerLost"
+"""Error type of an attempt whose worker was stopped or died: it is made again, and does not count as failed."""
+
+
 @dataclass(frozen=True, slots=True)
 class EarlierError:
     """How an attempt failed that another one followed: its number, from 1, and of a list whose item it was of."""

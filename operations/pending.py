@@ -68,7 +68,7 @@ async def pending_of(
     running = {step_id: step for step_id, step in steps.items() if step.status is StepStatus.RUNNING and not step.items}
     activities = {activity.activity_id: activity for activity in description.raw_description.pending_activities}
     attempts = {
-        step_id: await _attempts(app, activities[step_id])
+        step_id: await _attempts(app, activities[step_id], _known(step))
         for step_id, step in running.items()
         if step.kind is StepKind.HANDLER and step_id in activities
     }
@@ -100,13 +100,19 @@ def _next_at(activity: PendingActivityInfo) -> float:
     return activity.next_attempt_schedule_time.ToMicroseconds() / 1e6  # 0 where there is none
 
 
-async def _attempts(app: App, activity: PendingActivityInfo) -> AttemptsPart:
+def _known(step: StepReport | StepExplanation) -> AttemptsPart | None:
+    return step.attempts if isinstance(step, StepExplanation) else None
+
+
+async def _attempts(app: App, activity: PendingActivityInfo, known: AttemptsPart | None) -> AttemptsPart:
+    """Return the attempts at a step; `known` to its run are also those of earlier activities, which lost a worker."""
     state, next_at = state_of(activity), _next_at(activity)
+    before = 0 if known is None else known.most - activity.maximum_attempts
     return AttemptsPart(
-        made=activity.attempt if state in _ACTIVITIES.values() else activity.attempt - 1,
-        most=activity.maximum_attempts,
+        made=before + (activity.attempt if state in _ACTIVITIES.values() else activity.attempt - 1),
+        most=before + activity.maximum_attempts,
         last_error=_error(activity),
-        earlier=await _earlier(app, activity),
+        earlier=(*(known.earlier if known else ()), *await _earlier(app, activity, before)),
         activity=state,
         next_at=next_at if next_at > time.time() else None,
         worker=activity.last_worker_identity or None,
@@ -121,10 +127,10 @@ def _error(activity: PendingActivityInfo) -> StepError | None:
     return StepError(kind or "Error", failure.message)
 
 
-async def _earlier(app: App, activity: PendingActivityInfo) -> tuple[EarlierError, ...]:
+async def _earlier(app: App, activity: PendingActivityInfo, before: int) -> tuple[EarlierError, ...]:
     """Return what attempts left to those behind them (activities/execute.py), but for the last, which is `_error`."""
     left = errors_left(await app.temporal.data_converter.decode(activity.heartbeat_details.payloads))
-    return tuple(each for each in left if each.attempt < activity.attempt - 1)
+    return tuple(each for each in left if each.attempt < before + activity.attempt - 1)
 
 
 def _attempt_words(of: AttemptsPart, resource_tag: str | None) -> Iterator[str]:

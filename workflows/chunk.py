@@ -18,6 +18,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows.endings import Work, event_of
     from workflows.failures import may_pass
     from workflows.launch import Piece, run_handler, run_nested
+    from workflows.lost_workers import Losses, losses_after
 
 THIN_SECONDS = 1.0
 """Places that came free for less are not worth a word: the items of most chunks end together, and the next begins."""
@@ -34,7 +35,7 @@ class Chunk:
         self._step = plan_of(request.run.definition, request.run.semantics).step(request.step_id)
         self._chunk = ChunkRun(len(request.items), request.width, request.stop_after)
         self._work: dict[int, Work] = {}
-        self._ended: deque[tuple[int, Work]] = deque()
+        self._ended: deque[tuple[int, Work, Losses]] = deque()
 
     @workflow.run
     async def run(self, request: ChunkRequest) -> ChunkReport:
@@ -96,31 +97,35 @@ class Chunk:
                 self._begin(number)
             await workflow.wait_condition(lambda: bool(self._ended) or self._chunk.may_begin or self._chunk.is_over)
             while self._ended:
-                number, work = self._ended.popleft()
-                self._cancel(self._chunk.end(number, self._end_of(work)))
+                number, work, losses = self._ended.popleft()
+                self._cancel(self._chunk.end(number, self._end_of(work, losses)))
 
-    def _begin(self, number: int) -> None:
+    def _begin(self, number: int, losses: Losses | None = None) -> None:
+        losses = losses or Losses(workflow.time())
         item, request = self._request.items[number], self._request.run
         piece = Piece(item.config, item.key, item.cache_key, self._request.inline_bytes)
         work: Work
         if self._step.kind is StepKind.WORKFLOW:
             work = asyncio.create_task(run_nested(request, self._step, piece))
         else:
-            work = run_handler(request, self._step, piece)
+            work = run_handler(request, self._step, piece, losses)
         self._work[number] = work
-        work.add_done_callback(partial(self._arrive, number, work))
+        work.add_done_callback(partial(self._arrive, number, losses))
 
-    def _arrive(self, number: int, work: Work, _: object) -> None:
+    def _arrive(self, number: int, losses: Losses, work: Work) -> None:
+        if after := losses_after(self._step.definition, work, losses):
+            self._begin(number, after)
+            return
         del self._work[number]
-        self._ended.append((number, work))
+        self._ended.append((number, work, losses))
 
     def _cancel(self, numbers: list[int]) -> None:
         for number in numbers:
             if number in self._work:  # else it has ended, and its end is about to be read
                 self._work[number].cancel()
 
-    def _end_of(self, work: Work) -> ItemEnd:
-        match event_of(self._step, None, work):
+    def _end_of(self, work: Work, losses: Losses) -> ItemEnd:
+        match event_of(self._step, None, work, losses):
             case StepCompleted(output=output, attempts=attempts, cached=cached):
                 return ItemEnd(StepStatus.COMPLETED, output, None, attempts, cached)
             case StepFailed(error=error, attempts=attempts, out_of_time=out_of_time):

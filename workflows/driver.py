@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -36,6 +36,7 @@ from dag.messages import (
     StepFailed,
     Store,
     WentOn,
+    WorkerLost,
 )
 from dag.parking import resolution_problems
 from dag.pieces import PIECES, told_of
@@ -54,6 +55,7 @@ from workflows.deadline import deadline, record_overdue
 from workflows.endings import Work, event_of
 from workflows.failures import may_pass
 from workflows.launch import Piece, record, run_handler, run_nested, undo, wait
+from workflows.lost_workers import NO_LOSSES, Losses, losses_after
 from workflows.moving import kept_state, moved
 from workflows.telling import letter_of, review_end
 
@@ -70,6 +72,12 @@ TURN_PAUSE = timedelta(milliseconds=1)
 Key = tuple[str, int | None]
 """A step's id, and which item of it."""
 
+Arrival = tuple[Step, int | None, Work, Losses]
+"""Ended work: of which step and item, and the workers that it has lost."""
+
+Launch = Callable[[Losses], Work]
+"""Starts a step's work, again after it has lost a worker."""
+
 
 class Driver:
     """Drives one run. Needs nothing of the workflow around it, so that one workflow may drive several."""
@@ -85,7 +93,7 @@ class Driver:
             if request.resumed and not self._is_kept
             else begin(self.plan, request.inputs, context_of(request, placeholders(self.plan.steps)))
         )
-        self._inbox: deque[Event | tuple[Step, int | None, Work]] = deque()
+        self._inbox: deque[Event | Arrival] = deque()
         self._work: dict[Key, Work] = {}
         self._recording: list[asyncio.Task[None]] = []
         self._moving: list[asyncio.Task[None]] = []
@@ -198,7 +206,7 @@ class Driver:
             self._told = status
             workflow.upsert_search_attributes([STATUS.value_set(status)])
 
-    def _turn(self, arrival: Event | tuple[Step, int | None, Work]) -> None:
+    def _turn(self, arrival: Event | Arrival) -> None:
         event = event_of(*arrival) if isinstance(arrival, tuple) else arrival
         if isinstance(event, StepFailed) and isinstance(arrival, tuple) and may_pass(arrival[2].exception()):
             self._passing.add(event.error)
@@ -215,12 +223,14 @@ class Driver:
     def _obey(self, command: Command) -> None:
         match command:
             case Start(step_id, config, item, cache_key):
-                step = self.plan.step(step_id)
-                self._follow(step, item, self._launch(step, config, item, cache_key))
+                step, losses = self.plan.step(step_id), Losses(workflow.time())
+                launch = partial(self._launch, step, config, item, cache_key)
+                self._follow(step, item, launch(losses), partial(self._ended, step, item, losses, launch))
             case StartChunk(step_id, items):
                 step = self.plan.step(step_id)
                 chunk = run_chunk(self._request, step, command, self.state, self.tell)
-                self._follow(step, items[0].place, asyncio.create_task(chunk))
+                ended = partial(self._ended, step, items[0].place, NO_LOSSES, None)
+                self._follow(step, items[0].place, asyncio.create_task(chunk), ended)
             case Cancel(step_id, item):
                 if work := self._work.get((step_id, item)):  # else its end is in the inbox already
                     work.cancel()
@@ -260,19 +270,19 @@ class Driver:
         await workflow.sleep(TURN_PAUSE)
         self.tell(WentOn(workflow.time()))
 
-    def _follow(self, step: Step, item: int | None, work: Work) -> None:
+    def _follow(self, step: Step, item: int | None, work: Work, ended: Callable[[Work], None]) -> None:
         self._work[step.id, item] = work
-        work.add_done_callback(partial(self._ended, step, item, work))
+        work.add_done_callback(ended)
 
-    def _launch(self, step: Step, config: Json, item: int | None, cache_key: str | None) -> Work:
+    def _launch(self, step: Step, config: Json, item: int | None, cache_key: str | None, losses: Losses) -> Work:
         if item == COMPENSATION:
-            return undo(self._request, step, config)
+            return undo(self._request, step, config, losses)
         piece = Piece(config, cache_key=cache_key)
         if item is not None and (fan := self.state.steps[step.index].fan) is not None:
             piece = replace(piece, item_key=fan.items[item].key, inline_bytes=inline_bytes(len(fan.items)))
         match step.kind:
             case StepKind.HANDLER:
-                return run_handler(self._request, step, piece)
+                return run_handler(self._request, step, piece, losses)
             case StepKind.WORKFLOW:
                 return asyncio.create_task(run_nested(self._request, step, piece))
             case StepKind.HUMAN:
@@ -282,6 +292,13 @@ class Driver:
             case _:
                 return asyncio.create_task(wait(config["seconds"]))
 
-    def _ended(self, step: Step, item: int | None, work: Work, _: object) -> None:
-        del self._work[step.id, item]
-        self._inbox.append((step, item, work))  # its result is read in the main task, where a bug surfaces
+    def _ended(self, step: Step, item: int | None, losses: Losses, launch: Launch | None, work: Work) -> None:
+        """Put ended work into the inbox, where its result is read: a bug surfaces in the main task."""
+        after = None if launch is None else losses_after(step.definition, work, losses)
+        if launch is None or after is None:
+            del self._work[step.id, item]
+            self._inbox.append((step, item, work, losses))
+            return
+        if item is None:
+            self.tell(WorkerLost(step.id, after.earlier, workflow.time()))
+        self._follow(step, item, launch(after), partial(self._ended, step, item, after, launch))

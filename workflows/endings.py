@@ -9,26 +9,33 @@ from dag.calls import StepOutcome
 from dag.messages import ChunkEnded, Event, StepCancelled, StepCompleted, StepFailed, TimedOut
 from dag.plan import Step
 from dag.report import RunReport
-from dag.state import RunStatus, StepError
+from dag.state import MOST_EARLIER, RunStatus, StepError
 from workflows.contract import ChunkReport
 from workflows.failures import attempts_of, earlier_of, error_of, is_out_of_time
+from workflows.lost_workers import NO_LOSSES, Losses, final_error, loss_of
 
 Work = asyncio.Task[StepOutcome | RunReport | ChunkReport | None]
 """What runs for a step, an item or a chunk: an activity, a nested run, a chunk, a wait (None: time is up)."""
 
 
-def event_of(step: Step, item: int | None, work: Work) -> Event:  # noqa: PLR0911 - a case a kind of end
+def event_of(  # noqa: PLR0911 - a case a kind of end
+    step: Step, item: int | None, work: Work, losses: Losses = NO_LOSSES
+) -> Event:
     """Return the event that ended work is. Only Temporal's failures are outcomes: anything else is a bug."""
     at = workflow.time()
     try:
         result = work.result()
     except (FailureError, asyncio.CancelledError) as error:
-        if is_cancelled_exception(error):
+        lost = loss_of(step.definition, error)
+        if is_cancelled_exception(error) or (lost and work.cancelling()):
             return StepCancelled(step.id, at, item)
-        why, attempts = error_of(step.definition, error), attempts_of(step.definition, error)
-        return StepFailed(step.id, why, attempts, at, item, earlier_of(error), is_out_of_time(error))
+        why = final_error(lost, losses) if lost else error_of(step.definition, error)
+        attempts = attempts_of(step.definition, error, losses.failed)
+        earlier = (*losses.earlier, *earlier_of(error))[-MOST_EARLIER:]
+        return StepFailed(step.id, why, attempts, at, item, earlier, is_out_of_time(error))
     match result:
         case StepOutcome(output=output, attempt=attempt, cached=cached, earlier=earlier):
+            earlier = (*losses.earlier, *earlier)[-MOST_EARLIER:]
             return StepCompleted(step.id, output, attempt, at, item, cached, earlier)
         case RunReport(status=RunStatus.COMPLETED, outputs=outputs):
             return StepCompleted(step.id, outputs, 1, at, item)

@@ -27,8 +27,11 @@ def error_of(step: Step, error: BaseException) -> StepError:
             return StepError(type(cause or error).__name__, str(cause or error))
 
 
-def attempts_of(step: Step, error: BaseException) -> int:
-    """Return how many attempts were made. The wrapper reports it; where no code of ours ran last, it is inferred."""
+def attempts_of(step: Step, error: BaseException, failed_before: int = 0) -> int:
+    """Return how many attempts were made. The wrapper reports it; where no code of ours ran last, it is inferred.
+
+    `failed_before` attempts were made in earlier activities of the step.
+    """
     match error:
         case ActivityError(__cause__=ApplicationError(details=[{"attempt": int(attempt)}, *_])):
             return attempt
@@ -38,7 +41,7 @@ def attempts_of(step: Step, error: BaseException) -> int:
         case ActivityError(retry_state=RetryState.MAXIMUM_ATTEMPTS_REACHED):
             return step.max_retries + 1
         case _:
-            return 1
+            return failed_before + 1
 
 
 def earlier_of(error: BaseException) -> tuple[EarlierError, ...]:

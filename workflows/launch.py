@@ -29,6 +29,7 @@ from workflows.contract import (
     tag_queue,
     workflow_id,
 )
+from workflows.lost_workers import NOT_RETRIED, Losses
 from workflows.travel import KEPT, check_travels
 
 Handle = workflow.ActivityHandle[StepOutcome]
@@ -60,14 +61,14 @@ class Piece:
     """Largest output that comes back as it is."""
 
 
-def run_handler(request: RunRequest, step: Step, piece: Piece) -> Handle:
+def run_handler(request: RunRequest, step: Step, piece: Piece, losses: Losses) -> Handle:
     """Start the activity of a step's handler."""
     assert step.definition.handler is not None, "only handler steps run handlers"
     activity_id = step.id if piece.item_key is None else child_run_id(step.id, piece.item_key)
-    call = _call(request, step, step.id, piece)
+    call = _call(request, step, step.id, piece, losses)
     if cache := _cache_use(step, call, piece.cache_key):
         call = call.model_copy(update={"cache": cache})
-    return _start(request, step, step.definition.handler, call, activity_id)
+    return _start(request, step, step.definition.handler, call, activity_id, losses=losses)
 
 
 def _cache_use(step: Step, call: StepCall, key: str | None) -> CacheUse | None:
@@ -81,15 +82,15 @@ def _cache_use(step: Step, call: StepCall, key: str | None) -> CacheUse | None:
     return CacheUse(key=key, ttl_seconds=cache.ttl_seconds)
 
 
-def undo(request: RunRequest, step: Step, config: Json) -> Handle:
+def undo(request: RunRequest, step: Step, config: Json, losses: Losses) -> Handle:
     """Start the activity that undoes a step. Its identity is its own: a handler must not take it for the step's."""
     assert step.definition.compensate is not None, "only such steps are undone"
     name = f"{step.id}.compensate"
-    call = _call(request, step, name, Piece(config))
-    return _start(request, step, step.definition.compensate.handler, call, name)
+    call = _call(request, step, name, Piece(config), losses)
+    return _start(request, step, step.definition.compensate.handler, call, name, losses=losses)
 
 
-def _call(request: RunRequest, step: Step, step_id: str, piece: Piece) -> StepCall:
+def _call(request: RunRequest, step: Step, step_id: str, piece: Piece, losses: Losses) -> StepCall:
     retry = step.definition.retry_config
     return StepCall(
         tenant_id=request.tenant_id,
@@ -97,7 +98,8 @@ def _call(request: RunRequest, step: Step, step_id: str, piece: Piece) -> StepCa
         step_id=step_id,
         item_key=piece.item_key,
         config=piece.config,
-        jitter_seconds=retry.jitter * retry.initial_delay,
+        jitter=retry.jitter,
+        failed_before=losses.failed,
         honor_retry_after=retry.honor_retry_after,
         secrets=step.secrets if step_id == step.id else step.compensation_secrets,
         callbacks=_asked_for(request, piece.config),
@@ -113,13 +115,15 @@ def _asked_for(request: RunRequest, config: Json) -> tuple[Callback, ...]:
     return tuple(callback for callback in request.callbacks if callback.placeholder in text)
 
 
-def _start(request: RunRequest, step: Step, handler: str, call: StepCall, activity_id: str) -> Handle:
+def _start(
+    request: RunRequest, step: Step, handler: str, call: StepCall, activity_id: str, *, losses: Losses
+) -> Handle:
     """Start an activity with the step's limits; a local one where the run's request says so."""
     definition = step.definition
-    total, tag = definition.total_timeout_seconds, definition.resource_tag
-    retry_policy = _retry_policy(definition.retry_config, definition.max_retries)
+    tag = definition.resource_tag
+    retry_policy = _retry_policy(definition.retry_config, definition.max_retries - losses.failed)
     start_to_close = timedelta(seconds=definition.timeout_seconds)
-    schedule_to_close = None if total is None else timedelta(seconds=total)
+    schedule_to_close = losses.left_of(definition.total_timeout_seconds)
     # A limited resource's turns are given out by its task queue, which a local step never meets.
     if tag is None and handler in request.local_handlers and _may_be_local(call.config):
         return workflow.start_local_activity(
@@ -167,7 +171,7 @@ def _retry_policy(retry: RetryConfig, max_retries: int) -> RetryPolicy:
         backoff_coefficient=retry.exponential_base,
         maximum_interval=None if retry.max_delay is None else timedelta(seconds=retry.max_delay),
         maximum_attempts=max_retries + 1,
-        non_retryable_error_types=[*retry.non_retryable, NEVER_RETRIED],
+        non_retryable_error_types=[*retry.non_retryable, NEVER_RETRIED, *NOT_RETRIED],
     )
 
 

@@ -25,9 +25,7 @@ ASK = Callback(placeholder="callback://1/reply", run_id="asking.4711", step_id="
 
 
 def call(*callbacks: Callback) -> StepCall:
-    return StepCall(
-        tenant_id="acme", run_id="asking.4711", step_id="ask", config={}, jitter_seconds=0, callbacks=callbacks
-    )
+    return StepCall(tenant_id="acme", run_id="asking.4711", step_id="ask", config={}, jitter=0, callbacks=callbacks)
 
 
 def test_a_token_says_what_was_signed() -> None:

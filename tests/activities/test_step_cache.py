@@ -76,9 +76,7 @@ async def closed(dsn: str, tools: Tools) -> Tools:
 
 def call_of(value: Json, name: str, *, ttl_seconds: float = 60, **fields: Any) -> StepCall:
     cache = CacheUse(key=digest(name), ttl_seconds=ttl_seconds)
-    made = StepCall(
-        tenant_id=COMMITTING, run_id="r.1", step_id="s", config={"value": value}, jitter_seconds=0, cache=cache
-    )
+    made = StepCall(tenant_id=COMMITTING, run_id="r.1", step_id="s", config={"value": value}, jitter=0, cache=cache)
     return made.model_copy(update=fields)
 
 

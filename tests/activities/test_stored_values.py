@@ -70,7 +70,7 @@ def tools(tmp_path: Path) -> Tools:
 
 
 def call_with(value: Json, **more: Any) -> StepCall:
-    call = StepCall(tenant_id=TENANT, run_id="r.1", step_id="s", config={"value": value}, jitter_seconds=0)
+    call = StepCall(tenant_id=TENANT, run_id="r.1", step_id="s", config={"value": value}, jitter=0)
     return call.model_copy(update=more)
 
 
