@@ -12,7 +12,7 @@ from api.parameters import AppDep, Time
 from api.reviews import ReviewOut, Text, Who
 from dag.kinds import ID_PATTERN
 from operations import review_claims
-from operations.errors import ClaimedByOther, ClaimLost, NotFound, WrongState
+from operations.errors import ClaimedByOther, ClaimLost, MayNotDecide, NotFound, WrongState
 from storage.review_claims import Claim, Wish
 
 Token = Annotated[int, Field(strict=True, ge=1, le=2**53, description="of the caller's claim")]
@@ -92,7 +92,7 @@ async def claim_next(who: MayReview, app: AppDep, wanted: NextIn | None = None) 
     return NextOut(claim=claim and ClaimOut.of(claim))
 
 
-@router.post("/{review_id}/claim", responses=problems(NotFound, ClaimedByOther, WrongState))
+@router.post("/{review_id}/claim", responses=problems(NotFound, ClaimedByOther, MayNotDecide, WrongState))
 async def claim_review(review_id: str, who: MayReview, app: AppDep) -> ClaimOut:
     """Claim an item for 15 minutes. Claiming one's own again gives a new token, and ends the old one."""
     return ClaimOut.of(await review_claims.claim_review(app, who, review_id))

@@ -134,12 +134,10 @@ def _lines(item: dict[str, Json]) -> Iterator[str]:
         yield f"  for the group {item['group']}"
     if item["may_not_decide"]:
         yield f"  may not be decided by {', '.join(item['may_not_decide'])}"
-    if item["approvals_needed"] > 1 and item["kind"] == "step":
-        yield from _approvals(item)
+    if item["approvals_needed"] > 1:
+        yield from _approvals(item) if item["kind"] == "step" else _two_approvals(item)
     if item["claimed_by"]:
         yield f"  {item['claimed_by']} works on it until {_time(item['claimed_until'])}"
-    if item["first_approved_by"]:
-        yield f"  approved by {item['first_approved_by']}; somebody else must too"
     yield from (f"  {name}: {_text(part)}" for name, part in (item["show"] or item["summary"]).items())
     if item["kind"] == "document":
         parts = ", ".join(f"{name} {part:.2f} ({item_points(item, name):.1f})" for name, part in item["parts"].items())
@@ -160,6 +158,14 @@ def _approvals(item: dict[str, Json]) -> Iterator[str]:
     missing = f": {item['approvals_missing']} more must" if item["status"] == "open" else ""
     yield f"  {item['approvals_needed']} people must decide alike{missing}"
     yield from (f"  {made['by']} decided {_text(made['decision'])}" for made in item["decided_so_far"])
+
+
+def _two_approvals(item: dict[str, Json]) -> Iterator[str]:
+    missing = "; someone else must approve it too" if item["approvals_missing"] else ""
+    if item["first_approved_by"]:
+        yield f"  first approved by {item['first_approved_by']}{missing}"
+    elif item["approvals_missing"]:
+        yield "  two people must approve it"
 
 
 def _form(form: dict[str, Json]) -> Iterator[str]:

@@ -91,7 +91,7 @@ async def correct_field(
         if before != value:
             await mark_touched(tx, principal.tenant_id, review.review_id)
             await count_review(tx, principal.tenant_id, CORRECTIONS, field)
-        invoice = await _show_anew(tx, review, document_id)
+        invoice = await _show_anew(app, tx, review, document_id)
         await record(
             tx, principal, review, "corrected", field=field, value=value, was=before, source=source, why=order.why
         )
@@ -109,7 +109,7 @@ async def unlock_field(
             raise WrongState("unlock", "not locked", "field")
         change = Change(field, CorrectionAct.UNLOCK, None, principal.name, why, locked[field].value, "human")
         await insert_change(tx, principal.tenant_id, document_id, change)
-        invoice = await _show_anew(tx, review, document_id)
+        invoice = await _show_anew(app, tx, review, document_id)
         await record(tx, principal, review, "unlocked", field=field, was=locked[field].value, why=why)
         return await _shown(tx, principal, invoice)
 
@@ -121,7 +121,7 @@ async def undo_correction(app: App, principal: Principal, document_id: str, toke
         undone = await undo_last(tx, principal.tenant_id, document_id, principal.name)
         if undone is None:
             raise NothingToTakeBack
-        invoice = await _show_anew(tx, review, document_id)
+        invoice = await _show_anew(app, tx, review, document_id)
         await record(tx, principal, review, "undone", field=undone.field, change=undone.act, value=undone.value)
         return await _shown(tx, principal, invoice)
 
@@ -131,9 +131,9 @@ async def _held(tx: Database, principal: Principal, document_id: str, token: int
     return await lock_held(tx, principal, review_id_of(principal.tenant_id, document_id), token, action)
 
 
-async def _show_anew(tx: Database, review: Review, document_id: str) -> InvoiceData:
+async def _show_anew(app: App, tx: Database, review: Review, document_id: str) -> InvoiceData:
     invoice = await judged(tx, review.tenant_id, document_id)
-    await show_anew(tx, review.tenant_id, review.review_id, appearance_of(invoice))
+    await show_anew(tx, review.tenant_id, review.review_id, appearance_of(invoice, app.four_eyes_above))
     return invoice
 
 

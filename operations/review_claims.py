@@ -7,7 +7,7 @@ from dag.inputs import InputProblem
 from operations.app import App
 from operations.errors import ClaimedByOther, ClaimLost, InvalidInput, NotFound
 from operations.principal import Principal
-from operations.review_items import REVIEW_ID_PATTERN, check_open, lock_free, lock_held, lock_item, record
+from operations.review_items import REVIEW_ID_PATTERN, check_open, check_second, lock_free, lock_held, lock_item, record
 from storage import review_claims
 from storage.db import transaction
 from storage.review_claims import Claim, Wish
@@ -18,10 +18,14 @@ LONGEST_WAIT = dt.timedelta(days=366)
 
 
 async def claim_review(app: App, principal: Principal, review_id: str) -> Claim:
-    """Take an item, for the time of a lease. Raises: NotFound, WrongState (it is decided), ClaimedByOther."""
+    """Claim an item for the time of a lease.
+
+    Raises: NotFound, WrongState (it is decided), ClaimedByOther, MayNotDecide (the caller approved it first).
+    """
     async with transaction(app.db) as tx:
         review = await lock_item(tx, principal, review_id)
         check_open(review, "claim")
+        check_second(principal, review)
         claim = await review_claims.claim_review(tx, principal.tenant_id, review_id, principal.name)
         if claim is None:
             raise ClaimedByOther(review.claimed_by or "somebody")

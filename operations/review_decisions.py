@@ -22,9 +22,9 @@ from operations.errors import (
     OperationError,
     WrongState,
 )
-from operations.principal import ANONYMOUS, NAME_YOURSELF, Principal
+from operations.principal import Principal
 from operations.review_answers import answer_runs, answer_runs_of_many
-from operations.review_items import document_of, judged, lock_held, lock_item, record
+from operations.review_items import check_second, document_of, judged, lock_held, lock_item, record
 from storage.db import Database, transaction
 from storage.review_counts import DECISIONS, REVIEWED, SAMPLED, SECONDS, TOUCHED, count_review
 from storage.review_decisions import (
@@ -73,14 +73,19 @@ class BulkOutcome:
 async def approve(app: App, principal: Principal, review_id: str, verdict: Verdict) -> Outcome:
     """Approve a document as it was shown. With broken rules it takes a reason.
 
+    Repeating one's own approval changes nothing and has the same outcome: the first answer may have been lost.
+
     Raises: NotFound, WrongState, ClaimLost, AlreadyDecided, DecisionOutdated, MayNotDecide, InvalidInput.
     """
     async with transaction(app.db) as tx:
-        review, invoice = await _shown(tx, principal, review_id, verdict, "approve")
-        if invoice.has_errors() and not verdict.why.strip():
-            broken = ", ".join(problem.code for problem in invoice.problems if problem.severity == "error")
-            raise InvalidInput([InputProblem("why", f"is required: these rules are broken: {broken}")])
-        missing = await _approve(app, tx, principal, review, invoice, verdict.why)
+        review = await lock_item(tx, principal, review_id)
+        missing = await _made_before(app, tx, principal, review, APPROVED, verdict)
+        if missing is None:
+            invoice = await _shown(tx, principal, review, verdict, "approve")
+            if invoice.has_errors() and not verdict.why.strip():
+                broken = ", ".join(problem.code for problem in invoice.problems if problem.severity == "error")
+                raise InvalidInput([InputProblem("why", f"is required: these rules are broken: {broken}")])
+            missing = await _approve(app, tx, principal, review, invoice, verdict.why)
     return await _outcome(app, principal, review_id, missing)
 
 
@@ -89,8 +94,10 @@ async def reject(app: App, principal: Principal, review_id: str, verdict: Verdic
     if not verdict.why.strip():
         raise InvalidInput([InputProblem("why", "is required: a rejection has a reason")])
     async with transaction(app.db) as tx:
-        review, invoice = await _shown(tx, principal, review_id, verdict, "reject")
-        await _decide(tx, principal, review, REJECTED, invoice, verdict.why)
+        review = await lock_item(tx, principal, review_id)
+        if await _made_before(app, tx, principal, review, REJECTED, verdict) is None:
+            invoice = await _shown(tx, principal, review, verdict, "reject")
+            await _decide(tx, principal, review, REJECTED, invoice, verdict.why)
     return await _outcome(app, principal, review_id, [])
 
 
@@ -129,6 +136,8 @@ async def _approve_one(app: App, principal: Principal, review_id: str, digest: s
     try:
         async with transaction(app.db) as tx:
             review = await lock_item(tx, principal, review_id)
+            if await _made_before(app, tx, principal, review, APPROVED, Verdict(0, digest)) == []:
+                return BulkOutcome(review_id, approved=True)
             if review.claimed_by not in (None, principal.name):
                 raise ClaimedByOther(str(review.claimed_by))
             invoice = await _checked(tx, principal, review, digest, "approve")
@@ -141,15 +150,36 @@ async def _approve_one(app: App, principal: Principal, review_id: str, digest: s
     return BulkOutcome(review_id, approved=True)
 
 
-async def _shown(
-    tx: Database, principal: Principal, review_id: str, verdict: Verdict, action: str
-) -> tuple[Review, InvoiceData]:
-    """Return the item that the principal holds, locked, and its document, which is as it was shown."""
-    review = await lock_item(tx, principal, review_id)
+async def _made_before(
+    app: App, tx: Database, principal: Principal, review: Review, status: str, verdict: Verdict
+) -> list[str] | None:
+    """Return what the same decision of the same person came to; None if it was not made before."""
+    first = review.first_approval or {}
+    is_first = status == APPROVED and (first.get("by"), first.get("digest")) == (principal.name, verdict.digest)
+    if is_first and review.is_open:
+        invoice = await judged(tx, principal.tenant_id, document_of(review))
+        return why_two_approvals(invoice, app.four_eyes_above) or None
+    if review.status != status:
+        return None
+    return [] if is_first or await _is_decision_of(tx, principal, review, verdict) else None
+
+
+async def _is_decision_of(tx: Database, principal: Principal, review: Review, verdict: Verdict) -> bool:
+    """Return whether the principal decided the item with the same reason, on the same document."""
+    if review.decided_by != principal.name:
+        return False
+    content = await load_content(tx, review.tenant_id, review.review_id)
+    if content is None or content.decision != _answer(review.status, verdict.why):
+        return False
+    return shown_digest(await judged(tx, principal.tenant_id, document_of(review))) == verdict.digest
+
+
+async def _shown(tx: Database, principal: Principal, review: Review, verdict: Verdict, action: str) -> InvoiceData:
+    """Return the document of the locked item that the principal holds, if it is as it was shown."""
     if not review.is_open:
         raise await _too_late(tx, review, action)
-    await lock_held(tx, principal, review_id, verdict.token, action)
-    return review, await _checked(tx, principal, review, verdict.digest, action)
+    await lock_held(tx, principal, review.review_id, verdict.token, action)
+    return await _checked(tx, principal, review, verdict.digest, action)
 
 
 async def _checked(tx: Database, principal: Principal, review: Review, digest: str, action: str) -> InvoiceData:
@@ -181,9 +211,8 @@ async def _approve(
         await record_first_approval(tx, principal.tenant_id, review.review_id, by=principal.name, at=at, digest=digest)
         await record(tx, principal, review, "approved_first", digest=digest, why=why, needs_second=needs)
         return needs
-    if needs and first is not None and first["by"] == principal.name:
-        hint = f": {NAME_YOURSELF}" if principal == ANONYMOUS else ""
-        raise MayNotDecide(f"{principal.name} approved it first, and the second approval is somebody else's{hint}")
+    if needs:
+        check_second(principal, review)
     taught = await remember(tx, principal.tenant_id, invoice)
     await _decide(tx, principal, review, APPROVED, invoice, why, taught_vendor=taught)
     return []
@@ -199,7 +228,7 @@ async def _decide(
     *,
     taught_vendor: str | None = None,
 ) -> None:
-    answer: dict[str, Json] = {"approved": status == APPROVED, "reason": why}
+    answer = _answer(status, why)
     for form in await load_forms(tx, principal.tenant_id, review.review_id):
         try:
             check_answer(form, answer)
@@ -213,6 +242,10 @@ async def _decide(
     first = review.first_approval if status == APPROVED else None
     by = first["by"] if first and first["digest"] == digest else None
     await record(tx, principal, review, status, digest=digest, why=why, first_approved_by=by)
+
+
+def _answer(status: str, why: str) -> dict[str, Json]:
+    return {"approved": status == APPROVED, "reason": why}
 
 
 async def _count(tx: Database, review: Review, status: str) -> None:

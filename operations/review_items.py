@@ -6,8 +6,8 @@ import re
 from dag.inputs import InputProblem
 from dag.values import Json
 from invoices.model import InvoiceData
-from operations.errors import ClaimedByOther, ClaimLost, InvalidInput, NotFound, WrongState
-from operations.principal import Principal, Scope
+from operations.errors import ClaimedByOther, ClaimLost, InvalidInput, MayNotDecide, NotFound, WrongState
+from operations.principal import ANONYMOUS, NAME_YOURSELF, Principal, Scope
 from storage.audit import Act, append_event
 from storage.db import Database, NotStored
 from storage.judged import load_judged
@@ -52,6 +52,13 @@ def check_open(review: Review, action: str) -> None:
     """Raise WrongState if the item waits for no decision any more."""
     if not review.is_open:
         raise WrongState(action, review.status, "review item")
+
+
+def check_second(principal: Principal, review: Review) -> None:
+    """Raise MayNotDecide if the principal has given the first of the item's two approvals."""
+    if review.first_approved_by == principal.name:
+        hint = f": {NAME_YOURSELF}" if principal == ANONYMOUS else ""
+        raise MayNotDecide(f"{principal.name} approved it first; someone else must give the second approval{hint}")
 
 
 def document_of(review: Review) -> str:

@@ -1,14 +1,19 @@
 """How a judged document looks in the review queue, whether a run opens its item or a person changes a field."""
 
+from decimal import Decimal
+
 from invoices.judging import currency_is_foreign, vendor_is_known
 from invoices.model import InvoiceData
 from invoices.priority import review_priority
-from invoices.reviewing import review_reasons, shown_digest, summary
+from invoices.reviewing import review_reasons, shown_digest, summary, why_two_approvals
 from storage.reviews import Appearance
 
 
-def appearance_of(invoice: InvoiceData) -> Appearance:
-    """Return the item's appearance, with a priority that leaves out the SLA: that part is added when it is read."""
+def appearance_of(invoice: InvoiceData, four_eyes_above: Decimal | None = None) -> Appearance:
+    """Return the item's appearance, with a priority that leaves out the SLA: that part is added when it is read.
+
+    `four_eyes_above` is the largest total that one person may approve; None: any.
+    """
     priority = review_priority(
         invoice,
         sla_hours=1,
@@ -24,4 +29,5 @@ def appearance_of(invoice: InvoiceData) -> Appearance:
         summary=dict(summary(invoice)),
         band=priority.band,
         digest=shown_digest(invoice),
+        approvals=2 if why_two_approvals(invoice, four_eyes_above) else 1,
     )

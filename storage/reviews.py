@@ -56,13 +56,14 @@ CASE WHEN r.first_approval IS NULL THEN
 UPSERT_REVIEW = f"""
 WITH reviews AS (
     INSERT INTO reviews AS r (tenant_id, review_id, document_id, run_id, band, priority, parts, reasons, summary,
-                              due_at, shown_digest, sla_from, straight_through, audit_sample)
-    VALUES ($1, $2, $3, $4, $5, $6::float8, $7, $8, $9, $10, $11, $12, $13, $14)
+                              due_at, shown_digest, approvals_needed, sla_from, straight_through, audit_sample)
+    VALUES ($1, $2, $3, $4, $5, $6::float8, $7, $8, $9, $10, $11, $12, $13, $14, $15)
     ON CONFLICT (document_id) DO UPDATE
        SET run_id = EXCLUDED.run_id, band = EXCLUDED.band, priority = EXCLUDED.priority, parts = EXCLUDED.parts,
            reasons = EXCLUDED.reasons, summary = EXCLUDED.summary, due_at = EXCLUDED.due_at,
-           shown_digest = EXCLUDED.shown_digest, sla_from = EXCLUDED.sla_from,
-           straight_through = EXCLUDED.straight_through, audit_sample = EXCLUDED.audit_sample, status = 'open',
+           shown_digest = EXCLUDED.shown_digest, approvals_needed = EXCLUDED.approvals_needed,
+           sla_from = EXCLUDED.sla_from, straight_through = EXCLUDED.straight_through,
+           audit_sample = EXCLUDED.audit_sample, status = 'open',
            first_approval = CASE WHEN r.first_approval ->> 'digest' = EXCLUDED.shown_digest THEN r.first_approval END,
            closed_at = NULL, updated_at = now()
      WHERE r.tenant_id = EXCLUDED.tenant_id AND r.status IN ('open', 'closed')
@@ -75,6 +76,7 @@ counted AS (
 SELECT {COLUMNS}, r.is_new FROM {LIVE}"""
 SHOW_ANEW = """
 UPDATE reviews SET band = $3, priority = $4::float8, parts = $5, reasons = $6, summary = $7, shown_digest = $8,
+       approvals_needed = $9,
        first_approval = CASE WHEN first_approval ->> 'digest' = $8 THEN first_approval END, -- else it is void
        revision = revision + 1, updated_at = now()
  WHERE tenant_id = $1 AND review_id = $2"""
@@ -97,6 +99,8 @@ class Appearance:
     band: int = 0
     digest: str | None = None
     """Of all that a decision rests on."""
+    approvals: int = 1
+    """How many people must approve."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +166,7 @@ class Review:
     document_review_id: str | None
     """Of a step's item, the document's item that stands for it in the queue."""
     approvals_needed: int = 1
-    """How many people must decide alike; of a document's item 2 once somebody has approved who is not enough."""
+    """How many people must decide alike."""
     decided_so_far: list[dict[str, Json]] = field(default_factory=list)
     """by, at and digest of what each of them has decided."""
 
@@ -226,7 +230,7 @@ async def open_or_renew(db: Database, tenant_id: str, document_id: str, question
     review_id = review_id_of(tenant_id, document_id)
     look = question.appearance
     content = (look.band, look.priority, look.parts, look.reasons, look.summary, question.due_at, look.digest)
-    passing = (question.sla_from, question.straight_through, question.audit_sample)
+    passing = (look.approvals, question.sla_from, question.straight_through, question.audit_sample)
     try:
         place = (tenant_id, review_id, document_id, question.run_id)
         row = await db.fetchrow(UPSERT_REVIEW, *place, *content, *passing)
@@ -243,7 +247,7 @@ async def open_or_renew(db: Database, tenant_id: str, document_id: str, question
 
 async def show_anew(db: Database, tenant_id: str, review_id: str, look: Appearance) -> None:
     """Let the queue show the item as its document looks now, after somebody changed a field."""
-    values = (look.band, look.priority, look.parts, look.reasons, look.summary, look.digest)
+    values = (look.band, look.priority, look.parts, look.reasons, look.summary, look.digest, look.approvals)
     await db.execute(SHOW_ANEW, tenant_id, review_id, *values)
 
 

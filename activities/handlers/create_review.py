@@ -71,7 +71,7 @@ async def run(call: Call[Config], tools: Tools) -> Output:
     # Not in the transaction: what this document says must be there for others that are judged at the same moment.
     arrived = await load_arrived(tools.db, call.tenant_id, config.document_id, today=today)
     verdict = decide(arrived.invoice, _policy(config.straight_through))
-    question = _question(call, arrived, verdict)
+    question = _question(call, arrived, verdict, tools.four_eyes_above)
     if verdict.passes and config.straight_through.mode == "on":
         async with transaction(tools.db) as tx:
             review, is_new = await open_or_renew(tx, call.tenant_id, config.document_id, question)
@@ -94,10 +94,10 @@ def _held_because(verdict: StraightThrough) -> list[str]:
     return [*verdict.reasons[:MOST_REASONS], *([DRAWN] if verdict.audit_sample else [])]
 
 
-def _question(call: Call[Config], arrived: Arrived, verdict: StraightThrough) -> Question:
+def _question(call: Call[Config], arrived: Arrived, verdict: StraightThrough, above: Decimal | None) -> Question:
     return Question(
         run_id=call.run_id,
-        appearance=appearance_of(arrived.invoice),
+        appearance=appearance_of(arrived.invoice, above),
         due_at=arrived.received_at + dt.timedelta(hours=call.config.sla_hours),
         sla_from=arrived.received_at,
         straight_through=verdict.passes,

@@ -98,6 +98,7 @@ async def waiting(service: Service, who: Reviewer, invoice: InvoiceData | None =
     async with transaction(db) as tx:
         judged = await load_judged(tx, who.tenant, document.document_id, today=dt.date(2026, 11, 21))
         due = document.received_at + dt.timedelta(hours=24)
-        asked = Question("invoice.test", appearance_of(judged), due, document.received_at, **question)
+        look = appearance_of(judged, service.app.four_eyes_above)
+        asked = Question("invoice.test", look, due, document.received_at, **question)
         review = await upsert_review(tx, who.tenant, document.document_id, asked)
     return await who.get(f"/reviews/{review.review_id}")

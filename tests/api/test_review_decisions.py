@@ -118,8 +118,9 @@ async def test_of_two_who_decide_at_once_one_counts(service: Service, ann: Revie
     verdict = await ann.verdict(item, why="seen")
     paths = [f"/reviews/{item['review_id']}/{act}" for act in ("approve", "reject") * 4]
     answers = await asyncio.gather(*(ann.ask("POST", path, json=verdict) for path in paths))
-    [winner] = [answer.json()["review"] for answer in answers if answer.status_code == 200]
-    late = [answer.json() for answer in answers if answer.status_code != 200]
+    winners = [answer.json()["review"] for answer in answers if answer.status_code == 200]
+    assert [winner["status"] for winner in winners] == [winners[0]["status"]] * 4  # each repeats the same decision
+    winner, late = winners[0], [answer.json() for answer in answers if answer.status_code != 200]
     assert {told["type"] for told in late} == {"/problems/already-decided"}
     assert {(told["decided_by"], told["decision"]["approved"]) for told in late} == {
         ("ann", winner["status"] == "approved")
@@ -186,9 +187,6 @@ async def test_above_the_limit_two_people_approve(service: Service, ann: Reviewe
     first = await decide(ann, item)
     assert "above 1000" in first["needs_second"][0]
     assert (first["review"]["status"], first["review"]["first_approved_by"]) == ("open", "ann")
-    again = await ann.refused("POST", f"/reviews/{item['review_id']}/approve", 403, json=await ann.verdict(item))
-    assert again["type"] == "/problems/may-not-decide"
-    await release(service, item)
     second = await decide(ann.named("bob"), item)
     assert (second["review"]["status"], second["review"]["decided_by"]) == ("approved", "bob")
     events = (await ann.get(f"/reviews/{item['review_id']}/audit"))["events"]
@@ -200,6 +198,64 @@ async def test_the_second_approval_is_not_handed_to_the_first_person(service: Se
     await decide(ann, await waiting(service, ann, large()))
     assert (await ann.post("/reviews/next"))["claim"] is None
     assert (await ann.named("bob").post("/reviews/next"))["claim"]
+
+
+@pytest.mark.usefixtures("limited")
+async def test_the_first_person_cannot_claim_the_item_again(service: Service, ann: Reviewer) -> None:
+    item = await waiting(service, ann, large())
+    await decide(ann, item)
+    refused = await ann.refused("POST", f"/reviews/{item['review_id']}/claim", 403)
+    assert (refused["type"], "ann approved it first" in refused["detail"]) == ("/problems/may-not-decide", True)
+
+
+@pytest.mark.usefixtures("limited")
+async def test_an_item_that_needs_two_approvals_says_so_from_the_start(service: Service, ann: Reviewer) -> None:
+    item = await waiting(service, ann, large())
+    assert (item["approvals_needed"], item["approvals_missing"]) == (2, 2)
+    [listed] = (await ann.get("/reviews"))["reviews"]
+    assert (listed["approvals_needed"], listed["approvals_missing"]) == (2, 2)
+    assert (await decide(ann, item))["review"]["approvals_missing"] == 1
+    decided = (await decide(ann.named("bob"), item))["review"]
+    assert (decided["approvals_needed"], decided["approvals_missing"]) == (2, 0)
+
+
+@pytest.mark.usefixtures("limited")
+async def test_a_corrected_total_changes_how_many_must_approve(service: Service, ann: Reviewer) -> None:
+    item = await waiting(service, ann)
+    assert item["approvals_needed"] == 1
+    body = {"value": "119000.00", "token": await ann.claim(item["review_id"])}
+    await ann.ask("PUT", f"/documents/{item['document_id']}/fields/total", json=body)
+    assert (await ann.get(f"/reviews/{item['review_id']}"))["approvals_needed"] == 2
+
+
+@pytest.mark.parametrize("act", ["approve", "reject"])
+async def test_a_repeated_decision_gives_the_same_answer(service: Service, ann: Reviewer, act: str) -> None:
+    item = await waiting(service, ann)
+    verdict, path = await ann.verdict(item, why="seen"), f"/reviews/{item['review_id']}/{act}"
+    first = await ann.post(path, verdict)
+    assert await ann.post(path, verdict) == first
+    acts = [event["act"] for event in (await ann.get(f"/reviews/{item['review_id']}/audit"))["events"]]
+    assert acts == ["claimed", first["review"]["status"]]
+    for who, other in ((ann.named("bob"), verdict), (ann, {**verdict, "why": "changed my mind"})):
+        late = await who.refused("POST", path, 409, json=other)
+        assert (late["type"], late["decided_by"]) == ("/problems/already-decided", "ann")
+
+
+@pytest.mark.usefixtures("limited")
+async def test_a_repeated_first_approval_gives_the_same_answer(service: Service, ann: Reviewer) -> None:
+    item = await waiting(service, ann, large())
+    verdict, path = await ann.verdict(item), f"/reviews/{item['review_id']}/approve"
+    first = await ann.post(path, verdict)
+    assert await ann.post(path, verdict) == first
+    bob = ann.named("bob")
+    token = await bob.claim(item["review_id"])
+    again = await ann.post(path, verdict)
+    assert (again["needs_second"], again["review"]["status"]) == (first["needs_second"], "open")
+    assert again["review"]["claimed_by"] == "bob"
+    outcome = await bob.post(path, {**verdict, "token": token})
+    assert outcome["review"]["status"] == "approved"
+    acts = [event["act"] for event in (await ann.get(f"/reviews/{item['review_id']}/audit"))["events"]]
+    assert acts == ["claimed", "approved_first", "claimed", "approved"]
 
 
 @pytest.mark.usefixtures("limited")
@@ -265,10 +321,10 @@ async def test_many_are_approved_at_once_where_nothing_is_wrong(service: Service
     others = await waiting(service, reviewer(service))
     missing = [{"review_id": id_, "digest": others["digest"]} for id_ in ("rev_" + "0" * 26, others["review_id"])]
     done = (await ann.post("/reviews/approve", {"items": [outdated, *items, *missing, items[0]]}))["items"]
-    assert [outcome["approved"] for outcome in done] == [False, True, False, False, False, False, False]
+    assert [outcome["approved"] for outcome in done] == [False, True, False, False, False, False, True]
     whys = [(outcome["why"] or "").replace(outcome["review_id"], "ID") for outcome in done]
     assert whys[4] == whys[5]  # another tenant's is as unknown as one that there is not
-    expected = ("changed since", "", "Net 1.00", "bob works on this item", "there is no review item", whys[5], "before")
+    expected = ("changed since", "", "Net 1.00", "bob works on this item", "there is no review item", whys[5], "")
     assert all(part in why for part, why in zip(expected, whys, strict=True)), whys
     assert (await ann.get(f"/reviews/{wrong['review_id']}"))["status"] == "open"
 

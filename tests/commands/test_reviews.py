@@ -11,6 +11,7 @@ from commands.answers import parse_answer
 from dag.values import Json
 from tests.api.customer import open_item, start, unique, until_waiting
 from tests.api.invoices import e_invoice
+from tests.api.reviewing import OTHER_IBAN, reviewer
 from tests.api.service import Service, serve_with_worker, settings_for
 from tests.commands.process import Ended, docrail
 from tests.postgres import migrated_database
@@ -177,6 +178,21 @@ async def test_a_refused_act_leaves_the_item_to_others_unless_it_was_claimed_bef
         shown = await service.http.get(f"/v1/reviews/{review}")
         assert shown.json()["claimed_by"] == claimed_by
         await typed(service, "reviews", "claim", review)
+
+
+async def test_an_item_shows_how_many_approvals_it_still_needs(service: Service) -> None:
+    item = await document_item(service, "two.xml")
+    ann = reviewer(service, "default")
+    body = {"value": OTHER_IBAN, "token": await ann.claim(item["review_id"])}
+    await ann.ask("PUT", f"/documents/{item['document_id']}/fields/iban", json=body)
+    shown = []
+    for who in (ann, ann.named("bob")):
+        shown.append((await typed(service, "reviews", "show", item["review_id"])).out)
+        await who.post(f"/reviews/{item['review_id']}/approve", await who.verdict(item))
+    shown.append((await typed(service, "reviews", "show", item["review_id"])).out)
+    assert "\n  two people must approve it\n" in shown[0]
+    assert "\n  first approved by ann; someone else must approve it too\n" in shown[1]
+    assert "\n  first approved by ann\n" in shown[2]
 
 
 async def test_items_are_handed_out_given_back_and_put_off(service: Service) -> None:
