@@ -52,7 +52,6 @@ from settings import Settings
 from storage.blobs import BlobStore
 from storage.db import open_pool
 from storage.renewal import BLOBS, VALUES, turns_in
-from storage.unseen import note_unseen
 from storage.values import ValueStore
 
 VERSION = "1"
@@ -162,20 +161,12 @@ async def open_app(settings: Settings, connection: Connection) -> AsyncIterator[
 async def keep_house(app: App) -> None:
     """Publish what is shipped as soon as PostgreSQL is there; end what others began and left, again and again."""
     published = False
-    noted_until: str | None = ""
-
-    async def note_documents_unseen(app: App) -> None:
-        nonlocal noted_until
-        if noted_until is not None:
-            noted_until = await note_unseen(app.db, noted_until)
-
     while True:
         published = published or await _survives(publish_shipped, app)
         await _survives(start_waiting_documents, app)
         await _survives(answer_waiting_runs, app)
         await _survives(file_what_was_reviewed, app)
-        await _survives(note_documents_unseen, app)
-        await asyncio.sleep(SWEEP_SECONDS if published and noted_until is None else RETRY_SECONDS)
+        await asyncio.sleep(SWEEP_SECONDS if published else RETRY_SECONDS)
 
 
 async def _survives(work: Callable[[App], Awaitable[object]], app: App) -> bool:

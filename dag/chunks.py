@@ -48,7 +48,7 @@ def next_chunk(plan: Plan, run: RunState, step: Step, fan: FanState) -> StartChu
     free = fan.window - fan.width
     if step.takes_slot:
         free = min(free, plan.max_concurrency - run.slots_used)
-    if fan.slides and _widen(run, step, fan, free):
+    if _widen(run, step, fan, free):
         return None
     width = _width_of_next(fan, free)
     items = list(_begin_items(plan, run, step, fan, _length_of_next(fan, width)))
@@ -75,7 +75,7 @@ def _fewest(fan: FanState) -> int:
 def _width_of_next(fan: FanState, free: int) -> int:
     """Return how many of the free places the next chunk gets: all, if nothing would come of the rest."""
     lane = _lane(fan)
-    return free if fan.slides and free < lane + _fewest(fan) else min(lane, free)
+    return free if free < lane + _fewest(fan) else min(lane, free)
 
 
 def _widen(run: RunState, step: Step, fan: FanState, free: int) -> bool:
@@ -100,7 +100,7 @@ def _begin_items(plan: Plan, run: RunState, step: Step, fan: FanState, left: int
         try:
             config, cache_key = item_work(plan, run, step, place, item)
         except ExpressionError as error:
-            item.status, item.error = StepStatus.FAILED, StepError("TemplateError", error.told(plan.semantics))
+            item.status, item.error = StepStatus.FAILED, StepError("TemplateError", error.message)
             fan.failed += 1
         else:
             item.status = StepStatus.RUNNING
@@ -111,6 +111,4 @@ def _begin_items(plan: Plan, run: RunState, step: Step, fan: FanState, left: int
 def _length_of_next(fan: FanState, width: int) -> int:
     """Return how many items the next chunk has: as long as much is left, a full one; then its share of half."""
     left = len(fan.items) - fan.next
-    if fan.slides:
-        return max(LEAST_CHUNK_ITEMS, width, min(CHUNK_ITEMS, left * width // (2 * fan.window)))
-    return max(LEAST_CHUNK_ITEMS, min(CHUNK_ITEMS, left // (2 * min(LANES, fan.window))))
+    return max(LEAST_CHUNK_ITEMS, width, min(CHUNK_ITEMS, left * width // (2 * fan.window)))

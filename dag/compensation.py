@@ -22,7 +22,7 @@ def compensate(plan: Plan, run: RunState, commands: list[Command]) -> bool:
         try:
             config = resolve(step.compensation, RunScope(plan, run, by_reference=True))
         except ExpressionError as error:
-            close_undoing(plan, run, step, StepStatus.FAILED, StepError("TemplateError", error.told(plan.semantics)))
+            close_undoing(run, step, StepStatus.FAILED, StepError("TemplateError", error.message))
             continue
         state.compensation = StepStatus.RUNNING
         commands.append(Start(step.id, config, COMPENSATION))
@@ -30,10 +30,10 @@ def compensate(plan: Plan, run: RunState, commands: list[Command]) -> bool:
     return step is not None
 
 
-def end_compensation(plan: Plan, run: RunState, step: Step, ending: Ending) -> None:
+def end_compensation(run: RunState, step: Step, ending: Ending) -> None:
     """Close a compensation; one that failed is told, and keeps no other from being tried."""
     if run.steps[step.index].compensation is StepStatus.RUNNING:
-        close_undoing(plan, run, step, ending.status, ending.error)
+        close_undoing(run, step, ending.status, ending.error)
 
 
 def _next(plan: Plan, run: RunState) -> Step | None:

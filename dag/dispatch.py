@@ -44,7 +44,7 @@ def dispatch(plan: Plan, run: RunState, at: float, commands: list[Command]) -> b
         try:
             _begin(plan, run, step, at, commands)
         except ExpressionError as error:
-            settle(plan, run, step, refuse(run.steps[step.index], "TemplateError", error.told(plan.semantics)), at)
+            settle(plan, run, step, refuse(run.steps[step.index], "TemplateError", error.message), at)
         size = 0
         for command in commands[begun:]:
             size += _size_of(plan, run, command)
@@ -148,7 +148,6 @@ def _open(plan: Plan, run: RunState, step: Step, at: float) -> None:
     state.fan = fan = state.fan or open_fan(plan, run, step)  # a retry brings the items that completed
     pending = sum(item.status is StepStatus.PENDING for item in fan.items)
     fan.window = window_of(plan, step, for_each, pending)
-    fan.slides = fan.window > 0 and plan.semantics > 1
     enter(run, step, StepStatus.RUNNING)
     if fan.next < len(fan.items):
         offer(run, step)
@@ -178,7 +177,7 @@ def _begin_item(plan: Plan, run: RunState, step: Step, fan: FanState, commands: 
     try:
         config, cache_key = item_work(plan, run, step, place, item)
     except ExpressionError as error:
-        item.status, item.error = StepStatus.FAILED, StepError("TemplateError", error.told(plan.semantics))
+        item.status, item.error = StepStatus.FAILED, StepError("TemplateError", error.message)
         note_failure(run, step, commands, failed=1)
     else:
         item.status = StepStatus.RUNNING

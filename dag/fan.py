@@ -117,13 +117,10 @@ def _room_beside(keys: list[str]) -> int:
 
 def has_work(fan: FanState, for_each: ForEach) -> bool:
     """Tell whether one more item may start."""
-    if fan.slides:
+    if fan.window:
         is_wanted = fan.next < len(fan.items) or may_widen(fan) is not None
         return is_wanted and not fan.stopping and fan.window - fan.width >= least_lent(fan)
-    is_free = fan.running < for_each.max_concurrency
-    if fan.window:  # before, a chunk kept its places until its end
-        is_free = fan.width < fan.window and len(fan.chunks) < LANES
-    return is_free and not fan.stopping and fan.next < len(fan.items)
+    return fan.running < for_each.max_concurrency and not fan.stopping and fan.next < len(fan.items)
 
 
 def least_lent(fan: FanState) -> int:

@@ -50,7 +50,7 @@ def _by_condition(plan: Plan, run: RunState, step: Step, condition: Expression) 
     try:
         answer = condition.evaluate(RunScope(plan, run))
     except ExpressionError as error:
-        return refuse(state, "ConditionError", error.told(plan.semantics))
+        return refuse(state, "ConditionError", error.message)
     if not isinstance(answer, bool):
         return refuse(state, "ConditionError", f"`{condition.text}` gave {show(answer)}, expected true or false")
     if not answer:

@@ -16,8 +16,6 @@ EVENTS_OF_AN_END = 6
 
 def overlong(plan: Plan, run: RunState) -> str | None:
     """Say why the run must end before Temporal ends it; None if it need not."""
-    if plan.semantics == 1:  # before, nobody counted
-        return None
     ends = _ends(plan, run) * EVENTS_OF_AN_END
     if run.history_events + ends > MAX_HISTORY_EVENTS:
         found = f"{run.history_events} events, which with {ends} for its end are more than {MAX_HISTORY_EVENTS}"

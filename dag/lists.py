@@ -116,7 +116,7 @@ def thin_chunk(plan: Plan, run: RunState, event: ChunkThinned, commands: list[Co
         return
     step = plan.step(event.step)
     state, for_each = run.steps[step.index], step.definition.for_each
-    chunk = state.fan.chunks.get(event.item) if state.fan and state.fan.slides else None
+    chunk = state.fan.chunks.get(event.item) if state.fan else None
     if chunk is None or state.fan is None or for_each is None or not 0 < event.running < chunk.width:
         return
     was_offered = has_work(state.fan, for_each)

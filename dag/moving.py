@@ -76,4 +76,4 @@ def _go_on(plan: Plan, run: RunState, reader: int, event: Loaded | NotMoved) -> 
     elif state.status is StepStatus.PENDING:
         admit(plan, run, step, event.at)
     elif error is not None and state.status is StepStatus.COMPLETED and step.compensation is not None:
-        close_undoing(plan, run, step, StepStatus.FAILED, error)
+        close_undoing(run, step, StepStatus.FAILED, error)

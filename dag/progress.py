@@ -116,11 +116,11 @@ def leave(plan: Plan, run: RunState, step: Step, ending: Ending) -> None:
     settle(plan, run, step, ending.status, ending.at)
 
 
-def close_undoing(plan: Plan, run: RunState, step: Step, status: StepStatus, error: StepError | None) -> None:
+def close_undoing(run: RunState, step: Step, status: StepStatus, error: StepError | None) -> None:
     """Write how undoing the step ended. Unless it has been undone, people are told: what it did still stands."""
     state = run.steps[step.index]
     state.compensation, state.compensation_error = status, error
-    if status is not StepStatus.COMPLETED and plan.semantics > 1:  # before, nobody was told
+    if status is not StepStatus.COMPLETED:
         run.fallen.append(step.index)
 
 

@@ -106,11 +106,11 @@ def _record(  # noqa: C901, PLR0912 - a case an event
                 if run.steps[step.index].status is StepStatus.PENDING and not run.unsettled_parents[step.index]:
                     admit(plan, run, step, at)
         case StepCompleted(step, at=at, item=item) if item == COMPENSATION:
-            end_compensation(plan, run, plan.step(step), Ending(StepStatus.COMPLETED, at))
+            end_compensation(run, plan.step(step), Ending(StepStatus.COMPLETED, at))
         case StepFailed(step, error, at=at, item=item) if item == COMPENSATION:
-            end_compensation(plan, run, plan.step(step), Ending(StepStatus.FAILED, at, error=error))
+            end_compensation(run, plan.step(step), Ending(StepStatus.FAILED, at, error=error))
         case StepCancelled(step, at=at, item=item) if item == COMPENSATION:
-            end_compensation(plan, run, plan.step(step), Ending(StepStatus.CANCELLED, at))
+            end_compensation(run, plan.step(step), Ending(StepStatus.CANCELLED, at))
         case StepCompleted(step, output, attempts, at, item, cached, earlier):
             completed = Ending(StepStatus.COMPLETED, at, output, attempts=attempts, cached=cached, earlier=earlier)
             end(plan, run, plan.step(step), item, completed, commands)
@@ -277,16 +277,14 @@ def _finish(plan: Plan, run: RunState, at: float, commands: list[Command]) -> No
     if run.unsettled:
         return
     run.ending = run.ending or run.stopping or (RunStatus.FAILED if run.failures else RunStatus.COMPLETED)
-    must_undo = run.ending is not RunStatus.COMPLETED
-    if not must_undo:
+    if run.ending is RunStatus.COMPLETED:
         if must_load_outputs(plan, run, plan.outputs):
             return
         try:
             run.outputs = resolve(plan.outputs, RunScope(plan, run, keeps_large=True))
         except ExpressionError as error:
-            run.ending, run.stop_reason = RunStatus.FAILED, shortened(f"outputs: {error.told(plan.semantics)}")
-            must_undo = plan.semantics > 1  # before, what such a run had done was left as it was
-    is_undoing = must_undo and compensate(plan, run, commands)
+            run.ending, run.stop_reason = RunStatus.FAILED, shortened(f"outputs: {error.message}")
+    is_undoing = run.ending is not RunStatus.COMPLETED and compensate(plan, run, commands)
     _tell_fallen(plan, run, commands)
     if is_undoing:
         return

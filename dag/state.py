@@ -152,8 +152,6 @@ class FanState:
     """Too many items failed: what runs is being stopped, and nothing starts any more."""
     is_storing: bool = False
     """All items have ended, and what they gave is being stored."""
-    slides: bool = False
-    """Chunks tell of places that came free in them, and those that come free elsewhere are lent to them."""
     window: int = 0
     """How many items run at once where the list is so long that it runs in chunks; 0: it does not."""
     chunks: dict[int, ChunkState] = field(default_factory=dict)

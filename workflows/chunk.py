@@ -37,17 +37,16 @@ class Chunk:
         self._ended: deque[tuple[int, Work]] = deque()
 
     @workflow.run
-    async def run(self, request: ChunkRequest) -> ChunkReport:
+    async def run(self, _: ChunkRequest) -> ChunkReport:
         """Do the items and return how each ended; being cancelled stops them."""
         driving = asyncio.create_task(self._drive())
-        telling = asyncio.create_task(self._tell_places()) if request.run.semantics > 1 else None
+        telling = asyncio.create_task(self._tell_places())
         try:
             await asyncio.shield(driving)
         except asyncio.CancelledError:
             self._cancel(self._chunk.stop())
             await driving
-        if telling is not None:
-            telling.cancel()
+        telling.cancel()
         return ChunkReport(ends=with_short_errors(self._chunk.ends))
 
     @workflow.signal(name=PAUSE, description="Begin no more items until resumed")

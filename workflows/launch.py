@@ -14,7 +14,7 @@ from dag.inputs import MisfitError, complete_inputs
 from dag.pieces import is_of
 from dag.plan import Step
 from dag.report import RunReport
-from dag.stored import MAX_INLINE_BYTES, has_parts, part_of
+from dag.stored import MAX_INLINE_BYTES, part_of
 from dag.values import Json, canonical, size_of
 from workflows.contract import (
     DEFINITION,
@@ -32,15 +32,6 @@ from workflows.contract import (
 from workflows.travel import KEPT, check_travels
 
 Handle = workflow.ActivityHandle[StepOutcome]
-
-MOST_LOCAL_BYTES = 4_096
-"""Largest config of a local step, as JSON: the results of one turn's local steps go to the server in one message.
-
-What stands for a stored value is small, and what is made of it may not be: with one in its config, no step is local."""
-
-LOCAL_RETRY_THRESHOLD = timedelta(seconds=1)
-"""A local step waits longer than this for its next attempt in a timer of the server's, not inside the workflow task:
-there it would keep pause and abort from being heard."""
 
 NEVER_RETRIED = "PayloadsTooLarge"
 """Temporal's error for a result above its payload limit: the same result would be too large again."""
@@ -67,7 +58,7 @@ def run_handler(request: RunRequest, step: Step, piece: Piece) -> Handle:
     call = _call(request, step, step.id, piece)
     if cache := _cache_use(step, call, piece.cache_key):
         call = call.model_copy(update={"cache": cache})
-    return _start(request, step, step.definition.handler, call, activity_id)
+    return _start(step, step.definition.handler, call, activity_id)
 
 
 def _cache_use(step: Step, call: StepCall, key: str | None) -> CacheUse | None:
@@ -86,7 +77,7 @@ def undo(request: RunRequest, step: Step, config: Json) -> Handle:
     assert step.definition.compensate is not None, "only such steps are undone"
     name = f"{step.id}.compensate"
     call = _call(request, step, name, Piece(config))
-    return _start(request, step, step.definition.compensate.handler, call, name)
+    return _start(step, step.definition.compensate.handler, call, name)
 
 
 def _call(request: RunRequest, step: Step, step_id: str, piece: Piece) -> StepCall:
@@ -113,44 +104,24 @@ def _asked_for(request: RunRequest, config: Json) -> tuple[Callback, ...]:
     return tuple(callback for callback in request.callbacks if callback.placeholder in text)
 
 
-def _start(request: RunRequest, step: Step, handler: str, call: StepCall, activity_id: str) -> Handle:
-    """Start an activity with the step's limits; a local one where the run's request says so."""
+def _start(step: Step, handler: str, call: StepCall, activity_id: str) -> Handle:
+    """Start an activity with the step's limits."""
     definition = step.definition
     total, tag = definition.total_timeout_seconds, definition.resource_tag
-    retry_policy = _retry_policy(definition.retry_config, definition.max_retries)
-    start_to_close = timedelta(seconds=definition.timeout_seconds)
-    schedule_to_close = None if total is None else timedelta(seconds=total)
-    # A limited resource's turns are given out by its task queue, which a local step never meets.
-    if tag is None and handler in request.local_handlers and _may_be_local(call.config):
-        return workflow.start_local_activity(
-            handler,
-            call,
-            result_type=StepOutcome,
-            activity_id=activity_id,
-            summary=_summary(step, call),
-            start_to_close_timeout=start_to_close,
-            schedule_to_close_timeout=schedule_to_close,
-            retry_policy=retry_policy,
-            local_retry_threshold=LOCAL_RETRY_THRESHOLD,
-        )
     return workflow.start_activity(
         handler,
         call,
         result_type=StepOutcome,
         activity_id=activity_id,
         summary=_summary(step, call),
-        start_to_close_timeout=start_to_close,
-        schedule_to_close_timeout=schedule_to_close,
+        start_to_close_timeout=timedelta(seconds=definition.timeout_seconds),
+        schedule_to_close_timeout=None if total is None else timedelta(seconds=total),
         heartbeat_timeout=timedelta(seconds=definition.heartbeat_seconds),
         cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-        retry_policy=retry_policy,
+        retry_policy=_retry_policy(definition.retry_config, definition.max_retries),
         task_queue=None if tag is None else tag_queue(workflow.info().task_queue, tag),
         priority=Priority(priority_key=definition.priority),  # what it does not say is the run's
     )
-
-
-def _may_be_local(config: Json) -> bool:
-    return size_of(config) <= MOST_LOCAL_BYTES and not has_parts(config)
 
 
 def _summary(step: Step, call: StepCall) -> str | None:

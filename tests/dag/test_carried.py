@@ -149,15 +149,6 @@ def test_what_ends_with_the_run_needs_its_own_events() -> None:
     assert overlong(plan, run) is not None
 
 
-def test_a_run_of_before_is_not_ended_for_its_history() -> None:
-    """It may have gone on beyond that, and must decide the same when it is replayed."""
-    definition = Definition.model_validate({"id": "carried", "steps": [echo(1, {})]})
-    run = begin(plan := compile_plan(definition, 1), {}, {})
-    advance(plan, run, RunStarted(10.0))
-    run.history_events = MAX_HISTORY_EVENTS + 1
-    assert advance(plan, run, StepCompleted("s1", {}, 1, 11.0)) == [Finish(RunStatus.COMPLETED)]
-
-
 def test_a_retry_has_a_history_of_its_own() -> None:
     plan, run, _ = begun(echo(1, {}))
     run.history_events = run.history_bytes = MAX_HISTORY_BYTES

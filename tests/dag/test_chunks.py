@@ -33,7 +33,7 @@ from dag.messages import (
     Store,
     Stored,
 )
-from dag.plan import SEMANTICS, compile_plan
+from dag.plan import compile_plan
 from dag.report import report_of
 from dag.rewind import begin
 from dag.scheduler import advance
@@ -55,13 +55,12 @@ class Fleet:
     steps: tuple[Step, ...]
     limits: Json = field(default_factory=dict)
     on_failure: str = "continue"
-    semantics: int = SEMANTICS
     chunks: dict[tuple[str, int], StartChunk] = field(default_factory=dict)
     finished: RunStatus | None = None
     began: Counter[int] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
-        self.plan = compile_plan(definition(*self.steps, on_failure=self.on_failure, **self.limits), self.semantics)
+        self.plan = compile_plan(definition(*self.steps, on_failure=self.on_failure, **self.limits))
         self.run = begin(self.plan, {}, {})
         self.waiting: deque[Event] = deque()
         self.commands = self.send(RunStarted(1.0))
@@ -195,12 +194,10 @@ def test_items_whose_config_cannot_be_resolved_fail_alone() -> None:
     assert (ended.finished, sum(ended.began.values())) == (RunStatus.COMPLETED, 300)
 
 
-@pytest.mark.parametrize("semantics", [1, 2])
-def test_a_chunk_in_which_nothing_can_begin_is_none(semantics: int) -> None:
-    """What is told is longer than before, and too much for the run itself: it is stored first."""
-    nothing = mapped("m", [{}] * 600, config={"n": "{{ item.n }}"})
-    ended = Fleet((nothing,), {"max_concurrency": 9}, semantics=semantics)
-    assert (ended.finished, ended.chunks) == (RunStatus.FAILED if semantics == 1 else None, {})
+def test_a_list_none_of_whose_items_can_begin_starts_no_chunk() -> None:
+    """Its errors together are too large for the run itself and are stored first."""
+    ended = Fleet((mapped("m", [{}] * 600, config={"n": "{{ item.n }}"}),), {"max_concurrency": 9})
+    assert (ended.finished, ended.chunks) == (None, {})
     assert ended.go().finished is RunStatus.FAILED
 
 

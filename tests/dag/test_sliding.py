@@ -25,9 +25,7 @@ from dag.messages import (
     StepFailed,
 )
 from dag.state import FanState, ItemEnd, RunStatus, StepStatus
-from dag.values import Json
 from tests.dag.definitions import step
-from tests.dag.kinds import mapped
 from tests.dag.test_chunks import DONE, FAILED, Fleet, fleet
 
 STOPPED = ItemEnd(StepStatus.CANCELLED, attempts=1)
@@ -257,14 +255,6 @@ def test_a_chunk_that_thinned_and_is_lost_has_failed_with_all_its_items() -> Non
     began.send(StepFailed("m", FAILED.error, 1, 9.0, 0))  # type: ignore[arg-type]
     assert (began.state().fan or FanState([])).failed == count
     assert began.go().finished is RunStatus.COMPLETED
-
-
-def test_a_run_of_before_keeps_its_places_until_a_chunk_ends() -> None:
-    items: Json = list(range(3_000))
-    old = Fleet((mapped("m", items, max_concurrency=20),), {"max_concurrency": 20}, semantics=1)
-    assert old.send(ChunkThinned("m", 0, 1, 245, 4, 9.0)) == []
-    assert (old.widths, old.run.slots_used) == ([5, 5, 5, 5], 20)
-    assert old.go().finished is RunStatus.COMPLETED
 
 
 def test_of_a_wide_window_a_few_places_may_stay_free() -> None:

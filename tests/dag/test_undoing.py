@@ -21,7 +21,7 @@ from dag.messages import (
     StepCompleted,
     StepFailed,
 )
-from dag.plan import SEMANTICS, compile_plan
+from dag.plan import compile_plan
 from dag.retry import Fate, Retry
 from dag.rewind import begin, save
 from dag.scheduler import advance
@@ -39,7 +39,7 @@ PAID = definition(
 )
 
 
-PLAN = compile_plan(PAID, SEMANTICS)
+PLAN = compile_plan(PAID)
 NO = StepError("ValueError", "no refund")
 
 
