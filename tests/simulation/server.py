@@ -31,11 +31,11 @@ from dag.state import StepStatus
 from dag.trials import Trial
 from dag.values import digest
 from operations.draining import working
-from operations.trial_stage import Stage, place_of, stage_activities, with_test_callbacks
+from tests.simulation.stage import Stage, place_of, stage_activities, with_test_callbacks
+from tests.simulation.stand_in import GIVEN, StandIn, StandIns, stand_in
 from workflows.chunk import Chunk
 from workflows.contract import ANSWER, BY_DECISION, STATE, WORKFLOW_TYPE, RunRequest, nested_key, workflow_id
 from workflows.run import Run
-from workflows.stand_in import GIVEN, StandIn, StandIns, stand_in
 
 DYNAMIC_CONFIG = ("frontend.WorkflowTimeSkippingEnabled=true",)
 """What a server needs to be told, to skip time."""

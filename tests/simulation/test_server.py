@@ -1,4 +1,4 @@
-"""Tests of definitions on a real Temporal that skips time: the verdicts are those of the simulation."""
+"""A real Temporal that skips time gives the same verdicts as the simulation."""
 
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
@@ -18,12 +18,12 @@ from dag.trials import Trial
 from dag.values import Json
 from dag.verdict import Verdict, assess
 from embedded.temporal import start_temporal
-from operations import trial_server as played
 from operations.definitions import SHIPPED
 from operations.source import check_definition
-from operations.trial_server import DYNAMIC_CONFIG, OffScriptError, TrialServer, trial_server
 from tests.dag.definitions import LAW, MOST_ITEMS, Case, cases, is_timer
 from tests.dag.specification import work_name
+from tests.simulation import server as played
+from tests.simulation.server import DYNAMIC_CONFIG, OffScriptError, TrialServer, trial_server
 from tests.stack import eventually
 
 TESTED = Path(__file__).parent.parent / "dag" / "tested"

@@ -71,7 +71,7 @@ class StandIn:
 class StandIns(Interceptor):
     """For a worker: starts a StandIn in the place of each nested run whose definition is pinned by `stand_in`."""
 
-    def workflow_interceptor_class(self, input: WorkflowInterceptorClassInput) -> type[WorkflowInboundInterceptor]:  # noqa: A002, ARG002 - as Temporal calls it
+    def workflow_interceptor_class(self, input: WorkflowInterceptorClassInput) -> type[WorkflowInboundInterceptor]:  # noqa: A002 - as Temporal calls it
         """Return what is put around each workflow."""
         return _Inbound
 

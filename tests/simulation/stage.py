@@ -16,8 +16,8 @@ from dag.cues import CALLBACKS, Cue, CueKind
 from dag.memory import Memory
 from dag.stored import part_of
 from dag.values import Json, size_of
+from tests.simulation.stand_in import STAND_IN
 from workflows.contract import LOAD_VALUES, OPEN_REVIEW, STORE_VALUE, child_run_id, run_id_of
-from workflows.stand_in import STAND_IN
 
 UNDO = ".compensate"
 """What the identity of a step's undoing ends with (workflows/launch.py)."""
