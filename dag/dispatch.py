@@ -11,7 +11,7 @@ from dag.fan import has_work, item_work, open_fan
 from dag.fate import MAX_TURN_WORK, choose, refuse, resolve
 from dag.kinds import SHORTEST_SECONDS, StepKind
 from dag.lists import conclude, note_failure
-from dag.messages import Command, Start, StartChunk
+from dag.messages import WHOLE_STEP, Command, Item, Start, StartChunk
 from dag.misfits import show
 from dag.plan import Plan, Step
 from dag.progress import Ending, enter, offer, settle, withdraw
@@ -110,7 +110,7 @@ def _begin(plan: Plan, run: RunState, step: Step, at: float, commands: list[Comm
         case StepKind.ABORT:
             enter(run, step, StepStatus.RUNNING)
             stop(plan, run, RunStatus.ABORTED, str(config["reason"]), at, commands, by=step)
-            end(plan, run, step, None, Ending(StepStatus.COMPLETED, at), commands)
+            end(plan, run, step, WHOLE_STEP, Ending(StepStatus.COMPLETED, at), commands)
         case StepKind.WAIT | StepKind.HUMAN:
             _wait(plan, run, step, config, at, commands)
         case StepKind.HANDLER | StepKind.WORKFLOW:
@@ -131,7 +131,7 @@ def _wait(plan: Plan, run: RunState, step: Step, config: Json, at: float, comman
         )
     enter(run, step, StepStatus.WAITING)
     if state.answer is not None:
-        end(plan, run, step, None, Ending(StepStatus.COMPLETED, at, state.answer.value), commands)
+        end(plan, run, step, WHOLE_STEP, Ending(StepStatus.COMPLETED, at, state.answer.value), commands)
     else:
         commands.append(Start(step.id, config))
 
@@ -183,4 +183,4 @@ def _begin_item(plan: Plan, run: RunState, step: Step, fan: FanState, commands: 
         item.status = StepStatus.RUNNING
         fan.running += 1
         run.slots_used += step.takes_slot
-        commands.append(Start(step.id, config, place, cache_key))
+        commands.append(Start(step.id, config, Item(place), cache_key))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dag.caching import cache_key_of
 from dag.fate import resolve
 from dag.kinds import ForEach, StepKind
+from dag.messages import Chunk, Item
 from dag.misfits import show
 from dag.plan import Plan, Step
 from dag.scope import RunScope
@@ -154,11 +155,11 @@ def is_too_much(failed: int, for_each: ForEach) -> bool:
     return for_each.on_item_error == "fail_fast" and failed > for_each.max_failures
 
 
-def running(fan: FanState) -> Iterator[int]:
-    """Yield the places of the items that run; of those in chunks, each chunk's first."""
+def running_parts(fan: FanState) -> Iterator[Item | Chunk]:
+    """Yield the items that run, or the chunks that they run in."""
     if fan.window:
-        return iter(fan.chunks)
-    return (index for index, item in enumerate(fan.items) if item.status is StepStatus.RUNNING)
+        return map(Chunk, fan.chunks)
+    return (Item(place) for place, item in enumerate(fan.items) if item.status is StepStatus.RUNNING)
 
 
 def output_of(fan: FanState) -> Json:

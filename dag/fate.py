@@ -8,7 +8,7 @@ from dag.misfits import show
 from dag.plan import Plan, Step
 from dag.scope import RunScope
 from dag.state import SETTLED, RunState, SkipReason, StepError, StepState, StepStatus
-from dag.stored import Path
+from dag.stored import ForStep, Path
 from dag.templates import Template
 from dag.trigger_rules import RULES, Outcomes
 from dag.values import MAX_VALUE_BYTES, Json, size_of
@@ -61,7 +61,7 @@ def _by_condition(plan: Plan, run: RunState, step: Step, condition: Expression) 
 
 def _with_reads(plan: Plan, run: RunState, step: Step, reads: Iterable[Path]) -> StepStatus:
     """Return QUEUED if all that is to be read is at hand; else PENDING, and what to load is noted."""
-    if run.has_stored and note_wants(run, step.index, wanted(plan.index, run, reads)):
+    if run.has_stored and note_wants(run, ForStep(step.id), wanted(plan.index, run, reads)):
         return StepStatus.PENDING
     return StepStatus.QUEUED
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import assert_never
 
 from dag.fan import (
     MAX_STORED_BYTES,
@@ -12,10 +13,10 @@ from dag.fan import (
     is_too_much,
     must_stop,
     output_of,
-    running,
+    running_parts,
 )
 from dag.kinds import ForEach
-from dag.messages import Cancel, ChunkEnded, ChunkThinned, Command, Store
+from dag.messages import Cancel, Chunk, ChunkEnded, ChunkThinned, Command, Item, Store
 from dag.plan import Plan, Step
 from dag.progress import Ending, leave, offer, stopped_by, withdraw
 from dag.state import (
@@ -37,18 +38,25 @@ MAX_SENT_BYTES = 3_900_000
 """Of all that begins in one turn, with an output that is to be stored: a message to Temporal may have 4 MiB."""
 
 
-def end_item(plan: Plan, run: RunState, step: Step, place: int, ending: Ending, commands: list[Command]) -> None:
+def end_part(
+    plan: Plan, run: RunState, step: Step, part: Item | Chunk, ending: Ending, commands: list[Command]
+) -> None:
     """Close a running item, or each of a running chunk's; what is late or repeated changes nothing."""
-    state = run.steps[step.index]
-    assert state.fan is not None
-    if place in state.fan.chunks:
-        chunk = state.fan.chunks[place]
-        ended = ItemEnd(ending.status, ending.output, ending.error, ending.attempts)
-        end_items(plan, run, step, place, (ended,) * len(chunk.places), ending.at, commands)
-    elif not state.fan.window and state.fan.items[place].status is StepStatus.RUNNING:
-        told = (ending.status, ending.output, ending.error, ending.attempts, ending.cached)
-        ended = ItemEnd(*told, earlier=ending.earlier, out_of_time=ending.out_of_time)
-        end_items(plan, run, step, place, (ended,), ending.at, commands)
+    fan = run.steps[step.index].fan
+    assert fan is not None
+    match part:
+        case Chunk(first) if first in fan.chunks:
+            ended = ItemEnd(ending.status, ending.output, ending.error, ending.attempts)
+            ends = (ended,) * len(fan.chunks[first].places)
+            end_items(plan, run, step, first, ends, ending.at, commands)
+        case Item(place) if not fan.window and fan.items[place].status is StepStatus.RUNNING:
+            told = (ending.status, ending.output, ending.error, ending.attempts, ending.cached)
+            ended = ItemEnd(*told, earlier=ending.earlier, out_of_time=ending.out_of_time)
+            end_items(plan, run, step, place, (ended,), ending.at, commands)
+        case Item() | Chunk():
+            pass
+        case _:
+            assert_never(part)
 
 
 def end_items(
@@ -106,8 +114,8 @@ def end_chunk(plan: Plan, run: RunState, event: ChunkEnded, commands: list[Comma
     """Close the items of a running chunk. What is late or repeated changes nothing."""
     step = plan.step(event.step)
     state = run.steps[step.index]
-    if state.status is StepStatus.RUNNING and state.fan is not None and event.item in state.fan.chunks:
-        end_items(plan, run, step, event.item, event.ends, event.at, commands)
+    if state.status is StepStatus.RUNNING and state.fan is not None and event.chunk.first in state.fan.chunks:
+        end_items(plan, run, step, event.chunk.first, event.ends, event.at, commands)
 
 
 def thin_chunk(plan: Plan, run: RunState, event: ChunkThinned, commands: list[Command]) -> None:
@@ -116,11 +124,11 @@ def thin_chunk(plan: Plan, run: RunState, event: ChunkThinned, commands: list[Co
         return
     step = plan.step(event.step)
     state, for_each = run.steps[step.index], step.definition.for_each
-    chunk = state.fan.chunks.get(event.item) if state.fan else None
+    chunk = state.fan.chunks.get(event.chunk.first) if state.fan else None
     if chunk is None or state.fan is None or for_each is None or not 0 < event.running < chunk.width:
         return
     was_offered = has_work(state.fan, for_each)
-    state.fan.chunks[event.item] = replace(
+    state.fan.chunks[event.chunk.first] = replace(
         chunk, width=event.running, is_thin=True, completed=event.completed, failed=event.failed
     )
     run.slots_used -= step.takes_slot * (chunk.width - event.running)
@@ -136,7 +144,7 @@ def note_failure(run: RunState, step: Step, commands: list[Command], *, failed: 
     fan.failed += failed
     if must_stop(fan, for_each) and not fan.stopping and not run.stopping:
         fan.stopping = True
-        commands.extend(Cancel(step.id, place) for place in running(fan))
+        commands.extend(Cancel(step.id, part) for part in running_parts(fan))
         withdraw(run, step)
 
 

@@ -10,7 +10,7 @@ from dag.kinds import StepKind
 from dag.plan import Step
 from dag.sandbox import NOTHING, lookup
 from dag.state import RunState, StepStatus
-from dag.stored import Found, Lack, Loading, Path, Piece, Want, part_of, parts_in
+from dag.stored import Found, Lack, Loading, Path, Piece, Reader, Want, part_of, parts_in
 from dag.templates import Template
 from dag.values import Json, size_of
 
@@ -58,7 +58,7 @@ def wanted(index: Mapping[str, int], run: RunState, paths: Iterable[Path], *, ma
     return [want for place, want in found.items() if not _is_loaded(found, place[:-1])]
 
 
-def note_wants(run: RunState, reader: int, wants: list[Want]) -> bool:
+def note_wants(run: RunState, reader: Reader, wants: list[Want]) -> bool:
     """Note what must be loaded for a reader; tell whether there is anything. Equal wants are loaded once."""
     if not wants:
         return False

@@ -16,7 +16,7 @@ from dag.history import overlong
 from dag.kinds import StepKind, Then
 from dag.lists import begin_storing, end_chunk, thin_chunk
 from dag.messages import (
-    COMPENSATION,
+    WHOLE_STEP,
     AbortRequested,
     Answered,
     Cancel,
@@ -29,7 +29,8 @@ from dag.messages import (
     Finish,
     GoOn,
     Loaded,
-    NotMoved,
+    NotLoaded,
+    NotStored,
     PauseRequested,
     Record,
     RecordDecision,
@@ -43,6 +44,7 @@ from dag.messages import (
     StepFailed,
     Stored,
     TimedOut,
+    Undo,
     WentOn,
 )
 from dag.moving import begin_loading, end_moving, must_load_outputs
@@ -75,7 +77,7 @@ def advance(plan: Plan, run: RunState, event: Event) -> list[Command]:
         _stop_early(plan, run, event.at, commands)
     _tell_fallen(plan, run, commands)
     _finish(plan, run, event.at, commands)
-    begin_loading(plan, run, commands)
+    begin_loading(run, commands)
     begin_storing(plan, run, event.at, commands)
     if run.outcome is None and not run.is_going_on and _is_held_up(plan, run):
         run.is_going_on = True
@@ -105,19 +107,19 @@ def _record(  # noqa: C901, PLR0912 - a case an event
             for step in plan.steps:
                 if run.steps[step.index].status is StepStatus.PENDING and not run.unsettled_parents[step.index]:
                     admit(plan, run, step, at)
-        case StepCompleted(step, at=at, item=item) if item == COMPENSATION:
+        case StepCompleted(step, at=at, part=Undo()):
             end_compensation(run, plan.step(step), Ending(StepStatus.COMPLETED, at))
-        case StepFailed(step, error, at=at, item=item) if item == COMPENSATION:
+        case StepFailed(step, error, at=at, part=Undo()):
             end_compensation(run, plan.step(step), Ending(StepStatus.FAILED, at, error=error))
-        case StepCancelled(step, at=at, item=item) if item == COMPENSATION:
+        case StepCancelled(step, at=at, part=Undo()):
             end_compensation(run, plan.step(step), Ending(StepStatus.CANCELLED, at))
-        case StepCompleted(step, output, attempts, at, item, cached, earlier):
+        case StepCompleted(step, output, attempts, at, part, cached, earlier):
             completed = Ending(StepStatus.COMPLETED, at, output, attempts=attempts, cached=cached, earlier=earlier)
-            end(plan, run, plan.step(step), item, completed, commands)
-        case StepFailed(step, item=item):
-            end(plan, run, plan.step(step), item, _failed(event), commands)
-        case StepCancelled(step, at, item):
-            end(plan, run, plan.step(step), item, _cancelled(run, plan.step(step), at), commands)
+            end(plan, run, plan.step(step), part, completed, commands)
+        case StepFailed(step, part=part):
+            end(plan, run, plan.step(step), part, _failed(event), commands)
+        case StepCancelled(step, at, part):
+            end(plan, run, plan.step(step), part, _cancelled(run, plan.step(step), at), commands)
         case Answered(step, answer, at):
             _answer(plan, run, plan.step(step), answer, at, commands)
         case TimedOut(step, at):
@@ -128,7 +130,7 @@ def _record(  # noqa: C901, PLR0912 - a case an event
             end_chunk(plan, run, event, commands)
         case ChunkThinned():
             thin_chunk(plan, run, event, commands)
-        case Loaded() | Stored() | NotMoved():
+        case Loaded() | NotLoaded() | Stored() | NotStored():
             end_moving(plan, run, event)
         case WentOn(at):
             _go_on(plan, run, at)
@@ -202,7 +204,7 @@ def _answer(plan: Plan, run: RunState, step: Step, answer: Answer, at: float, co
     if state.status is StepStatus.WAITING:
         state.answer = answer
         commands.append(Cancel(step.id))
-        end(plan, run, step, None, Ending(StepStatus.COMPLETED, at, answer.value), commands)
+        end(plan, run, step, WHOLE_STEP, Ending(StepStatus.COMPLETED, at, answer.value), commands)
     elif state.status in (StepStatus.PENDING, StepStatus.QUEUED):
         state.answer = answer
 
@@ -226,7 +228,7 @@ def _time_out(plan: Plan, run: RunState, step: Step, at: float, commands: list[C
     waiting = step.definition.wait or step.definition.human
     assert waiting is not None, "only waits and human steps are WAITING"
     if step.is_timer:
-        end(plan, run, step, None, Ending(StepStatus.COMPLETED, at, {}), commands)
+        end(plan, run, step, WHOLE_STEP, Ending(StepStatus.COMPLETED, at, {}), commands)
         return
     rule = waiting.on_timeout
     message = f"nobody answered within {waiting.timeout_seconds:g} s"
@@ -234,14 +236,14 @@ def _time_out(plan: Plan, run: RunState, step: Step, at: float, commands: list[C
         state.branch = rule.branch
     if rule and (rule.branch or rule.then is Then.CONTINUE):
         output = {"timed_out": True}
-        end(plan, run, step, None, Ending(StepStatus.COMPLETED, at, output, decided_by="timeout"), commands)
+        end(plan, run, step, WHOLE_STEP, Ending(StepStatus.COMPLETED, at, output, decided_by="timeout"), commands)
     elif rule and rule.then is Then.ABORT:
         stop(plan, run, RunStatus.ABORTED, f"{step.id}: {message}", at, commands, by=step)
         error = StepError("Timeout", message)
-        end(plan, run, step, None, Ending(StepStatus.CANCELLED, at, error=error, decided_by="timeout"), commands)
+        end(plan, run, step, WHOLE_STEP, Ending(StepStatus.CANCELLED, at, error=error, decided_by="timeout"), commands)
     else:
         error = StepError("Timeout", message)
-        end(plan, run, step, None, Ending(StepStatus.FAILED, at, error=error, decided_by="timeout"), commands)
+        end(plan, run, step, WHOLE_STEP, Ending(StepStatus.FAILED, at, error=error, decided_by="timeout"), commands)
 
 
 def _stop_early(plan: Plan, run: RunState, at: float, commands: list[Command]) -> None:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from dag.stored import Found, Loading, Path
+from dag.stored import Found, Loading, Path, Reader
 from dag.values import Json, shortened
 
 
@@ -268,14 +268,14 @@ class RunState:
     """Some step's output is stored."""
     loaded: dict[Path, Found] = field(default_factory=dict)
     """What expressions read of stored outputs, by the place they read (dag.loading)."""
-    loading: dict[int, Loading] = field(default_factory=dict)
-    """What is being loaded, by the step that reads it; OUTPUTS: for the run's outputs."""
+    loading: dict[Reader, Loading] = field(default_factory=dict)
+    """What is being loaded, by its first reader."""
     to_store: list[int] = field(default_factory=list)
     """Steps over lists whose outputs are to be stored."""
     is_storing: bool = False
     """The first of them is being stored."""
-    unread: list[int] = field(default_factory=list)
-    """Steps that must read stored values before they can be judged; empty between events."""
+    unread: list[Reader] = field(default_factory=list)
+    """Readers whose values are yet to be asked for."""
 
     @property
     def status(self) -> RunStatus:
@@ -288,8 +288,5 @@ class RunState:
         is_waiting = (self.waiting or self.parked) and not (self.running or self.stopping or self.loading)
         return RunStatus.WAITING if is_waiting else RunStatus.RUNNING
 
-
-OUTPUTS = -1
-"""Stands in the place of a step's number for the run's own outputs."""
 
 SETTLED = frozenset({StepStatus.COMPLETED, StepStatus.FAILED, StepStatus.SKIPPED, StepStatus.CANCELLED})

@@ -11,7 +11,7 @@ from temporalio.exceptions import FailureError
 with workflow.unsafe.imports_passed_through():
     from dag.chunk import ChunkRun, Progress, with_short_errors
     from dag.kinds import StepKind
-    from dag.messages import StepCompleted, StepFailed
+    from dag.messages import WHOLE_STEP, StepCompleted, StepFailed
     from dag.plan import plan_of
     from dag.state import ItemEnd, StepStatus
     from workflows.contract import CHUNK_THINNED, CHUNK_TYPE, PAUSE, RESUME, WIDEN, ChunkReport, ChunkRequest
@@ -119,7 +119,7 @@ class Chunk:
                 self._work[number].cancel()
 
     def _end_of(self, work: Work) -> ItemEnd:
-        match event_of(self._step, None, work):
+        match event_of(self._step, WHOLE_STEP, work):
             case StepCompleted(output=output, attempts=attempts, cached=cached):
                 return ItemEnd(StepStatus.COMPLETED, output, None, attempts, cached)
             case StepFailed(error=error, attempts=attempts, out_of_time=out_of_time):

@@ -13,7 +13,6 @@ from temporalio.exceptions import ApplicationError
 from dag.fan import inline_bytes
 from dag.kinds import StepKind
 from dag.messages import (
-    COMPENSATION,
     AbortRequested,
     Answered,
     Cancel,
@@ -22,7 +21,9 @@ from dag.messages import (
     Event,
     Finish,
     GoOn,
+    Item,
     Load,
+    Part,
     PauseRequested,
     Record,
     RecordDecision,
@@ -35,6 +36,7 @@ from dag.messages import (
     StartChunk,
     StepFailed,
     Store,
+    Undo,
     WentOn,
 )
 from dag.parking import resolution_problems
@@ -67,8 +69,8 @@ _LEADS_TO = {
 TURN_PAUSE = timedelta(milliseconds=1)
 """A timer ends a turn: what has begun goes to the server, and the time that a turn may take is counted anew."""
 
-Key = tuple[str, int | None]
-"""A step's id, and which item of it."""
+Key = tuple[str, Part]
+"""A step's id, and the part of it that runs."""
 
 
 class Driver:
@@ -85,7 +87,7 @@ class Driver:
             if request.resumed and not self._is_kept
             else begin(self.plan, request.inputs, context_of(request, placeholders(self.plan.steps)))
         )
-        self._inbox: deque[Event | tuple[Step, int | None, Work]] = deque()
+        self._inbox: deque[Event | tuple[Step, Part, Work]] = deque()
         self._work: dict[Key, Work] = {}
         self._recording: list[asyncio.Task[None]] = []
         self._moving: list[asyncio.Task[None]] = []
@@ -198,7 +200,7 @@ class Driver:
             self._told = status
             workflow.upsert_search_attributes([STATUS.value_set(status)])
 
-    def _turn(self, arrival: Event | tuple[Step, int | None, Work]) -> None:
+    def _turn(self, arrival: Event | tuple[Step, Part, Work]) -> None:
         event = event_of(*arrival) if isinstance(arrival, tuple) else arrival
         if isinstance(event, StepFailed) and isinstance(arrival, tuple) and may_pass(arrival[2].exception()):
             self._passing.add(event.error)
@@ -214,15 +216,15 @@ class Driver:
 
     def _obey(self, command: Command) -> None:
         match command:
-            case Start(step_id, config, item, cache_key):
+            case Start(step_id, config, part, cache_key):
                 step = self.plan.step(step_id)
-                self._follow(step, item, self._launch(step, config, item, cache_key))
-            case StartChunk(step_id, items):
+                self._follow(step, part, self._launch(step, config, part, cache_key))
+            case StartChunk(step_id):
                 step = self.plan.step(step_id)
                 chunk = run_chunk(self._request, step, command, self.state, self.tell)
-                self._follow(step, items[0].place, asyncio.create_task(chunk))
-            case Cancel(step_id, item):
-                if work := self._work.get((step_id, item)):  # else its end is in the inbox already
+                self._follow(step, command.chunk, asyncio.create_task(chunk))
+            case Cancel(step_id, part):
+                if work := self._work.get((step_id, part)):  # else its end is in the inbox already
                     work.cancel()
             case Record() | RecordDecision() | RecordOverdue():
                 self._aside(self._telling(command), self._recording)
@@ -260,16 +262,16 @@ class Driver:
         await workflow.sleep(TURN_PAUSE)
         self.tell(WentOn(workflow.time()))
 
-    def _follow(self, step: Step, item: int | None, work: Work) -> None:
-        self._work[step.id, item] = work
-        work.add_done_callback(partial(self._ended, step, item, work))
+    def _follow(self, step: Step, part: Part, work: Work) -> None:
+        self._work[step.id, part] = work
+        work.add_done_callback(partial(self._ended, step, part, work))
 
-    def _launch(self, step: Step, config: Json, item: int | None, cache_key: str | None) -> Work:
-        if item == COMPENSATION:
+    def _launch(self, step: Step, config: Json, part: Part, cache_key: str | None) -> Work:
+        if isinstance(part, Undo):
             return undo(self._request, step, config)
         piece = Piece(config, cache_key=cache_key)
-        if item is not None and (fan := self.state.steps[step.index].fan) is not None:
-            piece = replace(piece, item_key=fan.items[item].key, inline_bytes=inline_bytes(len(fan.items)))
+        if isinstance(part, Item) and (fan := self.state.steps[step.index].fan) is not None:
+            piece = replace(piece, item_key=fan.items[part.place].key, inline_bytes=inline_bytes(len(fan.items)))
         match step.kind:
             case StepKind.HANDLER:
                 return run_handler(self._request, step, piece)
@@ -282,6 +284,6 @@ class Driver:
             case _:
                 return asyncio.create_task(wait(config["seconds"]))
 
-    def _ended(self, step: Step, item: int | None, work: Work, _: object) -> None:
-        del self._work[step.id, item]
-        self._inbox.append((step, item, work))  # its result is read in the main task, where a bug surfaces
+    def _ended(self, step: Step, part: Part, work: Work, _: object) -> None:
+        del self._work[step.id, part]
+        self._inbox.append((step, part, work))  # its result is read in the main task, where a bug surfaces

@@ -6,7 +6,7 @@ from temporalio import workflow
 from temporalio.exceptions import FailureError, is_cancelled_exception
 
 from dag.calls import StepOutcome
-from dag.messages import ChunkEnded, Event, StepCancelled, StepCompleted, StepFailed, TimedOut
+from dag.messages import Chunk, ChunkEnded, Event, Part, StepCancelled, StepCompleted, StepFailed, TimedOut
 from dag.plan import Step
 from dag.report import RunReport
 from dag.state import RunStatus, StepError
@@ -17,25 +17,25 @@ Work = asyncio.Task[StepOutcome | RunReport | ChunkReport | None]
 """What runs for a step, an item or a chunk: an activity, a nested run, a chunk, a wait (None: time is up)."""
 
 
-def event_of(step: Step, item: int | None, work: Work) -> Event:  # noqa: PLR0911 - a case a kind of end
+def event_of(step: Step, part: Part, work: Work) -> Event:  # noqa: PLR0911 - a case a kind of end
     """Return the event that ended work is. Only Temporal's failures are outcomes: anything else is a bug."""
     at = workflow.time()
     try:
         result = work.result()
     except (FailureError, asyncio.CancelledError) as error:
         if is_cancelled_exception(error):
-            return StepCancelled(step.id, at, item)
+            return StepCancelled(step.id, at, part)
         why, attempts = error_of(step.definition, error), attempts_of(step.definition, error)
-        return StepFailed(step.id, why, attempts, at, item, earlier_of(error), is_out_of_time(error))
+        return StepFailed(step.id, why, attempts, at, part, earlier_of(error), is_out_of_time(error))
     match result:
         case StepOutcome(output=output, attempt=attempt, cached=cached, earlier=earlier):
-            return StepCompleted(step.id, output, attempt, at, item, cached, earlier)
+            return StepCompleted(step.id, output, attempt, at, part, cached, earlier)
         case RunReport(status=RunStatus.COMPLETED, outputs=outputs):
-            return StepCompleted(step.id, outputs, 1, at, item)
+            return StepCompleted(step.id, outputs, 1, at, part)
         case RunReport(run_id=run_id, reason=reason):
-            return StepFailed(step.id, StepError("RunAborted", f"{run_id} was aborted: {reason}"), 1, at, item)
+            return StepFailed(step.id, StepError("RunAborted", f"{run_id} was aborted: {reason}"), 1, at, part)
         case ChunkReport(ends=ends):
-            assert item is not None, "a chunk is named by the place of its first item"
-            return ChunkEnded(step.id, item, ends, at)
+            assert isinstance(part, Chunk), "only a chunk gives such a report"
+            return ChunkEnded(step.id, part, ends, at)
         case None:
             return TimedOut(step.id, at)

@@ -7,11 +7,14 @@ from typing import TypeVar
 
 from dag.definition import Definition, OnFailure
 from dag.messages import (
+    WHOLE_STEP,
     AbortRequested,
     Answered,
     CancelRequested,
     DeadlinePassed,
     Event,
+    Item,
+    Part,
     PauseRequested,
     RecordOverdue,
     Resolution,
@@ -87,9 +90,9 @@ class Exploration:
 
     def __init__(self, document: Definition) -> None:
         self.watch = Watch(document)
-        self.answers = {work: _answers(work, None) for work in self.watch.order if work not in self.watch.fans}
+        self.answers = {work: _answers(work, WHOLE_STEP) for work in self.watch.order if work not in self.watch.fans}
         self.answers |= {
-            work_name(step, place): _answers(step, place)
+            work_name(step, place): _answers(step, Item(place))
             for step, for_each in self.watch.fans.items()
             for place in range(len(for_each.items))
         }
@@ -174,9 +177,9 @@ class Exploration:
         assert node.ledger.finished is specified.run
 
 
-def _answers(step: str, item: int | None) -> tuple[Event, ...]:
-    completed = StepCompleted(step, None, 1, 0.0, item)
-    return completed, StepFailed(step, BROKEN, 1, 0.0, item), StepCancelled(step, 0.0, item)
+def _answers(step: str, part: Part) -> tuple[Event, ...]:
+    completed = StepCompleted(step, None, 1, 0.0, part)
+    return completed, StepFailed(step, BROKEN, 1, 0.0, part), StepCancelled(step, 0.0, part)
 
 
 def _resolutions(step: str) -> tuple[Event, ...]:

@@ -14,10 +14,12 @@ from dag.fan import LANES, MAX_ITEMS, MAX_STORED_BYTES
 from dag.messages import (
     AbortRequested,
     Cancel,
+    Chunk,
     ChunkEnded,
     Command,
     Event,
     Finish,
+    Item,
     PauseRequested,
     Record,
     Resolution,
@@ -82,7 +84,7 @@ class Fleet:
         """End a chunk, its items as told by place, by default well."""
         command = self.chunks.pop(key)
         told = tuple((ends or {}).get(item.place, DONE) for item in command.items)
-        return self.send(ChunkEnded(key[0], key[1], told, 9.0))
+        return self.send(ChunkEnded(key[0], Chunk(key[1]), told, 9.0))
 
     def go(self, ends: dict[int, ItemEnd] | None = None) -> "Fleet":
         """End chunks, the oldest first, until nothing is left."""
@@ -207,7 +209,7 @@ def test_a_hasty_list_stops_its_chunks_at_the_first_failure() -> None:
     firsts = [place for _, place in began.chunks]
     stopped = ItemEnd(StepStatus.PENDING)
     told = {item.place: stopped for item in began.chunks["m", 0].items} | {0: DONE, 1: FAILED}
-    assert began.end(("m", 0), told) == [Cancel("m", place) for place in firsts[1:]]
+    assert began.end(("m", 0), told) == [Cancel("m", Chunk(place)) for place in firsts[1:]]
     began.go(dict.fromkeys(range(3000), stopped))
     assert (began.finished, len(began.began)) == (RunStatus.FAILED, CHUNK_ITEMS * LANES)
     assert part_of(began.state().output) is not None
@@ -222,13 +224,13 @@ def test_a_failure_in_one_chunk_leaves_fewer_to_the_next() -> None:
 def test_an_abort_stops_the_chunks_and_keeps_what_is_done() -> None:
     began = fleet(3_000)
     firsts = [place for _, place in began.chunks]
-    assert began.send(AbortRequested("enough", 5.0)) == [Cancel("m", place) for place in firsts]
+    assert began.send(AbortRequested("enough", 5.0)) == [Cancel("m", Chunk(place)) for place in firsts]
     began.go({place: ItemEnd(StepStatus.PENDING) for place in range(100, 3_000)})
     assert (began.finished, began.state().status) == (RunStatus.ABORTED, StepStatus.CANCELLED)
 
 
 @pytest.mark.parametrize(
-    "event", [StepFailed("m", StepError("Terminated", "gone"), 1, 9.0, 0), StepCancelled("m", 9.0, 0)]
+    "event", [StepFailed("m", StepError("Terminated", "gone"), 1, 9.0, Chunk(0)), StepCancelled("m", 9.0, Chunk(0))]
 )
 def test_a_chunk_that_is_lost_has_failed_with_all_its_items(event: Event) -> None:
     began = fleet(3_000, max_failures=3_000)
@@ -245,8 +247,8 @@ def test_what_comes_twice_or_late_changes_nothing() -> None:
     ends = (DONE,) * len(began.chunks["m", 0].items)
     began.end(("m", 0))
     before = began.state()
-    assert began.send(ChunkEnded("m", 0, ends, 9.0)) == []
-    assert began.send(StepCompleted("m", None, 1, 9.0, 5)) == []
+    assert began.send(ChunkEnded("m", Chunk(0), ends, 9.0)) == []
+    assert began.send(StepCompleted("m", None, 1, 9.0, Item(5))) == []
     assert began.state() == before
 
 
@@ -262,9 +264,9 @@ def test_only_the_failed_items_of_a_long_list_run_again() -> None:
     assert ended.state().status is StepStatus.PARKED
     ended.began.clear()
     commands = ended.send(Resolved("m", Resolution(ResolutionKind.RETRY), 20.0))
-    assert commands == [Start("m", {"n": 5}, 5), Start("m", {"n": 599}, 599), Record("m")]
-    ended.send(StepCompleted("m", {"ok": True}, 1, 21.0, 5))
-    ended.send(StepCompleted("m", {"ok": True}, 1, 21.0, 599))
+    assert commands == [Start("m", {"n": 5}, Item(5)), Start("m", {"n": 599}, Item(599)), Record("m")]
+    ended.send(StepCompleted("m", {"ok": True}, 1, 21.0, Item(5)))
+    ended.send(StepCompleted("m", {"ok": True}, 1, 21.0, Item(599)))
     assert ended.go().finished is RunStatus.COMPLETED
 
 
@@ -344,5 +346,5 @@ def test_definitions_of_nested_runs_leave_less_room_in_a_chunk() -> None:
     began = Fleet((mapped("m", items, workflow={"id": "other", "inputs": {"x": "y" * 10_000}}, max_concurrency=1),))
     began.run.nested_bytes = 1_400_000
     assert len(began.chunks.popitem()[1].items) > 10
-    began.send(ChunkEnded("m", 0, (DONE,) * len(began.commands[0].items), 2.0))  # type: ignore[union-attr]
+    began.send(ChunkEnded("m", Chunk(0), (DONE,) * len(began.commands[0].items), 2.0))  # type: ignore[union-attr]
     assert len(began.chunks.popitem()[1].items) == 10
