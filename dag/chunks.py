@@ -47,7 +47,7 @@ def next_chunk(plan: Plan, run: RunState, step: Step, fan: FanState) -> StartChu
     assert for_each is not None, "only a step with for_each has items"
     free = fan.window - fan.width
     if step.takes_slot:
-        free = min(free, plan.max_concurrency - run.slots_used)
+        free = min(free, plan.max_concurrency - run.counters.slots_used)
     if _widen(run, step, fan, free):
         return None
     width = _width_of_next(fan, free)
@@ -55,7 +55,7 @@ def next_chunk(plan: Plan, run: RunState, step: Step, fan: FanState) -> StartChu
     if not items:
         return None
     width = min(width, len(items))
-    run.slots_used += step.takes_slot * width
+    run.counters.slots_used += step.takes_slot * width
     fan.chunks[items[0].place] = ChunkState(tuple(item.place for item in items), width)
     fan.running += len(items)
     stop_after = max(for_each.max_failures - failed_so_far(fan), 0) if for_each.on_item_error == "fail_fast" else None
@@ -86,14 +86,14 @@ def _widen(run: RunState, step: Step, fan: FanState, free: int) -> bool:
     chunk = fan.chunks[place]
     more = min(free, len(chunk.places) - chunk.width)
     fan.chunks[place] = replace(chunk, width=chunk.width + more)
-    run.slots_used += step.takes_slot * more
+    run.counters.slots_used += step.takes_slot * more
     return True
 
 
 def _begin_items(plan: Plan, run: RunState, step: Step, fan: FanState, left: int) -> Iterator[ChunkItem]:
     size = 0
     most = max(min(MAX_CHUNK_BYTES, MAX_REQUEST_BYTES - run.nested_bytes), 1)
-    while left and size < most and run.spent < MAX_TURN_WORK and fan.next < len(fan.items):
+    while left and size < most and run.turn.spent < MAX_TURN_WORK and fan.next < len(fan.items):
         place, left = fan.next, left - 1
         fan.advance()
         item = fan.items[place]

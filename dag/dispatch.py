@@ -36,11 +36,12 @@ that is larger would end the run. The rest begins in the next turn."""
 
 def dispatch(plan: Plan, run: RunState, at: float, commands: list[Command]) -> bool:
     """Begin ready steps until one fails at once (True: the run may have to be stopped) or nothing more can begin."""
-    while not run.paused and not run.stopping and run.begun_bytes < MAX_BEGUN_BYTES and run.spent < MAX_TURN_WORK:
+    turn = run.turn
+    while not run.paused and not run.stopping and turn.begun_bytes < MAX_BEGUN_BYTES and turn.spent < MAX_TURN_WORK:
         step = _next(plan, run)
         if step is None:
             return False
-        failures, begun = run.failures, len(commands)
+        failures, begun = run.counters.failures, len(commands)
         try:
             _begin(plan, run, step, at, commands)
         except ExpressionError as error:
@@ -48,8 +49,8 @@ def dispatch(plan: Plan, run: RunState, at: float, commands: list[Command]) -> b
         size = 0
         for command in commands[begun:]:
             size += _size_of(plan, run, command)
-        run.carried_bytes, run.begun_bytes = run.carried_bytes + size, run.begun_bytes + size
-        if run.failures > failures or run.carried_bytes > MAX_CARRIED_BYTES:
+        run.traffic.carried_bytes, run.turn.begun_bytes = run.traffic.carried_bytes + size, run.turn.begun_bytes + size
+        if run.counters.failures > failures or run.traffic.carried_bytes > MAX_CARRIED_BYTES:
             return True
     return False
 
@@ -72,9 +73,9 @@ def _size_of(plan: Plan, run: RunState, command: Command) -> int:
 
 def _next(plan: Plan, run: RunState) -> Step | None:
     """Return the first step in plan order that may begin, or begin one more item."""
-    heads = [run.ready_free[0]] if run.ready_free else []
-    if run.ready and run.slots_used < plan.max_concurrency:
-        heads.append(run.ready[0])
+    heads = [run.counters.ready_free[0]] if run.counters.ready_free else []
+    if run.counters.ready and run.counters.slots_used < plan.max_concurrency:
+        heads.append(run.counters.ready[0])
     if not heads:
         return None
     step = plan.steps[min(heads)]
@@ -82,9 +83,9 @@ def _next(plan: Plan, run: RunState) -> Step | None:
 
 
 def _is_open(run: RunState, layer: int) -> bool:
-    while run.open_layer < layer and not run.unsettled_in_layer[run.open_layer]:
-        run.open_layer += 1
-    return layer <= run.open_layer
+    while run.counters.open_layer < layer and not run.counters.unsettled_in_layer[run.counters.open_layer]:
+        run.counters.open_layer += 1
+    return layer <= run.counters.open_layer
 
 
 def _begin(plan: Plan, run: RunState, step: Step, at: float, commands: list[Command]) -> None:
@@ -93,7 +94,7 @@ def _begin(plan: Plan, run: RunState, step: Step, at: float, commands: list[Comm
     if state.status is StepStatus.RUNNING:
         _begin_items(plan, run, step, at, commands)
         return
-    heappop(run.ready if step.takes_slot else run.ready_free)
+    heappop(run.counters.ready if step.takes_slot else run.counters.ready_free)
     state.started_at = at
     if step.items is not None:
         _open(plan, run, step, at)
@@ -114,7 +115,7 @@ def _begin(plan: Plan, run: RunState, step: Step, at: float, commands: list[Comm
         case StepKind.WAIT | StepKind.HUMAN:
             _wait(plan, run, step, config, at, commands)
         case StepKind.HANDLER | StepKind.WORKFLOW:
-            run.slots_used += step.takes_slot
+            run.counters.slots_used += step.takes_slot
             enter(run, step, StepStatus.RUNNING)
             commands.append(Start(step.id, config, cache_key=cache_key))
         case _:
@@ -182,5 +183,5 @@ def _begin_item(plan: Plan, run: RunState, step: Step, fan: FanState, commands: 
     else:
         item.status = StepStatus.RUNNING
         fan.running += 1
-        run.slots_used += step.takes_slot
+        run.counters.slots_used += step.takes_slot
         commands.append(Start(step.id, config, Item(place), cache_key))

@@ -21,7 +21,7 @@ def end(plan: Plan, run: RunState, step: Step, part: Part, ending: Ending, comma
         return
     match part:
         case WholeStep() if state.fan is None:
-            run.slots_used -= step.takes_slot
+            run.counters.slots_used -= step.takes_slot
             state.attempts, state.earlier, state.out_of_time = ending.attempts, ending.earlier, ending.out_of_time
             leave(plan, run, step, ending)
         case Item() | Chunk() if state.fan is not None:
@@ -51,15 +51,15 @@ def stop(
         return
     run.stopping, run.stop_reason, run.paused = status, shortened(reason), False
     run.stopped_by, run.stopped_by_step = principal, None if by is None else by.id
-    run.ready, run.ready_free = [], []
+    run.counters.ready, run.counters.ready_free = [], []
     for step in plan.steps:
         state = run.steps[step.index]
         if state.status in (StepStatus.PENDING, StepStatus.QUEUED):
             state.reason, state.decided_by = SkipReason.ABORTED, stopped_by(run, status)
             close(run, step, StepStatus.SKIPPED, at)
         elif state.status is StepStatus.PARKED:
-            run.parked -= 1
-            run.failures += 1
+            run.counters.leave(StepStatus.PARKED)
+            run.counters.failures += 1
             run.fallen.append(step.index)
             close(run, step, StepStatus.FAILED, at)
     for step in plan.steps:
@@ -76,7 +76,7 @@ def hand_over(
     plan: Plan, run: RunState, reason: str, at: float, commands: list[Command], *, principal: str = ""
 ) -> None:
     """End a run whose parked steps wait for a person, as it stands: another goes on from it, and nothing is undone."""
-    if run.status is not RunStatus.WAITING or not run.parked:
+    if run.status is not RunStatus.WAITING or not run.counters.parked:
         return
     commands.extend(Cancel(step.id) for step in plan.steps if run.steps[step.index].status is StepStatus.WAITING)
     run.outcome, run.stop_reason, run.ended_at = RunStatus.FAILED, shortened(reason), at

@@ -94,7 +94,7 @@ def _keys_of(plan: Plan, run: RunState, step: Step, values: list[Json]) -> list[
     try:
         keys = [step.item_key.evaluate(item_scope(plan, run, index, value), work) for index, value in enumerate(values)]
     finally:
-        run.spent += work.spent
+        run.turn.spent += work.spent
     return [key if isinstance(key, str) else canonical(key) for key in keys]
 
 

@@ -77,7 +77,7 @@ def end_items(
         state.out_of_time |= ended.out_of_time
         state.earlier = (*state.earlier, *_of_item(item, ended.earlier))[-MOST_EARLIER:]
     fan.running -= len(ends)
-    run.slots_used -= step.takes_slot * chunk.width
+    run.counters.slots_used -= step.takes_slot * chunk.width
     note_failure(run, step, commands, failed=sum(ended.status is StepStatus.FAILED for ended in ends))
     _offer_anew(run, step, was_offered=was_offered)
     conclude(plan, run, step, at)
@@ -131,7 +131,7 @@ def thin_chunk(plan: Plan, run: RunState, event: ChunkThinned, commands: list[Co
     state.fan.chunks[event.chunk.first] = replace(
         chunk, width=event.running, is_thin=True, completed=event.completed, failed=event.failed
     )
-    run.slots_used -= step.takes_slot * (chunk.width - event.running)
+    run.counters.slots_used -= step.takes_slot * (chunk.width - event.running)
     note_failure(run, step, commands, failed=0)
     _offer_anew(run, step, was_offered=was_offered)
 
@@ -159,7 +159,7 @@ def conclude(plan: Plan, run: RunState, step: Step, at: float) -> None:
         leave(plan, run, step, ending)
     else:
         fan.is_storing = True  # from now on nothing of it changes
-        run.to_store.append(step.index)
+        run.transfers.to_store.append(step.index)
 
 
 def begin_storing(plan: Plan, run: RunState, at: float, commands: list[Command]) -> None:
@@ -167,27 +167,27 @@ def begin_storing(plan: Plan, run: RunState, at: float, commands: list[Command])
 
     Where much has begun in this turn already, it is the next one's.
     """
-    if run.is_storing or not run.to_store:
+    if run.transfers.is_storing or not run.transfers.to_store:
         return
-    step = plan.steps[run.to_store[0]]
+    step = plan.steps[run.transfers.to_store[0]]
     fan = run.steps[step.index].fan
     assert fan is not None, "only what lists give is stored from here"
     output = _ending_of(run, step, fan, at).output
     size = size_of(output)
-    if run.begun_bytes + size > MAX_SENT_BYTES:
+    if run.turn.begun_bytes + size > MAX_SENT_BYTES:
         return
-    run.is_storing = True
-    run.begun_bytes, run.carried_bytes = run.begun_bytes + size, run.carried_bytes + size
+    run.transfers.is_storing = True
+    run.turn.begun_bytes, run.traffic.carried_bytes = run.turn.begun_bytes + size, run.traffic.carried_bytes + size
     commands.append(Store(step.id, output))
 
 
 def end_storing(plan: Plan, run: RunState, step: Step, at: float, mark: Json, error: StepError | None) -> None:
     """Settle a step over a list whose output was stored, or could not be."""
     state = run.steps[step.index]
-    if state.fan is None or run.to_store[:1] != [step.index] or not run.is_storing:
+    if state.fan is None or run.transfers.to_store[:1] != [step.index] or not run.transfers.is_storing:
         return
-    run.is_storing = state.fan.is_storing = False
-    run.to_store.pop(0)
+    run.transfers.is_storing = state.fan.is_storing = False
+    run.transfers.to_store.pop(0)
     ending = replace(_ending_of(run, step, state.fan, at), output=mark)
     if error is not None and ending.status is StepStatus.COMPLETED:
         ending = replace(ending, status=StepStatus.FAILED, error=error)

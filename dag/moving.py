@@ -22,19 +22,19 @@ def must_load_outputs(plan: Plan, run: RunState, outputs: Template) -> bool:
     computed = wanted(plan.index, run, outputs.computed)
     places = [want.place for want in computed]
     alone = [want for want in wanted(plan.index, run, outputs.alone, may_stay=True) if want.place not in places]
-    return ForOutputs() in run.loading or note_wants(run, ForOutputs(), [*computed, *alone])
+    return ForOutputs() in run.transfers.loading or note_wants(run, ForOutputs(), [*computed, *alone])
 
 
 def must_load(plan: Plan, run: RunState, reader: ForUndo, paths: Iterable[Path]) -> bool:
     """Tell whether what undoes a step must read stored values first; note which."""
-    return reader in run.loading or note_wants(run, reader, wanted(plan.index, run, paths))
+    return reader in run.transfers.loading or note_wants(run, reader, wanted(plan.index, run, paths))
 
 
 def begin_loading(run: RunState, commands: list[Command]) -> None:
     """Ask for what steps, or the run's outputs, must read before they can be judged."""
-    while run.unread and len(run.loading) - len(run.unread) < MOST_LOADS:
-        reader = run.unread.pop(0)
-        wants = run.loading[reader].wants
+    while run.transfers.unread and len(run.transfers.loading) - len(run.transfers.unread) < MOST_LOADS:
+        reader = run.transfers.unread.pop(0)
+        wants = run.transfers.loading[reader].wants
         may_stay = tuple(number for number, want in enumerate(wants) if want.may_stay)
         commands.append(Load(reader, tuple(want.part for want in wants), may_stay))
 
@@ -53,12 +53,12 @@ def end_moving(plan: Plan, run: RunState, event: Moved) -> None:
 
 
 def _end_loading(plan: Plan, run: RunState, event: Loaded | NotLoaded) -> None:
-    loading = run.loading.pop(event.reader, None)
+    loading = run.transfers.loading.pop(event.reader, None)
     if loading is None:
         return
     if isinstance(event, Loaded):
         for want, piece in zip(loading.wants, event.parts, strict=True):
-            run.loaded[want.place] = found_of(want, piece)
+            run.transfers.loaded[want.place] = found_of(want, piece)
     for each in (event.reader, *loading.followers):
         _go_on(plan, run, each, event)
 

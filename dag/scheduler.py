@@ -66,9 +66,9 @@ def advance(plan: Plan, run: RunState, event: Event) -> list[Command]:
     if run.outcome is not None:
         return []
     commands: list[Command] = []
-    run.carried_bytes += _bytes_of(event)
-    if run.begun_at != event.at:
-        run.begun_at, run.begun_bytes, run.spent = event.at, 0, 0
+    run.traffic.carried_bytes += _bytes_of(event)
+    if run.turn.begun_at != event.at:
+        run.turn.begun_at, run.turn.begun_bytes, run.turn.spent = event.at, 0, 0
     _record(plan, run, event, commands)
     if run.outcome is not None:
         return commands
@@ -79,8 +79,8 @@ def advance(plan: Plan, run: RunState, event: Event) -> list[Command]:
     _finish(plan, run, event.at, commands)
     begin_loading(run, commands)
     begin_storing(plan, run, event.at, commands)
-    if run.outcome is None and not run.is_going_on and _is_held_up(plan, run):
-        run.is_going_on = True
+    if run.outcome is None and not run.turn.is_going_on and _is_held_up(plan, run):
+        run.turn.is_going_on = True
         commands.append(GoOn())
     return commands
 
@@ -92,9 +92,13 @@ def _tell_fallen(plan: Plan, run: RunState, commands: list[Command]) -> None:
 
 def _is_held_up(plan: Plan, run: RunState) -> bool:
     """Tell whether something is left for a new turn. What has begun may take weeks to bring one."""
-    if run.deferred or run.spent >= MAX_TURN_WORK or (run.to_store and not run.is_storing):
+    if (
+        run.turn.deferred
+        or run.turn.spent >= MAX_TURN_WORK
+        or (run.transfers.to_store and not run.transfers.is_storing)
+    ):
         return True
-    return run.begun_bytes >= MAX_BEGUN_BYTES and may_dispatch(plan, run)
+    return run.turn.begun_bytes >= MAX_BEGUN_BYTES and may_dispatch(plan, run)
 
 
 def _record(  # noqa: C901, PLR0912 - a case an event
@@ -105,7 +109,10 @@ def _record(  # noqa: C901, PLR0912 - a case an event
         case RunStarted(at):
             run.started_at = at if run.started_at is None else run.started_at
             for step in plan.steps:
-                if run.steps[step.index].status is StepStatus.PENDING and not run.unsettled_parents[step.index]:
+                if (
+                    run.steps[step.index].status is StepStatus.PENDING
+                    and not run.counters.unsettled_parents[step.index]
+                ):
                     admit(plan, run, step, at)
         case StepCompleted(step, at=at, part=Undo()):
             end_compensation(run, plan.step(step), Ending(StepStatus.COMPLETED, at))
@@ -151,8 +158,8 @@ def _failed(event: StepFailed) -> Ending:
 
 def _go_on(plan: Plan, run: RunState, at: float) -> None:
     """Judge what the turn before left."""
-    run.is_going_on = False
-    deferred, run.deferred = run.deferred, []
+    run.turn.is_going_on = False
+    deferred, run.turn.deferred = run.turn.deferred, []
     for index in deferred:
         if run.steps[index].status is StepStatus.PENDING:
             admit(plan, run, plan.steps[index], at)
@@ -250,14 +257,14 @@ def _stop_early(plan: Plan, run: RunState, at: float, commands: list[Command]) -
     """Stop a run that cannot end well: it shall fail fast, or before Temporal ends it without asking anybody."""
     if reason := _overfull(run) or overlong(plan, run):
         stop(plan, run, RunStatus.FAILED, reason, at, commands)
-    elif run.failures and plan.on_failure is OnFailure.FAIL_FAST:
+    elif run.counters.failures and plan.on_failure is OnFailure.FAIL_FAST:
         stop(plan, run, RunStatus.FAILED, "", at, commands)
 
 
 def _overfull(run: RunState) -> str | None:
-    if run.carried_bytes <= MAX_CARRIED_BYTES:
+    if run.traffic.carried_bytes <= MAX_CARRIED_BYTES:
         return None
-    carried = f"the configs and outputs of the run take {run.carried_bytes} bytes as JSON together"
+    carried = f"the configs and outputs of the run take {run.traffic.carried_bytes} bytes as JSON together"
     return f"{carried}, more than {MAX_CARRIED_BYTES}: let its steps pass references"
 
 
@@ -276,9 +283,9 @@ def _bytes_of(event: Event) -> int:
 
 
 def _finish(plan: Plan, run: RunState, at: float, commands: list[Command]) -> None:
-    if run.unsettled:
+    if run.counters.unsettled:
         return
-    run.ending = run.ending or run.stopping or (RunStatus.FAILED if run.failures else RunStatus.COMPLETED)
+    run.ending = run.ending or run.stopping or (RunStatus.FAILED if run.counters.failures else RunStatus.COMPLETED)
     if run.ending is RunStatus.COMPLETED:
         if must_load_outputs(plan, run, plan.outputs):
             return

@@ -115,7 +115,7 @@ class Driver:
         if self._is_kept:
             kept = await kept_state(self._asked_for)
             self._take(load(self.plan, kept))
-            self.state.carried_bytes, self._is_kept = size_of(kept), False
+            self.state.traffic.carried_bytes, self._is_kept = size_of(kept), False
         self._inbox.appendleft(RunStarted(workflow.time()))  # messages may have come before
         with deadline(self.plan.deadline_seconds, self.tell):
             while self.state.outcome is None:
@@ -209,8 +209,8 @@ class Driver:
         if isinstance(event, Resolved):
             self._resolving.remove(event.step)
         info = workflow.info()
-        self.state.history_events = info.get_current_history_length()
-        self.state.history_bytes = info.get_current_history_size()
+        self.state.traffic.history_events = info.get_current_history_length()
+        self.state.traffic.history_bytes = info.get_current_history_size()
         for command in advance(self.plan, self.state, event):
             self._obey(command)
 

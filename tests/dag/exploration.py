@@ -29,12 +29,24 @@ from dag.messages import (
 )
 from dag.rewind import begin
 from dag.scheduler import advance
-from dag.state import Answer, FanState, ItemState, RunState, StepError, StepState, StepStatus
+from dag.state import (
+    Answer,
+    Counters,
+    FanState,
+    ItemState,
+    RunState,
+    StepError,
+    StepState,
+    StepStatus,
+    Traffic,
+    Transfers,
+    Turn,
+)
 from dag.values import Json
 from tests.dag.specification import Fate, specify, work_name
 from tests.dag.watch import Ledger, Watch, counters, is_timer
 
-State = TypeVar("State", RunState, StepState, FanState, ItemState, Ledger)
+State = TypeVar("State", RunState, StepState, FanState, ItemState, Counters, Turn, Transfers, Traffic, Ledger)
 
 OPEN = (StepStatus.PENDING, StepStatus.QUEUED, StepStatus.WAITING)
 """A step that is to be answered may be so, or will be."""
@@ -68,8 +80,11 @@ class Node:
             if state.fan is not None:
                 state.fan = twin(state.fan)
                 state.fan.items = [twin(item) for item in state.fan.items]
-        run.unsettled_parents, run.unsettled_in_layer = run.unsettled_parents[:], run.unsettled_in_layer[:]
-        run.ready, run.ready_free = run.ready[:], run.ready_free[:]
+        run.turn, run.transfers, run.traffic = twin(run.turn), twin(run.transfers), twin(run.traffic)
+        run.counters = counters = twin(run.counters)
+        counters.unsettled_parents = counters.unsettled_parents[:]
+        counters.unsettled_in_layer = counters.unsettled_in_layer[:]
+        counters.ready, counters.ready_free = counters.ready[:], counters.ready_free[:]
         return Node(run, twin(self.ledger))
 
 

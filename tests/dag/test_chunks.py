@@ -16,6 +16,7 @@ from dag.messages import (
     Cancel,
     Chunk,
     ChunkEnded,
+    ChunkThinned,
     Command,
     Event,
     Finish,
@@ -44,6 +45,7 @@ from dag.stored import part_of
 from dag.values import LONGEST_MESSAGE, Json, size_of
 from tests.dag.definitions import definition, step
 from tests.dag.kinds import BROKEN, mapped
+from tests.dag.test_counters import assert_rebuilt
 
 DONE = ItemEnd(StepStatus.COMPLETED, {"ok": True}, None, 1)
 FAILED = ItemEnd(StepStatus.FAILED, None, BROKEN, 2)
@@ -140,21 +142,21 @@ def test_a_window_of_one_is_one_lane() -> None:
 
 def test_the_run_s_own_limit_counts_the_items_of_chunks() -> None:
     began = fleet(MAX_ITEMS, step("a"), limits={"max_concurrency": 6})
-    assert (began.widths, began.run.slots_used) == ([2, 2, 2], 6)
+    assert (began.widths, began.run.counters.slots_used) == ([2, 2, 2], 6)
     began.end(("m", 0))
-    assert (began.widths, began.run.slots_used) == ([2, 2, 2], 6)
+    assert (began.widths, began.run.counters.slots_used) == ([2, 2, 2], 6)
 
 
 def test_steps_beside_a_long_list_get_their_slots() -> None:
     began = fleet(1_000, step("a"), limits={"max_concurrency": 20}, max_concurrency=10)
     assert Start("a", {}) in began.commands
-    assert sum(began.widths) + 1 == began.run.slots_used == 11
+    assert sum(began.widths) + 1 == began.run.counters.slots_used == 11
 
 
 def test_nested_runs_take_no_slots_in_chunks_either() -> None:
     nested = mapped("m", list(range(300)), workflow={"id": "other"}, max_concurrency=40)
     began = Fleet((nested,), {"max_concurrency": 2})
-    assert (sum(began.widths), began.run.slots_used) == (40, 0)
+    assert (sum(began.widths), began.run.counters.slots_used) == (40, 0)
 
 
 def test_chunks_get_smaller_towards_the_end() -> None:
@@ -188,6 +190,15 @@ def test_too_many_failures_fail_the_step() -> None:
     error = ended.state().error
     assert error == StepError("ItemsFailed", "2 of 300 items failed: 7, 299; 7: it broke")
     assert ended.state().attempts == 298 + 2 * 2
+
+
+def test_the_counters_of_a_list_in_chunks_equal_rebuilt_ones() -> None:
+    began = fleet(3_000, max_concurrency=20)
+    began.send(ChunkThinned("m", Chunk(0), 1, 248, 1, 9.0))
+    while began.chunks:
+        assert_rebuilt(began.plan, began.run)
+        began.end(next(iter(began.chunks)))
+    assert_rebuilt(began.plan, began.run)
 
 
 def test_items_whose_config_cannot_be_resolved_fail_alone() -> None:

@@ -113,10 +113,10 @@ def test_asking_leaves_the_run_as_it_is() -> None:
     """What expressions take counts towards a turn's work: a question that counted would change what is decided."""
     condition = {"when": "inputs.amount > 1", "branch": "same"}
     plan, run = played([{"id": "a", "switch": [condition, condition, {"else": "same"}]}])
-    before = run.spent
+    before = run.turn.spent
     assert report(plan, run).steps["a"].why
     assert explain_run(plan, run, "told.1").steps
-    assert run.spent == before
+    assert run.turn.spent == before
 
 
 def test_no_more_is_explained_than_a_turn_has_time_for() -> None:
@@ -137,11 +137,11 @@ def test_no_more_is_explained_than_a_turn_has_time_for() -> None:
 def test_a_report_explains_no_more_than_the_turn_that_ends_a_run_has_time_for() -> None:
     steps = [noop(f"s{number}", "a", condition="a.n > 100") for number in range(100)]
     plan, run = played([noop("a"), *steps], StepCompleted("a", {"n": 7}, 1, 110.0))
-    run.loaded = {("other", "x", number): Found(("other", "x", number), 1) for number in range(5_000)}
-    told, before = report(plan, run), run.spent
+    run.transfers.loaded = {("other", "x", number): Found(("other", "x", number), 1) for number in range(5_000)}
+    told, before = report(plan, run), run.turn.spent
     assert 0 < told.unexplained < 101
     assert sum(not step.why for step in told.steps.values()) == told.unexplained
-    assert run.spent == before
+    assert run.turn.spent == before
 
 
 def test_a_run_that_has_not_begun_is_told() -> None:
@@ -151,7 +151,7 @@ def test_a_run_that_has_not_begun_is_told() -> None:
 
 def test_a_step_that_is_left_to_a_later_turn_is_told() -> None:
     plan, run = played([noop("a"), noop("b", "a", condition="inputs.amount > 1")])
-    run.spent, run.begun_at = MAX_TURN_WORK, 110.0
+    run.turn.spent, run.turn.begun_at = MAX_TURN_WORK, 110.0
     assert GoOn() in advance(plan, run, StepCompleted("a", {}, 1, 110.0))
     assert report(plan, run).steps["b"].why[-1] == "it has not begun: the run has not come to it yet"
 

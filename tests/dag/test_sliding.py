@@ -5,7 +5,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dag.chunk import ChunkRun, Progress
@@ -65,12 +65,12 @@ class Shell:
         for first, chunk in self.chunks.items():
             self.running |= {self.places[first][number]: (first, number) for number in chunk.begin()}
         assert self.fan.width <= self.fan.window
-        assert self.fleet.run.slots_used <= self.fleet.plan.max_concurrency
+        assert self.fleet.run.counters.slots_used <= self.fleet.plan.max_concurrency
         running = Counter(first for first, _ in self.running.values())
         assert all(running[first] <= chunk.width for first, chunk in self.fan.chunks.items())
         each = self.fleet.steps[0].for_each
         is_offered = each is not None and self.fleet.run.outcome is None and has_work(self.fan, each)
-        assert self.fleet.run.ready.count(0) == is_offered
+        assert self.fleet.run.counters.ready.count(0) == is_offered
 
     def end_item(self, place: int, ended: ItemEnd = DONE) -> None:
         first, number = self.running.pop(place)
@@ -123,6 +123,7 @@ class Shell:
                     return self
 
 
+@settings(deadline=None)
 @given(
     count=st.integers(CHUNK_ITEMS + 1, 900),
     window=st.integers(1, 30),
@@ -151,7 +152,7 @@ def test_items_that_take_long_keep_no_other_from_its_end(
     shell.settle()
     assert sorted([*shell.ended, *held]) == list(range(count))
     assert sorted(shell.running) == sorted(held)
-    assert shell.fleet.run.slots_used == len(held)
+    assert shell.fleet.run.counters.slots_used == len(held)
     shell.held = ()
     shell.settle().fleet.go()
     assert shell.fleet.finished is RunStatus.COMPLETED
@@ -236,7 +237,7 @@ def test_a_stopped_run_lends_no_places() -> None:
     assert began.send(ChunkThinned("m", Chunk(0), 1, 245, 4, 9.0)) == []
     stopped = dict.fromkeys(range(3_000), STOPPED)
     assert began.go(stopped).finished is RunStatus.ABORTED
-    assert began.run.slots_used == 0
+    assert began.run.counters.slots_used == 0
 
 
 def test_a_step_beside_a_long_list_takes_a_place_that_came_free() -> None:
@@ -244,9 +245,9 @@ def test_a_step_beside_a_long_list_takes_a_place_that_came_free() -> None:
     began.send(PauseRequested(4.0))
     began.send(ChunkThinned("m", Chunk(0), 1, 245, 4, 9.0))
     began.send(StepCompleted("a", {}, 1, 9.0))
-    assert began.run.slots_used == 16
+    assert began.run.counters.slots_used == 16
     began.send(ResumeRequested(5.0))
-    assert began.run.slots_used == 21
+    assert began.run.counters.slots_used == 21
 
 
 def test_a_chunk_that_thinned_and_is_lost_has_failed_with_all_its_items() -> None:

@@ -292,9 +292,9 @@ def test_an_output_is_stored_later_where_much_has_begun_at_once() -> None:
     world.send(done("m", "z" * 1_800_000, item=0))
     assert [type(command) for command in world.trace[-1][1]] == [Store]
     world = World(definition(*lists, max_concurrency=20))
-    world.run.begun_at, world.run.begun_bytes = 9.0, 2_500_000  # as if much had begun in this very turn
+    world.run.turn.begun_at, world.run.turn.begun_bytes = 9.0, 2_500_000  # as if much had begun in this very turn
     world.start()
-    world.run.begun_at, world.run.begun_bytes = 9.0, 2_500_000
+    world.run.turn.begun_at, world.run.turn.begun_bytes = 9.0, 2_500_000
     assert world.send(done("m", "z" * 1_800_000, item=0)) == [GoOn()]
     (store,) = world.send(WentOn(10.0))
     assert isinstance(store, Store)

@@ -407,11 +407,11 @@ def _status(ledger: Ledger, states: Mapping[str, StepState]) -> RunStatus:
 
 def counters(plan: Plan, run: RunState) -> Json:
     """Return the derived part of a state, as it is kept. Once a run is being stopped nobody's parents count."""
+    kept = run.counters
     return (
-        run.unsettled_parents,
-        *(run.unsettled_in_layer, sorted(run.ready), sorted(run.ready_free), run.slots_used, run.running),
-        *(run.waiting, run.parked, run.unsettled, run.failures, run.fallen),
-        any(run.unsettled_in_layer[: run.open_layer]),
+        *(kept.unsettled_parents, kept.unsettled_in_layer, sorted(kept.ready), sorted(kept.ready_free)),
+        *(kept.slots_used, kept.running, kept.waiting, kept.parked, kept.unsettled, kept.failures, run.fallen),
+        any(kept.unsettled_in_layer[: kept.open_layer]),
     )
 
 
