@@ -12,7 +12,7 @@ from storage.dead_letters import tell
 def dead_letter_activity(tools: Tools) -> Callable[[DeadLetter], Awaitable[None]]:
     """Return the activity. The run tries it until it works, and again after a crash: it is safe to repeat."""
 
-    @activity.defn
+    @activity.defn(name="record_dead_letter")
     async def record_dead_letter(letter: DeadLetter) -> None:
         await tell(tools.db, letter)
 

@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 def overdue_activity(tools: Tools) -> Callable[[OverdueRun], Awaitable[None]]:
     """Return the activity. The run tries it until it works, and again after a crash: it is safe to repeat."""
 
-    @activity.defn
+    @activity.defn(name="record_overdue")
     async def record_overdue(run: OverdueRun) -> None:
         if await insert_overdue(tools.db, run):
             tools.metrics.count_overdue(run.definition_id)

@@ -28,7 +28,7 @@ def filing_activity(tools: Tools) -> Callable[[], Awaitable[int]]:
     A document that cannot be written holds up no other: it is told of at the end, as OSError (disk full, S3 away).
     """
 
-    @activity.defn
+    @activity.defn(name="file_reviewed")
     async def file_reviewed() -> int:
         filed, failed, last = 0, list[OSError](), None
         while some := await load_unfiled(tools.db, limit=AT_ONCE, after=last):

@@ -29,11 +29,11 @@ class StoppedError(Exception):
 def maintenance_activities(tools: Tools) -> list[Callable[..., Any]]:
     """Return the activities. All are safe to repeat, and to stop anywhere."""
 
-    @activity.defn
+    @activity.defn(name="list_lake_tenants")
     async def list_lake_tenants() -> list[str]:
         return await asyncio.to_thread(tools.lake.tenants)
 
-    @activity.defn
+    @activity.defn(name="look_after_lake")
     async def look_after_lake(tenant_id: str) -> LookedAfter:
         tenant, began = tools.lake.of(tenant_id), time.monotonic()
         with beating(BEAT_SECONDS, activity.heartbeat):
@@ -42,14 +42,14 @@ def maintenance_activities(tools: Tools) -> list[Callable[..., Any]]:
         tools.metrics.lake.count_removed("lake", done.removed)
         return done
 
-    @activity.defn
+    @activity.defn(name="remove_old_values")
     async def remove_old_values() -> int:
         with beating(BEAT_SECONDS, activity.heartbeat):
             removed = await remove_values(tools, activity.client())
         tools.metrics.lake.count_removed("value", removed)
         return removed
 
-    @activity.defn
+    @activity.defn(name="remove_old_originals")
     async def remove_old_originals() -> int:
         with beating(BEAT_SECONDS, activity.heartbeat):
             removed = await remove_originals(tools, activity.client())

@@ -40,15 +40,15 @@ LONGEST_TITLE = 500
 def review_activities(tools: Tools) -> list[Callable[[Any], Awaitable[None]]]:
     """Return the activities. A run tries each until it works; in any order, the end is the end."""
 
-    @activity.defn
+    @activity.defn(name="open_review")
     async def open_review(call: ReviewCall) -> None:
         await _ask(tools.db, call, FIRST)
 
-    @activity.defn
+    @activity.defn(name="escalate_review")
     async def escalate_review(call: ReviewCall) -> None:
         await _ask(tools.db, call, ESCALATED)
 
-    @activity.defn
+    @activity.defn(name="close_review")
     async def close_review(end: ReviewEnd) -> None:
         is_decided = end.status is StepStatus.COMPLETED
         ended = StepEnd(
@@ -64,7 +64,7 @@ def review_activities(tools: Tools) -> list[Callable[[Any], Awaitable[None]]]:
                 act = Act(RUN, CLOSED, settled.review_id, settled.document_id, detail)
                 await append_event(tx, end.tenant_id, act)
 
-    @activity.defn
+    @activity.defn(name="record_decision")
     async def record_decision(call: DecisionCall) -> None:
         await _keep(tools.db, call)
 

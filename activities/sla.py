@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 def sla_activity(tools: Tools) -> Callable[[], Awaitable[int]]:
     """Return the activity. Safe to repeat: an event is recorded once, and told with the same id each time."""
 
-    @activity.defn
+    @activity.defn(name="tell_sla")
     async def tell_sla() -> int:
         events = await _record(tools)
         if tools.outside.notify_url is not None:

@@ -25,11 +25,11 @@ MAX_LOADED_BYTES = 1_500_000
 def value_activities(tools: Tools) -> list[Callable[..., Any]]:
     """Return the activities. All are safe to repeat."""
 
-    @activity.defn
+    @activity.defn(name="store_value")
     async def store_value(call: StoreCall) -> dict[str, Json]:
         return (await tools.values.put(call.tenant_id, call.value)).to_json()
 
-    @activity.defn
+    @activity.defn(name="load_values")
     async def load_values(call: LoadCall) -> Loaded:
         try:
             return await _load(tools.values, call)
@@ -38,7 +38,7 @@ def value_activities(tools: Tools) -> list[Callable[..., Any]]:
         except ValueError as error:
             raise _final(error, str(error)) from None
 
-    @activity.defn
+    @activity.defn(name="load_state")
     async def load_state(call: StateCall) -> StatePiece:
         return await load_piece(tools.values, call.tenant_id, call.piece)
 

@@ -23,6 +23,7 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 
 from bench.handwritten import Shape
 from dag.definition import Definition
+from dag.plan import SEMANTICS
 from dag.values import Json, digest
 from embedded.temporal import start_temporal
 from workflows.contract import WORKFLOW_TYPE, RunRequest, workflow_id
@@ -67,6 +68,7 @@ def interpreted(client: Client, task_queue: str, shape: Shape) -> Callable[[], A
             version=1,
             digest=identity,
             inputs={},
+            semantics=SEMANTICS,
         )
         id_ = workflow_id(request.tenant_id, request.run_id)
         return await client.execute_workflow(WORKFLOW_TYPE, request, id=id_, task_queue=task_queue)

@@ -25,6 +25,7 @@ from activities.registry import load_catalogue
 from bench.graphs import MOST_AT_ONCE, Graph, parents_of
 from bench.interpreter import cpu_seconds, servers
 from dag.definition import Definition, to_json
+from dag.plan import SEMANTICS
 from dag.report import RunReport
 from dag.state import RunStatus
 from dag.values import Json, digest
@@ -61,6 +62,7 @@ async def interpreted(client: Client, task_queue: str, document: dict[str, Json]
         version=1,
         digest=digest(document),
         inputs={},
+        semantics=SEMANTICS,
     )
     begun = time.perf_counter()
     report: RunReport = await client.execute_workflow(

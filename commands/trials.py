@@ -1,6 +1,5 @@
-"""`docrail test`: runs the tests in a definition's file, on a Temporal that skips time, or without any server."""
+"""`docrail test`: runs the tests in a definition's file, without a server."""
 
-import importlib
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -11,8 +10,7 @@ import typer
 from activities.registry import load_catalogue
 from commands.asking import print_json
 from commands.definitions import File, load
-from commands.speaking import complain, say
-from commands.stopping import INTERRUPTED, run_until_stopped
+from commands.speaking import say
 from dag.definition import Definition
 from dag.simulation import simulate
 from dag.values import Json
@@ -24,33 +22,21 @@ def run_tests(
     names: Annotated[
         list[str] | None, typer.Option("--name", "-n", help="Run only the tests of this name.", metavar="NAME")
     ] = None,
-    simulated: Annotated[
-        bool, typer.Option("--simulate", help="Start no server: milliseconds, and the same verdicts.")
-    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the verdicts as JSON.")] = False,
 ) -> None:
     """Run the tests in a definition's file.
 
-    They run on a Temporal that is started for them and skips time: three days pass in milliseconds. Nothing outside is
-    asked: what a step's handler, its nested run or a person gives is what the test says.
+    No server is started and nothing outside is called: the scheduler itself decides, the test says what a step's
+    handler, its nested run or a person gives, and three days pass in milliseconds.
 
-    Exit codes: 0 all passed, 1 one failed, or the file is not valid or has no tests, 2 wrong usage, 130 stopped by
-    Ctrl-C.
+    Exit codes: 0 all passed, 1 one failed, or the file is not valid or has no tests, 2 wrong usage.
 
-    Example: docrail test definitions/invoice.yaml --simulate
+    Example: docrail test definitions/invoice.yaml
     """
     definition = load(file)
     chosen = _choose(file, definition, names or [])
     told = _nothing if as_json else _tell
-    if simulated:
-        verdicts = [_simulated(definition, place, told) for place in chosen]
-    else:
-        server = importlib.import_module("commands.trial_server")  # Temporal's library would slow every command down
-        played = run_until_stopped(lambda: server.run_on_server(definition, chosen, told))
-        if played is None:
-            complain("the tests were stopped; nothing is left of their server")
-            raise typer.Exit(INTERRUPTED)
-        verdicts = played
+    verdicts = [_simulated(definition, place, told) for place in chosen]
     passed = sum(verdict.passed for verdict in verdicts)
     if as_json:
         print_json(_as_json(definition, verdicts))

@@ -47,15 +47,15 @@ def next_chunk(plan: Plan, run: RunState, step: Step, fan: FanState) -> StartChu
     assert for_each is not None, "only a step with for_each has items"
     free = fan.window - fan.width
     if step.takes_slot:
-        free = min(free, plan.max_concurrency - run.slots_used)
-    if fan.slides and _widen(run, step, fan, free):
+        free = min(free, plan.max_concurrency - run.counters.slots_used)
+    if _widen(run, step, fan, free):
         return None
     width = _width_of_next(fan, free)
     items = list(_begin_items(plan, run, step, fan, _length_of_next(fan, width)))
     if not items:
         return None
     width = min(width, len(items))
-    run.slots_used += step.takes_slot * width
+    run.counters.slots_used += step.takes_slot * width
     fan.chunks[items[0].place] = ChunkState(tuple(item.place for item in items), width)
     fan.running += len(items)
     stop_after = max(for_each.max_failures - failed_so_far(fan), 0) if for_each.on_item_error == "fail_fast" else None
@@ -75,7 +75,7 @@ def _fewest(fan: FanState) -> int:
 def _width_of_next(fan: FanState, free: int) -> int:
     """Return how many of the free places the next chunk gets: all, if nothing would come of the rest."""
     lane = _lane(fan)
-    return free if fan.slides and free < lane + _fewest(fan) else min(lane, free)
+    return free if free < lane + _fewest(fan) else min(lane, free)
 
 
 def _widen(run: RunState, step: Step, fan: FanState, free: int) -> bool:
@@ -86,21 +86,21 @@ def _widen(run: RunState, step: Step, fan: FanState, free: int) -> bool:
     chunk = fan.chunks[place]
     more = min(free, len(chunk.places) - chunk.width)
     fan.chunks[place] = replace(chunk, width=chunk.width + more)
-    run.slots_used += step.takes_slot * more
+    run.counters.slots_used += step.takes_slot * more
     return True
 
 
 def _begin_items(plan: Plan, run: RunState, step: Step, fan: FanState, left: int) -> Iterator[ChunkItem]:
     size = 0
     most = max(min(MAX_CHUNK_BYTES, MAX_REQUEST_BYTES - run.nested_bytes), 1)
-    while left and size < most and run.spent < MAX_TURN_WORK and fan.next < len(fan.items):
+    while left and size < most and run.turn.spent < MAX_TURN_WORK and fan.next < len(fan.items):
         place, left = fan.next, left - 1
         fan.advance()
         item = fan.items[place]
         try:
             config, cache_key = item_work(plan, run, step, place, item)
         except ExpressionError as error:
-            item.status, item.error = StepStatus.FAILED, StepError("TemplateError", error.told(plan.semantics))
+            item.status, item.error = StepStatus.FAILED, StepError("TemplateError", error.message)
             fan.failed += 1
         else:
             item.status = StepStatus.RUNNING
@@ -111,6 +111,4 @@ def _begin_items(plan: Plan, run: RunState, step: Step, fan: FanState, left: int
 def _length_of_next(fan: FanState, width: int) -> int:
     """Return how many items the next chunk has: as long as much is left, a full one; then its share of half."""
     left = len(fan.items) - fan.next
-    if fan.slides:
-        return max(LEAST_CHUNK_ITEMS, width, min(CHUNK_ITEMS, left * width // (2 * fan.window)))
-    return max(LEAST_CHUNK_ITEMS, min(CHUNK_ITEMS, left // (2 * min(LANES, fan.window))))
+    return max(LEAST_CHUNK_ITEMS, width, min(CHUNK_ITEMS, left * width // (2 * fan.window)))

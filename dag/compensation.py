@@ -1,12 +1,13 @@
 """Undoes what a run has done, when it ends without success: newest first, one after the other."""
 
 from dag.fate import resolve
-from dag.messages import COMPENSATION, Command, Start
+from dag.messages import Command, Start, Undo
 from dag.moving import must_load
 from dag.plan import Plan, Step
 from dag.progress import Ending, close_undoing
 from dag.scope import RunScope
 from dag.state import RunState, StepError, StepStatus
+from dag.stored import ForUndo
 from dag.work import ExpressionError
 
 
@@ -17,23 +18,23 @@ def compensate(plan: Plan, run: RunState, commands: list[Command]) -> bool:
     while (step := _next(plan, run)) is not None and not run.paused:
         state = run.steps[step.index]
         assert step.compensation is not None, "only such steps are in `compensated`"
-        if must_load(plan, run, step.index, step.compensation.computed):
+        if must_load(plan, run, ForUndo(step.id), step.compensation.computed):
             return True
         try:
             config = resolve(step.compensation, RunScope(plan, run, by_reference=True))
         except ExpressionError as error:
-            close_undoing(plan, run, step, StepStatus.FAILED, StepError("TemplateError", error.told(plan.semantics)))
+            close_undoing(run, step, StepStatus.FAILED, StepError("TemplateError", error.message))
             continue
         state.compensation = StepStatus.RUNNING
-        commands.append(Start(step.id, config, COMPENSATION))
+        commands.append(Start(step.id, config, Undo()))
         return True
     return step is not None
 
 
-def end_compensation(plan: Plan, run: RunState, step: Step, ending: Ending) -> None:
+def end_compensation(run: RunState, step: Step, ending: Ending) -> None:
     """Close a compensation; one that failed is told, and keeps no other from being tried."""
     if run.steps[step.index].compensation is StepStatus.RUNNING:
-        close_undoing(plan, run, step, ending.status, ending.error)
+        close_undoing(run, step, ending.status, ending.error)
 
 
 def _next(plan: Plan, run: RunState) -> Step | None:

@@ -11,7 +11,7 @@ from dag.fan import has_work, item_work, open_fan
 from dag.fate import MAX_TURN_WORK, choose, refuse, resolve
 from dag.kinds import SHORTEST_SECONDS, StepKind
 from dag.lists import conclude, note_failure
-from dag.messages import Command, Start, StartChunk
+from dag.messages import WHOLE_STEP, Command, Item, Start, StartChunk
 from dag.misfits import show
 from dag.plan import Plan, Step
 from dag.progress import Ending, enter, offer, settle, withdraw
@@ -36,20 +36,21 @@ that is larger would end the run. The rest begins in the next turn."""
 
 def dispatch(plan: Plan, run: RunState, at: float, commands: list[Command]) -> bool:
     """Begin ready steps until one fails at once (True: the run may have to be stopped) or nothing more can begin."""
-    while not run.paused and not run.stopping and run.begun_bytes < MAX_BEGUN_BYTES and run.spent < MAX_TURN_WORK:
+    turn = run.turn
+    while not run.paused and not run.stopping and turn.begun_bytes < MAX_BEGUN_BYTES and turn.spent < MAX_TURN_WORK:
         step = _next(plan, run)
         if step is None:
             return False
-        failures, begun = run.failures, len(commands)
+        failures, begun = run.counters.failures, len(commands)
         try:
             _begin(plan, run, step, at, commands)
         except ExpressionError as error:
-            settle(plan, run, step, refuse(run.steps[step.index], "TemplateError", error.told(plan.semantics)), at)
+            settle(plan, run, step, refuse(run.steps[step.index], "TemplateError", error.message), at)
         size = 0
         for command in commands[begun:]:
             size += _size_of(plan, run, command)
-        run.carried_bytes, run.begun_bytes = run.carried_bytes + size, run.begun_bytes + size
-        if run.failures > failures or run.carried_bytes > MAX_CARRIED_BYTES:
+        run.traffic.carried_bytes, run.turn.begun_bytes = run.traffic.carried_bytes + size, run.turn.begun_bytes + size
+        if run.counters.failures > failures or run.traffic.carried_bytes > MAX_CARRIED_BYTES:
             return True
     return False
 
@@ -72,9 +73,9 @@ def _size_of(plan: Plan, run: RunState, command: Command) -> int:
 
 def _next(plan: Plan, run: RunState) -> Step | None:
     """Return the first step in plan order that may begin, or begin one more item."""
-    heads = [run.ready_free[0]] if run.ready_free else []
-    if run.ready and run.slots_used < plan.max_concurrency:
-        heads.append(run.ready[0])
+    heads = [run.counters.ready_free[0]] if run.counters.ready_free else []
+    if run.counters.ready and run.counters.slots_used < plan.max_concurrency:
+        heads.append(run.counters.ready[0])
     if not heads:
         return None
     step = plan.steps[min(heads)]
@@ -82,9 +83,9 @@ def _next(plan: Plan, run: RunState) -> Step | None:
 
 
 def _is_open(run: RunState, layer: int) -> bool:
-    while run.open_layer < layer and not run.unsettled_in_layer[run.open_layer]:
-        run.open_layer += 1
-    return layer <= run.open_layer
+    while run.counters.open_layer < layer and not run.counters.unsettled_in_layer[run.counters.open_layer]:
+        run.counters.open_layer += 1
+    return layer <= run.counters.open_layer
 
 
 def _begin(plan: Plan, run: RunState, step: Step, at: float, commands: list[Command]) -> None:
@@ -93,7 +94,7 @@ def _begin(plan: Plan, run: RunState, step: Step, at: float, commands: list[Comm
     if state.status is StepStatus.RUNNING:
         _begin_items(plan, run, step, at, commands)
         return
-    heappop(run.ready if step.takes_slot else run.ready_free)
+    heappop(run.counters.ready if step.takes_slot else run.counters.ready_free)
     state.started_at = at
     if step.items is not None:
         _open(plan, run, step, at)
@@ -110,11 +111,11 @@ def _begin(plan: Plan, run: RunState, step: Step, at: float, commands: list[Comm
         case StepKind.ABORT:
             enter(run, step, StepStatus.RUNNING)
             stop(plan, run, RunStatus.ABORTED, str(config["reason"]), at, commands, by=step)
-            end(plan, run, step, None, Ending(StepStatus.COMPLETED, at), commands)
+            end(plan, run, step, WHOLE_STEP, Ending(StepStatus.COMPLETED, at), commands)
         case StepKind.WAIT | StepKind.HUMAN:
             _wait(plan, run, step, config, at, commands)
         case StepKind.HANDLER | StepKind.WORKFLOW:
-            run.slots_used += step.takes_slot
+            run.counters.slots_used += step.takes_slot
             enter(run, step, StepStatus.RUNNING)
             commands.append(Start(step.id, config, cache_key=cache_key))
         case _:
@@ -131,7 +132,7 @@ def _wait(plan: Plan, run: RunState, step: Step, config: Json, at: float, comman
         )
     enter(run, step, StepStatus.WAITING)
     if state.answer is not None:
-        end(plan, run, step, None, Ending(StepStatus.COMPLETED, at, state.answer.value), commands)
+        end(plan, run, step, WHOLE_STEP, Ending(StepStatus.COMPLETED, at, state.answer.value), commands)
     else:
         commands.append(Start(step.id, config))
 
@@ -148,7 +149,6 @@ def _open(plan: Plan, run: RunState, step: Step, at: float) -> None:
     state.fan = fan = state.fan or open_fan(plan, run, step)  # a retry brings the items that completed
     pending = sum(item.status is StepStatus.PENDING for item in fan.items)
     fan.window = window_of(plan, step, for_each, pending)
-    fan.slides = fan.window > 0 and plan.semantics > 1
     enter(run, step, StepStatus.RUNNING)
     if fan.next < len(fan.items):
         offer(run, step)
@@ -178,10 +178,10 @@ def _begin_item(plan: Plan, run: RunState, step: Step, fan: FanState, commands: 
     try:
         config, cache_key = item_work(plan, run, step, place, item)
     except ExpressionError as error:
-        item.status, item.error = StepStatus.FAILED, StepError("TemplateError", error.told(plan.semantics))
+        item.status, item.error = StepStatus.FAILED, StepError("TemplateError", error.message)
         note_failure(run, step, commands, failed=1)
     else:
         item.status = StepStatus.RUNNING
         fan.running += 1
-        run.slots_used += step.takes_slot
-        commands.append(Start(step.id, config, place, cache_key))
+        run.counters.slots_used += step.takes_slot
+        commands.append(Start(step.id, config, Item(place), cache_key))

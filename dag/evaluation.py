@@ -18,7 +18,7 @@ Code = Callable[[Context], Any]
 """What a node does: it gives a value, or something that may be missing, in the context that an evaluation has."""
 
 NO_ELSE = "the inline if-expression on line {} evaluated to false and no else section was defined."
-"""Jinja's words, which runs of semantics 1 are told."""
+"""Jinja's own message, which the code that it makes would raise."""
 
 
 def code_of(tree: nodes.Expr) -> Callable[[dict[str, Json]], Any]:

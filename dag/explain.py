@@ -31,7 +31,7 @@ from dag.holds import MOST_NAMED, hold_of
 from dag.kinds import OnTimeout
 from dag.plan import Plan, Step
 from dag.scope import RunScope
-from dag.state import SETTLED, FanState, RunState, SkipReason, StepState, StepStatus
+from dag.state import SETTLED, FanState, RunState, SkipReason, StepState, StepStatus, Turn
 from dag.values import shortened
 from dag.work import ExpressionError
 
@@ -90,10 +90,10 @@ def _explained(
     plan: Plan, run: RunState, steps: Iterable[Step], *, most_work: int = MAX_TURN_WORK
 ) -> Iterator[tuple[Step, StepExplanation]]:
     """Explain each of `steps`, as far as `most_work` goes. The run itself is not charged with it, nor changed."""
-    asked = replace(run, spent=0)
+    asked = replace(run, turn=Turn())
     for step in steps:
         yield step, _explain_step(plan, asked, step)
-        if asked.spent >= most_work:
+        if asked.turn.spent >= most_work:
             break
 
 

@@ -46,7 +46,7 @@ def _test(plan: Plan, run: RunState, condition: Expression | None, branch: str |
 def _reads(plan: Plan, run: RunState, condition: Expression) -> Iterator[ReadPart]:
     scope = RunScope(plan, run)
     for path in condition.references[:MOST_NAMED]:
-        run.spent += 1 + len(run.loaded)  # all of which are looked through
+        run.turn.spent += 1 + len(run.transfers.loaded)  # all of which are looked through
         try:
             value = brief(read_path(path, scope.loaded(values_of([path], scope), [path], alone=False)))
         except ExpressionError:

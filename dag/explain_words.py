@@ -42,7 +42,7 @@ _STOPPED = {RunStatus.ABORTED: "aborted", RunStatus.CANCELLED: "cancelled", RunS
 
 def run_words(plan: Plan, run: RunState) -> Iterator[str]:
     """Say of the whole run where it stands, and what keeps it there."""
-    yield f"{len(run.steps) - run.unsettled} of {len(run.steps)} steps are settled, the run is {run.status}"
+    yield f"{len(run.steps) - run.counters.unsettled} of {len(run.steps)} steps are settled, the run is {run.status}"
     if run.stopping is not None:
         yield f"it was {_STOPPED[run.stopping]}{_stopper_words(run)}: {run.stop_reason}"
     elif run.outcome is RunStatus.FAILED and run.stop_reason:

@@ -183,7 +183,7 @@ def _plain(value: Json, seen: Iterator[int]) -> Json:  # noqa: PLR0911 - a case 
         raise ExpressionError(f"the value has more than {MAX_ITEMS} parts")
     match value:
         case Undefined():
-            return require(value, "a missing value (`if` without `else`) is not a JSON value")
+            return require(value)
         case None | bool():
             return value
         case int():
@@ -204,7 +204,7 @@ def _plain(value: Json, seen: Iterator[int]) -> Json:  # noqa: PLR0911 - a case 
 
 def _key(key: Json) -> str:
     if not isinstance(key, str):
-        raise ExpressionError(f"an object's keys must be texts, found {show(key)}", "an object is not a JSON value")
+        raise ExpressionError(f"an object's keys must be texts, found {show(key)}")
     return key
 
 
@@ -236,8 +236,8 @@ def read_path(path: Path, values: Mapping[str, Json]) -> Json:
             found = lookup(value, int(key))
         if found is NOTHING:
             if not depth:
-                raise ExpressionError(nobody(str(key)), f"'{key}' has no value here")
-            raise LackError(value, key, f"{called(path[:depth])} has no '{key}'", called(path[:depth]))
+                raise ExpressionError(nobody(str(key)))
+            raise LackError(value, key, called(path[:depth]))
         value = found
     return value if isinstance(value, dict | list | str) else plain(value)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dag.caching import cache_key_of
 from dag.fate import resolve
 from dag.kinds import ForEach, StepKind
+from dag.messages import Chunk, Item
 from dag.misfits import show
 from dag.plan import Plan, Step
 from dag.scope import RunScope
@@ -93,7 +94,7 @@ def _keys_of(plan: Plan, run: RunState, step: Step, values: list[Json]) -> list[
     try:
         keys = [step.item_key.evaluate(item_scope(plan, run, index, value), work) for index, value in enumerate(values)]
     finally:
-        run.spent += work.spent
+        run.turn.spent += work.spent
     return [key if isinstance(key, str) else canonical(key) for key in keys]
 
 
@@ -117,13 +118,10 @@ def _room_beside(keys: list[str]) -> int:
 
 def has_work(fan: FanState, for_each: ForEach) -> bool:
     """Tell whether one more item may start."""
-    if fan.slides:
+    if fan.window:
         is_wanted = fan.next < len(fan.items) or may_widen(fan) is not None
         return is_wanted and not fan.stopping and fan.window - fan.width >= least_lent(fan)
-    is_free = fan.running < for_each.max_concurrency
-    if fan.window:  # before, a chunk kept its places until its end
-        is_free = fan.width < fan.window and len(fan.chunks) < LANES
-    return is_free and not fan.stopping and fan.next < len(fan.items)
+    return fan.running < for_each.max_concurrency and not fan.stopping and fan.next < len(fan.items)
 
 
 def least_lent(fan: FanState) -> int:
@@ -157,11 +155,11 @@ def is_too_much(failed: int, for_each: ForEach) -> bool:
     return for_each.on_item_error == "fail_fast" and failed > for_each.max_failures
 
 
-def running(fan: FanState) -> Iterator[int]:
-    """Yield the places of the items that run; of those in chunks, each chunk's first."""
+def running_parts(fan: FanState) -> Iterator[Item | Chunk]:
+    """Yield the items that run, or the chunks that they run in."""
     if fan.window:
-        return iter(fan.chunks)
-    return (index for index, item in enumerate(fan.items) if item.status is StepStatus.RUNNING)
+        return map(Chunk, fan.chunks)
+    return (Item(place) for place, item in enumerate(fan.items) if item.status is StepStatus.RUNNING)
 
 
 def output_of(fan: FanState) -> Json:

@@ -8,7 +8,7 @@ from dag.misfits import show
 from dag.plan import Plan, Step
 from dag.scope import RunScope
 from dag.state import SETTLED, RunState, SkipReason, StepError, StepState, StepStatus
-from dag.stored import Path
+from dag.stored import ForStep, Path
 from dag.templates import Template
 from dag.trigger_rules import RULES, Outcomes
 from dag.values import MAX_VALUE_BYTES, Json, size_of
@@ -34,8 +34,8 @@ def judge(plan: Plan, run: RunState, step: Step) -> StepStatus:
     if state.reason is not None:
         state.error = DEPENDENCY_FAILED if state.reason is SkipReason.UPSTREAM_FAILED else None
         return StepStatus.SKIPPED
-    if run.spent >= MAX_TURN_WORK:
-        run.deferred.append(step.index)
+    if run.turn.spent >= MAX_TURN_WORK:
+        run.turn.deferred.append(step.index)
         return StepStatus.PENDING
     if step.condition is None:
         return _with_reads(plan, run, step, reads_of(step, is_edited=state.edited is not None))
@@ -50,7 +50,7 @@ def _by_condition(plan: Plan, run: RunState, step: Step, condition: Expression) 
     try:
         answer = condition.evaluate(RunScope(plan, run))
     except ExpressionError as error:
-        return refuse(state, "ConditionError", error.told(plan.semantics))
+        return refuse(state, "ConditionError", error.message)
     if not isinstance(answer, bool):
         return refuse(state, "ConditionError", f"`{condition.text}` gave {show(answer)}, expected true or false")
     if not answer:
@@ -61,7 +61,7 @@ def _by_condition(plan: Plan, run: RunState, step: Step, condition: Expression) 
 
 def _with_reads(plan: Plan, run: RunState, step: Step, reads: Iterable[Path]) -> StepStatus:
     """Return QUEUED if all that is to be read is at hand; else PENDING, and what to load is noted."""
-    if run.has_stored and note_wants(run, step.index, wanted(plan.index, run, reads)):
+    if run.counters.has_stored and note_wants(run, ForStep(step.id), wanted(plan.index, run, reads)):
         return StepStatus.PENDING
     return StepStatus.QUEUED
 

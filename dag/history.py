@@ -16,13 +16,11 @@ EVENTS_OF_AN_END = 6
 
 def overlong(plan: Plan, run: RunState) -> str | None:
     """Say why the run must end before Temporal ends it; None if it need not."""
-    if plan.semantics == 1:  # before, nobody counted
-        return None
     ends = _ends(plan, run) * EVENTS_OF_AN_END
-    if run.history_events + ends > MAX_HISTORY_EVENTS:
-        found = f"{run.history_events} events, which with {ends} for its end are more than {MAX_HISTORY_EVENTS}"
-    elif run.history_bytes > MAX_HISTORY_BYTES:
-        found = f"{run.history_bytes} bytes, more than {MAX_HISTORY_BYTES}"
+    if run.traffic.history_events + ends > MAX_HISTORY_EVENTS:
+        found = f"{run.traffic.history_events} events, which with {ends} for its end are more than {MAX_HISTORY_EVENTS}"
+    elif run.traffic.history_bytes > MAX_HISTORY_BYTES:
+        found = f"{run.traffic.history_bytes} bytes, more than {MAX_HISTORY_BYTES}"
     else:
         return None
     return f"the run's history has {found}: retry it, what completed is kept and a new run has a fresh history"
@@ -32,4 +30,5 @@ def _ends(plan: Plan, run: RunState) -> int:
     """Return how much has to be stopped, undone or told of if the run is ended now, at most."""
     nested = (run.steps[step.index] for step in plan.lists if step.kind is StepKind.WORKFLOW)
     items = sum(state.fan.running for state in nested if state.fan is not None and state.status is StepStatus.RUNNING)
-    return run.slots_used + run.running + run.waiting + run.parked + len(plan.compensated) + items
+    of = run.counters
+    return of.slots_used + of.running + of.waiting + of.parked + len(plan.compensated) + items

@@ -8,6 +8,7 @@ from dag.explanation import HoldKind, HoldPart
 from dag.fan import has_work
 from dag.plan import Plan, Step
 from dag.state import SETTLED, RunState, StepStatus
+from dag.stored import ForStep
 
 MOST_NAMED = 50
 """Parents, items, cases or steps that one part of an explanation names: what is said of them all are counts."""
@@ -19,7 +20,7 @@ def hold_of(plan: Plan, run: RunState, step: Step) -> HoldPart | None:
     if run.outcome is not None or run.stopping is not None:
         return None
     if state.status is StepStatus.PENDING:
-        return _loading() if step.index in run.loading else _parents(plan, run, step)
+        return _loading() if ForStep(step.id) in run.transfers.loading else _parents(plan, run, step)
     fan, for_each = state.fan, step.definition.for_each
     if state.status is StepStatus.RUNNING and fan is not None and for_each is not None:
         if fan.stopping or fan.next >= len(fan.items):
@@ -55,7 +56,7 @@ def _held_by_run(plan: Plan, run: RunState, step: Step) -> HoldPart | None:
         if behind is not None:
             says = "limits.dispatch is layers: an earlier layer has steps that are not settled yet"
             return HoldPart(by=HoldKind.LAYER, says=says, steps=_ids(plan, _unsettled(run, behind)))
-    if step.takes_slot and run.slots_used >= plan.max_concurrency:
+    if step.takes_slot and run.counters.slots_used >= plan.max_concurrency:
         says = f"all slots are taken: limits.max_concurrency is {plan.max_concurrency}"
         return HoldPart(by=HoldKind.SLOTS, says=says, steps=_ids(plan, _slot_takers(plan, run)))
     return None

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import assert_never
 
 from dag.fan import (
     MAX_STORED_BYTES,
@@ -12,10 +13,10 @@ from dag.fan import (
     is_too_much,
     must_stop,
     output_of,
-    running,
+    running_parts,
 )
 from dag.kinds import ForEach
-from dag.messages import Cancel, ChunkEnded, ChunkThinned, Command, Store
+from dag.messages import Cancel, Chunk, ChunkEnded, ChunkThinned, Command, Item, Store
 from dag.plan import Plan, Step
 from dag.progress import Ending, leave, offer, stopped_by, withdraw
 from dag.state import (
@@ -37,18 +38,25 @@ MAX_SENT_BYTES = 3_900_000
 """Of all that begins in one turn, with an output that is to be stored: a message to Temporal may have 4 MiB."""
 
 
-def end_item(plan: Plan, run: RunState, step: Step, place: int, ending: Ending, commands: list[Command]) -> None:
+def end_part(
+    plan: Plan, run: RunState, step: Step, part: Item | Chunk, ending: Ending, commands: list[Command]
+) -> None:
     """Close a running item, or each of a running chunk's; what is late or repeated changes nothing."""
-    state = run.steps[step.index]
-    assert state.fan is not None
-    if place in state.fan.chunks:
-        chunk = state.fan.chunks[place]
-        ended = ItemEnd(ending.status, ending.output, ending.error, ending.attempts)
-        end_items(plan, run, step, place, (ended,) * len(chunk.places), ending.at, commands)
-    elif not state.fan.window and state.fan.items[place].status is StepStatus.RUNNING:
-        told = (ending.status, ending.output, ending.error, ending.attempts, ending.cached)
-        ended = ItemEnd(*told, earlier=ending.earlier, out_of_time=ending.out_of_time)
-        end_items(plan, run, step, place, (ended,), ending.at, commands)
+    fan = run.steps[step.index].fan
+    assert fan is not None
+    match part:
+        case Chunk(first) if first in fan.chunks:
+            ended = ItemEnd(ending.status, ending.output, ending.error, ending.attempts)
+            ends = (ended,) * len(fan.chunks[first].places)
+            end_items(plan, run, step, first, ends, ending.at, commands)
+        case Item(place) if not fan.window and fan.items[place].status is StepStatus.RUNNING:
+            told = (ending.status, ending.output, ending.error, ending.attempts, ending.cached)
+            ended = ItemEnd(*told, earlier=ending.earlier, out_of_time=ending.out_of_time)
+            end_items(plan, run, step, place, (ended,), ending.at, commands)
+        case Item() | Chunk():
+            pass
+        case _:
+            assert_never(part)
 
 
 def end_items(
@@ -69,7 +77,7 @@ def end_items(
         state.out_of_time |= ended.out_of_time
         state.earlier = (*state.earlier, *_of_item(item, ended.earlier))[-MOST_EARLIER:]
     fan.running -= len(ends)
-    run.slots_used -= step.takes_slot * chunk.width
+    run.counters.slots_used -= step.takes_slot * chunk.width
     note_failure(run, step, commands, failed=sum(ended.status is StepStatus.FAILED for ended in ends))
     _offer_anew(run, step, was_offered=was_offered)
     conclude(plan, run, step, at)
@@ -106,8 +114,8 @@ def end_chunk(plan: Plan, run: RunState, event: ChunkEnded, commands: list[Comma
     """Close the items of a running chunk. What is late or repeated changes nothing."""
     step = plan.step(event.step)
     state = run.steps[step.index]
-    if state.status is StepStatus.RUNNING and state.fan is not None and event.item in state.fan.chunks:
-        end_items(plan, run, step, event.item, event.ends, event.at, commands)
+    if state.status is StepStatus.RUNNING and state.fan is not None and event.chunk.first in state.fan.chunks:
+        end_items(plan, run, step, event.chunk.first, event.ends, event.at, commands)
 
 
 def thin_chunk(plan: Plan, run: RunState, event: ChunkThinned, commands: list[Command]) -> None:
@@ -116,14 +124,14 @@ def thin_chunk(plan: Plan, run: RunState, event: ChunkThinned, commands: list[Co
         return
     step = plan.step(event.step)
     state, for_each = run.steps[step.index], step.definition.for_each
-    chunk = state.fan.chunks.get(event.item) if state.fan and state.fan.slides else None
+    chunk = state.fan.chunks.get(event.chunk.first) if state.fan else None
     if chunk is None or state.fan is None or for_each is None or not 0 < event.running < chunk.width:
         return
     was_offered = has_work(state.fan, for_each)
-    state.fan.chunks[event.item] = replace(
+    state.fan.chunks[event.chunk.first] = replace(
         chunk, width=event.running, is_thin=True, completed=event.completed, failed=event.failed
     )
-    run.slots_used -= step.takes_slot * (chunk.width - event.running)
+    run.counters.slots_used -= step.takes_slot * (chunk.width - event.running)
     note_failure(run, step, commands, failed=0)
     _offer_anew(run, step, was_offered=was_offered)
 
@@ -136,7 +144,7 @@ def note_failure(run: RunState, step: Step, commands: list[Command], *, failed: 
     fan.failed += failed
     if must_stop(fan, for_each) and not fan.stopping and not run.stopping:
         fan.stopping = True
-        commands.extend(Cancel(step.id, place) for place in running(fan))
+        commands.extend(Cancel(step.id, part) for part in running_parts(fan))
         withdraw(run, step)
 
 
@@ -151,7 +159,7 @@ def conclude(plan: Plan, run: RunState, step: Step, at: float) -> None:
         leave(plan, run, step, ending)
     else:
         fan.is_storing = True  # from now on nothing of it changes
-        run.to_store.append(step.index)
+        run.transfers.to_store.append(step.index)
 
 
 def begin_storing(plan: Plan, run: RunState, at: float, commands: list[Command]) -> None:
@@ -159,27 +167,27 @@ def begin_storing(plan: Plan, run: RunState, at: float, commands: list[Command])
 
     Where much has begun in this turn already, it is the next one's.
     """
-    if run.is_storing or not run.to_store:
+    if run.transfers.is_storing or not run.transfers.to_store:
         return
-    step = plan.steps[run.to_store[0]]
+    step = plan.steps[run.transfers.to_store[0]]
     fan = run.steps[step.index].fan
     assert fan is not None, "only what lists give is stored from here"
     output = _ending_of(run, step, fan, at).output
     size = size_of(output)
-    if run.begun_bytes + size > MAX_SENT_BYTES:
+    if run.turn.begun_bytes + size > MAX_SENT_BYTES:
         return
-    run.is_storing = True
-    run.begun_bytes, run.carried_bytes = run.begun_bytes + size, run.carried_bytes + size
+    run.transfers.is_storing = True
+    run.turn.begun_bytes, run.traffic.carried_bytes = run.turn.begun_bytes + size, run.traffic.carried_bytes + size
     commands.append(Store(step.id, output))
 
 
 def end_storing(plan: Plan, run: RunState, step: Step, at: float, mark: Json, error: StepError | None) -> None:
     """Settle a step over a list whose output was stored, or could not be."""
     state = run.steps[step.index]
-    if state.fan is None or run.to_store[:1] != [step.index] or not run.is_storing:
+    if state.fan is None or run.transfers.to_store[:1] != [step.index] or not run.transfers.is_storing:
         return
-    run.is_storing = state.fan.is_storing = False
-    run.to_store.pop(0)
+    run.transfers.is_storing = state.fan.is_storing = False
+    run.transfers.to_store.pop(0)
     ending = replace(_ending_of(run, step, state.fan, at), output=mark)
     if error is not None and ending.status is StepStatus.COMPLETED:
         ending = replace(ending, status=StepStatus.FAILED, error=error)

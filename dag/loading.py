@@ -10,7 +10,7 @@ from dag.kinds import StepKind
 from dag.plan import Step
 from dag.sandbox import NOTHING, lookup
 from dag.state import RunState, StepStatus
-from dag.stored import Found, Lack, Loading, Path, Piece, Want, part_of, parts_in
+from dag.stored import Found, Lack, Loading, Path, Piece, Reader, Want, part_of, parts_in
 from dag.templates import Template
 from dag.values import Json, size_of
 
@@ -45,29 +45,29 @@ def config_reads(config: Template, *, by_reference: bool) -> tuple[Path, ...]:
 def wanted(index: Mapping[str, int], run: RunState, paths: Iterable[Path], *, may_stay: bool = False) -> list[Want]:
     """Return the stored parts that `paths` read and that are not loaded yet."""
     found: dict[Path, Want] = {}
-    for path in paths if run.has_stored else ():
+    for path in paths if run.counters.has_stored else ():
         place = _place_of(path)
         if not place or str(place[0]) not in index:
             continue
         state = run.steps[index[str(place[0])]]
         is_hidden = path[0] != "steps" and state.status is not StepStatus.COMPLETED
         for want in _wants(state.output, place) if state.is_stored and not is_hidden else ():
-            if not _is_loaded(run.loaded, want.place):
+            if not _is_loaded(run.transfers.loaded, want.place):
                 found[want.place] = Want(want.place, want.part, want.depth, may_stay)
     # What lies inside another part comes with it.
     return [want for place, want in found.items() if not _is_loaded(found, place[:-1])]
 
 
-def note_wants(run: RunState, reader: int, wants: list[Want]) -> bool:
+def note_wants(run: RunState, reader: Reader, wants: list[Want]) -> bool:
     """Note what must be loaded for a reader; tell whether there is anything. Equal wants are loaded once."""
     if not wants:
         return False
-    first = next((other for other, loading in run.loading.items() if loading.wants == tuple(wants)), None)
+    first = next((other for other, loading in run.transfers.loading.items() if loading.wants == tuple(wants)), None)
     if first is None:
-        run.loading[reader] = Loading(tuple(wants))
-        run.unread.append(reader)
+        run.transfers.loading[reader] = Loading(tuple(wants))
+        run.transfers.unread.append(reader)
     else:
-        run.loading[first].followers.append(reader)
+        run.transfers.loading[first].followers.append(reader)
     return True
 
 

@@ -3,9 +3,39 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from dag import stored
 from dag.state import Answer, Decision, EarlierError, ItemEnd, RunStatus, StepError
-from dag.stored import Part, Piece
 from dag.values import Json
+
+
+@dataclass(frozen=True, slots=True)
+class WholeStep:
+    """The step itself, which runs over no list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One element of the list that the step runs over, by its place."""
+
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Items of a long list that run in a workflow of their own, by the place of the first."""
+
+    first: int
+
+
+@dataclass(frozen=True, slots=True)
+class Undo:
+    """The handler that undoes the step."""
+
+
+Part = WholeStep | Item | Chunk | Undo
+"""The part of a step that a command starts or stops, and an event ends."""
+
+WHOLE_STEP = WholeStep()
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,13 +47,13 @@ class RunStarted:
 
 @dataclass(frozen=True, slots=True)
 class StepCompleted:
-    """A started step, or one item of it, ended well. `attempts` counts tries, the successful one included."""
+    """A started part of a step ended well. `attempts` counts tries, the successful one included."""
 
     step: str
     output: Json
     attempts: int
     at: float
-    item: int | None = None
+    part: Part = WHOLE_STEP
     cached: bool = False
     """The output is that of earlier equal work, and no handler ran."""
     earlier: tuple[EarlierError, ...] = ()
@@ -31,24 +61,24 @@ class StepCompleted:
 
 @dataclass(frozen=True, slots=True)
 class StepFailed:
-    """A started step ended badly, after its last attempt; `out_of_time`: only the total timeout allowed no other."""
+    """A started part ended badly, after its last attempt; `out_of_time`: only the total timeout allowed no other."""
 
     step: str
     error: StepError
     attempts: int
     at: float
-    item: int | None = None
+    part: Part = WHOLE_STEP
     earlier: tuple[EarlierError, ...] = ()
     out_of_time: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class StepCancelled:
-    """A started step acknowledged that it was stopped."""
+    """A started part acknowledged that it was stopped."""
 
     step: str
     at: float
-    item: int | None = None
+    part: Part = WHOLE_STEP
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +109,10 @@ class TimedOut:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The parts that a Load asked for, in its order. `step` is as in the command."""
+    """The parts that a Load asked for, in its order."""
 
-    step: str
-    parts: tuple[Piece, ...]
+    reader: stored.Reader
+    parts: tuple[stored.Piece, ...]
     at: float
 
 
@@ -96,8 +126,17 @@ class Stored:
 
 
 @dataclass(frozen=True, slots=True)
-class NotMoved:
-    """A Load or a Store has failed for good, or was cancelled with the run."""
+class NotLoaded:
+    """A Load has failed for good, or was cancelled with the run."""
+
+    reader: stored.Reader
+    error: StepError
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class NotStored:
+    """A Store has failed for good, or was cancelled with the run."""
 
     step: str
     error: StepError
@@ -113,10 +152,10 @@ class WentOn:
 
 @dataclass(frozen=True, slots=True)
 class ChunkEnded:
-    """A started chunk is over: how its items ended, in its order. `item` is the place of its first."""
+    """A started chunk is over: how its items ended, in its order."""
 
     step: str
-    item: int
+    chunk: Chunk
     ends: tuple[ItemEnd, ...]
     at: float
 
@@ -126,7 +165,7 @@ class ChunkThinned:
     """All items of a chunk have begun, and fewer still run than it has places; of the others, so many ended so."""
 
     step: str
-    item: int
+    chunk: Chunk
     running: int
     completed: int
     failed: int
@@ -199,17 +238,16 @@ class DeadlinePassed:
 
 
 Request = PauseRequested | ResumeRequested | AbortRequested | CancelRequested | DeadlinePassed
-Moved = Loaded | Stored | NotMoved
+Moved = Loaded | NotLoaded | Stored | NotStored
 StepEnded = StepCompleted | StepFailed | StepCancelled | ChunkEnded
 Event = RunStarted | StepEnded | WorkerLost | ChunkThinned | Answered | TimedOut | Resolved | Request | WentOn | Moved
-
-COMPENSATION = -1
-"""Stands in the place of an item's number in messages about what undoes a step."""
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Begin the step: run its handler, start its nested run, ask its person, set its timer.
+    """Begin the step, or one item of its list: run its handler, start its nested run, ask its person, set its timer.
+
+    Undo: run the handler that undoes it.
 
     `config` is what its kind takes: a handler's config, a nested run's inputs, a review item's title and content, a
     wait's `seconds` (None: for ever). Answer with StepCompleted, StepFailed, StepCancelled or TimedOut.
@@ -217,8 +255,7 @@ class Start:
 
     step: str
     config: Json
-    item: int | None = None
-    """For a step that runs over a list: which element, by its place. COMPENSATION: what undoes the step."""
+    part: Part = WHOLE_STEP
     cache_key: str | None = None
     """Under which equal work's output may be used in place of the handler's, and is kept; None: the handler runs."""
 
@@ -235,7 +272,7 @@ class ChunkItem:
 
 @dataclass(frozen=True, slots=True)
 class StartChunk:
-    """Begin items of a long list, `width` at once. ChunkEnded, StepFailed or StepCancelled answers for the first."""
+    """Begin items of a long list, `width` at once. Answer with ChunkEnded, StepFailed or StepCancelled."""
 
     step: str
     items: tuple[ChunkItem, ...]
@@ -243,29 +280,33 @@ class StartChunk:
     stop_after: int | None
     """So many failed items are allowed, and the next one stops the rest; None: every item runs."""
 
+    @property
+    def chunk(self) -> Chunk:
+        """The chunk, as events and Cancel name it."""
+        return Chunk(self.items[0].place)
+
 
 @dataclass(frozen=True, slots=True)
 class Cancel:
     """Ask a started step to stop, or to wait no longer because it was answered; asked once. It still answers."""
 
     step: str
-    item: int | None = None
-    """As in what started it; for a chunk, the place of its first item."""
+    part: Part = WHOLE_STEP
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """Bring stored parts, which expressions of `step` (empty: of the outputs) read. Answer with Loaded or NotMoved."""
+    """Bring stored parts, which the expressions of `reader` read. Answer with Loaded or NotLoaded."""
 
-    step: str
-    parts: tuple[Part, ...]
+    reader: stored.Reader
+    parts: tuple[stored.Part, ...]
     may_stay: tuple[int, ...] = ()
     """Of which parts, by number, what stands for them will do where they are large: nothing is made of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """Keep the step's output, which is too large to travel. Answer with Stored or NotMoved."""
+    """Keep the step's output, which is too large to travel. Answer with Stored or NotStored."""
 
     step: str
     value: Json

@@ -1,7 +1,7 @@
 """What an expression's author is told of values that do not fit: what they are, and what they have instead."""
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, lru_cache, partial
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from itertools import islice
 from operator import itemgetter
 
@@ -47,46 +47,27 @@ def nobody(name: str) -> str:
     return f"'{name}' has no value here: {why}; `{name} | default(...)` gives another"
 
 
-class LateError(ExpressionError):
-    """An error whose message is made when it is asked for: a run of semantics 1 is told the former one."""
+class LackError(ExpressionError):
+    """`found` has no part `key`. `subject` is how the author calls `found`, if that is known.
 
-    def __init__(self, make: Callable[[], str], former: str) -> None:
-        Exception.__init__(self, former)
-        self.former = former
-        self._make = make
+    The message is short: what `found` has instead is costly to say, and only `of` says it.
+    """
 
-    def __str__(self) -> str:
-        """Return the message."""
-        return self.message
-
-    @cached_property
-    def message(self) -> str:  # type: ignore[override]  # nobody sets it
-        """Return what was found, in the author's terms."""
-        return self._make()
-
-    def within(self, place: str) -> ExpressionError:
-        """Return the error with its place before it."""
-        return LateError(lambda: f"{place}: {self.message}", f"{place}: {self.former}")
-
-
-class LackError(LateError):
-    """`found` has no part `key`. `subject` is how the author calls `found`, if that is known."""
-
-    def __init__(self, found: Json, key: Json, former: str, subject: str = "") -> None:
-        super().__init__(partial(lack, found, key, subject), former)
+    def __init__(self, found: Json, key: Json, subject: str = "") -> None:
+        super().__init__(_lacks(found, key, subject))
         self.found = found
         self.key = key
         self.subject = subject
 
     def of(self, subject: str = "", *, is_whole: bool) -> ExpressionError:
-        """Return the error of `subject`; if not `is_whole`, not all that it has is at hand, and none is told."""
-        told = lack if is_whole else _told
-        return LateError(partial(told, self.found, self.key, self.subject or subject), self.former)
+        """Return the error of `subject`, with what it has instead; not if `is_whole` is false: only part is loaded."""
+        describe = lack if is_whole else _lacks
+        return ExpressionError(describe(self.found, self.key, self.subject or subject))
 
 
 def lack(value: Json, key: Json, subject: str = "") -> str:
     """Return that `value`, which is called `subject`, has no part `key`, and what it has."""
-    told = _told(value, key, subject)
+    told = _lacks(value, key, subject)
     match value:
         case dict() if isinstance(key, str):
             return f"{told}: {_keys(value, key)}"
@@ -100,7 +81,7 @@ def lack(value: Json, key: Json, subject: str = "") -> str:
             return f"{told}: it is {show(value)}" if subject else told
 
 
-def _told(value: Json, key: Json, subject: str = "") -> str:
+def _lacks(value: Json, key: Json, subject: str = "") -> str:
     asked = f"'{key[:SHOWN_CHARACTERS]}'" if isinstance(key, str) else f"part that {show(key)} names"
     if isinstance(key, int) and abs(key) <= MAX_INTEGER and not isinstance(value, dict) and not isinstance(key, bool):
         asked = f"element {key}"

@@ -17,7 +17,7 @@ def resolve_parked(plan: Plan, run: RunState, step: Step, resolution: Resolution
     state = run.steps[step.index]
     if state.status is not StepStatus.PARKED or run.stopping:
         return
-    run.parked -= 1
+    run.counters.leave(StepStatus.PARKED)
     run.fallen.append(step.index)
     by = resolution.by
     match resolution.kind:

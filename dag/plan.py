@@ -14,9 +14,9 @@ from dag.secret_names import secrets_in
 from dag.templates import Template, compile_template
 from dag.values import Json
 
-SEMANTICS = 2
-"""How we decide now. Whoever makes the scheduler decide something differently bumps it, and lets the code ask for
-`plan.semantics`: a run keeps the number it began with, and every number from 1 on is kept (ADR 15)."""
+SEMANTICS = 1
+"""The way in which this build decides. A change that makes the scheduler decide differently bumps it and asks for
+`plan.semantics`: a run keeps the number that it began with, and every number from 1 on is kept (ADR 15)."""
 
 
 class UnknownSemanticsError(Exception):

@@ -50,9 +50,9 @@ def settle(plan: Plan, run: RunState, step: Step, status: StepStatus, at: float)
             run.fallen.append(step.index)
             if _parks(plan, run, step):
                 run.steps[step.index].status = StepStatus.PARKED
-                run.parked += 1
+                run.counters.enter(StepStatus.PARKED)
                 continue
-        run.failures += status is StepStatus.FAILED and not step.definition.optional
+        run.counters.failures += status is StepStatus.FAILED and not step.definition.optional
         for child in close(run, step, status, at):
             if run.steps[child].status is StepStatus.PENDING:
                 fate = judge(plan, run, plan.steps[child])
@@ -71,11 +71,7 @@ def close(run: RunState, step: Step, status: StepStatus, at: float) -> list[int]
     """Write a step's final status, count it as settled, and return the children that waited for it alone."""
     state = run.steps[step.index]
     state.status, state.ended_at = status, at
-    run.unsettled -= 1
-    run.unsettled_in_layer[step.layer] -= 1
-    for child in step.children:
-        run.unsettled_parents[child] -= 1
-    return [child for child in step.children if not run.unsettled_parents[child]]
+    return run.counters.settle(step.layer, step.children)
 
 
 def _queue(run: RunState, step: Step) -> None:
@@ -85,12 +81,12 @@ def _queue(run: RunState, step: Step) -> None:
 
 def offer(run: RunState, step: Step) -> None:
     """Let `dispatch` see that the step may start something."""
-    heappush(run.ready if step.takes_slot else run.ready_free, step.index)
+    heappush(run.counters.ready if step.takes_slot else run.counters.ready_free, step.index)
 
 
 def withdraw(run: RunState, step: Step) -> None:
     """Take back an offer, if there is one: at most once for each time its step's window fills or its items end."""
-    heap = run.ready if step.takes_slot else run.ready_free
+    heap = run.counters.ready if step.takes_slot else run.counters.ready_free
     if heap and heap[0] == step.index:
         heappop(heap)
     elif step.index in heap:
@@ -101,33 +97,31 @@ def withdraw(run: RunState, step: Step) -> None:
 def enter(run: RunState, step: Step, status: StepStatus) -> None:
     """Count a step as begun: RUNNING or WAITING."""
     run.steps[step.index].status = status
-    run.running += status is StepStatus.RUNNING
-    run.waiting += status is StepStatus.WAITING
+    run.counters.enter(status)
 
 
 def leave(plan: Plan, run: RunState, step: Step, ending: Ending) -> None:
     """Close what is begun, and give it its status, output or error."""
     state = run.steps[step.index]
-    run.running -= state.status is StepStatus.RUNNING
-    run.waiting -= state.status is StepStatus.WAITING
+    run.counters.leave(state.status)
     state.output, state.error, state.cached = ending.output, ending.error, ending.cached
     state.decided_by = ending.decided_by or state.decided_by
     note_stored(run, state)
     settle(plan, run, step, ending.status, ending.at)
 
 
-def close_undoing(plan: Plan, run: RunState, step: Step, status: StepStatus, error: StepError | None) -> None:
+def close_undoing(run: RunState, step: Step, status: StepStatus, error: StepError | None) -> None:
     """Write how undoing the step ended. Unless it has been undone, people are told: what it did still stands."""
     state = run.steps[step.index]
     state.compensation, state.compensation_error = status, error
-    if status is not StepStatus.COMPLETED and plan.semantics > 1:  # before, nobody was told
+    if status is not StepStatus.COMPLETED:
         run.fallen.append(step.index)
 
 
 def note_stored(run: RunState, state: StepState) -> None:
     """Note whether the step's output, which it has just been given, has stored parts."""
     state.is_stored = has_parts(state.output)
-    run.has_stored |= state.is_stored
+    run.counters.has_stored |= state.is_stored
 
 
 def stopped_by(run: RunState, stopping: RunStatus) -> str:

@@ -205,7 +205,7 @@ def _duration(started_at: float | None, ended_at: float | None) -> float | None:
 
 def _reason(plan: Plan, run: RunState) -> str:
     """Say why the run failed, by its first failed step in plan order, or why it was stopped."""
-    if run.outcome is RunStatus.FAILED and run.failures and not run.stop_reason:
+    if run.outcome is RunStatus.FAILED and run.counters.failures and not run.stop_reason:
         failed = next(
             step
             for step in plan.steps
@@ -222,9 +222,9 @@ MOST_LINES = 50
 
 def markdown(plan: Plan, run: RunState) -> str:
     """Return the plan with its states, as Temporal's UI shows it beside a run."""
-    settled = len(run.steps) - run.unsettled
+    settled = len(run.steps) - run.counters.unsettled
     late = " · **overdue**" if run.overdue else ""
-    head = f"**{run.status}**{late} · {settled} of {len(run.steps)} steps settled · {run.running} running"
+    head = f"**{run.status}**{late} · {settled} of {len(run.steps)} steps settled · {run.counters.running} running"
     if len(run.steps) > MOST_LINES:
         return head
     rows = (f"| {step.id} | {_cell(run.steps[step.index])} |" for step in plan.steps)

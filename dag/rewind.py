@@ -1,31 +1,20 @@
 """Where a run begins: from nothing, from a saved state, or rewound to try its failed steps again."""
 
-from dataclasses import asdict, replace
+from collections import Counter
+from copy import deepcopy
+from dataclasses import fields, replace
 
 from pydantic import TypeAdapter
 
 from dag.fan import has_work, unfinished
 from dag.plan import Plan, Step
-from dag.state import SETTLED, RunState, RunStatus, SkipReason, StepState, StepStatus
+from dag.state import SETTLED, Counters, RunState, RunStatus, SkipReason, StepState, StepStatus
 from dag.values import Json
 
 _STEP_STATES = TypeAdapter(dict[str, StepState])
 _RUN_STATE = TypeAdapter(RunState)
-_DERIVED = (
-    *("unsettled_parents", "unsettled_in_layer", "ready", "ready_free", "open_layer"),
-    *(
-        "slots_used",
-        "running",
-        "waiting",
-        "parked",
-        "unsettled",
-        "failures",
-        *("history_events", "history_bytes", "carried_bytes"),
-        "begun_at",
-        "begun_bytes",
-        *("spent", "deferred", "is_going_on"),
-        *("has_stored", "loaded", "loading", "to_store", "is_storing", "unread"),
-    ),
+_SAVED = tuple(
+    each.name for each in fields(RunState) if each.name not in ("steps", "counters", "turn", "transfers", "traffic")
 )
 _REDO = frozenset({StepStatus.FAILED, StepStatus.CANCELLED})
 _REDO_REASONS = frozenset({SkipReason.UPSTREAM_FAILED, SkipReason.ABORTED})
@@ -38,7 +27,7 @@ def begin(plan: Plan, inputs: dict[str, Json], context: dict[str, Json]) -> RunS
 
 def save(plan: Plan, run: RunState) -> dict[str, Json]:
     """Return a run's state as JSON, by step id: it can be loaded under another plan that has the same steps."""
-    saved = {name: value for name, value in asdict(run).items() if name not in _DERIVED}
+    saved = {name: deepcopy(getattr(run, name)) for name in _SAVED}
     steps = dict(zip((step.id for step in plan.steps), run.steps, strict=True))
     return saved | {"steps": _STEP_STATES.dump_python(steps, mode="json")}
 
@@ -112,23 +101,29 @@ def stands(state: StepState) -> StepState:
 
 def derive(plan: Plan, run: RunState) -> RunState:
     """Fill in the counters that `advance` keeps, from the statuses."""
-    settled = [state.status in SETTLED for state in run.steps]
-    run.unsettled_parents = [sum(not settled[parent] for parent in step.parents) for step in plan.steps]
-    run.unsettled_in_layer = [sum(not settled[index] for index in layer) for layer in plan.layers]
-    offered = [step for step in plan.steps if not run.stopping and _is_offered(step, run.steps[step.index])]
-    run.ready = [step.index for step in offered if step.takes_slot]
-    run.ready_free = [step.index for step in offered if not step.takes_slot]
-    run.slots_used = sum(_slots_of(run.steps[step.index]) for step in plan.steps if step.takes_slot)
-    run.running = sum(state.status is StepStatus.RUNNING for state in run.steps)
-    run.waiting = sum(state.status is StepStatus.WAITING for state in run.steps)
-    run.parked = sum(state.status is StepStatus.PARKED for state in run.steps)
-    run.unsettled = settled.count(False)
-    run.has_stored = any(state.is_stored for state in run.steps)
-    run.failures = sum(
-        state.status is StepStatus.FAILED and not step.definition.optional
-        for step, state in zip(plan.steps, run.steps, strict=True)
-    )
+    run.counters = rebuild(plan, run)
     return run
+
+
+def rebuild(plan: Plan, run: RunState) -> Counters:
+    """Return the counters of a run, from its steps' states alone."""
+    settled = [state.status in SETTLED for state in run.steps]
+    statuses = Counter(state.status for state in run.steps)
+    offered = [step for step in plan.steps if not run.stopping and _is_offered(step, run.steps[step.index])]
+    failed = (step for step in plan.steps if run.steps[step.index].status is StepStatus.FAILED)
+    return Counters(
+        unsettled_parents=[sum(not settled[parent] for parent in step.parents) for step in plan.steps],
+        unsettled_in_layer=[sum(not settled[index] for index in layer) for layer in plan.layers],
+        ready=[step.index for step in offered if step.takes_slot],
+        ready_free=[step.index for step in offered if not step.takes_slot],
+        slots_used=sum(_slots_of(run.steps[step.index]) for step in plan.steps if step.takes_slot),
+        running=statuses[StepStatus.RUNNING],
+        waiting=statuses[StepStatus.WAITING],
+        parked=statuses[StepStatus.PARKED],
+        unsettled=settled.count(False),
+        failures=sum(not step.definition.optional for step in failed),
+        has_stored=any(state.is_stored for state in run.steps),
+    )
 
 
 def _is_offered(step: Step, state: StepState) -> bool:
@@ -141,4 +136,6 @@ def _is_offered(step: Step, state: StepState) -> bool:
 def _slots_of(state: StepState) -> int:
     if state.status is not StepStatus.RUNNING:
         return 0
-    return 1 if state.fan is None else state.fan.running
+    if state.fan is None:
+        return 1
+    return state.fan.width if state.fan.window else state.fan.running

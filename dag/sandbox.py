@@ -59,12 +59,12 @@ class Missing(ChainableUndefined, StrictUndefined):
         super().__init__(*args, **kwargs)
         self._undefined_exception: Any = self._error
 
-    def _error(self, former: str) -> ExpressionError:
+    def _error(self, _: str) -> ExpressionError:
         if self._undefined_hint:  # Jinja's own, from filters that take one element of a list
-            return ExpressionError(NOTHING_IN_LIST, former)
+            return ExpressionError(NOTHING_IN_LIST)
         if self._undefined_obj is missing:
-            return ExpressionError(nobody(str(self._undefined_name)), former)
-        return LackError(self._undefined_obj, self._undefined_name, former)
+            return ExpressionError(nobody(str(self._undefined_name)))
+        return LackError(self._undefined_obj, self._undefined_name)
 
 
 class Environment(SandboxedEnvironment):
@@ -97,15 +97,15 @@ class Environment(SandboxedEnvironment):
             _require_number(operand, f"`{operator}`")
         try:
             return bounded(super().call_binop(context, operator, left, right))
-        except ZeroDivisionError as error:
-            raise ExpressionError(f"division by zero, by `{operator}`", str(error)) from None
+        except ZeroDivisionError:
+            raise ExpressionError(f"division by zero, by `{operator}`") from None
 
     def call_unop(self, context: Context, operator: str, arg: Json) -> Json:
         """Return `+arg` or `-arg`."""
         try:
             return super().call_unop(context, operator, arg)
-        except TypeError as error:
-            raise ExpressionError(f"`{operator}` needs a number, got {show(arg)}", str(error)) from None
+        except TypeError:
+            raise ExpressionError(f"`{operator}` needs a number, got {show(arg)}") from None
 
 
 NOTHING = object()
@@ -127,20 +127,20 @@ def bounded(number: Json) -> Json:
     return number
 
 
-def require(value: Json, former: str) -> None:
-    """Raise ExpressionError if `value` is missing; `former` is what was said where `if` has no `else`."""
+def require(value: Json) -> None:
+    """Raise ExpressionError if `value` is missing."""
     if isinstance(value, Undefined):
         str(value)  # raises, naming what is missing
-        raise ExpressionError(NO_ELSE, former)
+        raise ExpressionError(NO_ELSE)
 
 
 def _require_number(value: Json, what: str, needed: str = "numbers") -> None:
     if type(value) is int or type(value) is float:
         bounded(value)
         return
-    told = f"{what} needs {needed}, got {show(value)}"
-    require(value, told)
-    raise ExpressionError(f"{told}{BESIDE}" if what == "`+`" and isinstance(value, str) else told, told)
+    require(value)
+    hint = BESIDE if what == "`+`" and isinstance(value, str) else ""
+    raise ExpressionError(f"{what} needs {needed}, got {show(value)}{hint}")
 
 
 def _eager(lazy: Callable[..., Iterable[Json]]) -> Callable[..., list[Json]]:
@@ -191,9 +191,8 @@ def _of_text(name: str, change: Callable[..., str]) -> Callable[..., str]:
     def changed(value: Json, *args: Any) -> str:
         if isinstance(value, str):
             return change(value, *args)
-        told = f"`{name}` needs a text, got {show(value)}"
-        require(value, told)
-        raise ExpressionError(told)
+        require(value)
+        raise ExpressionError(f"`{name}` needs a text, got {show(value)}")
 
     return changed
 
@@ -231,8 +230,8 @@ def _metered(name: str, filter_: Callable[..., Json]) -> Callable[..., Json]:
         }
         try:
             return filter_(*(first[passes.name] if passes else ()), value, *args, **kwargs)
-        except (TypeError, ValueError, AttributeError, FilterArgumentError) as error:
-            raise ExpressionError(misused(name, value), str(error)) from None
+        except (TypeError, ValueError, AttributeError, FilterArgumentError):
+            raise ExpressionError(misused(name, value)) from None
 
     metered.__wrapped__ = filter_  # type: ignore[attr-defined]  # what it takes is asked of it (dag.language)
     return metered
@@ -252,11 +251,11 @@ def _metered_test(name: str, test: Callable[..., bool]) -> Callable[..., bool]:
         _pay_for_comparing(work_of(context), value, *args)
         try:
             return test(value, *args)
-        except TypeError as error:
+        except TypeError:
             is_alone = name in ALONE
             is_mistold = len(args) != (not is_alone)
-            told = misasked(name, is_alone=is_alone) if is_mistold else incomparable(name, value, *args)
-            raise ExpressionError(told, str(error)) from None
+            message = misasked(name, is_alone=is_alone) if is_mistold else incomparable(name, value, *args)
+            raise ExpressionError(message) from None
 
     return metered
 
@@ -268,8 +267,8 @@ def compare(context: Context, left: Json, rest: Iterable[tuple[str, Json]]) -> b
         try:
             if not COMPARISONS[name](left, right):
                 return False
-        except TypeError as error:
-            raise ExpressionError(incomparable(name, left, right), str(error)) from None
+        except TypeError:
+            raise ExpressionError(incomparable(name, left, right)) from None
         left = right
     return True
 

@@ -16,7 +16,7 @@ from dag.history import overlong
 from dag.kinds import StepKind, Then
 from dag.lists import begin_storing, end_chunk, thin_chunk
 from dag.messages import (
-    COMPENSATION,
+    WHOLE_STEP,
     AbortRequested,
     Answered,
     Cancel,
@@ -29,7 +29,8 @@ from dag.messages import (
     Finish,
     GoOn,
     Loaded,
-    NotMoved,
+    NotLoaded,
+    NotStored,
     PauseRequested,
     Record,
     RecordDecision,
@@ -43,6 +44,7 @@ from dag.messages import (
     StepFailed,
     Stored,
     TimedOut,
+    Undo,
     WentOn,
     WorkerLost,
 )
@@ -65,9 +67,9 @@ def advance(plan: Plan, run: RunState, event: Event) -> list[Command]:
     if run.outcome is not None:
         return []
     commands: list[Command] = []
-    run.carried_bytes += _bytes_of(event)
-    if run.begun_at != event.at:
-        run.begun_at, run.begun_bytes, run.spent = event.at, 0, 0
+    run.traffic.carried_bytes += _bytes_of(event)
+    if run.turn.begun_at != event.at:
+        run.turn.begun_at, run.turn.begun_bytes, run.turn.spent = event.at, 0, 0
     _record(plan, run, event, commands)
     if run.outcome is not None:
         return commands
@@ -76,10 +78,10 @@ def advance(plan: Plan, run: RunState, event: Event) -> list[Command]:
         _stop_early(plan, run, event.at, commands)
     _tell_fallen(plan, run, commands)
     _finish(plan, run, event.at, commands)
-    begin_loading(plan, run, commands)
+    begin_loading(run, commands)
     begin_storing(plan, run, event.at, commands)
-    if run.outcome is None and not run.is_going_on and _is_held_up(plan, run):
-        run.is_going_on = True
+    if run.outcome is None and not run.turn.is_going_on and _is_held_up(plan, run):
+        run.turn.is_going_on = True
         commands.append(GoOn())
     return commands
 
@@ -91,9 +93,13 @@ def _tell_fallen(plan: Plan, run: RunState, commands: list[Command]) -> None:
 
 def _is_held_up(plan: Plan, run: RunState) -> bool:
     """Tell whether something is left for a new turn. What has begun may take weeks to bring one."""
-    if run.deferred or run.spent >= MAX_TURN_WORK or (run.to_store and not run.is_storing):
+    if (
+        run.turn.deferred
+        or run.turn.spent >= MAX_TURN_WORK
+        or (run.transfers.to_store and not run.transfers.is_storing)
+    ):
         return True
-    return run.begun_bytes >= MAX_BEGUN_BYTES and may_dispatch(plan, run)
+    return run.turn.begun_bytes >= MAX_BEGUN_BYTES and may_dispatch(plan, run)
 
 
 def _record(  # noqa: C901, PLR0912 - a case an event
@@ -104,21 +110,24 @@ def _record(  # noqa: C901, PLR0912 - a case an event
         case RunStarted(at):
             run.started_at = at if run.started_at is None else run.started_at
             for step in plan.steps:
-                if run.steps[step.index].status is StepStatus.PENDING and not run.unsettled_parents[step.index]:
+                if (
+                    run.steps[step.index].status is StepStatus.PENDING
+                    and not run.counters.unsettled_parents[step.index]
+                ):
                     admit(plan, run, step, at)
-        case StepCompleted(step, at=at, item=item) if item == COMPENSATION:
-            end_compensation(plan, run, plan.step(step), Ending(StepStatus.COMPLETED, at))
-        case StepFailed(step, error, at=at, item=item) if item == COMPENSATION:
-            end_compensation(plan, run, plan.step(step), Ending(StepStatus.FAILED, at, error=error))
-        case StepCancelled(step, at=at, item=item) if item == COMPENSATION:
-            end_compensation(plan, run, plan.step(step), Ending(StepStatus.CANCELLED, at))
-        case StepCompleted(step, output, attempts, at, item, cached, earlier):
+        case StepCompleted(step, at=at, part=Undo()):
+            end_compensation(run, plan.step(step), Ending(StepStatus.COMPLETED, at))
+        case StepFailed(step, error, at=at, part=Undo()):
+            end_compensation(run, plan.step(step), Ending(StepStatus.FAILED, at, error=error))
+        case StepCancelled(step, at=at, part=Undo()):
+            end_compensation(run, plan.step(step), Ending(StepStatus.CANCELLED, at))
+        case StepCompleted(step, output, attempts, at, part, cached, earlier):
             completed = Ending(StepStatus.COMPLETED, at, output, attempts=attempts, cached=cached, earlier=earlier)
-            end(plan, run, plan.step(step), item, completed, commands)
-        case StepFailed(step, item=item):
-            end(plan, run, plan.step(step), item, _failed(event), commands)
-        case StepCancelled(step, at, item):
-            end(plan, run, plan.step(step), item, _cancelled(run, plan.step(step), at), commands)
+            end(plan, run, plan.step(step), part, completed, commands)
+        case StepFailed(step, part=part):
+            end(plan, run, plan.step(step), part, _failed(event), commands)
+        case StepCancelled(step, at, part):
+            end(plan, run, plan.step(step), part, _cancelled(run, plan.step(step), at), commands)
         case WorkerLost(step, earlier):
             if run.steps[plan.index[step]].status is StepStatus.RUNNING:
                 run.steps[plan.index[step]].earlier = earlier
@@ -132,7 +141,7 @@ def _record(  # noqa: C901, PLR0912 - a case an event
             end_chunk(plan, run, event, commands)
         case ChunkThinned():
             thin_chunk(plan, run, event, commands)
-        case Loaded() | Stored() | NotMoved():
+        case Loaded() | NotLoaded() | Stored() | NotStored():
             end_moving(plan, run, event)
         case WentOn(at):
             _go_on(plan, run, at)
@@ -153,8 +162,8 @@ def _failed(event: StepFailed) -> Ending:
 
 def _go_on(plan: Plan, run: RunState, at: float) -> None:
     """Judge what the turn before left."""
-    run.is_going_on = False
-    deferred, run.deferred = run.deferred, []
+    run.turn.is_going_on = False
+    deferred, run.turn.deferred = run.turn.deferred, []
     for index in deferred:
         if run.steps[index].status is StepStatus.PENDING:
             admit(plan, run, plan.steps[index], at)
@@ -206,7 +215,7 @@ def _answer(plan: Plan, run: RunState, step: Step, answer: Answer, at: float, co
     if state.status is StepStatus.WAITING:
         state.answer = answer
         commands.append(Cancel(step.id))
-        end(plan, run, step, None, Ending(StepStatus.COMPLETED, at, answer.value), commands)
+        end(plan, run, step, WHOLE_STEP, Ending(StepStatus.COMPLETED, at, answer.value), commands)
     elif state.status in (StepStatus.PENDING, StepStatus.QUEUED):
         state.answer = answer
 
@@ -230,7 +239,7 @@ def _time_out(plan: Plan, run: RunState, step: Step, at: float, commands: list[C
     waiting = step.definition.wait or step.definition.human
     assert waiting is not None, "only waits and human steps are WAITING"
     if step.is_timer:
-        end(plan, run, step, None, Ending(StepStatus.COMPLETED, at, {}), commands)
+        end(plan, run, step, WHOLE_STEP, Ending(StepStatus.COMPLETED, at, {}), commands)
         return
     rule = waiting.on_timeout
     message = f"nobody answered within {waiting.timeout_seconds:g} s"
@@ -238,28 +247,28 @@ def _time_out(plan: Plan, run: RunState, step: Step, at: float, commands: list[C
         state.branch = rule.branch
     if rule and (rule.branch or rule.then is Then.CONTINUE):
         output = {"timed_out": True}
-        end(plan, run, step, None, Ending(StepStatus.COMPLETED, at, output, decided_by="timeout"), commands)
+        end(plan, run, step, WHOLE_STEP, Ending(StepStatus.COMPLETED, at, output, decided_by="timeout"), commands)
     elif rule and rule.then is Then.ABORT:
         stop(plan, run, RunStatus.ABORTED, f"{step.id}: {message}", at, commands, by=step)
         error = StepError("Timeout", message)
-        end(plan, run, step, None, Ending(StepStatus.CANCELLED, at, error=error, decided_by="timeout"), commands)
+        end(plan, run, step, WHOLE_STEP, Ending(StepStatus.CANCELLED, at, error=error, decided_by="timeout"), commands)
     else:
         error = StepError("Timeout", message)
-        end(plan, run, step, None, Ending(StepStatus.FAILED, at, error=error, decided_by="timeout"), commands)
+        end(plan, run, step, WHOLE_STEP, Ending(StepStatus.FAILED, at, error=error, decided_by="timeout"), commands)
 
 
 def _stop_early(plan: Plan, run: RunState, at: float, commands: list[Command]) -> None:
     """Stop a run that cannot end well: it shall fail fast, or before Temporal ends it without asking anybody."""
     if reason := _overfull(run) or overlong(plan, run):
         stop(plan, run, RunStatus.FAILED, reason, at, commands)
-    elif run.failures and plan.on_failure is OnFailure.FAIL_FAST:
+    elif run.counters.failures and plan.on_failure is OnFailure.FAIL_FAST:
         stop(plan, run, RunStatus.FAILED, "", at, commands)
 
 
 def _overfull(run: RunState) -> str | None:
-    if run.carried_bytes <= MAX_CARRIED_BYTES:
+    if run.traffic.carried_bytes <= MAX_CARRIED_BYTES:
         return None
-    carried = f"the configs and outputs of the run take {run.carried_bytes} bytes as JSON together"
+    carried = f"the configs and outputs of the run take {run.traffic.carried_bytes} bytes as JSON together"
     return f"{carried}, more than {MAX_CARRIED_BYTES}: let its steps pass references"
 
 
@@ -278,19 +287,17 @@ def _bytes_of(event: Event) -> int:
 
 
 def _finish(plan: Plan, run: RunState, at: float, commands: list[Command]) -> None:
-    if run.unsettled:
+    if run.counters.unsettled:
         return
-    run.ending = run.ending or run.stopping or (RunStatus.FAILED if run.failures else RunStatus.COMPLETED)
-    must_undo = run.ending is not RunStatus.COMPLETED
-    if not must_undo:
+    run.ending = run.ending or run.stopping or (RunStatus.FAILED if run.counters.failures else RunStatus.COMPLETED)
+    if run.ending is RunStatus.COMPLETED:
         if must_load_outputs(plan, run, plan.outputs):
             return
         try:
             run.outputs = resolve(plan.outputs, RunScope(plan, run, keeps_large=True))
         except ExpressionError as error:
-            run.ending, run.stop_reason = RunStatus.FAILED, shortened(f"outputs: {error.told(plan.semantics)}")
-            must_undo = plan.semantics > 1  # before, what such a run had done was left as it was
-    is_undoing = must_undo and compensate(plan, run, commands)
+            run.ending, run.stop_reason = RunStatus.FAILED, shortened(f"outputs: {error.message}")
+    is_undoing = run.ending is not RunStatus.COMPLETED and compensate(plan, run, commands)
     _tell_fallen(plan, run, commands)
     if is_undoing:
         return

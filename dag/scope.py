@@ -54,10 +54,12 @@ class RunScope(Scope):
 
     def charge(self, steps: int) -> None:
         """Count what an evaluation took towards what the run's turn may take."""
-        self.run.spent += steps
+        self.run.turn.spent += steps
 
     def loaded(self, values: dict[str, Json], paths: Sequence[Path], *, alone: bool) -> dict[str, Json]:
         """Return `values` with the stored parts in place that `paths` read."""
-        if not self.run.loaded or (alone and self.by_reference):
+        if not self.run.transfers.loaded or (alone and self.by_reference):
             return values
-        return filled(self.run.loaded, values, paths, MAX_INLINE_BYTES if alone and self.keeps_large else None)
+        return filled(
+            self.run.transfers.loaded, values, paths, MAX_INLINE_BYTES if alone and self.keeps_large else None
+        )

@@ -20,16 +20,19 @@ from dag.inputs import complete_inputs
 from dag.kinds import StepKind, WaitFor
 from dag.memory import Memory
 from dag.messages import (
-    COMPENSATION,
+    WHOLE_STEP,
     Answered,
     Cancel,
+    Chunk,
     ChunkEnded,
     Command,
     Event,
     Finish,
     GoOn,
+    Item,
     Load,
     Loaded,
+    Part,
     Record,
     RecordDecision,
     RecordOverdue,
@@ -42,7 +45,9 @@ from dag.messages import (
     Store,
     Stored,
     TimedOut,
+    Undo,
     WentOn,
+    WholeStep,
 )
 from dag.mocking import end_of_undoing, end_of_work, patience, question
 from dag.plan import Step, compile_plan
@@ -60,7 +65,7 @@ TICK_SECONDS = 0.000001
 _UNDER_WAY = (StepStatus.RUNNING, StepStatus.WAITING)
 
 
-_Key = tuple[str, int | None]
+_Key = tuple[str, Part]
 
 
 def simulate(definition: Definition, trial: Trial, catalogue: Catalogue) -> Played:
@@ -140,19 +145,19 @@ class Simulation:
 
     def _obey(self, command: Command) -> None:
         match command:
-            case Start(step_id, config, item):
-                self._start(self._plan.step(step_id), self._memory.filled(config), item)
+            case Start(step_id, config, part):
+                self._start(self._plan.step(step_id), self._memory.filled(config), part)
             case StartChunk():
                 self._start_chunk(command)
-            case Cancel(step_id, item):
-                if (step_id, item) in self._under_way:
-                    stop = Cue(CueKind.STOP, step_id, self._item_key(self._plan.step(step_id), item))
-                    self._put((step_id, item), stop, at_once=True)
+            case Cancel(step_id, part):
+                if (step_id, part) in self._under_way:
+                    stop = Cue(CueKind.STOP, step_id, self._item_key(self._plan.step(step_id), part))
+                    self._put((step_id, part), stop, at_once=True)
             case Store(step_id, value):
                 self._moved.append(Stored(step_id, self._memory.put(value), self._tick()))
-            case Load(step_id, parts, may_stay):
+            case Load(reader, parts, may_stay):
                 found = (self._memory.find(part, may_stay=number in may_stay) for number, part in enumerate(parts))
-                self._moved.append(Loaded(step_id, tuple(found), self._tick()))
+                self._moved.append(Loaded(reader, tuple(found), self._tick()))
             case GoOn():
                 self._moved.append(WentOn(self._tick()))
             case Record() | RecordDecision() | RecordOverdue() | Finish():
@@ -160,20 +165,20 @@ class Simulation:
             case _:
                 assert_never(command)
 
-    def _start(self, step: Step, config: Json, item: int | None) -> None:
-        if item == COMPENSATION:
+    def _start(self, step: Step, config: Json, part: Part) -> None:
+        if isinstance(part, Undo):
             undoing = end_of_undoing(self._trial, step, config, self._catalogue)
             if undoing.kind is CueKind.COMPLETE:
                 self._undone.append(step.id)
-            self._put((step.id, COMPENSATION), undoing)
+            self._put((step.id, part), undoing)
             return
-        if item is None and step.kind is not StepKind.WAIT:
+        if part == WHOLE_STEP and step.kind is not StepKind.WAIT:
             self._given[step.id] = config if step.kind is not StepKind.HUMAN else question(step, config)
         match step.kind:
             case StepKind.HANDLER | StepKind.WORKFLOW:
-                cue = self._work(step, config, self._item_key(step, item))
+                cue = self._work(step, config, self._item_key(step, part))
                 if cue is not None:
-                    self._put((step.id, item), cue)
+                    self._put((step.id, part), cue)
             case _:
                 self._wait(step, config)
 
@@ -190,7 +195,7 @@ class Simulation:
         cues = [self._work(step, self._memory.filled(item.config), item.key) for item in chunk.items]
         said = [replace(cue, in_chunk=True) for cue in cues if cue is not None]
         if len(said) == len(cues):
-            key = (chunk.step, chunk.items[0].place)
+            key = (chunk.step, chunk.chunk)
             self._chunks[key] = (chunk, said)
             self._put(key, Cue(CueKind.CHUNK, chunk.step))
 
@@ -206,7 +211,7 @@ class Simulation:
             cue = cues[number] if number not in stopped else replace(cues[number], kind=CueKind.STOP, value=None)
             self._cues.append(cue)
             stopped += run.end(number, self._end_of_item(cue))
-        return ChunkEnded(chunk.step, chunk.items[0].place, tuple(run.ends), self._tick())
+        return ChunkEnded(chunk.step, chunk.chunk, tuple(run.ends), self._tick())
 
     def _end_of_item(self, cue: Cue) -> ItemEnd:
         match cue.kind:
@@ -218,7 +223,7 @@ class Simulation:
                 return ItemEnd(StepStatus.CANCELLED, attempts=1)
 
     def _wait(self, step: Step, config: dict[str, Json]) -> None:
-        mock, key = self._trial.steps.get(step.id) or Mock(), (step.id, None)
+        mock, key = self._trial.steps.get(step.id) or Mock(), (step.id, WHOLE_STEP)
         if step.is_timer or mock.times_out:
             seconds = patience(step, config)
             asking = TICK_SECONDS / 2 if step.kind is StepKind.HUMAN else 0.0  # its time begins once it is in a queue
@@ -239,21 +244,22 @@ class Simulation:
         """Let `cue` happen in so many seconds, in the place of whatever was to end this."""
         number, order = next(self._counter), -1 if at_once else self._round
         self._under_way[key] = number
-        heappush(self._agenda, (self._now + after, order, self._plan.index[key[0]], key[1] or 0, number, key, cue))
+        place = self._plan.index[key[0]], _order_of(key[1])
+        heappush(self._agenda, (self._now + after, order, *place, number, key, cue))
 
     def _event_of(self, cue: Cue, key: _Key) -> Event:
-        (step, item), at = key, self._tick()
+        (step, part), at = key, self._tick()
         match cue.kind:
             case CueKind.COMPLETE:
-                return StepCompleted(step, self._carried(cue), cue.attempts, at, item)
+                return StepCompleted(step, self._carried(cue), cue.attempts, at, part)
             case CueKind.FAIL:
-                return StepFailed(step, cue.error or StepError("", ""), cue.attempts, at, item)
+                return StepFailed(step, cue.error or StepError("", ""), cue.attempts, at, part)
             case CueKind.ANSWER:
                 return self._answered(step, cue.value, at)
             case CueKind.TIME_OUT:
                 return TimedOut(step, at)
             case CueKind.STOP:
-                return StepCancelled(step, at, item)
+                return StepCancelled(step, at, part)
             case CueKind.CHUNK:
                 return self._end_chunk(key, is_stopped=False)
 
@@ -272,8 +278,21 @@ class Simulation:
         return cue.value if size_of(cue.value) <= most else self._memory.put(cue.value)
 
     def _is_open(self, key: _Key) -> bool:
-        return key[1] is not None or self._run.steps[self._plan.index[key[0]]].status in _UNDER_WAY
+        return key[1] != WHOLE_STEP or self._run.steps[self._plan.index[key[0]]].status in _UNDER_WAY
 
-    def _item_key(self, step: Step, item: int | None) -> str | None:
+    def _item_key(self, step: Step, part: Part) -> str | None:
         fan = self._run.steps[step.index].fan
-        return None if item is None or fan is None else fan.items[item].key
+        return fan.items[part.place].key if isinstance(part, Item) and fan is not None else None
+
+
+def _order_of(part: Part) -> int:
+    """Return the order in which parts of one step end that are due together."""
+    match part:
+        case Undo():
+            return -1
+        case WholeStep():
+            return 0
+        case Item(place) | Chunk(place):
+            return place
+        case _:
+            assert_never(part)

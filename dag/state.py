@@ -1,9 +1,10 @@
 """What is known of a run: each step's status and result, and the counters that make an event cheap."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from dag.stored import Found, Loading, Path
+from dag.stored import Found, Loading, Path, Reader
 from dag.values import Json, shortened
 
 
@@ -156,8 +157,6 @@ class FanState:
     """Too many items failed: what runs is being stopped, and nothing starts any more."""
     is_storing: bool = False
     """All items have ended, and what they gave is being stored."""
-    slides: bool = False
-    """Chunks tell of places that came free in them, and those that come free elsewhere are lent to them."""
     window: int = 0
     """How many items run at once where the list is so long that it runs in chunks; 0: it does not."""
     chunks: dict[int, ChunkState] = field(default_factory=dict)
@@ -216,8 +215,94 @@ class StepState:
 
 
 @dataclass(slots=True)
+class Counters:
+    """What makes an event cheap. All of it follows from the plan and the steps' states (dag.rewind.rebuild)."""
+
+    unsettled_parents: list[int] = field(default_factory=list)
+    """By step: how many of its parents are unsettled."""
+    unsettled_in_layer: list[int] = field(default_factory=list)
+    ready: list[int] = field(default_factory=list)
+    """A heap of steps that may start something, a slot provided: plan order is start order."""
+    ready_free: list[int] = field(default_factory=list)
+    """The same for steps that need no slot."""
+    open_layer: int = 0
+    """Where steps start layer by layer: the deepest layer that may start."""
+    slots_used: int = 0
+    running: int = 0
+    waiting: int = 0
+    parked: int = 0
+    unsettled: int = 0
+    failures: int = 0
+    """FAILED steps that are not optional."""
+    has_stored: bool = False
+    """Some step's output is stored."""
+
+    def enter(self, status: StepStatus) -> None:
+        """Count a step that is now RUNNING, WAITING or PARKED; no other status is counted here."""
+        self.running += status is StepStatus.RUNNING
+        self.waiting += status is StepStatus.WAITING
+        self.parked += status is StepStatus.PARKED
+
+    def leave(self, status: StepStatus) -> None:
+        """Count a step that no longer has that status."""
+        self.running -= status is StepStatus.RUNNING
+        self.waiting -= status is StepStatus.WAITING
+        self.parked -= status is StepStatus.PARKED
+
+    def settle(self, layer: int, children: Sequence[int]) -> list[int]:
+        """Count a step of that layer as settled; return those of its children that waited for it alone."""
+        self.unsettled -= 1
+        self.unsettled_in_layer[layer] -= 1
+        for child in children:
+            self.unsettled_parents[child] -= 1
+        return [child for child in children if not self.unsettled_parents[child]]
+
+
+@dataclass(slots=True)
+class Turn:
+    """What the events of one moment have taken so far: Temporal bounds a turn's time and its message."""
+
+    begun_at: float | None = None
+    begun_bytes: int = 0
+    """The configs of what was begun: they travel in one message."""
+    spent: int = 0
+    """The work of all expressions that were evaluated (dag.work)."""
+    deferred: list[int] = field(default_factory=list)
+    """Steps that are judged in a later turn: this one has taken enough."""
+    is_going_on: bool = False
+    """A new turn has been asked for, and has not begun."""
+
+
+@dataclass(slots=True)
+class Transfers:
+    """Values on their way from and to the value store."""
+
+    loaded: dict[Path, Found] = field(default_factory=dict)
+    """What expressions read of stored outputs, by the place they read (dag.loading)."""
+    loading: dict[Reader, Loading] = field(default_factory=dict)
+    """What is being loaded, by its first reader."""
+    unread: list[Reader] = field(default_factory=list)
+    """Readers whose values are yet to be asked for."""
+    to_store: list[int] = field(default_factory=list)
+    """Steps over lists whose outputs are to be stored."""
+    is_storing: bool = False
+    """The first of them is being stored."""
+
+
+@dataclass(slots=True)
+class Traffic:
+    """How much has gone through the workflow: sums, which nothing else can tell."""
+
+    history_events: int = 0
+    history_bytes: int = 0
+    """The size of the history, as Temporal reports it."""
+    carried_bytes: int = 0
+    """Configs, outputs and answers that went through the history so far, as JSON."""
+
+
+@dataclass(slots=True)
 class RunState:
-    """One run. `steps` is in plan order; everything below the line is derived from it and from the plan."""
+    """One run. `steps` is in plan order. The last four fields belong to one workflow execution and are not saved."""
 
     steps: list[StepState]
     inputs: dict[str, Json]
@@ -241,47 +326,10 @@ class RunState:
     ended_at: float | None = None
     fallen: list[int] = field(default_factory=list)
     """Steps whose failure, or what became of it, is yet to be told to the dead-letter inbox; empty between events."""
-    # -- derived --
-    unsettled_parents: list[int] = field(default_factory=list)
-    unsettled_in_layer: list[int] = field(default_factory=list)
-    ready: list[int] = field(default_factory=list)
-    """A heap of steps that may start something, a slot provided: plan order is start order."""
-    ready_free: list[int] = field(default_factory=list)
-    """The same for steps that need no slot."""
-    open_layer: int = 0
-    slots_used: int = 0
-    running: int = 0
-    waiting: int = 0
-    parked: int = 0
-    unsettled: int = 0
-    failures: int = 0
-    """FAILED steps that are not optional."""
-    history_events: int = 0
-    history_bytes: int = 0
-    """How much Temporal has of this run, as it says itself."""
-    carried_bytes: int = 0
-    """What went through this run's history so far, as JSON: configs out, outputs and answers in."""
-    begun_at: float | None = None
-    begun_bytes: int = 0
-    """The configs of what was begun at that moment: they travel in one message."""
-    spent: int = 0
-    """The work of all expressions that were evaluated at that moment (dag.work)."""
-    deferred: list[int] = field(default_factory=list)
-    """Steps that are to be judged in a later turn: this one has taken enough."""
-    is_going_on: bool = False
-    """A new turn has been asked for, and has not begun."""
-    has_stored: bool = False
-    """Some step's output is stored."""
-    loaded: dict[Path, Found] = field(default_factory=dict)
-    """What expressions read of stored outputs, by the place they read (dag.loading)."""
-    loading: dict[int, Loading] = field(default_factory=dict)
-    """What is being loaded, by the step that reads it; OUTPUTS: for the run's outputs."""
-    to_store: list[int] = field(default_factory=list)
-    """Steps over lists whose outputs are to be stored."""
-    is_storing: bool = False
-    """The first of them is being stored."""
-    unread: list[int] = field(default_factory=list)
-    """Steps that must read stored values before they can be judged; empty between events."""
+    counters: Counters = field(default_factory=Counters)
+    turn: Turn = field(default_factory=Turn)
+    transfers: Transfers = field(default_factory=Transfers)
+    traffic: Traffic = field(default_factory=Traffic)
 
     @property
     def status(self) -> RunStatus:
@@ -291,11 +339,10 @@ class RunState:
         if self.paused:
             return RunStatus.PAUSED
         # what is ready while nothing runs waits for a layer
-        is_waiting = (self.waiting or self.parked) and not (self.running or self.stopping or self.loading)
+        counters = self.counters
+        is_idle = not (counters.running or self.stopping or self.transfers.loading)
+        is_waiting = is_idle and (counters.waiting or counters.parked)
         return RunStatus.WAITING if is_waiting else RunStatus.RUNNING
 
-
-OUTPUTS = -1
-"""Stands in the place of a step's number for the run's own outputs."""
 
 SETTLED = frozenset({StepStatus.COMPLETED, StepStatus.FAILED, StepStatus.SKIPPED, StepStatus.CANCELLED})

@@ -74,11 +74,33 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
+class ForStep:
+    """A step reads stored values before it is judged."""
+
+    step: str
+
+
+@dataclass(frozen=True, slots=True)
+class ForUndo:
+    """The config of the handler that undoes a step reads stored values."""
+
+    step: str
+
+
+@dataclass(frozen=True, slots=True)
+class ForOutputs:
+    """The run's outputs read stored values."""
+
+
+Reader = ForStep | ForUndo | ForOutputs
+
+
+@dataclass(frozen=True, slots=True)
 class Loading:
-    """Parts on their way, and the steps beside the first that wait for just these."""
+    """Parts on their way, and the readers after the first that wait for just these."""
 
     wants: tuple[Want, ...]
-    followers: list[int] = field(default_factory=list)
+    followers: list[Reader] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ def plan_undoing(plan: Plan, saved: dict[str, Json]) -> Retry:
     fate UNDONE where nothing is to be undone: the run must not be started again then. Raises: pydantic.ValidationError.
     """
     run = load(plan, saved)
-    may_go_on = run.ending in UNDOABLE and not run.unsettled
+    may_go_on = run.ending in UNDOABLE and not run.counters.unsettled
     fates = {step.id: _fate(state, may_go_on=may_go_on) for step, state in zip(plan.steps, run.steps, strict=True)}
     run.steps = [stands(state) for state in run.steps]
     run.outcome, run.ended_at, run.paused = None, None, False

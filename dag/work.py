@@ -15,24 +15,15 @@ have, but so that its size can still be told."""
 
 
 class ExpressionError(Exception):
-    """An expression cannot be compiled or evaluated. `message` says what was found, in the author's terms.
+    """An expression cannot be compiled or evaluated. `message` says what was found, in the author's terms."""
 
-    `former` is what runs of semantics 1 were told, in Jinja's and Python's: how long a message is, and what it says,
-    may decide what a run does.
-    """
-
-    def __init__(self, message: str, former: str = "") -> None:
+    def __init__(self, message: str) -> None:
         super().__init__(message)
         self.message = message
-        self.former = former or message
-
-    def told(self, semantics: int) -> str:
-        """Return the message as a run of so many semantics is told it."""
-        return self.message if semantics > 1 else self.former
 
     def within(self, place: str) -> "ExpressionError":
         """Return the error with its place before it."""
-        return ExpressionError(f"{place}: {self.message}", f"{place}: {self.former}")
+        return ExpressionError(f"{place}: {self.message}")
 
 
 class Work:

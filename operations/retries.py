@@ -192,7 +192,7 @@ async def _prepare(app: App, principal: Principal, run_id: str, order: RetryOrde
     fates = retry.fates if order.undo else foretold(plan, retry, who.at)
     inner = await inner_states(app, principal, request, retry, who)
     resumed = save(plan, retry.state)
-    request = request.model_copy(update={"resumed": resumed, "resumed_inner": inner, "local_handlers": ()})
+    request = request.model_copy(update={"resumed": resumed, "resumed_inner": inner})
     if len(to_json(request)) > MAX_REQUEST_BYTES:
         request = await kept(app, request)
     if len(to_json(request)) > MAX_REQUEST_BYTES:

@@ -65,12 +65,7 @@ async def abort_run(app: App, principal: Principal, run_id: str, reason: str, *,
 
 async def end_run(app: App, principal: Principal, run_id: str, reason: str, *, is_continued: bool = False) -> RunStatus:
     """Abort the run, or with `is_continued` end it for another to go on. Raises: NotFound, WrongState, Unavailable."""
-    try:
-        return await update_run(app, principal, run_id, ABORT, reason, is_continued, principal.name)
-    except WrongState as error:
-        if not _takes_no_name(error):
-            raise
-        return await update_run(app, principal, run_id, ABORT, reason, is_continued)
+    return await update_run(app, principal, run_id, ABORT, reason, is_continued, principal.name)
 
 
 async def answer_wait(
@@ -141,12 +136,6 @@ async def _recorded(
             await record(details=details | {"outcome": UNANSWERED})
         raise
     await record(details=details)
-
-
-def _takes_no_name(error: WrongState) -> bool:
-    """Tell whether the run refused because its build is older than names in aborts; runs stay on theirs for weeks."""
-    refused = error.__cause__.cause if isinstance(error.__cause__, WorkflowUpdateFailedError) else None
-    return isinstance(refused, ApplicationError) and refused.type == "TypeError"
 
 
 async def _ended(app: App, principal: Principal, run_id: str, action: str) -> WrongState:

@@ -16,9 +16,6 @@ from dag.plan import Plan, Step
 from dag.state import Answer, Decision, RunState, StepStatus
 from workflows.contract import BY_DECISION, BY_DOCUMENT, MISFIT, NOT_ALLOWED, UNKNOWN_STEP, WRONG_STATE, RunRequest
 
-QUEUE_ONLY = "documents-are-answered-by-the-queue"
-"""Marks, in a history, a signal that was dropped: builds before took it. A refused update leaves nothing there."""
-
 
 def check_answer(
     plan: Plan, run: RunState, request: RunRequest, step_id: str, given: Answer, *, coming: Iterable[Answer]
@@ -67,8 +64,6 @@ def _check_way(step_id: str, status: str) -> None:
     An update's id is Docrail's own choice, never a caller's. Raises: ApplicationError (NotAllowed, WrongState).
     """
     update = workflow.current_update_info()
-    if update is None and not workflow.patched(QUEUE_ONLY):
-        return
     if update is None or not update.id.startswith((BY_DOCUMENT, BY_DECISION)):
         message = f"{step_id} asks about the run's document: expected its decision in the review queue"
         raise ApplicationError(message, type=NOT_ALLOWED, non_retryable=True)

@@ -11,7 +11,7 @@ from temporalio.exceptions import FailureError
 with workflow.unsafe.imports_passed_through():
     from dag.chunk import ChunkRun, Progress, with_short_errors
     from dag.kinds import StepKind
-    from dag.messages import StepCompleted, StepFailed
+    from dag.messages import WHOLE_STEP, StepCompleted, StepFailed
     from dag.plan import plan_of
     from dag.state import ItemEnd, StepStatus
     from workflows.contract import CHUNK_THINNED, CHUNK_TYPE, PAUSE, RESUME, WIDEN, ChunkReport, ChunkRequest
@@ -38,17 +38,16 @@ class Chunk:
         self._ended: deque[tuple[int, Work, Losses]] = deque()
 
     @workflow.run
-    async def run(self, request: ChunkRequest) -> ChunkReport:
+    async def run(self, _: ChunkRequest) -> ChunkReport:
         """Do the items and return how each ended; being cancelled stops them."""
         driving = asyncio.create_task(self._drive())
-        telling = asyncio.create_task(self._tell_places()) if request.run.semantics > 1 else None
+        telling = asyncio.create_task(self._tell_places())
         try:
             await asyncio.shield(driving)
         except asyncio.CancelledError:
             self._cancel(self._chunk.stop())
             await driving
-        if telling is not None:
-            telling.cancel()
+        telling.cancel()
         return ChunkReport(ends=with_short_errors(self._chunk.ends))
 
     @workflow.signal(name=PAUSE, description="Begin no more items until resumed")
@@ -125,7 +124,7 @@ class Chunk:
                 self._work[number].cancel()
 
     def _end_of(self, work: Work, losses: Losses) -> ItemEnd:
-        match event_of(self._step, None, work, losses):
+        match event_of(self._step, WHOLE_STEP, work, losses):
             case StepCompleted(output=output, attempts=attempts, cached=cached):
                 return ItemEnd(StepStatus.COMPLETED, output, None, attempts, cached)
             case StepFailed(error=error, attempts=attempts, out_of_time=out_of_time):

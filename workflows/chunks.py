@@ -10,7 +10,7 @@ from temporalio.exceptions import FailureError
 
 from dag.fan import inline_bytes
 from dag.kinds import StepKind
-from dag.messages import ChunkThinned, StartChunk
+from dag.messages import Chunk, ChunkThinned, StartChunk
 from dag.plan import Step
 from dag.state import FanState, RunState
 from dag.values import Json
@@ -74,7 +74,7 @@ def _listen(tell: Callable[[ChunkThinned], None]) -> None:
     """Hear what the run's chunks tell. Setting the same handler again changes nothing."""
 
     def hear(step_id: str, first: int, running: int, completed: int, failed: int) -> None:
-        tell(ChunkThinned(step_id, first, running, completed, failed, workflow.time()))
+        tell(ChunkThinned(step_id, Chunk(first), running, completed, failed, workflow.time()))
 
     workflow.set_signal_handler(CHUNK_THINNED, hear)
 
@@ -86,7 +86,7 @@ async def _keep_told(
     told = (False, command.width)
 
     def now(told: tuple[bool, int]) -> tuple[bool, int]:
-        chunk = fan.chunks.get(command.items[0].place)
+        chunk = fan.chunks.get(command.chunk.first)
         return state.paused, told[1] if chunk is None else max(chunk.width, told[1])  # what it gave back it knows
 
     while not handle.done():

@@ -101,8 +101,6 @@ class RunRequest(BaseModel):
     digest: str
     inputs: dict[str, Json]
     document: dict[str, Json] | None = None
-    local_handlers: tuple[str, ...] = ()
-    """Handlers whose steps are local activities: of runs begun before ADR 24 only, whose histories say so."""
     nested: dict[str, Pinned] = Field(default_factory=dict)
     """The definitions of all nested runs at any depth, by `nested_key`."""
     resumed: dict[str, Json] | None = None
@@ -114,8 +112,8 @@ class RunRequest(BaseModel):
     """The principal who started the run, or the outermost of the runs around it; empty: not known."""
     callbacks: tuple[Callback, ...] = ()
     """The callback URLs of the runs around this one, which its inputs may ask for."""
-    semantics: int = 1
-    """In which way its scheduler decides (dag.plan.SEMANTICS when it was started); where it is absent, the first."""
+    semantics: int
+    """The way in which its scheduler decides: dag.plan.SEMANTICS of the build that started it."""
     inline_bytes: int | None = None
     """Largest outputs, as JSON, that the run around it takes as they are; None: there is none around it."""
 

@@ -13,7 +13,6 @@ from temporalio.exceptions import ApplicationError
 from dag.fan import inline_bytes
 from dag.kinds import StepKind
 from dag.messages import (
-    COMPENSATION,
     AbortRequested,
     Answered,
     Cancel,
@@ -22,7 +21,9 @@ from dag.messages import (
     Event,
     Finish,
     GoOn,
+    Item,
     Load,
+    Part,
     PauseRequested,
     Record,
     RecordDecision,
@@ -35,7 +36,9 @@ from dag.messages import (
     StartChunk,
     StepFailed,
     Store,
+    Undo,
     WentOn,
+    WholeStep,
     WorkerLost,
 )
 from dag.parking import resolution_problems
@@ -69,11 +72,11 @@ _LEADS_TO = {
 TURN_PAUSE = timedelta(milliseconds=1)
 """A timer ends a turn: what has begun goes to the server, and the time that a turn may take is counted anew."""
 
-Key = tuple[str, int | None]
-"""A step's id, and which item of it."""
+Key = tuple[str, Part]
+"""A step's id, and the part of it that runs."""
 
-Arrival = tuple[Step, int | None, Work, Losses]
-"""Ended work: of which step and item, and the workers that it has lost."""
+Arrival = tuple[Step, Part, Work, Losses]
+"""Ended work: of which step and part, and the workers that it has lost."""
 
 Launch = Callable[[Losses], Work]
 """Starts a step's work, again after it has lost a worker."""
@@ -121,7 +124,7 @@ class Driver:
         if self._is_kept:
             kept = await kept_state(self._asked_for)
             self._take(load(self.plan, kept))
-            self.state.carried_bytes, self._is_kept = size_of(kept), False
+            self.state.traffic.carried_bytes, self._is_kept = size_of(kept), False
         self._inbox.appendleft(RunStarted(workflow.time()))  # messages may have come before
         with deadline(self.plan.deadline_seconds, self.tell):
             while self.state.outcome is None:
@@ -215,24 +218,24 @@ class Driver:
         if isinstance(event, Resolved):
             self._resolving.remove(event.step)
         info = workflow.info()
-        self.state.history_events = info.get_current_history_length()
-        self.state.history_bytes = info.get_current_history_size()
+        self.state.traffic.history_events = info.get_current_history_length()
+        self.state.traffic.history_bytes = info.get_current_history_size()
         for command in advance(self.plan, self.state, event):
             self._obey(command)
 
     def _obey(self, command: Command) -> None:
         match command:
-            case Start(step_id, config, item, cache_key):
+            case Start(step_id, config, part, cache_key):
                 step, losses = self.plan.step(step_id), Losses(workflow.time())
-                launch = partial(self._launch, step, config, item, cache_key)
-                self._follow(step, item, launch(losses), partial(self._ended, step, item, losses, launch))
-            case StartChunk(step_id, items):
+                launch = partial(self._launch, step, config, part, cache_key)
+                self._follow(step, part, launch(losses), partial(self._ended, step, part, losses, launch))
+            case StartChunk(step_id):
                 step = self.plan.step(step_id)
                 chunk = run_chunk(self._request, step, command, self.state, self.tell)
-                ended = partial(self._ended, step, items[0].place, NO_LOSSES, None)
-                self._follow(step, items[0].place, asyncio.create_task(chunk), ended)
-            case Cancel(step_id, item):
-                if work := self._work.get((step_id, item)):  # else its end is in the inbox already
+                ended = partial(self._ended, step, command.chunk, NO_LOSSES, None)
+                self._follow(step, command.chunk, asyncio.create_task(chunk), ended)
+            case Cancel(step_id, part):
+                if work := self._work.get((step_id, part)):  # else its end is in the inbox already
                     work.cancel()
             case Record() | RecordDecision() | RecordOverdue():
                 self._aside(self._telling(command), self._recording)
@@ -270,16 +273,16 @@ class Driver:
         await workflow.sleep(TURN_PAUSE)
         self.tell(WentOn(workflow.time()))
 
-    def _follow(self, step: Step, item: int | None, work: Work, ended: Callable[[Work], None]) -> None:
-        self._work[step.id, item] = work
+    def _follow(self, step: Step, part: Part, work: Work, ended: Callable[[Work], None]) -> None:
+        self._work[step.id, part] = work
         work.add_done_callback(ended)
 
-    def _launch(self, step: Step, config: Json, item: int | None, cache_key: str | None, losses: Losses) -> Work:
-        if item == COMPENSATION:
+    def _launch(self, step: Step, config: Json, part: Part, cache_key: str | None, losses: Losses) -> Work:
+        if isinstance(part, Undo):
             return undo(self._request, step, config, losses)
         piece = Piece(config, cache_key=cache_key)
-        if item is not None and (fan := self.state.steps[step.index].fan) is not None:
-            piece = replace(piece, item_key=fan.items[item].key, inline_bytes=inline_bytes(len(fan.items)))
+        if isinstance(part, Item) and (fan := self.state.steps[step.index].fan) is not None:
+            piece = replace(piece, item_key=fan.items[part.place].key, inline_bytes=inline_bytes(len(fan.items)))
         match step.kind:
             case StepKind.HANDLER:
                 return run_handler(self._request, step, piece, losses)
@@ -292,13 +295,13 @@ class Driver:
             case _:
                 return asyncio.create_task(wait(config["seconds"]))
 
-    def _ended(self, step: Step, item: int | None, losses: Losses, launch: Launch | None, work: Work) -> None:
+    def _ended(self, step: Step, part: Part, losses: Losses, launch: Launch | None, work: Work) -> None:
         """Put ended work into the inbox, where its result is read: a bug surfaces in the main task."""
         after = None if launch is None else losses_after(step.definition, work, losses)
         if launch is None or after is None:
-            del self._work[step.id, item]
-            self._inbox.append((step, item, work, losses))
+            del self._work[step.id, part]
+            self._inbox.append((step, part, work, losses))
             return
-        if item is None:
+        if isinstance(part, WholeStep):
             self.tell(WorkerLost(step.id, after.earlier, workflow.time()))
-        self._follow(step, item, launch(after), partial(self._ended, step, item, after, launch))
+        self._follow(step, part, launch(after), partial(self._ended, step, part, after, launch))

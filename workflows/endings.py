@@ -6,7 +6,7 @@ from temporalio import workflow
 from temporalio.exceptions import FailureError, is_cancelled_exception
 
 from dag.calls import StepOutcome
-from dag.messages import ChunkEnded, Event, StepCancelled, StepCompleted, StepFailed, TimedOut
+from dag.messages import Chunk, ChunkEnded, Event, Part, StepCancelled, StepCompleted, StepFailed, TimedOut
 from dag.plan import Step
 from dag.report import RunReport
 from dag.state import MOST_EARLIER, RunStatus, StepError
@@ -19,7 +19,7 @@ Work = asyncio.Task[StepOutcome | RunReport | ChunkReport | None]
 
 
 def event_of(  # noqa: PLR0911 - a case a kind of end
-    step: Step, item: int | None, work: Work, losses: Losses = NO_LOSSES
+    step: Step, part: Part, work: Work, losses: Losses = NO_LOSSES
 ) -> Event:
     """Return the event that ended work is. Only Temporal's failures are outcomes: anything else is a bug."""
     at = workflow.time()
@@ -28,21 +28,21 @@ def event_of(  # noqa: PLR0911 - a case a kind of end
     except (FailureError, asyncio.CancelledError) as error:
         lost = loss_of(step.definition, error)
         if is_cancelled_exception(error) or (lost and work.cancelling()):
-            return StepCancelled(step.id, at, item)
+            return StepCancelled(step.id, at, part)
         why = final_error(lost, losses) if lost else error_of(step.definition, error)
         attempts = attempts_of(step.definition, error, losses.failed)
         earlier = (*losses.earlier, *earlier_of(error))[-MOST_EARLIER:]
-        return StepFailed(step.id, why, attempts, at, item, earlier, is_out_of_time(error))
+        return StepFailed(step.id, why, attempts, at, part, earlier, is_out_of_time(error))
     match result:
         case StepOutcome(output=output, attempt=attempt, cached=cached, earlier=earlier):
             earlier = (*losses.earlier, *earlier)[-MOST_EARLIER:]
-            return StepCompleted(step.id, output, attempt, at, item, cached, earlier)
+            return StepCompleted(step.id, output, attempt, at, part, cached, earlier)
         case RunReport(status=RunStatus.COMPLETED, outputs=outputs):
-            return StepCompleted(step.id, outputs, 1, at, item)
+            return StepCompleted(step.id, outputs, 1, at, part)
         case RunReport(run_id=run_id, reason=reason):
-            return StepFailed(step.id, StepError("RunAborted", f"{run_id} was aborted: {reason}"), 1, at, item)
+            return StepFailed(step.id, StepError("RunAborted", f"{run_id} was aborted: {reason}"), 1, at, part)
         case ChunkReport(ends=ends):
-            assert item is not None, "a chunk is named by the place of its first item"
-            return ChunkEnded(step.id, item, ends, at)
+            assert isinstance(part, Chunk), "only a chunk gives such a report"
+            return ChunkEnded(step.id, part, ends, at)
         case None:
             return TimedOut(step.id, at)

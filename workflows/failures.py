@@ -57,10 +57,11 @@ def earlier_of(error: BaseException) -> tuple[EarlierError, ...]:
 
 def is_out_of_time(error: BaseException) -> bool:
     """Tell whether a step was not tried again only because of what the time for all its attempts had left."""
-    cause = error.__cause__ if isinstance(error, ActivityError) else error  # a replay tells a local step's without it
-    if isinstance(cause, exceptions.TimeoutError) and cause.type is TimeoutType.SCHEDULE_TO_CLOSE:
-        return True
-    return isinstance(error, ActivityError) and error.retry_state is RetryState.TIMEOUT
+    if not isinstance(error, ActivityError):
+        return False
+    cause = error.__cause__
+    is_total = isinstance(cause, exceptions.TimeoutError) and cause.type is TimeoutType.SCHEDULE_TO_CLOSE
+    return is_total or error.retry_state is RetryState.TIMEOUT
 
 
 def may_pass(error: BaseException | None) -> bool:

@@ -14,7 +14,7 @@ from dag.inputs import MisfitError, complete_inputs
 from dag.pieces import is_of
 from dag.plan import Step
 from dag.report import RunReport
-from dag.stored import MAX_INLINE_BYTES, has_parts, part_of
+from dag.stored import MAX_INLINE_BYTES, part_of
 from dag.values import Json, canonical, size_of
 from workflows.contract import (
     DEFINITION,
@@ -33,15 +33,6 @@ from workflows.lost_workers import NOT_RETRIED, Losses
 from workflows.travel import KEPT, check_travels
 
 Handle = workflow.ActivityHandle[StepOutcome]
-
-MOST_LOCAL_BYTES = 4_096
-"""Largest config of a local step, as JSON: the results of one turn's local steps go to the server in one message.
-
-What stands for a stored value is small, and what is made of it may not be: with one in its config, no step is local."""
-
-LOCAL_RETRY_THRESHOLD = timedelta(seconds=1)
-"""A local step waits longer than this for its next attempt in a timer of the server's, not inside the workflow task:
-there it would keep pause and abort from being heard."""
 
 NEVER_RETRIED = "PayloadsTooLarge"
 """Temporal's error for a result above its payload limit: the same result would be too large again."""
@@ -68,7 +59,7 @@ def run_handler(request: RunRequest, step: Step, piece: Piece, losses: Losses) -
     call = _call(request, step, step.id, piece, losses)
     if cache := _cache_use(step, call, piece.cache_key):
         call = call.model_copy(update={"cache": cache})
-    return _start(request, step, step.definition.handler, call, activity_id, losses=losses)
+    return _start(step, step.definition.handler, call, activity_id, losses)
 
 
 def _cache_use(step: Step, call: StepCall, key: str | None) -> CacheUse | None:
@@ -87,7 +78,7 @@ def undo(request: RunRequest, step: Step, config: Json, losses: Losses) -> Handl
     assert step.definition.compensate is not None, "only such steps are undone"
     name = f"{step.id}.compensate"
     call = _call(request, step, name, Piece(config), losses)
-    return _start(request, step, step.definition.compensate.handler, call, name, losses=losses)
+    return _start(step, step.definition.compensate.handler, call, name, losses)
 
 
 def _call(request: RunRequest, step: Step, step_id: str, piece: Piece, losses: Losses) -> StepCall:
@@ -115,46 +106,24 @@ def _asked_for(request: RunRequest, config: Json) -> tuple[Callback, ...]:
     return tuple(callback for callback in request.callbacks if callback.placeholder in text)
 
 
-def _start(
-    request: RunRequest, step: Step, handler: str, call: StepCall, activity_id: str, *, losses: Losses
-) -> Handle:
-    """Start an activity with the step's limits; a local one where the run's request says so."""
+def _start(step: Step, handler: str, call: StepCall, activity_id: str, losses: Losses) -> Handle:
+    """Start an activity with the step's limits."""
     definition = step.definition
     tag = definition.resource_tag
-    retry_policy = _retry_policy(definition.retry_config, definition.max_retries - losses.failed)
-    start_to_close = timedelta(seconds=definition.timeout_seconds)
-    schedule_to_close = losses.left_of(definition.total_timeout_seconds)
-    # A limited resource's turns are given out by its task queue, which a local step never meets.
-    if tag is None and handler in request.local_handlers and _may_be_local(call.config):
-        return workflow.start_local_activity(
-            handler,
-            call,
-            result_type=StepOutcome,
-            activity_id=activity_id,
-            summary=_summary(step, call),
-            start_to_close_timeout=start_to_close,
-            schedule_to_close_timeout=schedule_to_close,
-            retry_policy=retry_policy,
-            local_retry_threshold=LOCAL_RETRY_THRESHOLD,
-        )
     return workflow.start_activity(
         handler,
         call,
         result_type=StepOutcome,
         activity_id=activity_id,
         summary=_summary(step, call),
-        start_to_close_timeout=start_to_close,
-        schedule_to_close_timeout=schedule_to_close,
+        start_to_close_timeout=timedelta(seconds=definition.timeout_seconds),
+        schedule_to_close_timeout=losses.left_of(definition.total_timeout_seconds),
         heartbeat_timeout=timedelta(seconds=definition.heartbeat_seconds),
         cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-        retry_policy=retry_policy,
+        retry_policy=_retry_policy(definition.retry_config, definition.max_retries - losses.failed),
         task_queue=None if tag is None else tag_queue(workflow.info().task_queue, tag),
         priority=Priority(priority_key=definition.priority),  # what it does not say is the run's
     )
-
-
-def _may_be_local(config: Json) -> bool:
-    return size_of(config) <= MOST_LOCAL_BYTES and not has_parts(config)
 
 
 def _summary(step: Step, call: StepCall) -> str | None:

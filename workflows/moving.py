@@ -7,9 +7,10 @@ from temporalio.exceptions import ActivityError, ApplicationError, is_cancelled_
 
 from dag import calls
 from dag.calls import LoadCall, StateCall, StoreCall
-from dag.messages import Load, Loaded, NotMoved, Store, Stored
+from dag.messages import Load, Loaded, Moved, NotLoaded, NotStored, Store, Stored
 from dag.pieces import PIECES, StatePiece, joined
 from dag.state import StepError
+from dag.stored import ForOutputs
 from dag.values import Json, size_of
 from workflows.contract import LOAD_STATE, LOAD_VALUES, STORE_VALUE, RunRequest
 
@@ -19,19 +20,20 @@ TOTAL_TIMEOUT = timedelta(minutes=15)
 run waits for what its lists gave to be stored, and for nothing that is only to be read."""
 
 
-async def moved(tenant_id: str, command: Load | Store) -> Loaded | Stored | NotMoved:
+async def moved(tenant_id: str, command: Load | Store) -> Moved:
     """Return the event that ends `command`, once the value is where it shall be, or cannot be."""
     try:
         return await _moved(tenant_id, command)
     except ActivityError as error:
         cause = error.cause or error
         kind = cause.type if isinstance(cause, ApplicationError) and cause.type else type(cause).__name__
-        return NotMoved(command.step, StepError(kind, str(getattr(cause, "message", cause))), workflow.time())
+        why, at = StepError(kind, str(getattr(cause, "message", cause))), workflow.time()
+        return NotLoaded(command.reader, why, at) if isinstance(command, Load) else NotStored(command.step, why, at)
 
 
 async def _moved(tenant_id: str, command: Load | Store) -> Loaded | Stored:
     match command:
-        case Load(step, parts, may_stay):
+        case Load(reader, parts, may_stay):
             marks = tuple(part.to_json() for part in parts)
             found: calls.Loaded = await workflow.execute_activity(
                 LOAD_VALUES,
@@ -39,9 +41,9 @@ async def _moved(tenant_id: str, command: Load | Store) -> Loaded | Stored:
                 result_type=calls.Loaded,
                 start_to_close_timeout=ATTEMPT_TIMEOUT,
                 schedule_to_close_timeout=TOTAL_TIMEOUT,
-                summary=f"{LOAD_VALUES}: {step or 'outputs'}",
+                summary=f"{LOAD_VALUES}: {'outputs' if isinstance(reader, ForOutputs) else reader.step}",
             )
-            return Loaded(step, found.parts, workflow.time())
+            return Loaded(reader, found.parts, workflow.time())
         case Store(step, value):
             return Stored(step, await _stored(tenant_id, step, value), workflow.time())
 

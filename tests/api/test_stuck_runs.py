@@ -6,6 +6,7 @@ import httpx
 import pytest
 from temporalio.common import SearchAttributePair, TypedSearchAttributes
 
+from dag.plan import SEMANTICS
 from dag.values import MAX_VALUE_BYTES
 from operations.engine import MAX_REQUEST_BYTES
 from tests.api.service import HELLO, SLOW, Service
@@ -34,6 +35,7 @@ async def start_broken(service: Service) -> str:
             version=1,
             digest="d",
             inputs={},
+            semantics=SEMANTICS,
         ),
         id=workflow_id("default", run_id),
         task_queue=service.settings.task_queue,

@@ -1,12 +1,9 @@
-"""`docrail test`: a line for each test, what differs, an exit code; nothing is left of its server."""
+"""`docrail test`: a line for each test, what differs, an exit code."""
 
 import json
-import signal
 from pathlib import Path
 
-import pytest
-
-from tests.commands.process import docrail, running
+from tests.commands.process import docrail
 
 pytestmark = pytest.mark.server
 
@@ -28,18 +25,16 @@ failed  nobody answers
         expect.steps.ask: expected completed, found cancelled (Timeout: nobody answered within 259200 s)
 two.yaml: 1 of 2 tests passed
 """
-SILENT = "  - {{name: silence {number}, steps: {{ask: {{times_out: true}}}}, expect: {{status: aborted}}}}\n"
 
 
-@pytest.mark.parametrize("options", [(), ("--simulate",)], ids=["on a server", "simulated"])
-async def test_each_test_is_told_and_what_differs(tmp_path: Path, options: tuple[str, ...]) -> None:
+async def test_each_test_is_reported_with_what_differs(tmp_path: Path) -> None:
     (tmp_path / "two.yaml").write_text(TWO)
-    ended = await docrail("test", "two.yaml", *options, cwd=tmp_path, TMPDIR=str(tmp_path))
+    ended = await docrail("test", "two.yaml", cwd=tmp_path, TMPDIR=str(tmp_path))
     assert (ended.code, ended.out, ended.err) == (1, TOLD, "")
     assert [path.name for path in tmp_path.iterdir()] == ["two.yaml"]
 
 
-async def test_a_shipped_definition_passes_on_a_server() -> None:
+async def test_a_shipped_definition_passes() -> None:
     ended = await docrail("test", "definitions/customer_approval.yaml", cwd=ROOT)
     assert ended.code == 0, ended
     assert ended.out.splitlines()[-1] == "definitions/customer_approval.yaml: 6 of 6 tests passed"
@@ -47,7 +42,7 @@ async def test_a_shipped_definition_passes_on_a_server() -> None:
 
 async def test_one_test_by_its_name(tmp_path: Path) -> None:
     (tmp_path / "two.yaml").write_text(TWO)
-    one = await docrail("test", "two.yaml", "--simulate", "--name", "somebody answers", cwd=tmp_path)
+    one = await docrail("test", "two.yaml", "--name", "somebody answers", cwd=tmp_path)
     assert (one.code, one.out) == (0, "ok      somebody answers\ntwo.yaml: 1 of 1 test passed\n")
     unknown = await docrail("test", "two.yaml", "--name", "nobody", cwd=tmp_path)
     assert unknown.code == 2
@@ -56,7 +51,7 @@ async def test_one_test_by_its_name(tmp_path: Path) -> None:
 
 async def test_json_for_programs(tmp_path: Path) -> None:
     (tmp_path / "two.yaml").write_text(TWO)
-    ended = await docrail("test", "two.yaml", "--simulate", "--json", cwd=tmp_path)
+    ended = await docrail("test", "two.yaml", "--json", cwd=tmp_path)
     assert ended.code == 1
     told = json.loads(ended.out)
     assert (told["definition_id"], told["passed"]) == ("two", False)
@@ -80,15 +75,3 @@ async def test_a_file_without_tests_and_one_that_is_not_valid(tmp_path: Path) ->
     wrong = await docrail("test", "wrong.yaml", cwd=tmp_path)
     assert wrong.code == 1
     assert "wrong.yaml:6:38: error unknown-step: there is no step 'aks' to test (did you mean 'ask'?)" in wrong.err
-
-
-async def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
-    (tmp_path / "long.yaml").write_text(TWO + "".join(SILENT.format(number=number) for number in range(90)))
-    (tmp_path / "tmp").mkdir()
-    async with running("test", str(tmp_path / "long.yaml"), TMPDIR=str(tmp_path / "tmp")) as command:
-        await command.wait_for("ok      somebody answers")
-        assert await command.end(signal.SIGINT) == 130
-    await command.check_nothing_left()
-    assert command.said.splitlines()[-1] == "docrail: the tests were stopped; nothing is left of their server"
-    assert "Traceback" not in command.said
-    assert list((tmp_path / "tmp").iterdir()) == []

@@ -7,11 +7,14 @@ from typing import TypeVar
 
 from dag.definition import Definition, OnFailure
 from dag.messages import (
+    WHOLE_STEP,
     AbortRequested,
     Answered,
     CancelRequested,
     DeadlinePassed,
     Event,
+    Item,
+    Part,
     PauseRequested,
     RecordOverdue,
     Resolution,
@@ -26,12 +29,24 @@ from dag.messages import (
 )
 from dag.rewind import begin
 from dag.scheduler import advance
-from dag.state import Answer, FanState, ItemState, RunState, StepError, StepState, StepStatus
+from dag.state import (
+    Answer,
+    Counters,
+    FanState,
+    ItemState,
+    RunState,
+    StepError,
+    StepState,
+    StepStatus,
+    Traffic,
+    Transfers,
+    Turn,
+)
 from dag.values import Json
 from tests.dag.specification import Fate, specify, work_name
 from tests.dag.watch import Ledger, Watch, counters, is_timer
 
-State = TypeVar("State", RunState, StepState, FanState, ItemState, Ledger)
+State = TypeVar("State", RunState, StepState, FanState, ItemState, Counters, Turn, Transfers, Traffic, Ledger)
 
 OPEN = (StepStatus.PENDING, StepStatus.QUEUED, StepStatus.WAITING)
 """A step that is to be answered may be so, or will be."""
@@ -65,8 +80,11 @@ class Node:
             if state.fan is not None:
                 state.fan = twin(state.fan)
                 state.fan.items = [twin(item) for item in state.fan.items]
-        run.unsettled_parents, run.unsettled_in_layer = run.unsettled_parents[:], run.unsettled_in_layer[:]
-        run.ready, run.ready_free = run.ready[:], run.ready_free[:]
+        run.turn, run.transfers, run.traffic = twin(run.turn), twin(run.transfers), twin(run.traffic)
+        run.counters = counters = twin(run.counters)
+        counters.unsettled_parents = counters.unsettled_parents[:]
+        counters.unsettled_in_layer = counters.unsettled_in_layer[:]
+        counters.ready, counters.ready_free = counters.ready[:], counters.ready_free[:]
         return Node(run, twin(self.ledger))
 
 
@@ -87,9 +105,9 @@ class Exploration:
 
     def __init__(self, document: Definition) -> None:
         self.watch = Watch(document)
-        self.answers = {work: _answers(work, None) for work in self.watch.order if work not in self.watch.fans}
+        self.answers = {work: _answers(work, WHOLE_STEP) for work in self.watch.order if work not in self.watch.fans}
         self.answers |= {
-            work_name(step, place): _answers(step, place)
+            work_name(step, place): _answers(step, Item(place))
             for step, for_each in self.watch.fans.items()
             for place in range(len(for_each.items))
         }
@@ -174,9 +192,9 @@ class Exploration:
         assert node.ledger.finished is specified.run
 
 
-def _answers(step: str, item: int | None) -> tuple[Event, ...]:
-    completed = StepCompleted(step, None, 1, 0.0, item)
-    return completed, StepFailed(step, BROKEN, 1, 0.0, item), StepCancelled(step, 0.0, item)
+def _answers(step: str, part: Part) -> tuple[Event, ...]:
+    completed = StepCompleted(step, None, 1, 0.0, part)
+    return completed, StepFailed(step, BROKEN, 1, 0.0, part), StepCancelled(step, 0.0, part)
 
 
 def _resolutions(step: str) -> tuple[Event, ...]:

@@ -1,10 +1,11 @@
 """Short ways to write steps of every kind, and to say what becomes of them."""
 
 from dag.definition import Step
-from dag.messages import Answered, Event, Start, StepCompleted, StepFailed
+from dag.messages import WHOLE_STEP, Answered, Event, Item, Part, Start, StepCompleted, StepFailed
 from dag.state import Answer, StepError, StepState
 from dag.values import Json
 from tests.dag.definitions import definition, step
+from tests.dag.watch import name_of
 from tests.dag.world import World
 
 BROKEN = StepError("Broken", "it broke")
@@ -33,9 +34,7 @@ def begun(*steps: Step, on_failure: str = "continue", inputs: Json = None, **lim
 def told(world: World) -> list[str]:
     """Return what the last event started, by name."""
     commands = world.trace[-1][1]
-    return [
-        each.step if each.item is None else f"{each.step}[{each.item}]" for each in commands if isinstance(each, Start)
-    ]
+    return [name_of(each.step, each.part) for each in commands if isinstance(each, Start)]
 
 
 def started(world: World, event: Event) -> list[str]:
@@ -43,12 +42,17 @@ def started(world: World, event: Event) -> list[str]:
     return told(world)
 
 
+def part_at(item: int | None) -> Part:
+    """Return the item at that place; None: the step itself."""
+    return WHOLE_STEP if item is None else Item(item)
+
+
 def done(step_id: str, output: Json = None, *, item: int | None = None) -> StepCompleted:
-    return StepCompleted(step_id, output, 1, 9.0, item)
+    return StepCompleted(step_id, output, 1, 9.0, part_at(item))
 
 
 def broke(step_id: str, *, item: int | None = None) -> StepFailed:
-    return StepFailed(step_id, BROKEN, 1, 9.0, item)
+    return StepFailed(step_id, BROKEN, 1, 9.0, part_at(item))
 
 
 def answer(step_id: str, value: Json, by: str = "ann") -> Answered:

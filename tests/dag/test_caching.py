@@ -5,8 +5,8 @@ import pytest
 from dag.definition import Definition, to_json
 from dag.explain import explain_run
 from dag.messages import (
-    COMPENSATION,
     Command,
+    Item,
     Resolution,
     ResolutionKind,
     Resolved,
@@ -14,6 +14,7 @@ from dag.messages import (
     Start,
     StepCompleted,
     StepFailed,
+    Undo,
 )
 from dag.plan import Plan, compile_plan
 from dag.report import report_of
@@ -135,7 +136,7 @@ def test_a_compensation_is_never_cached() -> None:
     assert None not in keys_of(commands)
     advance(plan, run, StepCompleted("a", None, 1, 11.0))
     undoing = advance(plan, run, StepFailed("b", StepError("ValueError", "no"), 1, 12.0))
-    assert Start("a", {}, COMPENSATION) in undoing
+    assert Start("a", {}, Undo()) in undoing
 
 
 def test_a_hit_is_told() -> None:
@@ -153,8 +154,8 @@ def test_a_hit_is_told() -> None:
 
 def test_hits_of_items_are_counted() -> None:
     plan, run, _ = started({"cache": CACHE, "for_each": {"items": [1, 2]}, "config": {"value": "{{ item }}"}})
-    advance(plan, run, StepCompleted("a", {}, 1, 11.0, 0, cached=True))
-    advance(plan, run, StepCompleted("a", {}, 1, 11.0, 1))
+    advance(plan, run, StepCompleted("a", {}, 1, 11.0, Item(0), cached=True))
+    advance(plan, run, StepCompleted("a", {}, 1, 11.0, Item(1)))
     report = report_of(plan, run, run_id="kept.1", tenant_id="default", version=1, digest="d")
     assert report.steps["a"].items is not None
     assert report.steps["a"].items.cached == 1

@@ -46,11 +46,11 @@ def test_configs_outputs_and_answers_are_counted() -> None:
     wait = {"id": "w", "wait": {"for": "signal"}}
     plan, run, _ = begun({"id": "a", "handler": "echo", "config": {"value": "é"}}, {"id": "b", "handler": "noop"}, wait)
     started = len('{"value":"é"}'.encode()) + len("{}") + len('{"seconds":null}')
-    assert run.carried_bytes == started
+    assert run.traffic.carried_bytes == started
     advance(plan, run, StepCompleted("a", {"x": 1}, 1, 11.0))
     advance(plan, run, Answered("w", Answer("yes"), 12.0))
     advance(plan, run, StepFailed("b", StepError("ValueError", "no"), 1, 13.0))
-    assert run.carried_bytes == started + len('{"x":1}') + len('"yes"') + len("no")
+    assert run.traffic.carried_bytes == started + len('{"x":1}') + len('"yes"') + len("no")
 
 
 def test_a_run_that_has_carried_too_much_fails_with_a_reason() -> None:
@@ -58,11 +58,11 @@ def test_a_run_that_has_carried_too_much_fails_with_a_reason() -> None:
     for number in range(130):
         stopped = StepCancelled(f"s{number}", 11.0 + number)
         advance(plan, run, stopped if run.stopping else StepCompleted(f"s{number}", LARGE, 1, 11.0 + number))
-    assert MAX_CARRIED_BYTES < run.carried_bytes < MAX_CARRIED_BYTES + 1_000_000
+    assert MAX_CARRIED_BYTES < run.traffic.carried_bytes < MAX_CARRIED_BYTES + 1_000_000
     report = told(plan, run)
     assert (report.status, report.completed, report.failed) == (RunStatus.FAILED, 58, 0)
     assert report.reason == (
-        f"the configs and outputs of the run take {run.carried_bytes} bytes as JSON together, more than "
+        f"the configs and outputs of the run take {run.traffic.carried_bytes} bytes as JSON together, more than "
         f"{MAX_CARRIED_BYTES}: let its steps pass references"
     )
     assert {step.decided_by for step in report.steps.values() if step.status == "skipped"} == {"budget"}
@@ -92,7 +92,7 @@ def test_the_definitions_of_nested_runs_are_counted() -> None:
     assert [command for command in advance(plan, run, RunStarted(10.0)) if isinstance(command, Start)] == [
         *(Start("s0", {}), Start("s1", {}))
     ]
-    assert run.carried_bytes == 2 * 1_500_002
+    assert run.traffic.carried_bytes == 2 * 1_500_002
 
 
 def test_a_run_that_fails_fast_is_told_by_its_failed_step_not_by_the_budget() -> None:
@@ -107,19 +107,19 @@ def test_a_retry_counts_from_nothing() -> None:
     """It goes on in a history of its own."""
     plan, run, _ = begun(echo(1, LARGE))
     advance(plan, run, StepFailed("s1", StepError("ValueError", "no"), 1, 11.0))
-    assert run.carried_bytes > 250_000
-    assert [rewind(plan, run).carried_bytes, load(plan, save(plan, run)).carried_bytes] == [0, 0]
+    assert run.traffic.carried_bytes > 250_000
+    assert [rewind(plan, run).traffic.carried_bytes, load(plan, save(plan, run)).traffic.carried_bytes] == [0, 0]
 
 
 def test_a_run_whose_history_is_nearly_full_fails_with_a_reason() -> None:
     """Temporal would end it without one, and nothing of it could be retried."""
     plan, run, _ = begun(echo(1, {}), echo(2, {}), echo(3, {}), on_failure="park")
     advance(plan, run, StepFailed("s1", StepError("ValueError", "no"), 1, 11.0))
-    run.history_events = MAX_HISTORY_EVENTS - 5 * EVENTS_OF_AN_END
+    run.traffic.history_events = MAX_HISTORY_EVENTS - 5 * EVENTS_OF_AN_END
     assert advance(plan, run, PauseRequested(12.0)) == []
-    run.history_events += 1
+    run.traffic.history_events += 1
     assert advance(plan, run, StepCompleted("s2", {}, 1, 13.0)) == []
-    run.history_events += 2 * EVENTS_OF_AN_END
+    run.traffic.history_events += 2 * EVENTS_OF_AN_END
     assert advance(plan, run, PauseRequested(14.0)) == [Cancel("s3"), Record("s1")]
     assert advance(plan, run, StepCancelled("s3", 15.0)) == [Finish(RunStatus.FAILED)]
     report = told(plan, run)
@@ -132,9 +132,9 @@ def test_a_run_whose_history_is_nearly_full_fails_with_a_reason() -> None:
 
 def test_a_run_whose_history_is_nearly_too_large_fails_with_a_reason() -> None:
     plan, run, _ = begun(echo(1, {}))
-    run.history_bytes = MAX_HISTORY_BYTES
+    run.traffic.history_bytes = MAX_HISTORY_BYTES
     assert overlong(plan, run) is None
-    run.history_bytes += 1
+    run.traffic.history_bytes += 1
     assert advance(plan, run, PauseRequested(12.0)) == [Cancel("s1")]
     assert "45000001 bytes, more than 45000000: retry it" in run.stop_reason
 
@@ -143,24 +143,15 @@ def test_what_ends_with_the_run_needs_its_own_events() -> None:
     """Items of nested runs are cancelled one by one, and what can be undone may have to be."""
     nested = {"id": "n", "workflow": {"id": "inner"}, "for_each": {"items": [1, 2, 3]}}
     plan, run, _ = begun(nested, echo(1, {}) | {"compensate": {"handler": "noop"}})
-    run.history_events = MAX_HISTORY_EVENTS - EVENTS_OF_AN_END * 7
+    run.traffic.history_events = MAX_HISTORY_EVENTS - EVENTS_OF_AN_END * 7
     assert overlong(plan, run) is None
-    run.history_events += 1
+    run.traffic.history_events += 1
     assert overlong(plan, run) is not None
-
-
-def test_a_run_of_before_is_not_ended_for_its_history() -> None:
-    """It may have gone on beyond that, and must decide the same when it is replayed."""
-    definition = Definition.model_validate({"id": "carried", "steps": [echo(1, {})]})
-    run = begin(plan := compile_plan(definition, 1), {}, {})
-    advance(plan, run, RunStarted(10.0))
-    run.history_events = MAX_HISTORY_EVENTS + 1
-    assert advance(plan, run, StepCompleted("s1", {}, 1, 11.0)) == [Finish(RunStatus.COMPLETED)]
 
 
 def test_a_retry_has_a_history_of_its_own() -> None:
     plan, run, _ = begun(echo(1, {}))
-    run.history_events = run.history_bytes = MAX_HISTORY_BYTES
+    run.traffic.history_events = run.traffic.history_bytes = MAX_HISTORY_BYTES
     advance(plan, run, StepFailed("s1", StepError("ValueError", "no"), 1, 11.0))
     again = load(plan, save(plan, run))
-    assert (again.history_events, again.history_bytes) == (0, 0)
+    assert (again.traffic.history_events, again.traffic.history_bytes) == (0, 0)

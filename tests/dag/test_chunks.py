@@ -14,10 +14,13 @@ from dag.fan import LANES, MAX_ITEMS, MAX_STORED_BYTES
 from dag.messages import (
     AbortRequested,
     Cancel,
+    Chunk,
     ChunkEnded,
+    ChunkThinned,
     Command,
     Event,
     Finish,
+    Item,
     PauseRequested,
     Record,
     Resolution,
@@ -33,7 +36,7 @@ from dag.messages import (
     Store,
     Stored,
 )
-from dag.plan import SEMANTICS, compile_plan
+from dag.plan import compile_plan
 from dag.report import report_of
 from dag.rewind import begin
 from dag.scheduler import advance
@@ -42,6 +45,7 @@ from dag.stored import part_of
 from dag.values import LONGEST_MESSAGE, Json, size_of
 from tests.dag.definitions import definition, step
 from tests.dag.kinds import BROKEN, mapped
+from tests.dag.test_counters import assert_rebuilt
 
 DONE = ItemEnd(StepStatus.COMPLETED, {"ok": True}, None, 1)
 FAILED = ItemEnd(StepStatus.FAILED, None, BROKEN, 2)
@@ -55,13 +59,12 @@ class Fleet:
     steps: tuple[Step, ...]
     limits: Json = field(default_factory=dict)
     on_failure: str = "continue"
-    semantics: int = SEMANTICS
     chunks: dict[tuple[str, int], StartChunk] = field(default_factory=dict)
     finished: RunStatus | None = None
     began: Counter[int] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
-        self.plan = compile_plan(definition(*self.steps, on_failure=self.on_failure, **self.limits), self.semantics)
+        self.plan = compile_plan(definition(*self.steps, on_failure=self.on_failure, **self.limits))
         self.run = begin(self.plan, {}, {})
         self.waiting: deque[Event] = deque()
         self.commands = self.send(RunStarted(1.0))
@@ -83,7 +86,7 @@ class Fleet:
         """End a chunk, its items as told by place, by default well."""
         command = self.chunks.pop(key)
         told = tuple((ends or {}).get(item.place, DONE) for item in command.items)
-        return self.send(ChunkEnded(key[0], key[1], told, 9.0))
+        return self.send(ChunkEnded(key[0], Chunk(key[1]), told, 9.0))
 
     def go(self, ends: dict[int, ItemEnd] | None = None) -> "Fleet":
         """End chunks, the oldest first, until nothing is left."""
@@ -139,21 +142,21 @@ def test_a_window_of_one_is_one_lane() -> None:
 
 def test_the_run_s_own_limit_counts_the_items_of_chunks() -> None:
     began = fleet(MAX_ITEMS, step("a"), limits={"max_concurrency": 6})
-    assert (began.widths, began.run.slots_used) == ([2, 2, 2], 6)
+    assert (began.widths, began.run.counters.slots_used) == ([2, 2, 2], 6)
     began.end(("m", 0))
-    assert (began.widths, began.run.slots_used) == ([2, 2, 2], 6)
+    assert (began.widths, began.run.counters.slots_used) == ([2, 2, 2], 6)
 
 
 def test_steps_beside_a_long_list_get_their_slots() -> None:
     began = fleet(1_000, step("a"), limits={"max_concurrency": 20}, max_concurrency=10)
     assert Start("a", {}) in began.commands
-    assert sum(began.widths) + 1 == began.run.slots_used == 11
+    assert sum(began.widths) + 1 == began.run.counters.slots_used == 11
 
 
 def test_nested_runs_take_no_slots_in_chunks_either() -> None:
     nested = mapped("m", list(range(300)), workflow={"id": "other"}, max_concurrency=40)
     began = Fleet((nested,), {"max_concurrency": 2})
-    assert (sum(began.widths), began.run.slots_used) == (40, 0)
+    assert (sum(began.widths), began.run.counters.slots_used) == (40, 0)
 
 
 def test_chunks_get_smaller_towards_the_end() -> None:
@@ -189,18 +192,25 @@ def test_too_many_failures_fail_the_step() -> None:
     assert ended.state().attempts == 298 + 2 * 2
 
 
+def test_the_counters_of_a_list_in_chunks_equal_rebuilt_ones() -> None:
+    began = fleet(3_000, max_concurrency=20)
+    began.send(ChunkThinned("m", Chunk(0), 1, 248, 1, 9.0))
+    while began.chunks:
+        assert_rebuilt(began.plan, began.run)
+        began.end(next(iter(began.chunks)))
+    assert_rebuilt(began.plan, began.run)
+
+
 def test_items_whose_config_cannot_be_resolved_fail_alone() -> None:
     items: Json = [{"n": place} if place % 2 else {} for place in range(600)]
     ended = Fleet((mapped("m", items, config={"n": "{{ item.n }}"}, max_failures=300),), {"max_concurrency": 9}).go()
     assert (ended.finished, sum(ended.began.values())) == (RunStatus.COMPLETED, 300)
 
 
-@pytest.mark.parametrize("semantics", [1, 2])
-def test_a_chunk_in_which_nothing_can_begin_is_none(semantics: int) -> None:
-    """What is told is longer than before, and too much for the run itself: it is stored first."""
-    nothing = mapped("m", [{}] * 600, config={"n": "{{ item.n }}"})
-    ended = Fleet((nothing,), {"max_concurrency": 9}, semantics=semantics)
-    assert (ended.finished, ended.chunks) == (RunStatus.FAILED if semantics == 1 else None, {})
+def test_a_list_none_of_whose_items_can_begin_starts_no_chunk() -> None:
+    """Its errors together are too large for the run itself and are stored first."""
+    ended = Fleet((mapped("m", [{}] * 600, config={"n": "{{ item.n }}"}),), {"max_concurrency": 9})
+    assert (ended.finished, ended.chunks) == (None, {})
     assert ended.go().finished is RunStatus.FAILED
 
 
@@ -210,7 +220,7 @@ def test_a_hasty_list_stops_its_chunks_at_the_first_failure() -> None:
     firsts = [place for _, place in began.chunks]
     stopped = ItemEnd(StepStatus.PENDING)
     told = {item.place: stopped for item in began.chunks["m", 0].items} | {0: DONE, 1: FAILED}
-    assert began.end(("m", 0), told) == [Cancel("m", place) for place in firsts[1:]]
+    assert began.end(("m", 0), told) == [Cancel("m", Chunk(place)) for place in firsts[1:]]
     began.go(dict.fromkeys(range(3000), stopped))
     assert (began.finished, len(began.began)) == (RunStatus.FAILED, CHUNK_ITEMS * LANES)
     assert part_of(began.state().output) is not None
@@ -225,13 +235,13 @@ def test_a_failure_in_one_chunk_leaves_fewer_to_the_next() -> None:
 def test_an_abort_stops_the_chunks_and_keeps_what_is_done() -> None:
     began = fleet(3_000)
     firsts = [place for _, place in began.chunks]
-    assert began.send(AbortRequested("enough", 5.0)) == [Cancel("m", place) for place in firsts]
+    assert began.send(AbortRequested("enough", 5.0)) == [Cancel("m", Chunk(place)) for place in firsts]
     began.go({place: ItemEnd(StepStatus.PENDING) for place in range(100, 3_000)})
     assert (began.finished, began.state().status) == (RunStatus.ABORTED, StepStatus.CANCELLED)
 
 
 @pytest.mark.parametrize(
-    "event", [StepFailed("m", StepError("Terminated", "gone"), 1, 9.0, 0), StepCancelled("m", 9.0, 0)]
+    "event", [StepFailed("m", StepError("Terminated", "gone"), 1, 9.0, Chunk(0)), StepCancelled("m", 9.0, Chunk(0))]
 )
 def test_a_chunk_that_is_lost_has_failed_with_all_its_items(event: Event) -> None:
     began = fleet(3_000, max_failures=3_000)
@@ -248,8 +258,8 @@ def test_what_comes_twice_or_late_changes_nothing() -> None:
     ends = (DONE,) * len(began.chunks["m", 0].items)
     began.end(("m", 0))
     before = began.state()
-    assert began.send(ChunkEnded("m", 0, ends, 9.0)) == []
-    assert began.send(StepCompleted("m", None, 1, 9.0, 5)) == []
+    assert began.send(ChunkEnded("m", Chunk(0), ends, 9.0)) == []
+    assert began.send(StepCompleted("m", None, 1, 9.0, Item(5))) == []
     assert began.state() == before
 
 
@@ -265,9 +275,9 @@ def test_only_the_failed_items_of_a_long_list_run_again() -> None:
     assert ended.state().status is StepStatus.PARKED
     ended.began.clear()
     commands = ended.send(Resolved("m", Resolution(ResolutionKind.RETRY), 20.0))
-    assert commands == [Start("m", {"n": 5}, 5), Start("m", {"n": 599}, 599), Record("m")]
-    ended.send(StepCompleted("m", {"ok": True}, 1, 21.0, 5))
-    ended.send(StepCompleted("m", {"ok": True}, 1, 21.0, 599))
+    assert commands == [Start("m", {"n": 5}, Item(5)), Start("m", {"n": 599}, Item(599)), Record("m")]
+    ended.send(StepCompleted("m", {"ok": True}, 1, 21.0, Item(5)))
+    ended.send(StepCompleted("m", {"ok": True}, 1, 21.0, Item(599)))
     assert ended.go().finished is RunStatus.COMPLETED
 
 
@@ -347,5 +357,5 @@ def test_definitions_of_nested_runs_leave_less_room_in_a_chunk() -> None:
     began = Fleet((mapped("m", items, workflow={"id": "other", "inputs": {"x": "y" * 10_000}}, max_concurrency=1),))
     began.run.nested_bytes = 1_400_000
     assert len(began.chunks.popitem()[1].items) > 10
-    began.send(ChunkEnded("m", 0, (DONE,) * len(began.commands[0].items), 2.0))  # type: ignore[union-attr]
+    began.send(ChunkEnded("m", Chunk(0), (DONE,) * len(began.commands[0].items), 2.0))  # type: ignore[union-attr]
     assert len(began.chunks.popitem()[1].items) == 10

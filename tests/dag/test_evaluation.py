@@ -70,7 +70,7 @@ def outcome(code: Callable[[dict[str, Json]], Any], values: dict[str, Json]) -> 
     try:
         found: object = repr(plain(code({**values, WORK: work})))
     except ExpressionError as error:
-        found = (type(error), error.message, error.former)
+        found = (type(error), error.message)
     except FAULTS as error:
         found = (type(error), str(error))
     return found, work.spent

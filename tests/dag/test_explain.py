@@ -28,6 +28,7 @@ from dag.rewind import begin
 from dag.scheduler import advance
 from dag.state import Answer, RunState, RunStatus, StepError, StepStatus
 from dag.values import Json
+from tests.dag.kinds import part_at
 
 BROKEN = StepError("ConnectionError", "no network")
 KINDS = {"handler", "wait", "human", "workflow", "abort", "switch"}
@@ -48,11 +49,11 @@ def told(plan: Plan, run: RunState, step: str) -> StepExplanation:
 
 
 def done(step: str, output: Json = None, item: int | None = None) -> StepCompleted:
-    return StepCompleted(step, output or {}, 1, 110.0, item)
+    return StepCompleted(step, output or {}, 1, 110.0, part_at(item))
 
 
 def failed(step: str, item: int | None = None) -> StepFailed:
-    return StepFailed(step, BROKEN, 4, 111.0, item)
+    return StepFailed(step, BROKEN, 4, 111.0, part_at(item))
 
 
 def after(*parents: str, **fields: Json) -> dict[str, Json]:
@@ -482,7 +483,7 @@ def test_a_page_never_takes_more_than_a_query_can_carry() -> None:
     long = StepError("ValueError", "x" * 5_000)
     for number in range(30):
         for item in range(60):
-            advance(plan, run, StepFailed(f"s{number}", long, 1, 110.0, item))
+            advance(plan, run, StepFailed(f"s{number}", long, 1, 110.0, part_at(item)))
     found = pages(plan, run, 500)
     assert len(found) > 1
     assert [step for page in found for step in page.steps] == [step["id"] for step in steps]

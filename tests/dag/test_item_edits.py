@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from dag.definition import Definition
 from dag.fan import inline_bytes
 from dag.inputs import MisfitError
-from dag.messages import Resolution, ResolutionKind, Resolved, Start, StartChunk, StepCompleted
+from dag.messages import Item, Resolution, ResolutionKind, Resolved, Start, StartChunk, StepCompleted
 from dag.parking import resolution_problem, resolution_problems
 from dag.plan import compile_plan
 from dag.report import report_of
@@ -49,7 +49,7 @@ def resolve(world: World, edit: Edit) -> list[Json]:
     """Give a parked list's items something; return the configs of what begins, with their places."""
     commands = world.send(Resolved("a", Resolution(edit.kind, edit.value, "ann"), world.tick()))
     return [
-        (command.item, command.config) for command in commands if isinstance(command, Start) and command.step == "a"
+        (command.part, command.config) for command in commands if isinstance(command, Start) and command.step == "a"
     ]
 
 
@@ -62,8 +62,8 @@ def statuses(world: World) -> list[str]:
 def test_a_parked_list_goes_on_with_what_its_items_are_given() -> None:
     world = parked(1, 2, 3)
     edit = items(x={"config": {"n": "mended"}}, y={"output": {"n": 7}}, z={"skip": True})
-    assert resolve(world, edit) == [(1, {"n": "mended"})]
-    world.send(StepCompleted("a", {"n": "mended"}, 1, world.tick(), 1))
+    assert resolve(world, edit) == [(Item(1), {"n": "mended"})]
+    world.send(StepCompleted("a", {"n": "mended"}, 1, world.tick(), Item(1)))
     assert statuses(world) == ["completed", "completed", "completed", "skipped"]
     told = world.states["a"].output
     assert (told["total"], told["completed"], told["failed"]) == (4, 3, 0)
@@ -80,7 +80,10 @@ def test_a_parked_list_goes_on_with_what_its_items_are_given() -> None:
 
 
 def test_items_that_are_given_nothing_run_again_as_they_were() -> None:
-    assert resolve(parked(1, 3), items(z={"config": {"n": "mended"}})) == [(1, {"n": "x"}), (3, {"n": "mended"})]
+    assert resolve(parked(1, 3), items(z={"config": {"n": "mended"}})) == [
+        (Item(1), {"n": "x"}),
+        (Item(3), {"n": "mended"}),
+    ]
 
 
 def test_a_list_whose_items_need_no_work_is_over_at_once() -> None:
@@ -94,10 +97,13 @@ def test_an_item_keeps_its_config_however_often_it_is_tried_again() -> None:
     resolve(world, items(x={"config": {"n": "mended"}}, z={"config": {}}))
     for place in (1, 3):
         world.send(world.answer(f"a[{place}]"))
-    assert resolve(world, Edit(ResolutionKind.RETRY)) == [(1, {"n": "mended"}), (3, {})]
+    assert resolve(world, Edit(ResolutionKind.RETRY)) == [(Item(1), {"n": "mended"}), (Item(3), {})]
     for place in (1, 3):
         world.send(world.answer(f"a[{place}]"))
-    assert resolve(world, items(z={"config": {"n": "other"}})) == [(1, {"n": "mended"}), (3, {"n": "other"})]
+    assert resolve(world, items(z={"config": {"n": "other"}})) == [
+        (Item(1), {"n": "mended"}),
+        (Item(3), {"n": "other"}),
+    ]
 
 
 def test_an_item_that_was_skipped_stays_so_until_it_is_given_a_config() -> None:
@@ -105,7 +111,7 @@ def test_an_item_that_was_skipped_stays_so_until_it_is_given_a_config() -> None:
     resolve(world, items(z={"skip": True}))
     world.send(world.answer("a[1]"))
     assert statuses(world) == ["completed", "failed", "completed", "skipped"]
-    assert resolve(world, items(z={"config": {"n": 1}}, x={"skip": True})) == [(3, {"n": 1})]
+    assert resolve(world, items(z={"config": {"n": 1}}, x={"skip": True})) == [(Item(3), {"n": 1})]
 
 
 def test_a_run_that_ended_goes_on_with_what_items_are_given() -> None:
@@ -127,7 +133,7 @@ def test_a_config_is_kept_for_the_next_retry_of_the_run() -> None:
     again = gone_on(retried(ended(listed(), *failing(1)), {"a": items(x={"config": {}})}), listed(), *failing(1))
     third = gone_on(retried(again), listed())
     starts = [command for _, commands in third.trace for command in commands if isinstance(command, Start)]
-    assert starts[0] == Start("a", {}, 1)
+    assert starts[0] == Start("a", {}, Item(1))
 
 
 def test_a_list_that_needs_no_work_is_new() -> None:
@@ -236,9 +242,9 @@ def test_every_item_is_kept_or_given_or_runs_again(broken: set[int], again: set[
     begun = resolve(waiting, items(**given))
     gone = gone_on(retried(over, {"a": items(**given)}), listed(), *failing(*again))
     starts = [command for _, commands in gone.trace for command in commands if isinstance(command, Start)]
-    assert begun == [(start.item, start.config) for start in starts if start.step == "a"]
+    assert begun == [(start.part, start.config) for start in starts if start.step == "a"]
     expected = [place for place in sorted(broken) if "config" in given.get(KEYS[place], {"config": None})]
-    assert [place for place, _ in begun] == expected
+    assert [part for part, _ in begun] == [Item(place) for place in expected]
     for told in gone.states["a"].output["items"]:
         edit = given.get(told["key"], {})
         if "config" not in edit and edit:

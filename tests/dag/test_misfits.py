@@ -1,6 +1,6 @@
-"""What expressions tell of values that do not fit, and what runs that began before are told."""
+"""Errors of expressions whose values do not fit."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import pytest
 
@@ -49,57 +49,17 @@ def test_of_a_value_that_is_at_hand_in_part_no_more_is_told(text: str) -> None:
     assert fault(text, Partly(VALUES)).message == f"`{text}`: 'a' has no 'totl'"
 
 
-@pytest.mark.parametrize(
-    ("text", "former"),
-    [
-        ("a.totl", "'a' has no 'totl'"),
-        ("a.totl > 1", "'dict object' has no attribute 'totl'"),
-        ("b > 1", "'b' is undefined"),
-        ("b", "'b' has no value here"),
-        ("a.total > 'x'", "'>' not supported between instances of 'int' and 'str'"),
-        ("a.total in 5", "argument of type 'int' is not iterable"),
-        ("a.total | first", "'int' object is not iterable"),
-        ("[] | max", "No aggregated item, sequence was empty."),
-        ("a.total % 0", "integer modulo by zero"),
-        ("'x' + 1", "`+` needs numbers, got the text 'x'"),
-        ("-a", "bad operand type for unary -: 'dict'"),
-        ("1 if false", "a missing value (`if` without `else`) is not a JSON value"),
-        ("(1 if false) + 1", "`+` needs numbers, got a Undefined"),
-        ("{1: 2}", "an object is not a JSON value"),
-    ],
-)
-def test_a_run_of_before_is_told_in_the_words_of_before(text: str, former: str) -> None:
-    error = fault(text, Known(VALUES))
-    assert (error.told(1), error.told(2)) == (f"`{text}`: {former}", error.message)
-    assert error.message != error.former
-
-
 def test_a_lack_names_its_place_only_if_it_is_known() -> None:
-    path: Path = ("a", "b")
-    error = LackError({}, "b", "former")
-    assert error.message == "an object has no 'b': it is empty"
-    assert error.of(f"'{path[0]}'", is_whole=True).message == "'a' has no 'b': it is empty"
-
-
-def test_what_was_meant_is_looked_for_only_for_whom_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
-
-    def nearest(key: str, names: Iterable[Json]) -> str:
-        asked.append(key)
-        return str(next(iter(names)))
-
-    monkeypatch.setattr("dag.misfits._nearest", nearest)
-    error = fault("a.totl > 1", Known(VALUES)).within("config")
-    assert error.told(1) == "config: `a.totl > 1`: 'dict object' has no attribute 'totl'"
-    assert asked == []
-    assert "did you mean 'total'" in error.told(2) == error.message
-    assert asked == ["totl"]
+    error = LackError({}, "b")
+    assert error.of(is_whole=True).message == "an object has no 'b': it is empty"
+    assert error.of("'a'", is_whole=True).message == "'a' has no 'b': it is empty"
+    assert error.of("'a'", is_whole=False).message == "'a' has no 'b'"
 
 
 @pytest.mark.parametrize("meant", [f"key_{MOST_COMPARED}_", "k" * 60])
 def test_what_was_meant_is_looked_for_among_few_short_keys(meant: str) -> None:
     found: dict[str, Json] = {f"{n}": n for n in range(MOST_COMPARED - (len(meant) > SHOWN_CHARACTERS))} | {meant: 1}
-    assert "did you mean" not in LackError(found, meant[:-1], "former").message
+    assert "did you mean" not in LackError(found, meant[:-1]).of(is_whole=True).message
 
 
 def test_a_key_that_is_itself_missing_is_told() -> None:

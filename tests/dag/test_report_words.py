@@ -13,6 +13,7 @@ from dag.messages import (
     AbortRequested,
     Event,
     GoOn,
+    Item,
     Resolution,
     ResolutionKind,
     Resolved,
@@ -112,10 +113,10 @@ def test_asking_leaves_the_run_as_it_is() -> None:
     """What expressions take counts towards a turn's work: a question that counted would change what is decided."""
     condition = {"when": "inputs.amount > 1", "branch": "same"}
     plan, run = played([{"id": "a", "switch": [condition, condition, {"else": "same"}]}])
-    before = run.spent
+    before = run.turn.spent
     assert report(plan, run).steps["a"].why
     assert explain_run(plan, run, "told.1").steps
-    assert run.spent == before
+    assert run.turn.spent == before
 
 
 def test_no_more_is_explained_than_a_turn_has_time_for() -> None:
@@ -136,11 +137,11 @@ def test_no_more_is_explained_than_a_turn_has_time_for() -> None:
 def test_a_report_explains_no_more_than_the_turn_that_ends_a_run_has_time_for() -> None:
     steps = [noop(f"s{number}", "a", condition="a.n > 100") for number in range(100)]
     plan, run = played([noop("a"), *steps], StepCompleted("a", {"n": 7}, 1, 110.0))
-    run.loaded = {("other", "x", number): Found(("other", "x", number), 1) for number in range(5_000)}
-    told, before = report(plan, run), run.spent
+    run.transfers.loaded = {("other", "x", number): Found(("other", "x", number), 1) for number in range(5_000)}
+    told, before = report(plan, run), run.turn.spent
     assert 0 < told.unexplained < 101
     assert sum(not step.why for step in told.steps.values()) == told.unexplained
-    assert run.spent == before
+    assert run.turn.spent == before
 
 
 def test_a_run_that_has_not_begun_is_told() -> None:
@@ -150,7 +151,7 @@ def test_a_run_that_has_not_begun_is_told() -> None:
 
 def test_a_step_that_is_left_to_a_later_turn_is_told() -> None:
     plan, run = played([noop("a"), noop("b", "a", condition="inputs.amount > 1")])
-    run.spent, run.begun_at = MAX_TURN_WORK, 110.0
+    run.turn.spent, run.turn.begun_at = MAX_TURN_WORK, 110.0
     assert GoOn() in advance(plan, run, StepCompleted("a", {}, 1, 110.0))
     assert report(plan, run).steps["b"].why[-1] == "it has not begun: the run has not come to it yet"
 
@@ -201,8 +202,8 @@ def test_a_step_that_succeeded_in_the_end_tells_how_earlier_attempts_failed() ->
 
 def test_of_a_list_the_last_of_its_items_earlier_errors_are_told() -> None:
     listed = noop("a", for_each={"items": [1, 2, 3], "max_concurrency": 2})
-    recovered = StepCompleted("a", {}, 3, 110.0, 1, earlier=earlier(1, 2))
-    told = report(*played([listed], recovered, StepFailed("a", BROKEN, 5, 110.0, 0, earlier(1, 2, 3, 4))))
+    recovered = StepCompleted("a", {}, 3, 110.0, Item(1), earlier=earlier(1, 2))
+    told = report(*played([listed], recovered, StepFailed("a", BROKEN, 5, 110.0, Item(0), earlier(1, 2, 3, 4))))
     assert list(told.steps["a"].why) == [
         ROOT,
         "of 3 items 1 completed, 1 failed, 1 running; failed: 0",
@@ -244,7 +245,7 @@ def test_a_step_that_completes_once_it_is_tried_again_had_time_enough() -> None:
 @pytest.mark.parametrize("last", [True, False])
 def test_a_list_says_that_some_items_had_no_time_for_another_attempt(last: bool) -> None:
     listed = noop("a", for_each={"items": [1, 2]}, total_timeout_seconds=90)
-    over, done = StepFailed("a", BROKEN, 2, 110.0, 0, out_of_time=True), StepCompleted("a", {}, 3, 111.0, 1)
+    over, done = StepFailed("a", BROKEN, 2, 110.0, Item(0), out_of_time=True), StepCompleted("a", {}, 3, 111.0, Item(1))
     told = report(*played([listed], *((done, over) if last else (over, done))))
     assert told.steps["a"].why[-1] == (
         "attempts made: 5 for all items, of at most 4 for each; for some, the 90 s for all attempts left no time for "
@@ -303,8 +304,8 @@ def test_a_question_that_nobody_was_handed_tells_its_time_in_its_error() -> None
 
 def test_items_that_were_stopped_are_counted_as_that_beside_those_that_never_began() -> None:
     items = {"id": "page", "handler": "noop", "for_each": {"items": [1, 2, 3, 4], "max_concurrency": 2}}
-    events = (StepCompleted("page", {}, 1, 101.0, 0), AbortRequested("enough", 102.0))
-    plan, run = played([items], *events, StepCancelled("page", 103.0, 1), StepCancelled("page", 103.0, 2))
+    events = (StepCompleted("page", {}, 1, 101.0, Item(0)), AbortRequested("enough", 102.0))
+    plan, run = played([items], *events, StepCancelled("page", 103.0, Item(1)), StepCancelled("page", 103.0, Item(2)))
     step = report(plan, run).steps["page"]
     assert step.items == ItemCounts(total=4, completed=1, failed=0, running=0, cancelled=2)
     assert "of 4 items 1 completed, 0 failed, 0 running, 2 cancelled, 1 not started" in step.why

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dag.definition import Definition, Step
 from dag.messages import (
-    COMPENSATION,
+    Item,
     Record,
     ResolutionKind,
     RunStarted,
@@ -19,6 +19,7 @@ from dag.messages import (
     StepFailed,
     Store,
     Stored,
+    Undo,
 )
 from dag.plan import compile_plan
 from dag.retry import Edit, Fate, Retry, Who, edit_problems, plan_retry, renew_context
@@ -260,8 +261,8 @@ def test_a_completed_run_does_its_failed_items_again_and_what_follows_from_them(
 def test_the_items_of_a_stored_list_are_kept_for_those_that_failed() -> None:
     world = World(definition(step("a", for_each={"items": ["x", "y"], "max_failures": 1})))
     world.start()
-    world.send(StepCompleted("a", "z" * 70_000, 1, 2.0, 0))
-    [store] = world.send(StepFailed("a", StepError("Broken", "y broke"), 1, 3.0, 1))
+    world.send(StepCompleted("a", "z" * 70_000, 1, 2.0, Item(0)))
+    [store] = world.send(StepFailed("a", StepError("Broken", "y broke"), 1, 3.0, Item(1)))
     assert isinstance(store, Store)
     world.send(Stored("a", {"$stored": {}}, 4.0))
     assert world.run.outcome is RunStatus.COMPLETED
@@ -270,15 +271,14 @@ def test_the_items_of_a_stored_list_are_kept_for_those_that_failed() -> None:
     assert [(item.value, item.output is None) for item in fan.items] == [("x", False), ("y", True)]
 
 
-def test_a_run_of_before_is_not_undone_where_its_outputs_fail() -> None:
+def test_a_run_whose_outputs_fail_is_undone() -> None:
     document = definition(step("a", compensate={"handler": "undo"})).model_copy(update={"outputs": {"n": "{{ a.no }}"}})
-    for semantics, begun in ((1, []), (2, [Start("a", {}, COMPENSATION)])):
-        plan = compile_plan(document, semantics)
-        run = begin(plan, {}, {})
-        advance(plan, run, RunStarted(1.0))
-        commands = advance(plan, run, StepCompleted("a", {}, 1, 2.0))
-        assert [command for command in commands if isinstance(command, Start)] == begun
-        assert (run.outcome is None) is bool(begun)
+    plan = compile_plan(document)
+    run = begin(plan, {}, {})
+    advance(plan, run, RunStarted(1.0))
+    commands = advance(plan, run, StepCompleted("a", {}, 1, 2.0))
+    assert [command for command in commands if isinstance(command, Start)] == [Start("a", {}, Undo())]
+    assert run.outcome is None
 
 
 def test_a_failed_run_does_not_do_again_what_it_tolerated() -> None:

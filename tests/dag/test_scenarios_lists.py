@@ -12,6 +12,7 @@ from dag.messages import (
     AbortRequested,
     Cancel,
     Finish,
+    Item,
     PauseRequested,
     Record,
     ResumeRequested,
@@ -54,8 +55,8 @@ def test_each_item_has_its_own_config_and_the_output_tells_of_all_in_the_lists_o
         inputs={"all": 1},
     )
     assert world.trace[-1][1] == [
-        Start("m", {"n": 5, "at": 0, "all": 1}, 0),
-        Start("m", {"n": 6, "at": 1, "all": 1}, 1),
+        Start("m", {"n": 5, "at": 0, "all": 1}, Item(0)),
+        Start("m", {"n": 6, "at": 1, "all": 1}, Item(1)),
     ]
     world.send(broke("m", item=1))
     assert world.send(done("m", {"y": 1}, item=0)) == [Finish(RunStatus.COMPLETED)]
@@ -146,7 +147,7 @@ def test_items_take_slots_of_the_run_and_leave_them_to_others_beyond_their_windo
 def test_nested_runs_over_a_list_take_no_slots_and_have_their_window() -> None:
     nested = {"id": "other", "inputs": {"n": "{{ item }}"}}
     world = begun(mapped("m", THREE, workflow=nested, max_concurrency=2), step("a"), max_concurrency=1)
-    assert world.trace[-1][1] == [Start("m", {"n": "x"}, 0), Start("m", {"n": "y"}, 1), Start("a", {})]
+    assert world.trace[-1][1] == [Start("m", {"n": "x"}, Item(0)), Start("m", {"n": "y"}, Item(1)), Start("a", {})]
     assert started(world, done("m", item=0)) == ["m[2]"]
 
 
@@ -174,9 +175,9 @@ def test_collect_runs_every_item_and_then_fails_if_more_than_max_failures_did() 
 
 def test_fail_fast_stops_what_runs_and_starts_nothing_more() -> None:
     world = begun(mapped("m", [*"abcd"], max_concurrency=3, on_item_error="fail_fast"))
-    assert world.send(broke("m", item=1)) == [Cancel("m", 0), Cancel("m", 2)]
+    assert world.send(broke("m", item=1)) == [Cancel("m", Item(0)), Cancel("m", Item(2))]
     assert world.send(done("m", item=2)) == []
-    assert world.send(StepCancelled("m", 5.0, 0)) == [Record("m"), Finish(RunStatus.FAILED)]
+    assert world.send(StepCancelled("m", 5.0, Item(0))) == [Record("m"), Finish(RunStatus.FAILED)]
     told_of = [item["status"] for item in world.states["m"].output["items"]]
     assert told_of == ["cancelled", "failed", "completed", "skipped"]
     message = "1 of 4 items failed: 1; 1: it broke"
@@ -193,13 +194,13 @@ def test_a_broken_item_of_a_hasty_list_leaves_the_other_steps_their_turn() -> No
     """Its offer was once taken back twice, and with it the next step's: an IndexError, or a run that stood still."""
     hasty = mapped("m", [{"n": 1}, {}, {"n": 3}], config={"n": "{{ item.n }}"}, on_item_error="fail_fast")
     world = begun(hasty, step("a"), step("b"))
-    assert world.trace[-1][1] == [Start("m", {"n": 1}, 0), Cancel("m", 0), Start("a", {}), Start("b", {})]
+    assert world.trace[-1][1] == [Start("m", {"n": 1}, Item(0)), Cancel("m", Item(0)), Start("a", {}), Start("b", {})]
     assert world.go().ledger.finished is RunStatus.FAILED
 
 
 def test_an_item_cancelled_behind_our_back_has_failed() -> None:
     world = begun(mapped("m", ["x"]))
-    world.send(StepCancelled("m", 9.0, 0))
+    world.send(StepCancelled("m", 9.0, Item(0)))
     message = "1 of 1 items failed: 0; 0: cancelled from outside the run"
     assert world.states["m"].error == StepError("ItemsFailed", message)
 
@@ -221,8 +222,8 @@ def test_outputs_may_be_as_large_as_is_allowed() -> None:
 
 def test_a_failed_list_fails_a_fast_run_once_its_items_have_ended() -> None:
     world = begun(mapped("m", ["x", "y"], on_item_error="fail_fast"), step("a"), on_failure="fail_fast")
-    assert world.send(broke("m", item=0)) == [Cancel("m", 1)]
-    assert world.send(StepCancelled("m", 3.0, 1)) == [Cancel("a"), Record("m")]
+    assert world.send(broke("m", item=0)) == [Cancel("m", Item(1))]
+    assert world.send(StepCancelled("m", 3.0, Item(1))) == [Cancel("a"), Record("m")]
     assert world.send(StepCancelled("a", 4.0)) == [Finish(RunStatus.FAILED)]
 
 
@@ -232,9 +233,9 @@ def test_a_failed_list_fails_a_fast_run_once_its_items_have_ended() -> None:
 def test_an_abort_stops_every_item_that_runs_and_says_what_had_been_done() -> None:
     world = begun(mapped("m", [*"abcd"], max_concurrency=2))
     world.send(done("m", item=0))
-    assert world.send(AbortRequested("", 3.0)) == [Cancel("m", 1), Cancel("m", 2)]
+    assert world.send(AbortRequested("", 3.0)) == [Cancel("m", Item(1)), Cancel("m", Item(2))]
     world.send(broke("m", item=1))
-    assert world.send(StepCancelled("m", 4.0, 2)) == [Finish(RunStatus.ABORTED)]
+    assert world.send(StepCancelled("m", 4.0, Item(2))) == [Finish(RunStatus.ABORTED)]
     assert (world.states["m"].status, world.states["m"].decided_by) == (StepStatus.CANCELLED, "abort")
     told_of = [item["status"] for item in world.states["m"].output["items"]]
     assert told_of == ["completed", "failed", "cancelled", "skipped"]
@@ -245,7 +246,7 @@ def test_an_abort_stops_every_item_that_runs_and_says_what_had_been_done() -> No
 
 def test_items_that_have_been_asked_to_stop_are_not_asked_again_by_an_abort() -> None:
     world = begun(mapped("m", THREE, on_item_error="fail_fast"), step("a"))
-    assert world.send(broke("m", item=0)) == [Cancel("m", 1), Cancel("m", 2)]
+    assert world.send(broke("m", item=0)) == [Cancel("m", Item(1)), Cancel("m", Item(2))]
     assert world.send(AbortRequested("", 3.0)) == [Cancel("a")]
     assert world.go().ledger.finished is RunStatus.ABORTED
     assert world.states["m"].status is StepStatus.CANCELLED

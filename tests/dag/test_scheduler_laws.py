@@ -8,10 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dag.messages import (
+    WHOLE_STEP,
     AbortRequested,
     Answered,
     CancelRequested,
     Event,
+    Item,
+    Part,
     PauseRequested,
     ResumeRequested,
     RunStarted,
@@ -26,7 +29,7 @@ from dag.state import SETTLED, Answer, RunState, RunStatus, SkipReason, StepErro
 from dag.values import Json
 from tests.dag.definitions import LAW, MOST_ITEMS, Case, cases, picks
 from tests.dag.specification import specify, work_name
-from tests.dag.watch import counters, is_timer, place_of
+from tests.dag.watch import counters, is_timer, part_of
 from tests.dag.world import Picker, World
 
 moments = st.integers(0, 8)
@@ -155,10 +158,10 @@ def test_rewind_reruns_failed_work_and_what_follows_and_nothing_else(
     kept = {step: copy.deepcopy(state) for step, state in first.states.items() if step not in redo}
     done = _items_kept(first, redo)
     second.go(pick)
-    assert {place_of(work)[0] for work in second.ledger.started} <= redo
+    assert {part_of(work)[0] for work in second.ledger.started} <= redo
     assert not second.ledger.started.intersection(done)
     assert {step: second.states[step] for step in kept} == kept
-    lost = {work for work in second.failing - done if place_of(work)[0] not in kept}
+    lost = {work for work in second.failing - done if part_of(work)[0] not in kept}
     late = (second.overdue - kept.keys()) | {step for step in kept if first.states[step].decided_by == "timeout"}
     assert second.fates == specify(case.definition, lost, late)
 
@@ -248,9 +251,10 @@ def _assert_ignored(world: World, steps: list[str]) -> None:
             [item for item in range(len(fan.items)) if work_name(step, item) not in world.ledger.running] if fan else []
         )
         answers: list[Event] = [TimedOut(step, 99.0)]
-        for item in (None, *(idle if fan else [0])):
-            late = StepCompleted(step, "late", 1, 99.0, item), StepFailed(step, error, 1, 99.0, item)
-            answers += [*late, StepCancelled(step, 99.0, item)]
+        parts: list[Part] = [WHOLE_STEP, *map(Item, idle if fan else [0])]
+        for part in parts:
+            late = StepCompleted(step, "late", 1, 99.0, part), StepFailed(step, error, 1, 99.0, part)
+            answers += [*late, StepCancelled(step, 99.0, part)]
         if world.states[step].status in SETTLED or world.ledger.stop or not _is_answerable(world, step):
             answers.append(Answered(step, Answer("late"), 99.0))
         _assert_repeats_are_ignored(world, answers)
@@ -286,7 +290,7 @@ def test_fail_fast_starts_nothing_after_the_first_failure_and_names_it(case: Cas
         assert not (fell and [command for command in commands if isinstance(command, Start)])
         if isinstance(event, StepFailed | StepCancelled):
             answered.add(event.step)
-            fell = fell or (event.step in world.watch.vital and event.item is None)
+            fell = fell or (event.step in world.watch.vital and event.part == WHOLE_STEP)
     vital = {step for step in world.watch.vital if world.states[step].status is StepStatus.FAILED}
     assert (world.ledger.finished is RunStatus.FAILED) == bool(vital)
     assert all(world.states[step].status is not StepStatus.CANCELLED for step in world.watch.order) or vital

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dag.chunk import ChunkRun, Progress
@@ -15,6 +15,7 @@ from dag.fan import LANES, has_work
 from dag.messages import (
     AbortRequested,
     Cancel,
+    Chunk,
     ChunkEnded,
     ChunkThinned,
     Event,
@@ -25,9 +26,7 @@ from dag.messages import (
     StepFailed,
 )
 from dag.state import FanState, ItemEnd, RunStatus, StepStatus
-from dag.values import Json
 from tests.dag.definitions import step
-from tests.dag.kinds import mapped
 from tests.dag.test_chunks import DONE, FAILED, Fleet, fleet
 
 STOPPED = ItemEnd(StepStatus.CANCELLED, attempts=1)
@@ -66,12 +65,12 @@ class Shell:
         for first, chunk in self.chunks.items():
             self.running |= {self.places[first][number]: (first, number) for number in chunk.begin()}
         assert self.fan.width <= self.fan.window
-        assert self.fleet.run.slots_used <= self.fleet.plan.max_concurrency
+        assert self.fleet.run.counters.slots_used <= self.fleet.plan.max_concurrency
         running = Counter(first for first, _ in self.running.values())
         assert all(running[first] <= chunk.width for first, chunk in self.fan.chunks.items())
         each = self.fleet.steps[0].for_each
         is_offered = each is not None and self.fleet.run.outcome is None and has_work(self.fan, each)
-        assert self.fleet.run.ready.count(0) == is_offered
+        assert self.fleet.run.counters.ready.count(0) == is_offered
 
     def end_item(self, place: int, ended: ItemEnd = DONE) -> None:
         first, number = self.running.pop(place)
@@ -81,14 +80,14 @@ class Shell:
         if first in self.chunks and self.chunks[first].is_over:
             chunk = self.chunks.pop(first)
             self.fleet.chunks.pop(("m", first))
-            self.fleet.send(ChunkEnded("m", first, tuple(chunk.ends), 9.0))
+            self.fleet.send(ChunkEnded("m", Chunk(first), tuple(chunk.ends), 9.0))
         self.begin()
 
     def tell(self, first: int) -> None:
         """Let a chunk tell of its places, if there is something to tell."""
         if self.chunks[first].has_thinned:
             told = self.chunks[first].tell()
-            self.letters.append(ChunkThinned("m", first, told.running, told.completed, told.failed, 9.0))
+            self.letters.append(ChunkThinned("m", Chunk(first), told.running, told.completed, told.failed, 9.0))
             self.words += 1
 
     def read(self) -> None:
@@ -124,6 +123,7 @@ class Shell:
                     return self
 
 
+@settings(deadline=None)
 @given(
     count=st.integers(CHUNK_ITEMS + 1, 900),
     window=st.integers(1, 30),
@@ -152,7 +152,7 @@ def test_items_that_take_long_keep_no_other_from_its_end(
     shell.settle()
     assert sorted([*shell.ended, *held]) == list(range(count))
     assert sorted(shell.running) == sorted(held)
-    assert shell.fleet.run.slots_used == len(held)
+    assert shell.fleet.run.counters.slots_used == len(held)
     shell.held = ()
     shell.settle().fleet.go()
     assert shell.fleet.finished is RunStatus.COMPLETED
@@ -179,7 +179,7 @@ def test_a_few_free_places_go_to_a_chunk_that_has_more_to_do() -> None:
     began = fleet(3_000)
     firsts = list(began.state().fan.chunks)  # type: ignore[union-attr]
     assert began.widths == [5, 5, 5, 5]
-    assert began.send(ChunkThinned("m", 0, 4, 246, 0, 9.0)) == []
+    assert began.send(ChunkThinned("m", Chunk(0), 4, 246, 0, 9.0)) == []
     fan = began.state().fan
     assert fan is not None
     assert [fan.chunks[first].width for first in firsts] == [4, 5, 5, 6]
@@ -187,14 +187,14 @@ def test_a_few_free_places_go_to_a_chunk_that_has_more_to_do() -> None:
 
 def test_enough_free_places_begin_the_next_chunk() -> None:
     began = fleet(3_000)
-    (command,) = began.send(ChunkThinned("m", 0, 1, 249, 0, 9.0))
+    (command,) = began.send(ChunkThinned("m", Chunk(0), 1, 249, 0, 9.0))
     assert isinstance(command, StartChunk)
     assert (command.width, len(began.chunks)) == (4, LANES + 1)
 
 
 def test_what_a_chunk_tells_is_counted_until_it_ends() -> None:
     began = fleet(3_000, max_failures=9)
-    began.send(ChunkThinned("m", 0, 1, 240, 9, 9.0))
+    began.send(ChunkThinned("m", Chunk(0), 1, 240, 9, 9.0))
     fan = began.state().fan
     assert fan is not None
     counts = counts_of(fan)
@@ -206,23 +206,23 @@ def test_what_a_chunk_tells_is_counted_until_it_ends() -> None:
 
 def test_failures_that_are_told_leave_fewer_to_the_next_chunk_and_stop_the_list() -> None:
     began = fleet(3_000, on_item_error="fail_fast", max_failures=5)
-    (command,) = began.send(ChunkThinned("m", 0, 1, 245, 4, 9.0))
+    (command,) = began.send(ChunkThinned("m", Chunk(0), 1, 245, 4, 9.0))
     assert isinstance(command, StartChunk)
     assert command.stop_after == 1
     firsts = [first for _, first in began.chunks]
-    told = began.send(ChunkThinned("m", firsts[1], 1, 247, 2, 9.0))
-    assert told == [Cancel("m", first) for first in firsts]
+    told = began.send(ChunkThinned("m", Chunk(firsts[1]), 1, 247, 2, 9.0))
+    assert told == [Cancel("m", Chunk(first)) for first in firsts]
 
 
 @pytest.mark.parametrize(
     "event",
     [
-        ChunkThinned("m", 0, 5, 0, 0, 9.0),
-        ChunkThinned("m", 0, 9, 0, 0, 9.0),
-        ChunkThinned("m", 7, 1, 0, 0, 9.0),
-        ChunkThinned("m", 0, -1, 0, 0, 9.0),
-        ChunkThinned("a", 0, 1, 0, 0, 9.0),
-        ChunkThinned("gone", 0, 1, 0, 0, 9.0),
+        ChunkThinned("m", Chunk(0), 5, 0, 0, 9.0),
+        ChunkThinned("m", Chunk(0), 9, 0, 0, 9.0),
+        ChunkThinned("m", Chunk(7), 1, 0, 0, 9.0),
+        ChunkThinned("m", Chunk(0), -1, 0, 0, 9.0),
+        ChunkThinned("a", Chunk(0), 1, 0, 0, 9.0),
+        ChunkThinned("gone", Chunk(0), 1, 0, 0, 9.0),
     ],
 )
 def test_what_tells_nothing_new_changes_nothing(event: Event) -> None:
@@ -234,48 +234,40 @@ def test_what_tells_nothing_new_changes_nothing(event: Event) -> None:
 def test_a_stopped_run_lends_no_places() -> None:
     began = fleet(3_000)
     began.send(AbortRequested("enough", 5.0))
-    assert began.send(ChunkThinned("m", 0, 1, 245, 4, 9.0)) == []
+    assert began.send(ChunkThinned("m", Chunk(0), 1, 245, 4, 9.0)) == []
     stopped = dict.fromkeys(range(3_000), STOPPED)
     assert began.go(stopped).finished is RunStatus.ABORTED
-    assert began.run.slots_used == 0
+    assert began.run.counters.slots_used == 0
 
 
 def test_a_step_beside_a_long_list_takes_a_place_that_came_free() -> None:
     began = fleet(1_000, step("a"), step("b", depends_on=["a"]), limits={"max_concurrency": 21})
     began.send(PauseRequested(4.0))
-    began.send(ChunkThinned("m", 0, 1, 245, 4, 9.0))
+    began.send(ChunkThinned("m", Chunk(0), 1, 245, 4, 9.0))
     began.send(StepCompleted("a", {}, 1, 9.0))
-    assert began.run.slots_used == 16
+    assert began.run.counters.slots_used == 16
     began.send(ResumeRequested(5.0))
-    assert began.run.slots_used == 21
+    assert began.run.counters.slots_used == 21
 
 
 def test_a_chunk_that_thinned_and_is_lost_has_failed_with_all_its_items() -> None:
     began = fleet(3_000, max_failures=3_000)
-    began.send(ChunkThinned("m", 0, 1, 240, 0, 9.0))
+    began.send(ChunkThinned("m", Chunk(0), 1, 240, 0, 9.0))
     count = len(began.chunks.pop(("m", 0)).items)
-    began.send(StepFailed("m", FAILED.error, 1, 9.0, 0))  # type: ignore[arg-type]
+    began.send(StepFailed("m", FAILED.error, 1, 9.0, Chunk(0)))  # type: ignore[arg-type]
     assert (began.state().fan or FanState([])).failed == count
     assert began.go().finished is RunStatus.COMPLETED
-
-
-def test_a_run_of_before_keeps_its_places_until_a_chunk_ends() -> None:
-    items: Json = list(range(3_000))
-    old = Fleet((mapped("m", items, max_concurrency=20),), {"max_concurrency": 20}, semantics=1)
-    assert old.send(ChunkThinned("m", 0, 1, 245, 4, 9.0)) == []
-    assert (old.widths, old.run.slots_used) == ([5, 5, 5, 5], 20)
-    assert old.go().finished is RunStatus.COMPLETED
 
 
 def test_of_a_wide_window_a_few_places_may_stay_free() -> None:
     """Else each item that ends late would cost the run events of its history, and thousands would fill it."""
     began = fleet(3_000, limits={"max_concurrency": 128}, max_concurrency=128)
     assert began.widths == [32] * 4
-    began.send(ChunkThinned("m", 0, 29, 221, 0, 9.0))
+    began.send(ChunkThinned("m", Chunk(0), 29, 221, 0, 9.0))
     fan = began.state().fan
     assert fan is not None
     assert fan.width == 125
-    began.send(ChunkThinned("m", 0, 28, 222, 0, 9.0))
+    began.send(ChunkThinned("m", Chunk(0), 28, 222, 0, 9.0))
     assert fan.width == 128
 
 

@@ -11,9 +11,11 @@ from dag.messages import (
     Command,
     Finish,
     GoOn,
+    Item,
     Load,
     Loaded,
-    NotMoved,
+    NotLoaded,
+    NotStored,
     Record,
     Resolution,
     ResolutionKind,
@@ -29,7 +31,20 @@ from dag.report import report_of
 from dag.rewind import load, rewind, save
 from dag.scheduler import advance
 from dag.state import RunStatus, StepError, StepStatus
-from dag.stored import MAX_INLINE_BYTES, Lack, Part, Path, Piece, has_parts, part_of, parts_in
+from dag.stored import (
+    MAX_INLINE_BYTES,
+    ForOutputs,
+    ForStep,
+    ForUndo,
+    Lack,
+    Part,
+    Path,
+    Piece,
+    Reader,
+    has_parts,
+    part_of,
+    parts_in,
+)
 from dag.values import Json
 from tests.dag.definitions import definition, step
 from tests.dag.kinds import begun, broke, done, error_of, mapped, wait
@@ -56,19 +71,19 @@ def asked(world: World) -> tuple[Part, ...]:
     return tuple(part for command in world.trace[-1][1] if isinstance(command, Load) for part in command.parts)
 
 
-def loaded(world: World, *found: Json, step: str = "b") -> list[Command]:
-    """Bring what the last Load of the step asked for: values, or a Piece that says what is there instead."""
+def loaded(world: World, *found: Json, reader: Reader = ForStep("b")) -> list[Command]:  # noqa: B008 - a constant
+    """Bring what the reader's last Load asked for: values, or a Piece that says what is there instead."""
     asked_for = next(
         command
         for _, commands in reversed(world.trace)
         for command in commands
-        if isinstance(command, Load) and command.step == step
+        if isinstance(command, Load) and command.reader == reader
     )
     pieces = (
         value if isinstance(value, Piece) else Piece(_as_they_lead(part), value)
         for part, value in zip(asked_for.parts, found, strict=True)
     )
-    return world.send(Loaded(step, tuple(pieces), 9.0))
+    return world.send(Loaded(reader, tuple(pieces), 9.0))
 
 
 def _as_they_lead(part: Part) -> Path:
@@ -89,7 +104,7 @@ def test_a_retry_tells_what_it_can_of_a_switch_that_read_stored_values() -> None
     world = World(definition(*steps))
     world.start()
     world.send(done("a", MARK))
-    loaded(world, 5, "z", step="r")
+    loaded(world, 5, "z", reader=ForStep("r"))
     world.send(broke("c"))
     again = rewind(world.plan, load(world.plan, save(world.plan, world.run)))
     advance(world.plan, again, RunStarted(20.0))
@@ -139,7 +154,7 @@ def test_an_expression_has_only_what_it_names_loaded(expression: str, parts: lis
 def test_a_step_is_judged_once_it_can_read() -> None:
     world = reading(condition="a.total > 10", config={"x": "{{ a.lines[1].n * 2 }}"})
     assert (asked(world), world.states["b"].status) == ((at("total"),), StepStatus.PENDING)
-    assert loaded(world, 11) == [Load("b", (at("lines", 1, "n"),))]
+    assert loaded(world, 11) == [Load(ForStep("b"), (at("lines", 1, "n"),))]
     assert loaded(world, 21) == [Start("b", {"x": 42})]
 
 
@@ -156,7 +171,7 @@ def test_what_was_loaded_is_not_loaded_again() -> None:
     )
     world.start()
     world.send(done("a", MARK))
-    assert world.trace[-1][1] == [Load("b", (at("x"),))]
+    assert world.trace[-1][1] == [Load(ForStep("b"), (at("x"),))]
     assert loaded(world, 1) == [Start("b", {"x": 2}), Start("c", {"x": 2})]
     later = World(definition(step("a"), step("b", "a", config=SUM), step("c", "b", config={"x": "{{ a.x + 2 }}"})))
     later.start()
@@ -181,15 +196,18 @@ def test_what_needs_a_part_that_is_not_there_fails() -> None:
 
 def test_a_value_that_cannot_be_loaded_fails_the_step() -> None:
     world = reading(config=SUM)
-    assert world.send(NotMoved("b", AWAY, 9.0)) == [Record("b"), Finish(RunStatus.FAILED)]
+    assert world.send(NotLoaded(ForStep("b"), AWAY, 9.0)) == [Record("b"), Finish(RunStatus.FAILED)]
     assert world.states["b"].error == AWAY
 
 
 def test_a_step_that_could_not_read_can_be_tried_again() -> None:
     world = reading(config=SUM, on_failure="park")
-    world.send(NotMoved("b", AWAY, 9.0))
+    world.send(NotLoaded(ForStep("b"), AWAY, 9.0))
     assert world.states["b"].status is StepStatus.PARKED
-    assert world.send(Resolved("b", Resolution(ResolutionKind.RETRY), 10.0)) == [Record("b"), Load("b", (at("x"),))]
+    assert world.send(Resolved("b", Resolution(ResolutionKind.RETRY), 10.0)) == [
+        Record("b"),
+        Load(ForStep("b"), (at("x"),)),
+    ]
     assert loaded(world, 1) == [Start("b", {"x": 2})]
 
 
@@ -222,9 +240,9 @@ def test_a_stored_list_is_loaded_for_its_items() -> None:
     world.send(done("a", MARK))
     assert asked(world) == (at("rows"),)
     rows = at("rows").to_json()
-    assert loaded(world, [{"n": 1}, {"n": 2}], step="m") == [
-        Start("m", {"n": 1, "all": rows}, 0),
-        Start("m", {"n": 2, "all": rows}, 1),
+    assert loaded(world, [{"n": 1}, {"n": 2}], reader=ForStep("m")) == [
+        Start("m", {"n": 1, "all": rows}, Item(0)),
+        Start("m", {"n": 2, "all": rows}, Item(1)),
     ]
 
 
@@ -274,9 +292,9 @@ def test_an_output_is_stored_later_where_much_has_begun_at_once() -> None:
     world.send(done("m", "z" * 1_800_000, item=0))
     assert [type(command) for command in world.trace[-1][1]] == [Store]
     world = World(definition(*lists, max_concurrency=20))
-    world.run.begun_at, world.run.begun_bytes = 9.0, 2_500_000  # as if much had begun in this very turn
+    world.run.turn.begun_at, world.run.turn.begun_bytes = 9.0, 2_500_000  # as if much had begun in this very turn
     world.start()
-    world.run.begun_at, world.run.begun_bytes = 9.0, 2_500_000
+    world.run.turn.begun_at, world.run.turn.begun_bytes = 9.0, 2_500_000
     assert world.send(done("m", "z" * 1_800_000, item=0)) == [GoOn()]
     (store,) = world.send(WentOn(10.0))
     assert isinstance(store, Store)
@@ -285,7 +303,7 @@ def test_an_output_is_stored_later_where_much_has_begun_at_once() -> None:
 def test_an_output_that_cannot_be_stored_fails_the_step_and_its_items_are_kept() -> None:
     world = begun(mapped("m", [1]), on_failure="park")
     world.send(done("m", LARGE, item=0))
-    world.send(NotMoved("m", AWAY, 10.0))
+    world.send(NotStored("m", AWAY, 10.0))
     assert (world.states["m"].status, world.states["m"].error) == (StepStatus.PARKED, AWAY)
     (store,) = (
         each for each in world.send(Resolved("m", Resolution(ResolutionKind.RETRY), 11.0)) if isinstance(each, Store)
@@ -307,15 +325,15 @@ GIVEN = {"all": "{{ a.rows }}", "many": "{{ a.rows | length }}", "total": "{{ a.
 
 def test_the_run_s_outputs_are_loaded_where_something_is_made_of_them() -> None:
     world = reading(outputs=GIVEN)
-    assert world.send(done("b")) == [Load("", (at("rows"), at("total"), at("text")), (1, 2))]
-    assert loaded(world, [1, 2, 3], 5, at("text").to_json(), step="") == [Finish(RunStatus.COMPLETED)]
+    assert world.send(done("b")) == [Load(ForOutputs(), (at("rows"), at("total"), at("text")), (1, 2))]
+    assert loaded(world, [1, 2, 3], 5, at("text").to_json(), reader=ForOutputs()) == [Finish(RunStatus.COMPLETED)]
     assert world.run.outputs == {"all": [1, 2, 3], "many": 3, "total": 5, "text": at("text").to_json()}
 
 
 def test_outputs_that_cannot_be_loaded_fail_the_run() -> None:
     world = reading(outputs={"many": "{{ a.rows | length }}"})
     world.send(done("b"))
-    assert world.send(NotMoved("", AWAY, 9.0)) == [Finish(RunStatus.FAILED)]
+    assert world.send(NotLoaded(ForOutputs(), AWAY, 9.0)) == [Finish(RunStatus.FAILED)]
     assert world.run.stop_reason == "outputs: no blob"
 
 
@@ -326,20 +344,20 @@ def undoing() -> World:
     world = World(definition(step("a", compensate=UNDO), step("b", "a")))
     world.start()
     world.send(done("a", MARK))
-    assert world.send(broke("b")) == [Record("b"), Load("a", (at("rows"),))]
+    assert world.send(broke("b")) == [Record("b"), Load(ForUndo("a"), (at("rows"),))]
     return world
 
 
 def test_what_undoes_a_step_reads_first() -> None:
     world = undoing()
-    (start,) = advance(world.plan, world.run, Loaded("a", (Piece(("rows",), [1, 2]),), 9.0))
+    (start,) = advance(world.plan, world.run, Loaded(ForUndo("a"), (Piece(("rows",), [1, 2]),), 9.0))
     assert isinstance(start, Start)
     assert start.config == {"all": at("rows").to_json(), "many": 2}
 
 
 def test_what_cannot_read_undoes_nothing_and_says_so() -> None:
     world = undoing()
-    assert world.send(NotMoved("a", AWAY, 9.0)) == [Record("a"), Finish(RunStatus.FAILED)]
+    assert world.send(NotLoaded(ForUndo("a"), AWAY, 9.0)) == [Record("a"), Finish(RunStatus.FAILED)]
     assert (world.states["a"].compensation, world.states["a"].compensation_error) == (StepStatus.FAILED, AWAY)
 
 
@@ -349,7 +367,7 @@ def test_a_retry_reads_again_what_it_needs() -> None:
     world.send(broke("b"))
     again = World(world.definition)
     again.run = rewind(again.plan, load(again.plan, save(world.plan, world.run)))
-    assert again.start() == [Load("b", (at("x"),))]
+    assert again.start() == [Load(ForStep("b"), (at("x"),))]
 
 
 def test_a_step_that_reads_is_explained() -> None:
@@ -381,7 +399,7 @@ def test_a_failed_step_is_hidden_however_large_its_output_is() -> None:
 
 def test_a_config_given_by_hand_reads_nothing() -> None:
     world = reading(config=SUM, on_failure="park")
-    world.send(NotMoved("b", AWAY, 9.0))
+    world.send(NotLoaded(ForStep("b"), AWAY, 9.0))
     commands = world.send(Resolved("b", Resolution(ResolutionKind.RETRY, {"x": 5}), 10.0))
     assert commands == [Start("b", {"x": 5}), Record("b")]
 
@@ -411,7 +429,10 @@ def test_only_so_much_is_loaded_at_once() -> None:
     world = World(definition(step("a"), *readers, max_concurrency=500))
     world.start()
     assert len(world.send(done("a", MARK))) == MOST_LOADS
-    assert loaded(world, 1, step="s0") == [Start("s0", {"x": 2}), Load(f"s{MOST_LOADS}", (at(f"x{MOST_LOADS}"),))]
+    assert loaded(world, 1, reader=ForStep("s0")) == [
+        Start("s0", {"x": 2}),
+        Load(ForStep(f"s{MOST_LOADS}"), (at(f"x{MOST_LOADS}"),)),
+    ]
 
 
 def test_a_run_that_loads_is_not_waiting() -> None:
@@ -426,5 +447,5 @@ def test_a_skipped_step_that_could_not_read_was_not_undone_badly() -> None:
     world.start()
     world.send(done("a", MARK))
     advance(world.plan, world.run, AbortRequested("enough", 9.0))
-    advance(world.plan, world.run, NotMoved("b", AWAY, 9.0))
+    advance(world.plan, world.run, NotLoaded(ForStep("b"), AWAY, 9.0))
     assert world.run.steps[world.plan.index["b"]].compensation is None

@@ -9,7 +9,6 @@ import pytest
 from dag.definition import OnFailure
 from dag.explain_words import run_words
 from dag.messages import (
-    COMPENSATION,
     AbortRequested,
     CancelRequested,
     Event,
@@ -20,8 +19,9 @@ from dag.messages import (
     StepCancelled,
     StepCompleted,
     StepFailed,
+    Undo,
 )
-from dag.plan import SEMANTICS, compile_plan
+from dag.plan import compile_plan
 from dag.retry import Fate, Retry
 from dag.rewind import begin, save
 from dag.scheduler import advance
@@ -39,7 +39,7 @@ PAID = definition(
 )
 
 
-PLAN = compile_plan(PAID, SEMANTICS)
+PLAN = compile_plan(PAID)
 NO = StepError("ValueError", "no refund")
 
 
@@ -65,10 +65,10 @@ def ended(status: RunStatus, left: Mapping[str, StepStatus]) -> RunState:
 def end_of(step_id: str, left: StepStatus | None) -> Event:
     """Return how undoing a step ends."""
     if left is StepStatus.FAILED:
-        return StepFailed(step_id, NO, 1, 6.0, COMPENSATION)
+        return StepFailed(step_id, NO, 1, 6.0, Undo())
     if left is StepStatus.CANCELLED:
-        return StepCancelled(step_id, 6.0, COMPENSATION)
-    return StepCompleted(step_id, {}, 1, 6.0, COMPENSATION)
+        return StepCancelled(step_id, 6.0, Undo())
+    return StepCompleted(step_id, {}, 1, 6.0, Undo())
 
 
 def undoing(run: RunState) -> Retry:
@@ -94,9 +94,9 @@ def test_what_could_not_be_undone_is_undone_newest_first_and_the_run_ends_as_it_
         "note": "reused: stays as it is: skipped",
     }
     run = retry.state
-    assert advance(PLAN, run, RunStarted(10.0)) == [Start("book", {}, COMPENSATION)]
+    assert advance(PLAN, run, RunStarted(10.0)) == [Start("book", {}, Undo())]
     assert run.status is RunStatus.RUNNING
-    assert advance(PLAN, run, undone("book")) == [Start("load", {}, COMPENSATION)]
+    assert advance(PLAN, run, undone("book")) == [Start("load", {}, Undo())]
     assert advance(PLAN, run, undone("load")) == [Finish(status)]
     assert [state.compensation for state in run.steps[:3]] == [StepStatus.COMPLETED] * 3
     assert (run.outcome, run.stop_reason, run.stopped_by) == (status, before.stop_reason, before.stopped_by)
@@ -105,7 +105,7 @@ def test_what_could_not_be_undone_is_undone_newest_first_and_the_run_ends_as_it_
 
 def test_what_fails_again_is_told_again_and_can_be_tried_again() -> None:
     run = undoing(ended(RunStatus.FAILED, {"load": StepStatus.FAILED})).state
-    assert advance(PLAN, run, RunStarted(10.0)) == [Start("load", {}, COMPENSATION)]
+    assert advance(PLAN, run, RunStarted(10.0)) == [Start("load", {}, Undo())]
     told = advance(PLAN, run, end_of("load", StepStatus.FAILED))
     assert told == [Record("load"), Finish(RunStatus.FAILED)]
     assert undoing(run).fates["load"].fate is Fate.UNDONE
@@ -134,7 +134,7 @@ def test_nothing_is_undone_where_nothing_is_left_to_be(status: RunStatus, left: 
 def test_a_run_that_fails_fast_only_undoes_too() -> None:
     plan = replace(PLAN, on_failure=OnFailure.FAIL_FAST)
     run = plan_undoing(plan, json.loads(json.dumps(save(PLAN, ended(RunStatus.FAILED, STUCK))))).state
-    assert advance(plan, run, RunStarted(10.0)) == [Start("book", {}, COMPENSATION)]
+    assert advance(plan, run, RunStarted(10.0)) == [Start("book", {}, Undo())]
     assert run.stopping is None
 
 

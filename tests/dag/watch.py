@@ -13,6 +13,7 @@ from dag.assignees import approvals_of
 from dag.definition import Definition, Dispatch, OnFailure, Step
 from dag.kinds import Then, WaitFor
 from dag.messages import (
+    WHOLE_STEP,
     AbortRequested,
     Answered,
     Cancel,
@@ -24,9 +25,12 @@ from dag.messages import (
     Event,
     Finish,
     GoOn,
+    Item,
     Load,
     Loaded,
-    NotMoved,
+    NotLoaded,
+    NotStored,
+    Part,
     PauseRequested,
     Record,
     RecordDecision,
@@ -46,6 +50,7 @@ from dag.messages import (
 )
 from dag.plan import Plan, compile_plan
 from dag.state import SETTLED, Answer, RunState, RunStatus, StepState, StepStatus
+from dag.stored import Reader
 from dag.values import Json, canonical
 from tests.dag.specification import work_name
 
@@ -58,10 +63,15 @@ def told_as(state: StepState) -> StepStatus:
     return StepStatus.FAILED if is_stuck else state.status
 
 
-def place_of(work: str) -> tuple[str, int | None]:
-    """Return the step, and which item of it, that a work's name names."""
-    step, _, item = work.rstrip("]").partition("[")
-    return step, int(item) if item else None
+def part_of(work: str) -> tuple[str, Part]:
+    """Return the step, and the part of it, that a work's name names."""
+    step, _, place = work.rstrip("]").partition("[")
+    return step, Item(int(place)) if place else WHOLE_STEP
+
+
+def name_of(step: str, part: Part) -> str:
+    """Return the name of that work."""
+    return work_name(step, part.place if isinstance(part, Item) else None)
 
 
 @dataclass(slots=True)
@@ -83,8 +93,8 @@ class Ledger:
     """What each person has decided of each step that asks people, as JSON."""
     goes_on: bool = False
     """A new turn was asked for, and has not begun."""
-    moving: frozenset[str] = frozenset()
-    """Steps whose values are being loaded or stored."""
+    moving: frozenset[Reader | str] = frozenset()
+    """Readers whose values are being loaded, and steps whose output is being stored."""
     stop: RunStatus | None = None
     finished: RunStatus | None = None
 
@@ -101,7 +111,7 @@ class Ledger:
             case RunStarted():
                 self.begun = True
             case StepCompleted() | StepFailed() | StepCancelled() | TimedOut():
-                self.close(event.step if isinstance(event, TimedOut) else work_name(event.step, event.item))
+                self.close(event.step if isinstance(event, TimedOut) else name_of(event.step, event.part))
             case Answered() | DeadlinePassed():
                 pass  # the command counts: the one that asks a wait to end, or that tells people
             case Resolved(step=step):
@@ -120,8 +130,8 @@ class Ledger:
                 raise AssertionError("a watched list is too short for chunks")
             case WentOn():
                 self.goes_on = False
-            case Loaded(step) | Stored(step) | NotMoved(step):
-                self.moving -= {step}
+            case Loaded(mover) | NotLoaded(mover) | Stored(mover) | NotStored(mover):
+                self.moving -= {mover}
             case _:
                 assert_never(event)
 
@@ -226,25 +236,25 @@ class Watch:
     ) -> None:
         assert ledger.finished is None, f"{command} follows Finish"
         match command:
-            case Start(step, _, item):
-                self._assert_startable(ledger, step, item)
-                work = work_name(step, item)
+            case Start(step, _, part):
+                self._assert_startable(ledger, step, part)
+                work = name_of(step, part)
                 ledger.started |= {work}
                 if self.steps[step].wait or self.steps[step].human:
                     ledger.waiting |= {work}
                 else:
                     ledger.running |= {work}
-            case Cancel(step, item):
-                self._stop(ledger, work_name(step, item), states[step], is_answered=step == answered)
+            case Cancel(step, part):
+                self._stop(ledger, name_of(step, part), states[step], is_answered=step == answered)
             case Record(step):
                 was_resolved = isinstance(event, Resolved) and event.step == step
                 self._record(ledger, step, told_as(states[step]), was_resolved=was_resolved)
             case GoOn():
                 assert not ledger.goes_on, "a new turn is asked for twice"
                 ledger.goes_on = True
-            case Load(step) | Store(step):
-                assert step not in ledger.moving, f"{step or 'outputs'}: values are moved twice at once"
-                ledger.moving |= {step}
+            case Load(mover) | Store(mover):
+                assert mover not in ledger.moving, f"{mover}: values are moved twice at once"
+                ledger.moving |= {mover}
             case StartChunk():
                 raise AssertionError("a watched list is too short for chunks")
             case RecordOverdue() | RecordDecision():
@@ -262,7 +272,7 @@ class Watch:
         if is_answered:
             ledger.waiting -= {work}  # what it says to that is late
             return
-        called_for = ledger.stop is not None or self._is_overfull(place_of(work)[0], state)
+        called_for = ledger.stop is not None or self._is_overfull(part_of(work)[0], state)
         assert called_for, f"{work} is asked to stop, and nothing called for it"
         ledger.asked |= {work}
 
@@ -282,22 +292,22 @@ class Watch:
         if is_news:
             ledger.recorded = ledger.recorded - {(step, StepStatus.PARKED)} | {(step, status)}
 
-    def _assert_startable(self, ledger: Ledger, step: str, item: int | None) -> None:
-        work = work_name(step, item)
+    def _assert_startable(self, ledger: Ledger, step: str, part: Part) -> None:
+        work = name_of(step, part)
         assert ledger.begun, f"{work} starts before the run"
         assert work not in ledger.started, f"{work} starts twice"
         assert not ledger.paused, f"{work} starts while the run is paused"
         assert ledger.stop is None, f"{work} starts while the run is being stopped"
         if step in self.handlers:
             assert self.slots_used(ledger) < self.limit, f"{work} starts beyond max_concurrency"
-        assert (item is not None) == (step in self.fans), f"{work} starts, expected items only of a list"
-        if item is not None:
+        assert isinstance(part, Item) == (step in self.fans), f"{work} starts, expected items only of a list"
+        if isinstance(part, Item):
             items = items_of(ledger.running, step)
             assert len(items) < self.fans[step].max_concurrency, f"{work} starts beyond its step's max_concurrency"
             assert not ledger.asked.intersection(items), f"{work} starts while its step is being stopped"
 
     def slots_used(self, ledger: Ledger) -> int:
-        return sum(place_of(work)[0] in self.handlers for work in ledger.running)
+        return sum(part_of(work)[0] in self.handlers for work in ledger.running)
 
     def _is_overfull(self, step: str, state: StepState) -> bool:
         """Tell whether so many of a step's items failed that the rest must stop."""
@@ -309,7 +319,7 @@ class Watch:
     def _assert_order(self, starts: Sequence[Start], states: Mapping[str, StepState]) -> None:
         for command in starts:
             fan = states[command.step].fan
-            before = fan.items[: command.item] if fan else []
+            before = fan.items[: command.part.place] if fan and isinstance(command.part, Item) else []
             assert all(item.status is not StepStatus.PENDING for item in before), (
                 f"{command} is not in the list's order"
             )
@@ -397,11 +407,11 @@ def _status(ledger: Ledger, states: Mapping[str, StepState]) -> RunStatus:
 
 def counters(plan: Plan, run: RunState) -> Json:
     """Return the derived part of a state, as it is kept. Once a run is being stopped nobody's parents count."""
+    kept = run.counters
     return (
-        run.unsettled_parents,
-        *(run.unsettled_in_layer, sorted(run.ready), sorted(run.ready_free), run.slots_used, run.running),
-        *(run.waiting, run.parked, run.unsettled, run.failures, run.fallen),
-        any(run.unsettled_in_layer[: run.open_layer]),
+        *(kept.unsettled_parents, kept.unsettled_in_layer, sorted(kept.ready), sorted(kept.ready_free)),
+        *(kept.slots_used, kept.running, kept.waiting, kept.parked, kept.unsettled, kept.failures, run.fallen),
+        any(kept.unsettled_in_layer[: kept.open_layer]),
     )
 
 

@@ -9,6 +9,7 @@ from dag.messages import (
     Answered,
     Command,
     Event,
+    Item,
     Resolution,
     ResolutionKind,
     Resolved,
@@ -23,7 +24,7 @@ from dag.scheduler import advance
 from dag.state import Answer, StepError, StepState, StepStatus
 from dag.values import Json
 from tests.dag.specification import Fate, Specified
-from tests.dag.watch import Ledger, Watch, is_timer, place_of
+from tests.dag.watch import Ledger, Watch, is_timer, part_of
 
 
 @dataclass
@@ -75,15 +76,15 @@ class World:
 
     def answer(self, work: str) -> Event:
         """Return how `work` ends."""
-        step, item = place_of(work)
+        step, part = part_of(work)
         if work in self.ledger.asked and step not in self.stubborn:
-            return StepCancelled(step, self.tick(), item)
+            return StepCancelled(step, self.tick(), part)
         if work in self.vanishing:
-            return StepCancelled(step, self.tick(), item)
+            return StepCancelled(step, self.tick(), part)
         if work in self.failing:
-            return StepFailed(step, StepError("Broken", f"{work} broke"), 2, self.tick(), item)
+            return StepFailed(step, StepError("Broken", f"{work} broke"), 2, self.tick(), part)
         if work not in self.ledger.waiting:
-            return StepCompleted(step, {"made_by": work}, 1, self.tick(), item)
+            return StepCompleted(step, {"made_by": work}, 1, self.tick(), part)
         if work in self.overdue or work in self.ledger.asked or is_timer(self.watch.steps[step]):
             return TimedOut(step, self.tick())
         return self.reply(step)
@@ -109,8 +110,8 @@ class World:
         return bool(active)
 
     def _place(self, work: str) -> tuple[int, int]:
-        step, item = place_of(work)
-        return self.watch.rank[step], item or 0
+        step, part = part_of(work)
+        return self.watch.rank[step], part.place if isinstance(part, Item) else 0
 
     def turns(self, count: int, pick: "Picker") -> None:
         for _ in range(count):
@@ -157,4 +158,4 @@ class World:
     @property
     def told(self) -> set[str]:
         """Return what was started, but for the items of hasty steps."""
-        return {work for work in self.ledger.started if not self.is_hasty(place_of(work)[0])}
+        return {work for work in self.ledger.started if not self.is_hasty(part_of(work)[0])}

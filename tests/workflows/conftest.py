@@ -36,6 +36,7 @@ from storage.blobs import BlobStore
 from storage.lake import Lake
 from storage.values import ValueStore
 from tests.stack import Servers
+from tests.workflows.recording import RECORDED_BY
 from worker import workflow_runner
 from workflows.chunk import Chunk
 from workflows.contract import (
@@ -176,16 +177,17 @@ class Bench:
     task_queue: str
     gates: Gates
     recording: str | None
-    """Name under which finished runs are written to tests/histories, if this is a recording session."""
+    """Feature under whose name finished runs are written to tests/histories, in a recording session."""
     sandboxed: bool = True
     """Whether finished runs are replayed in the sandbox, where expressions take several times as long."""
+    written: set[Path] = field(default_factory=set)
+    """Files that this test has recorded."""
 
     async def start(
         self,
         steps: Sequence[dict[str, Json]],
         *,
         inputs: dict[str, Json] | None = None,
-        local: Sequence[str] = (),
         resumed: dict[str, Json] | None = None,
         nested: Sequence[dict[str, Json]] = (),
         started_by: str = "",
@@ -201,7 +203,6 @@ class Bench:
             digest=digest(definition),
             inputs=inputs or {},
             document=document,
-            local_handlers=tuple(local),
             resumed=resumed,
             nested={inner["id"]: pinned(inner) for inner in nested},
             started_by=started_by,
@@ -228,11 +229,15 @@ class Bench:
         return report
 
     async def replay(self, handle: WorkflowHandle[Any, Any], suffix: str = "") -> None:
-        """Replay a history; in a recording session, keep it under the test's name, unless there is one (ADR 15)."""
+        """Replay a history; in a recording session, keep the test's last one under its feature's name (ADR 15).
+
+        A history of an earlier session is never overwritten.
+        """
         history = await handle.fetch_history()
         await replayer(sandboxed=self.sandboxed).replay_workflow(history)
         kept = HISTORIES / f"{self.recording}{suffix}.json"
-        if self.recording and not kept.exists():
+        if self.recording and (kept in self.written or not kept.exists()):
+            self.written.add(kept)
             text = json.dumps(_without_stack_traces(json.loads(history.to_json())), indent=1, sort_keys=True)
             kept.write_text(text + "\n")
 
@@ -275,7 +280,7 @@ async def bench(embedded: Servers, request: pytest.FixtureRequest, tmp_path: Pat
     )
     gates, queue = Gates(), f"test-{uuid.uuid4().hex}"
     name = re.sub(r"\W+", "_", cast(str, request.node.name).removeprefix("test_")).strip("_")
-    recording = name if request.config.getoption("--record-histories") else None
+    recording = RECORDED_BY.get(name) if request.config.getoption("--record-histories") else None
     async with work(client, queue, gates, tools_in(tmp_path)):
         yield Bench(client, queue, gates, recording)
 

@@ -110,8 +110,6 @@ def _words(kind: str, attributes: dict[str, Json]) -> list[str]:
             asked = attributes["acceptedRequest"]["input"]
             given = [each for each in _decoded(asked.get("args", {})) if isinstance(each, str)]
             words += [f"update {asked['name']}", *(f"update {asked['name']} {each}" for each in given)]
-        case "MARKER_RECORDED":
-            words.append(f"marker {attributes['markerName']}")
     return words
 
 
@@ -197,7 +195,6 @@ STAYS = _step(lambda step: step["told"].get("compensation") == "failed")
 KINDS: Mapping[str, Claim] = {
     **{f"{kind} completes": _does(kind) for kind in StepKind if kind is not StepKind.ABORT},
     "abort ends the run": _both(_does(StepKind.ABORT), _happened(status="aborted")),
-    "local handler completes": _happened("marker core_local_activity", status="completed"),
     "wait for signal is answered": _answered("wait", WaitFor.SIGNAL),
     "wait for webhook is answered": _answered("wait", WaitFor.WEBHOOK),
     "wait for timer ends": _step(lambda step: _waits("wait", WaitFor.TIMER)(step) and _is("completed")(step)),

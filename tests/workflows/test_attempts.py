@@ -1,7 +1,5 @@
 """What a run keeps of attempts that failed before a step's last one, on the real server."""
 
-from collections.abc import Sequence
-
 import pytest
 
 from dag.chunks import CHUNK_ITEMS
@@ -52,20 +50,11 @@ async def test_a_step_whose_time_is_up_tells_what_its_attempts_met(bench: Bench)
     assert failures(report) == [error, *no_network(1)]
 
 
-@pytest.mark.parametrize(
-    ("local", "error"),
-    [
-        pytest.param([], "ConnectionError: no network at attempt 1", id="activity"),
-        pytest.param(["flaky"], "Timeout: all attempts together took longer than 2.0 s", id="local"),
-    ],
-)
-async def test_a_step_whose_time_was_too_short_for_another_attempt_says_so(
-    bench: Bench, local: Sequence[str], error: str
-) -> None:
+async def test_a_step_whose_time_was_too_short_for_another_attempt_says_so(bench: Bench) -> None:
     late = {"total_timeout_seconds": 2, "retry_config": {"initial_delay": 60}}
-    report = await bench.run([flaky(times=9) | late], local=local)
+    report = await bench.run([flaky(times=9) | late])
     assert report.steps["a"].why[1:] == (
-        f"its error: {error}",
+        "its error: ConnectionError: no network at attempt 1",
         "attempts made: 1, of at most 4: the 2 s for all attempts left no time for another",
     )
 
@@ -103,8 +92,3 @@ async def test_of_a_list_the_errors_name_their_items(bench: Bench) -> None:
     report = await bench.run([listed])
     assert report.status is RunStatus.COMPLETED
     assert failures(report) == [f"attempt 1 at item {n} failed: ConnectionError: no network at attempt 1" for n in "01"]
-
-
-async def test_of_a_local_step_only_how_many_there_were_is_known(bench: Bench) -> None:
-    report = await bench.run([flaky(times=2)], local=["flaky"])
-    assert failures(report) == ["how 2 earlier attempts failed was not kept"]

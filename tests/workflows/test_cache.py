@@ -56,12 +56,6 @@ async def test_other_inputs_are_other_work(caching: Bench) -> None:
         assert not (await caching.run(steps, inputs={"of": of})).steps["ask"].cached
 
 
-async def test_a_local_step_is_cached_too(caching: Bench) -> None:
-    steps = [step("ask", "echo", config={"of": uuid.uuid4().hex}, cache=CACHE)]
-    reports = [await caching.run(steps, local=["echo"]) for _ in range(2)]
-    assert [report.steps["ask"].cached for report in reports] == [False, True]
-
-
 async def test_each_item_is_looked_for_by_its_own_key(caching: Bench) -> None:
     """By a part of the item: what else is in it does not matter."""
     some = uuid.uuid4().hex

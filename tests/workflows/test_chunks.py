@@ -11,7 +11,7 @@ from dag.counts import ItemCounts
 from dag.definition import Definition, to_json
 from dag.fan import MAX_ITEMS
 from dag.messages import ChunkItem, StartChunk
-from dag.plan import plan_of
+from dag.plan import SEMANTICS, plan_of
 from dag.report import RunReport
 from dag.state import RunStatus, StepStatus
 from dag.values import LONGEST_MESSAGE, Json
@@ -45,7 +45,6 @@ async def test_ten_thousand_items(bench: Bench) -> None:
             ),
         ],
         inputs={"items": list(range(MAX_ITEMS))},
-        local=["echo"],
         limits=LIMITS,
     )
     report = await bench.finish(handle)
@@ -153,6 +152,7 @@ def test_a_chunk_carries_what_is_kept_of_its_own_items() -> None:
         version=1,
         digest="",
         inputs={},
+        semantics=SEMANTICS,
         resumed_inner={name: {} for name in names},
     )
     command = StartChunk("m", (ChunkItem(0, "0", {}), ChunkItem(1, "1", {})), 1, None)

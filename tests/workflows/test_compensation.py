@@ -3,7 +3,7 @@
 import pytest
 
 from dag.definition import Definition
-from dag.plan import SEMANTICS, compile_plan
+from dag.plan import compile_plan
 from dag.rewind import save
 from dag.state import RunStatus, StepStatus
 from dag.undoing import plan_undoing
@@ -117,7 +117,7 @@ async def test_undoing_alone_is_tried_again_and_the_run_ends_as_it_did(bench: Be
         await handle.execute_update(ABORT, args=["enough", False, "ann"])
     before = await bench.finish(handle)
     assert [before.steps[name].compensation for name in "abc"] == ["failed", "completed", "failed"]
-    plan = compile_plan(Definition.model_validate({"id": "test", "steps": steps}), SEMANTICS)
+    plan = compile_plan(Definition.model_validate({"id": "test", "steps": steps}))
     for left in (["a.compensate"], []):
         bench.gates.failing[:] = left
         told = len(bench.gates.letters)

@@ -1,13 +1,20 @@
 """What a run is told of itself is what the validator lets expressions read of it."""
 
 from dag.checks.outline import CONTEXT
+from dag.plan import SEMANTICS
 from workflows.context import context_of
 from workflows.contract import RunRequest
 
 
 def test_the_validator_knows_what_a_run_knows_of_itself() -> None:
     request = RunRequest(
-        tenant_id="t", run_id="x.1", definition={"id": "x", "steps": []}, version=1, digest="d", inputs={}
+        tenant_id="t",
+        run_id="x.1",
+        definition={"id": "x", "steps": []},
+        version=1,
+        digest="d",
+        inputs={},
+        semantics=SEMANTICS,
     )
     context = context_of(request, {})
     assert set(context) == set(CONTEXT)

@@ -83,17 +83,6 @@ async def test_outputs_that_cannot_be_stored_fail_an_item_and_stay_with_a_step(b
     assert "bytes as JSON, and the value store did not take them" in report.steps["m"].error.message
 
 
-async def test_what_takes_a_stored_value_is_no_local_step(bench: Bench) -> None:
-    steps = [
-        step("load", "rows", config={"count": 700}),
-        step("use", "echo", config={"value": "{{ load.rows }}"}, depends_on=["load"]),
-        step("say", "echo", config={"value": "{{ load.sum + 0 }}"}, depends_on=["load"]),
-    ]
-    handle = await bench.start(steps, local=["echo"])
-    assert (await bench.finish(handle)).status is RunStatus.COMPLETED
-    assert (await begun(handle))["echo"] == 1
-
-
 async def test_a_value_store_that_is_away_does_not_keep_a_run_from_ending(bench: Bench, tmp_path: Path) -> None:
     steps = [
         step("load", "rows", config={"count": 900}),

@@ -56,24 +56,33 @@ async def test_a_callback_answers(bench: Bench) -> None:
     assert (report.status, report.steps["ask"].output) == (RunStatus.COMPLETED, {"event": "paid"})
 
 
-@pytest.mark.parametrize(
-    ("rule", "parents", "reason"),
-    [
-        ("all_success", ["b"], None),
-        ("all_success", ["a", "b"], SkipReason.UPSTREAM_FAILED),
-        ("one_success", ["a", "b"], None),
-        ("one_success", ["a"], SkipReason.UPSTREAM_FAILED),
-        ("one_failed", ["a", "b"], None),
-        ("one_failed", ["b"], SkipReason.RULE_NOT_MET),
-    ],
+JUDGED: tuple[tuple[str, list[str], SkipReason | None], ...] = (
+    ("none_failed", ["b"], None),
+    ("none_failed", ["a", "b"], SkipReason.UPSTREAM_FAILED),
+    ("all_success", ["b"], None),
+    ("all_success", ["a", "b"], SkipReason.UPSTREAM_FAILED),
+    ("all_done", ["a", "b"], None),
+    ("one_success", ["a", "b"], None),
+    ("one_success", ["a"], SkipReason.UPSTREAM_FAILED),
+    ("one_failed", ["a", "b"], None),
+    ("one_failed", ["b"], SkipReason.RULE_NOT_MET),
+    ("all_failed", ["a"], None),
+    ("all_failed", ["a", "b"], SkipReason.RULE_NOT_MET),
 )
-async def test_a_rule_looks_at_what_became_of_the_parents(
-    bench: Bench, rule: str, parents: list[str], reason: SkipReason | None
-) -> None:
-    report = await bench.run([FAILS, WELL, step("judged", depends_on=list(parents), trigger_rule=rule)])
+"""A trigger rule, the parents, and why it skips the step; None: it runs."""
+
+
+async def test_a_trigger_rule_decides_by_the_statuses_of_the_parents(bench: Bench) -> None:
+    expected = {f"{rule}_of_{'_'.join(parents)}": reason for rule, parents, reason in JUDGED}
+    judged = [
+        step(name, depends_on=parents, trigger_rule=rule)
+        for name, (rule, parents, _) in zip(expected, JUDGED, strict=True)
+    ]
+    report = await bench.run([FAILS, WELL, *judged])
     assert report.status is RunStatus.COMPLETED
-    assert report.steps["judged"].status is (StepStatus.SKIPPED if reason else StepStatus.COMPLETED)
-    assert report.steps["judged"].reason is reason
+    assert {name: report.steps[name].reason for name in expected} == expected
+    ran = {name for name in expected if report.steps[name].status is StepStatus.COMPLETED}
+    assert ran == {name for name, reason in expected.items() if reason is None}
 
 
 async def test_all_attempts_together_take_too_long(bench: Bench) -> None:

@@ -1,6 +1,6 @@
-"""Every recorded history replays: a change that decides differently must bump Plan.semantics and keep the old way.
+"""Every recorded history replays: a change that decides differently must bump SEMANTICS and keep the old way.
 
-And together they show every kind of step and every way to fail (tests/workflows/recorded.py).
+Together they show every kind of step and every way to fail (tests/workflows/recorded.py).
 """
 
 from pathlib import Path
@@ -11,6 +11,7 @@ from temporalio.workflow import NondeterminismError
 
 from tests.workflows.conftest import HISTORIES, replayer
 from tests.workflows.recorded import SHOWN, showing
+from tests.workflows.recording import RECORDED_BY
 
 RECORDED = sorted(HISTORIES.glob("*.json"))
 
@@ -22,16 +23,22 @@ async def test_a_recorded_history_replays(path: Path) -> None:
 
 async def test_the_replay_itself_notices_a_change() -> None:
     """A history whose steps were renamed must not pass: otherwise the tests above prove nothing."""
-    text = (HISTORIES / "linear_chain.json").read_text().replace('"activityId": "b"', '"activityId": "other"')
+    text = (HISTORIES / "chain.json").read_text().replace('"activityId": "b"', '"activityId": "other"')
     with pytest.raises(NondeterminismError):
         await replayer(sandboxed=True).replay_workflow(WorkflowHistory.from_json("changed", text))
+
+
+def test_each_history_is_of_a_feature() -> None:
+    names = {path.stem.removesuffix("_inside").removesuffix("_first_chunk") for path in RECORDED}
+    assert names == set(RECORDED_BY.values())
 
 
 @pytest.mark.parametrize("mode", SHOWN)
 def test_a_recorded_history_shows(mode: str) -> None:
     assert showing(mode), (
         f"no history in tests/histories shows '{mode}': expected one at least. Bring back the one that was removed, or "
-        "write a test with such a run and record it: pytest tests/workflows -k TEST --record-histories"
+        "write a test with such a run, name its feature in tests/workflows/recording.py and record it: "
+        "pytest tests/workflows -k TEST --record-histories"
     )
 
 

@@ -46,14 +46,14 @@ async def scheduled(handle: WorkflowHandle[Run, RunReport]) -> dict[str, Activit
     return {attributes.activity_id: attributes for attributes in found}
 
 
-async def test_a_tagged_step_goes_to_its_own_queue_even_if_its_handler_is_local(bench: Bench) -> None:
+async def test_a_tagged_step_goes_to_its_own_queue(bench: Bench) -> None:
     async with tag_worker(bench, bench.gates.handlers()):
         steps = [step("limited", resource_tag=TAG), step("plain", depends_on=["limited"])]
-        handle = await bench.start(steps, local=["noop"])
+        handle = await bench.start(steps)
         report = await bench.finish(handle)
     assert report.status is RunStatus.COMPLETED
     queues = {name: asked.task_queue.name for name, asked in (await scheduled(handle)).items()}
-    assert queues == {"limited": f"{bench.task_queue}.{TAG}"}  # the other one ran inside the workflow task
+    assert queues == {"limited": f"{bench.task_queue}.{TAG}", "plain": bench.task_queue}
 
 
 async def test_a_tagged_step_that_nobody_takes_waits_and_can_be_aborted(bench: Bench) -> None:

@@ -1,15 +1,11 @@
 """The interpreter on a real server, each run replayed after its end; the seeds' scenarios carry their names."""
 
 import pytest
-from temporalio.api.enums.v1 import EventType
-from temporalio.client import WorkflowFailureError, WorkflowHandle
+from temporalio.client import WorkflowFailureError
 
 from dag.report import RunReport
 from dag.state import RunStatus, SkipReason, StepStatus
-from tests.stack import eventually
 from tests.workflows.conftest import Bench, step
-from workflows.contract import ABORT
-from workflows.run import Run
 
 
 def statuses(report: RunReport) -> dict[str, str]:
@@ -188,34 +184,6 @@ async def test_max_concurrency_bounds_what_runs(bench: Bench) -> None:
     for name in "abc":
         bench.gates.opened[name].set()
     assert (await bench.finish(handle)).completed == 3
-
-
-async def test_local_handlers_give_the_same_report(bench: Bench) -> None:
-    report = await bench.run(
-        [
-            step("a", "echo", config={"x": 1}),
-            step("b", "flaky", config={"times": 1}, depends_on=["a"]),
-            step("c", "bad", config={"message": "no"}, depends_on=["b"]),
-            step("d", depends_on=["c"]),
-        ],
-        local=["echo", "flaky", "bad", "noop"],
-    )
-    assert statuses(report) == {"a": "completed", "b": "completed", "c": "failed", "d": "skipped"}
-    assert [report.steps[name].attempts for name in "abcd"] == [1, 2, 1, 0]
-
-
-async def test_a_local_step_waits_for_its_next_attempt_outside_the_workflow_task(bench: Bench) -> None:
-    """Inside it, an abort was only heard when the task's own time was up, 8 s later."""
-    retry = {"initial_delay": 30}
-    handle = await bench.start([step("a", "flaky", config={"times": 9}) | {"retry_config": retry}], local=["flaky"])
-    await eventually(lambda: _has(handle, EventType.EVENT_TYPE_TIMER_STARTED), "the retry waits in a timer")
-    await handle.execute_update(ABORT, "not worth waiting")
-    report = await bench.finish(handle)
-    assert (report.status, report.steps["a"].status) == (RunStatus.ABORTED, StepStatus.CANCELLED)
-
-
-async def _has(handle: WorkflowHandle[Run, RunReport], kind: EventType.ValueType) -> bool:
-    return any(event.event_type == kind for event in (await handle.fetch_history()).events)
 
 
 async def test_a_retry_goes_on_from_a_rewound_state(bench: Bench) -> None:

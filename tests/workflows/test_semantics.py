@@ -1,8 +1,6 @@
 """A run keeps the semantics that it began with; one of newer code waits for a worker that knows them."""
 
-import base64
 import gc
-import json
 import uuid
 from collections.abc import Iterator
 from typing import cast
@@ -18,7 +16,7 @@ from dag.report import RunReport
 from dag.state import RunStatus
 from dag.values import Json, digest
 from tests.stack import eventually
-from tests.workflows.conftest import HISTORIES, Bench, pinned, step
+from tests.workflows.conftest import Bench, pinned, step
 from workflows.contract import WORKFLOW_TYPE, RunRequest, child_run_id, workflow_id
 from workflows.run import Run
 
@@ -66,14 +64,6 @@ def test_a_plan_is_compiled_for_the_semantics_it_is_asked_for() -> None:
 def test_a_plan_is_never_compiled_for_semantics_that_are_not_known(semantics: int) -> None:
     with pytest.raises(UnknownSemanticsError, match=rf"semantics {semantics}, and this build knows 1 to {SEMANTICS}"):
         compile_plan(Definition.model_validate(INNER), semantics)
-
-
-def test_a_request_of_before_it_was_kept_has_the_first_semantics() -> None:
-    history = json.loads((HISTORIES / "linear_chain.json").read_text())
-    started = history["events"][0]["workflowExecutionStartedEventAttributes"]["input"]["payloads"][0]["data"]
-    request = base64.b64decode(started)
-    assert b"semantics" not in request
-    assert RunRequest.model_validate_json(request).semantics == 1
 
 
 async def test_a_run_of_newer_code_waits_for_a_worker_that_knows_its_semantics(
