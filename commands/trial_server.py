@@ -11,7 +11,7 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.runtime import LoggingConfig, Runtime, TelemetryConfig, TelemetryFilter
 from temporalio.service import RPCError
 
-from activities.registry import load_catalogue
+from commands.catalogue import all_handlers
 from commands.speaking import complain
 from dag.definition import Definition
 from dag.simulation import simulate
@@ -37,7 +37,7 @@ async def run_on_server(
             client = await Client.connect(
                 temporal.address, data_converter=pydantic_data_converter, runtime=_quiet_runtime()
             )
-            async with trial_server(client, load_catalogue()) as server:
+            async with trial_server(client, all_handlers()) as server:
                 return [await _played(server, definition, place, told) for place in places]
         except RPCError as error:
             raise Unavailable("the Temporal of the tests", error.message) from error
@@ -47,7 +47,7 @@ async def run_on_server(
 
 async def _played(server: TrialServer, definition: Definition, place: int, told: Callable[[Verdict], None]) -> Verdict:
     trial = definition.tests[place]
-    simulation = await asyncio.to_thread(simulate, definition, trial, load_catalogue())
+    simulation = await asyncio.to_thread(simulate, definition, trial, all_handlers())
     try:
         verdict = assess(trial, place, await server.play(definition, trial, simulation))
     except OffScriptError as error:

@@ -8,7 +8,7 @@ from temporalio import workflow
 from temporalio.common import Priority, RetryPolicy, SearchAttributePair, TypedSearchAttributes
 from temporalio.exceptions import ApplicationError
 
-from dag.calls import CacheUse, Callback, DeadLetter, StepCall, StepOutcome
+from dag.calls import AttemptRequest, CacheUse, Callback, DeadLetter, StepOutcome
 from dag.definition import Definition, RetryConfig
 from dag.inputs import MisfitError, complete_inputs
 from dag.pieces import is_of
@@ -70,7 +70,7 @@ def run_handler(request: RunRequest, step: Step, piece: Piece) -> Handle:
     return _start(request, step, step.definition.handler, call, activity_id)
 
 
-def _cache_use(step: Step, call: StepCall, key: str | None) -> CacheUse | None:
+def _cache_use(step: Step, call: AttemptRequest, key: str | None) -> CacheUse | None:
     """Return how a step uses the cache. One that asks for a callback does not: no other run's output has called for it.
 
     The config has but what stands for the URL, and that is this run's alone.
@@ -89,9 +89,9 @@ def undo(request: RunRequest, step: Step, config: Json) -> Handle:
     return _start(request, step, step.definition.compensate.handler, call, name)
 
 
-def _call(request: RunRequest, step: Step, step_id: str, piece: Piece) -> StepCall:
+def _call(request: RunRequest, step: Step, step_id: str, piece: Piece) -> AttemptRequest:
     retry = step.definition.retry_config
-    return StepCall(
+    return AttemptRequest(
         tenant_id=request.tenant_id,
         run_id=request.run_id,
         step_id=step_id,
@@ -113,7 +113,7 @@ def _asked_for(request: RunRequest, config: Json) -> tuple[Callback, ...]:
     return tuple(callback for callback in request.callbacks if callback.placeholder in text)
 
 
-def _start(request: RunRequest, step: Step, handler: str, call: StepCall, activity_id: str) -> Handle:
+def _start(request: RunRequest, step: Step, handler: str, call: AttemptRequest, activity_id: str) -> Handle:
     """Start an activity with the step's limits; a local one where the run's request says so."""
     definition = step.definition
     total, tag = definition.total_timeout_seconds, definition.resource_tag
@@ -153,7 +153,7 @@ def _may_be_local(config: Json) -> bool:
     return size_of(config) <= MOST_LOCAL_BYTES and not has_parts(config)
 
 
-def _summary(step: Step, call: StepCall) -> str | None:
+def _summary(step: Step, call: AttemptRequest) -> str | None:
     title = step.definition.title
     if call.step_id != step.id:
         return f"undo {title or step.id}"
