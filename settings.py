@@ -203,6 +203,11 @@ class Settings(BaseSettings):
         description="how often a worker tells Temporal that it lives: after 3 missed heartbeats, /readyz counts it as "
         "gone",
     )
+    handlers: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)] = Field(
+        (),
+        description="where the installation's own handlers are, for workers, API and commands: folders and importable "
+        "modules, `./handlers, acme.handlers`",
+    )
     allowed_hosts: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split), AfterValidator(_check_hosts)] = Field(
         (),
         description="what steps may call although it is not public: `erp.internal, *.shop.internal:8443, 10.20.0.0/16`",

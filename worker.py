@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import logging
 import os
 import signal
 import sys
@@ -23,6 +24,7 @@ from activities.dead_letters import dead_letter_activity
 from activities.deadlines import overdue_activity
 from activities.execute import activity_for
 from activities.filing import filing_activity
+from activities.handler_tools import HandlerTools
 from activities.maintenance import maintenance_activities
 from activities.metrics import Metrics
 from activities.outgoing import HttpClient
@@ -33,6 +35,7 @@ from activities.secret_store import SecretStore
 from activities.sla import sla_activity
 from activities.tools import GeminiAccess, Outside, Tools
 from activities.values import value_activities
+from docrail.handlers import Catalogue
 from operations.connection import connect, find_connection, told_away
 from operations.draining import working
 from operations.engine import engine_errors
@@ -65,29 +68,22 @@ PASSED_THROUGH = (
 """Modules the workflow sandbox does not import anew for each run: they are pure, and checked to be."""
 
 
+log = logging.getLogger(__name__)
+
 ACTIVITY_SLOTS = 100
 """Activities that one worker runs at a time, of each task queue it polls."""
 
 
 def build_workers(client: Client, settings: Settings, tools: Tools) -> list[Worker]:
     """Return a worker for every workflow and handler, and one for each resource tag that the settings let it serve."""
-    activities = [activity_for(handler, tools) for handler in load_catalogue().values()]
+    activities = handler_activities(load_catalogue(settings.handlers), tools)
     grace = settings.graceful_shutdown_seconds
     deployment = deployment_of(settings)
     main = assemble_worker(
         client,
         settings.task_queue,
         workflows=[Run, Chunk, Maintenance, SlaWatch, LakeFiling],
-        activities=[
-            *activities,
-            *review_activities(tools),
-            *value_activities(tools),
-            dead_letter_activity(tools),
-            overdue_activity(tools),
-            sla_activity(tools),
-            filing_activity(tools),
-            *maintenance_activities(tools),
-        ],
+        activities=[*activities, *internal_activities(tools)],
         sandboxed=settings.sandboxed,
         graceful_shutdown_seconds=grace,
         deployment=deployment,
@@ -104,6 +100,30 @@ def build_workers(client: Client, settings: Settings, tools: Tools) -> list[Work
         for tag in settings.served_tags
     ]
     return [main, *tagged]
+
+
+def handler_activities(catalogue: Catalogue, tools: Tools) -> list[Callable[..., Any]]:
+    """Return the activities of the handlers. One that cannot be used is logged, and left out."""
+    for broken in catalogue.broken_handlers:
+        log.error("this worker has no handler %r: %s", broken.name, broken)
+    given = HandlerTools(tools)
+    return [
+        activity_for(handler, tools, given if handler.name in catalogue.outside else None)
+        for handler in catalogue.values()
+    ]
+
+
+def internal_activities(tools: Tools) -> list[Callable[..., Any]]:
+    """Return the activities that no definition names."""
+    return [
+        *review_activities(tools),
+        *value_activities(tools),
+        dead_letter_activity(tools),
+        overdue_activity(tools),
+        sla_activity(tools),
+        filing_activity(tools),
+        *maintenance_activities(tools),
+    ]
 
 
 def deployment_of(settings: Settings) -> WorkerDeploymentConfig | None:

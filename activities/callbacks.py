@@ -9,11 +9,9 @@ import binascii
 import hashlib
 import hmac
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from dag.calls import StepCall
-from dag.values import Json
+from dag.calls import AttemptRequest
 
 MIN_KEY_LENGTH = 32
 """Characters of a key: 128 bits even if they are hexadecimal digits."""
@@ -82,7 +80,7 @@ class CallbackUrls:
     public_url: str | None = None
     keys: CallbackKeys = field(default_factory=CallbackKeys)
 
-    def of(self, call: StepCall, *, asked_at: float) -> dict[str, str]:
+    def of(self, call: AttemptRequest, *, asked_at: float) -> dict[str, str]:
         """Return the URLs that a call asks for, by their placeholders; the same at every attempt.
 
         `asked_at`: when the step was scheduled, in seconds since the epoch. Raises: NoCallbacksError.
@@ -99,23 +97,6 @@ class CallbackUrls:
             base = (self.public_url or "").rstrip("/")
             urls[callback.placeholder] = f"{base}/v1/callbacks/{self.keys.sign(claim)}"
         return urls
-
-
-def replaced(value: Json, texts: Mapping[str, str]) -> Json:
-    """Return `value` with `texts`, in their order, replaced wherever they stand in a text, keys of objects too."""
-    if not texts:
-        return value
-    match value:
-        case str():
-            for old, new in texts.items():
-                value = value.replace(old, new)
-            return value
-        case dict():
-            return {replaced(key, texts): replaced(part, texts) for key, part in value.items()}
-        case list():
-            return [replaced(part, texts) for part in value]
-        case _:
-            return value
 
 
 def parse_keys(text: str) -> tuple[str, ...]:

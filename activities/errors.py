@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 
+from docrail.handlers import RetryLaterError
+
 MAX_RETRY_AFTER_SECONDS = 86_400.0
 """Most that a `Retry-After` is believed: what is away for longer than a day needs a person, not a timer."""
 
@@ -36,15 +38,14 @@ class AnswerUnusableError(ValueError):
     """An answer came, and is too large, or not what it says it is."""
 
 
-class TryAgainLaterError(Exception):
+class TryAgainLaterError(RetryLaterError):
     """The other side cannot answer now (408, 425, 429, 5xx). `retry_after_seconds` is what it asked for, if it did."""
 
     def __init__(
         self, request: str, status: int, excerpt: str = "", *, retry_after_seconds: float | None = None
     ) -> None:
-        super().__init__(_answered(request, status, excerpt))
+        super().__init__(_answered(request, status, excerpt), retry_after_seconds=retry_after_seconds)
         self.status = status
-        self.retry_after_seconds = retry_after_seconds
 
 
 def refusal(request: str, status: int, excerpt: str = "", *, retry_after: str | None = None) -> Exception:

@@ -14,16 +14,15 @@ from pydantic_core import to_json
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
-from activities.callbacks import replaced
-from activities.errors import TryAgainLaterError
 from activities.pulse import beating
-from activities.registry import Call, Handler
 from activities.step_cache import find_output, keep_output
 from activities.tools import Tools
-from dag.calls import EARLIER_ERRORS, WORKER_STOPPED, StepCall, StepOutcome, errors_left
+from dag.calls import EARLIER_ERRORS, WORKER_STOPPED, AttemptRequest, StepOutcome, errors_left
 from dag.state import EARLIER_CHARACTERS, MOST_EARLIER, EarlierError, StepError
 from dag.stored import STORED, part_of
 from dag.values import Json, shortened
+from docrail.handlers import Handler, RetryLaterError, StepCall, replaced
+from docrail.handlers import Tools as HandlerTools
 from storage.parts import filled, marks_in, worded
 from storage.values import MAX_STORED_BYTES, may_hold_marks
 
@@ -35,11 +34,16 @@ BEATS_PER_TIMEOUT = 3
 """Heartbeats sent within one heartbeat timeout, so that one lost beat kills nothing."""
 
 
-def activity_for(handler: Handler, tools: Tools) -> Callable[[StepCall], Coroutine[Any, Any, StepOutcome]]:
-    """Return the Temporal activity that runs `handler`; its type is the handler's name."""
+def activity_for(
+    handler: Handler, tools: Tools, given: HandlerTools | None = None
+) -> Callable[[AttemptRequest], Coroutine[Any, Any, StepOutcome]]:
+    """Return the Temporal activity that runs `handler`; its type is the handler's name.
+
+    The handler works with the `given` tools, by default with `tools`, as the shipped ones do.
+    """
 
     @activity.defn(name=handler.name)
-    async def execute(call: StepCall) -> StepOutcome:
+    async def execute(call: AttemptRequest) -> StepOutcome:
         info = activity.info()
         attempt, earlier = call.failed_before + info.attempt, errors_left(info.heartbeat_details)
         hidden: dict[str, str] = {}
@@ -48,14 +52,14 @@ def activity_for(handler: Handler, tools: Tools) -> Callable[[StepCall], Corouti
             hidden = {url: placeholder for placeholder, url in urls.items()}
             with _heartbeat(info, attempt, earlier):
                 config = handler.config.model_validate(replaced(await _whole_config(call, tools), urls))
-                step = Call(
+                step = StepCall(
                     *(call.tenant_id, call.run_id, call.step_id, attempt, config, call.item_key, hidden, call.secrets),
                     retry_within_seconds=_retry_within(call),
                 )
                 if found := await find_output(call, handler.name, tools):
                     output = await _found(found.output, call, tools)
                     return StepOutcome(output=output, attempt=attempt, cached=True, earlier=earlier)
-                output = replaced((await handler.run(step, tools)).model_dump(mode="json"), hidden)
+                output = replaced((await handler.run(step, given or tools)).model_dump(mode="json"), hidden)
                 output = await _carried(output, call, tools)
                 await keep_output(call, handler.name, output, tools)
                 return StepOutcome(output=output, attempt=attempt, earlier=earlier)
@@ -83,7 +87,7 @@ def _progress(attempt: int, earlier: tuple[EarlierError, ...]) -> dict[str, Json
     return {"attempt": attempt} | ({"earlier": EARLIER_ERRORS.dump_python(earlier)} if earlier else {})
 
 
-def _callback_urls(call: StepCall, tools: Tools) -> dict[str, str]:
+def _callback_urls(call: AttemptRequest, tools: Tools) -> dict[str, str]:
     """Return the URLs that the config asks for, by what stands for them: a history keeps only that."""
     if not call.callbacks:
         return {}
@@ -115,19 +119,19 @@ class OutputHasMarkError(ValueError):
         self.path = path
 
 
-async def _whole_config(call: StepCall, tools: Tools) -> Json:
+async def _whole_config(call: AttemptRequest, tools: Tools) -> Json:
     """Return the call's config with the stored values themselves. Most hold none, and are not searched."""
     if not may_hold_marks(to_json(call.config, inf_nan_mode="constants")):
         return call.config
     return await filled(tools.values, call.tenant_id, call.config, most_bytes=MAX_STORED_BYTES, name="config")
 
 
-async def _found(output: Json, call: StepCall, tools: Tools) -> Json:
+async def _found(output: Json, call: AttemptRequest, tools: Tools) -> Json:
     """Return what this run carries of a cached output: the run that made it may have carried more."""
     return output if part_of(output) is not None else await _carried(output, call, tools)
 
 
-async def _carried(output: Json, call: StepCall, tools: Tools) -> Json:
+async def _carried(output: Json, call: AttemptRequest, tools: Tools) -> Json:
     """Return what the run carries of an output: all of it, or what stands for it in the value store."""
     text = to_json(output, inf_nan_mode="constants")  # as size_of does
     if len(text) > MAX_STORED_BYTES:
@@ -161,7 +165,7 @@ def _heartbeat(info: activity.Info, attempt: int, earlier: tuple[EarlierError, .
 
 
 def _failure(
-    error: Exception, call: StepCall, hidden: Mapping[str, str], progress: dict[str, Json]
+    error: Exception, call: AttemptRequest, hidden: Mapping[str, str], progress: dict[str, Json]
 ) -> ApplicationError:
     """Return the failure for Temporal. The type is the error's class, so that `non_retryable` can name it."""
     return ApplicationError(
@@ -182,12 +186,12 @@ def _message(error: Exception) -> str:
     return str(error) or type(error).__name__
 
 
-def _asked_for(error: Exception, call: StepCall) -> float | None:
+def _asked_for(error: Exception, call: AttemptRequest) -> float | None:
     """Return how many seconds whoever was called asked us to wait, if the step honours that."""
-    return error.retry_after_seconds if call.honor_retry_after and isinstance(error, TryAgainLaterError) else None
+    return error.retry_after_seconds if call.honor_retry_after and isinstance(error, RetryLaterError) else None
 
 
-def _retry_within(call: StepCall) -> float | None:
+def _retry_within(call: AttemptRequest) -> float | None:
     """Return the longest delay after which Temporal would still make another attempt; None if it makes none."""
     info = activity.info()
     policy, total = info.retry_policy, info.schedule_to_close_timeout

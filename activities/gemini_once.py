@@ -19,9 +19,9 @@ from activities.gemini_reading import (
 )
 from activities.local_reading import Reading, find_reading
 from activities.model_costs import BudgetUsedError, check_budget
-from activities.registry import Call
 from activities.single_flight import BeingReadError, find_or_claim, renewing
 from activities.tools import Tools
+from docrail.handlers import StepCall
 from invoices.confidence import assess, overall
 from invoices.gemini import WireInvoice, quotes_of, read_answer
 from invoices.gemini_check import claims_of, not_examined, with_findings
@@ -50,7 +50,7 @@ log = logging.getLogger(__name__)
 class Work:
     """One attempt at one document. `version` is that under which the reading will be stored."""
 
-    call: Call[Any]
+    call: StepCall[Any]
     tools: Tools
     document_id: str
     sha256: str
@@ -108,7 +108,7 @@ async def _claim(work: Work) -> Reading | Claim:
     return claim
 
 
-def _may_wait(call: Call[Any], seconds: float) -> bool:
+def _may_wait(call: StepCall[Any], seconds: float) -> bool:
     return seconds <= LONGEST_PAUSE_SECONDS and call.may_retry_in(seconds)
 
 

@@ -10,9 +10,9 @@ from activities.errors import OutgoingTimeoutError, RequestRefusedError, TryAgai
 from activities.gemini import Answer, Document, Question
 from activities.gemini_counted import ask_and_count, most_tokens
 from activities.model_costs import keep_use
-from activities.registry import Call
 from activities.tools import Tools
 from dag.values import Json
+from docrail.handlers import StepCall
 from invoices.gemini import WireInvoice
 from invoices.model import Problem, Severity
 from invoices.problems import UnreadableDocument
@@ -96,7 +96,7 @@ async def document_to_send(tools: Tools, data: bytes, path: Path) -> Document:
 
 async def ask_about(
     tools: Tools,
-    call: Call[Any],
+    call: StepCall[Any],
     document_id: str,
     document: Document,
     page_count: int,

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from activities.registry import Call
 from activities.tools import Tools
+from docrail.handlers import StepCall
 from invoices.model import InvoiceData, Problem, Severity
 from invoices.problems import Unreadable, UnreadableDocument
 from storage.db import NotStored
@@ -68,7 +68,7 @@ async def read_locally(tools: Tools, tenant_id: str, sha256: str, *, fresh_run_i
     return Reading(version, await save_extraction(tools.db, tenant_id, sha256, version, invoice), cached=False)
 
 
-async def read_or_leave_to_gemini(tools: Tools, call: Call[Any], sha256: str, *, fresh: bool) -> Reading:
+async def read_or_leave_to_gemini(tools: Tools, call: StepCall[Any], sha256: str, *, fresh: bool) -> Reading:
     """Return the local reading; of a picture that needs an OCR that is not installed, an empty one if there is a key.
 
     Raises: as `read_locally`.

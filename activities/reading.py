@@ -18,6 +18,7 @@ from pydantic import Base64Bytes, BaseModel, ConfigDict, ValidationError
 
 from activities.reading_server import HEADER, MAX_ANSWER_BYTES, RESULT, STATUS, ReadingLimits, ReadingRequest
 from invoices.model import InvoiceData
+from invoices.page_text import PageText
 from invoices.problems import Unreadable, UnreadableDocument
 
 _NEEDED = re.compile(r"PATH|HOME|TZ|LANG|LC_\w+|TMPDIR|TEMP|TMP|(?:LD|MALLOC)_\w+|PYTHON\w*")
@@ -56,6 +57,8 @@ class _Answer(BaseModel):
     invoice: InvoiceData | None = None
     drawn: Base64Bytes | None = None
     """A page, as a PNG; empty if there is no such page. Or all pages, as a PDF."""
+    pages: list[PageText] | None = None
+    """The text of the pages."""
     unreadable: tuple[Unreadable, str] | None = None
     os_error: tuple[int, str] | None = None
     out_of_memory: bool = False
@@ -146,6 +149,11 @@ class DocumentReader:
         """Return the pages of a picture file as a PDF. Raises: as `check`."""
         answer = await self._opened(ReadingRequest(str(path), self._for_a_look(), as_pdf=True))
         return answer.drawn or self._fail(answer, path)
+
+    async def pages(self, path: Path) -> list[PageText]:
+        """Return the pages of a document with their text. Raises: as `read`."""
+        answer = await self._opened(ReadingRequest(str(path), self.limits, as_text=True))
+        return self._fail(answer, path) if answer.pages is None else answer.pages
 
     def _for_a_look(self) -> ReadingLimits:
         cpu_seconds = min(LOOK_CPU_SECONDS, self.limits.cpu_seconds)

@@ -34,6 +34,7 @@ PR_SET_PDEATHSIG = 1
 CHILDREN_IMPORT = (
     "invoices.gemini_check",
     "invoices.readers.page_image",
+    "invoices.document_text",
     "invoices.readers.picture_pdf",
     "invoices.readers.printed",
     "invoices.readers.read",
@@ -73,6 +74,8 @@ class ReadingRequest:
     """The page, from 1, of which a picture is wanted, and nothing else."""
     as_pdf: bool = False
     """Its pages are wanted as a PDF, and nothing else."""
+    as_text: bool = False
+    """The text of its pages is wanted, and nothing else."""
 
     def to_line(self) -> bytes:
         """Return the request as the line the server reads."""
@@ -251,8 +254,8 @@ def _answer(request: ReadingRequest) -> bytes:
 
 def _opened(request: ReadingRequest, data: bytes) -> bytes:
     """Return what was asked for. Raises: UnreadableDocument, MemoryError, and whatever bugs raise."""
+    from invoices.document_text import text_pages  # noqa: PLC0415
     from invoices.gemini_check import check_claims  # noqa: PLC0415  # loaded by _preload, as all here
-    from invoices.problems import Unreadable, UnreadableDocument  # noqa: PLC0415
     from invoices.readers.page_image import draw_page  # noqa: PLC0415
     from invoices.readers.picture_pdf import pictures_as_pdf  # noqa: PLC0415
     from invoices.readers.printed import printed_pages  # noqa: PLC0415
@@ -263,11 +266,20 @@ def _opened(request: ReadingRequest, data: bytes) -> bytes:
         return _drawn(draw_page(data, request.page, most) or b"")
     if request.as_pdf:
         return _drawn(pictures_as_pdf(data, most))
+    if request.as_text:
+        return _sendable(json.dumps({"pages": [asdict(page) for page in text_pages(data, max_pages=most)]}).encode())
     if request.claims is not None:
         invoice = check_claims(request.claims, printed_pages(data, max_pages=most))
     else:
         invoice = read_document(data, today=dt.datetime.now(dt.UTC).date(), max_pages=most)
     answer = b'{"cpu_seconds":%.4f,"invoice":%s}' % (time.process_time(), invoice.model_dump_json().encode())
+    return _sendable(answer)
+
+
+def _sendable(answer: bytes) -> bytes:
+    """Return the answer. Raises: UnreadableDocument if it is too large."""
+    from invoices.problems import Unreadable, UnreadableDocument  # noqa: PLC0415  # loaded by _preload
+
     if len(answer) > MAX_ANSWER_BYTES:
         raise UnreadableDocument(Unreadable.TOO_LARGE, TOO_MUCH)
     return answer

@@ -9,7 +9,7 @@ import asyncio
 import logging
 
 from activities.tools import Tools
-from dag.calls import StepCall
+from dag.calls import AttemptRequest
 from dag.values import Json
 from storage.db import DATABASE_ERRORS, StorageError
 from storage.step_cache import CachedOutput, load_cached, save_cached
@@ -23,7 +23,7 @@ _AWAY = (OSError, StorageError, *DATABASE_ERRORS)
 log = logging.getLogger(__name__)
 
 
-async def find_output(call: StepCall, handler: str, tools: Tools) -> CachedOutput | None:
+async def find_output(call: AttemptRequest, handler: str, tools: Tools) -> CachedOutput | None:
     """Return the output to use in place of the handler's; None if the handler has to run."""
     if call.cache is None:
         return None
@@ -38,7 +38,7 @@ async def find_output(call: StepCall, handler: str, tools: Tools) -> CachedOutpu
     return found
 
 
-async def keep_output(call: StepCall, handler: str, output: Json, tools: Tools) -> None:
+async def keep_output(call: AttemptRequest, handler: str, output: Json, tools: Tools) -> None:
     """Keep what a successful attempt gave, as the run carries it: a large one is kept by what stands for it."""
     if call.cache is None:
         return
@@ -51,6 +51,6 @@ async def keep_output(call: StepCall, handler: str, output: Json, tools: Tools) 
         _complain("written", call, handler, error)
 
 
-def _complain(done: str, call: StepCall, handler: str, error: Exception) -> None:
+def _complain(done: str, call: AttemptRequest, handler: str, error: Exception) -> None:
     told = f"{type(error).__name__}: {error}"
     log.warning("the cache of %s could not be %s for step %s of %s: %s", handler, done, call.step_id, call.run_id, told)

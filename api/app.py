@@ -144,7 +144,7 @@ async def open_app(settings: Settings, connection: Connection) -> AsyncIterator[
             temporal=await open_client(connection),
             blobs=BlobStore(store.sub("blobs"), turns_in(pool, BLOBS)),
             values=ValueStore(store.sub("values"), turns_in(pool, VALUES)),
-            catalogue=load_catalogue(),
+            catalogue=load_catalogue(settings.handlers),
             task_queue=settings.task_queue,
             resource_limits=settings.resource_limits,
             temporal_ui_url=settings.temporal_ui_url,

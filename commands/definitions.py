@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from activities.registry import NamedHandlers
+from commands.catalogue import handlers_by_name
 from dag.definition import Definition, to_json
 from dag.picture import critical_path, layers, mermaid
 from dag.problems import Problem, render
@@ -52,7 +52,7 @@ def validate(
         tags = fleet_limits(resource_limits)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--resource-limits") from None
-    definition, problems = check_definition(read(file), NamedHandlers(), tags)
+    definition, problems = check_definition(read(file), handlers_by_name(), tags)
     if as_json:
         print(json.dumps([asdict(problem) for problem in problems], indent=2))
     else:
@@ -102,7 +102,7 @@ def read(file: Path) -> bytes:
 
 def load(file: Path) -> Definition:
     """Return the definition in `file`. Raises SystemExit with all its problems if it has errors."""
-    definition, problems = check_definition(read(file), NamedHandlers())
+    definition, problems = check_definition(read(file), handlers_by_name())
     if definition is None:
         lines = [render(problem, str(file)) for problem in problems]
         raise SystemExit("\n".join([f"{file} is not valid", *lines, _verdict(file, definition, problems)]))

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from activities.registry import load_catalogue
-from commands.speaking import console, table
-from operations.errors import NotFound
+from commands.catalogue import all_handlers
+from commands.speaking import complain, console, table
+from operations.errors import NotFound, WrongState
 from operations.handlers import HandlerInfo, Schema, lines_of, list_handlers, load_handler
 
 
@@ -22,13 +22,15 @@ def handlers(
     """List the handlers, or show one.
 
     A handler is what a step runs. Without a name each is told in one line; with one, the fields of its config and its
-    output too. Needs no server.
+    output too. Handlers of DOCRAIL_HANDLERS are listed with the shipped ones; those that cannot be used are reported
+    with file and line. Needs no server.
 
     Exit codes: 0 shown, 1 there is no such handler, 2 wrong usage.
 
     Example: docrail handlers send_webhook
     """
-    found = list_handlers(load_catalogue()) if name is None else [_find(name)]
+    catalogue = all_handlers()
+    found = list_handlers(catalogue) if name is None else [_find(name)]
     if as_json:
         told = [asdict(handler) for handler in found]
         print(json.dumps(told if name is None else told[0], indent=2))
@@ -36,12 +38,15 @@ def handlers(
         _print_list(found)
     else:
         _print_one(found[0])
+    if name is None:
+        for broken in catalogue.broken_handlers:
+            complain(f"the handler {broken.name!r} cannot be used: {broken}")
 
 
 def _find(name: str) -> HandlerInfo:
     try:
-        return load_handler(load_catalogue(), name)
-    except NotFound as error:
+        return load_handler(all_handlers(), name)
+    except (NotFound, WrongState) as error:
         raise SystemExit(f"{error} (`docrail handlers` lists them all)") from None
 
 

@@ -1,7 +1,7 @@
 """`docrail schema`: the JSON Schema of a definition, for editors."""
 
-from activities.registry import load_catalogue
 from commands.asking import print_json
+from commands.catalogue import all_handlers
 from dag.schema import definition_schema
 
 
@@ -13,4 +13,4 @@ def schema() -> None:
 
     Example: docrail schema > docrail.schema.json
     """
-    print_json(definition_schema(load_catalogue()))
+    print_json(definition_schema(all_handlers()))

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from activities.registry import load_catalogue
 from commands.asking import print_json
+from commands.catalogue import all_handlers
 from commands.definitions import File, load
 from commands.speaking import say
 from dag.definition import Definition
@@ -61,7 +61,7 @@ def _choose(file: Path, definition: Definition, names: Sequence[str]) -> list[in
 
 def _simulated(definition: Definition, place: int, told: Callable[[Verdict], None]) -> Verdict:
     trial = definition.tests[place]
-    verdict = assess(trial, place, simulate(definition, trial, load_catalogue()))
+    verdict = assess(trial, place, simulate(definition, trial, all_handlers()))
     told(verdict)
     return verdict
 

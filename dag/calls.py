@@ -41,7 +41,7 @@ def _unless(default: Any) -> Any:
     return Field(default, exclude_if=lambda value: value == default)
 
 
-class StepCall(BaseModel):
+class AttemptRequest(BaseModel):
     """One attempt's argument. `(run_id, step_id, item_key)` is the identity under which a handler is idempotent."""
 
     model_config = ConfigDict(frozen=True)

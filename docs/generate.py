@@ -12,8 +12,9 @@ from pydantic import BaseModel
 from typer.main import get_command
 
 import program
-from activities.registry import Handler, load_catalogue
+from activities.registry import load_catalogue
 from api.app import create_app
+from docrail.handlers import Handler
 from docs import schema
 from operations.handlers import REQUIRED, Schema, default_words, lines_of, type_words
 from settings import Settings

@@ -9,7 +9,7 @@ from temporalio.client import Client
 
 from activities.callbacks import CallbackKeys
 from activities.reading import DocumentReader
-from activities.registry import Handler
+from docrail.handlers import Catalogue
 from storage.blobs import BlobStore
 from storage.values import ValueStore
 
@@ -22,7 +22,7 @@ class App:
     temporal: Client
     blobs: BlobStore
     values: ValueStore
-    catalogue: Mapping[str, Handler]
+    catalogue: Catalogue
     task_queue: str
     resource_limits: Mapping[str, float]
     """What the settings say of limited resources: uses a second by tag."""

@@ -7,7 +7,6 @@ from types import MappingProxyType
 
 from pydantic import ValidationError
 
-from activities.registry import Handler
 from dag.checks.fields import report_validation_error
 from dag.checks.findings import Findings
 from dag.checks.wording import describe
@@ -19,6 +18,7 @@ from dag.messages import ResolutionKind
 from dag.plan import Plan, Step
 from dag.retry import Edit, edit_problems
 from dag.values import Json
+from docrail.handlers import Handler
 from operations.app import App
 from operations.errors import InvalidInput
 from storage.dead_letters import Resolved

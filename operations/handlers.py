@@ -4,10 +4,10 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from activities.registry import Handler
 from dag.checks.suggestions import Suggestions
 from dag.values import Json
-from operations.errors import NotFound
+from docrail.handlers import Catalogue, Handler
+from operations.errors import NotFound, WrongState
 
 Schema = Mapping[str, Json]
 
@@ -42,18 +42,19 @@ class FieldLine:
     default: str
 
 
-def list_handlers(catalogue: Mapping[str, Handler]) -> list[HandlerInfo]:
-    """Return what there is to tell of every handler, by name."""
+def list_handlers(catalogue: Catalogue) -> list[HandlerInfo]:
+    """Return every handler, by name."""
     return [describe(handler) for handler in catalogue.values()]
 
 
-def load_handler(catalogue: Mapping[str, Handler], name: str) -> HandlerInfo:
-    """Return what there is to tell of the handler with that name or alias. Raises: NotFound, with the name meant."""
-    handler = catalogue.get(name)
-    if handler is None:
-        names = [known for found in catalogue.values() for known in (found.name, *found.aliases)]
-        raise NotFound("handler", name, Suggestions().closest(name, names))
-    return describe(handler)
+def load_handler(catalogue: Catalogue, name: str) -> HandlerInfo:
+    """Return the handler with that name or alias. Raises: WrongState if it is broken, NotFound with a suggestion."""
+    if handler := catalogue.get(name):
+        return describe(handler)
+    if broken := next((each for each in catalogue.broken_handlers if each.name == name), None):
+        raise WrongState("show the handler", f"unusable: {broken}", "handler")
+    names = [known for found in catalogue.values() for known in (found.name, *found.aliases)]
+    raise NotFound("handler", name, Suggestions().closest(name, names))
 
 
 def describe(handler: Handler) -> HandlerInfo:

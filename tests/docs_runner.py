@@ -112,7 +112,9 @@ class Reader:
     async def follow(self, block: Block) -> None:
         """Do what a block asks for; fail the test where something else comes of it than the page shows."""
         if block.file:
-            (self.folder / block.file).write_text(block.text, "utf-8")
+            file = self.folder / block.file
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(block.text, "utf-8")
         if block.language == "ini":
             self._environment |= settings_of(self._here(block.text))
         if block.language in ("console", "sh"):

@@ -1,23 +1,19 @@
 """The pages keep their word: commands print what is shown, definitions are valid, links lead somewhere."""
 
-import importlib.util
-import inspect
 import re
-import sys
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
-from activities import handlers
-from activities.registry import Handler, load_catalogue
+from activities.registry import load_catalogue
 from dag.picture import mermaid
 from dag.routing import validate_routing
+from docrail.handlers import Catalogue
 from embedded.stack import Stack, StackOptions, run_stack
 from operations.source import check_definition, read_source
 from settings import Settings
 from tests.docs_runner import ROOT, Block, Reader, blocks_of, exchanges_of, fits, settings_of
-from worker import open_tools
 
 pytestmark = pytest.mark.server
 
@@ -54,13 +50,14 @@ def reader(running: Running, tmp_path: Path) -> Reader:
 
 
 @pytest.fixture
-def catalogue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Mapping[str, Handler]]:
-    """Give the catalogue that there is once the how-to's handler lies in the folder of handlers."""
-    [code, _] = [block for block in blocks_of(NEW_HANDLER) if block.language == "python"]
-    (tmp_path / Path(code.file).name).write_text(code.text)
-    monkeypatch.setattr(handlers, "__path__", [*handlers.__path__, str(tmp_path)])
-    yield load_catalogue.__wrapped__()
-    sys.modules.pop(f"{handlers.__name__}.{Path(code.file).stem}")
+def catalogue(tmp_path: Path) -> Catalogue:
+    """Give the catalogue with the handlers of the how-to."""
+    folder = tmp_path / "handlers"
+    folder.mkdir()
+    for block in blocks_of(NEW_HANDLER):
+        if block.language == "python":
+            (tmp_path / block.file).write_text(block.text)
+    return load_catalogue((str(folder),))
 
 
 @pytest.mark.parametrize("page", sorted({block.page for block in blocks("console", "sh")}), ids=lambda page: page.stem)
@@ -116,9 +113,7 @@ def test_routing_rules_are_valid(block: Block) -> None:
 
 
 @pytest.mark.parametrize("block", [block for block in blocks("yaml") if not is_routing(block)], ids=str)
-def test_a_definition_is_valid_unless_the_page_shows_its_problems(
-    block: Block, catalogue: Mapping[str, Handler]
-) -> None:
+def test_a_definition_is_valid_unless_the_page_shows_its_problems(block: Block, catalogue: Catalogue) -> None:
     definition, problems = check_definition(block.text, catalogue)
     if f"docrail validate {block.file}" not in commands_of(block.page):
         assert problems == []
@@ -131,25 +126,6 @@ def test_the_picture_is_that_of_the_shipped_definition() -> None:
     assert definition is not None
     assert picture.page == README
     assert picture.text == mermaid(definition)
-
-
-async def test_the_tests_of_the_new_handler_pass(
-    running: Running, catalogue: Mapping[str, Handler], tmp_path: Path
-) -> None:
-    [_, code] = [block for block in blocks_of(NEW_HANDLER) if block.language == "python"]
-    file = tmp_path / "test_of_the_page.py"
-    file.write_text(code.text)
-    spec = importlib.util.spec_from_file_location(file.stem, file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    tests = [test for name, test in inspect.getmembers(module, inspect.iscoroutinefunction) if name.startswith("test_")]
-    settings = Settings(database_url=running[0].postgres.dsn, data_dir=tmp_path)
-    async with open_tools(settings) as tools:
-        for test in tests:
-            await test(tools=tools)
-    assert len(tests) == 2
 
 
 def test_links_lead_to_files_and_headings_that_exist() -> None:

@@ -8,7 +8,7 @@ from temporalio import workflow
 from temporalio.common import Priority, RetryPolicy, SearchAttributePair, TypedSearchAttributes
 from temporalio.exceptions import ApplicationError
 
-from dag.calls import CacheUse, Callback, DeadLetter, StepCall, StepOutcome
+from dag.calls import AttemptRequest, CacheUse, Callback, DeadLetter, StepOutcome
 from dag.definition import Definition, RetryConfig
 from dag.inputs import MisfitError, complete_inputs
 from dag.pieces import is_of
@@ -62,7 +62,7 @@ def run_handler(request: RunRequest, step: Step, piece: Piece, losses: Losses) -
     return _start(step, step.definition.handler, call, activity_id, losses)
 
 
-def _cache_use(step: Step, call: StepCall, key: str | None) -> CacheUse | None:
+def _cache_use(step: Step, call: AttemptRequest, key: str | None) -> CacheUse | None:
     """Return how a step uses the cache. One that asks for a callback does not: no other run's output has called for it.
 
     The config has but what stands for the URL, and that is this run's alone.
@@ -81,9 +81,9 @@ def undo(request: RunRequest, step: Step, config: Json, losses: Losses) -> Handl
     return _start(step, step.definition.compensate.handler, call, name, losses)
 
 
-def _call(request: RunRequest, step: Step, step_id: str, piece: Piece, losses: Losses) -> StepCall:
+def _call(request: RunRequest, step: Step, step_id: str, piece: Piece, losses: Losses) -> AttemptRequest:
     retry = step.definition.retry_config
-    return StepCall(
+    return AttemptRequest(
         tenant_id=request.tenant_id,
         run_id=request.run_id,
         step_id=step_id,
@@ -106,7 +106,7 @@ def _asked_for(request: RunRequest, config: Json) -> tuple[Callback, ...]:
     return tuple(callback for callback in request.callbacks if callback.placeholder in text)
 
 
-def _start(step: Step, handler: str, call: StepCall, activity_id: str, losses: Losses) -> Handle:
+def _start(step: Step, handler: str, call: AttemptRequest, activity_id: str, losses: Losses) -> Handle:
     """Start an activity with the step's limits."""
     definition = step.definition
     tag = definition.resource_tag
@@ -126,7 +126,7 @@ def _start(step: Step, handler: str, call: StepCall, activity_id: str, losses: L
     )
 
 
-def _summary(step: Step, call: StepCall) -> str | None:
+def _summary(step: Step, call: AttemptRequest) -> str | None:
     title = step.definition.title
     if call.step_id != step.id:
         return f"undo {title or step.id}"

@@ -7,8 +7,8 @@ from pydantic import BaseModel, Field
 from activities.extraction import Extraction, told
 from activities.invoice_ref import InvoiceRef
 from activities.local_reading import find_reading, is_for_gemini, load_stored, read_or_leave_to_gemini
-from activities.registry import Call, Handler
 from activities.tools import Tools
+from docrail import Handler, StepCall
 from invoices.prompt import PROMPT_VERSION
 from storage.extractions import reading_version
 
@@ -33,7 +33,7 @@ class Config(BaseModel, extra="forbid", frozen=True):
     )
 
 
-async def run(call: Call[Config], tools: Tools) -> Extraction:
+async def run(call: StepCall[Config], tools: Tools) -> Extraction:
     """Return what Gemini and the local readers say together; the local reading where Gemini is not to be had.
 
     One request to Gemini an attempt, and one at a time for equal bytes, whatever documents and workers they come to.

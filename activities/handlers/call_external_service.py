@@ -8,10 +8,10 @@ from pydantic import AfterValidator, AliasChoices, BaseModel, Field
 
 from activities.errors import AnswerUnusableError
 from activities.outgoing import MAX_BODY_BYTES, Answer, Outgoing, checked_url, is_success, read_json
-from activities.registry import Call, Handler
 from activities.secret_store import Revealed, refuse_references
 from activities.tools import Tools
 from dag.values import Json
+from docrail import Handler, StepCall
 
 TOLD_HEADERS = ("content-type", "date", "etag", "last-modified", "link", "location", "retry-after", "x-request-id")
 """The answer's headers that a definition may decide by; the others would only fill histories."""
@@ -60,7 +60,7 @@ class Output(BaseModel):
     result: Json = Field(description="the body: its JSON if it says that it is JSON, else its text; null if empty")
 
 
-async def run(call: Call[Config], tools: Tools) -> Output:
+async def run(call: StepCall[Config], tools: Tools) -> Output:
     """Return what the service answers. Every attempt has the same `Idempotency-Key`, unless the step gives its own.
 
     Raises: MissingSecretError, RefusedSecretError, RefusedAddressError, RequestRefusedError, AnswerUnusableError
@@ -87,7 +87,7 @@ async def run(call: Call[Config], tools: Tools) -> Output:
     return _output(answer, revealed, config)
 
 
-def _headers(call: Call[Config], revealed: Revealed, *, has_body: bool) -> Mapping[str, str]:
+def _headers(call: StepCall[Config], revealed: Revealed, *, has_body: bool) -> Mapping[str, str]:
     given = {name.lower() for name in revealed.texts}
     ours = {"Accept": "application/json, */*;q=0.5", "Idempotency-Key": call.identity[:32]}
     if has_body:

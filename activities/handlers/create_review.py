@@ -7,8 +7,8 @@ from typing import Literal
 from asyncpg.pool import PoolConnectionProxy
 from pydantic import BaseModel, Field
 
-from activities.registry import Call, Handler
 from activities.tools import Tools
+from docrail import Handler, StepCall
 from invoices.model import InvoiceData
 from invoices.reviewing import shown_digest, why_two_approvals
 from invoices.straight_through import Policy, StraightThrough, decide
@@ -62,7 +62,7 @@ class Output(BaseModel):
     held_because: list[str] = Field(description="what spoke against that, in words; empty if nothing did")
 
 
-async def run(call: Call[Config], tools: Tools) -> Output:
+async def run(call: StepCall[Config], tools: Tools) -> Output:
     """Open the document's one review item, or renew it while it is open; a decided one stays as it is.
 
     Raises: NotStored.
@@ -94,7 +94,7 @@ def _held_because(verdict: StraightThrough) -> list[str]:
     return [*verdict.reasons[:MOST_REASONS], *([DRAWN] if verdict.audit_sample else [])]
 
 
-def _question(call: Call[Config], arrived: Arrived, verdict: StraightThrough, above: Decimal | None) -> Question:
+def _question(call: StepCall[Config], arrived: Arrived, verdict: StraightThrough, above: Decimal | None) -> Question:
     return Question(
         run_id=call.run_id,
         appearance=appearance_of(arrived.invoice, above),

@@ -2,9 +2,8 @@
 
 from pydantic import BaseModel, Field
 
-from activities.registry import Call, Handler
-from activities.tools import Tools
 from dag.values import Json
+from docrail import Handler, StepCall, Tools
 
 
 class Config(BaseModel, extra="forbid", frozen=True):
@@ -19,7 +18,7 @@ class Output(BaseModel):
     value: Json = Field(description="the value as it was given")
 
 
-async def run(call: Call[Config], _tools: Tools) -> Output:
+async def run(call: StepCall[Config], _tools: Tools) -> Output:
     """Return the value."""
     return Output(value=call.config.value)
 

@@ -5,8 +5,8 @@ from pydantic import BaseModel, Field
 from activities.extraction import Extraction, told
 from activities.invoice_ref import InvoiceRef
 from activities.local_reading import find_reading, is_for_gemini, load_stored, read_or_leave_to_gemini
-from activities.registry import Call, Handler
 from activities.tools import Tools
+from docrail import Handler, StepCall
 from invoices.prompt import PROMPT_VERSION
 from storage.extractions import reading_version
 
@@ -18,7 +18,7 @@ class Config(BaseModel, extra="forbid", frozen=True):
     fresh: bool = Field(default=False, description="read it anew, once for this run, beside what was read before")
 
 
-async def run(call: Call[Config], tools: Tools) -> Extraction:
+async def run(call: StepCall[Config], tools: Tools) -> Extraction:
     """Return the document's extraction by the local readers, or Gemini's if these bytes were asked about before.
 
     Run twice, or for two uploads of the same bytes at once, the first stored reading is the answer of both.

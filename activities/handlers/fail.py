@@ -5,8 +5,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from activities.registry import Call, Handler
-from activities.tools import Tools
+from docrail import Handler, StepCall, Tools
 
 ErrorName = Literal["ConnectionError", "KeyError", "OSError", "RuntimeError", "TimeoutError", "TypeError", "ValueError"]
 ERRORS = MappingProxyType(
@@ -35,7 +34,7 @@ class Output(BaseModel):
     attempts: int = Field(description="how many attempts it took")
 
 
-async def run(call: Call[Config], _tools: Tools) -> Output:
+async def run(call: StepCall[Config], _tools: Tools) -> Output:
     """Return once the attempts that must fail are over. Raises: the configured error."""
     if call.attempt <= call.config.times:
         text = call.config.key if call.config.error == "KeyError" and call.config.key else call.config.message

@@ -3,8 +3,8 @@
 from pydantic import BaseModel, Field
 
 from activities.model_costs import check_budget
-from activities.registry import Call, Handler
 from activities.tools import Tools
+from docrail import Handler, StepCall
 from storage.model_usage import Use
 
 
@@ -40,7 +40,7 @@ class Output(BaseModel):
     thinking_tokens: int = Field(description="tokens of what the model thought before it wrote, which are paid for too")
 
 
-async def run(call: Call[Config], tools: Tools) -> Output:
+async def run(call: StepCall[Config], tools: Tools) -> Output:
     """Return the model's text. Another attempt asks again, and pays again.
 
     Raises: NotConfiguredError without a key, RequestRefusedError, AnswerUnusableError if the model refuses to answer

@@ -2,8 +2,7 @@
 
 from pydantic import BaseModel
 
-from activities.registry import Call, Handler
-from activities.tools import Tools
+from docrail import Handler, StepCall, Tools
 
 
 class Config(BaseModel, extra="forbid", frozen=True):
@@ -14,7 +13,7 @@ class Output(BaseModel):
     """Nothing to tell."""
 
 
-async def run(_call: Call[Config], _tools: Tools) -> Output:
+async def run(_call: StepCall[Config], _tools: Tools) -> Output:
     """Return at once."""
     return Output()
 

@@ -6,10 +6,10 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from activities.registry import Call, Handler
 from activities.tools import Tools
 from activities.webhooks import Message, deliver
 from dag.values import Json, canonical
+from docrail import Handler, StepCall
 
 Level = Literal["info", "warning", "error"]
 
@@ -37,7 +37,7 @@ class Output(BaseModel):
     notification_id: str = Field(description="its `webhook-id`, the same for every attempt")
 
 
-async def run(call: Call[Config], tools: Tools) -> Output:
+async def run(call: StepCall[Config], tools: Tools) -> Output:
     """Post the notification as JSON; its `text` is what chat programs show. Signed by the tenant's secret `webhooks`.
 
     Raises: RefusedAddressError, RequestRefusedError (never retried); TryAgainLaterError, UnreachableError,
@@ -52,7 +52,7 @@ async def run(call: Call[Config], tools: Tools) -> Output:
     return Output(sent_to="webhook", notification_id=notification_id)
 
 
-def _body(call: Call[Config]) -> dict[str, Json]:
+def _body(call: StepCall[Config]) -> dict[str, Json]:
     config = call.config
     text = f"{config.title}: {config.message}" if config.title else config.message
     where = {"tenant_id": call.tenant_id, "run_id": call.run_id, "step_id": call.step_id}

@@ -2,9 +2,8 @@
 
 from pydantic import Field, RootModel
 
-from activities.registry import Call, Handler
-from activities.tools import Tools
 from dag.values import Json
+from docrail import Handler, StepCall, Tools
 
 
 class Config(RootModel[dict[str, Json]], frozen=True):
@@ -19,7 +18,7 @@ class Output(RootModel[dict[str, Json]]):
     root: dict[str, Json] = Field(description="the fields of the config")
 
 
-async def run(call: Call[Config], _tools: Tools) -> Output:
+async def run(call: StepCall[Config], _tools: Tools) -> Output:
     """Return the config."""
     return Output(call.config.root)
 

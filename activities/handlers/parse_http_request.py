@@ -2,9 +2,8 @@
 
 from pydantic import AliasChoices, BaseModel, Field, RootModel
 
-from activities.registry import Call, Handler
-from activities.tools import Tools
 from dag.values import Json
+from docrail import Handler, StepCall, Tools
 
 
 class Config(BaseModel, extra="forbid", frozen=True):
@@ -23,7 +22,7 @@ class Output(RootModel[dict[str, Json]]):
     root: dict[str, Json] = Field(description="the fields of `take_params`")
 
 
-async def run(call: Call[Config], _tools: Tools) -> Output:
+async def run(call: StepCall[Config], _tools: Tools) -> Output:
     """Return the fields. Raises: ValueError if one is not there (never retried)."""
     body = call.config.body
     missing = [name for name in call.config.take_params if name not in body]

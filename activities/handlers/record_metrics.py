@@ -5,8 +5,8 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from activities.registry import Call, Handler
 from activities.tools import Tools
+from docrail import Handler, StepCall
 from storage.db import NotStored
 from storage.document_counts import Outcome, claim_metrics
 from storage.documents import load_document
@@ -27,7 +27,7 @@ class Output(BaseModel):
     recorded: bool = Field(description="false if the document was counted before")
 
 
-async def run(call: Call[Config], tools: Tools) -> Output:
+async def run(call: StepCall[Config], tools: Tools) -> Output:
     """Count the document if nobody did.
 
     The totals are counted with the claim. This worker's own counter moves after it: a worker killed in between leaves

@@ -3,8 +3,8 @@
 from pydantic import BaseModel, Field
 
 from activities.invoice_ref import InvoiceRef, load_version
-from activities.registry import Call, Handler
 from activities.tools import Tools
+from docrail import Handler, StepCall
 
 
 class Config(BaseModel, extra="forbid", frozen=True):
@@ -21,7 +21,7 @@ class Output(BaseModel):
     size_bytes: int = Field(description="of the file")
 
 
-async def run(call: Call[Config], tools: Tools) -> Output:
+async def run(call: StepCall[Config], tools: Tools) -> Output:
     """Write the file; every attempt writes the same bytes under the same name.
 
     Raises: NotStored, ValueError (never retried); OSError, a full disk among them (retried).

@@ -5,11 +5,11 @@ from typing import Annotated
 from pydantic import AfterValidator, AliasChoices, BaseModel, Field
 
 from activities.outgoing import checked_url
-from activities.registry import Call, Handler
 from activities.secret_store import name_of, refuse_references
 from activities.tools import Tools
 from activities.webhooks import Message, deliver
 from dag.values import Json
+from docrail import Handler, StepCall
 
 
 def _url(text: str) -> str:
@@ -55,7 +55,7 @@ class Output(BaseModel):
     result: Json = Field(description="what the receiver answered, JSON or text; null if nothing, or more than 16 KiB")
 
 
-async def run(call: Call[Config], tools: Tools) -> Output:
+async def run(call: StepCall[Config], tools: Tools) -> Output:
     """Post the message, and return once its receiver has taken it. It may arrive twice, under the same `webhook-id`.
 
     Raises: MissingSecretError, RefusedSecretError, RefusedAddressError, RequestRefusedError (never retried);

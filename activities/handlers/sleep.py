@@ -4,8 +4,7 @@ import asyncio
 
 from pydantic import BaseModel, Field
 
-from activities.registry import Call, Handler
-from activities.tools import Tools
+from docrail import Handler, StepCall, Tools
 
 
 class Config(BaseModel, extra="forbid", frozen=True):
@@ -20,7 +19,7 @@ class Output(BaseModel):
     seconds: float = Field(description="how long it was told to take")
 
 
-async def run(call: Call[Config], _tools: Tools) -> Output:
+async def run(call: StepCall[Config], _tools: Tools) -> Output:
     """Return after `seconds`. An attempt that runs twice sleeps twice."""
     await asyncio.sleep(call.config.seconds)
     return Output(seconds=call.config.seconds)

@@ -5,10 +5,9 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, Field, RootModel, model_validator
 
-from activities.registry import Call, Handler
-from activities.tools import Tools
 from dag.checks.wording import describe
 from dag.values import Json, canonical
+from docrail import Handler, StepCall, Tools
 
 Operation = Literal[
     "uppercase",
@@ -55,7 +54,7 @@ class Output(RootModel[dict[str, Json]]):
     )
 
 
-async def run(call: Call[Config], _tools: Tools) -> Output:
+async def run(call: StepCall[Config], _tools: Tools) -> Output:
     """Return the mapping. Raises: TypeError, KeyError if `operation` does not fit its data (never retried)."""
     config = call.config
     given = {name: value for name, value in config.model_dump().items() if name in config.model_fields_set}

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -42,6 +42,16 @@ class HandlerModels(Protocol):
         ...
 
 
+@runtime_checkable
+class HasBroken(Protocol):
+    """A catalogue that knows of handlers that cannot be used."""
+
+    @property
+    def broken(self) -> Mapping[str, str]:
+        """Return their errors, with file and line, by the handler's name."""
+        ...
+
+
 Catalogue = Mapping[str, HandlerModels]
 """Handlers by name. Looking up an alias finds its handler; going through the catalogue meets each handler once."""
 
@@ -70,6 +80,10 @@ def _check_use(use: _Use, catalogue: Catalogue, findings: Findings) -> None:
         return
     if handler in catalogue:
         _check_config(use, handler, catalogue[handler].config, findings)
+        return
+    if isinstance(catalogue, HasBroken) and (error := catalogue.broken.get(handler)):
+        message = f"{use.name}: the handler '{quote(handler)}' cannot be used: {error}"
+        findings.error("broken-handler", (*use.path, "handler"), message)
         return
     names = [name for known in catalogue.values() for name in (known.name, *known.aliases)]
     meant = findings.suggestions.closest(handler, names)

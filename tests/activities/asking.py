@@ -11,9 +11,9 @@ import pytest
 from activities.handlers import ask_gemini, extract_invoice
 from activities.metrics import Metrics
 from activities.reading import DocumentReader
-from activities.registry import Call
 from activities.tools import Outside, Tools
 from dag.values import Json
+from docrail.handlers import StepCall
 from embedded.fake_gemini import FakeGemini
 from invoices.model import InvoiceData
 from storage.blobs import BlobStore
@@ -67,13 +67,13 @@ async def ask(
     **config: Json,
 ) -> Json:
     made = ask_gemini.Config.model_validate({"document_id": document.document_id, **config})
-    call = Call(TENANT, run_id, "ask_gemini", attempt, made, retry_within_seconds=retry_within)
+    call = StepCall(TENANT, run_id, "ask_gemini", attempt, made, retry_within_seconds=retry_within)
     return (await ask_gemini.run(call, tools)).model_dump(mode="json")
 
 
 async def extract(tools: Tools, document: Document, *, run_id: str = RUN_ID, **config: Json) -> Json:
     made = extract_invoice.Config.model_validate({"document_id": document.document_id, **config})
-    call = Call(TENANT, run_id, "extract", 1, made)
+    call = StepCall(TENANT, run_id, "extract", 1, made)
     return (await extract_invoice.run(call, tools)).model_dump(mode="json")
 
 

@@ -8,11 +8,11 @@ import asyncpg
 from activities.addresses import AllowedHosts
 from activities.metrics import Metrics
 from activities.outgoing import HttpClient
-from activities.registry import Call, Handler
 from activities.secret_store import SecretStore
 from activities.tools import GeminiAccess, Outside, Tools
 from dag.secret_names import secrets_in
 from dag.values import Json
+from docrail.handlers import Handler, StepCall
 
 
 class OnlyOutside:
@@ -47,5 +47,5 @@ async def run(
 ) -> Json:
     """Run the handler and return its output as JSON. `named`: the secrets of the config as written; None: as given."""
     secrets = secrets_in(config) if named is None else named
-    call = Call("acme", "invoice.1", step_id, attempt, handler.config.model_validate(config), secrets=secrets)
+    call = StepCall("acme", "invoice.1", step_id, attempt, handler.config.model_validate(config), secrets=secrets)
     return (await handler.run(call, tools)).model_dump(mode="json")

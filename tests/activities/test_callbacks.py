@@ -14,9 +14,9 @@ from activities.callbacks import (
     Claim,
     NoCallbacksError,
     parse_keys,
-    replaced,
 )
-from dag.calls import Callback, StepCall
+from dag.calls import AttemptRequest, Callback
+from docrail.handlers import replaced
 
 OLD, NEW = "o" * 32, "n" * 32
 CLAIM = Claim("acme", "asking.4711~inner~ä", "reply", 1_800_000_000)
@@ -24,8 +24,10 @@ KEYS = CallbackKeys((OLD,))
 ASK = Callback(placeholder="callback://1/reply", run_id="asking.4711", step_id="reply", timeout_seconds=60)
 
 
-def call(*callbacks: Callback) -> StepCall:
-    return StepCall(tenant_id="acme", run_id="asking.4711", step_id="ask", config={}, jitter=0, callbacks=callbacks)
+def call(*callbacks: Callback) -> AttemptRequest:
+    return AttemptRequest(
+        tenant_id="acme", run_id="asking.4711", step_id="ask", config={}, jitter=0, callbacks=callbacks
+    )
 
 
 def test_a_token_says_what_was_signed() -> None:

@@ -12,9 +12,9 @@ import pytest
 from activities.handlers.create_review import DRAWN, HANDLER, MOST_REASONS
 from activities.metrics import Metrics
 from activities.reading import DocumentReader
-from activities.registry import Call
 from activities.tools import Tools
 from dag.values import Json
+from docrail.handlers import StepCall
 from invoices.model import InvoiceData
 from storage.audit import list_events
 from storage.blobs import BlobStore
@@ -51,7 +51,9 @@ async def put(tools: Tools, tenant: str, invoice: InvoiceData | None = None, **c
 
 async def again(tools: Tools, tenant: str, document_id: str, **config: Json) -> tuple[Json, Review]:
     made = HANDLER.config.model_validate({"document_id": document_id, "sla_hours": 24, **config})
-    output = json.loads((await HANDLER.run(Call(tenant, "invoice.test", "review", 1, made), tools)).model_dump_json())
+    output = json.loads(
+        (await HANDLER.run(StepCall(tenant, "invoice.test", "review", 1, made), tools)).model_dump_json()
+    )
     review = await load_review(tools.db, tenant, output["review_id"])
     assert review
     return output, review

@@ -17,16 +17,16 @@ from temporalio.testing import ActivityEnvironment
 
 from activities.errors import TryAgainLaterError
 from activities.execute import activity_for
-from activities.registry import Call, Handler
 from activities.tools import Tools
-from dag.calls import StepCall, StepOutcome
+from dag.calls import AttemptRequest, StepOutcome
 from dag.state import EARLIER_CHARACTERS, EarlierError, StepError
 from dag.values import LONGEST_MESSAGE
+from docrail.handlers import Handler, StepCall
 from invoices.problems import Unreadable, UnreadableDocument
 from storage.values import MAX_STORED_BYTES
 
 POLICY = RetryPolicy(initial_interval=timedelta(seconds=10), backoff_coefficient=2.0, maximum_attempts=4)
-CALL = StepCall(tenant_id="t", run_id="r.1", step_id="s", config={"text": "x"}, jitter=0.5)
+CALL = AttemptRequest(tenant_id="t", run_id="r.1", step_id="s", config={"text": "x"}, jitter=0.5)
 
 
 class Config(BaseModel, extra="forbid"):
@@ -51,10 +51,12 @@ def environment(
     return made
 
 
-async def execute(error: Exception | None = None, *, call: StepCall = CALL, times: int = 1, **more: Any) -> StepOutcome:
+async def execute(
+    error: Exception | None = None, *, call: AttemptRequest = CALL, times: int = 1, **more: Any
+) -> StepOutcome:
     """Run the wrapper around a handler that raises `error`, or repeats its text `times` times."""
 
-    async def run(call: Call[Config], _: Tools) -> Output:
+    async def run(call: StepCall[Config], _: Tools) -> Output:
         if error is not None:
             raise error
         return Output(text=call.config.text * times)
@@ -175,7 +177,7 @@ async def test_the_heart_beats_with_the_attempt_while_the_handler_works() -> Non
     beats: list[Any] = []
     enough = asyncio.Event()
 
-    async def wait(_call: Call[Config], _: Tools) -> Output:
+    async def wait(_call: StepCall[Config], _: Tools) -> Output:
         await enough.wait()
         return Output(text="done")
 
@@ -194,7 +196,7 @@ async def beats_of(error: Exception, info: Info) -> list[tuple[Any, ...]]:
     """Return what an attempt tells Temporal before it fails with `error`."""
     beats: list[tuple[Any, ...]] = []
 
-    async def run(_call: Call[Config], _: Tools) -> Output:
+    async def run(_call: StepCall[Config], _: Tools) -> Output:
         raise error
 
     made = environment()
@@ -229,7 +231,7 @@ async def test_an_outcome_tells_how_earlier_attempts_failed() -> None:
     made = environment(attempt=2, heartbeat=60)
     made.info = dataclasses.replace(made.info, heartbeat_details=[1, before])
 
-    async def run(_call: Call[Config], _: Tools) -> Output:
+    async def run(_call: StepCall[Config], _: Tools) -> Output:
         return Output(text="done")
 
     outcome = await made.run(activity_for(Handler("told", Config, Output, run), cast("Tools", None)), CALL)
@@ -262,7 +264,7 @@ def info_of(*, attempt: int, total: float | None = None, begun: float = 0, polic
 async def test_a_handler_knows_whether_another_attempt_would_follow(
     told: dict[str, Any], asked_seconds: float, is_made: bool
 ) -> None:
-    async def run(call: Call[Config], _: Tools) -> Output:
+    async def run(call: StepCall[Config], _: Tools) -> Output:
         return Output(text=str(call.may_retry_in(asked_seconds)))
 
     made = ActivityEnvironment()

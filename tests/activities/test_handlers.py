@@ -11,9 +11,10 @@ from pydantic import BaseModel, ValidationError
 from activities.handlers import ask_gemini, create_review, extract_invoice, record_metrics, save_json, save_parquet
 from activities.invoice_ref import InvoiceRef
 from activities.metrics import Metrics
-from activities.registry import Call, Handler, load_catalogue
+from activities.registry import load_catalogue
 from activities.tools import Tools
 from dag.values import Json
+from docrail.handlers import Handler, StepCall
 from invoices.model import InvoiceData
 from invoices.problems import UnreadableDocument
 from storage.db import NotStored
@@ -36,7 +37,7 @@ def tools(keyless: Tools) -> Tools:
 async def call(handler: Handler, tools: Tools, *, tenant_id: str = TENANT, **config: Json) -> Json:
     """Run one attempt as the wrapper does: from JSON, to JSON."""
     made = handler.config.model_validate(config)
-    output = await handler.run(Call(tenant_id, RUN_ID, handler.name, 1, made), tools)
+    output = await handler.run(StepCall(tenant_id, RUN_ID, handler.name, 1, made), tools)
     return json.loads(output.model_dump_json())
 
 

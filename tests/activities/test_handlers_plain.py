@@ -13,9 +13,10 @@ from pydantic import BaseModel, ValidationError
 from activities.handlers import echo, fail, noop, sleep
 from activities.metrics import Metrics
 from activities.reading import DocumentReader
-from activities.registry import Call, Catalogue, Handler, NamedHandlers, load_catalogue
+from activities.registry import NamedHandlers, load_catalogue
 from activities.tools import Tools
 from dag.values import Json
+from docrail.handlers import Catalogue, Handler, StepCall
 from storage.blobs import BlobStore
 from storage.db import open_pool
 from storage.lake import Lake
@@ -33,7 +34,7 @@ async def tools(dsn: str, tmp_path: Path) -> AsyncIterator[Tools]:
 
 async def call(handler: Handler, tools: Tools, attempt: int = 1, **config: Json) -> Json:
     made = handler.config.model_validate(config)
-    output = await handler.run(Call("acme", "run", "step", attempt, made), tools)
+    output = await handler.run(StepCall("acme", "run", "step", attempt, made), tools)
     return json.loads(output.model_dump_json())
 
 
@@ -150,7 +151,7 @@ def test_a_name_that_means_two_handlers_is_refused() -> None:
 
 def test_the_identity_of_a_call_is_that_of_its_step_and_config_and_not_of_its_attempt() -> None:
     def identity(run: str = "r", step: str = "s", attempt: int = 1, value: Json = 1, item: str | None = None) -> str:
-        return Call("acme", run, step, attempt, echo.Config(value=value), item).identity
+        return StepCall("acme", run, step, attempt, echo.Config(value=value), item).identity
 
     others = {identity(run="r2"), identity(step="s2"), identity(value=2), identity(item="a"), identity(item="b")}
     assert identity() == identity(attempt=2)

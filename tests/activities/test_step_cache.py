@@ -16,11 +16,11 @@ from activities import step_cache
 from activities.execute import activity_for
 from activities.metrics import Metrics
 from activities.reading import DocumentReader
-from activities.registry import Call, Handler
 from activities.tools import Tools
-from dag.calls import CacheUse, StepCall, StepOutcome
+from dag.calls import AttemptRequest, CacheUse, StepOutcome
 from dag.stored import part_of
 from dag.values import Json, digest
+from docrail.handlers import Handler, StepCall
 from storage.blobs import BlobStore
 from storage.lake import Lake
 from storage.values import ValueStore
@@ -50,13 +50,13 @@ class Counting:
         self.calls = 0
         self.fails = fails
 
-    async def run(self, call: Call[Config], _: Tools) -> Output:
+    async def run(self, call: StepCall[Config], _: Tools) -> Output:
         self.calls += 1
         if self.calls <= self.fails:
             raise ConnectionError("away")
         return Output(call.config.value)
 
-    async def execute(self, call: StepCall, tools: Tools) -> StepOutcome:
+    async def execute(self, call: AttemptRequest, tools: Tools) -> StepOutcome:
         activity = activity_for(Handler("counting", Config, Output, self.run), tools)
         return cast("StepOutcome", await environment().run(activity, call))
 
@@ -74,9 +74,11 @@ async def closed(dsn: str, tools: Tools) -> Tools:
     return replace(tools, db=pool)
 
 
-def call_of(value: Json, name: str, *, ttl_seconds: float = 60, **fields: Any) -> StepCall:
+def call_of(value: Json, name: str, *, ttl_seconds: float = 60, **fields: Any) -> AttemptRequest:
     cache = CacheUse(key=digest(name), ttl_seconds=ttl_seconds)
-    made = StepCall(tenant_id=COMMITTING, run_id="r.1", step_id="s", config={"value": value}, jitter=0, cache=cache)
+    made = AttemptRequest(
+        tenant_id=COMMITTING, run_id="r.1", step_id="s", config={"value": value}, jitter=0, cache=cache
+    )
     return made.model_copy(update=fields)
 
 
@@ -150,14 +152,14 @@ async def test_two_workers_that_do_the_same_work_at_once_both_succeed(tools: Too
     began: list[str] = []
     both = asyncio.Event()
 
-    async def run(call: Call[Config], _: Tools) -> Output:
+    async def run(call: StepCall[Config], _: Tools) -> Output:
         began.append(call.run_id)
         if len(began) == 2:
             both.set()
         await both.wait()
         return Output(call.config.value)
 
-    execute: Callable[[StepCall], Awaitable[Any]] = activity_for(Handler("counting", Config, Output, run), tools)
+    execute: Callable[[AttemptRequest], Awaitable[Any]] = activity_for(Handler("counting", Config, Output, run), tools)
     call = call_of(1, "at once")
     ended = await asyncio.gather(*(environment().run(execute, call) for _ in range(2)))
     assert [outcome.output for outcome in ended] == [1, 1]
@@ -189,10 +191,10 @@ async def test_a_cache_that_hangs_is_not_waited_for(
 
 
 async def test_what_is_no_json_is_not_kept(tools: Tools, caplog: pytest.LogCaptureFixture) -> None:
-    async def run(_: Call[Config], __: Tools) -> Number:
+    async def run(_: StepCall[Config], __: Tools) -> Number:
         return Number(value=math.nan)
 
-    execute: Callable[[StepCall], Awaitable[Any]] = activity_for(Handler("counting", Config, Number, run), tools)
+    execute: Callable[[AttemptRequest], Awaitable[Any]] = activity_for(Handler("counting", Config, Number, run), tools)
     for _ in range(2):
         assert not (await environment().run(execute, call_of(1, "nan"))).cached
     assert "could not be written" in caplog.text

@@ -14,12 +14,12 @@ from activities.callbacks import CallbackKeys, CallbackUrls
 from activities.execute import activity_for
 from activities.metrics import Metrics
 from activities.reading import DocumentReader
-from activities.registry import Call, Handler
 from activities.tools import Outside, Tools
 from activities.values import MAX_LOADED_BYTES, value_activities
-from dag.calls import Callback, LoadCall, Loaded, StepCall, StepOutcome, StoreCall
+from dag.calls import AttemptRequest, Callback, LoadCall, Loaded, StepOutcome, StoreCall
 from dag.stored import MAX_INLINE_BYTES, Lack, Piece, part_of
 from dag.values import Json, size_of
+from docrail.handlers import Handler, StepCall
 from storage.blobs import BlobStore
 from storage.lake import Lake
 from storage.values import MAX_STORED_BYTES, ValueStore
@@ -43,9 +43,9 @@ class Echo:
     """A handler that gives what it is given, and remembers its calls."""
 
     def __init__(self) -> None:
-        self.calls: list[Call[Config]] = []
+        self.calls: list[StepCall[Config]] = []
 
-    async def run(self, call: Call[Config], _: Tools) -> Output:
+    async def run(self, call: StepCall[Config], _: Tools) -> Output:
         self.calls.append(call)
         return Output(value=call.config.value)
 
@@ -69,18 +69,18 @@ def tools(tmp_path: Path) -> Tools:
     )
 
 
-def call_with(value: Json, **more: Any) -> StepCall:
-    call = StepCall(tenant_id=TENANT, run_id="r.1", step_id="s", config={"value": value}, jitter=0)
+def call_with(value: Json, **more: Any) -> AttemptRequest:
+    call = AttemptRequest(tenant_id=TENANT, run_id="r.1", step_id="s", config={"value": value}, jitter=0)
     return call.model_copy(update=more)
 
 
-async def execute(tools: Tools, call: StepCall, echo: Echo | None = None) -> Json:
+async def execute(tools: Tools, call: AttemptRequest, echo: Echo | None = None) -> Json:
     """Return the output of one attempt."""
     run = activity_for((echo or Echo()).handler, tools)
     return cast("StepOutcome", await environment(heartbeat=60).run(run, call)).output
 
 
-async def refusal(tools: Tools, call: StepCall) -> ApplicationError:
+async def refusal(tools: Tools, call: AttemptRequest) -> ApplicationError:
     with pytest.raises(ApplicationError) as raised:
         await execute(tools, call)
     return raised.value
@@ -173,7 +173,7 @@ async def test_a_config_cannot_name_another_tenants_value(tools: Tools) -> None:
 async def test_data_that_looks_like_a_stored_value_is_no_output(tools: Tools) -> None:
     part = await tools.values.put(TENANT, LARGE)
 
-    async def fetch(_call: Call[Config], _: Tools) -> Output:
+    async def fetch(_call: StepCall[Config], _: Tools) -> Output:
         return Output(value={"body": [part.to_json()]})  # as the answer of a server that somebody else writes
 
     with pytest.raises(ApplicationError, match=r"output\.value\.body\.0 is an object of '\$stored'") as told:

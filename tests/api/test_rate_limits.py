@@ -17,9 +17,9 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.worker import Worker
 
 from activities.execute import activity_for
-from activities.registry import Call, Handler
 from activities.tools import Tools
 from dag.values import Json
+from docrail.handlers import Handler, StepCall
 from operations.draining import working
 from tests.api.service import Service, serve, settings_for
 from tests.stack import Servers, eventually
@@ -82,7 +82,7 @@ async def wait_for_backlog(service: Service, count: int) -> None:
 def recorder(client: Client, service: Service, starts: list[str]) -> Worker:
     """Return a worker of the tag that runs one attempt after the other and notes whose run it is."""
 
-    async def noop(call: Call[Any], _: Tools) -> Nothing:
+    async def noop(call: StepCall[Any], _: Tools) -> Nothing:
         starts.append(call.run_id.partition(".")[2])
         return Nothing()
 

@@ -1,8 +1,12 @@
 """`docrail handlers`."""
 
 import json
+from pathlib import Path
+
+import pytest
 
 from activities.registry import load_catalogue
+from tests.activities.test_discovery import GOOD
 from tests.commands.process import docrail
 
 
@@ -39,3 +43,56 @@ async def test_an_unknown_one_is_refused_with_the_name_that_is_meant() -> None:
     assert ended.err == (
         "docrail: there is no handler 'send_webhok': did you mean 'send_webhook'? (`docrail handlers` lists them all)\n"
     )
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Give a folder in which `handlers` has a handler that works and one that does not."""
+    (tmp_path / "handlers").mkdir()
+    (tmp_path / "handlers" / "count_words.py").write_text(
+        GOOD.replace("{name}", "count_words").replace("{aliases}", "")
+    )
+    (tmp_path / "handlers" / "bad.py").write_text("x = 1\nimport nothing_of_that_name\n")
+    return tmp_path
+
+
+BROKEN = (
+    "the handler 'bad' cannot be used: handlers/bad.py:2: ModuleNotFoundError: No module named 'nothing_of_that_name'"
+)
+
+
+async def test_handlers_of_the_setting_are_listed_and_broken_ones_reported(folder: Path) -> None:
+    ended = await docrail("handlers", cwd=folder, DOCRAIL_HANDLERS="./handlers")
+    assert ended.code == 0
+    [line] = [line for line in ended.out.splitlines() if line.startswith("count_words ")]
+    assert "Count words." in line
+    assert ended.err == f"docrail: {BROKEN}\n"
+
+
+async def test_one_of_the_setting_is_shown_and_a_broken_one_refused(folder: Path) -> None:
+    shown = await docrail("handlers", "count_words", cwd=folder, DOCRAIL_HANDLERS="./handlers")
+    assert (shown.code, shown.out.splitlines()[0], shown.err) == (0, "count_words: Count words.", "")
+    refused = await docrail("handlers", "bad", cwd=folder, DOCRAIL_HANDLERS="./handlers")
+    assert (refused.code, refused.out) == (1, "")
+    assert "handlers/bad.py:2: ModuleNotFoundError" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("handler", "code", "said"),
+    [
+        ("count_words", 0, "valid, 1 step"),
+        ("noop", 0, "valid, 1 step"),
+        ("bad", 1, f"error broken-handler: step 'a': {BROKEN}"),
+    ],
+)
+async def test_definitions_are_checked_with_them(folder: Path, handler: str, code: int, said: str) -> None:
+    config = "{text: a}" if handler == "count_words" else "{}"
+    steps = f"steps:\n  - id: a\n    handler: {handler}\n    config: {config}\n"
+    (folder / "one.yaml").write_text(f"dsl: 1\nid: one\n{steps}")
+    ended = await docrail("validate", "one.yaml", cwd=folder, DOCRAIL_HANDLERS="./handlers")
+    assert (ended.code, said in ended.out) == (code, True), ended.out
+
+
+async def test_the_schema_for_editors_has_them(folder: Path) -> None:
+    ended = await docrail("schema", cwd=folder, DOCRAIL_HANDLERS="./handlers")
+    assert '"count_words"' in ended.out

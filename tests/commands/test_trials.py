@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.commands.process import docrail
 
 pytestmark = pytest.mark.server

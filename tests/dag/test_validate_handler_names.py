@@ -1,5 +1,7 @@
 """Handlers by their names: aliases mean the handler, and a stored definition has its own name."""
 
+from types import MappingProxyType
+
 from dag.validate import validate
 from dag.values import Json
 from tests.dag.catalogue import AnyConfig, AnyOutput, Models, SaveConfig, SaveOutput
@@ -39,3 +41,25 @@ def test_the_output_under_an_alias_is_known() -> None:
 def test_a_slip_in_an_alias_is_told_by_the_alias() -> None:
     _, [problem] = validate(definition("json_writter", {}), None, CATALOGUE)
     assert (problem.code, problem.suggestion) == ("unknown-handler", "json_writer")
+
+
+class WithBroken(dict[str, Models]):
+    """A catalogue that knows of a handler that cannot be used."""
+
+    broken = MappingProxyType({"translate": "handlers/translate.py:3: no such module", "anything": "its name is taken"})
+
+
+def test_a_broken_handler_is_reported_with_its_error_and_no_suggestion() -> None:
+    document = definition("translate", {"text": "a"})
+    document["steps"].append({"id": "undone", "handler": "anything", "compensate": {"handler": "translate"}})
+    _, problems = validate(document, None, WithBroken(CATALOGUE))
+    error = "the handler 'translate' cannot be used: handlers/translate.py:3: no such module"
+    assert [(problem.code, problem.message, problem.suggestion) for problem in problems] == [
+        ("broken-handler", f"step 'save': {error}", None),
+        ("broken-handler", f"compensate of step 'undone': {error}", None),
+    ]
+
+
+def test_a_name_that_a_broken_handler_shares_means_the_handler_that_works() -> None:
+    made, problems = validate(definition("anything", {}), None, WithBroken(CATALOGUE))
+    assert (made is not None, problems) == (True, [])

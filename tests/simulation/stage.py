@@ -11,7 +11,7 @@ from temporalio import activity
 from temporalio.common import RawValue
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
-from dag.calls import LoadCall, Loaded, ReviewCall, StepCall, StepOutcome, StoreCall
+from dag.calls import AttemptRequest, LoadCall, Loaded, ReviewCall, StepOutcome, StoreCall
 from dag.cues import CALLBACKS, Cue, CueKind
 from dag.memory import Memory
 from dag.stored import part_of
@@ -112,9 +112,9 @@ def stage_activities(stages: dict[str, Stage], handlers: Iterable[str]) -> list[
     return [*(_handler(name, stages) for name in handlers), _nested(stages), *_values(stages), *_people(stages)]
 
 
-def _handler(name: str, stages: dict[str, Stage]) -> Callable[[StepCall], Any]:
+def _handler(name: str, stages: dict[str, Stage]) -> Callable[[AttemptRequest], Any]:
     @activity.defn(name=name)
-    async def stand_in(call: StepCall) -> StepOutcome:
+    async def stand_in(call: AttemptRequest) -> StepOutcome:
         stage, step_id = stage_of(stages, call.run_id), call.step_id.removesuffix(UNDO)
         undoes = call.step_id != step_id
         if not undoes and call.item_key is None:

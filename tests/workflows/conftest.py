@@ -23,7 +23,6 @@ from temporalio.worker import Replayer, Worker
 from activities.execute import activity_for
 from activities.metrics import Metrics
 from activities.reading import DocumentReader
-from activities.registry import Call, Handler
 from activities.tools import Tools
 from activities.values import value_activities
 from dag.calls import DeadLetter, DecisionCall, OverdueRun, ReviewCall, ReviewEnd
@@ -31,6 +30,7 @@ from dag.definition import Definition, to_json
 from dag.plan import SEMANTICS
 from dag.report import RunReport
 from dag.values import Json, digest
+from docrail.handlers import Handler, StepCall
 from operations.draining import working
 from storage.blobs import BlobStore
 from storage.lake import Lake
@@ -82,7 +82,7 @@ class Gates:
     """The runs of which people were told that they are overdue."""
 
     def handlers(self) -> list[Handler]:
-        codes: list[Callable[[Call[Any], Tools], Awaitable[BaseModel]]] = [
+        codes: list[Callable[[StepCall[Any], Tools], Awaitable[BaseModel]]] = [
             self.noop,
             self.echo,
             self.gate,
@@ -124,27 +124,27 @@ class Gates:
 
         return [open_review, escalate_review, close_review, record_decision, record_dead_letter, record_overdue]
 
-    async def noop(self, call: Call[Any], _: Tools) -> Values:
+    async def noop(self, call: StepCall[Any], _: Tools) -> Values:
         self.calls.append(call.step_id)
         return Values()
 
-    async def echo(self, call: Call[Any], _: Tools) -> Values:
+    async def echo(self, call: StepCall[Any], _: Tools) -> Values:
         self.calls.append(call.step_id)
         return Values(**call.config.model_dump())
 
-    async def gate(self, call: Call[Any], _: Tools) -> Values:
+    async def gate(self, call: StepCall[Any], _: Tools) -> Values:
         self.began[call.step_id].set()
         await self.opened[call.step_id].wait()
         return Values()
 
-    async def hold(self, call: Call[Any], _: Tools) -> Values:
+    async def hold(self, call: StepCall[Any], _: Tools) -> Values:
         name = f"{call.step_id}[{call.item_key}]"
         if name in self.held:
             await self.opened[name].wait()
         self.calls.append(name)
         return Values()
 
-    async def flaky(self, call: Call[Any], _: Tools) -> Values:
+    async def flaky(self, call: StepCall[Any], _: Tools) -> Values:
         """Fail `times` times; at the attempt `hangs`, come back only when the step's time is up."""
         if call.attempt == getattr(call.config, "hangs", None):
             await asyncio.Event().wait()
@@ -152,7 +152,7 @@ class Gates:
             raise ConnectionError(f"no network at attempt {call.attempt}")
         return Values(attempts=call.attempt)
 
-    async def work(self, call: Call[Any], _: Tools) -> Values:
+    async def work(self, call: StepCall[Any], _: Tools) -> Values:
         """Fail if the step, or the item, that this is the work of is in `failing`; a nested run fails for its step."""
         outer = call.run_id.split("~")[1:]
         step_id, item = (outer[0], outer[1] if len(outer) > 1 else None) if outer else (call.step_id, call.item_key)
@@ -160,12 +160,12 @@ class Gates:
             raise ValueError("drawn to fail")
         return Values()
 
-    async def rows(self, call: Call[Any], _: Tools) -> Values:
+    async def rows(self, call: StepCall[Any], _: Tools) -> Values:
         """Return as many rows as asked for, about 100 bytes each, and their sum."""
         rows = [{"n": n, "text": "x" * 80} for n in range(call.config.count)]
         return Values(rows=rows, sum=sum(row["n"] for row in rows))
 
-    async def bad(self, call: Call[Any], _: Tools) -> Values:
+    async def bad(self, call: StepCall[Any], _: Tools) -> Values:
         raise ValueError(call.config.message)
 
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from temporalio.client import Client, WorkflowHandle, WorkflowUpdateFailedError
 from temporalio.service import RPCError, RPCStatusCode
 
-from activities.registry import Call
 from activities.tools import Tools
 from dag.kinds import StepKind
 from dag.report import RunReport, StepReport
 from dag.state import RunStatus, StepStatus
 from dag.values import Json
+from docrail.handlers import StepCall
 from tests.workflows.conftest import Gates, Values
 from tests.workflows.drawing import BREAKS_OFF, HANGS, REFUSES, STUMBLES, Drawn
 from workflows.contract import ABORT, ANSWER, PAUSE, RESOLVE, RESUME, STATE, child_run_id, workflow_id
@@ -28,7 +28,7 @@ LOOK_SECONDS = 0.05
 class DrawnWork(Gates):
     """A worker's handlers, of which `work` ends as its config says."""
 
-    async def work(self, call: Call[Values], _: Tools) -> Values:
+    async def work(self, call: StepCall[Values], _: Tools) -> Values:
         """End as is said of the item, or of the whole step. A nested run ends for the item that it is run for."""
         outer = call.run_id.split("~")[2:]
         ends: dict[str, str] = call.config.model_dump().get("ends") or {}

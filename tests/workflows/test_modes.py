@@ -8,7 +8,7 @@ import pytest
 from temporalio import activity
 from temporalio.worker import Worker
 
-from dag.calls import StepCall, StepOutcome
+from dag.calls import AttemptRequest, StepOutcome
 from dag.counts import ItemCounts
 from dag.state import RunStatus, SkipReason, StepStatus
 from dag.values import Json
@@ -96,7 +96,7 @@ async def test_a_worker_that_is_silent_counts_as_dead(bench: Bench) -> None:
     gone = asyncio.Event()
 
     @activity.defn(name="silent")
-    async def silent(_: StepCall) -> StepOutcome:
+    async def silent(_: AttemptRequest) -> StepOutcome:
         await gone.wait()
         return StepOutcome(output=None, attempt=1)
 

@@ -14,10 +14,10 @@ from temporalio.client import WorkflowHandle
 from temporalio.worker import Worker
 
 from activities.execute import activity_for
-from activities.registry import Call, Handler
 from activities.tools import Tools
 from dag.report import RunReport
 from dag.state import RunStatus
+from docrail.handlers import Handler, StepCall
 from operations.draining import working
 from settings import Settings
 from tests.workflows.conftest import Bench, Values, step
@@ -77,7 +77,7 @@ class Drain:
     began: dict[str, asyncio.Event] = field(default_factory=dict)
     told: asyncio.Barrier = field(default_factory=lambda: asyncio.Barrier(2))
 
-    async def drain(self, call: Call[Any], _: Tools) -> Values:
+    async def drain(self, call: StepCall[Any], _: Tools) -> Values:
         self.began[call.step_id].set()
         await activity.wait_for_worker_shutdown()
         await self.told.wait()

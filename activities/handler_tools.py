@@ -1,0 +1,149 @@
+"""The tools of handlers outside the tree (`docrail.Tools`): each method reaches the tenant of its call only."""
+
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from activities.errors import AnswerUnusableError
+from activities.handlers import notify
+from activities.outgoing import Answer, Outgoing, checked_url, is_success
+from activities.secret_store import Revealed
+from activities.tools import Tools
+from dag.values import Json
+from docrail.handlers import MAX_ANSWER_BYTES, Document, PageText, StepCall
+from storage import documents
+from storage.db import NotStored
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDocuments:
+    """The tenant's documents, opened as the shipped handlers open them: in limited child processes."""
+
+    tools: Tools
+
+    async def find(self, call: StepCall[Any], document_id: str) -> Document:
+        """Return the document's name, type and size. Raises: NotStored, also once its file was deleted for its age."""
+        found = await documents.load_document(self.tools.db, call.tenant_id, document_id)
+        if found is None:
+            raise NotStored("document", document_id, call.tenant_id)
+        if found.original_removed_at is not None:
+            raise NotStored("original of the document", document_id, call.tenant_id)
+        return Document(document_id, found.file_name, found.media_type, found.size_bytes, found.sha256)
+
+    async def read(self, call: StepCall[Any], document_id: str) -> bytes:
+        """Return the document's file as it was uploaded. Raises: NotStored; OSError (retried)."""
+        return await self.tools.blobs.get((await self.find(call, document_id)).sha256)
+
+    async def pages(self, call: StepCall[Any], document_id: str) -> list[PageText]:
+        """Return the pages with their text. Raises: NotStored, UnreadableDocument; OSError (retried)."""
+        async with self.tools.blobs.at_hand((await self.find(call, document_id)).sha256) as path:
+            return await self.tools.reader.pages(path)
+
+    async def text(self, call: StepCall[Any], document_id: str) -> str:
+        """Return the text of all pages, with a form feed between pages. Raises: as `pages`."""
+        return "\f".join(page.text for page in await self.pages(call, document_id))
+
+    async def image(self, call: StepCall[Any], document_id: str, page: int) -> bytes | None:
+        """Return page `page`, from 1, as a PNG; None if there is no such page. Raises: as `pages`."""
+        async with self.tools.blobs.at_hand((await self.find(call, document_id)).sha256) as path:
+            return await self.tools.reader.draw(path, page)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedHttp:
+    """Calls to addresses that may be called, with the secrets that the step's author named."""
+
+    tools: Tools
+
+    async def request(
+        self,
+        call: StepCall[Any],
+        method: str,
+        url: str,
+        *,
+        body: Json | bytes = None,
+        headers: Mapping[str, str] | None = None,
+        expected_statuses: Collection[int] = (),
+        timeout_seconds: float = 60.0,
+        max_bytes: int = MAX_ANSWER_BYTES,
+    ) -> Answer:
+        """Return the answer, without the secrets' values in it. Raises: as docrail.handlers.Http says."""
+        secrets = self.tools.outside.secrets
+        own = await secrets.reveal(call.tenant_id, headers or {}, checked_url(url).host, named=call.secrets)
+        told = _with_defaults(own.texts, call, is_json=body is not None and not isinstance(body, bytes))
+        outgoing = Outgoing(method, url, told, _content(body), timeout_seconds, max_bytes)
+        answer = await self.tools.outside.http.send(outgoing)
+        if not (answer.status in expected_statuses if expected_statuses else is_success(answer.status)):
+            raise answer.refusal(own.redact)
+        if not answer.complete:
+            raise AnswerUnusableError(f"{answer.request} answered more than {max_bytes} bytes (max_bytes)")
+        return _redacted(answer, own)
+
+
+@dataclass(frozen=True, slots=True)
+class NamedSecrets:
+    """The tenant's secrets that a step's config names."""
+
+    tools: Tools
+
+    async def load(self, call: StepCall[Any], name: str) -> str:
+        """Return the secret. Raises: MissingSecretError, RefusedSecretError if the step's config does not name it."""
+        secrets = self.tools.outside.secrets
+        return await secrets.load(call.tenant_id, name, field="the handler", named=call.secrets)
+
+
+@dataclass(frozen=True, slots=True)
+class HandlerTools:
+    """What a worker gives to a handler outside the tree."""
+
+    tools: Tools
+
+    @property
+    def documents(self) -> StoredDocuments:
+        """The stored documents."""
+        return StoredDocuments(self.tools)
+
+    @property
+    def http(self) -> CheckedHttp:
+        """The client for other services."""
+        return CheckedHttp(self.tools)
+
+    @property
+    def secrets(self) -> NamedSecrets:
+        """The secrets."""
+        return NamedSecrets(self.tools)
+
+    async def notify(
+        self,
+        call: StepCall[Any],
+        message: str,
+        *,
+        title: str = "",
+        level: Literal["info", "warning", "error"] = "info",
+        details: Mapping[str, Json] | None = None,
+    ) -> None:
+        """Notify people as the handler `notify` does. Its id depends on the message: a call may send several."""
+        config = notify.Config(message=message, title=title, level=level, details=dict(details or {}))
+        await notify.run(replace(call, config=config), self.tools)
+
+
+def _content(body: Json | bytes) -> bytes | None:
+    if body is None or isinstance(body, bytes):
+        return body
+    return json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
+
+
+def _with_defaults(headers: Mapping[str, str], call: StepCall[Any], *, is_json: bool) -> dict[str, str]:
+    given = {name.lower() for name in headers}
+    ours = {"Idempotency-Key": call.identity[:32], **({"Content-Type": "application/json"} if is_json else {})}
+    return {**headers, **{name: value for name, value in ours.items() if name.lower() not in given}}
+
+
+def _redacted(answer: Answer, own: Revealed) -> Answer:
+    """Return the answer without secrets: a service may send back what it was sent."""
+    if not own.values:
+        return answer
+    text = own.redact(answer.body.decode("utf-8", "surrogateescape"))
+    headers = {name: own.redact(value) for name, value in answer.headers.items()}
+    return replace(answer, headers=headers, body=text.encode("utf-8", "surrogateescape"))

@@ -1,0 +1,34 @@
+"""The text of a document, page by page, for handlers that look for something else than an invoice."""
+
+from collections.abc import Sequence
+
+from lxml import etree
+
+from invoices.page_text import PageText
+from invoices.readers import ocr
+from invoices.readers.geometry import Page, lay_out
+from invoices.readers.images import open_pictures
+from invoices.readers.pdf_file import open_pdf
+from invoices.readers.pdf_words import read_pages
+from invoices.readers.sniff import Kind, sniff
+from invoices.readers.xml_tree import parse_xml
+
+
+def text_pages(data: bytes, *, max_pages: int) -> list[PageText]:
+    """Return the pages of a document with their text. Safe only in a limited child process.
+
+    The pages of scans and pictures are read by OCR; an XML file is one page of no size. Raises: UnreadableDocument.
+    """
+    match sniff(data):
+        case Kind.XML:
+            return [PageText(1, 0.0, 0.0, etree.tostring(parse_xml(data), encoding="unicode"))]
+        case Kind.PDF:
+            open_pdf(data, max_pages)  # refuses a file that is unsafe to open
+            pages = read_pages(data)
+            return _written(ocr.read_scans(data, pages, ocr.scanned_pages(data, pages)))
+        case Kind.IMAGE:
+            return _written(ocr.read_pictures(open_pictures(data, max_pages)))
+
+
+def _written(pages: Sequence[Page]) -> list[PageText]:
+    return [PageText(page.number, page.width, page.height, lay_out([page]).text) for page in pages]

@@ -1,0 +1,16 @@
+"""A page of a document as text."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class PageText:
+    """A page: its number, from 1, its size in points, and its text, row by row.
+
+    The text of a scan or a picture is read by OCR, where the extra `ocr` is installed.
+    """
+
+    number: int
+    width: float
+    height: float
+    text: str
