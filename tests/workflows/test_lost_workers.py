@@ -14,7 +14,7 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.exceptions import ApplicationError
 from temporalio.worker import Worker
 
-from dag.calls import StepCall, StepOutcome
+from dag.calls import AttemptRequest, StepOutcome
 from dag.chunks import CHUNK_ITEMS
 from dag.report import RunReport
 from dag.state import EarlierError, RunStatus, StepError, StepStatus
@@ -78,12 +78,12 @@ async def test_a_planned_stop_does_not_fail_the_items_of_a_list(idle: Bench, tmp
     assert report.steps["a"].attempts == items
 
 
-def silent(times: int, *, fails_at: tuple[int, ...] = ()) -> Callable[[StepCall], Any]:
+def silent(times: int, *, fails_at: tuple[int, ...] = ()) -> Callable[[AttemptRequest], Any]:
     """Return an activity that sends no heartbeat and never ends, so many times; else it fails, or completes."""
     calls = 0
 
     @activity.defn(name="silent")
-    async def run(call: StepCall) -> StepOutcome:
+    async def run(call: AttemptRequest) -> StepOutcome:
         nonlocal calls
         calls += 1
         attempt = call.failed_before + activity.info().attempt
@@ -99,14 +99,14 @@ def silent(times: int, *, fails_at: tuple[int, ...] = ()) -> Callable[[StepCall]
 
 
 @asynccontextmanager
-async def also(bench: Bench, code: Callable[[StepCall], Any]) -> AsyncIterator[str]:
+async def also(bench: Bench, code: Callable[[AttemptRequest], Any]) -> AsyncIterator[str]:
     """Serve `code` by a worker on a queue of a resource tag; yield the tag."""
     tag = "lossy"
     async with working([Worker(bench.client, task_queue=f"{bench.task_queue}.{tag}", activities=[code])]):
         yield tag
 
 
-async def run_silent(bench: Bench, code: Callable[[StepCall], Any], **fields: Any) -> RunReport:
+async def run_silent(bench: Bench, code: Callable[[AttemptRequest], Any], **fields: Any) -> RunReport:
     async with also(bench, code) as tag:
         quick = {"max_retries": 0, "heartbeat_seconds": 1, "resource_tag": tag, **fields}
         return await bench.run([step("a", "silent") | quick])
