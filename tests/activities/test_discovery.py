@@ -218,7 +218,7 @@ def test_a_worker_logs_what_is_broken_and_has_the_rest(
     write(folder / "bad.py", text="import nothing_of_that_name")
     write(folder / "good.py")
     activities = handler_activities(outside(folder), keyless)
-    assert len(activities) == len(load_catalogue()) + 1
+    assert len(activities) == len(load_catalogue()) + 2  # the good one, and that of missing handlers
     assert f"this worker has no handler 'bad': {folder}/bad.py:1: ModuleNotFoundError" in caplog.text
 
 
