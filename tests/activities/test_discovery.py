@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from temporalio.activity import _Definition as ActivityDefinition
 
 from activities.discovery import INTERNAL
 from activities.registry import NamedHandlers, load_catalogue, parse_sources
@@ -223,5 +224,5 @@ def test_a_worker_logs_what_is_broken_and_has_the_rest(
 
 
 def test_the_names_of_the_workers_own_activities_are_taken(keyless: Tools) -> None:
-    names = {getattr(activity, "__temporal_activity_definition").name for activity in internal_activities(keyless)}
+    names = {ActivityDefinition.must_from_callable(each).name for each in internal_activities(keyless)}
     assert names == INTERNAL
