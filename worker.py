@@ -27,6 +27,7 @@ from activities.filing import filing_activity
 from activities.handler_tools import HandlerTools
 from activities.maintenance import maintenance_activities
 from activities.metrics import Metrics
+from activities.missing_handler import missing_handler_activity
 from activities.outgoing import HttpClient
 from activities.reading import DocumentReader
 from activities.registry import load_catalogue
@@ -103,13 +104,16 @@ def build_workers(client: Client, settings: Settings, tools: Tools) -> list[Work
 
 
 def handler_activities(catalogue: Catalogue, tools: Tools) -> list[Callable[..., Any]]:
-    """Return the activities of the handlers. One that cannot be used is logged, and left out."""
+    """Return the activities of the handlers, and that of all others. A broken handler is logged, and left out."""
     for broken in catalogue.broken_handlers:
         log.error("this worker has no handler %r: %s", broken.name, broken)
     given = HandlerTools(tools)
     return [
-        activity_for(handler, tools, given if handler.name in catalogue.outside else None)
-        for handler in catalogue.values()
+        *(
+            activity_for(handler, tools, given if handler.name in catalogue.outside else None)
+            for handler in catalogue.values()
+        ),
+        missing_handler_activity(catalogue.broken),
     ]
 
 

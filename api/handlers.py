@@ -30,7 +30,7 @@ class BrokenHandlerOut(BaseModel):
 
     model_config = ConfigDict(from_attributes=True)
 
-    name: str = Field(examples=["count_words"])
+    name: str = Field(description="the name that definitions would use", examples=["count_words"])
     file: str = Field(description="the file at fault", examples=["handlers/count_words.py"])
     line: int = Field(description="the line at fault, from 1")
     error: str = Field(description="what is wrong", examples=["ModuleNotFoundError: No module named 'nltk'"])

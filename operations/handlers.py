@@ -1,4 +1,4 @@
-"""What handlers there are, and what each takes and gives: for the API, the command and the reference page."""
+"""Describes handlers, with their configs and outputs: for the API, the command and the reference page."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -23,7 +23,7 @@ _BOUNDS = {
 
 @dataclass(frozen=True, slots=True)
 class HandlerInfo:
-    """A handler as people and programs are told of it. The schemas are JSON Schema, draft 2020-12."""
+    """A handler as people and programs see it. The schemas are JSON Schema, draft 2020-12."""
 
     name: str
     aliases: tuple[str, ...]
@@ -43,7 +43,7 @@ class FieldLine:
 
 
 def list_handlers(catalogue: Catalogue) -> list[HandlerInfo]:
-    """Return every handler, by name."""
+    """Return the descriptions of all handlers, by name."""
     return [describe(handler) for handler in catalogue.values()]
 
 
@@ -58,7 +58,7 @@ def load_handler(catalogue: Catalogue, name: str) -> HandlerInfo:
 
 
 def describe(handler: Handler) -> HandlerInfo:
-    """Return what there is to tell of a handler."""
+    """Return the description of a handler."""
     return HandlerInfo(
         name=handler.name,
         aliases=handler.aliases,

@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import httpx
 import pytest
@@ -36,7 +37,7 @@ async def run(call: StepCall[Config], tools: Tools) -> Output:
 
 HANDLER = Handler("first_words", Config, Output, run, aliases=("FirstWords",))
 '''
-READS = {
+READS: Json = {
     "id": "reads",
     "inputs": {"document": {"type": "string", "required": True}},
     "steps": [{"id": "read", "handler": "FirstWords", "config": {"document_id": "{{ inputs.document }}"}}],
@@ -130,8 +131,17 @@ async def test_a_worker_without_a_handler_leaves_its_step_to_one_that_has_it(
 
         async def is_tried() -> bool:
             steps = (await served.http.get(f"/v1/runs/{run_id}/explain")).json()
-            return "not registered on this worker" in str(steps)
+            return "this worker has no handler 'first_words': set DOCRAIL_HANDLERS" in str(steps)
 
         await eventually(is_tried, "an attempt at the worker without the handler")
     async with work(settings):
         assert (await served.ended(run_id))["status"] == "completed"
+
+
+async def test_a_worker_says_why_its_handler_is_broken(served: Service, settings: Settings, tmp_path: Path) -> None:
+    (tmp_path / "first_words.py").write_text("import nothing_of_that_name")
+    async with work(settings.model_copy(update={"handlers": (str(tmp_path),)})):
+        started = await start(served, {**READS, "steps": [{**READS["steps"][0], "max_retries": 0}]}, document="none")
+        run = await served.ended(started.json()["run_id"])
+    error = f"this worker has no handler 'first_words': {tmp_path}/first_words.py:1: ModuleNotFoundError"
+    assert error in run["steps"]["read"]["error"]["message"]
