@@ -27,8 +27,8 @@ from embedded.stack import Stack
 ROOT = Path(__file__).parent.parent
 PROMPT = "$ "
 REFUSED = '"type":"/problems/'
-COMMAND_SECONDS = 30
-PATIENCE_SECONDS = 30
+COMMAND_SECONDS = 90
+PATIENCE_SECONDS = 90
 """How long a page's reader would look again at something that is under way."""
 
 

@@ -77,7 +77,7 @@ def _living() -> dict[int, int]:
     return parents
 
 
-async def eventually(claim: Callable[[], Awaitable[bool] | bool], what: str, *, timeout_seconds: float = 20) -> None:
+async def eventually(claim: Callable[[], Awaitable[bool] | bool], what: str, *, timeout_seconds: float = 60) -> None:
     """Return when `claim` holds; fail the test, saying `what` was waited for, when it does not in time."""
     deadline = time.monotonic() + timeout_seconds
     while True:

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.server
 CLI = (sys.executable, "-m", "cli")
 FREE_PORTS = ("--port", "0", "--temporal-port", "0", "--ui-port", "0")
 READY = "Docrail is ready."
-START_SECONDS = 60
+START_SECONDS = 120
 ANOTHERS = {
     "TEMPORAL_ADDRESS": "theirs.example:7233",
     "TEMPORAL_TLS": "true",

@@ -20,7 +20,7 @@ from tests.stack import eventually
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 INVOICE = SAMPLES / "xr_01.01a_ubl.xml"
-PATIENCE_SECONDS = 30.0
+PATIENCE_SECONDS = 90.0
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from tests.stack import descendants, eventually, survivors
 
 COMMAND = (sys.executable, "-P", "-m", "cli")
-PATIENCE_SECONDS = 60.0
+PATIENCE_SECONDS = 120.0
 AT_ONCE = asyncio.Semaphore(2)
 """More would only wait for each other: starting Python and reading our modules is all they do."""
 
