@@ -43,7 +43,8 @@ async def explain_run(
         raise InvalidInput([InputProblem("after", "a single step has no further pages")])
     explanation = await _ask(app, handle, [step, after, limit])
     if step is not None and step not in explanation.steps:
-        raise NotFound("step", f"{run_id} {step}")
+        others = await _ask(app, handle, [None, None, limit])
+        raise NotFound("step", step, known=[*others.steps])
     known = await asyncio.gather(
         pending_of(app, description, explanation.steps),
         items_at_work(app, description, explanation.steps),

@@ -20,6 +20,10 @@ QUEUE_ONLY = "documents-are-answered-by-the-queue"
 """Marks, in a history, a signal that was dropped: builds before took it. A refused update leaves nothing there."""
 
 
+MOST_NAMED = 100
+"""Steps that a refusal names."""
+
+
 def check_answer(
     plan: Plan, run: RunState, request: RunRequest, step_id: str, given: Answer, *, coming: Iterable[Answer]
 ) -> None:
@@ -29,9 +33,10 @@ def check_answer(
     """
     step = plan.step(step_id) if step_id in plan.index else None
     wait, human = (step.definition.wait, step.definition.human) if step else (None, None)
-    if step is None or not (human or (wait and wait.for_ is not WaitFor.TIMER)):
+    if step is None or not _takes_answers(step):
         message = f"the run has no step {step_id[:64]!r} that waits for an answer"
-        raise ApplicationError(message, type=UNKNOWN_STEP, non_retryable=True)
+        known = [each.id for each in plan.steps if _takes_answers(each)]
+        raise ApplicationError(message, known[:MOST_NAMED], type=UNKNOWN_STEP, non_retryable=True)
     told = str(run.outcome or run.stopping or run.steps[step.index].status)
     if _is_answered(step, run, coming):
         told = "answered"
@@ -47,6 +52,11 @@ def check_answer(
     except inputs.MisfitError as error:
         problems = [[problem.path, problem.message] for problem in error.problems]
         raise ApplicationError(str(error), problems, type=MISFIT, non_retryable=True) from error
+
+
+def _takes_answers(step: Step) -> bool:
+    wait = step.definition.wait
+    return step.definition.human is not None or (wait is not None and wait.for_ is not WaitFor.TIMER)
 
 
 def _is_answered(step: Step, run: RunState, coming: Iterable[Answer]) -> bool:

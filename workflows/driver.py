@@ -46,7 +46,7 @@ from dag.rewind import begin, load, save
 from dag.scheduler import advance
 from dag.state import Answer, RunState, RunStatus, StepError, StepStatus
 from dag.values import Json, size_of
-from workflows.answering import check_answer
+from workflows.answering import MOST_NAMED, check_answer
 from workflows.asking import ask, record_decision
 from workflows.chunks import run_chunk
 from workflows.context import context_of, own_callbacks, placeholders
@@ -184,7 +184,8 @@ class Driver:
         Raises: ApplicationError (UnknownStep, WrongState, Misfit).
         """
         if step_id not in self.plan.index:
-            raise ApplicationError(f"the run has no step {step_id[:64]!r}", type=UNKNOWN_STEP, non_retryable=True)
+            known, message = [*self.plan.index][:MOST_NAMED], f"the run has no step {step_id[:64]!r}"
+            raise ApplicationError(message, known, type=UNKNOWN_STEP, non_retryable=True)
         status = self.state.stopping or self.state.steps[self.plan.index[step_id]].status
         if status is not StepStatus.PARKED or step_id in self._resolving:
             told = "being resolved" if step_id in self._resolving else str(status)
