@@ -157,11 +157,11 @@ def _may_be_local(config: Json) -> bool:
     return size_of(config) <= MOST_LOCAL_BYTES and not has_parts(config)
 
 
-def _summary(step: Step, call: StepCall) -> str | None:
-    title = step.definition.title
+def _summary(step: Step, call: StepCall) -> str:
+    name = step.definition.title or step.id
     if call.step_id != step.id:
-        return f"undo {title or step.id}"
-    return title or None if call.item_key is None else f"{title or step.id}: {call.item_key[:100]}"
+        return f"undo {name}"
+    return name if call.item_key is None else f"{name}: {call.item_key[:100]}"
 
 
 def _retry_policy(retry: RetryConfig, max_retries: int) -> RetryPolicy:

@@ -10,7 +10,9 @@ from dag.values import Json
 class Config(RootModel[dict[str, Json]], frozen=True):
     """Any fields: `{total: "{{ extract.total }}"}`."""
 
-    root: dict[str, Json] = Field(description="what the step gives, by name")
+    root: dict[str, Json] = Field(
+        description="what the step gives, by name; without fields the outputs of its parents, by their ids"
+    )
 
 
 class Output(RootModel[dict[str, Json]]):
