@@ -12,6 +12,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from activities.errors import WorkerNotConfiguredError
 from dag.calls import StepCall
 from dag.values import Json
 
@@ -31,8 +32,8 @@ _DOMAIN = b"docrail callback 1\0"
 """Makes a signature by this key one of ours: the key may sign other things one day."""
 
 
-class NoCallbacksError(ValueError):
-    """A step asks for a callback URL, and this installation cannot make one."""
+class NoCallbacksError(WorkerNotConfiguredError):
+    """A step asks for a callback URL, and this worker cannot make one."""
 
 
 class BadTokenError(ValueError):
