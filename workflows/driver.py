@@ -95,6 +95,8 @@ class Driver:
         )
         self._inbox: deque[Event | Arrival] = deque()
         self._work: dict[Key, Work] = {}
+        self._cancelled: set[Key] = set()
+        """Work that was asked to stop. Only looked up: a set's order is not deterministic."""
         self._recording: list[asyncio.Task[None]] = []
         self._moving: list[asyncio.Task[None]] = []
         self._asked: dict[str, float] = {}
@@ -234,6 +236,7 @@ class Driver:
                 self._follow(step, items[0].place, asyncio.create_task(chunk), ended)
             case Cancel(step_id, item):
                 if work := self._work.get((step_id, item)):  # else its end is in the inbox already
+                    self._cancelled.add((step_id, item))
                     work.cancel()
             case Record() | RecordDecision() | RecordOverdue():
                 self._aside(self._telling(command), self._recording)
@@ -295,9 +298,12 @@ class Driver:
 
     def _ended(self, step: Step, item: int | None, losses: Losses, launch: Launch | None, work: Work) -> None:
         """Put ended work into the inbox, where its result is read: a bug surfaces in the main task."""
+        if (step.id, item) in self._cancelled:
+            losses = replace(losses, is_cancelled=True)
         after = None if launch is None else losses_after(step.definition, work, losses)
         if launch is None or after is None:
             del self._work[step.id, item]
+            self._cancelled.discard((step.id, item))
             self._inbox.append((step, item, work, losses))
             return
         if item is None:
