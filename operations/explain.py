@@ -6,6 +6,7 @@ from typing import Any
 
 from temporalio.client import WorkflowExecutionStatus, WorkflowHandle
 
+from dag.explain import in_words
 from dag.explanation import ItemsAtWork, RunExplanation, StepExplanation
 from dag.inputs import InputProblem
 from dag.state import RunStatus, StepStatus
@@ -71,7 +72,7 @@ async def _ask(app: App, handle: WorkflowHandle[Any, Any], wanted: list[str | in
         explanation: RunExplanation = await handle.query(
             EXPLAIN, args=wanted, result_type=RunExplanation, rpc_timeout=WORKER_TIMEOUT
         )
-    return explanation
+    return in_words(explanation)
 
 
 def _with_known(
