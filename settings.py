@@ -4,7 +4,6 @@ import datetime as dt
 import re
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlsplit
@@ -14,6 +13,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from activities.addresses import AllowedHosts
 from activities.callbacks import CallbackKeys, parse_keys
+from dag.checks.suggestions import closest
 from dag.rates import DEFAULT_LIMITS, fleet_limits
 from invoices.prices import PriceTable, read_prices, shipped_prices
 from storage.folders import Folder
@@ -292,6 +292,22 @@ class Settings(BaseSettings):
         return self.data_dir / "secrets" if self.secrets_dir is None else self.secrets_dir
 
 
+def missing_settings(settings: Settings) -> Iterator[str]:
+    """Yield a warning for each setting that a worker lacks and some steps need."""
+    lacking = {
+        "DOCRAIL_PUBLIC_URL": (settings.public_url, "steps that ask for a callback URL"),
+        "DOCRAIL_CALLBACK_KEY": (settings.callback_keys.keys, "steps that ask for a callback URL"),
+        "DOCRAIL_GEMINI_API_KEY": (settings.gemini_api_key, "steps that ask a model"),
+        "DOCRAIL_ALLOWED_HOSTS": (settings.allowed_hosts, "steps that call hosts inside your network"),
+    }
+    for name, (value, steps) in lacking.items():
+        if not value:
+            yield f"{name} is not set: {steps} fail on this worker, and their retries may reach another one"
+
+
+PREFIX = "DOCRAIL_"
+"""The beginning of every variable's name."""
+
 OF_COMMANDS = frozenset({"DOCRAIL_API_URL", "DOCRAIL_AS"})
 """Variables that commands read themselves: they stand for their options."""
 
@@ -300,6 +316,6 @@ def unread_variables(names: Iterable[str]) -> Iterator[str]:
     """Yield what to say of each variable that begins as ours do and that nothing reads: it is probably misspelt."""
     known = {*OF_COMMANDS, *(f"DOCRAIL_{name.upper()}" for name in Settings.model_fields)}
     for name in sorted(name for name in names if name.upper().startswith("DOCRAIL_") and name.upper() not in known):
-        meant = get_close_matches(name.upper(), sorted(known), n=1, cutoff=0.8)  # all begin alike
-        hint = f"did you mean {meant[0]}?" if meant else "docs/reference/settings.md has all"
+        meant = closest(name.upper().removeprefix(PREFIX), (each.removeprefix(PREFIX) for each in known))
+        hint = f"did you mean {PREFIX}{meant}?" if meant else "docs/reference/settings.md has all"
         yield f"the variable {name} is no setting and changes nothing: {hint}"

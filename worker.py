@@ -41,7 +41,7 @@ from operations.connection import connect, find_connection, told_away
 from operations.draining import working
 from operations.engine import engine_errors
 from operations.errors import Unavailable
-from settings import Settings, unread_variables
+from settings import Settings, missing_settings, unread_variables
 from storage.blobs import BlobStore
 from storage.db import open_pool
 from storage.lake import Lake
@@ -276,7 +276,10 @@ async def serve(settings: Settings) -> None:
 
 def main() -> None:
     """Run a worker with the settings of the environment."""
-    asyncio.run(serve(Settings()))
+    settings = Settings()
+    for line in missing_settings(settings):
+        sys.stderr.write(f"docrail: {line}\n")
+    asyncio.run(serve(settings))
     sys.stdout.flush()
     # Temporal's core may abort the interpreter's own exit (sdk-python issue 300); everything is closed by now.
     os._exit(0)

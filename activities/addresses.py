@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address
 
+from activities.errors import WorkerNotConfiguredError
+
 Address = IPv4Address | IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -27,8 +29,8 @@ _NAME = re.compile(r"(\*\.)?[a-z0-9_]([a-z0-9_.-]{0,251}[a-z0-9_])?")
 _WITH_PORT = re.compile(r"(?P<host>[^:]+|\[[^\]]+\]):(?P<port>[0-9]{1,5})")
 
 
-class RefusedAddressError(ValueError):
-    """The guard does not let a call go there. Trying again does not help; an operator may allow the host."""
+class RefusedAddressError(WorkerNotConfiguredError):
+    """An address that this worker lets no call reach; an operator may allow the host."""
 
     def __init__(self, host: str, why: str) -> None:
         reached = "outgoing calls reach public addresses, and what DOCRAIL_ALLOWED_HOSTS names"

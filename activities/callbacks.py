@@ -11,6 +11,7 @@ import hmac
 import json
 from dataclasses import dataclass, field
 
+from activities.errors import WorkerNotConfiguredError
 from dag.calls import AttemptRequest
 
 MIN_KEY_LENGTH = 32
@@ -29,8 +30,8 @@ _DOMAIN = b"docrail callback 1\0"
 """Makes a signature by this key one of ours: the key may sign other things one day."""
 
 
-class NoCallbacksError(ValueError):
-    """A step asks for a callback URL, and this installation cannot make one."""
+class NoCallbacksError(WorkerNotConfiguredError):
+    """A step asks for a callback URL, and this worker cannot make one."""
 
 
 class BadTokenError(ValueError):

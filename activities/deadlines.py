@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 
 from temporalio import activity
 
+from activities.addresses import RefusedAddressError
 from activities.errors import TryAgainLaterError
 from activities.tools import Tools
 from activities.webhooks import Message, deliver
@@ -49,7 +50,7 @@ async def _notify(run: OverdueRun, url: str, tools: Tools) -> None:
         if dt.datetime.now(dt.UTC) - activity.info().scheduled_time < dt.timedelta(seconds=NOTIFY_SECONDS):
             raise
         log.error("nobody was notified that %s: %s", _message(run), error)  # noqa: TRY400  # said in full
-    except ValueError as error:
+    except (ValueError, RefusedAddressError) as error:
         log.error("nobody can be notified that %s: %s", _message(run), error)  # noqa: TRY400  # said in full
     else:
         await mark_notified(tools.db, run)

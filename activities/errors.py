@@ -18,6 +18,10 @@ PASSING = frozenset({HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatu
 """The refusals that say "later"; all others of 4xx say that the request itself is wrong."""
 
 
+class WorkerNotConfiguredError(Exception):
+    """A setting that the step needs is not set on this worker. It is retried: another worker may have it."""
+
+
 class UnreachableError(ConnectionError):
     """No answer came: the name has no address, or the connection broke or was refused."""
 

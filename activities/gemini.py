@@ -19,6 +19,7 @@ from activities.errors import (
     RequestRefusedError,
     TryAgainLaterError,
     UnreachableError,
+    WorkerNotConfiguredError,
     refusal,
     retry_after_of,
     seconds_of,
@@ -44,8 +45,8 @@ class AnswerLostError(UnreachableError):
     """The connection broke after the request was sent: the answer may be paid for, and nobody has it."""
 
 
-class NotConfiguredError(ValueError):
-    """An operator has to set something first."""
+class NotConfiguredError(WorkerNotConfiguredError):
+    """No key for Gemini is set on this worker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,7 @@ class Answer:
 async def ask(access: GeminiAccess, question: Question) -> Answer:
     """Return the model's answer, be it of use or not: it was paid for. One request; another attempt is Temporal's.
 
-    Raises: NotConfiguredError, RequestRefusedError (never retried); TryAgainLaterError, UnreachableError,
+    Raises: RequestRefusedError (never retried); NotConfiguredError, TryAgainLaterError, UnreachableError,
     OutgoingTimeoutError (retried).
     """
     if not access.api_key:

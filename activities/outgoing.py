@@ -17,7 +17,7 @@ from http import HTTPStatus
 
 import httpx
 
-from activities.addresses import MAX_PORT, Address, AllowedHosts, RefusedAddressError
+from activities.addresses import MAX_PORT, Address, AllowedHosts
 from activities.errors import AnswerUnusableError, OutgoingTimeoutError, UnreachableError, refusal, retry_after_of
 from dag.values import MAX_VALUE_BYTES, Json
 
@@ -126,7 +126,7 @@ class HttpClient:
     async def send(self, outgoing: Outgoing) -> Answer:
         """Return the answer, whatever its status; redirects of GET and HEAD are followed, each checked anew.
 
-        Raises: RefusedAddressError, AnswerUnusableError, ValueError (never retried); UnreachableError,
+        Raises: AnswerUnusableError, ValueError (never retried); RefusedAddressError, UnreachableError,
         OutgoingTimeoutError (retried).
         """
         url = checked_url(outgoing.url)
@@ -149,7 +149,7 @@ class HttpClient:
                 return answer
             target = checked_url(_join(url, location))
             if (url.scheme, target.scheme) == ("https", "http"):
-                raise RefusedAddressError(target.host, f"{url.host} redirects from https to http")
+                raise RefusedUrlError(f"the host {target.host} is refused: {url.host} redirects from https to http")
             if _origin(str(target)) != _origin(str(url)):
                 headers = httpx.Headers()  # what was meant for one host, credentials among it, is not for another
             url = target
@@ -205,8 +205,12 @@ async def _read(request: str, response: httpx.Response, max_bytes: int) -> Answe
     return Answer(request, response.status_code, headers, b"".join(chunks)[:max_bytes], size <= max_bytes)
 
 
+class RefusedUrlError(ValueError):
+    """A URL that is never called, whatever an operator allows."""
+
+
 def checked_url(text: str) -> httpx.URL:
-    """Return the URL if it is one that can be called. Raises: ValueError, RefusedAddressError."""
+    """Return the URL if it is one that can be called. Raises: ValueError, RefusedUrlError."""
     if "secret://" in text:
         raise ValueError("the URL holds a secret:// reference, which is resolved in headers only: URLs end up in logs")
     try:
@@ -218,7 +222,8 @@ def checked_url(text: str) -> httpx.URL:
     if url.port is not None and not 0 < url.port <= MAX_PORT:
         raise ValueError(f"{text[:80]!r} is no URL that can be called: {url.port} is no port")
     if url.userinfo:
-        raise RefusedAddressError(url.host, "a name or password stands in the URL; use a header with secret://name")
+        message = "a name or password stands in the URL; use a header with secret://name"
+        raise RefusedUrlError(f"the host {url.host} is refused: {message}")
     return url
 
 

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 
 from temporalio import activity
 
+from activities.addresses import RefusedAddressError
 from activities.errors import TryAgainLaterError
 from activities.tools import Tools
 from activities.webhooks import Message, deliver
@@ -70,7 +71,7 @@ async def _tell(tools: Tools, event: SlaEvent, url: str) -> bool:
     except (TryAgainLaterError, OSError) as error:
         log.warning("nobody is notified yet that %s: %s", _message(event), error)
         return False
-    except ValueError as error:
+    except (ValueError, RefusedAddressError) as error:
         log.error("nobody can be notified that %s: %s", _message(event), error)  # noqa: TRY400  # said in full
     await mark_told(tools.db, event)
     return True

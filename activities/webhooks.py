@@ -50,8 +50,8 @@ class Delivery:
 async def deliver(message: Message, http: HttpClient, secrets: SecretStore) -> Delivery:
     """Post the message and return once the receiver has taken it (2xx).
 
-    Raises: MissingSecretError, RefusedSecretError, RefusedAddressError, RequestRefusedError, ValueError (never
-    retried); TryAgainLaterError, UnreachableError, OutgoingTimeoutError (retried).
+    Raises: MissingSecretError, RefusedSecretError, RequestRefusedError, ValueError (never retried);
+    RefusedAddressError, TryAgainLaterError, UnreachableError, OutgoingTimeoutError (retried).
     """
     payload = json.dumps(message.body, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     own = await secrets.reveal(message.tenant_id, message.headers, checked_url(message.url).host, named=message.named)

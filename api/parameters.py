@@ -4,7 +4,6 @@ import datetime as dt
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from typing import Annotated, Any, cast
 
 from fastapi import Depends, Header, Query, Request, params
@@ -12,6 +11,7 @@ from fastapi.dependencies.utils import get_flat_params
 from pydantic import AfterValidator, AwareDatetime, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
+from dag.checks.suggestions import closest
 from dag.inputs import InputProblem
 from dag.values import Json, shortened
 from operations.app import App
@@ -60,8 +60,7 @@ def _is_query(field: Any) -> bool:
 def _unknown(given: Iterable[str], known: Sequence[str]) -> Iterator[InputProblem]:
     for name in given:
         if name not in known:
-            near = get_close_matches(name[:64], known, n=1)
-            yield InputProblem(shortened(name, 100), "this request has no such parameter", near[0] if near else None)
+            yield InputProblem(shortened(name, 100), "this request has no such parameter", closest(name, known))
 
 
 def _repeated(given: Mapping[str, int], what: str) -> Iterator[InputProblem]:

@@ -24,6 +24,9 @@ from operations.runs import RunOrder
 
 router = APIRouter(prefix="/v1/runs", tags=["runs"])
 
+MOST_EXPLAINED = 5_000
+"""Steps of one page. Each page of an ended run has a worker replay all of it."""
+
 
 class RunIn(BaseModel):
     """What to run: `ID`, `ID@VERSION` or `ID@ALIAS`, or a whole definition, which is published first."""
@@ -208,18 +211,20 @@ async def show_output(run_id: str, step_id: str, who: MayRead, app: AppDep) -> R
     return Response(await asyncio.to_thread(told.model_dump_json), media_type="application/json")
 
 
-@router.get("/{run_id}/explain", responses=problems(NotFound))
+@router.get("/{run_id}/explain", response_model=RunExplanation, responses=problems(NotFound))
 async def explain_run(
     run_id: str,
     who: MayRead,
     app: AppDep,
     *,
     step: Annotated[str | None, Query(max_length=64, description="one step's id, for that step alone")] = None,
-    limit: Limit = 100,
+    limit: Annotated[int, Query(ge=1, le=MOST_EXPLAINED, description="most steps on the page")] = 100,
     after: After = None,
-) -> RunExplanation:
+) -> Response:
     """Tell why each step is as it is: what decided, the values that it read, attempts, and what is waited for."""
-    return await explain.explain_run(app, who, run_id, step=step, after=after, limit=limit)
+    told = await explain.explain_run(app, who, run_id, step=step, after=after, limit=limit)
+    # Written once, and not on the event loop: a page may hold thousands of steps.
+    return Response(await asyncio.to_thread(told.model_dump_json), media_type="application/json")
 
 
 @router.post("/{run_id}/pause", responses=problems(NotFound, WrongState))

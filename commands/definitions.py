@@ -12,7 +12,7 @@ import typer
 
 from commands.catalogue import handlers_by_name
 from dag.definition import Definition, to_json
-from dag.picture import critical_path, layers, mermaid
+from dag.picture import critical_path, layers, mermaid, most_at_once
 from dag.problems import Problem, render
 from dag.rates import DEFAULT_LIMITS, fleet_limits
 from operations.source import MAX_SOURCE_BYTES, check_definition
@@ -126,7 +126,7 @@ def _as_text(definition: Definition) -> list[str]:
     size = f"{_count(len(definition.steps), 'step')} in {_count(len(found), 'layer')}"
     return [
         f"{definition.id}: {definition.title}" if definition.title else definition.id,
-        f"{size}, at most {definition.limits.max_concurrency} at once",
+        f"{size}, at most {most_at_once(definition)} at once",
         "",
         *(f"layer {number}  {', '.join(names)}" for number, names in enumerate(found)),
         "",

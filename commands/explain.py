@@ -10,7 +10,7 @@ import typer
 from commands.asking import HERE, Api, AsJson, ask_api, print_json
 from dag.values import Json
 
-PAGE = 500
+PAGE = 5_000
 """Steps asked for at once: the most that the API gives."""
 
 

@@ -13,6 +13,7 @@ from commands.client import ENDED, IS_IT_RUNNING, ApiError, NoAnswerError, ask, 
 from commands.orders import order_of
 from commands.speaking import complain, console, table
 from commands.stopping import INTERRUPTED, run_until_stopped
+from dag.state import shown_status
 from dag.values import Json
 
 EXIT_CODES = {"completed": 0, "failed": 1, "aborted": 3, "cancelled": 4}
@@ -153,5 +154,7 @@ def _table(report: dict[str, Json]) -> Table:
     for name, step in report["steps"].items():
         why = (step["error"] or {}).get("message") or step["reason"] or ("cached" if step["cached"] else "")
         seconds = "" if step["duration_seconds"] is None else f"{step['duration_seconds']:.2f}"
-        shown.add_row(name, step["status"], why, str(step["attempts"] or ""), seconds)
+        shown.add_row(
+            name, shown_status(step["status"], step["compensation"]), why, str(step["attempts"] or ""), seconds
+        )
     return shown

@@ -72,6 +72,7 @@ def addresses(stack: Stack, data_dir: Path) -> list[str]:
         f"  Temporal UI  {stack.temporal.ui_url}",
         f"  Temporal     {stack.temporal.address}",
         f"  PostgreSQL   {stack.postgres.dsn}",
+        *(f"  Metrics      {url}" for url in stack.metrics_urls),
         f"  Data, logs   {data_dir.absolute()}",
         "Ctrl-C stops it.",
     ]

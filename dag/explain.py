@@ -6,8 +6,6 @@ The outputs of settled steps never change, so what a condition read is read agai
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from pydantic_core import to_json
-
 from dag.assignees import approvals_of, missing_of
 from dag.counts import counts_of
 from dag.explain_conditions import MOST_CHARACTERS, brief, explain_cases, explain_condition
@@ -31,7 +29,7 @@ from dag.holds import MOST_NAMED, hold_of
 from dag.kinds import OnTimeout
 from dag.plan import Plan, Step
 from dag.scope import RunScope
-from dag.state import SETTLED, FanState, RunState, SkipReason, StepState, StepStatus, Turn
+from dag.state import SETTLED, FanState, RunState, RunStatus, SkipReason, StepState, StepStatus, Turn
 from dag.values import shortened
 from dag.work import ExpressionError
 
@@ -56,10 +54,27 @@ _RULE_REFUSED = frozenset({SkipReason.RULE_NOT_MET, SkipReason.UPSTREAM_FAILED, 
 def explain_run(
     plan: Plan, run: RunState, run_id: str, *, step_id: str | None = None, after: str | None = None, limit: int = 100
 ) -> RunExplanation:
-    """Explain one step, or a page of at most `limit` steps in plan order, those behind the step `after`.
+    """Explain one step, or a page of at most `limit` steps in plan order after the step `after`, in words too.
 
-    A step that the plan does not have is in no page; behind one, the first page begins.
+    A step that the plan does not have is in no page; after one, the first page begins.
     """
+    return in_words(facts_of_run(plan, run, run_id, step_id=step_id, after=after, limit=limit))
+
+
+def in_words(explanation: RunExplanation) -> RunExplanation:
+    """Return the explanation with its steps' sentences."""
+    steps = {step_id: _in_words(step, explanation.stopping) for step_id, step in explanation.steps.items()}
+    return explanation.model_copy(update={"steps": steps})
+
+
+def _in_words(step: StepExplanation, stopping: RunStatus | None) -> StepExplanation:
+    return step.model_copy(update={"words": tuple(step_words(step, stopping))})
+
+
+def facts_of_run(
+    plan: Plan, run: RunState, run_id: str, *, step_id: str | None = None, after: str | None = None, limit: int = 100
+) -> RunExplanation:
+    """Return the same page without the steps' sentences, which any process can make of it."""
     if step_id is None:
         first = 0 if after is None or after not in plan.index else plan.index[after] + 1
         wanted: Sequence[Step] = plan.steps[first : first + limit]
@@ -68,22 +83,28 @@ def explain_run(
     steps: dict[str, StepExplanation] = {}
     size = 0
     for step, explained in _explained(plan, run, wanted):
-        size += len(to_json(explained))
+        size += len(explained.model_dump_json(exclude_defaults=True))
         if steps and size > MAX_PAGE_BYTES:
             break
         steps[step.id] = explained
     last = next(reversed(steps), None)
     more = step_id is None and last is not None and plan.index[last] + 1 < len(plan.steps)
-    words = tuple(run_words(plan, run))
-    told = RunExplanation(run_id=run_id, status=run.status, overdue=run.overdue, words=words, steps=steps)
-    return told.model_copy(update={"after": last}) if more else told
+    return RunExplanation(
+        run_id=run_id,
+        status=run.status,
+        stopping=run.stopping,
+        overdue=run.overdue,
+        words=tuple(run_words(plan, run)),
+        steps=steps,
+        after=last if more else None,
+    )
 
 
 def words_of_steps(plan: Plan, run: RunState) -> dict[str, tuple[str, ...]]:
     """Return the words of each step by its id; of a large run only of MOST_TOLD, first of those that tell most."""
     by_interest = sorted(plan.steps, key=lambda step: _INTEREST.index(run.steps[step.index].status))
     told = _explained(plan, run, by_interest[:MOST_TOLD], most_work=MOST_REPORT_WORK)
-    return {step.id: explained.words for step, explained in told}
+    return {step.id: tuple(step_words(explained, run.stopping)) for step, explained in told}
 
 
 def _explained(
@@ -101,7 +122,7 @@ def _explain_step(plan: Plan, run: RunState, step: Step) -> StepExplanation:
     """Explain one step, whatever its status."""
     state, definition = run.steps[step.index], step.definition
     rule = _rule_verdict(state)
-    explained = StepExplanation(
+    return StepExplanation(
         title=definition.title,
         kind=step.kind,
         handler=definition.handler,
@@ -128,7 +149,6 @@ def _explain_step(plan: Plan, run: RunState, step: Step) -> StepExplanation:
         started_at=state.started_at,
         ended_at=state.ended_at,
     )
-    return explained.model_copy(update={"words": tuple(step_words(explained, run.stopping))})
 
 
 def _rule_verdict(state: StepState) -> Verdict:

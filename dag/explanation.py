@@ -243,6 +243,8 @@ class RunExplanation(Part):
 
     run_id: str
     status: RunStatus
+    stopping: RunStatus | None = None
+    """As what it is being stopped early, or was."""
     overdue: bool = False
     words: tuple[str, ...]
     steps: dict[str, StepExplanation] = Field(default_factory=dict)

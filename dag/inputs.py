@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from dag.checks.findings import Findings
+from dag.checks.suggestions import closest
 from dag.checks.values import check_json
 from dag.definition import Definition
 from dag.json_schema import TooMuchWorkError, misfits
@@ -70,9 +70,8 @@ def _not_json(name: str, given: Json) -> Iterator[InputProblem]:
 def _unknown(definition: Definition, given: Mapping[str, Json]) -> Iterator[InputProblem]:
     for name in given:
         if name not in definition.inputs:
-            near = get_close_matches(name[:64], definition.inputs, n=1)
             message = f"the definition {definition.id!r} has no such input"
-            yield InputProblem(f"inputs.{name}", message, near[0] if near else None)
+            yield InputProblem(f"inputs.{name}", message, closest(name, definition.inputs))
 
 
 def _missing(definition: Definition, given: Mapping[str, Json]) -> Iterator[InputProblem]:

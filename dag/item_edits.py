@@ -6,9 +6,9 @@ It travels as JSON, by the items' keys: `{"7": {"config": {…}}, "8": {"output"
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from difflib import get_close_matches
 from itertools import islice
 
+from dag.checks.suggestions import closest
 from dag.fan import MOST_NAMED, inline_bytes, laid_out
 from dag.inputs import InputProblem
 from dag.plan import Step
@@ -68,7 +68,7 @@ def _near(items: Mapping[str, ItemState], key: str) -> str | None:
     keys = sorted(items)
     place = bisect_left(keys, key)
     alike = keys[max(place - MOST_COMPARED, 0) : place + MOST_COMPARED]
-    return next(iter(get_close_matches(key[:64], alike, n=1)), None)
+    return closest(key, alike)
 
 
 def with_items(state: StepState, given: dict[str, Json]) -> StepState:

@@ -3,7 +3,6 @@
 import math
 import re
 from collections.abc import Mapping
-from difflib import get_close_matches
 from functools import cache
 from inspect import Signature, signature, unwrap
 
@@ -11,6 +10,7 @@ from jinja2 import nodes
 from jinja2.lexer import operators
 from jinja2.parser import Parser
 
+from dag.checks.suggestions import closest
 from dag.misfits import misasked, mistold
 from dag.sandbox import ALONE, ENVIRONMENT, FILTERS, TESTS
 from dag.stored import STORED
@@ -164,8 +164,8 @@ def _refusal_of_naming(name: str, args: list[nodes.Expr], keywords: list[str]) -
 
 
 def _unknown(kind: str, name: str, known: tuple[str, ...]) -> str:
-    near = get_close_matches(name.lower(), known, n=1)
-    told = f" (did you mean '{near[0]}'?)" if near else f"; {kind}s are {', '.join(known)}"
+    near = closest(name, known)
+    told = f" (did you mean '{near}'?)" if near else f"; {kind}s are {', '.join(known)}"
     return f"there is no {kind} '{name}'{told}"
 
 

@@ -1,9 +1,10 @@
 """Draws a definition: its layers, its longest chain, and a Mermaid flowchart that shows how far a run has come."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping, Sequence
 
-from dag.definition import Definition, Step, edge_of
+from dag.definition import Definition, Dispatch, Step, edge_of
 from dag.kinds import StepKind
 from dag.plan import layers_of
 from dag.state import StepStatus
@@ -39,6 +40,79 @@ def layers(definition: Definition) -> tuple[tuple[str, ...], ...]:
     for step, depth in zip(definition.steps, depths, strict=True):
         grouped[depth].append(step.id)
     return tuple(tuple(layer) for layer in grouped)
+
+
+MOST_COMPARED = 1_000
+"""Steps and list items of which the widest set is looked for; of more, `max_concurrency` is the answer."""
+
+
+def most_at_once(definition: Definition) -> int:
+    """Return how many handler calls can run at once: none of them waits for another, and the run's limit holds."""
+    limit, parents = definition.limits.max_concurrency, _parents(definition)
+    depths, calls = layers_of(parents), [_calls(step) for step in definition.steps]
+    widest = Counter[int]()
+    for depth, count in zip(depths, calls, strict=True):
+        widest[depth] += count
+    most = max(widest.values())
+    if definition.limits.dispatch is Dispatch.LAYERS or most >= limit:
+        return min(limit, most)
+    if sum(calls) > MOST_COMPARED:
+        return limit
+    order = sorted(range(len(depths)), key=lambda number: (depths[number], number))
+    return min(limit, _widest(order, parents, calls))
+
+
+def _calls(step: Step) -> int:
+    if step.kind is not StepKind.HANDLER:
+        return 0  # it takes no slot
+    return step.for_each.max_concurrency if step.for_each else 1
+
+
+def _widest(order: Sequence[int], parents: Sequence[Sequence[int]], calls: Sequence[int]) -> int:
+    """Return the size of the largest set of calls without an order among them: the fewest chains that hold all calls.
+
+    That is Dilworth's theorem; the chains come from a maximum matching of each call with one that follows it.
+    """
+    above: dict[int, frozenset[int]] = {}
+    followers: dict[int, list[int]] = {}
+    copies: dict[int, range] = {}
+    total = 0
+    for number in order:
+        above[number] = frozenset().union(*(above[parent] | {*copies[parent]} for parent in parents[number]))
+        copies[number] = range(total, total + calls[number])
+        total += calls[number]
+        for call in sorted(above[number]):
+            followers.setdefault(call, []).extend(copies[number])
+    before: dict[int, int] = {}
+    return total - sum(_matched(call, followers, before) for call in range(total))
+
+
+def _matched(call: int, followers: Mapping[int, Sequence[int]], before: dict[int, int]) -> bool:
+    """Give `call` a follower, if need be another one to others. `before` leads from each follower to its call."""
+    reached: dict[int, int] = {}
+    waiting = deque([call])
+    while waiting:
+        current = waiting.popleft()
+        for follower in followers.get(current, ()):
+            if follower in reached:
+                continue
+            reached[follower] = current
+            if follower in before:
+                waiting.append(before[follower])
+                continue
+            _rematch(follower, call, reached, before)
+            return True
+    return False
+
+
+def _rematch(follower: int, call: int, reached: Mapping[int, int], before: dict[int, int]) -> None:
+    own = {first: last for last, first in before.items()}
+    while True:
+        current = reached[follower]
+        before[follower], moved = current, own.get(current)
+        if current == call or moved is None:
+            return
+        follower = moved
 
 
 def critical_path(definition: Definition) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from dag.explain import words_of_steps
 from dag.explain_words import run_words
 from dag.kinds import StepKind
 from dag.plan import Plan, Step
-from dag.state import RunState, RunStatus, SkipReason, StepError, StepState, StepStatus
+from dag.state import RunState, RunStatus, SkipReason, StepError, StepState, StepStatus, shown_status
 from dag.values import Json, shortened
 
 
@@ -232,5 +232,8 @@ def markdown(plan: Plan, run: RunState) -> str:
 
 
 def _cell(state: StepState) -> str:
-    why = state.reason or (state.error.message if state.error else None)
-    return f"{state.status}: {str(why).replace('|', '/')[:200]}" if why else str(state.status)
+    why, status = (
+        state.reason or (state.error.message if state.error else None),
+        shown_status(state.status, state.compensation),
+    )
+    return f"{status}: {str(why).replace('|', '/')[:200]}" if why else status

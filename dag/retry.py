@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from enum import StrEnum
 
 from dag.alike import works_alike
+from dag.checks.suggestions import closest
 from dag.inputs import InputProblem, MisfitError
 from dag.item_edits import item_problems, told_of, with_items
 from dag.kinds import WaitFor
@@ -72,8 +72,7 @@ def edit_problems(plan: Plan, edits: Mapping[str, Edit]) -> Iterator[InputProble
     for step_id, edit in edits.items():
         path = f"steps.{step_id[:64]}"
         if step_id not in plan.index:
-            near = get_close_matches(step_id[:64], plan.index, n=1)
-            yield InputProblem(path, "the definition has no such step", near[0] if near else None)
+            yield InputProblem(path, "the definition has no such step", closest(step_id, plan.index))
         elif problem := resolution_problem(plan.step(step_id), edit.kind, edit.value):
             yield InputProblem(f"{path}.{FIELDS[edit.kind]}", problem)
 

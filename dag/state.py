@@ -56,6 +56,19 @@ LONGEST_TYPE = 100
 """Of an error's class: a longer name is no name."""
 
 
+_UNDOING = {
+    StepStatus.RUNNING: "being undone",
+    StepStatus.COMPLETED: "undone",
+    StepStatus.FAILED: "not undone",
+    StepStatus.CANCELLED: "not undone",
+}
+
+
+def shown_status(status: StepStatus, compensation: StepStatus | None) -> str:
+    """Return a step's status for a table: whether what a completed step did still stands is part of it."""
+    return str(status) if compensation is None else f"{status}, {_UNDOING[compensation]}"
+
+
 @dataclass(frozen=True, slots=True)
 class StepError:
     """Why a step failed: the error's class and its message, both cut to what a report can carry."""

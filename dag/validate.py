@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from dag.checks.beginning import give_inputs
+from dag.checks.beginning import give_ends
 from dag.checks.budget import check_size, check_steps
 from dag.checks.chain import is_list_of_steps, name_list
 from dag.checks.delays import check_delays
@@ -87,4 +87,4 @@ def _read(
     if definition is None:
         return None
     check_size(definition, findings)
-    return give_inputs(with_own_names(definition, catalogue))
+    return give_ends(with_own_names(definition, catalogue))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import httpx
 
-from embedded.claims import HOST, claim_port, claim_ports, hold, keep_key, make_webhook_secret
+from embedded.claims import HOST, claim_ports, hold, keep_key, make_webhook_secret
 from embedded.postgres import PostgresServer, start_postgres
 from embedded.processes import ProcessError, Program, Report, Supervised, wait_until
 from embedded.temporal import NAMESPACE, TemporalServer, start_temporal
@@ -51,6 +51,9 @@ class StackOptions:
     """Signs callback URLs; one of the data folder's own if none is given."""
     makes_webhook_secret: bool = False
     """Whether to make the secret that signs webhooks if the data folder has none."""
+    worker_metrics_port: int = 0
+    """Where the first worker's /metrics page listens; those of the others listen on the ports after it."""
+    worker_metrics_host: str = HOST
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,8 @@ class Stack:
     workers: tuple[Supervised, ...]
     environment: Mapping[str, str]
     """The DOCRAIL_* variables under which other commands speak to this stack."""
+    metrics_urls: tuple[str, ...]
+    """The workers' pages of metrics, in their order."""
 
     @property
     def api_url(self) -> str:
@@ -91,9 +96,10 @@ async def run_stack(options: StackOptions, report: Report) -> AsyncIterator[Stac
                 "--port": (options.api_port, options.api_host),
                 "--temporal-port": (options.temporal_port, HOST),
                 "--ui-port": (options.ui_port, HOST),
+                **_metrics_ports(options),
             }
         )
-        api_port, temporal_port, ui_port = ports.values()
+        api_port, temporal_port, ui_port, *metrics_ports = ports.values()
         options = replace(options, api_port=api_port, temporal_port=temporal_port, ui_port=ui_port)
         if options.makes_webhook_secret and (made := make_webhook_secret(options.data_dir)):
             report(f"made the secret that signs webhooks: {made}")
@@ -104,16 +110,28 @@ async def run_stack(options: StackOptions, report: Report) -> AsyncIterator[Stac
         http = httpx.AsyncClient(base_url=api_url, trust_env=False, timeout=10)  # no proxy: this is our own machine
         await cleanup.enter_async_context(http)
         children = _Children(options, environment, report)
-        workers, api = tuple(children.worker(number + 1) for number in range(options.workers)), children.api(http)
+        workers = tuple(children.worker(number, port) for number, port in enumerate(metrics_ports, start=1))
+        api = children.api(http)
         cleanup.push_async_callback(_stop_all, (api, *workers))
         for process in (*workers, api):
             await process.start(timeout_seconds=READY_SECONDS)
-        stack = Stack(http, temporal, postgres, api, workers, environment)
+        metrics_host = LOCAL.get(options.worker_metrics_host, options.worker_metrics_host)
+        metrics_urls = tuple(f"http://{metrics_host}:{port}/metrics" for port in metrics_ports)
+        stack = Stack(http, temporal, postgres, api, workers, environment, metrics_urls)
         await _become_ready(stack, options.data_dir / "logs")
         try:
             yield stack
         finally:
             report("stopping: what runs may end first")
+
+
+def _metrics_ports(options: StackOptions) -> dict[str, tuple[int, str]]:
+    """Return the port that each worker's metrics ask for, by what it is called in an error."""
+    first, name = options.worker_metrics_port, "DOCRAIL_WORKER_METRICS_PORT"
+    return {
+        f"{name} of worker {number + 1}" if number else name: (first and first + number, options.worker_metrics_host)
+        for number in range(options.workers)
+    }
 
 
 async def _start_servers(
@@ -159,13 +177,12 @@ class _Children:
     environment: Mapping[str, str]
     report: Report
 
-    def worker(self, number: int) -> Supervised:
-        metrics_port = claim_port(0, "DOCRAIL_WORKER_METRICS_PORT")
+    def worker(self, number: int, metrics_port: int) -> Supervised:
         program = Program(
             f"worker {number}",
             _python("worker"),
             self._log(f"worker-{number}"),
-            {**os.environ, **self.environment, "DOCRAIL_WORKER_METRICS_PORT": str(metrics_port)},
+            {**os.environ, **self.environment, **self._metrics(metrics_port)},
             stop_seconds=self.options.graceful_shutdown_seconds + GRACE_MARGIN_SECONDS,
         )
         return Supervised(program, _always, self.report)  # that it polls is what /readyz tells
@@ -176,6 +193,12 @@ class _Children:
             "the API", _python("cli", "api"), self._log("api"), environment, stop_seconds=API_STOP_SECONDS
         )
         return Supervised(program, lambda: _is_green(http, "/healthz"), self.report)
+
+    def _metrics(self, port: int) -> dict[str, str]:
+        return {
+            "DOCRAIL_WORKER_METRICS_PORT": str(port),
+            "DOCRAIL_WORKER_METRICS_HOST": self.options.worker_metrics_host,
+        }
 
     def _log(self, name: str) -> Path:
         return self.options.data_dir / "logs" / f"{name}.log"

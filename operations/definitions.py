@@ -10,6 +10,7 @@ from pathlib import Path
 
 from dag.aliases import STABLE, Aliases, Ref, parse_ref, version_for
 from dag.checks.nested import ALL_PUBLISHED, Unpublished, nested_refs
+from dag.checks.suggestions import closest
 from dag.definition import Definition, is_id, to_json
 from dag.diff import DefinitionDiff, diff
 from dag.inputs import InputProblem
@@ -264,8 +265,17 @@ async def _load(app: App, principal: Principal, ref: Ref, *, key: str | None) ->
     with _intact():
         found = await stored_definitions.load_definition(app.db, principal.tenant_id, ref.definition_id, version)
     if found is None:
-        raise NotFound("definition", str(ref) if ref.version is None else f"{ref.definition_id} version {version}")
+        raise await _not_found(app, principal, ref)
     return found
+
+
+async def _not_found(app: App, principal: Principal, ref: Ref) -> NotFound:
+    """Return the refusal of an unknown id or version, with the ids or versions that there are."""
+    lines = await stored_definitions.list_versions(app.db, principal.tenant_id, ref.definition_id)
+    if ref.version is not None and lines:
+        versions = [f"version {line.version}" for line in lines]
+        return NotFound("definition", f"{ref.definition_id} version {ref.version}", known=versions)
+    return NotFound("definition", str(ref), closest(ref.definition_id, await load_known_ids(app, principal)))
 
 
 def _version_of(ref: Ref, aliases: Aliases, key: str | None) -> int | None:
@@ -275,7 +285,7 @@ def _version_of(ref: Ref, aliases: Aliases, key: str | None) -> int | None:
     """
     if ref.alias is not None and aliases:
         if ref.alias not in aliases:
-            raise NotFound("alias", str(ref))
+            raise NotFound("alias", str(ref), known=[f"{ref.definition_id}@{alias}" for alias in aliases])
         return aliases[ref.alias].version
     if ref.alias is None and key is not None:
         return version_for(ref.definition_id, aliases, key)

@@ -1,13 +1,18 @@
 # ruff: noqa: N818  # refusals are named for what they say; each is an OperationError
 """Why an operation was refused: one class for each reason, carrying fields. `api/errors.py` gives them status codes."""
 
+import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from dag.checks.suggestions import closest
 from dag.inputs import InputProblem
 from dag.problems import Problem
 from dag.values import Json, shortened
 from operations.id_shapes import mistaken_for
+
+MOST_KNOWN = 24
+"""Names that exist which a message lists."""
 
 LONGEST_ID = 200
 """Characters of what was asked for that a message repeats. Every id is shorter."""
@@ -20,12 +25,31 @@ class OperationError(Exception):
 class NotFound(OperationError):
     """No such thing in the principal's tenant. Says the same whether or not another tenant has one."""
 
-    def __init__(self, kind: str, wanted: str, meant: str | None = None, *, asked_by: str = "") -> None:
+    def __init__(
+        self,
+        kind: str,
+        wanted: str,
+        meant: str | None = None,
+        *,
+        asked_by: str = "",
+        known: Sequence[str] = (),
+        deleted_at: dt.datetime | None = None,
+    ) -> None:
+        """Name what is probably meant, the closest of `known` if `meant` is not given, and list the `known`."""
         told = f"there is no {kind} {shortened(wanted, LONGEST_ID)!r}" + (f", and {asked_by}" if asked_by else "")
+        meant = meant or closest(wanted, known)
         mistaken = mistaken_for(kind, wanted)
-        super().__init__(told + (f": did you mean {meant!r}?" if meant else "") + (f": {mistaken}" if mistaken else ""))
+        told += (f": did you mean {meant!r}?" if meant else "") + (f": {mistaken}" if mistaken else "")
+        told += f" (there is {_listed(known)})" if known else ""
+        deleted = f"the {kind} {wanted!r} was deleted on {deleted_at:%Y-%m-%d}" if deleted_at else None
+        super().__init__(deleted or told)
         self.kind = kind
         self.wanted = wanted
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MOST_KNOWN} more" if len(names) > MOST_KNOWN else ""
+    return ", ".join(names[:MOST_KNOWN]) + more
 
 
 class Forbidden(OperationError):

@@ -6,6 +6,7 @@ from typing import Any
 
 from temporalio.client import WorkflowExecutionStatus, WorkflowHandle
 
+from dag.explain import in_words
 from dag.explanation import ItemsAtWork, RunExplanation, StepExplanation
 from dag.inputs import InputProblem
 from dag.state import RunStatus, StepStatus
@@ -43,7 +44,8 @@ async def explain_run(
         raise InvalidInput([InputProblem("after", "a single step has no further pages")])
     explanation = await _ask(app, handle, [step, after, limit])
     if step is not None and step not in explanation.steps:
-        raise NotFound("step", f"{run_id} {step}")
+        others = await _ask(app, handle, [None, None, limit])
+        raise NotFound("step", step, known=[*others.steps])
     known = await asyncio.gather(
         pending_of(app, description, explanation.steps),
         items_at_work(app, description, explanation.steps),
@@ -70,7 +72,7 @@ async def _ask(app: App, handle: WorkflowHandle[Any, Any], wanted: list[str | in
         explanation: RunExplanation = await handle.query(
             EXPLAIN, args=wanted, result_type=RunExplanation, rpc_timeout=WORKER_TIMEOUT
         )
-    return explanation
+    return in_words(explanation)
 
 
 def _with_known(

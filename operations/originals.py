@@ -88,7 +88,7 @@ async def load_original(app: App, principal: Principal, document_id: str) -> tup
     try:
         return document, await app.blobs.get(document.sha256)
     except BlobMissing:
-        raise _gone(document_id) from None
+        raise _gone(document) from None
     except BlobDamaged as error:
         raise Unavailable("the store of originals", str(error)) from error
 
@@ -99,13 +99,14 @@ async def draw_page(app: App, drawings: Drawings, principal: Principal, document
     Raises: NotFound (also where nothing is printed, as on an e-invoice), WrongState (the document cannot be opened),
     Unavailable, OSError.
     """
-    sha256 = (await _with_original(app, principal, document_id)).sha256
+    document = await _with_original(app, principal, document_id)
+    sha256 = document.sha256
     image: bytes | NoPicture | None = await load_image(app.blobs.folder, sha256, number)
     if image is None:
         try:
             image = await drawings.draw(app.blobs, app.reader, (sha256, number))
         except (BlobMissing, FileNotFoundError):
-            raise _gone(document_id) from None
+            raise _gone(document) from None
         except BlobDamaged as error:
             raise Unavailable("the store of originals", str(error)) from error
         except ReaderDiedError as error:
@@ -121,14 +122,14 @@ async def _with_original(app: App, principal: Principal, document_id: str) -> Do
     """Return the tenant's document. Raises: NotFound, also if its bytes were removed, whoever sent them again."""
     document = await show_document(app, principal, document_id)
     if document.original_removed_at is not None:
-        raise _gone(document_id)
+        raise _gone(document)
     if await asyncio.to_thread(app.blobs.folder.stat, blob_path(document.sha256)) is None:
-        raise _gone(document_id)
+        raise _gone(document)
     return document
 
 
-def _gone(document_id: str) -> NotFound:
-    return NotFound("original of the document", document_id)
+def _gone(document: Document) -> NotFound:
+    return NotFound("original of the document", document.document_id, deleted_at=document.original_removed_at)
 
 
 async def _drawn(blobs: BlobStore, reader: DocumentReader, key: Key) -> bytes | NoPicture:

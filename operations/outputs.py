@@ -25,7 +25,7 @@ async def show_output(app: App, principal: Principal, run_id: str, step_id: str)
         raise Unavailable(WORKER, report.reason)
     step = report.steps.get(step_id)
     if step is None:
-        raise NotFound("step", f"{run_id} {step_id}")
+        raise NotFound("step", step_id, known=[*report.steps])
     output = await _asked(app, principal, run_id, step_id) if report.step_outputs_omitted else step.output
     if output is None and step.status is not StepStatus.COMPLETED:
         raise NotFound("output of the step", f"{run_id} {step_id}")

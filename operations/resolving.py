@@ -100,8 +100,8 @@ async def _tell_run(app: App, principal: Principal, run_id: str, step_id: str, e
         if not isinstance(error.__cause__, WorkflowUpdateFailedError):
             raise WrongState(edit.kind, error.state) from None
         match error.__cause__.cause:
-            case ApplicationError(type=type_) if type_ == UNKNOWN_STEP:
-                raise NotFound("step", step_id) from None
+            case ApplicationError(type=type_, details=[list(known), *_]) if type_ == UNKNOWN_STEP:
+                raise NotFound("step", step_id, known=known) from None
             case ApplicationError(type=type_, details=[list(problems), *_]) if type_ == MISFIT:
                 raise InvalidInput([_problem(edit, *problem) for problem in problems]) from None
         raise WrongState(edit.kind, error.state, f"step {step_id!r}") from None
@@ -115,5 +115,5 @@ def _problem(edit: Edit, path: str, message: str, suggestion: str | None = None)
 def _step_of(request: RunRequest, step_id: str) -> Step:
     plan = plan_of(request.definition, request.semantics)
     if step_id not in plan.index:
-        raise NotFound("step", step_id)
+        raise NotFound("step", step_id, known=[*plan.index])
     return plan.step(step_id)

@@ -84,8 +84,8 @@ async def answer_wait(
     except WrongState as error:
         cause = error.__cause__.cause if isinstance(error.__cause__, WorkflowUpdateFailedError) else None
         match cause:
-            case ApplicationError(type=type_) if type_ == UNKNOWN_STEP:
-                raise NotFound("waiting step", step_id) from None
+            case ApplicationError(type=type_, details=[list(known), *_]) if type_ == UNKNOWN_STEP:
+                raise NotFound("waiting step", step_id, known=known) from None
             case ApplicationError(type=type_, message=why) if type_ == NOT_ALLOWED:
                 raise MayNotDecide(why) from None
             case ApplicationError(type=type_, details=[list(problems), *_]) if type_ == MISFIT:

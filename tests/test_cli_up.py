@@ -16,6 +16,7 @@ import httpx
 import pytest
 
 from embedded import temporal
+from embedded.claims import claim_port
 from tests.stack import descendants, survivors
 from workflows.contract import SEARCH_ATTRIBUTES
 
@@ -38,10 +39,14 @@ fleet's workers have: nobody would send ours any runs."""
 class Up:
     """A running `docrail up` and what it has printed."""
 
-    def __init__(self, data_dir: Path, *arguments: str) -> None:
+    def __init__(self, data_dir: Path, *arguments: str, **variables: str) -> None:
         command = (*CLI, "up", "--data", str(data_dir), *(arguments or FREE_PORTS))
         self.process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={**os.environ, **ANOTHERS}
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env={**os.environ, **ANOTHERS, **variables},
         )
         self.lines: list[str] = []
         self._reader = threading.Thread(target=self._read)
@@ -111,9 +116,11 @@ def test_it_says_what_it_does_and_where_everything_is_and_ctrl_c_leaves_nothing(
     assert up.end(signal.SIGINT) == 0
     assert ended(children)
 
-    again = Up(data_dir)
+    metrics_port = str(claim_port(0, "DOCRAIL_WORKER_METRICS_PORT"))
+    again = Up(data_dir, DOCRAIL_WORKER_METRICS_PORT=metrics_port)
     assert "the database is up to date" in again.wait_for("database")
-    again.wait_for(READY)
+    assert again.address("Metrics") == f"http://127.0.0.1:{metrics_port}/metrics"
+    assert httpx.get(again.address("Metrics"), trust_env=False).status_code == 200
     assert again.end(signal.SIGTERM) == 0
 
 

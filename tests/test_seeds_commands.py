@@ -60,7 +60,7 @@ async def new_document(served: Service, customer: Loopback) -> str:
 
 async def respond(served: Service, review_request: Json, decision: str) -> None:
     """Do what the customer's server does with a review request: post its decision about that workflow."""
-    path = f"/v1/runs/{review_request['workflow_id']}/waits/wait"
+    path = f"/v1/runs/{review_request['workflow_id']}/waits/wait_for_response"
     answered = await served.http.post(path, json={"answer": {"decision": decision}})
     assert answered.status_code == 200, answered.text
 
@@ -84,9 +84,9 @@ async def test_the_customer_review_example(served: Service, settings: Settings) 
     assert ended["status"] == "completed"
     assert list(ended["steps"]) == [
         "send_webhook_event",
-        "wait",
+        "wait_for_response",
         "parse_http_request",
-        "abort",
+        "evaluate_if_then_else",
         "parse_document",
         "send_webhook_event_2",
     ]

@@ -14,7 +14,7 @@ import program
 from commands.client import NAME_VARIABLE
 from invoices.prices import shipped_prices
 from operations.health import LOST_HEARTBEATS
-from settings import Settings, unread_variables
+from settings import Settings, missing_settings, unread_variables
 from storage.folders import LocalFolder
 from storage.retention import Keeping
 from worker import outside_of
@@ -185,6 +185,20 @@ def test_a_variable_that_nothing_reads_is_told_with_the_one_that_is_meant() -> N
         "the variable DOCRAIL_API_PROT is no setting and changes nothing: did you mean DOCRAIL_API_PORT?",
         "the variable DOCRAIL_COLOUR is no setting and changes nothing: docs/reference/settings.md has all",
     ]
+
+
+def test_a_worker_warns_of_each_setting_that_steps_need_and_it_lacks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("DOCRAIL_ALLOWED_HOSTS", "erp.internal")
+    monkeypatch.setenv("DOCRAIL_GEMINI_API_KEY", "")
+    lines = list(missing_settings(Settings()))
+    assert [line.partition(" ")[0] for line in lines] == [
+        "DOCRAIL_PUBLIC_URL",
+        "DOCRAIL_CALLBACK_KEY",
+        "DOCRAIL_GEMINI_API_KEY",
+    ]
+    assert lines[2].endswith("steps that ask a model fail on this worker, and their retries may reach another one")
 
 
 def commands_below(command: Any) -> Iterator[Any]:

@@ -16,6 +16,9 @@ from dag.plan import Plan, Step
 from dag.state import Answer, Decision, RunState, StepStatus
 from workflows.contract import BY_DECISION, BY_DOCUMENT, MISFIT, NOT_ALLOWED, UNKNOWN_STEP, WRONG_STATE, RunRequest
 
+MOST_NAMED = 100
+"""Steps that a refusal names."""
+
 
 def check_answer(
     plan: Plan, run: RunState, request: RunRequest, step_id: str, given: Answer, *, coming: Iterable[Answer]
@@ -26,9 +29,10 @@ def check_answer(
     """
     step = plan.step(step_id) if step_id in plan.index else None
     wait, human = (step.definition.wait, step.definition.human) if step else (None, None)
-    if step is None or not (human or (wait and wait.for_ is not WaitFor.TIMER)):
+    if step is None or not _takes_answers(step):
         message = f"the run has no step {step_id[:64]!r} that waits for an answer"
-        raise ApplicationError(message, type=UNKNOWN_STEP, non_retryable=True)
+        known = [each.id for each in plan.steps if _takes_answers(each)]
+        raise ApplicationError(message, known[:MOST_NAMED], type=UNKNOWN_STEP, non_retryable=True)
     told = str(run.outcome or run.stopping or run.steps[step.index].status)
     if _is_answered(step, run, coming):
         told = "answered"
@@ -44,6 +48,11 @@ def check_answer(
     except inputs.MisfitError as error:
         problems = [[problem.path, problem.message] for problem in error.problems]
         raise ApplicationError(str(error), problems, type=MISFIT, non_retryable=True) from error
+
+
+def _takes_answers(step: Step) -> bool:
+    wait = step.definition.wait
+    return step.definition.human is not None or (wait is not None and wait.for_ is not WaitFor.TIMER)
 
 
 def _is_answered(step: Step, run: RunState, coming: Iterable[Answer]) -> bool:

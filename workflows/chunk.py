@@ -3,6 +3,7 @@
 import asyncio
 from collections import deque
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 
 from temporalio import workflow
@@ -35,6 +36,7 @@ class Chunk:
         self._step = plan_of(request.run.definition, request.run.semantics).step(request.step_id)
         self._chunk = ChunkRun(len(request.items), request.width, request.stop_after)
         self._work: dict[int, Work] = {}
+        self._cancelled: set[int] = set()
         self._ended: deque[tuple[int, Work, Losses]] = deque()
 
     @workflow.run
@@ -112,6 +114,7 @@ class Chunk:
         work.add_done_callback(partial(self._arrive, number, losses))
 
     def _arrive(self, number: int, losses: Losses, work: Work) -> None:
+        losses = replace(losses, is_cancelled=number in self._cancelled)
         if after := losses_after(self._step.definition, work, losses):
             self._begin(number, after)
             return
@@ -121,6 +124,7 @@ class Chunk:
     def _cancel(self, numbers: list[int]) -> None:
         for number in numbers:
             if number in self._work:  # else it has ended, and its end is about to be read
+                self._cancelled.add(number)
                 self._work[number].cancel()
 
     def _end_of(self, work: Work, losses: Losses) -> ItemEnd:

@@ -49,7 +49,7 @@ from dag.rewind import begin, load, save
 from dag.scheduler import advance
 from dag.state import Answer, RunState, RunStatus, StepError, StepStatus
 from dag.values import Json, size_of
-from workflows.answering import check_answer
+from workflows.answering import MOST_NAMED, check_answer
 from workflows.asking import ask, record_decision
 from workflows.chunks import run_chunk
 from workflows.context import context_of, own_callbacks, placeholders
@@ -98,6 +98,8 @@ class Driver:
         )
         self._inbox: deque[Event | Arrival] = deque()
         self._work: dict[Key, Work] = {}
+        self._cancelled: set[Key] = set()
+        """Work that was asked to stop. Only looked up: a set's order is not deterministic."""
         self._recording: list[asyncio.Task[None]] = []
         self._moving: list[asyncio.Task[None]] = []
         self._asked: dict[str, float] = {}
@@ -187,7 +189,8 @@ class Driver:
         Raises: ApplicationError (UnknownStep, WrongState, Misfit).
         """
         if step_id not in self.plan.index:
-            raise ApplicationError(f"the run has no step {step_id[:64]!r}", type=UNKNOWN_STEP, non_retryable=True)
+            known, message = [*self.plan.index][:MOST_NAMED], f"the run has no step {step_id[:64]!r}"
+            raise ApplicationError(message, known, type=UNKNOWN_STEP, non_retryable=True)
         status = self.state.stopping or self.state.steps[self.plan.index[step_id]].status
         if status is not StepStatus.PARKED or step_id in self._resolving:
             told = "being resolved" if step_id in self._resolving else str(status)
@@ -236,6 +239,7 @@ class Driver:
                 self._follow(step, command.chunk, asyncio.create_task(chunk), ended)
             case Cancel(step_id, part):
                 if work := self._work.get((step_id, part)):  # else its end is in the inbox already
+                    self._cancelled.add((step_id, part))
                     work.cancel()
             case Record() | RecordDecision() | RecordOverdue():
                 self._aside(self._telling(command), self._recording)
@@ -297,9 +301,12 @@ class Driver:
 
     def _ended(self, step: Step, part: Part, losses: Losses, launch: Launch | None, work: Work) -> None:
         """Put ended work into the inbox, where its result is read: a bug surfaces in the main task."""
+        if (step.id, part) in self._cancelled:
+            losses = replace(losses, is_cancelled=True)
         after = None if launch is None else losses_after(step.definition, work, losses)
         if launch is None or after is None:
             del self._work[step.id, part]
+            self._cancelled.discard((step.id, part))
             self._inbox.append((step, part, work, losses))
             return
         if isinstance(part, WholeStep):

@@ -27,7 +27,7 @@ def event_of(  # noqa: PLR0911 - a case a kind of end
         result = work.result()
     except (FailureError, asyncio.CancelledError) as error:
         lost = loss_of(step.definition, error)
-        if is_cancelled_exception(error) or (lost and work.cancelling()):
+        if is_cancelled_exception(error) or (lost and losses.is_cancelled):
             return StepCancelled(step.id, at, part)
         why = final_error(lost, losses) if lost else error_of(step.definition, error)
         attempts = attempts_of(step.definition, error, losses.failed)

@@ -126,11 +126,11 @@ def _start(step: Step, handler: str, call: AttemptRequest, activity_id: str, los
     )
 
 
-def _summary(step: Step, call: AttemptRequest) -> str | None:
-    title = step.definition.title
+def _summary(step: Step, call: AttemptRequest) -> str:
+    name = step.definition.title or step.id
     if call.step_id != step.id:
-        return f"undo {title or step.id}"
-    return title or None if call.item_key is None else f"{title or step.id}: {call.item_key[:100]}"
+        return f"undo {name}"
+    return name if call.item_key is None else f"{name}: {call.item_key[:100]}"
 
 
 def _retry_policy(retry: RetryConfig, max_retries: int) -> RetryPolicy:

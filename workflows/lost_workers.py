@@ -38,6 +38,8 @@ class Losses:
     failed: int = 0
     """Attempts that failed."""
     earlier: tuple[EarlierError, ...] = ()
+    is_cancelled: bool = False
+    """It was asked to stop, so it is not started again."""
 
     def left_of(self, total_timeout_seconds: float | None) -> timedelta | None:
         """Return what is left of the time for all attempts; None: there is no limit."""
@@ -54,7 +56,7 @@ def losses_after(step: Step, work: asyncio.Task[Any], before: Losses) -> Losses 
     """Return the losses with which ended work is started again; None if it is not."""
     error = _error_of(work)
     reason = None if error is None else loss_of(step, error)
-    if error is None or reason is None or work.cancelling():
+    if error is None or reason is None or before.is_cancelled:
         return None
     attempt = attempts_of(step, error, before.failed)
     latest = EarlierError(attempt, StepError(WORKER_LOST, reason))

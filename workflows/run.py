@@ -6,8 +6,7 @@ from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
-    from dag.explain import explain_run
-    from dag.explanation import RunExplanation
+    from dag.explain import facts_of_run
     from dag.messages import (
         AbortRequested,
         CancelRequested,
@@ -94,10 +93,11 @@ class Run:
         return self._driver.saved(piece)
 
     @workflow.query(name=EXPLAIN)
-    def explain(self, step_id: str | None = None, after: str | None = None, limit: int = 100) -> RunExplanation:
-        """Tell of one step, or of a page of steps, which rule decided, on what, and what is waited for."""
+    def explain(self, step_id: str | None = None, after: str | None = None, limit: int = 100) -> Json:
+        """Return the facts of a RunExplanation, of one step or a page of steps, without those that are defaults."""
         driver, run_id = self._driver, run_id_of(workflow.info().workflow_id)
-        return explain_run(driver.plan, driver.state, run_id, step_id=step_id, after=after, limit=limit)
+        facts = facts_of_run(driver.plan, driver.state, run_id, step_id=step_id, after=after, limit=limit)
+        return facts.model_dump(mode="json", exclude_defaults=True)
 
     @workflow.signal(name=PAUSE, description="Start no more steps until resumed")
     def signal_pause(self) -> None:

@@ -63,8 +63,8 @@ class Output(BaseModel):
 async def run(call: StepCall[Config], tools: Tools) -> Output:
     """Return what the service answers. Every attempt has the same `Idempotency-Key`, unless the step gives its own.
 
-    Raises: MissingSecretError, RefusedSecretError, RefusedAddressError, RequestRefusedError, AnswerUnusableError
-    (never retried); TryAgainLaterError, UnreachableError, OutgoingTimeoutError (retried).
+    Raises: MissingSecretError, RefusedSecretError, RequestRefusedError, AnswerUnusableError (never retried);
+    RefusedAddressError, TryAgainLaterError, UnreachableError, OutgoingTimeoutError (retried).
     """
     config = call.config
     url = checked_url(config.url)

@@ -43,8 +43,9 @@ class Output(BaseModel):
 async def run(call: StepCall[Config], tools: Tools) -> Output:
     """Return the model's text. Another attempt asks again, and pays again.
 
-    Raises: NotConfiguredError without a key, RequestRefusedError, AnswerUnusableError if the model refuses to answer
-    (never retried); TryAgainLaterError, UnreachableError, OutgoingTimeoutError, BudgetUsedError (retried).
+    Raises: RequestRefusedError, AnswerUnusableError if the model refuses to answer (never retried);
+    NotConfiguredError without a key, TryAgainLaterError, UnreachableError, OutgoingTimeoutError, BudgetUsedError
+    (retried).
     """
     # The SDK: the API, which loads this file too, does not need it.
     from activities.gemini import Question, text_of, text_outcome  # noqa: PLC0415

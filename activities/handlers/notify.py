@@ -40,7 +40,7 @@ class Output(BaseModel):
 async def run(call: StepCall[Config], tools: Tools) -> Output:
     """Post the notification as JSON; its `text` is what chat programs show. Signed by the tenant's secret `webhooks`.
 
-    Raises: RefusedAddressError, RequestRefusedError (never retried); TryAgainLaterError, UnreachableError,
+    Raises: RequestRefusedError (never retried); RefusedAddressError, TryAgainLaterError, UnreachableError,
     OutgoingTimeoutError (retried).
     """
     outside, notification_id = tools.outside, f"ntf_{call.identity[:32]}"

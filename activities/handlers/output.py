@@ -9,7 +9,9 @@ from docrail import Handler, StepCall, Tools
 class Config(RootModel[dict[str, Json]], frozen=True):
     """Any fields: `{total: "{{ extract.total }}"}`."""
 
-    root: dict[str, Json] = Field(description="what the step gives, by name")
+    root: dict[str, Json] = Field(
+        description="what the step gives, by name; without fields the outputs of its parents, by their ids"
+    )
 
 
 class Output(RootModel[dict[str, Json]]):

@@ -58,7 +58,7 @@ class Output(BaseModel):
 async def run(call: StepCall[Config], tools: Tools) -> Output:
     """Post the message, and return once its receiver has taken it. It may arrive twice, under the same `webhook-id`.
 
-    Raises: MissingSecretError, RefusedSecretError, RefusedAddressError, RequestRefusedError (never retried);
+    Raises: MissingSecretError, RefusedSecretError, RequestRefusedError (never retried); RefusedAddressError,
     TryAgainLaterError, UnreachableError, OutgoingTimeoutError (retried).
     """
     config = call.config

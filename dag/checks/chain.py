@@ -9,11 +9,11 @@ start together.) Then:
   one may be skipped, that is a step `start`, which only completes; it stands last, so that no other moves.
 - `previous` is the output of the step before; an `abort` has none, so it is passed over. In `outputs` it is the last
   step's. The word is replaced by the step's id here, so nothing else in the system knows it.
-- a step without an id is named after what it does: `send_webhook`, `wait`, `extract_invoice_2`.
+- a step without an id is named after its command or what it does: `wait_for_response`, `send_webhook`, `wait_2`.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from itertools import count
@@ -67,7 +67,7 @@ def link(document: dict[str, Json], findings: Findings, *, is_bare: bool) -> dic
     if any("depends_on" in step for step in steps) or not (is_bare or any(map(_reads_previous, steps))):
         return document
     start = [START] if len(steps) > 1 and _may_be_skipped(steps[0]) else []
-    *ids, start_id = _ids([*steps, START])
+    *ids, start_id = _ids([*steps, START], findings.commands)
     linked: list[dict[str, Json]] = []
     for number, step in enumerate(steps):
         above = _parents(steps, number)
@@ -120,15 +120,15 @@ def _check_first(step: dict[str, Json], number: int, findings: Findings) -> None
                 findings.error("unknown-name", ("steps", number, *path), message)
 
 
-def _ids(steps: Sequence[dict[str, Json]]) -> list[str]:
-    """Return each step's id: its own, or one made of what it does, which no other has."""
+def _ids(steps: Sequence[dict[str, Json]], commands: Mapping[int, str]) -> list[str]:
+    """Return each step's id: its own, or one made of its command or of what it does, which no other has."""
     taken = {step["id"] for step in steps if isinstance(step.get("id"), str)} | RESERVED_WORDS
     numbers: dict[str, Iterator[int]] = {}
     ids: list[str] = []
-    for step in steps:
+    for number, step in enumerate(steps):
         own = step.get("id")
         if not isinstance(own, str):
-            own = name = _name_of(step)
+            own = name = _name_of(step, commands.get(number))
             while own in taken:
                 own = f"{name}_{next(numbers.setdefault(name, count(2)))}"
             taken.add(own)
@@ -136,11 +136,11 @@ def _ids(steps: Sequence[dict[str, Json]]) -> list[str]:
     return ids
 
 
-def _name_of(step: dict[str, Json]) -> str:
+def _name_of(step: dict[str, Json], command: str | None) -> str:
     if step is START:
         return "start"
     handler, nested = step.get(StepKind.HANDLER), step.get(StepKind.WORKFLOW)
-    name = nested.get("id") if isinstance(nested, dict) else handler
+    name = command or (nested.get("id") if isinstance(nested, dict) else handler)
     if not isinstance(name, str):
         name = next((kind for kind in StepKind if step.get(kind) is not None), "step")
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)

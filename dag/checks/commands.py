@@ -81,6 +81,7 @@ def _read(number: int, step: Json, content: str, findings: Findings, *, in_order
     elif command == DECIDE:
         kind = _decision(number, step, findings, in_order=in_order)
     if kind is not None:
+        findings.commands[number] = command
         return _as_kind(number, step, kind, findings)
     if command == SEND and isinstance(config.get("payload"), dict):
         config = config | {"payload": {name: _reference(value, content) for name, value in config["payload"].items()}}

@@ -14,7 +14,8 @@ class Findings:
 
     `renames` leads from a field to the word, alias or slip, that the author wrote; `wrapped` is where the author's text
     stands in the document: below `steps`, if it is a bare list of them. `told`: handlers of steps that are no handlers,
-    of which what is wrong is told where it stands.
+    of which what is wrong is told where it stands. `commands`: names of the seeds' commands that became other kinds of
+    steps, by their numbers: a step without an id is named after its command.
     """
 
     def __init__(self, places: Places | None = None) -> None:
@@ -22,6 +23,7 @@ class Findings:
         self.renames: dict[Path, str] = {}
         self.wrapped: Path = ()
         self.told: set[Path] = set()
+        self.commands: dict[int, str] = {}
         self._places = places or Places()
         self._found: dict[tuple[str, Path], tuple[Place, Problem]] = {}
         self._errors = 0

@@ -1,4 +1,4 @@
-"""Which known name somebody probably meant: "did you mean 'save_json'?"."""
+"""Suggest the known name closest to an unknown one: "did you mean 'save_json'?"."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -27,6 +27,11 @@ class Suggestions:
             self._left -= len(names)
             self._known[key] = _closest(word, names)
         return self._known[key]
+
+
+def closest(word: str, candidates: Iterable[str]) -> str | None:
+    """Return the candidate most like `word`, None if nothing is alike or there are too many candidates."""
+    return Suggestions().closest(word, candidates)
 
 
 def _closest(word: str, names: frozenset[str]) -> str | None:

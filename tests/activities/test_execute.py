@@ -15,8 +15,11 @@ from temporalio.common import RetryPolicy
 from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
+from activities.addresses import RefusedAddressError
+from activities.callbacks import NoCallbacksError
 from activities.errors import TryAgainLaterError
 from activities.execute import activity_for
+from activities.gemini import NotConfiguredError
 from activities.tools import Tools
 from dag.calls import AttemptRequest, StepOutcome
 from dag.state import EARLIER_CHARACTERS, EarlierError, StepError
@@ -99,6 +102,8 @@ async def test_what_the_same_call_would_meet_again_is_not_retried(error: Excepti
     [
         *(ConnectionError("refused"), TimeoutError("slow"), OSError(28, "No space left on device"), RuntimeError("?")),
         *(asyncpg.ConnectionDoesNotExistError("gone"), asyncpg.TooManyConnectionsError("full")),
+        # Another worker of the fleet may have the setting that this one lacks.
+        *(NoCallbacksError("no address"), NotConfiguredError("no key"), RefusedAddressError("erp", "it is private")),
     ],
     ids=lambda error: type(error).__name__,
 )

@@ -107,7 +107,9 @@ async def test_a_removed_original_does_not_come_back_with_what_another_tenant_se
     theirs = await insert_row(service.app.db, tenant_id="globex", blob=await service.app.blobs.put(data))
     assert (await http.get(f"/v1/documents/{theirs.document_id}/original", headers=other)).content == data
     for part in ("pages/1.png", "pages/2.png", "original"):
-        assert (await http.get(f"{path}/{part}", headers=seen(shown))).status_code == 404
+        gone = await http.get(f"{path}/{part}", headers=seen(shown))
+        removed = f"the original of the document '{first['document_id']}' was deleted on {dt.datetime.now(dt.UTC):%Y-}"
+        assert (gone.status_code, gone.json()["detail"][: len(removed)]) == (404, removed)
     assert (await upload(http, data, key=key)).json()["document_id"] == first["document_id"]
     assert (await http.get(f"{path}/original")).content == data
 

@@ -162,7 +162,25 @@ async def test_a_run_of_an_unknown_definition_is_refused(http: httpx.AsyncClient
 async def test_a_run_of_an_unknown_version_is_refused(http: httpx.AsyncClient) -> None:
     await http.post("/v1/definitions", json={"definition": HELLO})
     response = await http.post("/v1/runs", json={"definition": "hello", "version": 4711})
-    assert (response.status_code, response.json()["detail"]) == (404, "there is no definition 'hello version 4711'")
+    there_is_none = "there is no definition 'hello version 4711' (there is version 1)"
+    assert (response.status_code, response.json()["detail"]) == (404, there_is_none)
+
+
+async def test_a_run_of_a_misspelt_definition_suggests_the_one_that_is_meant(http: httpx.AsyncClient) -> None:
+    await http.post("/v1/definitions", json={"definition": HELLO})
+    response = await http.post("/v1/runs", json={"definition": "helo"})
+    assert response.json()["detail"] == "there is no definition 'helo': did you mean 'hello'?"
+
+
+async def test_an_answer_to_an_unknown_step_lists_those_that_take_one(http: httpx.AsyncClient) -> None:
+    waits = [{"id": name, "wait": {"for": "signal"}} for name in ("customer_reply", "boss_reply")]
+    started = await http.post("/v1/runs", json={"definition": {"id": "asking_two", "steps": waits}})
+    path = f"/v1/runs/{started.json()['run_id']}/waits"
+    refused = await http.post(f"{path}/CustomerReply", json={"answer": 1})
+    told = (
+        "there is no waiting step 'CustomerReply': did you mean 'customer_reply'? (there is customer_reply, boss_reply)"
+    )
+    assert (refused.status_code, refused.json()["detail"]) == (404, told)
 
 
 @pytest.mark.parametrize("run_id", ["hello.nothing", "hello", "a b.c", "hello.%00", "hello.a%22b", "x" * 500])

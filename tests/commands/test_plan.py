@@ -12,7 +12,7 @@ from tests.commands.process import Ended, docrail
 DEFINITION = Path(__file__).parents[2] / "definitions" / "invoice.yaml"
 TEXT = """\
 invoice: Extract an invoice, save it twice, measure it, queue it for review
-6 steps in 4 layers, at most 4 at once
+6 steps in 4 layers, at most 3 at once
 
 layer 0  extract
 layer 1  ask_gemini

@@ -1,4 +1,4 @@
-"""A step of the handler `input` without a config gives the run's declared inputs."""
+"""Without a config, `input` gives the run's declared inputs, and `output` what its parents gave."""
 
 import pytest
 
@@ -7,6 +7,7 @@ from dag.definition import Definition, to_json
 from dag.plan import compile_plan
 from dag.rewind import begin
 from dag.scope import RunScope
+from dag.state import StepStatus
 from dag.templates import PATH_KEY
 from dag.validate import validate
 from dag.values import Json
@@ -44,6 +45,17 @@ def test_without_declared_inputs_it_gives_nothing() -> None:
 
 def test_other_handlers_without_a_config_have_none() -> None:
     assert read({"id": "end", "handler": "output"}).steps[0].config == {}
+
+
+def test_an_output_without_a_config_gives_its_parents_outputs_by_their_ids() -> None:
+    """Of a parent that was skipped it gives null."""
+    first, last = {"id": "first", "handler": "noop"}, {"id": "last", "handler": "noop", "condition": "false"}
+    end = {"id": "end", "handler": "output", "depends_on": ["first", "last"]}
+    plan = compile_plan(read(first, last, end))
+    run = begin(plan, {}, {})
+    run.steps[0].status, run.steps[0].output = StepStatus.COMPLETED, {"n": 1}
+    run.steps[1].status = StepStatus.SKIPPED
+    assert plan.steps[2].config.resolve(RunScope(plan, run)) == {"first": {"n": 1}, "last": None}
 
 
 def test_what_was_filled_in_is_the_same_definition_when_it_is_submitted_again() -> None:

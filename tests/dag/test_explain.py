@@ -6,7 +6,7 @@ import pytest
 from pydantic_core import to_json
 
 from dag.definition import Definition
-from dag.explain import MAX_PAGE_BYTES, explain_run
+from dag.explain import MAX_PAGE_BYTES, explain_run, facts_of_run, in_words
 from dag.explain_conditions import MOST_CHARACTERS, brief
 from dag.explanation import HoldKind, RunExplanation, StepExplanation, Verdict
 from dag.messages import (
@@ -498,3 +498,15 @@ def test_a_long_value_is_cut(value: Json) -> None:
 
 def test_a_short_value_is_told_whole() -> None:
     assert brief({"a": [1, None, "ä"]}) == '{"a": [1, null, "ä"]}'
+
+
+def test_a_run_of_two_thousand_steps_is_explained_in_one_page() -> None:
+    """Each page of an ended run has a worker replay all of it."""
+    steps = [{"id": f"step_{number}", "handler": "noop"} for number in range(2_000)]
+    plan = compile_plan(Definition.model_validate({"id": "long", "steps": steps}))
+    facts = facts_of_run(plan, begin(plan, {}, {}), "long.1", limit=5_000)
+    assert (len(facts.steps), facts.after) == (2_000, None)
+    carried = to_json(facts.model_dump(mode="json", exclude_defaults=True))
+    assert in_words(RunExplanation.model_validate_json(carried)) == explain_run(
+        plan, begin(plan, {}, {}), "long.1", limit=5_000
+    )

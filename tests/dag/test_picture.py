@@ -1,8 +1,13 @@
 """The picture of a definition: layers, longest chain, Mermaid."""
 
-from dag.definition import Definition
+from itertools import chain, combinations
+from random import Random
+
+import pytest
+
+from dag.definition import Definition, Limits
 from dag.kinds import StepKind
-from dag.picture import COLOURS, SHAPES, critical_path, layers, mermaid
+from dag.picture import COLOURS, SHAPES, critical_path, layers, mermaid, most_at_once
 from dag.state import StepStatus
 
 
@@ -100,3 +105,35 @@ def test_no_title_can_break_out_of_its_label() -> None:
 
 def test_letters_of_all_languages_stay() -> None:
     assert 's0["a<br/>Prüfung 発票"]' in mermaid(picture_of({"a": []}, "Prüfung 発票"))
+
+
+def test_a_chain_runs_one_step_at_a_time() -> None:
+    assert most_at_once(picture_of({"a": [], "b": ["a"], "c": ["b"]})) == 1
+
+
+def test_steps_of_different_layers_run_at_once_where_neither_waits_for_the_other() -> None:
+    two_chains = {"a": [], "b": ["a"], "c": ["b"], "x": [], "y": ["x"], "z": ["y"]}
+    assert most_at_once(picture_of(two_chains)) == 2
+    tail = {"a": [], "b": ["a"], "c": ["b"], "d": ["b"], "x": ["a"], "y": ["x"], "z": ["b", "y"]}
+    assert most_at_once(picture_of(tail)) == 3
+
+
+def test_the_limit_of_the_run_and_the_items_of_lists_count() -> None:
+    wide = picture_of({"a": [], **{f"b{number}": ["a"] for number in range(9)}})
+    assert most_at_once(wide) == wide.limits.max_concurrency
+    listed = {"id": "each", "handler": "h", "for_each": {"items": [1], "max_concurrency": 3}}
+    waiting = {"id": "wait", "wait": {"for": "signal"}}
+    assert most_at_once(Definition.model_validate({"id": "drawn", "steps": [listed, waiting]})) == 3
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_width_is_that_of_the_largest_set_without_an_order(seed: int) -> None:
+    draw = Random(seed)
+    graph = {f"s{n}": [f"s{m}" for m in range(n) if draw.random() < 0.3] for n in range(7)}
+    above: dict[str, set[str]] = {}
+    for name, parents in graph.items():
+        above[name] = {*parents}.union(*(above[parent] for parent in parents))
+    sets = chain.from_iterable(combinations(graph, size) for size in range(1, 8))
+    free = [each for each in sets if not any(one in above[other] for one in each for other in each)]
+    drawn = picture_of(graph).model_copy(update={"limits": Limits(max_concurrency=100)})
+    assert most_at_once(drawn) == max(map(len, free))

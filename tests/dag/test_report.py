@@ -1,10 +1,11 @@
 """What is told of a run: totals, reasons, and never more than Temporal can carry."""
 
+import pytest
 from pydantic_core import to_json
 
 from dag.checks.budget import MAX_BYTES
 from dag.definition import Definition, Limits
-from dag.messages import AbortRequested, RunStarted, StepCancelled, StepCompleted, StepFailed
+from dag.messages import COMPENSATION, AbortRequested, RunStarted, StepCancelled, StepCompleted, StepFailed
 from dag.plan import Plan, compile_plan, plan_of
 from dag.report import (
     MAX_INNER_BYTES,
@@ -18,7 +19,7 @@ from dag.report import (
 )
 from dag.rewind import begin
 from dag.scheduler import advance
-from dag.state import RunState, RunStatus, StepError
+from dag.state import RunState, RunStatus, StepError, StepStatus, shown_status
 from dag.values import LONGEST_MESSAGE, Json
 
 
@@ -150,3 +151,18 @@ def test_the_picture_of_a_short_plan_shows_each_step_and_why() -> None:
     plan, run = begun({"id": "a"}, {"id": "b", "depends_on": ["a"]})
     advance(plan, run, StepFailed("a", StepError("ValueError", "one|two"), 1, 11.0))
     assert markdown(plan, run).splitlines()[-2:] == ["| a | failed: one/two |", "| b | skipped: upstream_failed |"]
+
+
+def test_the_picture_says_whether_what_a_step_did_was_undone() -> None:
+    undo = {"compensate": {"handler": "noop"}}
+    plan, run = begun({"id": "a", **undo}, {"id": "b", "depends_on": ["a"]})
+    advance(plan, run, StepCompleted("a", None, 1, 11.0))
+    advance(plan, run, StepFailed("b", StepError("ValueError", "no"), 1, 12.0))
+    assert "| a | completed, being undone |" in markdown(plan, run)
+    advance(plan, run, StepCompleted("a", None, 1, 13.0, COMPENSATION))
+    assert "| a | completed, undone |" in markdown(plan, run)
+
+
+@pytest.mark.parametrize("status", [StepStatus.FAILED, StepStatus.CANCELLED])
+def test_a_table_shows_a_step_that_could_not_be_undone(status: StepStatus) -> None:
+    assert shown_status(StepStatus.COMPLETED, status) == "completed, not undone"

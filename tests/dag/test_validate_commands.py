@@ -33,19 +33,19 @@ OURS: dict[str, dict[str, Json]] = {
             },
         },
     },
-    "wait": {"depends_on": ["send_webhook_event"], "wait": {"for": "signal"}},
+    "wait_for_response": {"depends_on": ["send_webhook_event"], "wait": {"for": "signal"}},
     "parse_http_request": {
-        "depends_on": ["wait"],
+        "depends_on": ["wait_for_response"],
         "handler": "parse_http_request",
-        "config": {"body": {"$path": ["wait"]}, "take_params": ["decision"]},
+        "config": {"body": {"$path": ["wait_for_response"]}, "take_params": ["decision"]},
     },
-    "abort": {
+    "evaluate_if_then_else": {
         "depends_on": ["parse_http_request"],
         "condition": 'not (parse_http_request.decision == "process")',
         "abort": {"reason": 'previous.decision == "process" does not hold'},
     },
     "parse_document": {
-        "depends_on": ["parse_http_request", "abort"],
+        "depends_on": ["parse_http_request", "evaluate_if_then_else"],
         "handler": "extract_invoice",
         "config": {"document_id": {"$path": ["document", "document_id"]}},
     },
@@ -88,7 +88,11 @@ def test_the_stored_names_of_the_modules_mean_the_same() -> None:
 def test_a_wait_takes_its_parameters() -> None:
     params = {"for": "webhook", "timeout_seconds": 60, "on_timeout": "abort"}
     steps = steps_of([{"handler": "noop"}, {"handler": "WaitForResponse", "params": params}])
-    assert steps["wait"]["wait"] == {"for": "webhook", "timeout_seconds": 60.0, "on_timeout": {"then": "abort"}}
+    assert steps["wait_for_response"]["wait"] == {
+        "for": "webhook",
+        "timeout_seconds": 60.0,
+        "on_timeout": {"then": "abort"},
+    }
 
 
 @pytest.mark.parametrize(
@@ -117,7 +121,8 @@ def test_a_decision_between_going_on_and_aborting_is_a_conditional_abort(
 ) -> None:
     look = {"handler": "transform", "config": {"n": 1}}
     steps = steps_of([look, {"handler": "EvaluateIfThenElse", "params": params}])
-    assert (steps["abort"]["condition"], steps["abort"]["abort"]) == (condition, {"reason": reason})
+    decision = steps["evaluate_if_then_else"]
+    assert (decision["condition"], decision["abort"]) == (condition, {"reason": reason})
 
 
 def test_a_decision_between_branches_is_a_switch() -> None:

@@ -47,6 +47,7 @@ from dag.messages import (
     Stored,
     TimedOut,
     WentOn,
+    WorkerLost,
 )
 from dag.plan import Plan, compile_plan
 from dag.state import SETTLED, Answer, RunState, RunStatus, StepState, StepStatus
@@ -112,8 +113,8 @@ class Ledger:
                 self.begun = True
             case StepCompleted() | StepFailed() | StepCancelled() | TimedOut():
                 self.close(event.step if isinstance(event, TimedOut) else name_of(event.step, event.part))
-            case Answered() | DeadlinePassed():
-                pass  # the command counts: the one that asks a wait to end, or that tells people
+            case Answered() | DeadlinePassed() | WorkerLost():
+                pass  # the command counts: the one that asks a wait to end, or that notifies people; lost work goes on
             case Resolved(step=step):
                 if not self.stop and (step, StepStatus.PARKED) in self.recorded:
                     self.recorded -= {(step, StepStatus.PARKED)}

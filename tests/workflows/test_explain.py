@@ -3,6 +3,7 @@
 from temporalio.client import WorkflowHandle
 
 from dag.definition import TriggerRule
+from dag.explain import in_words
 from dag.explain_words import RULE_WORDS
 from dag.explanation import RunExplanation, Verdict
 from dag.report import RunReport
@@ -16,7 +17,7 @@ from workflows.run import Run
 
 async def explain(handle: WorkflowHandle[Run, RunReport], *wanted: Json) -> RunExplanation:
     explanation: RunExplanation = await handle.query(EXPLAIN, args=list(wanted), result_type=RunExplanation)
-    return explanation
+    return in_words(explanation)
 
 
 async def test_a_run_is_explained_while_it_waits_and_after_its_end(bench: Bench) -> None:

@@ -1,23 +1,12 @@
 """Ways in which steps wait, fail and stop that no other test of this room shows; each run replayed after its end."""
 
-import asyncio
-import uuid
-from dataclasses import replace
-
 import pytest
-from temporalio import activity
-from temporalio.worker import Worker
 
-from dag.calls import AttemptRequest, StepOutcome
 from dag.counts import ItemCounts
 from dag.state import RunStatus, SkipReason, StepStatus
 from dag.values import Json
-from operations.draining import working
 from tests.workflows.conftest import Bench, step
 from tests.workflows.test_waits import human, until_waiting, wait
-from worker import workflow_runner
-from workflows.chunk import Chunk
-from workflows.run import Run
 
 Steps = list[dict[str, Json]]
 FAILS = step("a", "bad", config={"message": "no"}, optional=True)
@@ -90,29 +79,6 @@ async def test_all_attempts_together_take_too_long(bench: Bench) -> None:
     bench.gates.opened["slow"].set()
     assert report.steps["slow"].error is not None
     assert report.steps["slow"].error.message == "all attempts together took longer than 0.3 s"
-
-
-async def test_a_worker_that_is_silent_counts_as_dead(bench: Bench) -> None:
-    gone = asyncio.Event()
-
-    @activity.defn(name="silent")
-    async def silent(_: AttemptRequest) -> StepOutcome:
-        await gone.wait()
-        return StepOutcome(output=None, attempt=1)
-
-    worker = Worker(
-        bench.client,
-        task_queue=f"test-{uuid.uuid4().hex}",
-        workflows=[Run, Chunk],
-        activities=[silent, *bench.gates.inbox_activities()],
-        workflow_runner=workflow_runner(sandboxed=True),
-    )
-    async with working([worker]):
-        quiet = step("quiet", "silent", heartbeat_seconds=1, max_retries=0)
-        report = await replace(bench, task_queue=worker.task_queue).run([quiet])
-        gone.set()
-    assert report.steps["quiet"].error is not None
-    assert report.steps["quiet"].error.message == "the worker died or hung: no heartbeat for 1 s"
 
 
 def listed(**for_each: Json) -> dict[str, Json]:

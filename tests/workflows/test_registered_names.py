@@ -33,7 +33,7 @@ async def test_workflows_and_activities_are_registered_under_these_names(bench: 
     config = worker.config()
     activities = {ActivityDefinition.must_from_callable(each).name for each in config["activities"]}
     assert {WorkflowDefinition.must_from_class(each).name for each in config["workflows"]} == WORKFLOWS
-    assert activities - load_catalogue().keys() == ACTIVITIES
+    assert activities - load_catalogue().keys() == ACTIVITIES | {None}  # None: handlers that this worker lacks
     assert activities >= HANDLERS
 
 

@@ -1,6 +1,7 @@
 """The interpreter on a real server, each run replayed after its end; the seeds' scenarios carry their names."""
 
 import pytest
+from temporalio.api.enums.v1 import EventType
 from temporalio.client import WorkflowFailureError
 
 from dag.report import RunReport
@@ -205,3 +206,11 @@ async def test_a_cancelled_workflow_is_a_cancelled_run(bench: Bench) -> None:
     report = await bench.finish(handle)
     assert report.status is RunStatus.CANCELLED
     assert statuses(report) == {"a": "cancelled", "b": "skipped"}
+
+
+async def test_an_activity_is_summarised_by_its_steps_title_or_id(bench: Bench) -> None:
+    handle = await bench.start([step("a"), step("b", title="The second", depends_on=["a"])])
+    await bench.finish(handle)
+    scheduled = EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED
+    events = [event for event in (await handle.fetch_history()).events if event.event_type == scheduled]
+    assert [event.user_metadata.summary.data for event in events] == [b'"a"', b'"The second"']
