@@ -5,7 +5,7 @@ from pydantic_core import to_json
 
 from dag.checks.budget import MAX_BYTES
 from dag.definition import Definition, Limits
-from dag.messages import COMPENSATION, AbortRequested, RunStarted, StepCancelled, StepCompleted, StepFailed
+from dag.messages import AbortRequested, RunStarted, StepCancelled, StepCompleted, StepFailed, Undo
 from dag.plan import Plan, compile_plan, plan_of
 from dag.report import (
     MAX_INNER_BYTES,
@@ -159,7 +159,7 @@ def test_the_picture_says_whether_what_a_step_did_was_undone() -> None:
     advance(plan, run, StepCompleted("a", None, 1, 11.0))
     advance(plan, run, StepFailed("b", StepError("ValueError", "no"), 1, 12.0))
     assert "| a | completed, being undone |" in markdown(plan, run)
-    advance(plan, run, StepCompleted("a", None, 1, 13.0, COMPENSATION))
+    advance(plan, run, StepCompleted("a", None, 1, 13.0, Undo()))
     assert "| a | completed, undone |" in markdown(plan, run)
 
 
