@@ -50,7 +50,8 @@ test: .venv/.developer  ## Run the tests without the slow ones (ten minutes), on
 	@$(PYTEST) -m "not slow" --hypothesis-profile=quick
 
 test-all: .venv/.developer  ## Run all tests (an hour at most): with the slow ones, and more examples of every law
-	@$(PYTEST) --hypothesis-profile=thorough
+	@$(PYTEST) --hypothesis-profile=thorough --ignore=tests/chaos
+	@$(RUN)python -m pytest tests/chaos
 
 lint: .venv/.developer  ## Check style, types and imports
 	$(RUN)ruff check .

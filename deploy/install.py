@@ -19,7 +19,7 @@ def main(lock: str) -> int:
                 found += 1
                 show(f"  {found:3} {line.split()[1]}", ends)
             elif line.startswith("Installing "):
-                show(f"  unpacking {found} packages", "\n")
+                show("  unpacking", "\n")
     if pip.returncode:
         sys.stderr.write("".join(said))
     return pip.returncode

@@ -28,12 +28,12 @@ async def embedded(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Se
         with (folder / GATE).open("w") as gate:
             await asyncio.to_thread(fcntl.flock, gate, fcntl.LOCK_EX)
             if not (folder / ADDRESSES).exists():
-                await _start(folder)
+                await start_servers(folder)
             fcntl.flock(use, fcntl.LOCK_SH)  # held until this session or worker ends, however it ends
         yield Servers(**json.loads((folder / ADDRESSES).read_text()))
 
 
-async def _start(folder: Path) -> None:
+async def start_servers(folder: Path) -> None:
     """Start the servers in a process of their own. Not a Popen, which complains of a child that outlives it."""
     log = os.open(folder / LOG, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     pid = os.posix_spawn(  # noqa: ASYNC221 - it returns at once

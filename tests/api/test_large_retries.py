@@ -1,5 +1,7 @@
 """Runs whose state is too large to travel, or to be told at once: they go on all the same."""
 
+import pytest
+
 from dag.pieces import MAX_TOLD_BYTES
 from dag.values import Json, size_of
 from operations.engine import MAX_REQUEST_BYTES, describe
@@ -7,6 +9,8 @@ from operations.saved import saved_state
 from tests.api.service import Service
 from tests.api.test_retries import failed, retry
 from tests.loopback import Loopback, Reply, loopback, reply_json
+
+pytestmark = pytest.mark.slow
 
 ITEMS = 300
 """In chunks, and so few that each may give nearly 5 KB."""
