@@ -274,7 +274,7 @@ async def _not_found(app: App, principal: Principal, ref: Ref) -> NotFound:
     lines = await stored_definitions.list_versions(app.db, principal.tenant_id, ref.definition_id)
     if ref.version is not None and lines:
         versions = [f"version {line.version}" for line in lines]
-        return NotFound("definition", f"{ref.definition_id} version {ref.version}", known=versions)
+        return NotFound("definition", f"{ref.definition_id} version {ref.version}", "", known=versions)
     return NotFound("definition", str(ref), closest(ref.definition_id, await load_known_ids(app, principal)))
 
 

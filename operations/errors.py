@@ -35,9 +35,9 @@ class NotFound(OperationError):
         known: Sequence[str] = (),
         deleted_at: dt.datetime | None = None,
     ) -> None:
-        """Name what is probably meant, the closest of `known` if `meant` is not given, and list the `known`."""
+        """Name what is probably meant, by default the closest of `known` (empty: nothing is), and list the `known`."""
         told = f"there is no {kind} {shortened(wanted, LONGEST_ID)!r}" + (f", and {asked_by}" if asked_by else "")
-        meant = meant or closest(wanted, known)
+        meant = closest(wanted, known) if meant is None else meant
         mistaken = mistaken_for(kind, wanted)
         told += (f": did you mean {meant!r}?" if meant else "") + (f": {mistaken}" if mistaken else "")
         told += f" (there is {_listed(known)})" if known else ""
