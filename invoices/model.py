@@ -16,9 +16,9 @@ from invoices.kinds import AMOUNT, CURRENCY, DATE, IBAN, NAME, TEXT, VAT_ID, Fie
 
 SCHEMA_VERSION = 2
 """Of InvoiceData as JSON and Parquet. Raise it when a field changes its meaning."""
-READER_VERSION = "9"
+READER_VERSION = "10"
 """Raise it whenever the readers may answer differently: stored extractions are kept by it."""
-READERS_DIGEST = "0628dd75d7b8f1f1"
+READERS_DIGEST = "ea41242681cf3897"
 """Of the code under invoices/readers when the version was last thought of (tests/invoices/test_reader_version.py)."""
 
 T = TypeVar("T")
@@ -115,6 +115,10 @@ class InvoiceData(_Model):
         FieldValue[dt.date], FieldSpec(DATE, "date", "the day it was issued", weight=3.0, required=True)
     ] = FieldValue()
     due_date: Annotated[FieldValue[dt.date], FieldSpec(DATE, "due date", "the day payment is due")] = FieldValue()
+    delivery_date: Annotated[
+        FieldValue[dt.date],
+        FieldSpec(DATE, "delivery date", "the day of delivery or service; null for a period", weight=1.0),
+    ] = FieldValue()
     vendor_name: Annotated[
         FieldValue[str],
         FieldSpec(

@@ -40,6 +40,7 @@ def read_ubl(root: Element) -> InvoiceData:
         invoice_number=as_field(text(root, "ID")),
         date=as_field(as_date(text(root, "IssueDate"))),
         due_date=as_field(as_date(due)),
+        delivery_date=as_field(as_date(text(root, "Delivery/ActualDeliveryDate"))),
         vendor_name=as_field(_name(seller)),
         vendor_vat_id=as_vat_field(_vat_id(seller)),
         vendor_country=text(seller, "PostalAddress/Country/IdentificationCode"),

@@ -170,6 +170,19 @@ DUE_DATE = any_of(
     r"transferencia|giro|pagamento|bonifico|ri\.?ba\.?)(?: terms)?\W{1,2}(?:(?:within|in|innerhalb(?: von)?|innert|"
     r"binnen|a|sous|bancario|bancaire|bonifico) )*(?=\d{1,3} (?:days|tagen?|jours|dagen|dias|giorni|gg)(?![a-z]))",
 )
+DELIVERY_DATE = re.compile(
+    r"(?:^|(?<=\d)\s)\W*(?:"
+    r"(?:actual )?(?:delivery|supply|service|performance) date|date of (?:delivery|supply|service|performance)|"
+    r"date (?:delivered|supplied)|delivered on|"
+    r"(?:liefer-? ?(?:und|u\.|/|oder|&) ?)?(?:liefer|leistungs)[\s-]*(?:datum|tag)(?: ?/ ?leistungs(?:datum|tag))?|"
+    r"(?:datum|tag) der (?:lieferung|leistung)|geliefert am|"
+    r"date\s*(?:de\s*)?(?:la\s*|l')?(?:livraison|prestation|execution)|livree?s? le|"
+    r"lever(?:ings)?[\s-]*datum|datum (?:van )?(?:levering|prestatie)|geleverd op|"
+    r"fecha\s*(?:de\s*)?(?:la\s*)?(?:entrega|operacion|prestacion|servicio)|entregado el|"
+    r"data\s*(?:di\s*|della\s*)?(?:consegna|prestazione|esecuzione)|consegnato il"
+    r")(?![a-z])"
+)
+"""Leads its cell, or follows another value: `expected delivery date` is of a day that may never come."""
 NEXT_ONES = any_of(
     r"erstmals|erstmalig|voor het eerst|for the first time|pour la premiere fois|por primera vez|per la prima volta",
     r"(?:neue[rns]?|kunftige[rn]?|nachste[rn]?|new|future|next|nouvel\w*|prochaine?s?|futur\w*|nieuwe?|volgende|"

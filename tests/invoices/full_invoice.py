@@ -10,6 +10,7 @@ TRUTH = {
     "invoice_number": "RE-17",
     "date": "2026-03-02",
     "due_date": "2026-03-16",
+    "delivery_date": "2026-02-27",
     "vendor_name": "Muster GmbH",
     "vendor_vat_id": "DE136695976",
     "buyer_name": "Beispiel AG",
@@ -29,6 +30,7 @@ PAGE: list[Line] = [
     (50, 190, "Invoice number: RE-17"),
     (50, 204, "Invoice date: 02.03.2026"),
     (50, 218, "Due date: 16.03.2026"),
+    (50, 232, "Delivery date: 27.02.2026"),
     (50, 300, "Description"),
     (400, 300, "Amount EUR"),
     (50, 316, "Work"),
@@ -55,7 +57,9 @@ CII = """<?xml version="1.0" encoding="UTF-8"?>
 <SpecifiedTaxRegistration><ID schemeID="VA">DE136695976</ID></SpecifiedTaxRegistration></SellerTradeParty>
 <BuyerTradeParty><Name>Beispiel AG</Name></BuyerTradeParty>
 </ApplicableHeaderTradeAgreement>
-<ApplicableHeaderTradeDelivery/>
+<ApplicableHeaderTradeDelivery><ActualDeliverySupplyChainEvent><OccurrenceDateTime>
+<DateTimeString format="102">20260227</DateTimeString></OccurrenceDateTime></ActualDeliverySupplyChainEvent>
+</ApplicableHeaderTradeDelivery>
 <ApplicableHeaderTradeSettlement>
 <InvoiceCurrencyCode>EUR</InvoiceCurrencyCode>
 <SpecifiedTradeSettlementPaymentMeans><PayeePartyCreditorFinancialAccount><IBANID>DE02120300000000202051</IBANID>
@@ -81,6 +85,7 @@ UBL = """<?xml version="1.0" encoding="UTF-8"?>
 </cac:Party></cac:AccountingSupplierParty>
 <cac:AccountingCustomerParty><cac:Party><cac:PartyLegalEntity><cbc:RegistrationName>Beispiel AG</cbc:RegistrationName>
 </cac:PartyLegalEntity></cac:Party></cac:AccountingCustomerParty>
+<cac:Delivery><cbc:ActualDeliveryDate>2026-02-27</cbc:ActualDeliveryDate></cac:Delivery>
 <cac:PaymentMeans><cac:PayeeFinancialAccount><cbc:ID>DE02120300000000202051</cbc:ID></cac:PayeeFinancialAccount>
 </cac:PaymentMeans>
 <cac:TaxTotal><cbc:TaxAmount currencyID="EUR">19.00</cbc:TaxAmount></cac:TaxTotal>

@@ -27,7 +27,18 @@ from tests.invoices.full_invoice import CII, NOON, PAGE, TODAY, TRUTH, UBL
 from tests.invoices.layouts import page
 
 IN_A_PAYMENT_CODE = {
-    *("invoice_number", "date", "due_date", "vendor_name", "vendor_vat_id", "buyer_name", "iban", "currency", "total"),
+    *(
+        "invoice_number",
+        "date",
+        "due_date",
+        "delivery_date",
+        "vendor_name",
+        "vendor_vat_id",
+        "buyer_name",
+        "iban",
+        "currency",
+        "total",
+    ),
 }
 """What the Swiss code has a place for. Everything else has to be printed or sent as an e-invoice."""
 NO_FIELDS = ("vendor_country", "net_adjustment", "total_adjustment", "line_items", "tax_parts")

@@ -4,7 +4,7 @@ import datetime as dt
 
 import pytest
 
-from invoices.readers.document_dates import find_due_date, find_issue_date
+from invoices.readers.document_dates import find_delivery_date, find_due_date, find_issue_date
 from invoices.readers.heading import find_invoice_number
 from tests.invoices.documents import Line
 from tests.invoices.layouts import finder
@@ -347,3 +347,40 @@ def test_a_label_goes_on_in_the_next_line_of_a_narrow_column(texts: list[str], d
 def test_letters_that_are_set_apart_make_labels() -> None:
     label = [(50.0 + 9 * index + 4 * (index > 6), 50.0, letter) for index, letter in enumerate("FACTURAN")]
     assert find_invoice_number(finder([*label, (126, 50, "º"), (50, 64, "14/2026")])).value == "14/2026"
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["Delivery date: 13.05.2024"],
+        ["Date of supply | 13 May 2024"],
+        ["Liefer- und Leistungsdatum: | 13.05.2024"],
+        ["Rechnungsdatum: 01.06.2024 Leistungsdatum: 13.05.2024"],
+        ["Lieferdatum | Kundennummer", "13.05.2024 | 4711"],
+        ["Date de livraison : 13/05/2024"],
+        ["Leverdatum: 13-05-2024"],
+        ["Fecha de entrega: 13/05/2024"],
+        ["Data di consegna: 13/05/2024"],
+    ],
+)
+def test_the_day_of_delivery_stands_at_its_label(texts: list[str]) -> None:
+    assert find_delivery_date(finder(lines(*texts)), month_first=False).value == MAY
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["Expected delivery date: 13.05.2024"],
+        ["Leistungsdatum: 13.05.2024 - 12.06.2024"],
+        ["Leistungsdatum: 13.05.2024 bis 12.06.2024"],
+        ["Lieferscheindatum: 13.05.2024"],
+        ["Lieferdatum: entspricht dem Rechnungsdatum 13.05.2024"],
+        [
+            "Menge | Bezeichnung | Lieferdatum | Betrag",
+            "1 | Schrauben | 13.05.2024 | 9,00",
+            "1 | Muttern | 12.06.2024 | 9,00",
+        ],
+    ],
+)
+def test_another_day_or_a_period_is_no_day_of_delivery(texts: list[str]) -> None:
+    assert find_delivery_date(finder(lines(*texts)), month_first=False).value is None
