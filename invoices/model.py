@@ -16,9 +16,9 @@ from invoices.kinds import AMOUNT, CURRENCY, DATE, IBAN, NAME, TEXT, VAT_ID, Fie
 
 SCHEMA_VERSION = 2
 """Of InvoiceData as JSON and Parquet. Raise it when a field changes its meaning."""
-READER_VERSION = "10"
+READER_VERSION = "11"
 """Raise it whenever the readers may answer differently: stored extractions are kept by it."""
-READERS_DIGEST = "ea41242681cf3897"
+READERS_DIGEST = "0a5df05b27c7ba44"
 """Of the code under invoices/readers when the version was last thought of (tests/invoices/test_reader_version.py)."""
 
 T = TypeVar("T")
@@ -110,6 +110,9 @@ class InvoiceData(_Model):
     invoice_number: Annotated[
         FieldValue[str],
         FieldSpec(TEXT, "invoice number", "the seller's number of this document", weight=4.0, required=True),
+    ] = FieldValue()
+    order_reference: Annotated[
+        FieldValue[str], FieldSpec(TEXT, "order reference", "the number of the buyer's order", weight=1.0)
     ] = FieldValue()
     date: Annotated[
         FieldValue[dt.date], FieldSpec(DATE, "date", "the day it was issued", weight=3.0, required=True)

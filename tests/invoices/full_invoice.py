@@ -8,6 +8,7 @@ TODAY = dt.date(2026, 3, 20)
 NOON = dt.datetime(2026, 3, 20, 12, tzinfo=dt.UTC)
 TRUTH = {
     "invoice_number": "RE-17",
+    "order_reference": "PO-4711",
     "date": "2026-03-02",
     "due_date": "2026-03-16",
     "delivery_date": "2026-02-27",
@@ -31,6 +32,7 @@ PAGE: list[Line] = [
     (50, 204, "Invoice date: 02.03.2026"),
     (50, 218, "Due date: 16.03.2026"),
     (50, 232, "Delivery date: 27.02.2026"),
+    (50, 246, "Order number: PO-4711"),
     (50, 300, "Description"),
     (400, 300, "Amount EUR"),
     (50, 316, "Work"),
@@ -56,6 +58,7 @@ CII = """<?xml version="1.0" encoding="UTF-8"?>
 <SellerTradeParty><Name>Muster GmbH</Name>
 <SpecifiedTaxRegistration><ID schemeID="VA">DE136695976</ID></SpecifiedTaxRegistration></SellerTradeParty>
 <BuyerTradeParty><Name>Beispiel AG</Name></BuyerTradeParty>
+<BuyerOrderReferencedDocument><IssuerAssignedID>PO-4711</IssuerAssignedID></BuyerOrderReferencedDocument>
 </ApplicableHeaderTradeAgreement>
 <ApplicableHeaderTradeDelivery><ActualDeliverySupplyChainEvent><OccurrenceDateTime>
 <DateTimeString format="102">20260227</DateTimeString></OccurrenceDateTime></ActualDeliverySupplyChainEvent>
@@ -79,6 +82,7 @@ UBL = """<?xml version="1.0" encoding="UTF-8"?>
  xmlns:cbc="urn:oasis:names:specification:ubl:schema:xsd:CommonBasicComponents-2">
 <cbc:ID>RE-17</cbc:ID><cbc:IssueDate>2026-03-02</cbc:IssueDate><cbc:DueDate>2026-03-16</cbc:DueDate>
 <cbc:InvoiceTypeCode>380</cbc:InvoiceTypeCode><cbc:DocumentCurrencyCode>EUR</cbc:DocumentCurrencyCode>
+<cac:OrderReference><cbc:ID>PO-4711</cbc:ID></cac:OrderReference>
 <cac:AccountingSupplierParty><cac:Party><cac:PartyTaxScheme><cbc:CompanyID>DE136695976</cbc:CompanyID>
 <cac:TaxScheme><cbc:ID>VAT</cbc:ID></cac:TaxScheme></cac:PartyTaxScheme>
 <cac:PartyLegalEntity><cbc:RegistrationName>Muster GmbH</cbc:RegistrationName></cac:PartyLegalEntity>
