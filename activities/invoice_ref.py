@@ -7,11 +7,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from activities.tools import Tools
 from invoices.model import InvoiceData
 from storage import lake_versions
+from storage.extractions import ReadingKey
 from storage.lake_versions import LakeVersion
 
 
 class InvoiceRef(BaseModel):
-    """Names a stored extraction, and the document it stands for here."""
+    """Names a stored reading, and the document that it is saved as."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -21,13 +22,17 @@ class InvoiceRef(BaseModel):
 
 
 async def load_version(tools: Tools, tenant_id: str, reference: InvoiceRef) -> tuple[InvoiceData, LakeVersion]:
-    """Return the document as it is known now, as reviewers see it, and the version under which the lake keeps that.
+    """Return the document by the reading that `reference` names, and the version under which the lake keeps that.
 
-    Steps that save the document in several forms at once get the same. Raises: NotStored.
+    Corrections, and a decision once there is one, count as they do for reviewers. Steps that save the document in
+    several forms at once get the same. Raises: NotStored if the tenant has no such document or reading.
     """
+    reading = ReadingKey(reference.sha256, reference.reader_version)
 
     async def look() -> tuple[InvoiceData, LakeVersion]:
         today = dt.datetime.now(dt.UTC).date()
-        return await lake_versions.load_version(tools.db, tenant_id, reference.document_id, today=today)
+        return await lake_versions.load_version(
+            tools.db, tenant_id, reference.document_id, today=today, reading=reading
+        )
 
-    return await tools.gathering.ask((tenant_id, reference.document_id), look)
+    return await tools.gathering.ask((tenant_id, reference.document_id, reading), look)

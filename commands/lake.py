@@ -2,11 +2,13 @@
 
 import asyncio
 import sys
+from textwrap import fill
 from typing import Annotated
 
 import typer
 
 from commands.speaking import complain, say
+from invoices.model import FIELD_NAMES
 from operations.errors import Unavailable
 from storage.lake import Lake
 
@@ -21,15 +23,16 @@ ToParquet = Annotated[str | None, typer.Option("--parquet", help="Write a Parque
 Tenants = Annotated[
     list[str] | None, typer.Option("--tenant", help="Only this tenant's documents; may be repeated.", metavar="NAME")
 ]
-HELP = """Ask the lake with SQL, in DuckDB's dialect.
+_COLUMNS = ", ".join(
+    ("document_id", "version", "saved_at", "status", "document_type", *FIELD_NAMES, "issue_month", "confidence", "...")
+)
+_INDENT = 14 * " "
+HELP = f"""Ask the lake with SQL, in DuckDB's dialect.
 
 It has three views, in which each document is once, in its latest version:
 
 \b
-  invoices    document_id, version, saved_at, status, document_type,
-              invoice_number, vendor_name, vendor_vat_id, buyer_name,
-              iban, currency, date, due_date, issue_month, net, tax,
-              total, confidence, problems, ...
+  invoices    {fill(_COLUMNS, 76, initial_indent=_INDENT, subsequent_indent=_INDENT).lstrip()}
   line_items  document_id, status, vendor_name, invoice_number, date,
               currency, line_number, description, quantity, unit_price, amount, ...
   fields      document_id, status, name, value, confidence, source, page,
@@ -52,7 +55,7 @@ Others:
   docrail query "SELECT * FROM line_items
                  WHERE issue_month = '2026-11' AND amount > 1000" --json
   docrail query "FROM invoices" --parquet invoices.parquet
-"""
+"""  # noqa: S608  # a help text
 
 
 def query(

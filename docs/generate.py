@@ -1,5 +1,8 @@
 # ruff: noqa: INP001  # a folder of documents, not a package
-"""Writes the pages of docs/reference that code can tell: settings, handlers, API. Run: python -m docs.generate."""
+"""Writes the pages of docs/reference that follow from the code: settings, handlers, API, fields.
+
+Run: python -m docs.generate.
+"""
 
 import inspect
 import sys
@@ -16,6 +19,7 @@ from activities.registry import load_catalogue
 from api.app import create_app
 from docrail.handlers import Handler
 from docs import schema
+from invoices.model import FIELDS
 from operations.handlers import REQUIRED, Schema, default_words, lines_of, type_words
 from settings import Settings
 
@@ -26,7 +30,7 @@ PROBLEM = "application/problem+json"
 
 def pages() -> dict[str, str]:
     """Return the pages by file name."""
-    lines = {"settings.md": _settings(), "handlers.md": _handlers(), "api.md": _api()}
+    lines = {"settings.md": _settings(), "handlers.md": _handlers(), "api.md": _api(), "fields.md": _invoice_fields()}
     return {name: "\n".join(page) + "\n" for name, page in lines.items()}
 
 
@@ -61,6 +65,18 @@ def _handlers() -> Iterator[str]:
     yield "What a step's `handler` may name. [Adding one](../howto/add-a-handler.md) is one file."
     for handler in load_catalogue().values():
         yield from _handler(handler)
+
+
+def _invoice_fields() -> Iterator[str]:
+    yield from ("# Fields of an invoice", "", NOTE, "")
+    yield "What is read out of each document, in the order of the lake's columns. Each field has a value, a confidence,"
+    yield "a source and, on a page, a place. An invoice without a required field goes to a person; the weight is the"
+    yield "field's share in the confidence of the document."
+    yield ""
+    yield from _table("field", "label", "kind", "column", "meaning", "weight", "required")
+    for name, spec in FIELDS.items():
+        meaning, required = spec.for_model, "yes" if spec.required else "no"
+        yield _row(f"`{name}`", spec.label, spec.kind.name, spec.kind.arrow, meaning, f"{spec.weight:g}", required)
 
 
 def _handler(handler: Handler) -> Iterator[str]:

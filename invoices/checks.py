@@ -6,6 +6,7 @@ from decimal import Decimal
 
 from invoices.currencies import CURRENCIES, THOUSANDTHS, tolerance, total_agrees
 from invoices.model import (
+    FIELDS,
     REQUIRED_FIELDS,
     DocumentType,
     Evidence,
@@ -90,7 +91,7 @@ def _warning(code: str, message: str, field: str | None = None) -> Problem:
 def _required(invoice: InvoiceData) -> Iterator[Problem]:
     for name in REQUIRED_FIELDS:
         if getattr(invoice, name).value is None:
-            label = name.replace("_", " ")
+            label = FIELDS[name].label
             yield _error("required_missing", f"No {label} was found. Please fill it in from the document.", name)
 
 

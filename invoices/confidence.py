@@ -10,7 +10,7 @@ from invoices.calibration import Calibration, default_calibration
 from invoices.checks import RULES, check, expected_total, lines_agree, lines_total
 from invoices.model import (
     FIELD_NAMES,
-    REQUIRED_FIELDS,
+    FIELDS,
     Evidence,
     FieldValue,
     InvoiceData,
@@ -69,8 +69,7 @@ WORD_ALONE = PRIORS[Source.GEMINI]
 """The highest confidence of a value that nothing else speaks for: below what straight-through work asks for."""
 LEAST, MOST = 0.0001, 0.9999
 """Nothing is certain, so that log-odds stay finite."""
-FIELD_WEIGHTS = {"total": 5.0, "iban": 4.0, "invoice_number": 4.0, "vendor_name": 4.0, "date": 3.0}
-OTHER_FIELD_WEIGHT, LINES_WEIGHT = 2.0, 1.0
+LINES_WEIGHT = 1.0
 MISSING_REQUIRED = 0.05
 """What a missing required field counts as, so that one is enough to stop straight-through work."""
 LINES_CONFIDENCE = {True: 0.95, False: 0.50}
@@ -147,7 +146,7 @@ def overall(invoice: InvoiceData) -> float:
 
 def overall_parts(invoice: InvoiceData) -> list[tuple[str, float, float]]:
     """Return (what, share, probability) of everything in the mean; the shares add up to 1."""
-    weighted = [(name, FIELD_WEIGHTS.get(name, OTHER_FIELD_WEIGHT), _counted(invoice, name)) for name in FIELD_NAMES]
+    weighted = [(name, spec.weight, _counted(invoice, name)) for name, spec in FIELDS.items()]
     total = lines_total(invoice)
     if total is not None and invoice.net.value is not None:
         weighted.append(("line_items", LINES_WEIGHT, LINES_CONFIDENCE[lines_agree(invoice, total)]))
@@ -166,7 +165,7 @@ def overall_cap(problems: Sequence[Problem]) -> float:
 def _counted(invoice: InvoiceData, name: str) -> float | None:
     field: FieldValue[Any] = getattr(invoice, name)
     if field.value is None:
-        return MISSING_REQUIRED if name in REQUIRED_FIELDS else None
+        return MISSING_REQUIRED if FIELDS[name].required else None
     return max(field.confidence, 0.001)
 
 

@@ -1,34 +1,25 @@
 """The shape of the answer that Gemini is asked for about a document, and what one says as an InvoiceData."""
 
-import datetime as dt
 import math
 import re
-from collections.abc import Callable, Iterable
-from decimal import Decimal, InvalidOperation
-from typing import Any, Literal, TypeVar
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, create_model
 
-from invoices.model import DocumentType, Evidence, FieldValue, InvoiceData, LineItem, Source, TaxPart
+from invoices.kinds import Kind, amount_of, text_of_model
+from invoices.model import FIELDS, DocumentType, FieldValue, InvoiceData, LineItem, Source, TaxPart
 from invoices.prompt import PROMPT_VERSION
-from invoices.readers.dates import find_dates
-from invoices.readers.identifiers import compact, iban_evidence, vat_evidence
-from invoices.readers.numbers import parse_number
 
 READER = "gemini"
 OWN_WORD_MOST = 0.95
 """Most that a model's own word counts for: it is as sure of what it makes up (documents.md §3)."""
 MAX_LINES = 500
-LONGEST_TEXT = 500
 MOST_PAGES = 1000
 """What the API takes of a PDF. A page beyond is made up, and what stores a reading takes 32 bits for it."""
-MAX_DIGITS = 14
-"""Before the point: what decimal128(18, 4) in Parquet holds."""
 
 T = TypeVar("T")
-_SPACES = re.compile(r"[\s\x00-\x1f\x7f\ud800-\udfff]+")
-"""Also what no database stores in a text: zeros and halves of characters, which JSON can name."""
-_CURRENCY = re.compile(r"[A-Z]{3}")
 _COUNTRY = re.compile(r"[A-Z]{2}")
 
 
@@ -60,43 +51,33 @@ class WireTax(BaseModel):
     tax: str | None = None
 
 
-class WireInvoice(BaseModel):
+_ASKED: dict[str, Any] = {
+    "document_type": (Literal["invoice", "credit_note"], ...),
+    **dict.fromkeys(FIELDS, (WireField, ...)),
+}
+_Asked: Any = create_model("_Asked", **_ASKED)
+
+
+class WireInvoice(_Asked):
     """The model's whole answer. Flat, for the API takes no maps and no tuples; every field must be told, if as null."""
 
-    document_type: Literal["invoice", "credit_note"]
-    invoice_number: WireField
-    date: WireField
-    due_date: WireField
-    vendor_name: WireField
-    vendor_vat_id: WireField
-    buyer_name: WireField
-    iban: WireField
-    currency: WireField
-    net: WireField
-    tax: WireField
-    total: WireField
     vendor_country: str | None = None
     net_adjustment: str | None = None
     total_adjustment: str | None = None
     line_items: list[WireLine] = Field(default_factory=list)
     tax_parts: list[WireTax] = Field(default_factory=list)
 
+    if TYPE_CHECKING:  # the attributes that FIELDS gives it
+
+        def __getattr__(self, name: str) -> Any: ...
+
 
 def read_answer(answer: WireInvoice, *, model: str) -> InvoiceData:
     """Return what the answer says. What is no amount, date or code is left out: it never was on a page."""
+    fields: dict[str, Any] = {name: _field(getattr(answer, name), spec.kind) for name, spec in FIELDS.items()}
     return InvoiceData(
         document_type=DocumentType(answer.document_type),
-        invoice_number=_field(answer.invoice_number, _text),
-        date=_field(answer.date, _date),
-        due_date=_field(answer.due_date, _date),
-        vendor_name=_field(answer.vendor_name, _text),
-        vendor_vat_id=_field(answer.vendor_vat_id, _identifier, vat_evidence),
-        buyer_name=_field(answer.buyer_name, _text),
-        iban=_field(answer.iban, _identifier, iban_evidence),
-        currency=_field(answer.currency, _currency),
-        net=_field(answer.net, amount_of),
-        tax=_field(answer.tax, amount_of),
-        total=_field(answer.total, amount_of),
+        **fields,
         vendor_country=_country(answer.vendor_country),
         net_adjustment=amount_of(answer.net_adjustment) or Decimal(0),
         total_adjustment=amount_of(answer.total_adjustment) or Decimal(0),
@@ -109,23 +90,8 @@ def read_answer(answer: WireInvoice, *, model: str) -> InvoiceData:
     )
 
 
-def amount_of(words: str | None) -> Decimal | None:
-    """Return an amount or a rate as the prompt wants it written, or as people write it; None if it is neither."""
-    text = _SPACES.sub("", words or "").removesuffix("%").replace("\u2212", "-")
-    try:
-        value = Decimal(text)
-    except InvalidOperation:
-        number = parse_number(text.lstrip("+-"))
-        if number is None:
-            return None
-        value = -number if text.startswith("-") else number
-    return value if value.is_finite() and value.adjusted() < MAX_DIGITS and -value.as_tuple().exponent <= 6 else None  # type: ignore[operator]  # noqa: PLR2004
-
-
-def _field(
-    told: WireField, parse: Callable[[str | None], T | None], checked: Callable[[T], tuple[Evidence, ...]] | None = None
-) -> FieldValue[T]:
-    value = parse(told.value)
+def _field(told: WireField, kind: Kind[T]) -> FieldValue[T]:
+    value = kind.from_model(told.value)
     if value is None:
         return FieldValue[T]()
     return FieldValue[T](
@@ -133,7 +99,7 @@ def _field(
         source=Source.GEMINI,
         page=_page(told.page),
         word_score=_own_word(told.confidence),
-        evidence=checked(value) if checked else (),
+        evidence=kind.evidence(value),
     )
 
 
@@ -145,23 +111,6 @@ def _page(told: int | None) -> int | None:
     return told if told is not None and 0 < told <= MOST_PAGES else None
 
 
-def _text(words: str | None) -> str | None:
-    return _SPACES.sub(" ", words or "").strip()[:LONGEST_TEXT] or None
-
-
-def _identifier(words: str | None) -> str | None:
-    return compact(_text(words))
-
-
-def _date(words: str | None) -> dt.date | None:
-    return next((found.value for found in find_dates(words or "")), None)
-
-
-def _currency(words: str | None) -> str | None:
-    code = (words or "").strip().upper()
-    return code if _CURRENCY.fullmatch(code) else None
-
-
 def _country(words: str | None) -> str | None:
     code = (words or "").strip().upper()
     return code if _COUNTRY.fullmatch(code) else None
@@ -169,7 +118,7 @@ def _country(words: str | None) -> str | None:
 
 def _line(told: WireLine) -> LineItem:
     return LineItem(
-        description=_text(told.description) or "",
+        description=text_of_model(told.description) or "",
         quantity=amount_of(told.quantity),
         unit_price=amount_of(told.unit_price),
         amount=amount_of(told.amount),

@@ -4,13 +4,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from invoices.model import FIELD_NAMES, Evidence, FieldValue, InvoiceData, Problem, Severity
+from invoices.kinds import CURRENCY
+from invoices.model import FIELD_NAMES, FIELDS, Evidence, FieldValue, InvoiceData, Problem, Severity
 from invoices.problems import UnreadableDocument
 from invoices.readers.folding import squeeze
 from invoices.readers.geometry import Page, lay_out
 from invoices.readers.places import Place, Places
 
-NOT_LOOKED_UP = frozenset({"currency"})
+NOT_LOOKED_UP = (CURRENCY,)
 """Printed as a sign as often as by its code."""
 MOST_PLACES = 50
 """Of one value that are looked at: it stands on an invoice a few times, on a hostile page tens of thousands."""
@@ -60,9 +61,9 @@ def check_on_pages(invoice: InvoiceData, quotes: Mapping[str, str], pages: Seque
         return invoice
     places = Places(lay_out(pages))
     fields = {}
-    for name in FIELD_NAMES:
+    for name, spec in FIELDS.items():
         field: FieldValue[Any] = getattr(invoice, name)
-        if field.value is None or name in NOT_LOOKED_UP:
+        if field.value is None or spec.kind in NOT_LOOKED_UP:
             continue
         place = _best(places.of(field.value), quotes.get(name, ""), field.page)
         if place:

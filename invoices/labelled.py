@@ -10,17 +10,13 @@ from pydantic import BaseModel, ConfigDict, field_validator
 
 from invoices.calibration import Observation
 from invoices.confidence import field_confidence
-from invoices.model import FIELD_NAMES, DocumentType, FieldValue, InvoiceData, Source
+from invoices.kinds import Arrow, is_right_text
+from invoices.model import FIELD_NAMES, FIELDS, DocumentType, FieldValue, InvoiceData, Source
 from invoices.readers.agreement import agree
-from invoices.readers.folding import squeeze
 
-NAMES = frozenset({"vendor_name", "buyer_name"})
-SHORTEST_PART = 5
-"""Letters and digits of a name that may stand for a longer one."""
 LINE_COUNT = "line_count"
 """A label beside the fields: how many line items there are. Scores of extractions compare it."""
 LABELS = (*FIELD_NAMES, LINE_COUNT)
-AMOUNTS, DATES = frozenset({"net", "tax", "total"}), frozenset({"date", "due_date"})
 UNJUDGED = frozenset({Source.NOWHERE, Source.HUMAN, Source.VENDOR})
 """Sources that say nothing about how well documents are read."""
 
@@ -86,13 +82,18 @@ def _check_label(name: str, value: object) -> None:
     """Raise ValueError unless the label can be compared with a value of the field."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise ValueError(f"{name}: expected a text or a number, found {value!r}")  # noqa: TRY004  # for pydantic
+    match FIELDS[name].kind.arrow if name in FIELDS else Arrow.TEXT:
+        case Arrow.AMOUNT if not _is_amount(str(value)):
+            raise ValueError(f"{name}: expected a finite decimal such as 1234.56, found {value!r}")
+        case Arrow.DATE if not _is_date(str(value)):
+            raise ValueError(f"{name}: expected a date such as 2026-11-30, found {value!r}")
+
+
+def _is_amount(text: str) -> bool:
     try:
-        if name in AMOUNTS and not Decimal(str(value)).is_finite():
-            raise ValueError(f"{name}: expected a finite decimal, found {value!r}")
+        return Decimal(text).is_finite()
     except InvalidOperation:
-        raise ValueError(f"{name}: expected a decimal such as 1234.56, found {value!r}") from None
-    if name in DATES and not _is_date(str(value)):
-        raise ValueError(f"{name}: expected a date such as 2026-11-30, found {value!r}")
+        return False
 
 
 def _is_date(text: str) -> bool:
@@ -130,13 +131,9 @@ def is_right(name: str, value: object, truth: object, *, credit_note: bool = Fal
 
     The amounts of credit notes may have either sign: the page prints a minus where the XML has none.
     """
-    if isinstance(value, Decimal):
-        labelled = Decimal(str(truth))
-        return value == labelled or (credit_note and abs(value) == abs(labelled))
-    if isinstance(value, dt.date):
-        return value.isoformat() == str(truth)
-    one, other = (squeeze(str(text).replace("ß", "ss")) for text in (value, truth))
-    if one == other:
-        return True
-    short, long = sorted((one, other), key=len)
-    return name in NAMES and len(short) >= SHORTEST_PART and short in long and len(long) < 2 * len(short)
+    spec = FIELDS.get(name)
+    if spec is None:
+        return is_right_text(value, truth)
+    if credit_note and isinstance(value, Decimal):
+        value, truth = abs(value), abs(Decimal(str(truth)))
+    return spec.kind.is_right(value, truth)

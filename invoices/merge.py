@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from invoices.field_values import parse_value
-from invoices.model import FIELD_NAMES, Box, Candidate, Evidence, FieldValue, InvoiceData, Lock, Source
-from invoices.readers.identifiers import iban_evidence, vat_evidence
+from invoices.model import FIELDS, Box, Candidate, Evidence, FieldValue, InvoiceData, Lock, Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +43,7 @@ def proposals(field: FieldValue[Any]) -> tuple[Candidate[Any], ...]:
 
 def _corrected(invoice: InvoiceData, correction: Correction) -> Any:
     value = parse_value(correction.field, correction.value)
-    if correction.field not in FIELD_NAMES:
+    if correction.field not in FIELDS:
         return value
     read: FieldValue[Any] = getattr(invoice, correction.field)
     candidates = _with_own(read)
@@ -74,9 +73,5 @@ def _with_own(read: FieldValue[Any]) -> tuple[Candidate[Any], ...]:
 
 
 def _evidence(field: str, value: Any) -> tuple[Evidence, ...]:
-    """Return what the value itself tells: check digits hold for people too."""
-    if value is None:
-        return ()
-    if field == "iban":
-        return iban_evidence(value)
-    return vat_evidence(value) if field == "vendor_vat_id" else ()
+    """Return what the value itself shows: check digits hold for people too."""
+    return () if value is None else FIELDS[field].kind.evidence(value)

@@ -1,93 +1,31 @@
 """What an invoice is: its fields, each with a value, a confidence and a source, and what is wrong with it."""
 
 import datetime as dt
+from collections.abc import Mapping
 from decimal import Decimal
-from enum import StrEnum
-from typing import Annotated, Generic, TypeVar
+from types import MappingProxyType
+from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from invoices.facts import DocumentType as DocumentType  # noqa: PLC0414  # names of the model
+from invoices.facts import Evidence as Evidence  # noqa: PLC0414  # names of the model
+from invoices.facts import Severity as Severity  # noqa: PLC0414  # names of the model
+from invoices.facts import Source as Source  # noqa: PLC0414  # names of the model
+from invoices.kinds import AMOUNT, CURRENCY, DATE, IBAN, NAME, TEXT, VAT_ID, FieldSpec
+
 SCHEMA_VERSION = 2
 """Of InvoiceData as JSON and Parquet. Raise it when a field changes its meaning."""
-READER_VERSION = "9"
+READER_VERSION = "11"
 """Raise it whenever the readers may answer differently: stored extractions are kept by it."""
-READERS_DIGEST = "10cace16359ccb31"
+READERS_DIGEST = "0a5df05b27c7ba44"
 """Of the code under invoices/readers when the version was last thought of (tests/invoices/test_reader_version.py)."""
-
-FIELD_NAMES = (
-    "invoice_number",
-    "date",
-    "due_date",
-    "vendor_name",
-    "vendor_vat_id",
-    "buyer_name",
-    "iban",
-    "currency",
-    "net",
-    "tax",
-    "total",
-)
-"""The FieldValue attributes of InvoiceData, in the order people read them."""
-REQUIRED_FIELDS = ("invoice_number", "date", "vendor_name", "currency", "total")
-"""An invoice without one of these cannot be paid, so a person must fill it in."""
 
 T = TypeVar("T")
 Probability = Annotated[float, Field(ge=0, le=1)]
 Fraction = Annotated[float, Field(ge=-0.01, le=1.01)]
 Box = tuple[Fraction, Fraction, Fraction, Fraction]
 """Left, top, right, bottom on the page, as fractions of its width and height."""
-
-
-class DocumentType(StrEnum):
-    """What the document asks for: money, or to give some back."""
-
-    INVOICE = "invoice"
-    CREDIT_NOTE = "credit_note"
-
-
-class Severity(StrEnum):
-    """An error sends the document to a person; a warning lowers trust."""
-
-    ERROR = "error"
-    WARNING = "warning"
-
-
-class Source(StrEnum):
-    """Where a value came from; it decides how far the value is trusted before any evidence."""
-
-    NOWHERE = ""
-    XML = "xml"
-    QR = "qr"
-    GEMINI = "gemini"
-    TEXT_LABEL = "text_label"
-    TEXT_PATTERN = "text_pattern"
-    OCR_LABEL = "ocr_label"
-    OCR_PATTERN = "ocr_pattern"
-    VENDOR = "vendor"
-    """What people corrected or approved on this vendor's documents before."""
-    HUMAN = "human"
-
-
-class Evidence(StrEnum):
-    """A fact for or against one field's value. Its weight is in confidence.py."""
-
-    ON_PAGE = "on_page"
-    NOT_ON_PAGE = "not_on_page"
-    PAGE_CONTRADICTS = "page_contradicts"
-    CHECKSUM_VALID = "checksum_valid"
-    CHECKSUM_INVALID = "checksum_invalid"
-    TOTALS_AGREE = "totals_agree"
-    TOTALS_DISAGREE = "totals_disagree"
-    LINES_AGREE = "lines_agree"
-    LINES_DISAGREE = "lines_disagree"
-    IMPLAUSIBLE_DATE = "implausible_date"
-    AMBIGUOUS_DATE = "ambiguous_date"
-    NAMED_AGAIN = "named_again"
-    SEVERAL_CANDIDATES = "several_candidates"
-    SECOND_SOURCE_AGREES = "second_source_agrees"
-    SECOND_SOURCE_DIFFERS = "second_source_differs"
-    AS_VENDOR_HISTORY = "as_vendor_history"
-    IBAN_CHANGED = "iban_changed"
 
 
 class _Model(BaseModel):
@@ -160,22 +98,53 @@ class Problem(_Model):
 
 
 class InvoiceData(_Model):
-    """One document as read: never says more than the document does."""
+    """One document as read: never says more than the document does.
+
+    Each attribute with a FieldSpec is a field of the invoice, in the order people read them. All else follows from
+    that row: parser, corrections, confidence, Parquet, the model's schema and prompt, the scorer and the docs.
+    """
 
     schema_version: int = SCHEMA_VERSION
     document_id: str = ""
     document_type: DocumentType = DocumentType.INVOICE
-    invoice_number: FieldValue[str] = FieldValue()
-    date: FieldValue[dt.date] = FieldValue()
-    due_date: FieldValue[dt.date] = FieldValue()
-    vendor_name: FieldValue[str] = FieldValue()
-    vendor_vat_id: FieldValue[str] = FieldValue()
-    buyer_name: FieldValue[str] = FieldValue()
-    iban: FieldValue[str] = FieldValue()
-    currency: FieldValue[str] = FieldValue()
-    net: FieldValue[Decimal] = FieldValue()
-    tax: FieldValue[Decimal] = FieldValue()
-    total: FieldValue[Decimal] = FieldValue()
+    invoice_number: Annotated[
+        FieldValue[str],
+        FieldSpec(TEXT, "invoice number", "the seller's number of this document", weight=4.0, required=True),
+    ] = FieldValue()
+    order_reference: Annotated[
+        FieldValue[str], FieldSpec(TEXT, "order reference", "the number of the buyer's order", weight=1.0)
+    ] = FieldValue()
+    date: Annotated[
+        FieldValue[dt.date], FieldSpec(DATE, "date", "the day it was issued", weight=3.0, required=True)
+    ] = FieldValue()
+    due_date: Annotated[FieldValue[dt.date], FieldSpec(DATE, "due date", "the day payment is due")] = FieldValue()
+    delivery_date: Annotated[
+        FieldValue[dt.date],
+        FieldSpec(DATE, "delivery date", "the day of delivery or service; null for a period", weight=1.0),
+    ] = FieldValue()
+    vendor_name: Annotated[
+        FieldValue[str],
+        FieldSpec(
+            NAME,
+            "vendor name",
+            "of who wants to be paid (the seller, who sends the document)",
+            weight=4.0,
+            required=True,
+        ),
+    ] = FieldValue()
+    vendor_vat_id: Annotated[FieldValue[str], FieldSpec(VAT_ID, "vendor VAT id", "the seller's, never the buyer's")] = (
+        FieldValue()
+    )
+    buyer_name: Annotated[FieldValue[str], FieldSpec(NAME, "buyer name", "of who is to pay")] = FieldValue()
+    iban: Annotated[FieldValue[str], FieldSpec(IBAN, "IBAN", "the account to pay to", weight=4.0)] = FieldValue()
+    currency: Annotated[FieldValue[str], FieldSpec(CURRENCY, "currency", "an ISO 4217 code", required=True)] = (
+        FieldValue()
+    )
+    net: Annotated[FieldValue[Decimal], FieldSpec(AMOUNT, "net", "before tax")] = FieldValue()
+    tax: Annotated[FieldValue[Decimal], FieldSpec(AMOUNT, "tax", "all tax together")] = FieldValue()
+    total: Annotated[
+        FieldValue[Decimal], FieldSpec(AMOUNT, "total", "what is to be paid, with tax", weight=5.0, required=True)
+    ] = FieldValue()
     net_adjustment: Decimal = Decimal(0)
     """Charges less discounts between the sum of the lines and `net`."""
     total_adjustment: Decimal = Decimal(0)
@@ -210,3 +179,14 @@ class InvoiceData(_Model):
     def has_errors(self) -> bool:
         """Tell whether any problem needs a person."""
         return any(problem.severity is Severity.ERROR for problem in self.problems)
+
+
+def specs_of(model: type[BaseModel]) -> Mapping[str, FieldSpec[Any]]:
+    """Return the row of each field, by name, in the order of the class."""
+    rows = ((name, each) for name, info in model.model_fields.items() for each in info.metadata)
+    return MappingProxyType({name: each for name, each in rows if isinstance(each, FieldSpec)})
+
+
+FIELDS = specs_of(InvoiceData)
+FIELD_NAMES = tuple(FIELDS)
+REQUIRED_FIELDS = tuple(name for name, spec in FIELDS.items() if spec.required)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 
 from invoices.judging import account_is_new, vendor_is_known
-from invoices.model import FIELD_NAMES, REQUIRED_FIELDS, InvoiceData, Problem, Severity, Source
+from invoices.model import FIELD_NAMES, FIELDS, REQUIRED_FIELDS, InvoiceData, Problem, Severity, Source
 from invoices.priority import UNSURE
 
 IBAN_CHANGED = "iban_changed"
@@ -91,7 +91,7 @@ def _unsure(invoice: InvoiceData) -> Iterator[Problem]:
     for name in REQUIRED_FIELDS:
         field = getattr(invoice, name)
         if field.value is not None and field.confidence < UNSURE:
-            message = f"The {name.replace('_', ' ')} was read with confidence {field.confidence:.2f}."
+            message = f"The {FIELDS[name].label} was read with confidence {field.confidence:.2f}."
             yield Problem(code="unsure_field", severity=Severity.WARNING, message=message, field=name)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from invoices.judging import account_is_new, vendor_is_known
-from invoices.model import FIELD_NAMES, REQUIRED_FIELDS, InvoiceData, Severity, Source
+from invoices.model import FIELDS, InvoiceData, Severity, Source
 
 DIGEST_RANGE = 2**64
 
@@ -66,15 +66,14 @@ def _reasons(judged: InvoiceData, policy: Policy) -> Iterator[str]:
     for problem in judged.problems:
         if problem.severity is Severity.ERROR or problem.code not in policy.tolerated:
             yield problem.message
-    for name in FIELD_NAMES:
+    for name, spec in FIELDS.items():
         field = getattr(judged, name)
-        label = name.replace("_", " ")
         if field.value is None:
             continue
         if field.confidence < policy.min_confidence:
-            yield f"The {label} has confidence {field.confidence:.2f}; {policy.min_confidence:.2f} is needed."
-        if name in REQUIRED_FIELDS and field.source not in policy.sources:
-            yield f"The {label} was not told exactly by an e-invoice."
+            yield f"The {spec.label} has confidence {field.confidence:.2f}; {policy.min_confidence:.2f} is needed."
+        if spec.required and field.source not in policy.sources:
+            yield f"The {spec.label} was not told exactly by an e-invoice."
     if policy.known_vendor and not vendor_is_known(judged):
         yield "Nobody has approved a document of this vendor yet."
     elif policy.known_vendor and account_is_new(judged):

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dag.inputs import InputProblem
-from invoices.field_values import FieldError, parse_value, value_text
+from invoices.field_values import parse_value, value_text
+from invoices.kinds import FieldError
 from invoices.model import FIELD_NAMES, Box, InvoiceData, Lock
 from invoices.reviewing import shown_digest
 from operations.app import App

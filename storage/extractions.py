@@ -1,6 +1,7 @@
 """The processed_documents table: what was read out of which bytes, so that equal bytes are read once for a tenant."""
 
 import re
+from dataclasses import dataclass
 
 from invoices.model import READER_VERSION, SCHEMA_VERSION, InvoiceData
 from storage.db import Database
@@ -35,6 +36,14 @@ RETURNING true"""
 
 _ESCAPED_NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
 r"""A NUL inside JSON text: `\u0000` after an even number of backslashes."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingKey:
+    """Names one stored reading of a tenant: the document's bytes, and what read them."""
+
+    sha256: str
+    reader_version: str
 
 
 def reading_version(*by: str, fresh_run_id: str | None = None) -> str:

@@ -15,7 +15,7 @@ from invoices.vendors import VendorMemory, vendor_keys
 from storage.calibrations import named
 from storage.corrections import load_corrections
 from storage.db import Database, NotStored
-from storage.extractions import BEST_FIRST, CURRENT_READER
+from storage.extractions import BEST_FIRST, CURRENT_READER, ReadingKey
 from storage.vendors import FIND_VENDORS
 
 MOST_ALIKE = 20
@@ -25,6 +25,7 @@ COMPARED = "document_id, sha256, document_type, number_key, vat_id, iban, name_k
 LOAD = f"""
 SELECT d.sha256, d.received_at, d.duplicate_of,
        (SELECT p.data::text FROM processed_documents p WHERE p.tenant_id = $1 AND p.sha256 = d.sha256
+            AND ($4::text IS NULL OR (p.sha256, p.reader_version) = ($4, $5))
          ORDER BY {BEST_FIRST} LIMIT 1) AS reading,
        CASE WHEN r.status IN ('approved', 'rejected') THEN r.decided_invoice::text END AS decided,
        CASE WHEN r.status IN ('approved', 'rejected') THEN r.status ELSE 'open' END AS status,
@@ -104,14 +105,18 @@ async def load_judged(db: Database, tenant_id: str, document_id: str, *, today: 
     return (await load_arrived(db, tenant_id, document_id, today=today)).invoice
 
 
-async def load_arrived(db: Database, tenant_id: str, document_id: str, *, today: dt.date) -> Arrived:
+async def load_arrived(
+    db: Database, tenant_id: str, document_id: str, *, today: dt.date, reading: ReadingKey | None = None
+) -> Arrived:
     """Return the document as it is known now: read, corrected by people, compared, checked, with its confidences.
 
+    It is the best reading that counts, or the one that `reading` names.
     A decided one is as it was decided, until it is reopened: whatever is read, taught or fitted since is no part of it.
     What the document says is noted before others like it are looked for, so that of two that come at the same moment
-    at least one sees the other. Raises: NotStored if the tenant has no such document, or it was not read yet.
+    at least one sees the other. Raises: NotStored if the tenant has no such document or reading.
     """
-    row = await db.fetchrow(LOAD, tenant_id, document_id, CURRENT_READER)
+    named_by = (reading.sha256, reading.reader_version) if reading else (None, None)
+    row = await db.fetchrow(LOAD, tenant_id, document_id, CURRENT_READER, *named_by)
     if row is None:
         raise NotStored("document", document_id, tenant_id)
     standing = Standing(row["status"], row["revision"])

@@ -8,6 +8,7 @@ import asyncpg
 
 from invoices.model import InvoiceData
 from storage.db import Database, NotStored, StorageError
+from storage.extractions import ReadingKey
 from storage.judged import Standing, load_arrived
 
 # The review's row is held meanwhile: whoever decides or corrects does so before this, or after it.
@@ -73,14 +74,14 @@ async def claim_version(db: Database, tenant_id: str, invoice: InvoiceData, stan
 
 
 async def load_version(
-    db: Database, tenant_id: str, document_id: str, *, today: dt.date
+    db: Database, tenant_id: str, document_id: str, *, today: dt.date, reading: ReadingKey | None = None
 ) -> tuple[InvoiceData, LakeVersion]:
-    """Return the document as it is known now, and the version under which the lake keeps that state.
+    """Return the document as `load_arrived` does, and the version under which the lake keeps that state.
 
-    Raises: NotStored if the tenant has no such document, or it was not read yet.
+    Raises: NotStored if the tenant has no such document or reading.
     """
     while True:
-        arrived = await load_arrived(db, tenant_id, document_id, today=today)
+        arrived = await load_arrived(db, tenant_id, document_id, today=today, reading=reading)
         try:
             return arrived.invoice, await claim_version(db, tenant_id, arrived.invoice, arrived.standing)
         except StandingChanged:

@@ -10,22 +10,21 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dag.values import Json
-from invoices.model import FIELD_NAMES, FieldValue, InvoiceData, LineItem, TaxPart
+from invoices.kinds import Arrow
+from invoices.model import FIELDS, FieldValue, InvoiceData, LineItem, TaxPart
 from storage.db import StorageError
 from storage.folders import Folder
 from storage.lake import Saved
 from storage.lake_versions import LakeVersion
 
-LAKE_SCHEMA_VERSION = 3
-"""Of the columns: 1 knew no candidates, 2 no `status`. What the release of a file did not know is null."""
+LAKE_SCHEMA_VERSION = 300 + len(FIELDS)
+"""Of the columns: rises with each invoice field; raise it by 100 with any other. What an older file lacks is null."""
 
 AMOUNT = pa.decimal128(18, 4)
 SMALLEST_AMOUNT = Decimal("0.0001")
 TIME = pa.timestamp("us", tz="UTC")
 BOX = pa.list_(pa.float64())
-_TEXT_FIELDS = ("invoice_number", "vendor_name", "vendor_vat_id", "buyer_name", "iban", "currency")
-_DATE_FIELDS = ("date", "due_date")
-_AMOUNT_FIELDS = ("net", "tax", "total")
+_TYPES: dict[Arrow, pa.DataType] = {Arrow.TEXT: pa.string(), Arrow.DATE: pa.date32(), Arrow.AMOUNT: AMOUNT}
 
 LINE_ITEM = pa.struct(
     [
@@ -74,9 +73,7 @@ _COLUMNS: dict[str, pa.DataType] = {
     "saved_at": TIME,
     "status": pa.string(),
     "document_type": pa.string(),
-    **dict.fromkeys(_TEXT_FIELDS, pa.string()),
-    **dict.fromkeys(_DATE_FIELDS, pa.date32()),
-    **dict.fromkeys(_AMOUNT_FIELDS, AMOUNT),
+    **{name: _TYPES[spec.kind.arrow] for name, spec in FIELDS.items()},
     "net_adjustment": AMOUNT,
     "total_adjustment": AMOUNT,
     "vendor_country": pa.string(),
@@ -210,20 +207,23 @@ def _row(tenant_id: str, invoice: InvoiceData, version: LakeVersion) -> dict[str
         "saved_at": version.saved_at,
         "status": version.status,
         "document_type": invoice.document_type.value,
-        **{name: getattr(invoice, name).value for name in (*_TEXT_FIELDS, *_DATE_FIELDS)},
-        **{name: _amount(name, getattr(invoice, name).value) for name in _AMOUNT_FIELDS},
+        **{name: _column(name, spec.kind.arrow, getattr(invoice, name).value) for name, spec in FIELDS.items()},
         "net_adjustment": _amount("net_adjustment", invoice.net_adjustment),
         "total_adjustment": _amount("total_adjustment", invoice.total_adjustment),
         "vendor_country": invoice.vendor_country,
         "line_items": [_struct("line_items", line) for line in invoice.line_items],
         "tax_parts": [_struct("tax_parts", part) for part in invoice.tax_parts],
-        "fields": [_field(name, getattr(invoice, name)) for name in FIELD_NAMES],
+        "fields": [_field(name, getattr(invoice, name)) for name in FIELDS],
         "problems": [problem.model_dump(mode="json") for problem in invoice.problems],
         "flags": list(invoice.flags),
         **{name: getattr(invoice, name) for name in ("confidence", "page_count", "reader", "reader_version")},
         "readers": list(invoice.readers),
         **{name: getattr(invoice, name) for name in ("model", "prompt_version", "calibration")},
     }
+
+
+def _column(name: str, arrow: Arrow, value: Json) -> Json:
+    return _amount(name, value) if arrow is Arrow.AMOUNT else value
 
 
 def _struct(place: str, model: LineItem | TaxPart) -> dict[str, Json]:

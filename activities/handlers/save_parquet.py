@@ -10,7 +10,7 @@ from docrail import Handler, StepCall
 class Config(BaseModel, extra="forbid", frozen=True):
     """Which invoice."""
 
-    invoice: InvoiceRef = Field(description="the `invoice_ref` that `extract_invoice` gave")
+    invoice: InvoiceRef = Field(description="the `invoice_ref` of `extract_invoice` or `ask_gemini`")
 
 
 class Output(BaseModel):

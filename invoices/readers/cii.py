@@ -28,6 +28,9 @@ ACCOUNTS = "SpecifiedTradeSettlementPaymentMeans/PayeePartyCreditorFinancialAcco
 PAYER = "SpecifiedTradeSettlementPaymentMeans/PayerPartyDebtorFinancialAccount/IBANID"
 ISSUED = "IssueDateTime/DateTimeString|DateTime"
 DUE = "SpecifiedTradePaymentTerms/DueDateDateTime/DateTimeString|DateTime"
+DELIVERY = "ApplicableHeaderTradeDelivery|ApplicableSupplyChainTradeDelivery"
+DELIVERED = f"{DELIVERY}/ActualDeliverySupplyChainEvent/OccurrenceDateTime/DateTimeString|DateTime"
+ORDER = "BuyerOrderReferencedDocument/IssuerAssignedID|ID"
 LINE_SETTLEMENT = "SpecifiedLineTradeSettlement|SpecifiedSupplyChainTradeSettlement"
 LINE_SUMS = "SpecifiedTradeSettlementLineMonetarySummation|SpecifiedTradeSettlementMonetarySummation"
 LINE_AGREEMENT = "SpecifiedLineTradeAgreement|SpecifiedSupplyChainTradeAgreement"
@@ -52,8 +55,10 @@ def read_cii(root: Element) -> InvoiceData:
     return InvoiceData(
         document_type=as_document_type(text(header, "TypeCode"), total),
         invoice_number=as_field(text(header, "ID")),
+        order_reference=as_field(text(agreement, ORDER)),
         date=as_field(as_date(text(header, ISSUED))),
         due_date=as_field(as_date(text(settlement, DUE))),
+        delivery_date=as_field(as_date(text(trade, DELIVERED))),
         vendor_name=as_field(text(seller, "Name")),
         vendor_vat_id=as_vat_field(_vat_id(seller)),
         vendor_country=text(seller, "PostalTradeAddress/CountryID"),

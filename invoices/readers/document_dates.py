@@ -25,6 +25,7 @@ from invoices.readers.heading import (
 from invoices.readers.labels import MAX_DROP, Finder, Labelled, Place
 from invoices.readers.vocabulary import (
     DATE_AFTER_NUMBER,
+    DELIVERY_DATE,
     DUE_DATE,
     INVOICE_TITLE,
     ISSUE_DATE,
@@ -85,6 +86,9 @@ DISCOUNTED = re.compile(
 )
 """Behind the last day of an early payment, on folded text: `bis 23.05.2026 mit 2 % Skonto`."""
 
+PERIOD = re.compile(r"\s*(?:[-\u2013\u2014]|bis|to|until|au|tot|t/m|hasta|al?)\s*(?:zum )?\d")
+"""Behind its first day, on folded text."""
+
 
 @dataclass(frozen=True, slots=True)
 class _DateCandidate:
@@ -110,6 +114,11 @@ def find_due_date(finder: Finder, *, month_first: bool) -> FieldValue[dt.date]:
     candidates = list(_dates_at(finder, DUE_DATE, SURE_LABEL, month_first=month_first))
     candidates = candidates or list(_dates_above(finder, DUE_DATE, month_first=month_first))
     return _best_date(finder.layout, candidates or list(_dates_over_lines(finder, month_first=month_first)))
+
+
+def find_delivery_date(finder: Finder, *, month_first: bool) -> FieldValue[dt.date]:
+    """Return the day at a label for when goods were delivered or work was done; a period is none."""
+    return _best_date(finder.layout, list(_days_of_delivery(finder, month_first=month_first)))
 
 
 def _best_date(layout: Layout, candidates: list[_DateCandidate]) -> FieldValue[dt.date]:
@@ -143,6 +152,14 @@ def _dates_at(
         score += 0.3 * labelled.leads - 0.4 * labelled.place - 0.02 * date.start
         score -= doubt(labelled, date.start) + SAID_OF_A_DISCOUNT * bool(DISCOUNTED.match(fold(text[date.end :])))
         yield _DateCandidate(date, labelled.cell, score, Source.TEXT_LABEL)
+
+
+def _days_of_delivery(finder: Finder, *, month_first: bool) -> Iterator[_DateCandidate]:
+    for labelled in finder.at(DELIVERY_DATE):
+        date = next(find_dates(labelled.text, month_first=month_first), None)
+        of_a_line = labelled.place is Place.BELOW and _heads_dates(finder, labelled.label_cell)
+        if date and date.start == 0 and not of_a_line and not PERIOD.match(fold(labelled.text[date.end :])):
+            yield _DateCandidate(date, labelled.cell, SURE_LABEL - 0.4 * labelled.place, Source.TEXT_LABEL)
 
 
 def _says_when(label: str, between: str) -> bool:

@@ -24,6 +24,7 @@ from invoices.readers.vocabulary import (
     LINE_DESCRIPTION,
     LINE_PRICE,
     LINE_QUANTITY,
+    ORDER_REFERENCE,
     OTHER_DOCUMENT,
     OTHER_PAPER,
 )
@@ -89,6 +90,20 @@ def find_invoice_number(finder: Finder) -> FieldValue[str]:
     rivals = {squeeze(c.value) for c in candidates if c.score >= best.score} - {squeeze(best.value)}
     evidence = (Evidence.SEVERAL_CANDIDATES,) if rivals else ()
     return found(finder.layout, best.value, best.cell, Source.TEXT_LABEL, evidence)
+
+
+def find_order_reference(finder: Finder) -> FieldValue[str]:
+    """Return the number of the buyer's order at its surest label. Those of lines, and of columns, name articles too."""
+    rows = finder.layout.rows
+    places = (
+        labelled
+        for labelled in finder.at(ORDER_REFERENCE)
+        if not is_charged(rows[labelled.label_cell.row], labelled.label_cell)
+        and not heads_lines(rows[labelled.label_cell.row])
+    )
+    candidates = [candidate for labelled in places for candidate in _number_at(labelled, SURE_LABEL)]
+    best = max(candidates, key=lambda candidate: candidate.score, default=None)
+    return found(finder.layout, best.value, best.cell, Source.TEXT_LABEL) if best else FieldValue()
 
 
 def _number_candidates(finder: Finder) -> Iterator[_Candidate]:

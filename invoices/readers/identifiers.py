@@ -9,7 +9,7 @@ from stdnum.exceptions import ValidationError
 from stdnum.gb import vat as stdnum_british
 from stdnum.no import mva as stdnum_norwegian
 
-from invoices.model import Evidence
+from invoices.facts import Evidence
 
 SWISS_TAX = re.compile(r"(?:MWST|TVA|IVA)$")
 """Behind a Swiss company's number: it is registered for the tax."""

@@ -5,11 +5,11 @@ from decimal import Decimal
 from typing import Any
 
 from invoices.confidence import PAGE_MISMATCH
-from invoices.model import FIELD_NAMES, Evidence, FieldValue, InvoiceData, Problem, Severity, Source
+from invoices.model import FIELD_NAMES, FIELDS, Evidence, FieldValue, InvoiceData, Problem, Severity, Source
 from invoices.readers.agreement import agree
 from invoices.readers.places import Places
 
-MUST_AGREE = {"total": "total", "iban": "IBAN", "invoice_number": "invoice number"}
+MUST_AGREE = ("total", "iban", "invoice_number")
 """Fields where a contradiction moves money to the wrong place."""
 LABELLED = frozenset({Source.TEXT_LABEL, Source.OCR_LABEL})
 """Only what a label names can contradict: a guess is worth less than what was told."""
@@ -84,6 +84,6 @@ def _mismatch(name: str, told: object, printed: object, what: str) -> Problem:
         code=PAGE_MISMATCH,
         severity=Severity.ERROR,
         field=name,
-        message=f"The {MUST_AGREE[name]} in the {what} is {told}, but the page shows {printed}. "
+        message=f"The {FIELDS[name].label} in the {what} is {told}, but the page shows {printed}. "
         "Ask the sender which one is right before paying.",
     )

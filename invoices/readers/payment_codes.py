@@ -104,7 +104,10 @@ def _swiss(lines: Sequence[str]) -> InvoiceData:
 
 
 def _billing(information: str) -> dict[str, FieldValue[Any]]:
-    """Return the fields in Swico's billing information, S1: number, date, VAT id and the longest time to pay."""
+    """Return the fields in Swico's billing information, S1: number, dates, VAT id and the longest time to pay.
+
+    Tag 31 is the day of the service; a period has twice its digits, and is no day.
+    """
     if not information.startswith("//S1/"):
         return {}
     parts = {tag: re.sub(r"\\(.)", r"\1", value) for tag, value in BILLING.findall(information.removeprefix("//S1"))}
@@ -112,6 +115,7 @@ def _billing(information: str) -> dict[str, FieldValue[Any]]:
     found: dict[str, FieldValue[Any] | None] = {
         "invoice_number": _told(parts.get("10") or None),
         "date": _told(date),
+        "delivery_date": _told(_short_date(parts.get("31", ""))),
         "vendor_vat_id": _vat_id(parts.get("30", "")),
         "due_date": _told(_due(date, parts.get("40", ""))),
     }

@@ -9,10 +9,10 @@ from invoices.readers.accounts import Parties, find_iban, find_vat_id
 from invoices.readers.blocks import buyer_cells, find_buyer_name, seller_cells
 from invoices.readers.currency import find_currency
 from invoices.readers.dates import month_comes_first
-from invoices.readers.document_dates import find_due_date, find_issue_date
+from invoices.readers.document_dates import find_delivery_date, find_due_date, find_issue_date
 from invoices.readers.found import computed, found, mostly_ocr
 from invoices.readers.geometry import Layout, Page, lay_out
-from invoices.readers.heading import document_type, find_invoice_number
+from invoices.readers.heading import document_type, find_invoice_number, find_order_reference
 from invoices.readers.labels import Finder
 from invoices.readers.line_items import find_line_items, sum_of_lines
 from invoices.readers.money import find_money
@@ -47,8 +47,10 @@ def read_layout(layout: Layout) -> InvoiceData:
     return InvoiceData(
         document_type=document_type(layout),
         invoice_number=find_invoice_number(finder),
+        order_reference=find_order_reference(finder),
         date=find_issue_date(finder, month_first=month_first),
         due_date=find_due_date(finder, month_first=month_first),
+        delivery_date=find_delivery_date(finder, month_first=month_first),
         vendor_name=vendor,
         vendor_vat_id=find_vat_id(layout, parties),
         buyer_name=find_buyer_name(finder),

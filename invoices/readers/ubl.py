@@ -38,8 +38,10 @@ def read_ubl(root: Element) -> InvoiceData:
     return InvoiceData(
         document_type=as_document_type(code, total, is_credit_note=is_credit_note),
         invoice_number=as_field(text(root, "ID")),
+        order_reference=as_field(_order(root)),
         date=as_field(as_date(text(root, "IssueDate"))),
         due_date=as_field(as_date(due)),
+        delivery_date=as_field(as_date(text(root, "Delivery/ActualDeliveryDate"))),
         vendor_name=as_field(_name(seller)),
         vendor_vat_id=as_vat_field(_vat_id(seller)),
         vendor_country=text(seller, "PostalAddress/Country/IdentificationCode"),
@@ -79,6 +81,12 @@ def _total(sums: Element | None) -> Decimal | None:
     if total is not None or payable is None:
         return total
     return payable + (_amount(sums, "PrepaidAmount") or ZERO) - (_amount(sums, "PayableRoundingAmount") or ZERO)
+
+
+def _order(root: Element) -> str | None:
+    """Return the number of the buyer's order. Peppol has NA where only the seller's number is known."""
+    order = text(root, "OrderReference/ID")
+    return None if order == "NA" else order
 
 
 def _name(party: Element | None) -> str | None:

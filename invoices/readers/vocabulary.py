@@ -96,6 +96,22 @@ ORDER = any_of(
     r"livraison|\w*bestelling|opdracht|offerte|levering|pedido|contrato|entrega|ordine|contratto|consegna"
 )
 """What invoices are written for; each has a number and a date of its own."""
+_OF = r"(?:de la |de |du |d'|di |del |van )?"
+ORDER_REFERENCE = re.compile(
+    r"(?:^|(?<=\d)\s)\W*(?:"
+    rf"(?:your |customer |buyer )?(?:purchase )?order[\s-]*(?:{_NUMBER}|ref(?:erence|\.)?)(?: {_NUMBER})?|"
+    rf"(?:your |customer |reference )?p[./]? ?o(?!\.? ?box|\.?-(?!n[ou.]))\.?"
+    rf"(?:[\s-]*(?:{_NUMBER}|ref(?:erence|\.)?)|(?=\s*(?:$|[:#]|[^\W\d_]*[-/]?\d)))|your order|"
+    rf"(?:(?:rechnung )?(?:gema(?:ss|ß)|zu|laut|lt\.) )?(?:ihrer? )?bestell(?:ung)?s?[\s-]*{_NUMBER}|"
+    r"(?:(?:rechnung )?(?:gema(?:ss|ß)|zu|laut|lt\.) )?ihrer? bestellung|ihr auftrag|"
+    rf"(?:{_NUMBER} {_OF}|ref(?:erence|\.)? {_OF}|votre |vos )?(?:bons? de )?commande(?: client)?(?:[\s-]*{_NUMBER})?|"
+    rf"(?:uw )?(?:inkoop)?(?:order|bestel)[\s-]*{_NUMBER}|uw (?:bestelling|order)|inkooporder|"
+    rf"(?:{_NUMBER} {_OF}|ref(?:erencia|\.)? {_OF}|su )?pedido(?: cliente)?(?:[\s-]*{_NUMBER})?(?: ?/ ?po)?|"
+    rf"(?:{_NUMBER} {_OF}|rif(?:erimento|\.)? {_OF}|vs\.? |vostro )?ordine(?: {_OF}(?:acquisto|cliente))?"
+    rf"(?:[\s-]*{_NUMBER})?"
+    r")(?:(?![a-z])|(?<=[°º#№]))"
+)
+"""Of the number that the buyer gave the order. An `Auftragsnummer` is mostly the seller's."""
 STAY = any_of(
     r"arrivals?|departures?|check[\s-]?(?:in|out)|anreise|ankunft|abreise|aankomst|vertrek|arrivee|depart|llegada|salida",
     r"entrada|arrivo|partenza|stay|sejour|aufenthalt|verblijf|estancia|soggiorno",
@@ -170,6 +186,19 @@ DUE_DATE = any_of(
     r"transferencia|giro|pagamento|bonifico|ri\.?ba\.?)(?: terms)?\W{1,2}(?:(?:within|in|innerhalb(?: von)?|innert|"
     r"binnen|a|sous|bancario|bancaire|bonifico) )*(?=\d{1,3} (?:days|tagen?|jours|dagen|dias|giorni|gg)(?![a-z]))",
 )
+DELIVERY_DATE = re.compile(
+    r"(?:^|(?<=\d)\s)\W*(?:"
+    r"(?:actual )?(?:delivery|supply|service|performance) date|date of (?:delivery|supply|service|performance)|"
+    r"date (?:delivered|supplied)|delivered on|"
+    r"(?:liefer-? ?(?:und|u\.|/|oder|&) ?)?(?:liefer|leistungs)[\s-]*(?:datum|tag)(?: ?/ ?leistungs(?:datum|tag))?|"
+    r"(?:datum|tag) der (?:lieferung|leistung)|geliefert am|"
+    r"date\s*(?:de\s*)?(?:la\s*|l')?(?:livraison|prestation|execution)|livree?s? le|"
+    r"lever(?:ings)?[\s-]*datum|datum (?:van )?(?:levering|prestatie)|geleverd op|"
+    r"fecha\s*(?:de\s*)?(?:la\s*)?(?:entrega|operacion|prestacion|servicio)|entregado el|"
+    r"data\s*(?:di\s*|della\s*)?(?:consegna|prestazione|esecuzione)|consegnato il"
+    r")(?![a-z])"
+)
+"""Leads its cell, or follows another value: `expected delivery date` is of a day that may never come."""
 NEXT_ONES = any_of(
     r"erstmals|erstmalig|voor het eerst|for the first time|pour la premiere fois|por primera vez|per la prima volta",
     r"(?:neue[rns]?|kunftige[rn]?|nachste[rn]?|new|future|next|nouvel\w*|prochaine?s?|futur\w*|nieuwe?|volgende|"

@@ -1,9 +1,12 @@
 """The invoice handlers with real tools: database, blobs, lake, reader and metrics."""
 
 import asyncio
+import io
 import json
 from collections.abc import Sequence
+from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from prometheus_client import generate_latest
 from pydantic import BaseModel, ValidationError
@@ -19,7 +22,7 @@ from invoices.model import InvoiceData
 from invoices.problems import UnreadableDocument
 from storage.db import NotStored
 from storage.documents import Document
-from storage.extractions import CURRENT_READER, load_extraction
+from storage.extractions import CURRENT_READER, load_extraction, reading_version, save_extraction
 from storage.review_decisions import Decision, record_decision
 from storage.review_lists import ReviewFilter, list_reviews
 from storage.reviews import Review, load_review
@@ -175,6 +178,38 @@ async def test_a_saved_invoice_carries_its_own_documents_id(tools: Tools) -> Non
         saved = await call(save_json.HANDLER, tools, invoice=output["invoice_ref"])
         invoice = InvoiceData.model_validate_json((tools.lake.root / saved["path"]).read_bytes())
         assert invoice.document_id == document.document_id
+
+
+@pytest.mark.parametrize("handler", [save_json.HANDLER, save_parquet.HANDLER])
+async def test_the_reading_that_is_named_is_saved(tools: Tools, handler: Handler) -> None:
+    """Not the best one: a model's reading of the same bytes, asked for elsewhere, is none that this run knows."""
+    document, output = await extracted(tools)
+    local = await load_extraction(tools.db, TENANT, document.sha256, CURRENT_READER)
+    assert local
+    models = local.model_copy(update={"currency": local.currency.model_copy(update={"value": "CHF"})})
+    version = reading_version("a-model", "1")
+    await save_extraction(tools.db, TENANT, document.sha256, version, models)
+    saved = []
+    for reference in (output["invoice_ref"], output["invoice_ref"] | {"reader_version": version}):
+        file = await call(handler, tools, invoice=reference)
+        saved.append(currency_in(tools.lake.root / file["path"]))
+    assert saved == ["EUR", "CHF"]
+
+
+@pytest.mark.parametrize("change", [{"reader_version": "0"}, {"sha256": 64 * "0"}])
+async def test_a_reading_that_is_not_stored_cannot_be_saved(tools: Tools, change: Json) -> None:
+    _, output = await extracted(tools)
+    with pytest.raises(NotStored, match="no extraction of document"):
+        await call(save_json.HANDLER, tools, invoice=output["invoice_ref"] | change)
+    assert not tools.lake.root.exists()
+
+
+def currency_in(file: Path) -> str:
+    """Return the currency of a saved invoice, Parquet or JSON."""
+    if file.suffix == ".json":
+        return str(InvoiceData.model_validate_json(file.read_bytes()).currency.value)
+    [currency] = pq.read_table(io.BytesIO(file.read_bytes()))["currency"].to_pylist()
+    return str(currency)
 
 
 @pytest.mark.parametrize("handler", [save_json.HANDLER, save_parquet.HANDLER])

@@ -9,8 +9,9 @@ from pydantic import ValidationError
 from embedded.gemini_invoice import wire_of
 from invoices import gemini_check
 from invoices.confidence import assess
-from invoices.gemini import WireInvoice, WireLine, WireTax, amount_of, quotes_of, read_answer
+from invoices.gemini import WireInvoice, WireLine, WireTax, quotes_of, read_answer
 from invoices.gemini_check import check_on_pages, with_findings
+from invoices.kinds import amount_of
 from invoices.model import FIELD_NAMES, DocumentType, Evidence, FieldValue, InvoiceData, LineItem, Source, TaxPart
 from invoices.prompt import PROMPT_VERSION
 from invoices.readers.folding import squeeze

@@ -4,8 +4,8 @@ import datetime as dt
 
 import pytest
 
-from invoices.readers.document_dates import find_due_date, find_issue_date
-from invoices.readers.heading import find_invoice_number
+from invoices.readers.document_dates import find_delivery_date, find_due_date, find_issue_date
+from invoices.readers.heading import find_invoice_number, find_order_reference
 from tests.invoices.documents import Line
 from tests.invoices.layouts import finder
 
@@ -347,3 +347,81 @@ def test_a_label_goes_on_in_the_next_line_of_a_narrow_column(texts: list[str], d
 def test_letters_that_are_set_apart_make_labels() -> None:
     label = [(50.0 + 9 * index + 4 * (index > 6), 50.0, letter) for index, letter in enumerate("FACTURAN")]
     assert find_invoice_number(finder([*label, (126, 50, "º"), (50, 64, "14/2026")])).value == "14/2026"
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["Delivery date: 13.05.2024"],
+        ["Date of supply | 13 May 2024"],
+        ["Liefer- und Leistungsdatum: | 13.05.2024"],
+        ["Rechnungsdatum: 01.06.2024 Leistungsdatum: 13.05.2024"],
+        ["Lieferdatum | Kundennummer", "13.05.2024 | 4711"],
+        ["Date de livraison : 13/05/2024"],
+        ["Leverdatum: 13-05-2024"],
+        ["Fecha de entrega: 13/05/2024"],
+        ["Data di consegna: 13/05/2024"],
+    ],
+)
+def test_the_day_of_delivery_stands_at_its_label(texts: list[str]) -> None:
+    assert find_delivery_date(finder(lines(*texts)), month_first=False).value == MAY
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["Expected delivery date: 13.05.2024"],
+        ["Leistungsdatum: 13.05.2024 - 12.06.2024"],
+        ["Leistungsdatum: 13.05.2024 bis 12.06.2024"],
+        ["Lieferscheindatum: 13.05.2024"],
+        ["Lieferdatum: entspricht dem Rechnungsdatum 13.05.2024"],
+        [
+            "Menge | Bezeichnung | Lieferdatum | Betrag",
+            "1 | Schrauben | 13.05.2024 | 9,00",
+            "1 | Muttern | 12.06.2024 | 9,00",
+        ],
+    ],
+)
+def test_another_day_or_a_period_is_no_day_of_delivery(texts: list[str]) -> None:
+    assert find_delivery_date(finder(lines(*texts)), month_first=False).value is None
+
+
+@pytest.mark.parametrize(
+    ("texts", "number"),
+    [
+        (["PO Number: P-26179"], "P-26179"),
+        (["Bill To: | Reference PO: ORDER-33945"], "ORDER-33945"),
+        (["Invoice #: 55102 Order #: 100233 Date: 14 Sep 2026"], "100233"),
+        (["YOUR PO", "PO-7719/B"], "PO-7719/B"),
+        (["P/O No. | PO-INV-7710"], "PO-INV-7710"),
+        (["CUSTOMER P.O.", "DM-45021"], "DM-45021"),
+        (["PO 88/204"], "88/204"),
+        (["Bestellnummer: | 48817"], "48817"),
+        (["Rechnung gemäß Bestellung Nr. 2018-471331 vom 01.03.2018."], "2018-471331"),
+        (["Ihre Bestellung | B-25-0312"], "B-25-0312"),
+        (["N° de commande : C-2024-18"], "C-2024-18"),
+        (["Bestelnummer: 4500123"], "4500123"),
+        (["Pedido: | US-2291"], "US-2291"),
+        (["Vs. ordine 26/0388"], "26/0388"),
+    ],
+)
+def test_the_number_of_the_order_stands_at_its_label(texts: list[str], number: str) -> None:
+    assert find_order_reference(finder(lines(*texts))).value == number
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["PO Box 5517, Sunderland SR5 9ZZ"],
+        ["P.O. Box 1190 | 77 Furnace Street"],
+        ["Pº ECHEGARAY 66", "50003 ZARAGOZA"],
+        ["Order date: 13.05.2024"],
+        ["Bestellung vom 13.05.2024"],
+        ["Auftragsnummer: 4711"],
+        ["Commande du 13/05/2024"],
+        ["Bestellnummer | Bezeichnung | Menge", "A-100 | Schrauben | 3"],
+        ["Order no. 4711 | 12.00"],
+    ],
+)
+def test_what_names_no_order_of_the_buyer_is_left_alone(texts: list[str]) -> None:
+    assert find_order_reference(finder(lines(*texts))).value is None

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from invoices.field_values import CORRECTABLE, FieldError, parse_value, value_text
+from invoices.field_values import CORRECTABLE, parse_value, value_text
+from invoices.kinds import FieldError
 from invoices.merge import Correction, merge, proposals
 from invoices.model import (
     Candidate,

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from invoices.confidence import assess
-from invoices.model import FIELD_NAMES, Evidence, FieldValue, InvoiceData, Source
+from invoices.kinds import Arrow
+from invoices.model import FIELD_NAMES, FIELDS, Evidence, FieldValue, InvoiceData, Source
 from invoices.problems import UnreadableDocument
 from invoices.readers.agreement import agree
 from invoices.readers.dates import find_dates
@@ -35,21 +36,18 @@ patient = settings(deadline=None)  # the machine may be busy
 TODAY = dt.date(2026, 11, 1)
 E_INVOICES = [ubl_invoice(), ubl_invoice(root="CreditNote"), *(path.read_bytes() for path in SAMPLES.glob("*.xml"))]
 LARGEST = Decimal(10**14)
-TEXTS = {"invoice_number", "vendor_name", "vendor_vat_id", "buyer_name", "iban", "currency"}
-DATES = {"date", "due_date"}
+VALUES: dict[Arrow, st.SearchStrategy[Any]] = {
+    Arrow.TEXT: st.text(max_size=12),
+    Arrow.DATE: st.dates(),
+    Arrow.AMOUNT: st.decimals(allow_nan=False, allow_infinity=False, places=2),
+}
 SOURCES = (Source.XML, Source.QR, Source.GEMINI, Source.TEXT_LABEL, Source.TEXT_PATTERN, Source.OCR_LABEL)
-
-
-def values_of(name: str) -> st.SearchStrategy[Any]:
-    if name in TEXTS:
-        return st.text(max_size=12)
-    return st.dates() if name in DATES else st.decimals(allow_nan=False, allow_infinity=False, places=2)
 
 
 def fields_of(name: str) -> st.SearchStrategy[FieldValue[Any]]:
     found = st.builds(
         FieldValue[Any],
-        value=values_of(name),
+        value=VALUES[FIELDS[name].kind.arrow],
         source=st.sampled_from(SOURCES),
         evidence=st.lists(st.sampled_from(list(Evidence)), max_size=3, unique=True).map(tuple),
         page=st.none() | st.just(1),
@@ -132,9 +130,7 @@ def test_a_code_with_any_line_is_read_or_broken(number: int, line: str, end: str
 
 
 @patient
-@given(
-    st.lists(st.text(min_size=1, max_size=12), max_size=12), values_of("invoice_number"), values_of("total"), st.dates()
-)
+@given(st.lists(st.text(min_size=1, max_size=12), max_size=12), VALUES[Arrow.TEXT], VALUES[Arrow.AMOUNT], st.dates())
 def test_a_place_is_a_box_of_the_page(texts: list[str], words: str, amount: Decimal, day: dt.date) -> None:
     line = [
         Word(text, 20.0 * n, 10, 20.0 * n + 18, 20) for n, text in enumerate([*texts, str(amount), day.isoformat()])

@@ -15,6 +15,7 @@ import pytest
 from invoices.model import FIELD_NAMES, Candidate, FieldValue, InvoiceData, LineItem, Lock, Source
 from storage.lake import Lake
 from storage.lake_versions import LakeVersion
+from storage.parquet import LAKE_SCHEMA_VERSION
 from tests.storage.invoices import invoice
 
 FIRST = LakeVersion(1, dt.datetime(2026, 11, 21, 9, 30, 0, 123_456, tzinfo=dt.UTC))
@@ -59,7 +60,7 @@ async def test_the_json_is_the_invoice(lake: Lake) -> None:
 
 async def test_the_parquet_schema_is_exact(lake: Lake) -> None:
     schema = await _schema(lake)
-    assert schema.metadata[b"schema_version"] == b"3"
+    assert schema.metadata[b"schema_version"] == str(LAKE_SCHEMA_VERSION).encode()
     amounts = ("net", "tax", "total", "net_adjustment", "total_adjustment")
     assert {schema.field(name).type for name in amounts} == {MONEY}
     assert schema.field("date").type == schema.field("due_date").type == pa.date32()

@@ -1,0 +1,55 @@
+"""The closed sets of words that a reading uses: kinds of document, severities, sources and evidence."""
+
+from enum import StrEnum
+
+
+class DocumentType(StrEnum):
+    """What the document asks for: money, or to give some back."""
+
+    INVOICE = "invoice"
+    CREDIT_NOTE = "credit_note"
+
+
+class Severity(StrEnum):
+    """An error sends the document to a person; a warning lowers trust."""
+
+    ERROR = "error"
+    WARNING = "warning"
+
+
+class Source(StrEnum):
+    """Where a value came from; it decides how far the value is trusted before any evidence."""
+
+    NOWHERE = ""
+    XML = "xml"
+    QR = "qr"
+    GEMINI = "gemini"
+    TEXT_LABEL = "text_label"
+    TEXT_PATTERN = "text_pattern"
+    OCR_LABEL = "ocr_label"
+    OCR_PATTERN = "ocr_pattern"
+    VENDOR = "vendor"
+    """What people corrected or approved on this vendor's documents before."""
+    HUMAN = "human"
+
+
+class Evidence(StrEnum):
+    """A fact for or against one field's value. Its weight is in confidence.py."""
+
+    ON_PAGE = "on_page"
+    NOT_ON_PAGE = "not_on_page"
+    PAGE_CONTRADICTS = "page_contradicts"
+    CHECKSUM_VALID = "checksum_valid"
+    CHECKSUM_INVALID = "checksum_invalid"
+    TOTALS_AGREE = "totals_agree"
+    TOTALS_DISAGREE = "totals_disagree"
+    LINES_AGREE = "lines_agree"
+    LINES_DISAGREE = "lines_disagree"
+    IMPLAUSIBLE_DATE = "implausible_date"
+    AMBIGUOUS_DATE = "ambiguous_date"
+    NAMED_AGAIN = "named_again"
+    SEVERAL_CANDIDATES = "several_candidates"
+    SECOND_SOURCE_AGREES = "second_source_agrees"
+    SECOND_SOURCE_DIFFERS = "second_source_differs"
+    AS_VENDOR_HISTORY = "as_vendor_history"
+    IBAN_CHANGED = "iban_changed"

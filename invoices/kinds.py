@@ -1,0 +1,222 @@
+"""Kinds of field values: how each is parsed, compared, checked and stored; and one row for each field.
+
+The model stays light: a kind names its Parquet type, `storage/parquet.py` makes it.
+"""
+
+import datetime as dt
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from enum import StrEnum
+from typing import Generic, TypeVar
+
+from invoices.currencies import CURRENCIES
+from invoices.facts import Evidence
+from invoices.readers.dates import find_dates
+from invoices.readers.folding import squeeze
+from invoices.readers.identifiers import compact, iban_evidence, vat_evidence
+from invoices.readers.numbers import parse_number
+
+LONGEST_TEXT, LONGEST_SHOWN = 200, 40
+LONGEST_FROM_MODEL = 500
+FIRST_YEAR, LAST_YEAR = 1950, 2150
+SHORTEST_NAME = 5
+"""Letters and digits of a name that may stand for a longer one; a shorter one lies inside too many others."""
+MAX_DIGITS, MAX_PLACES = 14, 6
+"""Of an amount that a model gives: before the point what decimal128(18, 4) holds, and after it."""
+
+_AMOUNT = re.compile(r"-?[0-9]{1,14}(\.[0-9]{1,4})?")
+_IBAN = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}")
+_VAT_ID = re.compile(r"[A-Z0-9+*]{4,20}")
+_CURRENCY = re.compile(r"[A-Z]{3}")
+_SPACES = re.compile(r"[\s\x00-\x1f\x7f\ud800-\udfff]+")
+"""Also NULs and halves of surrogate pairs, which JSON can name and no database stores."""
+
+T = TypeVar("T")
+
+
+class FieldError(ValueError):
+    """A text that is no value of the field; the message says what was found and what was expected."""
+
+
+class Arrow(StrEnum):
+    """The Parquet column of a value."""
+
+    TEXT = "string"
+    DATE = "date32"
+    AMOUNT = "decimal128(18, 4)"
+
+
+def _no_evidence(_: object) -> tuple[Evidence, ...]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Kind(Generic[T]):
+    """What the values of a field have in common."""
+
+    name: str
+    arrow: Arrow
+    parse: Callable[[str], T]
+    """Read a person's text. Raises: FieldError."""
+    from_model: Callable[[str | None], T | None]
+    """Read a model's words; None if they are no value."""
+    same: Callable[[T, T], bool | None]
+    """Compare two readings, however each is written; None if one is only a part of the other."""
+    is_right: Callable[[T, object], bool]
+    """Compare a value with a label of it, a text or a number."""
+    evidence: Callable[[T], tuple[Evidence, ...]] = _no_evidence
+    """Return what a value says about itself: check digits."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldSpec(Generic[T]):
+    """The row of one invoice field: all that is known about it besides the reader that finds it."""
+
+    kind: Kind[T]
+    label: str
+    """As people read it in a sentence."""
+    for_model: str
+    """What the prompt says about it."""
+    weight: float = 2.0
+    """Share in the document's confidence, relative to the other fields."""
+    required: bool = False
+    """An invoice without it cannot be paid, so a person must fill it in."""
+
+
+def amount_of(words: str | None) -> Decimal | None:
+    """Return an amount or a rate as the prompt wants it written, or as people write it; None if it is neither."""
+    text = _SPACES.sub("", words or "").removesuffix("%").replace("\u2212", "-")
+    try:
+        value = Decimal(text)
+    except InvalidOperation:
+        number = parse_number(text.lstrip("+-"))
+        if number is None:
+            return None
+        value = -number if text.startswith("-") else number
+    if not value.is_finite() or value.adjusted() >= MAX_DIGITS:
+        return None
+    return value if -int(value.as_tuple().exponent) <= MAX_PLACES else None
+
+
+def text_of_model(words: str | None) -> str | None:
+    """Return a model's words in one line, at most 500 characters; None if there are none."""
+    return _SPACES.sub(" ", words or "").strip()[:LONGEST_FROM_MODEL] or None
+
+
+def shown(text: str) -> str:
+    """Return a text as an error message quotes it."""
+    return repr(text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…")
+
+
+def _parse_text(text: str) -> str:
+    if not 0 < len(text) <= LONGEST_TEXT or not text.isprintable():
+        raise FieldError(f"expected 1 to {LONGEST_TEXT} printable characters, found {shown(text)}")
+    return text
+
+
+def _parse_date(text: str) -> dt.date:
+    try:
+        date = dt.datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=dt.UTC).date()
+    except ValueError:
+        raise FieldError(f"expected a date such as 2026-11-30, found {shown(text)}") from None
+    if not FIRST_YEAR <= date.year <= LAST_YEAR:
+        raise FieldError(f"expected a year from {FIRST_YEAR} to {LAST_YEAR}, found {date.year}")
+    return date
+
+
+def _parse_amount(text: str) -> Decimal:
+    if not _AMOUNT.fullmatch(text):
+        raise FieldError(f"expected a decimal such as 1234.56, at most 4 places, found {shown(text)}")
+    return Decimal(text)
+
+
+def _parse_currency(text: str) -> str:
+    if text.upper() not in CURRENCIES:
+        raise FieldError(f"expected an ISO 4217 code such as EUR, found {shown(text)}")
+    return text.upper()
+
+
+def _parse_iban(text: str) -> str:
+    iban = compact(text)
+    if iban is None or not _IBAN.fullmatch(iban):
+        raise FieldError(f"expected an IBAN such as DE02120300000000202051, found {shown(text)}")
+    return iban  # its check digits may be printed wrong: a rule warns of that, and it never passes without a person
+
+
+def _parse_vat_id(text: str) -> str:
+    vat_id = compact(text)
+    if vat_id is None or not _VAT_ID.fullmatch(vat_id):
+        raise FieldError(f"expected a VAT id such as DE136695976, found {shown(text)}")
+    return vat_id
+
+
+def _date_of_model(words: str | None) -> dt.date | None:
+    return next((found.value for found in find_dates(words or "")), None)
+
+
+def _currency_of_model(words: str | None) -> str | None:
+    code = (words or "").strip().upper()
+    return code if _CURRENCY.fullmatch(code) else None
+
+
+def _identifier_of_model(words: str | None) -> str | None:
+    return compact(text_of_model(words))
+
+
+def _same_text(one: str, other: str) -> bool | None:
+    """Compare without spaces, signs and case; a number inside a longer one proves nothing."""
+    short, long = sorted((squeeze(one), squeeze(other)), key=len)
+    if short == long:
+        return bool(short) or one == other
+    return None if short and short in long else False
+
+
+def _same_name(one: str, other: str) -> bool | None:
+    """Compare as texts; a name agrees with a longer one that holds it: "Muster" and "Muster GmbH"."""
+    same = _same_text(one, other)
+    return True if same is None and min(len(squeeze(one)), len(squeeze(other))) >= SHORTEST_NAME else same
+
+
+def _same_date(one: dt.date, other: dt.date) -> bool:
+    return one == other
+
+
+def _same_amount(one: Decimal, other: Decimal) -> bool:
+    """Compare without signs: a credit note's page prints a minus where its XML has none."""
+    return abs(one) == abs(other)
+
+
+def is_right_text(value: object, truth: object) -> bool:
+    """Compare a text, or a count, with its label without spaces, signs and case."""
+    return _squeezed(value) == _squeezed(truth)
+
+
+def _is_right_name(value: str, truth: object) -> bool:
+    """Take a part of the label for it, or the reverse, if it is more than half as long."""
+    short, long = sorted((_squeezed(value), _squeezed(truth)), key=len)
+    return short == long or (len(short) >= SHORTEST_NAME and short in long and len(long) < 2 * len(short))
+
+
+def _is_right_date(value: dt.date, truth: object) -> bool:
+    return value.isoformat() == str(truth)
+
+
+def _is_right_amount(value: Decimal, truth: object) -> bool:
+    return value == Decimal(str(truth))
+
+
+def _squeezed(value: object) -> str:
+    return squeeze(str(value).replace("ß", "ss"))
+
+
+TEXT: Kind[str] = Kind("text", Arrow.TEXT, _parse_text, text_of_model, _same_text, is_right_text)
+NAME: Kind[str] = Kind("name", Arrow.TEXT, _parse_text, text_of_model, _same_name, _is_right_name)
+VAT_ID: Kind[str] = Kind(
+    "VAT id", Arrow.TEXT, _parse_vat_id, _identifier_of_model, _same_text, is_right_text, vat_evidence
+)
+IBAN: Kind[str] = Kind("IBAN", Arrow.TEXT, _parse_iban, _identifier_of_model, _same_text, is_right_text, iban_evidence)
+CURRENCY: Kind[str] = Kind("currency", Arrow.TEXT, _parse_currency, _currency_of_model, _same_text, is_right_text)
+DATE: Kind[dt.date] = Kind("date", Arrow.DATE, _parse_date, _date_of_model, _same_date, _is_right_date)
+AMOUNT: Kind[Decimal] = Kind("amount", Arrow.AMOUNT, _parse_amount, amount_of, _same_amount, _is_right_amount)
