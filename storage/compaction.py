@@ -1,8 +1,9 @@
 """Merges the many small Parquet files of a tenant into few large ones, by the month of issue.
 
-Parts are named by what they hold and are written before the manifest that names them; so who is killed in between has
-changed nothing, and who repeats it writes the same. Readers take the manifest's parts and the small files that it does
-not name as retired, and of each document the latest version (storage/querying.py). Imports pyarrow: import it late.
+Parts are named by their content and written before the manifest that names them, so a round that is killed in between
+has changed nothing, and its repetition writes the same files. Small files are deleted once a manifest covers them.
+Readers take the small files first, then the manifest's parts, and the latest version of each document
+(storage/querying.py). Imports pyarrow: import it late.
 """
 
 import datetime as dt
@@ -25,8 +26,8 @@ from storage.parquet import (
     LakeFileDamaged,
     joined,
     pack,
+    read_document,
     read_rows,
-    read_saved,
     read_versions,
     schema_version_of,
     versions_in,
@@ -58,8 +59,7 @@ def compact(
     done, skipped = Compacted(), set[str]()
     while True:
         read = read_manifest(tenant)
-        passed_by = read.manifest.retired_paths | skipped
-        waiting = [saved for saved in saved_in(tenant, "parquet") if saved.path not in passed_by]
+        waiting = [saved for saved in saved_in(tenant, "parquet") if saved.path not in skipped]
         if later := [part.path for part in read.manifest.parts if part.schema_version > LAKE_SCHEMA_VERSION]:
             log.warning("nothing is compacted: a later release than this one wrote %s; upgrade this worker", later[0])
             return done
@@ -72,15 +72,15 @@ def compact(
 
 
 def tidy(tenant: Folder, *, now: dt.datetime, grace: dt.timedelta, beat: Beat = lambda: None) -> int:
-    """Delete what nobody has needed for `grace`, and return how many files that were. Blocking; safe to repeat.
+    """Delete files that have not been needed for `grace` and return their number. Blocking; safe to repeat.
 
-    Retired files, parts that no manifest names (their writer was killed), and JSON files of earlier versions.
-    Raises: as `compact`.
+    These are replaced parts, parts that no manifest names (their writer was killed), and JSON files of earlier
+    versions. Raises: as `compact`.
     """
     read = read_manifest(tenant)
     manifest, removed = read.manifest, 0
     over = [retired for retired in manifest.retired if retired.retired_at < now - grace]
-    kept = {part.path for part in manifest.parts} | manifest.retired_paths | {PATH}
+    kept = {PATH, *(part.path for part in manifest.parts), *(part.path for part in manifest.retired)}
     orphans = (
         info.path for info in tenant.files("compacted") if info.path not in kept and info.modified_at < now - grace
     )
@@ -115,14 +115,18 @@ class _Merge:
         self.left: set[str] = set()
 
     def run(self, batch: Sequence[Saved], now: dt.datetime) -> Compacted:
-        """Write the parts that change, swap the manifest, and tell what was done."""
+        """Write the parts that change, swap the manifest, and delete the small files that it covers."""
         new = joined(list(self._load(batch)))
         held = {path: self._versions(path) for path in self._parts}
         new = _without(new, {document: version for part in held.values() for document, version in part.items()})
         changed = self._changed(held, new)
         written = list(self._write(changed, new))
+        if written:  # else all of the batch is in parts already: a round was killed, or a writer late
+            self._swap(written, changed, now)
         merged = [saved.path for saved in batch if saved.path not in self.left]
-        self._swap(written, changed, dict.fromkeys((*changed, *merged), now))
+        for path in merged:
+            self._beat()
+            self._tenant.delete(path)
         rows, size_bytes = sum(part.rows for part in written), sum(part.size_bytes for part in written)
         return Compacted(files=len(merged), parts=len(written), rows=rows, size_bytes=size_bytes)
 
@@ -135,7 +139,7 @@ class _Merge:
     def _read_small(self, saved: Saved) -> pa.Table | None:
         self._beat()
         try:
-            table = read_saved(self._tenant, saved)
+            table = read_document(self._tenant, saved.path, saved.document_id, saved.version)
         except LakeFileDamaged as error:
             log.warning("%s is left as it is: %s", saved.path, error)
         else:
@@ -182,10 +186,10 @@ class _Merge:
         size, rows = len(data), table.num_rows
         return Part(path=path, issue_month=month, rows=rows, size_bytes=size, schema_version=LAKE_SCHEMA_VERSION)
 
-    def _swap(self, written: Sequence[Part], changed: set[str], retired: Mapping[str, dt.datetime]) -> None:
+    def _swap(self, written: Sequence[Part], changed: set[str], now: dt.datetime) -> None:
         parts = {path: part for path, part in self._parts.items() if path not in changed}
         parts |= {part.path: part for part in written}
-        waiting = {**{one.path: one.retired_at for one in self._read.manifest.retired}, **retired}
+        waiting = {**{one.path: one.retired_at for one in self._read.manifest.retired}, **dict.fromkeys(changed, now)}
         manifest = Manifest(
             parts=tuple(sorted(parts.values(), key=attrgetter("issue_month", "path"))),
             retired=tuple(

@@ -98,6 +98,9 @@ class LocalFolder:
 
     root: Path
 
+    def __str__(self) -> str:
+        return str(self.root)
+
     def read(self, path: str) -> bytes:
         """Return the file's bytes. Raises: FileNotFoundError."""
         return self._at(path).read_bytes()

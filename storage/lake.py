@@ -12,7 +12,7 @@ from storage.lake_versions import LakeVersion
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}")
 """What a tenant or document id may be as part of a path: no separator, no hidden file, no way up."""
-_FILE_NAME = re.compile(r"(?P<document>.+?)(?:\.v(?P<version>[1-9][0-9]{0,8}))?\.(?:parquet|json)")
+_FILE_NAME = re.compile(r"(?P<document>.+?)\.v(?P<version>[1-9][0-9]{0,8})\.(?:parquet|json)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class LakeFile:
 
 @dataclass(frozen=True, order=True, slots=True)
 class Saved:
-    """What the name of a document's file says. Files of releases without versions are version 0."""
+    """A document's file, as its name describes it."""
 
     document_id: str
     version: int
@@ -86,7 +86,7 @@ class Lake:
 def saved_in(tenant: Folder, kind: str) -> list[Saved]:
     """Return the tenant's documents' files of one kind, `parquet` or `json`, by document and version. Blocking."""
     found = ((info.path, _FILE_NAME.fullmatch(info.path.rpartition("/")[2])) for info in tenant.files(kind))
-    return sorted(Saved(name["document"], int(name["version"] or 0), path) for path, name in found if name)
+    return sorted(Saved(name["document"], int(name["version"]), path) for path, name in found if name)
 
 
 def _checked(what: str, name: str) -> str:

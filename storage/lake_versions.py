@@ -45,7 +45,7 @@ class StandingChanged(StorageError):  # noqa: N818  # a statement about the docu
 
 @dataclass(frozen=True, slots=True)
 class LakeVersion:
-    """One state of a document in the lake. Numbers begin at 1; what is older than numbers counts as 0."""
+    """One state of a document in the lake. Numbers begin at 1."""
 
     number: int
     saved_at: dt.datetime

@@ -1,6 +1,6 @@
-"""The manifest of a tenant's compacted files: what is read, and what only waits until nobody reads it any more.
+"""The manifest of a tenant's compacted files: the parts that readers take, and replaced ones that are still kept.
 
-It is swapped as a whole, and only by who knows what it replaces: a reader sees the state before or after.
+It is replaced as a whole, by compare-and-swap: a reader sees the state before or the state after.
 """
 
 import datetime as dt
@@ -40,22 +40,17 @@ class Part(_Model):
 
 
 class Retired(_Model):
-    """A file that is in no part any more, or whole in one. Readers that began before may still read it."""
+    """A part that others replaced. Queries that began before may still read it."""
 
     path: str
     retired_at: dt.datetime
 
 
 class Manifest(_Model):
-    """What a tenant's compacted rows are. Without one, nothing was compacted."""
+    """A tenant's compacted rows. Without a manifest, nothing was compacted."""
 
     parts: tuple[Part, ...] = ()
     retired: tuple[Retired, ...] = ()
-
-    @property
-    def retired_paths(self) -> frozenset[str]:
-        """The files that readers leave alone."""
-        return frozenset(retired.path for retired in self.retired)
 
 
 @dataclass(frozen=True, slots=True)

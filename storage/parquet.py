@@ -14,7 +14,6 @@ from invoices.kinds import Arrow
 from invoices.model import FIELDS, FieldValue, InvoiceData, LineItem, TaxPart
 from storage.db import StorageError
 from storage.folders import Folder
-from storage.lake import Saved
 from storage.lake_versions import LakeVersion
 
 LAKE_SCHEMA_VERSION = 300 + len(FIELDS)
@@ -129,23 +128,23 @@ def pack(table: pa.Table) -> bytes:
     return buffer.getvalue()
 
 
-def read_rows(folder: Folder, path: str, *, version: int | None = None) -> pa.Table:
-    """Return the rows of a file of ours in today's shape: what its release did not know is null.
+def read_rows(folder: Folder, path: str) -> pa.Table:
+    """Return the rows of a file in today's schema: a column that its release did not have is null.
 
-    What only a later release knows is left out; `schema_version_of` tells. `version` is what rows without a version
-    get. Blocking. Raises: LakeFileDamaged, OSError (of the folder alone).
+    Columns of a later release are left out; `schema_version_of` shows that. Blocking. Raises: LakeFileDamaged, OSError
+    (from the folder alone).
     """
     data = folder.read(path)
     with _named_if_damaged(path):
-        return _unpack(data, version)
+        return _unpack(data)
 
 
-def read_saved(tenant: Folder, saved: Saved) -> pa.Table:
+def read_document(tenant: Folder, path: str, document_id: str, version: int) -> pa.Table:
     """Return the row of a document's small file, every value checked. Blocking. Raises: as `read_rows`."""
-    table = read_rows(tenant, saved.path, version=saved.version)
-    with _named_if_damaged(saved.path):
+    table = read_rows(tenant, path)
+    with _named_if_damaged(path):
         held = [(row["document_id"], row["version"]) for row in table.to_pylist()]
-        if held != [(saved.document_id, saved.version)]:
+        if held != [(document_id, version)]:
             raise ValueError(f"it holds {held[:3]}")
     return table
 
@@ -185,13 +184,13 @@ def _named_if_damaged(path: str) -> Iterator[None]:
         raise LakeFileDamaged(path, str(error)) from None
 
 
-def _unpack(data: bytes, version: int | None) -> pa.Table:
+def _unpack(data: bytes) -> pa.Table:
     file = pq.ParquetFile(pa.BufferReader(data))
     written_by = {"schema_version": str(int((file.metadata.metadata or {}).get(b"schema_version", b"0")))}
     table = file.read(use_threads=False)  # handing over one row costs more than it
     table.validate(full=True)  # reading does not look at the characters of texts
     if not table.schema.equals(SCHEMA):
-        table = pa.Table.from_pylist([{"version": version, **row} for row in table.to_pylist()], schema=SCHEMA)
+        table = pa.Table.from_pylist(table.to_pylist(), schema=SCHEMA)
     return table.replace_schema_metadata(written_by)
 
 

@@ -5,7 +5,7 @@ DuckDB: late.
 """
 
 import io
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -20,9 +20,9 @@ from dag.values import Json
 from storage.compaction import latest, month_of
 from storage.db import StorageError
 from storage.folders import Folder
-from storage.lake import Lake, saved_in
+from storage.lake import Lake, Saved, saved_in
 from storage.manifest import read_manifest
-from storage.parquet import LAKE_SCHEMA_VERSION, SCHEMA, joined, read_rows, read_saved
+from storage.parquet import LAKE_SCHEMA_VERSION, SCHEMA, joined, read_document, read_rows
 
 CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "enable_external_access": "false",
@@ -34,9 +34,6 @@ READ_AT_ONCE = 16
 """Small files that are read at the same time."""
 BATCH_ROWS = 1_000
 T = TypeVar("T")
-
-ATTEMPTS = 3
-"""A file that was listed may be gone when it is read, if the lake was tidied in between; what took its place is not."""
 
 _MONTH = pa.field("issue_month", pa.string())
 _ROWS = SCHEMA.append(_MONTH)
@@ -58,8 +55,17 @@ SELECT tenant_id, document_id, status, issue_month, unnest(field)
 }
 
 
+class NotALake(StorageError):  # noqa: N818  # a statement about the folder
+    """There are no saved documents here: a wrong folder, a wrong tenant, or nothing was saved yet."""
+
+    def __init__(self, folder: Folder, tenants: Sequence[str] | None) -> None:
+        whose = f" of {', '.join(tenants)}" if tenants else ""
+        check = "check DOCRAIL_STORE and DOCRAIL_DATA_DIR, or save a document first"
+        super().__init__(f"{folder} holds no saved documents{whose}: {check}")
+
+
 class NotAQuery(StorageError):  # noqa: N818  # a statement about the SQL
-    """The SQL is no single question: nothing can be changed here, and nothing written."""
+    """The SQL is not exactly one reading statement."""
 
     def __init__(self, found: str) -> None:
         super().__init__(f"expected one statement that reads, such as SELECT, SUMMARIZE or DESCRIBE; found {found}")
@@ -106,32 +112,20 @@ def rows_of(answer: pa.RecordBatchReader) -> Iterator[tuple[Json, ...]]:
 def open_lake(lake: Lake, tenants: Sequence[str] | None = None) -> OpenLake:
     """Return the views over the files of `tenants`, or of all. Blocking.
 
-    Raises: OSError, ManifestDamaged, LakeFileDamaged, ValueError (an id that is none).
+    Raises: NotALake, OSError, ManifestDamaged, LakeFileDamaged, ValueError (a tenant id that cannot be one).
     """
-    for attempt in range(ATTEMPTS):
-        try:
-            return _open(lake, tenants if tenants is not None else lake.tenants())
-        except FileNotFoundError:
-            if attempt == ATTEMPTS - 1:
-                raise
-    raise AssertionError
-
-
-def _open(lake: Lake, tenants: Iterable[str]) -> OpenLake:
     parts: list[str] = []
     other: list[pa.Table] = []
     recent: list[pa.Table] = []
-    files = 0
-    for tenant_id in tenants:
+    for tenant_id in tenants if tenants is not None else lake.tenants():
         tenant = lake.of(tenant_id)
-        manifest = read_manifest(tenant).manifest  # first: a file that is retired after this is still there
-        gone = manifest.retired_paths
-        saved = latest([saved for saved in saved_in(tenant, "parquet") if saved.path not in gone])
-        files += len(saved)
-        recent += _load(partial(read_saved, tenant), saved)
+        recent += _load(partial(_read_small, tenant), latest(saved_in(tenant, "parquet")))
+        manifest = read_manifest(tenant).manifest  # last: it covers small files that were deleted meanwhile
         todays = [part for part in manifest.parts if part.schema_version == LAKE_SCHEMA_VERSION]
         parts += [f"{tenant_id}/{part.path}" for part in todays]
         other += _load(partial(read_rows, tenant), [part.path for part in manifest.parts if part not in todays])
+    if not (parts or other or recent):
+        raise NotALake(lake.folder, tenants)
     connection = duckdb.connect(":memory:", config=CONFIG)
     # Relations have no names: whoever asks sees each document once, or not at all.
     current = connection.from_arrow(_dataset(lake.folder, parts))
@@ -143,7 +137,7 @@ def _open(lake: Lake, tenants: Iterable[str]) -> OpenLake:
         connection.execute(f"CREATE VIEW {name} AS {select}")
     connection.execute("SET TimeZone = 'UTC'")
     connection.execute("SET lock_configuration = true")
-    return OpenLake(connection, files)
+    return OpenLake(connection, len(recent))
 
 
 def _latest(compacted: duckdb.DuckDBPyRelation, recent: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
@@ -155,9 +149,16 @@ def _bare(sql: str) -> str:
     return sql.strip().rstrip(";")
 
 
-def _load(read: Callable[[T], pa.Table], files: Sequence[T]) -> list[pa.Table]:
+def _read_small(tenant: Folder, saved: Saved) -> pa.Table | None:
+    try:
+        return read_document(tenant, saved.path, saved.document_id, saved.version)
+    except FileNotFoundError:  # compacted since it was listed
+        return None
+
+
+def _load(read: Callable[[T], pa.Table | None], files: Sequence[T]) -> list[pa.Table]:
     with ThreadPoolExecutor(READ_AT_ONCE) as pool:
-        return list(pool.map(read, files))
+        return [table for table in pool.map(read, files) if table is not None]
 
 
 def _with_month(table: pa.Table) -> pa.Table:

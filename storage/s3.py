@@ -69,6 +69,9 @@ class S3Folder:
     prefix: str
     store: S3Store = field(repr=False, compare=False)
 
+    def __str__(self) -> str:
+        return f"s3://{self.bucket}/{self.prefix}".rstrip("/")
+
     def read(self, path: str) -> bytes:
         """Return the object's bytes. Raises: FileNotFoundError, S3Unavailable."""
         with self._doing("read", path) as key:

@@ -72,9 +72,11 @@ async def test_one_tenants_documents_only(lake: Lake) -> None:
     )
 
 
-async def test_an_empty_lake_has_no_rows(tmp_path: Path) -> None:
-    empty = Lake(tmp_path / "none" / "lake")
-    assert (await query(empty, "FROM invoices, line_items, fields", "--json")).out == "[]\n"
+async def test_a_folder_that_is_no_lake_is_an_error(tmp_path: Path) -> None:
+    other = Lake(tmp_path / "none" / "lake")
+    ended = await query(other, "FROM invoices", "--json")
+    assert (ended.code, ended.out) == (1, "")
+    assert f"docrail: {other.root} holds no saved documents: check DOCRAIL_STORE" in ended.err
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,11 @@ import asyncio
 import datetime as dt
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
+from typing import Any, cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,7 +19,7 @@ from hypothesis import strategies as st
 from dag.maintenance import Compacted
 from storage import compaction
 from storage.compaction import compact, tidy
-from storage.folders import FileChanged, LocalFolder
+from storage.folders import FileChanged, FileInfo, Folder, LocalFolder
 from storage.lake import Lake, saved_in
 from storage.manifest import Manifest, read_manifest, swap_manifest
 from storage.parquet import pack
@@ -94,18 +95,30 @@ async def test_a_version_that_is_written_late_does_not_come_back(lake: Lake) -> 
     assert seen(lake) == {"doc_1": (3, Decimal(3))}
 
 
-async def test_what_was_replaced_stays_for_its_grace_time(lake: Lake) -> None:
+async def test_a_small_file_goes_with_its_compaction_and_a_replaced_part_after_its_grace_time(lake: Lake) -> None:
     await save(lake, of_month("doc_1", "2026-11", "1"))
     compact(lake.of("acme"), now=NOW)
     await save(lake, of_month("doc_1", "2026-11", "2"), version=2)
     compact(lake.of("acme"), now=NOW)
     tenant = lake.of("acme")
-    assert tidy(tenant, now=NOW + dt.timedelta(hours=23), grace=GRACE) == 0
-    assert tidy(tenant, now=LATER, grace=GRACE) == 3  # two small files and the first part
     assert saved_in(tenant, "parquet") == []
+    assert tidy(tenant, now=NOW + dt.timedelta(hours=23), grace=GRACE) == 0
+    assert tidy(tenant, now=LATER, grace=GRACE) == 1
     assert read_manifest(tenant).manifest.retired == ()
     assert seen(lake) == {"doc_1": (2, Decimal(2))}
     assert tidy(tenant, now=LATER, grace=GRACE) == 0
+
+
+async def test_a_small_file_whose_document_is_compacted_already_is_deleted_without_another_manifest(lake: Lake) -> None:
+    tenant = lake.of("acme")
+    await save(lake, of_month("doc_1", "2026-11", "2"), version=2)
+    compact(tenant, now=NOW)
+    before = read_manifest(tenant)
+    for version in (1, 2):  # a writer that was late, and a round that was killed after its swap
+        await save(lake, of_month("doc_1", "2026-11", str(version)), version)
+    assert compact(tenant, now=NOW).files == 2
+    assert (saved_in(tenant, "parquet"), read_manifest(tenant)) == ([], before)
+    assert seen(lake) == {"doc_1": (2, Decimal(2))}
 
 
 async def test_full_parts_are_left_alone(local: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,21 +170,20 @@ async def test_tenants_do_not_see_each_other(lake: Lake) -> None:
 
 async def test_files_of_earlier_releases_are_read_and_compacted(local: Lake) -> None:
     file = await save(local, of_month("doc_1", "2026-11", "7"))
-    new = local.root / file.path
-    old = pq.read_table(new).drop_columns(["version", "saved_at", "status", "readers", "model", "fields"])
+    path = local.root / file.path
+    old = pq.read_table(path).drop_columns(["status", "readers", "model", "fields"])
     fields = pa.array(
         [[{"name": "total", "value": "7"}]], pa.list_(pa.struct([("name", pa.string()), ("value", pa.string())]))
     )
     old = old.append_column("fields", fields).replace_schema_metadata({"schema_version": "1"})
-    pq.write_table(old, new.with_name("doc_1.parquet"))
-    new.unlink()
+    pq.write_table(old, path)
     rows = "SELECT version, status, total, model, fields[1].value, fields[1].locked FROM invoices"
-    expected = [(0, None, Decimal(7), None, "7", None)]
+    expected = [(1, None, Decimal(7), None, "7", None)]
     assert ask(local, rows) == expected
     compact(local.of("acme"), now=NOW)
     assert ask(local, rows) == expected
-    await save(local, of_month("doc_1", "2026-11", "8"))
-    assert seen(local) == {"doc_1": (1, Decimal(8))}
+    await save(local, of_month("doc_1", "2026-11", "8"), version=2)
+    assert seen(local) == {"doc_1": (2, Decimal(8))}
 
 
 async def test_parts_of_an_earlier_shape_are_read_and_then_rewritten(local: Lake) -> None:
@@ -227,6 +239,34 @@ async def test_readers_beside_writers_and_compactions_never_miss_what_was_saved(
     tidying = work(lambda: suppressed(lambda: tidy(tenant, now=dt.datetime.now(dt.UTC), grace=GRACE)))
     await asyncio.gather(write(), work(read), work(read), compacting, tidying)
     read()
+
+
+class CompactedOnceListed:
+    """A tenant's folder that is compacted as soon as its small files are listed."""
+
+    def __init__(self, folder: Folder) -> None:
+        self._folder = folder
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._folder, name)
+
+    def sub(self, name: str) -> Folder:
+        return cast("Folder", CompactedOnceListed(self._folder.sub(name)))
+
+    def files(self, under: str = "") -> Iterator[FileInfo]:
+        found = list(self._folder.files(under))
+        compact(self._folder, now=NOW)
+        return iter(found)
+
+
+async def test_a_document_that_is_compacted_while_a_query_opens_is_seen_once(lake: Lake) -> None:
+    await save(lake, of_month("doc_1", "2026-11", "1"))
+    compact(lake.of("acme"), now=NOW)
+    await save(lake, of_month("doc_1", "2026-11", "2"), version=2)
+    await save(lake, of_month("doc_2", "2026-11", "5"))
+    meanwhile = Lake(cast("Folder", CompactedOnceListed(lake.folder)))
+    assert seen(meanwhile) == {"doc_1": (2, Decimal(2)), "doc_2": (1, Decimal(5))}
+    assert saved_in(lake.of("acme"), "parquet") == []
 
 
 def suppressed(act: Callable[[], object]) -> None:

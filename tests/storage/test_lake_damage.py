@@ -18,8 +18,8 @@ from storage.parquet import (
     SCHEMA,
     LakeFileDamaged,
     pack,
+    read_document,
     read_rows,
-    read_saved,
     read_versions,
 )
 from storage.querying import open_lake
@@ -82,7 +82,7 @@ async def test_whatever_byte_is_damaged_the_file_is_named_and_the_others_are_com
     [saved] = saved_in(tenant, "parquet")
     for position in range(0, len(data), STEP):
         tenant.write(path, flipped(data, position))
-        if is_named(lambda: read_saved(tenant, saved), path):
+        if is_named(lambda: read_document(tenant, saved.path, saved.document_id, saved.version), path):
             named += 1
             if named % 50 == 1:
                 await save(lake, of_month(f"doc_{position}x", "2026-11"))
@@ -134,7 +134,6 @@ async def test_a_folder_that_is_away_is_not_taken_for_a_damaged_file(
     lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await save(lake, of_month("doc_1", "2026-11"))
-    [saved] = saved_in(lake.of("acme"), "parquet")
 
     def away(*_: object) -> bytes:
         raise OSError(5, "Input/output error")
@@ -142,7 +141,7 @@ async def test_a_folder_that_is_away_is_not_taken_for_a_damaged_file(
     monkeypatch.setattr("storage.folders.LocalFolder.read", away)
     monkeypatch.setattr("storage.folders.LocalFolder.open", away)
     with pytest.raises(OSError, match="Input/output error"):
-        read_saved(lake.of("acme"), saved)
+        read_document(lake.of("acme"), "x", "doc_1", 1)
     with pytest.raises(OSError, match="Input/output error"):
         read_versions(lake.of("acme"), "x")
 

@@ -16,7 +16,7 @@ from storage.lake import Lake
 from storage.lake_versions import LakeVersion
 from storage.manifest import ManifestDamaged
 from storage.parquet import LakeFileDamaged
-from storage.querying import NotAQuery, open_lake, rows_of
+from storage.querying import NotALake, NotAQuery, open_lake, rows_of
 from tests.s3 import Bucket
 from tests.storage.lakes import NOW, ask, of_month, save
 
@@ -97,6 +97,18 @@ def test_a_manifest_that_is_none_is_named(lake: Lake) -> None:
     lake.of("acme").write("compacted/manifest.json", b"[]")
     with pytest.raises(ManifestDamaged, match=r"compacted/manifest\.json is no manifest that Docrail wrote"):
         open_lake(lake)
+
+
+def test_a_folder_without_saved_documents_is_refused_by_name(tmp_path: Path) -> None:
+    (tmp_path / "photos").mkdir()
+    with pytest.raises(NotALake, match=f"{tmp_path} holds no saved documents: check DOCRAIL_STORE"):
+        open_lake(Lake(tmp_path))
+
+
+def test_a_tenant_without_saved_documents_is_named(lake: Lake) -> None:
+    with pytest.raises(NotALake, match=r"holds no saved documents of globex, initech"):
+        open_lake(lake, ["globex", "initech"])
+    assert list(rows_of(open_lake(lake, ["acme", "globex"]).ask("SELECT count(*) FROM invoices"))) == [(2,)]
 
 
 async def test_a_small_file_that_is_none_is_told(lake: Lake) -> None:
