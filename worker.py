@@ -33,6 +33,8 @@ from activities.secret_store import SecretStore
 from activities.sla import sla_activity
 from activities.tools import GeminiAccess, Outside, Tools
 from activities.values import value_activities
+from operations.app import App
+from operations.background import background_activities
 from operations.connection import connect, find_connection, told_away
 from operations.draining import working
 from operations.engine import engine_errors
@@ -43,9 +45,9 @@ from storage.db import open_pool
 from storage.lake import Lake
 from storage.renewal import BLOBS, VALUES, turns_in
 from storage.values import ValueStore
+from workflows.background import BackgroundTasks
 from workflows.chunk import Chunk
 from workflows.contract import tag_queue
-from workflows.filing import LakeFiling
 from workflows.maintenance import Maintenance
 from workflows.run import Run
 from workflows.sla import SlaWatch
@@ -77,7 +79,7 @@ def build_workers(client: Client, settings: Settings, tools: Tools) -> list[Work
     main = assemble_worker(
         client,
         settings.task_queue,
-        workflows=[Run, Chunk, Maintenance, SlaWatch, LakeFiling],
+        workflows=[Run, Chunk, Maintenance, SlaWatch, BackgroundTasks],
         activities=[
             *activities,
             *review_activities(tools),
@@ -86,6 +88,7 @@ def build_workers(client: Client, settings: Settings, tools: Tools) -> list[Work
             overdue_activity(tools),
             sla_activity(tools),
             filing_activity(tools),
+            *background_activities(app_of(client, settings, tools)),
             *maintenance_activities(tools),
         ],
         sandboxed=settings.sandboxed,
@@ -104,6 +107,24 @@ def build_workers(client: Client, settings: Settings, tools: Tools) -> list[Work
         for tag in settings.served_tags
     ]
     return [main, *tagged]
+
+
+def app_of(client: Client, settings: Settings, tools: Tools) -> App:
+    """Return what operations work with, of the worker's own resources."""
+    return App(
+        db=tools.db,
+        temporal=client,
+        blobs=tools.blobs,
+        values=tools.values,
+        catalogue=load_catalogue(),
+        task_queue=settings.task_queue,
+        resource_limits=settings.resource_limits,
+        temporal_ui_url=settings.temporal_ui_url,
+        max_upload_bytes=settings.max_upload_bytes,
+        callback_keys=settings.callback_keys,
+        four_eyes_above=tools.four_eyes_above,
+        reader=tools.reader,
+    )
 
 
 def deployment_of(settings: Settings) -> WorkerDeploymentConfig | None:

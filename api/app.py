@@ -1,9 +1,8 @@
-"""Root of the API: opens what operations need, puts the routes together, keeps house beside them."""
+"""Root of the API: opens what operations need and puts the routes together."""
 
 import asyncio
 import contextlib
-import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 
 import asyncpg
 from fastapi import Depends, FastAPI
@@ -42,25 +41,16 @@ from api.metrics import RequestMetrics
 from api.parameters import only_known
 from operations.app import App
 from operations.connection import Connection, find_connection
-from operations.definitions import publish_shipped
-from operations.documents import start_waiting_documents
 from operations.engine import open_client
-from operations.filing import file_what_was_reviewed
 from operations.originals import Drawings
-from operations.review_answers import answer_waiting_runs
 from settings import Settings
 from storage.blobs import BlobStore
 from storage.db import open_pool
 from storage.renewal import BLOBS, VALUES, turns_in
-from storage.unseen import note_unseen
 from storage.values import ValueStore
 
 VERSION = "1"
 """Of the HTTP interface, as in `/v1`."""
-
-RETRY_SECONDS = 1.0
-SWEEP_SECONDS = 15.0
-"""How often documents are looked for whose upload was cut short."""
 
 CLOSE_SECONDS = 5.0
 
@@ -88,8 +78,6 @@ ROUTERS = (
 FOR_STRANGERS = (callbacks, health, metrics)
 """Called by what we do not know, which may add parameters of its own."""
 
-log = logging.getLogger(__name__)
-
 
 def create_app(settings: Settings) -> FastAPI:
     """Return the API. It answers at once; `/readyz` tells which of its services are still missing.
@@ -104,12 +92,7 @@ def create_app(settings: Settings) -> FastAPI:
     async def lifespan(api: FastAPI) -> AsyncIterator[None]:
         async with open_app(settings, connection) as app:
             api.state.app, api.state.drawings = app, Drawings()
-            house = asyncio.create_task(keep_house(app))
-            try:
-                yield
-            finally:
-                house.cancel()
-                await asyncio.wait([house])
+            yield
 
     api = FastAPI(
         title="Docrail",
@@ -157,35 +140,6 @@ async def open_app(settings: Settings, connection: Connection) -> AsyncIterator[
     finally:
         await reader.close()
         await _close(pool)
-
-
-async def keep_house(app: App) -> None:
-    """Publish what is shipped as soon as PostgreSQL is there; end what others began and left, again and again."""
-    published = False
-    noted_until: str | None = ""
-
-    async def note_documents_unseen(app: App) -> None:
-        nonlocal noted_until
-        if noted_until is not None:
-            noted_until = await note_unseen(app.db, noted_until)
-
-    while True:
-        published = published or await _survives(publish_shipped, app)
-        await _survives(start_waiting_documents, app)
-        await _survives(answer_waiting_runs, app)
-        await _survives(file_what_was_reviewed, app)
-        await _survives(note_documents_unseen, app)
-        await asyncio.sleep(SWEEP_SECONDS if published and noted_until is None else RETRY_SECONDS)
-
-
-async def _survives(work: Callable[[App], Awaitable[object]], app: App) -> bool:
-    """Tell whether `work` was done. Whatever stops it is logged and tried again: nobody waits for the answer."""
-    try:
-        await work(app)
-    except Exception as error:  # noqa: BLE001 - housekeeping must outlive every outage and every bad row
-        log.warning("%s: %r; trying again", work.__name__, error)
-        return False
-    return True
 
 
 async def _close(pool: asyncpg.Pool) -> None:
