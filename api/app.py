@@ -2,7 +2,9 @@
 
 import asyncio
 import contextlib
+import operator
 from collections.abc import AsyncIterator
+from typing import Any
 
 import asyncpg
 from fastapi import Depends, FastAPI
@@ -34,6 +36,7 @@ from api import (
     waits,
     workflow,
 )
+from api.descriptions import describe
 from api.docs import add_docs
 from api.errors import register
 from api.limits import BodyLimit
@@ -102,6 +105,7 @@ def create_app(settings: Settings) -> FastAPI:
         docs_url=None,  # the framework's own pages load their scripts from elsewhere
         redoc_url=None,
         swagger_ui_oauth2_redirect_url=None,
+        generate_unique_id_function=operator.attrgetter("name"),  # operation ids outlive a change of path
     )
     api.state.registry = CollectorRegistry()
     api.state.trust_names = settings.trust_names
@@ -111,6 +115,12 @@ def create_app(settings: Settings) -> FastAPI:
     for module in FOR_STRANGERS:
         api.include_router(module.router)
     add_docs(api)
+    generate = api.openapi
+
+    def openapi() -> dict[str, Any]:
+        return describe(generate())
+
+    api.openapi = openapi  # type: ignore[method-assign]  # as FastAPI documents it
     api.add_middleware(BodyLimit, max_upload_bytes=settings.max_upload_bytes)
     api.add_middleware(RequestMetrics, registry=api.state.registry)
     return api
