@@ -37,6 +37,8 @@ from activities.sla import sla_activity
 from activities.tools import GeminiAccess, Outside, Tools
 from activities.values import value_activities
 from docrail.handlers import Catalogue
+from operations.app import App
+from operations.background import background_activities
 from operations.connection import connect, find_connection, told_away
 from operations.draining import working
 from operations.engine import engine_errors
@@ -47,9 +49,9 @@ from storage.db import open_pool
 from storage.lake import Lake
 from storage.renewal import BLOBS, VALUES, turns_in
 from storage.values import ValueStore
+from workflows.background import BackgroundTasks
 from workflows.chunk import Chunk
 from workflows.contract import tag_queue
-from workflows.filing import LakeFiling
 from workflows.maintenance import Maintenance
 from workflows.run import Run
 from workflows.sla import SlaWatch
@@ -77,14 +79,19 @@ ACTIVITY_SLOTS = 100
 
 def build_workers(client: Client, settings: Settings, tools: Tools) -> list[Worker]:
     """Return a worker for every workflow and handler, and one for each resource tag that the settings let it serve."""
-    activities = handler_activities(load_catalogue(settings.handlers), tools)
+    catalogue = load_catalogue(settings.handlers)
+    activities = handler_activities(catalogue, tools)
     grace = settings.graceful_shutdown_seconds
     deployment = deployment_of(settings)
     main = assemble_worker(
         client,
         settings.task_queue,
-        workflows=[Run, Chunk, Maintenance, SlaWatch, LakeFiling],
-        activities=[*activities, *internal_activities(tools)],
+        workflows=[Run, Chunk, Maintenance, SlaWatch, BackgroundTasks],
+        activities=[
+            *activities,
+            *internal_activities(tools),
+            *background_activities(app_of(client, settings, tools, catalogue)),
+        ],
         sandboxed=settings.sandboxed,
         graceful_shutdown_seconds=grace,
         deployment=deployment,
@@ -128,6 +135,24 @@ def internal_activities(tools: Tools) -> list[Callable[..., Any]]:
         filing_activity(tools),
         *maintenance_activities(tools),
     ]
+
+
+def app_of(client: Client, settings: Settings, tools: Tools, catalogue: Catalogue) -> App:
+    """Return what operations work with, of the worker's own resources."""
+    return App(
+        db=tools.db,
+        temporal=client,
+        blobs=tools.blobs,
+        values=tools.values,
+        catalogue=catalogue,
+        task_queue=settings.task_queue,
+        resource_limits=settings.resource_limits,
+        temporal_ui_url=settings.temporal_ui_url,
+        max_upload_bytes=settings.max_upload_bytes,
+        callback_keys=settings.callback_keys,
+        four_eyes_above=tools.four_eyes_above,
+        reader=tools.reader,
+    )
 
 
 def deployment_of(settings: Settings) -> WorkerDeploymentConfig | None:

@@ -7,6 +7,7 @@ person has seen it.
 import asyncio
 import datetime as dt
 import logging
+import time
 from collections.abc import Awaitable, Callable
 
 from temporalio import activity
@@ -19,19 +20,22 @@ from storage.lake_versions import load_version
 AT_ONCE = 8
 """Documents that are filed at the same time: a worker has runs to care for too."""
 
+SWEEP_SECONDS = 60.0
+
 log = logging.getLogger(__name__)
 
 
 def filing_activity(tools: Tools) -> Callable[[], Awaitable[int]]:
     """Return the activity. Safe to repeat, and to stop anywhere: the same state is the same version, the same bytes.
 
-    A document that cannot be written holds up no other: it is told of at the end, as OSError (disk full, S3 away).
+    No batch begins after SWEEP_SECONDS: the next round goes on. A document that cannot be written holds up no other:
+    the failure is raised at the end, as OSError (disk full, S3 unavailable).
     """
 
     @activity.defn(name="file_reviewed")
     async def file_reviewed() -> int:
-        filed, failed, last = 0, list[OSError](), None
-        while some := await load_unfiled(tools.db, limit=AT_ONCE, after=last):
+        filed, failed, last, until = 0, list[OSError](), None, time.monotonic() + SWEEP_SECONDS
+        while time.monotonic() < until and (some := await load_unfiled(tools.db, limit=AT_ONCE, after=last)):
             activity.heartbeat()
             for outcome in await asyncio.gather(*(_file(tools, each) for each in some)):
                 if isinstance(outcome, OSError):

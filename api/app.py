@@ -1,9 +1,10 @@
-"""Root of the API: opens what operations need, puts the routes together, keeps house beside them."""
+"""Root of the API: opens what operations need and puts the routes together."""
 
 import asyncio
 import contextlib
-import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+import operator
+from collections.abc import AsyncIterator
+from typing import Any
 
 import asyncpg
 from fastapi import Depends, FastAPI
@@ -35,6 +36,7 @@ from api import (
     waits,
     workflow,
 )
+from api.descriptions import describe
 from api.docs import add_docs
 from api.errors import register
 from api.limits import BodyLimit
@@ -42,12 +44,8 @@ from api.metrics import RequestMetrics
 from api.parameters import only_known
 from operations.app import App
 from operations.connection import Connection, find_connection
-from operations.definitions import publish_shipped
-from operations.documents import start_waiting_documents
 from operations.engine import open_client
-from operations.filing import file_what_was_reviewed
 from operations.originals import Drawings
-from operations.review_answers import answer_waiting_runs
 from settings import Settings
 from storage.blobs import BlobStore
 from storage.db import open_pool
@@ -56,10 +54,6 @@ from storage.values import ValueStore
 
 VERSION = "1"
 """Of the HTTP interface, as in `/v1`."""
-
-RETRY_SECONDS = 1.0
-SWEEP_SECONDS = 15.0
-"""How often documents are looked for whose upload was cut short."""
 
 CLOSE_SECONDS = 5.0
 
@@ -87,8 +81,6 @@ ROUTERS = (
 FOR_STRANGERS = (callbacks, health, metrics)
 """Called by what we do not know, which may add parameters of its own."""
 
-log = logging.getLogger(__name__)
-
 
 def create_app(settings: Settings) -> FastAPI:
     """Return the API. It answers at once; `/readyz` tells which of its services are still missing.
@@ -103,12 +95,7 @@ def create_app(settings: Settings) -> FastAPI:
     async def lifespan(api: FastAPI) -> AsyncIterator[None]:
         async with open_app(settings, connection) as app:
             api.state.app, api.state.drawings = app, Drawings()
-            house = asyncio.create_task(keep_house(app))
-            try:
-                yield
-            finally:
-                house.cancel()
-                await asyncio.wait([house])
+            yield
 
     api = FastAPI(
         title="Docrail",
@@ -118,6 +105,7 @@ def create_app(settings: Settings) -> FastAPI:
         docs_url=None,  # the framework's own pages load their scripts from elsewhere
         redoc_url=None,
         swagger_ui_oauth2_redirect_url=None,
+        generate_unique_id_function=operator.attrgetter("name"),  # operation ids outlive a change of path
     )
     api.state.registry = CollectorRegistry()
     api.state.trust_names = settings.trust_names
@@ -127,6 +115,12 @@ def create_app(settings: Settings) -> FastAPI:
     for module in FOR_STRANGERS:
         api.include_router(module.router)
     add_docs(api)
+    generate = api.openapi
+
+    def openapi() -> dict[str, Any]:
+        return describe(generate())
+
+    api.openapi = openapi  # type: ignore[method-assign]  # as FastAPI documents it
     api.add_middleware(BodyLimit, max_upload_bytes=settings.max_upload_bytes)
     api.add_middleware(RequestMetrics, registry=api.state.registry)
     return api
@@ -156,27 +150,6 @@ async def open_app(settings: Settings, connection: Connection) -> AsyncIterator[
     finally:
         await reader.close()
         await _close(pool)
-
-
-async def keep_house(app: App) -> None:
-    """Publish what is shipped as soon as PostgreSQL is there; end what others began and left, again and again."""
-    published = False
-    while True:
-        published = published or await _survives(publish_shipped, app)
-        await _survives(start_waiting_documents, app)
-        await _survives(answer_waiting_runs, app)
-        await _survives(file_what_was_reviewed, app)
-        await asyncio.sleep(SWEEP_SECONDS if published else RETRY_SECONDS)
-
-
-async def _survives(work: Callable[[App], Awaitable[object]], app: App) -> bool:
-    """Tell whether `work` was done. Whatever stops it is logged and tried again: nobody waits for the answer."""
-    try:
-        await work(app)
-    except Exception as error:  # noqa: BLE001 - housekeeping must outlive every outage and every bad row
-        log.warning("%s: %r; trying again", work.__name__, error)
-        return False
-    return True
 
 
 async def _close(pool: asyncpg.Pool) -> None:

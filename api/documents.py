@@ -49,8 +49,12 @@ async def upload_document(
     response: Response,
     *,
     file: Annotated[UploadFile, File(description="the document; its type is told by its bytes, not by its name")],
-    sla_hours: Annotated[int, Form(ge=1, le=8760, description="hours until it must be decided")] = DEFAULT_SLA_HOURS,
-    source: Annotated[str, Form(max_length=100, description="where it comes from, for routing rules")] = "",
+    sla_hours: Annotated[
+        int, Form(ge=1, le=8760, description="hours until it must be decided", examples=[24])
+    ] = DEFAULT_SLA_HOURS,
+    source: Annotated[
+        str, Form(max_length=100, description="where it comes from, for routing rules", examples=["email"])
+    ] = "",
     definition: Annotated[
         str | None,
         Form(max_length=200, description="`ID`, `ID@VERSION` or `ID@ALIAS`; by default by the routing rules"),

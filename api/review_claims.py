@@ -42,7 +42,7 @@ class NextOut(BaseModel):
 class NextIn(BaseModel):
     """Which items may be handed out."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"queue": "payments"}]})
 
     queue: str | None = Field(default=None, max_length=64, pattern=ID_PATTERN)
     kind: Literal["document", "step"] | None = None
@@ -52,7 +52,7 @@ class NextIn(BaseModel):
 class TokenIn(BaseModel):
     """The caller's claim."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"token": 3}]})
 
     token: Token
 
@@ -66,7 +66,7 @@ class RenewedOut(BaseModel):
 class ReleaseIn(BaseModel):
     """The caller's claim; who operates needs none to take an item from others."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"token": 3}]})
 
     token: Token | None = None
 
@@ -74,11 +74,18 @@ class ReleaseIn(BaseModel):
 class AssignIn(ReleaseIn):
     """Who is to get the item."""
 
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"to": "bob", "token": 3}]})
+
     to: Who
 
 
 class PostponeIn(TokenIn):
     """Until when the item is to lie, and why."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={"examples": [{"token": 3, "until": "2026-11-30T09:00:00Z", "why": "the vendor was asked"}]},
+    )
 
     until: Time = Field(examples=["2026-11-30T09:00:00Z"])
     why: Text = ""

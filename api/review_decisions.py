@@ -15,6 +15,7 @@ from operations import audit, review_decisions
 from operations.errors import AlreadyDecided, ClaimLost, DecisionOutdated, MayNotDecide, NotFound, WrongState
 from operations.review_decisions import MOST_AT_ONCE, Outcome, Verdict
 
+EXAMPLE_DIGEST = "7d865e959b2466918c9863afca942d0fb89d7c9ac0c99bafc3749504ded97730"
 Digest = Annotated[
     str, Field(pattern="^[0-9a-f]{64}$", description="of what was shown: the document's fields say it, and each item")
 ]
@@ -26,7 +27,10 @@ router = APIRouter(prefix="/v1/reviews", tags=["reviews"])
 class VerdictIn(BaseModel):
     """A decision, with the caller's claim and the digest of what they were shown."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={"examples": [{"token": 3, "digest": EXAMPLE_DIGEST, "why": "the deposit is in it"}]},
+    )
 
     token: Token
     digest: Digest
@@ -50,7 +54,7 @@ class DocumentDecisionOut(BaseModel):
 class ReopenIn(BaseModel):
     """Why the decision does not stand."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"why": "paid twice"}]})
 
     why: Text = Field(min_length=1)
 
@@ -67,7 +71,12 @@ class ShownIn(BaseModel):
 class BulkApprovalIn(BaseModel):
     """The items to approve."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [{"items": [{"review_id": "rev_0f9c6c4b3a2d4e5f8a7b6c5d4e", "digest": EXAMPLE_DIGEST}]}]
+        },
+    )
 
     items: list[ShownIn] = Field(min_length=1, max_length=MOST_AT_ONCE)
 

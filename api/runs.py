@@ -73,7 +73,7 @@ class RunOut(RunReport):
 
 
 class RunLineOut(BaseModel):
-    """One line of a list of runs."""
+    """One line of a list of runs, as the run's last attempt stands."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -85,6 +85,7 @@ class RunLineOut(BaseModel):
     started_at: dt.datetime
     ended_at: dt.datetime | None
     overdue: bool = Field(description="whether it had not ended within its definition's `deadline_seconds`")
+    attempts: int = Field(description="1, and one more for each retry, as far back as Temporal keeps them")
 
 
 class RunListOut(BaseModel):
@@ -140,7 +141,7 @@ class WhyIn(BaseModel):
 class AbortIn(BaseModel):
     """Why a run is ended early."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"reason": "sent twice"}]})
 
     reason: str = Field(default="aborted by an operator", min_length=1, max_length=500, pattern=r"^[^\x00]*$")
     force: bool = Field(
@@ -182,7 +183,7 @@ async def list_runs(
     limit: Limit = 100,
     after: After = None,
 ) -> RunListOut:
-    """List runs, newest first."""
+    """List runs, each once, newest first: those whose last attempt started last. `status` is their present one."""
     wanted = RunFilter(definition, document, status, overdue)
     page = await run_lists.list_runs(app, who, wanted, limit=limit, after=after)
     return RunListOut.model_validate(page)

@@ -73,13 +73,16 @@ def migrate(context: typer.Context) -> None:
     Brings the database of DOCRAIL_DATABASE_URL to the schema that this code expects, and registers the search
     attributes of runs in the namespace DOCRAIL_TEMPORAL_NAMESPACE at DOCRAIL_TEMPORAL_ADDRESS, or where Temporal's own
     configuration says. There it also sets the limits of DOCRAIL_RESOURCE_LIMITS that nobody has changed since, and the
-    schedule of DOCRAIL_MAINTENANCE_SCHEDULE. Safe to repeat, and to run by several at once.
+    schedule of DOCRAIL_MAINTENANCE_SCHEDULE. The shipped definitions are published for the default tenant. Safe to
+    repeat, and to run by several at once.
 
     Example: DOCRAIL_DATABASE_URL=postgresql://docrail@db/docrail docrail migrate
     """
     settings = context.obj()
+    publish_release = import_module("operations.definitions").publish_release
     try:
         applied = asyncio.run(apply_migrations(settings.database_url))
+        asyncio.run(publish_release(settings.database_url, settings.resource_limits))
     except (OSError, *DATABASE_ERRORS) as error:
         raise SystemExit(unreachable(error)) from None
     for name in applied:
@@ -118,7 +121,8 @@ async def _arrange(connection: Any, settings: Any) -> list[str]:
     applied = await rate_limits.apply_limits(connection, settings.task_queue, settings.resource_limits)
     scheduled = await maintenance.apply_schedule(connection, settings.task_queue, settings.maintenance_schedule)
     watched = await import_module("operations.sla_schedule").apply_sla_schedule(connection, settings.task_queue)
-    return list(filter(None, [*map(rate_limits.told, applied), scheduled, watched]))
+    tasks = await import_module("operations.sla_schedule").apply_background_schedule(connection, settings.task_queue)
+    return list(filter(None, [*map(rate_limits.told, applied), scheduled, watched, tasks]))
 
 
 def _connection(settings: Any) -> Any:

@@ -142,10 +142,18 @@ async def _start_servers(
     cleanup.push_async_callback(postgres.stop)
     applied = await migrate(postgres.dsn)
     report(f"migrated the database: {', '.join(applied)}" if applied else "the database is up to date")
+    await _publish(postgres.dsn)
     report("starting Temporal")
     temporal = await start_temporal(options.data_dir, options.temporal_port, options.ui_port, report=report)
     cleanup.push_async_callback(temporal.process.stop)
     return postgres, temporal
+
+
+async def _publish(dsn: str) -> None:
+    from operations.definitions import publish_release  # noqa: PLC0415  # `docrail --help` loads this module too
+    from settings import Settings  # noqa: PLC0415
+
+    await publish_release(dsn, Settings().resource_limits)
 
 
 def _environment(

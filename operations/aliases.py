@@ -9,7 +9,7 @@ from asyncpg.pool import PoolConnectionProxy
 from dag.aliases import ALIAS_RULE, CANARY, STABLE, Aliases, Move, MoveKind, Target, is_alias, move_alias, moved, undo
 from dag.definition import is_id
 from dag.inputs import InputProblem
-from operations.app import App
+from operations.app import App, Registry
 from operations.errors import InvalidInput, NotFound, NothingToUndo
 from operations.principal import Principal
 from storage import aliases as stored_aliases
@@ -99,7 +99,7 @@ async def list_moves(
 
 
 async def promote(
-    app: App, principal: Principal, definition_id: str, version: int, *, only_first: bool, reason: str = ""
+    app: Registry, principal: Principal, definition_id: str, version: int, *, only_first: bool, reason: str = ""
 ) -> Aliases:
     """Let `stable` name a version that was just published, and return all aliases.
 
@@ -143,7 +143,7 @@ async def _rule_for(connection: PoolConnectionProxy, principal: Principal, ref: 
 
 @asynccontextmanager
 async def _changing(
-    app: App, principal: Principal, definition_id: str
+    app: Registry, principal: Principal, definition_id: str
 ) -> AsyncIterator[tuple[PoolConnectionProxy, Mapping[str, Target]]]:
     """Give a transaction in which nobody else moves the definition's aliases, and what they name. Raises: NotFound."""
     async with transaction(app.db) as connection:

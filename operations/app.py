@@ -3,15 +3,32 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import Protocol
 
 import asyncpg
 from temporalio.client import Client
 
 from activities.callbacks import CallbackKeys
 from activities.reading import DocumentReader
-from docrail.handlers import Catalogue
+from docrail.handlers import Catalogue, Handler
 from storage.blobs import BlobStore
 from storage.values import ValueStore
+
+
+class Registry(Protocol):
+    """What definitions are checked against and published to. An `App` is one."""
+
+    @property
+    def db(self) -> asyncpg.Pool:
+        """The pool of the database."""
+
+    @property
+    def catalogue(self) -> Mapping[str, Handler]:
+        """The handlers that a definition may name."""
+
+    @property
+    def resource_limits(self) -> Mapping[str, float]:
+        """Uses a second by resource tag."""
 
 
 @dataclass(frozen=True, slots=True)

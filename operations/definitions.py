@@ -8,6 +8,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import asyncpg
+
+from activities.registry import Handler, load_catalogue
 from dag.aliases import STABLE, Aliases, Ref, parse_ref, version_for
 from dag.checks.nested import ALL_PUBLISHED, Unpublished, nested_refs
 from dag.checks.suggestions import closest
@@ -19,13 +22,14 @@ from dag.schema import definition_schema
 from dag.validate import validate
 from dag.values import Json, digest
 from operations.aliases import load_aliases, promote
-from operations.app import App
+from operations.app import App, Registry
 from operations.errors import Damaged, InvalidDefinition, InvalidInput, NotFound
 from operations.principal import DEFAULT_TENANT, Principal, system_principal
 from operations.source import check_definition
 from operations.trials import require_passed
 from storage import aliases as stored_aliases
 from storage import definitions as stored_definitions
+from storage.db import open_pool
 from storage.definitions import DamagedDefinition, DefinitionLine, StoredDefinition
 
 SHIPPED = Path(__file__).resolve().parent.parent / "definitions"
@@ -41,6 +45,15 @@ MOST_SUGGESTED = 500
 """Definitions looked at for "did you mean": nobody has more by hand."""
 
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Release:
+    """The registry that a release is published to before any API runs."""
+
+    db: asyncpg.Pool
+    catalogue: Mapping[str, Handler]
+    resource_limits: Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +93,7 @@ class Comparison:
 
 
 async def find_problems(
-    app: App, principal: Principal, body: DefinitionBody
+    app: Registry, principal: Principal, body: DefinitionBody
 ) -> tuple[Definition | None, list[Problem]]:
     """Return the definition, None if there is an error, and everything to tell about it."""
     definition, problems = await _validated(app, body)
@@ -91,14 +104,14 @@ async def find_problems(
     return await _validated(app, body, Unpublished(unpublished, await load_known_ids(app, principal)))
 
 
-async def load_known_ids(app: App, principal: Principal) -> list[str]:
+async def load_known_ids(app: Registry, principal: Principal) -> list[str]:
     """Return the ids that the tenant has published, the first MOST_SUGGESTED: one of them may be meant by a slip."""
     found = await stored_definitions.list_definitions(app.db, principal.tenant_id, limit=MOST_SUGGESTED)
     return [line.definition_id for line in found]
 
 
 async def _validated(
-    app: App, body: DefinitionBody, unpublished: Unpublished = ALL_PUBLISHED
+    app: Registry, body: DefinitionBody, unpublished: Unpublished = ALL_PUBLISHED
 ) -> tuple[Definition | None, list[Problem]]:
     # In a thread: a definition near the size limits takes long enough to be felt by every other request.
     known = (app.catalogue, app.resource_limits, unpublished)
@@ -107,7 +120,7 @@ async def _validated(
     return await asyncio.to_thread(validate, body, None, *known)
 
 
-async def check(app: App, principal: Principal, body: DefinitionBody) -> tuple[Definition, tuple[Problem, ...]]:
+async def check(app: Registry, principal: Principal, body: DefinitionBody) -> tuple[Definition, tuple[Problem, ...]]:
     """Return the definition and its warnings. Raises: InvalidDefinition."""
     definition, problems = await find_problems(app, principal, body)
     if definition is None:
@@ -116,7 +129,7 @@ async def check(app: App, principal: Principal, body: DefinitionBody) -> tuple[D
 
 
 async def publish(
-    app: App,
+    app: Registry,
     principal: Principal,
     body: DefinitionBody,
     *,
@@ -214,7 +227,7 @@ async def schema(app: App) -> dict[str, Json]:
     return await asyncio.to_thread(definition_schema, app.catalogue)
 
 
-async def publish_shipped(app: App) -> list[StoredDefinition]:
+async def publish_shipped(app: Registry) -> list[StoredDefinition]:
     """Publish the definitions that come with Docrail for the default tenant. Doing it again changes nothing.
 
     `stable` follows a new release only where a release put it: once a person moved it, it is theirs.
@@ -224,12 +237,21 @@ async def publish_shipped(app: App) -> list[StoredDefinition]:
     return [await _publish_shipped(app, owner, text) for text in texts]
 
 
+async def publish_release(database_url: str, resource_limits: Mapping[str, float]) -> list[StoredDefinition]:
+    """Publish the shipped definitions to the database at `database_url`. Raises: as asyncpg does, InvalidDefinition."""
+    pool = await open_pool(database_url, min_size=1, max_size=1)
+    try:
+        return await publish_shipped(_Release(pool, load_catalogue(), resource_limits))
+    finally:
+        await pool.close()
+
+
 def shipped_files() -> list[Path]:
     """Return the files of the definitions that come with Docrail, by name. A file's stem is its definition's id."""
     return sorted(SHIPPED.glob("*.yaml"))
 
 
-async def _publish_shipped(app: App, owner: Principal, text: str) -> StoredDefinition:
+async def _publish_shipped(app: Registry, owner: Principal, text: str) -> StoredDefinition:
     published = await publish(app, owner, text, promoted=False)
     stored, stable = published.stored, published.aliases.get(STABLE)
     if stable is None or stable.version == stored.version:

@@ -3,6 +3,7 @@
 import hashlib
 import logging
 import re
+import time
 import uuid
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
@@ -37,6 +38,8 @@ GRACE_SECONDS = 30.0
 """How long an upload may take from its row to its run before the sweep does it in its place. Both is harmless."""
 
 SWEEP_BATCH = 100
+SWEEP_SECONDS = 30.0
+"""After this a sweep begins no more documents: the next one, a minute later, goes on."""
 
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
 """Control characters, and those that turn the direction of text so that `fdp.exe` reads as `exe.pdf`."""
@@ -105,10 +108,12 @@ async def show_document(app: App, principal: Principal, document_id: str) -> Doc
 async def start_waiting_documents(app: App, *, older_than_seconds: float = GRACE_SECONDS) -> int:
     """Start the runs of documents, of all tenants, whose upload was cut short, and return how many.
 
-    Raises: Unavailable.
+    No batch begins after SWEEP_SECONDS. Raises: Unavailable.
     """
-    started, last = 0, None
-    while batch := await load_unstarted(app.db, older_than_seconds=older_than_seconds, limit=SWEEP_BATCH, after=last):
+    started, last, until = 0, None, time.monotonic() + SWEEP_SECONDS
+    while time.monotonic() < until and (
+        batch := await load_unstarted(app.db, older_than_seconds=older_than_seconds, limit=SWEEP_BATCH, after=last)
+    ):
         started += sum([await _start_waiting(app, document) for document in batch])
         last = batch[-1]  # what cannot be started is passed by: it is the next sweep's, and holds up nobody else's
     return started

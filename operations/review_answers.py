@@ -25,7 +25,7 @@ GRACE_SECONDS = 10.0
 
 SWEEP_BATCH = 100
 SWEEP_SECONDS = 30.0
-"""After this a sweep begins no more: the API keeps other house too, and a run that nobody works on takes 10 s."""
+"""After this a sweep begins no more: the next one goes on. A run without a worker takes 10 s."""
 
 AT_ONCE = 10
 

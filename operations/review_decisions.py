@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dag.inputs import InputProblem, MisfitError, check_answer
-from dag.values import Json
 from invoices.model import InvoiceData
 from invoices.reviewing import review_reasons, shown_digest, why_two_approvals
 from operations.app import App
@@ -25,13 +24,13 @@ from operations.errors import (
 from operations.principal import Principal
 from operations.review_answers import answer_runs, answer_runs_of_many
 from operations.review_items import check_second, document_of, judged, lock_held, lock_item, record
+from storage.approvals import answer_of, decide_document
 from storage.db import Database, transaction
 from storage.review_counts import DECISIONS, REVIEWED, SAMPLED, SECONDS, TOUCHED, count_review
 from storage.review_decisions import (
     Decision,
     load_forms,
     load_unanswered,
-    record_decision,
     record_first_approval,
     reopen_review,
 )
@@ -169,7 +168,7 @@ async def _is_decision_of(tx: Database, principal: Principal, review: Review, ve
     if review.decided_by != principal.name:
         return False
     content = await load_content(tx, review.tenant_id, review.review_id)
-    if content is None or content.decision != _answer(review.status, verdict.why):
+    if content is None or content.decision != answer_of(review.status, verdict.why):
         return False
     return shown_digest(await judged(tx, principal.tenant_id, document_of(review))) == verdict.digest
 
@@ -228,7 +227,7 @@ async def _decide(
     *,
     taught_vendor: str | None = None,
 ) -> None:
-    answer = _answer(status, why)
+    answer = answer_of(status, why)
     for form in await load_forms(tx, principal.tenant_id, review.review_id):
         try:
             check_answer(form, answer)
@@ -236,16 +235,11 @@ async def _decide(
             message = f"the run's form does not take the decision of a document, {answer}: {error}"
             raise InvalidInput([InputProblem("review_id", message)]) from None
     digest = shown_digest(invoice)
-    decision = Decision(status, answer, principal.name, digest, invoice, taught_vendor)
-    await record_decision(tx, principal.tenant_id, review.review_id, decision)
     await _count(tx, review, status)
     first = review.first_approval if status == APPROVED else None
     by = first["by"] if first and first["digest"] == digest else None
-    await record(tx, principal, review, status, digest=digest, why=why, first_approved_by=by)
-
-
-def _answer(status: str, why: str) -> dict[str, Json]:
-    return {"approved": status == APPROVED, "reason": why}
+    decision = Decision(status, answer, principal.name, digest, invoice, taught_vendor)
+    await decide_document(tx, review, decision, first_approved_by=by)
 
 
 async def _count(tx: Database, review: Review, status: str) -> None:

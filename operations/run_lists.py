@@ -2,6 +2,8 @@
 
 import datetime as dt
 import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from temporalio.client import WorkflowExecution
@@ -20,6 +22,15 @@ from workflows.contract import DEFINITION, DOCUMENT, OVERDUE, STATUS, TENANT, WO
 
 _SAFE_VALUE = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
 """What needs no quoting in a visibility query; no id of ours holds anything else."""
+
+_RUNS = f'WorkflowType = "{WORKFLOW_TYPE}" AND ExecutionStatus != "ContinuedAsNew"'
+"""Executions that are attempts of runs: the parts of one long attempt count as one."""
+
+IDS_AT_ONCE = 100
+"""Runs that one query compares: its text stays under 32 KiB."""
+
+MOST_PAGES = 10
+"""Pages of Temporal's that one page of ours is made of, if most of their executions were retried since."""
 
 _STATUS_FILTERS = {
     RunStatus.RUNNING: f'ExecutionStatus = "Running" AND ({STATUS.name} IS NULL OR {STATUS.name} = "running")',
@@ -45,7 +56,7 @@ class RunFilter:
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """One line of a list of runs. The list may be a moment behind a run."""
+    """One line of a list of runs, as the run's last attempt stands. The list may be a moment behind a run."""
 
     run_id: str
     definition_id: str
@@ -55,6 +66,8 @@ class RunSummary:
     started_at: dt.datetime
     ended_at: dt.datetime | None
     overdue: bool
+    attempts: int
+    """1, and one more for each retry, as far back as Temporal keeps them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +83,41 @@ class RunPage:
 async def list_runs(
     app: App, principal: Principal, wanted: RunFilter, *, limit: int = 100, after: str | None = None
 ) -> RunPage:
-    """Return a page of the tenant's runs. Raises: InvalidInput (a filter or `after` that never was), Unavailable."""
+    """Return a page of the tenant's runs, each once. Raises: InvalidInput (an unknown filter or `after`), Unavailable.
+
+    A run that was retried has an execution for each attempt: only the last one counts.
+    """
     query = _query(principal.tenant_id, wanted)
-    token = token_of(after, query)
-    pages = app.temporal.list_workflows(query, page_size=limit, next_page_token=token, rpc_timeout=RPC_TIMEOUT)
+    token, runs = token_of(after, query), list[RunSummary]()
     with engine_errors("after", after or ""):
-        await pages.fetch_next_page()
-        runs = [await _summary(execution) for execution in pages.current_page or ()]
+        for _ in range(MOST_PAGES):
+            size = limit - len(runs)
+            pages = app.temporal.list_workflows(query, page_size=size, next_page_token=token, rpc_timeout=RPC_TIMEOUT)
+            await pages.fetch_next_page()
+            runs += await _last_attempts(app, pages.current_page or ())
+            token = pages.next_page_token
+            if token is None or len(runs) == limit:
+                break
     unknown = [] if runs or after else await _unmatched(app, principal.tenant_id, wanted)
-    return RunPage(runs, after_of(pages.next_page_token, query), unknown)
+    return RunPage(runs, after_of(token, query), unknown)
+
+
+async def _last_attempts(app: App, found: Sequence[WorkflowExecution]) -> list[RunSummary]:
+    attempts: defaultdict[str, list[WorkflowExecution]] = defaultdict(list)
+    for ids in _batches([execution.id for execution in found]):
+        query = f"{_RUNS} AND WorkflowId IN ({', '.join(ids)})"
+        async for execution in app.temporal.list_workflows(query, rpc_timeout=RPC_TIMEOUT):
+            attempts[execution.id].append(execution)
+    return [
+        await _summary(execution, len(attempts[execution.id]))
+        for execution in found
+        if all(other.start_time <= execution.start_time for other in attempts[execution.id])
+    ]
+
+
+def _batches(ids: Sequence[str]) -> Iterator[list[str]]:
+    quoted = [f'"{id_}"' for id_ in dict.fromkeys(ids)]
+    return (quoted[at : at + IDS_AT_ONCE] for at in range(0, len(quoted), IDS_AT_ONCE))
 
 
 async def _unmatched(app: App, tenant_id: str, wanted: RunFilter) -> list[Unmatched]:
@@ -93,7 +132,7 @@ async def _unmatched(app: App, tenant_id: str, wanted: RunFilter) -> list[Unmatc
 
 
 def _query(tenant_id: str, wanted: RunFilter) -> str:
-    conditions = [f'WorkflowType = "{WORKFLOW_TYPE}"', f'{TENANT.name} = "{safe_value("tenant", tenant_id)}"']
+    conditions = [_RUNS, f'{TENANT.name} = "{safe_value("tenant", tenant_id)}"']
     if wanted.definition_id is not None:
         conditions.append(f'{DEFINITION.name} = "{safe_value("definition", wanted.definition_id)}"')
     if wanted.document_id is not None:
@@ -120,7 +159,7 @@ def _status_filter(status: RunStatus) -> str:
     return _STATUS_FILTERS[status]
 
 
-async def _summary(execution: WorkflowExecution) -> RunSummary:
+async def _summary(execution: WorkflowExecution, attempts: int) -> RunSummary:
     memo = await execution.memo()
     return RunSummary(
         run_id=run_id_of(execution.id),
@@ -131,4 +170,5 @@ async def _summary(execution: WorkflowExecution) -> RunSummary:
         started_at=execution.start_time,
         ended_at=execution.close_time,
         overdue=execution.typed_search_attributes.get(OVERDUE) is not None,
+        attempts=max(attempts, 1),
     )

@@ -6,7 +6,6 @@ import asyncpg
 
 from storage.db import Database, transaction
 
-ANY = "SELECT EXISTS (SELECT FROM reviews WHERE revision > filed_revision)"
 LOAD = """
 SELECT tenant_id, document_id, revision FROM reviews
  WHERE revision > filed_revision AND (tenant_id, document_id) > ($2, $3)
@@ -26,12 +25,6 @@ class Unfiled:
     tenant_id: str
     document_id: str
     revision: int
-
-
-async def is_anything_unfiled(db: Database) -> bool:
-    """Tell whether the lake has yet to be told of any document, of ALL tenants. Never for a caller."""
-    found: bool = await db.fetchval(ANY)
-    return found
 
 
 async def load_unfiled(db: Database, *, limit: int, after: Unfiled | None = None) -> list[Unfiled]:

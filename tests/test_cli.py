@@ -93,6 +93,7 @@ def test_migrate_says_what_it_applied_and_may_be_repeated(embedded: Servers) -> 
     first, again = docrail("migrate", **servers), docrail("migrate", **servers)
     assert first.returncode == again.returncode == 0, first.stderr
     assert "limited gemini_api to 10/s\nlimited database to 50/s\n" in first.stdout
+    assert "scheduled the background tasks: every minute\n" in first.stdout
     assert first.stdout.endswith("Temporal's namespace 'default' is up to date\n")
     assert again.stdout == "the database is up to date\nTemporal's namespace 'default' is up to date\n"
 

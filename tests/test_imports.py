@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 ROOTS = {"worker", "cli", "program", "api", "web"}
-READ_SETTINGS = {"worker", "program", "api", "web", "tests", "bench"}
+READ_SETTINGS = {"worker", "program", "api", "embedded", "web", "tests", "bench"}
 NOT_PURE = {"asyncio", "datetime", "logging", "os", "random", "threading", "time", "uuid"}
 HEAVY = {"cv2", "lxml", "onnxruntime", "pikepdf", "pyarrow", "pypdfium2", "rapidocr"}
 SERVERS = {"asyncpg", "embedded", "fastapi", "httpx", "prometheus_client", "rich", "storage", "temporalio", "uvicorn"}

@@ -5,9 +5,10 @@ from collections.abc import AsyncIterator
 import httpx
 import pytest
 
+from operations.definitions import publish_shipped
 from tests.api.service import Service, serve, serve_with_worker, settings_for
 from tests.postgres import migrated_database
-from tests.stack import Servers, eventually
+from tests.stack import Servers
 
 
 @pytest.fixture(scope="session")
@@ -27,11 +28,7 @@ async def service(embedded: Servers, dsn: str, tmp_path_factory: pytest.TempPath
 async def workerless(embedded: Servers, dsn: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Service]:
     settings = settings_for(embedded.temporal_address, dsn, tmp_path_factory.mktemp("workerless"))
     async with serve(settings) as served:
-
-        async def has_shipped() -> bool:
-            return (await served.http.get("/v1/definitions/invoice")).status_code == httpx.codes.OK
-
-        await eventually(has_shipped, "the API to have published what is shipped")
+        await publish_shipped(served.app)
         yield served
 
 

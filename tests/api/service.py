@@ -12,17 +12,21 @@ import httpx
 import uvicorn
 from fastapi import FastAPI, Header
 from temporalio.client import WorkflowExecutionStatus
+from temporalio.common import WorkflowIDConflictPolicy
 
 from api.app import create_app
 from api.auth import current_principal
 from dag.values import Json
 from operations.app import App
 from operations.connection import connect, find_connection
+from operations.definitions import publish_shipped
 from operations.draining import working
 from operations.principal import DEFAULT_TENANT, Principal, Scope
+from operations.sla_schedule import background_id
 from settings import Settings
 from tests.stack import eventually
 from worker import build_workers, open_tools
+from workflows.background import BACKGROUND_TYPE
 from workflows.contract import workflow_id
 
 ALL_SCOPES = " ".join(Scope)
@@ -115,8 +119,20 @@ async def work(settings: Settings) -> AsyncIterator[None]:
 async def serve_with_worker(settings: Settings) -> AsyncIterator[Service]:
     """Serve the API and run a worker; give the service once both are ready, and what is shipped is published."""
     async with serve(settings) as served, work(settings):
+        await publish_shipped(served.app)
         await eventually(lambda: is_ready(served), "the API to be ready")
         yield served
+
+
+async def run_background_tasks(served: Service) -> None:
+    """Start what the schedule starts every minute, unless a round is going on."""
+    task_queue = served.settings.task_queue
+    await served.app.temporal.start_workflow(
+        BACKGROUND_TYPE,
+        id=background_id(task_queue),
+        task_queue=task_queue,
+        id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+    )
 
 
 async def is_ready(served: Service) -> bool:

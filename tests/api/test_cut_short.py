@@ -1,13 +1,25 @@
 """Documents whose upload was cut short before their run began: the sweep starts their runs."""
 
+import asyncio
+import datetime as dt
+import os
+import signal
+import sys
+from contextlib import suppress
+
+import httpx
 import pytest
 
 from dag.values import Json
+from embedded.claims import claim_port
+from operations.connection import Connection
 from operations.documents import start_waiting_documents
+from operations.sla_schedule import apply_background_schedule, background_id
 from storage.documents import Document, insert_document, load_document
 from tests.api.customer import unique
 from tests.api.service import Service
 from tests.postgres import new_document_id
+from tests.stack import eventually
 
 
 async def cut_short(service: Service, definition: str) -> Document:
@@ -19,6 +31,58 @@ async def cut_short(service: Service, definition: str) -> Document:
         sla_hours=24,
         definition=definition,
     )
+
+
+async def test_the_schedule_starts_the_run_of_an_upload_whose_api_was_killed(
+    service: Service,
+) -> None:
+    definition: dict[str, Json] = {"id": unique("begins"), "steps": [{"id": "only", "handler": "noop"}]}
+    assert (await service.http.post("/v1/definitions", json={"definition": definition})).status_code == 201
+    name = unique("killed")
+    await upload_to_an_api_that_is_killed(service, name, definition["id"])
+    aged = "UPDATE documents SET received_at = received_at - interval '1 minute' WHERE file_name = $1 RETURNING *"
+    document = await service.app.db.fetchrow(aged, name)
+    assert document is not None
+    assert (document["run_started_at"], document["definition"]) == (None, definition["id"])
+    connection, task_queue = Connection(str(service.settings.temporal_address)), service.settings.task_queue
+    await apply_background_schedule(connection, task_queue, every=dt.timedelta(seconds=1))
+    try:
+
+        async def has_started() -> bool:
+            shown = await service.http.get(f"/v1/documents/{document['document_id']}")
+            return (await service.http.get(f"/v1/runs/{shown.json()['run_id']}")).status_code == 200
+
+        await eventually(has_started, "the run of the document", timeout_seconds=60)
+    finally:
+        await service.app.temporal.get_schedule_handle(background_id(task_queue)).delete()
+
+
+async def upload_to_an_api_that_is_killed(service: Service, name: str, definition: str) -> None:
+    """Upload to a process that stores the document, and is killed before it starts the run."""
+    settings = service.settings
+    environment = {
+        **os.environ,
+        "DOCRAIL_DATABASE_URL": settings.database_url,
+        "DOCRAIL_TEMPORAL_ADDRESS": str(settings.temporal_address),
+        "DOCRAIL_TEMPORAL_ENVCONFIG": "false",
+        "DOCRAIL_TASK_QUEUE": settings.task_queue,
+        "DOCRAIL_DATA_DIR": str(settings.data_dir),
+    }
+    port = claim_port(0, "the API's")
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "tests.api.killed_api", str(port)), env=environment
+    )
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=30) as http:
+
+        async def listens() -> bool:
+            with suppress(httpx.ConnectError):
+                return (await http.get("/healthz")).status_code == 200
+            return False
+
+        await eventually(listens, "the API to listen", timeout_seconds=60)
+        with pytest.raises(httpx.RemoteProtocolError):
+            await http.post("/v1/documents", files={"file": (name, b"an invoice")}, data={"definition": definition})
+    assert await process.wait() == -signal.SIGKILL
 
 
 async def test_documents_whose_run_cannot_begin_hold_up_nobody_elses(

@@ -102,7 +102,7 @@ async def test_of_two_who_decide_at_once_the_run_gets_the_one_that_counts(servic
     verdict = await ann.verdict(item, why="seen")
     paths = [f"/reviews/{item['review_id']}/{act}" for act in ("approve", "reject") * 3]
     answers = await asyncio.gather(*(ann.ask("POST", path, json=verdict) for path in paths))
-    [winner] = [answer.json()["review"]["status"] for answer in answers if answer.status_code == 200]
+    [winner] = {answer.json()["review"]["status"] for answer in answers if answer.status_code == 200}
     ended = await service.ended(item["run"])
     assert ended["status"] == {"approved": "completed", "rejected": "aborted"}[winner]
 

@@ -8,18 +8,17 @@ from temporalio.testing import ActivityEnvironment
 from activities.filing import filing_activity
 from dag.values import Json
 from operations.definitions import SHIPPED
-from operations.filing import file_what_was_reviewed
 from storage.lake import Lake
 from storage.reviews import review_id_of
 from tests.api.customer import unique
 from tests.api.invoices import e_invoice
 from tests.api.reviewing import Reviewer, reviewer, waiting
-from tests.api.service import Service
+from tests.api.service import Service, run_background_tasks
 from tests.api.test_corrections import correct
 from tests.stack import eventually
 from tests.storage.lakes import ask
 from worker import open_tools
-from workflows.filing import FILE_REVIEWED
+from workflows.background import FILE_REVIEWED
 
 
 @pytest.fixture
@@ -68,7 +67,7 @@ async def is_filed(service: Service, who: Reviewer, item: Json, expected: tuple[
     """Have filed what is to be filed, and wait until the document is in the lake as expected."""
 
     async def looks_so() -> bool:
-        await file_what_was_reviewed(service.app)
+        await run_background_tasks(service)
         return in_lake(service, who, item) == expected
 
     await eventually(looks_so, f"{expected} in the lake", timeout_seconds=60)
@@ -142,6 +141,6 @@ async def test_the_activity_has_the_name_that_the_workflow_calls(service: Servic
 
 
 async def _is_noted(service: Service, item: Json) -> bool:
-    await file_what_was_reviewed(service.app)
+    await run_background_tasks(service)
     noted = "SELECT revision > 0 AND revision = filed_revision FROM reviews WHERE review_id = $1"
     return bool(await service.app.db.fetchval(noted, item["review_id"]))

@@ -2,6 +2,7 @@
 
 import asyncio
 import uuid
+from functools import partial
 
 import httpx
 import pytest
@@ -93,6 +94,31 @@ async def test_a_step_is_given_an_output_or_skipped(service: Service, edit: Json
     assert letter["actions"][0]["action"] == "retry_run"
 
 
+async def test_a_retried_run_is_listed_once_as_it_is_now(service: Service) -> None:
+    http, definition = service.http, failing()
+    done, once, twice = [await failed(service, definition) for _ in range(3)]
+    await retry(http, done, steps={"sum": {"config": {"times": 0}}})
+    await retry(http, twice)
+    assert [(await service.closed(run_id))["status"] for run_id in (done, twice)] == ["completed", "failed"]
+
+    async def lists(expected: set[tuple[str, str, int]], **filters: str) -> bool:
+        found: list[Json] = []
+        after: dict[str, str] = {}
+        while not found or after:
+            page = (await http.get("/v1/runs", params={"definition": definition["id"], **filters, **after})).json()
+            found += page["runs"]
+            if page["after"] is None:
+                break
+            after = {"after": page["after"]}
+        lines = [(line["run_id"], line["status"], line["attempts"]) for line in found]
+        return len(lines) == len(expected) and set(lines) == expected
+
+    still = {(once, "failed", 1), (twice, "failed", 2)}
+    for limit in ("1", "2", "100"):
+        await eventually(partial(lists, still, status="failed", limit=limit), "the runs that are failed now")
+        await eventually(partial(lists, {*still, (done, "completed", 2)}, limit=limit), "each run once")
+
+
 async def test_a_run_goes_on_with_a_newer_version(service: Service) -> None:
     definition = failing()
     run_id = await failed(service, definition)
@@ -111,8 +137,6 @@ async def test_a_run_goes_on_with_a_newer_version(service: Service) -> None:
     assert (await retry(service.http, run_id, version=2)).json()["version"] == 2
     run = await service.ended(run_id)
     assert (run["status"], run["version"], run["outputs"]["sent"]) == ("completed", 2, 10)
-    listed = (await service.http.get("/v1/runs", params={"definition": definition["id"]})).json()["runs"]
-    assert {line["version"] for line in listed if line["status"] == "completed"} <= {2}
 
 
 async def test_the_key_still_finds_a_run_that_went_on_with_a_newer_version(service: Service) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import asyncpg
 import pytest
-from temporalio.client import Client
+from temporalio.client import Client, ScheduleActionStartWorkflow
 from temporalio.contrib.pydantic import pydantic_data_converter
 
 from activities.metrics import Metrics
@@ -15,7 +15,7 @@ from activities.sla import sla_activity
 from activities.tools import Tools
 from operations.connection import Connection
 from operations.draining import working
-from operations.sla_schedule import apply_sla_schedule, schedule_id
+from operations.sla_schedule import apply_background_schedule, apply_sla_schedule, background_id, schedule_id
 from storage.audit import list_events
 from storage.blobs import BlobStore
 from storage.lake import Lake
@@ -24,6 +24,7 @@ from storage.values import ValueStore
 from tests.postgres import dsn, pool, upload
 from tests.stack import Servers, eventually
 from worker import assemble_worker
+from workflows.background import BackgroundTasks
 from workflows.sla import SlaWatch
 
 __all__ = ["dsn", "pool"]
@@ -60,6 +61,19 @@ async def test_the_schedule_fires_by_itself(embedded: Servers, tools: Tools) -> 
             await eventually(lambda: _is_recorded(tools, tenant), "the event", timeout_seconds=60)
     finally:
         await client.get_schedule_handle(schedule_id(queue)).delete()
+
+
+async def test_the_background_tasks_are_scheduled_once_for_a_task_queue(embedded: Servers) -> None:
+    connection, queue = Connection(embedded.temporal_address), f"background-{uuid.uuid4().hex}"
+    assert "every minute" in await apply_background_schedule(connection, queue)
+    assert await apply_background_schedule(connection, queue) == ""
+    client = await Client.connect(embedded.temporal_address, data_converter=pydantic_data_converter)
+    handle = client.get_schedule_handle(background_id(queue))
+    schedule = (await handle.describe()).schedule
+    assert isinstance(schedule.action, ScheduleActionStartWorkflow)
+    assert (schedule.action.workflow, schedule.action.task_queue) == (BackgroundTasks.__name__, queue)
+    assert [each.every for each in schedule.spec.intervals] == [dt.timedelta(minutes=1)]
+    await handle.delete()
 
 
 async def _half_used(tools: Tools) -> str:

@@ -52,8 +52,7 @@ def test_every_function_that_takes_a_database_takes_a_tenant() -> None:
     say_whose |= {"is_to_be_filed", "mark_filed"}
     leases = {"claim_lease", "renew_lease", "leave_lease", "release_lease"}
     of_all = {"forget_stored_outputs", "load_old_originals", "mark_original_removed"}  # files know no tenant, or all
-    sweeps = {"load_unstarted", "load_all_unanswered", "record_due", "load_untold"}
-    sweeps |= {"load_unfiled", "is_anything_unfiled"}
+    sweeps = {"load_unstarted", "load_all_unanswered", "record_due", "load_untold", "load_unfiled"}
     totals = {"load_counts", "load_review_counts", "load_spent_today", "load_model_totals"}
     assert free == say_whose | leases | of_all | sweeps | totals
 

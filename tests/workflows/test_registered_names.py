@@ -13,11 +13,12 @@ from workflows import contract
 from workflows.chunk import Chunk
 from workflows.run import Run
 
-WORKFLOWS = {"Run", "Chunk", "Maintenance", "SlaWatch", "LakeFiling"}
+WORKFLOWS = {"Run", "Chunk", "Maintenance", "SlaWatch", "BackgroundTasks"}
 ACTIVITIES = {
     *("open_review", "escalate_review", "close_review", "record_decision", "record_dead_letter", "record_overdue"),
     *("store_value", "load_values", "load_state", "tell_sla", "file_reviewed"),
     *("list_lake_tenants", "look_after_lake", "remove_old_values", "remove_old_originals"),
+    *("start_waiting_documents", "answer_waiting_runs"),
 }
 HANDLERS = {
     *("ask_gemini", "call_external_service", "create_review", "echo", "extract_invoice", "fail", "input"),

@@ -1,0 +1,21 @@
+"""An API for a test: it is killed when it is about to start a document's run. Its argument is the port."""
+
+import os
+import signal
+import sys
+from typing import Any
+
+import uvicorn
+
+from api.app import create_app
+from operations import documents
+from settings import Settings
+
+
+async def be_killed(*_: Any, **__: Any) -> Any:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    vars(documents)["begin_run"] = be_killed
+    uvicorn.run(create_app(Settings()), port=int(sys.argv[1]), log_level="warning")

@@ -1,0 +1,38 @@
+"""Finishes, every minute, what a process that died has left undone: once for the whole fleet."""
+
+import asyncio
+from datetime import timedelta
+
+from temporalio import workflow
+from temporalio.common import RetryPolicy
+
+BACKGROUND_TYPE = "BackgroundTasks"
+START_DOCUMENTS, ANSWER_RUNS, FILE_REVIEWED = "start_waiting_documents", "answer_waiting_runs", "file_reviewed"
+"""The activities. No definition names them. Each is bounded in time and safe to repeat."""
+
+LONGEST, HEARTBEAT = timedelta(minutes=3), timedelta(minutes=1)
+RETRIES = RetryPolicy(initial_interval=timedelta(seconds=2), maximum_interval=timedelta(seconds=30), maximum_attempts=3)
+"""The next round finds what this one did not finish."""
+
+
+@workflow.defn(name=BACKGROUND_TYPE)
+class BackgroundTasks:
+    """One round over what is unfinished. A task that fails does not keep the others from their turn."""
+
+    @workflow.run
+    async def run(self) -> None:
+        """Run the tasks at the same time. Raises the first failure once all have ended."""
+        tasks = [_run(START_DOCUMENTS), _run(ANSWER_RUNS), _run(FILE_REVIEWED, HEARTBEAT)]
+        for outcome in await asyncio.gather(*tasks, return_exceptions=True):
+            if isinstance(outcome, BaseException):
+                raise outcome
+
+
+async def _run(activity: str, heartbeat: timedelta | None = None) -> None:
+    await workflow.execute_activity(
+        activity,
+        result_type=int,
+        start_to_close_timeout=LONGEST,
+        heartbeat_timeout=heartbeat,
+        retry_policy=RETRIES,
+    )
