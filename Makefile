@@ -57,7 +57,7 @@ bench-extraction: venv  ## Score the readers on labelled documents; the developm
 
 calibration: labelled venv  ## Fit the shipped calibration anew, on the labelled documents in LABELLED and scans of them
 	@scans=$$(mktemp -d) && $(RUN)python -m bench.scans $(LABELLED) $$scans && \
-	  $(RUN)docrail calibrate --labelled $(LABELLED) --labelled $$scans --write invoices/calibration_default.json; rm -rf $$scans
+	  $(RUN)docrail calibration fit --labelled $(LABELLED) --labelled $$scans --write invoices/calibration_default.json; rm -rf $$scans
 
 labelled:
 	@test -f $(LABELLED)/MANIFEST.json || { \

@@ -104,8 +104,8 @@ class Settings(BaseSettings):
     resource_limits: Annotated[dict[str, float], NoDecode, BeforeValidator(fleet_limits)] = Field(
         fleet_limits(DEFAULT_LIMITS),
         description="resource tags that steps may have, and how often a second the whole fleet may use each: "
-        "`gemini_api=10/s, quota=300/min`, or JSON. Where a limit begins; `docrail limits` changes it while work runs. "
-        "`gemini_api` is always there",
+        "`gemini_api=10/s, quota=300/min`, or JSON. Where a limit begins; `docrail limit set` changes it while work "
+        "runs. `gemini_api` is always there",
     )
     worker_resource_tags: Annotated[tuple[str, ...] | None, NoDecode, BeforeValidator(_split)] = Field(
         None,

@@ -5,15 +5,12 @@ import inspect
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import cast
 
-from click import Group
 from pydantic import BaseModel
-from typer.main import get_command
 
-import program
 from activities.registry import Handler, load_catalogue
 from api.app import create_app
+from cli.main import leaves
 from operations.handlers import REQUIRED, Schema, default_words, lines_of, type_words
 from settings import Settings
 
@@ -48,9 +45,9 @@ def _settings() -> Iterator[str]:
         yield _row(f"`DOCRAIL_{name.upper()}`", type_words(field, schema), field["description"], default)
     yield from ("", "Options that a variable may stand for:", "")
     yield from _table("variable", "command", "option", "default")
-    for command in cast("Group", get_command(program.assemble())).commands.values():
+    for words, command in leaves():
         for option in (option for option in command.params if option.envvar):
-            yield _row(f"`{option.envvar}`", f"`docrail {command.name}`", f"`{option.opts[0]}`", f"`{option.default}`")
+            yield _row(f"`{option.envvar}`", f"`docrail {words}`", f"`{option.opts[0]}`", f"`{option.default}`")
 
 
 def _handlers() -> Iterator[str]:

@@ -1,17 +1,14 @@
 """The settings: what they are called, and that a wrong one is refused by its name."""
 
 import datetime as dt
-from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pydantic import ValidationError
-from typer.main import get_command
 
-import program
-from commands.client import NAME_VARIABLE
+from cli.client import NAME_VARIABLE
+from cli.main import leaves
 from invoices.prices import shipped_prices
 from operations.health import LOST_HEARTBEATS
 from settings import Settings, unread_variables
@@ -187,15 +184,8 @@ def test_a_variable_that_nothing_reads_is_told_with_the_one_that_is_meant() -> N
     ]
 
 
-def commands_below(command: Any) -> Iterator[Any]:
-    yield command
-    for below in getattr(command, "commands", {}).values():
-        yield from commands_below(below)
-
-
 def test_every_variable_that_a_command_or_setting_reads_is_known() -> None:
-    commands = list(commands_below(get_command(program.assemble())))
-    options = [option.envvar for command in commands for option in command.params if isinstance(option.envvar, str)]
+    options = [option.envvar for _, command in leaves() for option in command.params if isinstance(option.envvar, str)]
     names = [NAME_VARIABLE, *options, *(f"DOCRAIL_{name.upper()}" for name in Settings.model_fields)]
     assert options
     assert list(unread_variables(names)) == []
