@@ -115,7 +115,7 @@ class Settings(BaseSettings):
         None,
         pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]{0,99}$",
         description="which build of the code a worker is, for instance `2026-11-21.1`: runs stay on the build that "
-        "they began on, new ones go to the build that `docrail deploy` made current. Unset: all workers are alike",
+        "they began on, new ones go to the current build of `temporal worker deployment`. Unset: all workers are alike",
     )
     deployment_name: Annotated[str | None, BeforeValidator(_none_if_empty)] = Field(
         None,

@@ -14,7 +14,7 @@ import typer
 from cli.stop import INTERRUPTED, run_until_stopped
 from dag.values import Json
 
-Api = Annotated[str, typer.Option(help="Address of the API.", envvar="DOCRAIL_API_URL")]
+Api = Annotated[str, typer.Option(help="Address of the API.", envvar="DOCRAIL_API_URL", metavar="URL")]
 HERE = "http://127.0.0.1:8000"
 
 TIMEOUT_SECONDS = 30.0

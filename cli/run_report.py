@@ -61,11 +61,13 @@ def _items(step: dict[str, Json]) -> str:
     items = step["items"]
     if items is None:
         return ""
-    return f"{items['completed']} of {items['total']}" + (f", {items['failed']} failed" if items["failed"] else "")
+    return f"{items['completed']} of {items['total']} items" + (
+        f", {items['failed']} failed" if items["failed"] else ""
+    )
 
 
 def _name(name: str, step: dict[str, Json]) -> str:
-    return f"{name} ({_items(step)} items)" if step["items"] else name
+    return f"{name} ({_items(step)})" if step["items"] else name
 
 
 def _wait_lines(each: dict[str, Json]) -> Iterator[str]:

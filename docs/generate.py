@@ -3,6 +3,7 @@
 
 import inspect
 import sys
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from settings import Settings
 REFERENCE = Path(__file__).parent / "reference"
 NOTE = "<!-- Made by `python -m docs.generate`: change the code, not this page. -->"
 PROBLEM = "application/problem+json"
+MOST_COMMANDS = 5
+"""Most commands that are listed for one option."""
 
 
 def pages() -> dict[str, str]:
@@ -45,9 +48,13 @@ def _settings() -> Iterator[str]:
         yield _row(f"`DOCRAIL_{name.upper()}`", type_words(field, schema), field["description"], default)
     yield from ("", "Options that a variable may stand for:", "")
     yield from _table("variable", "command", "option", "default")
+    commands = defaultdict[tuple[str, str, str], list[str]](list)
     for words, command in leaves():
         for option in (option for option in command.params if option.envvar):
-            yield _row(f"`{option.envvar}`", f"`docrail {words}`", f"`{option.opts[0]}`", f"`{option.default}`")
+            commands[str(option.envvar), option.opts[0], str(option.default)].append(f"`docrail {words}`")
+    for (variable, option_, default), names in commands.items():
+        shown = names if len(names) <= MOST_COMMANDS else [names[0], f"{len(names) - 1} others that call the API"]
+        yield _row(f"`{variable}`", ", ".join(shown), f"`{option_}`", f"`{default}`")
 
 
 def _handlers() -> Iterator[str]:

@@ -126,6 +126,20 @@ async def test_an_id_alone_has_the_inputs_of_the_version_that_the_run_gets(servi
     assert ended == Ended(1, "", "docrail: --input amount: expected an integer such as 5, found 'x'\n")
 
 
+async def test_a_misspelt_definition_or_command_is_answered_with_the_one_that_is_meant(service: Service) -> None:
+    api = ("--api", service.stack.api_url)
+    ends = {
+        "invoices": ": did you mean 'invoice'?\n",
+        "lst": ": did you mean 'docrail run list'?\n",
+        "zzz": ": `docrail definition list` lists all\n",
+        "invoice@stabel": ": did you mean 'invoice@stable'?\n",
+        "invoice@99": ": its versions are 1 to 1, its aliases stable\n",
+    }
+    found = await asyncio.gather(*(docrail("run", what, *api) for what in ends))
+    assert [ended.code for ended in found] == [1] * len(ends)
+    assert [ended.err.partition(" here)")[2] for ended in found] == [*ends.values()]
+
+
 async def test_what_is_neither_published_nor_a_file_is_told_as_both(service: Service) -> None:
     api = ("--api", service.stack.api_url)
     unknown, older, file, away = await asyncio.gather(
@@ -136,7 +150,7 @@ async def test_what_is_neither_published_nor_a_file_is_told_as_both(service: Ser
     )
     assert [ended.code for ended in (unknown, older, file, away)] == [1] * 4
     assert re.fullmatch(
-        r"docrail: Not found: there is no definition 'invoices'.* \(nor is there a file .*\)\n", unknown.err
+        r"docrail: Not found: there is no definition 'invoices'.* \(nor is there a file .*\).*\n", unknown.err
     )
     assert "'invoice@99'" in older.err
     assert file.err == "docrail: there is no file invoice.yml: expected a file with a definition, as YAML or JSON\n"
@@ -179,6 +193,19 @@ async def test_the_same_key_is_the_same_run(service: Service, document: str) -> 
     assert (again.code, json.loads(again.out)["created"], json.loads(again.out)["run_id"]) == (0, False, "invoice.once")
     assert (other.code, other.out) == (1, "")
     assert "the key 'once' was used before with another request; different: inputs.sla_hours" in other.err
+
+
+async def test_a_run_that_waits_shows_for_what_and_how_that_is_answered(service: Service, tmp_path: Path) -> None:
+    file = tmp_path / "asks.yaml"
+    human = "{queue: cashiers, title: Pay 12?, timeout_seconds: 3600}"
+    file.write_text(f"id: asks\nsteps: [{{id: ask, human: {human}}}]\n")
+    async with running("run", str(file), "--wait", "--api", service.stack.api_url, COLUMNS="70") as command:
+        await command.wait_for("docrail review decide rev_")
+        assert re.search(r"^  ask waits for a person in queue cashiers, until 20[^:]+:", command.said, re.MULTILINE)
+        assert max(map(len, command.said.splitlines())) <= 70
+        review = re.findall("rev_[0-9a-f]+", command.said)[0]
+        assert (await docrail("review", "decide", review, DOCRAIL_API_URL=service.stack.api_url)).code == 0
+        assert await command.ended() == 0
 
 
 async def test_an_aborted_run_has_code_3(service: Service, sleeping: list[str]) -> None:

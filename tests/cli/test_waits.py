@@ -190,7 +190,7 @@ async def test_runs_that_are_paused_are_named_and_a_pause_is_what_a_run_waits_fo
         assert (await service.http.post(f"/v1/runs/{answered}", json={"answer": {}})).status_code == 200
     await service.http.post(f"/v1/runs/{run_id}~inside/resume")
     await eventually(waits_for, "only a pause keeps it")
-    told = f"{run_id} is paused: it takes answers, but nothing begins in it before `docrail run resume {run_id}`\n"
+    told = f"{run_id} is paused: it takes answers, but no step starts before `docrail run resume {run_id}`\n"
     assert (await typed(service, run_id)).out == told
     as_json = await typed(service, run_id, "--json")
     assert (json.loads(as_json.out), as_json.err) == ([], f"docrail: {told}")
@@ -215,7 +215,7 @@ async def test_a_parked_step_inside_waits_for_a_person(service: Service) -> None
         ]
 
     await eventually(is_told, "the parked step")
-    assert "a word on its failure" in (await typed(service, run_id)).out
+    assert "a decision on its failure" in (await typed(service, run_id)).out
     await service.http.post(f"/v1/runs/{run_id}/abort")
     await service.ended(run_id)
     assert (await typed(service, run_id)).out == f"{run_id} waits for nothing\n"
