@@ -4,7 +4,6 @@ import asyncio
 import json
 import math
 import shutil
-import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -80,7 +79,6 @@ async def _demo(folder: Path, shown: list[Shown], *, keep: bool, as_json: bool) 
         shown += await process(stack.http, sample_files(), Console(stderr=True) if as_json else console())
         if as_json:
             print_json([asdict(sample) for sample in shown])
-            sys.stdout.flush()
         else:
             print_samples(shown)
             say("\n".join(_places(stack, folder, keep=keep)))

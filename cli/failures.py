@@ -9,7 +9,7 @@ import typer
 from cli.client import HERE, Api, ask_api
 from cli.retry import Item, Items, of_item
 from cli.tables import ID, NUMBER, STATUS, TEXT, print_table
-from cli.terminal import AsJson, complain_of_unmatched, moment, parse_json, print_json
+from cli.terminal import AsJson, Reason, complain_of_unmatched, moment, parse_json, print_json
 from dag.values import Json
 
 INBOX = "/v1/dead-letters"
@@ -21,7 +21,6 @@ DefinitionId = Annotated[str | None, typer.Option("--definition", help="Only run
 HandlerName = Annotated[str | None, typer.Option("--handler", help="Only steps of this handler.", metavar="NAME")]
 Config = Annotated[str | None, typer.Option(help="Instead of the step's own config; for one step.", metavar="JSON")]
 Status = Annotated[str, typer.Option(help="open, resolved or all.", metavar="STATUS")]
-Reason = Annotated[str, typer.Option(help="Why; recorded with the action.")]
 
 
 def list_failures(
@@ -84,7 +83,11 @@ def count(
     numbers = {"letters": "steps", "parked": "parked", "retryable": "retryable"}
     headings = {"class": ID, **dict.fromkeys(numbers.values(), NUMBER), "oldest": ID, "newest": ID}
     rows = [
-        [line["error_type"], *(str(line[name]) for name in numbers), moment(line["oldest"]), moment(line["newest"])]
+        [
+            line["error_type"],
+            *(str(line[name]) for name in numbers),
+            *(moment(line[name], seconds=False) for name in ("oldest", "newest")),
+        ]
         for line in found
     ]
     print_table(headings, rows)

@@ -1,7 +1,6 @@
 """`docrail server fake-gemini`: a Gemini on this machine, to try the model's path without a key or money."""
 
 import asyncio
-import sys
 from typing import Annotated
 
 import typer
@@ -68,7 +67,6 @@ async def _serve(chooser: Chooser, port: int, says: str, *, as_json: bool) -> No
         settings = {"DOCRAIL_GEMINI_BASE_URL": fake.url, "DOCRAIL_GEMINI_API_KEY": "any"}
         if as_json:
             print_json(settings)
-            sys.stdout.flush()
         else:
             say("\n".join(f"{name}={value}" for name, value in settings.items()))
         await asyncio.Event().wait()

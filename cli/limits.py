@@ -6,7 +6,7 @@ import typer
 
 from cli.client import HERE, Api, ask_api
 from cli.tables import ID, NUMBER, TEXT, print_table
-from cli.terminal import AsJson, moment, print_json
+from cli.terminal import AsJson, Reason, moment, print_json
 from dag.rates import parse_rate, rate_text
 from dag.values import Json
 
@@ -33,7 +33,7 @@ def change(
     rate: Annotated[
         str, typer.Argument(help="Uses a second, as 5 or 5/s, or a minute, as 300/min; 0 stops it.", metavar="RATE")
     ],
-    reason: Annotated[str, typer.Option(help="Why; shown with the limit.", metavar="TEXT")] = "",
+    reason: Reason = "",
     as_json: AsJson = False,
     api: Api = HERE,
 ) -> None:

@@ -10,7 +10,7 @@ import typer
 from cli.client import HERE, Api, ask_all, ask_api
 from cli.definitions import load, read
 from cli.tables import ID, NUMBER, TEXT, print_table
-from cli.terminal import AsJson, moment, print_json
+from cli.terminal import AsJson, Reason, moment, print_json
 from dag.aliases import CANARY, STABLE, Target, parse_ref
 from dag.checks.nested import publishing_order
 from dag.checks.suggestions import Suggestions
@@ -20,7 +20,6 @@ from dag.values import Json
 DEFINITIONS = "/v1/definitions"
 
 Id = Annotated[str, typer.Argument(help="A definition's id.", metavar="ID")]
-Reason = Annotated[str, typer.Option(help="Why; recorded with the move.")]
 
 
 def publish(

@@ -7,7 +7,7 @@ import typer
 from cli.client import HERE, Api, ask_api, run_path
 from cli.runs import RunId
 from cli.tables import ID, TEXT, print_table
-from cli.terminal import AsJson, parse_json, print_json
+from cli.terminal import AsJson, Reason, parse_json, print_json
 from dag.values import Json
 
 Item = Annotated[str | None, typer.Option(help="Only for this item of the step's list.", metavar="KEY")]
@@ -39,7 +39,7 @@ def retry(
     version: _Version = None,
     undo: _Undo = False,
     preview: Annotated[bool, typer.Option("--preview", help="Show what would be done, and do nothing.")] = False,
-    reason: Annotated[str, typer.Option(help="Why; recorded with the retry.")] = "",
+    reason: Reason = "",
     as_json: AsJson = False,
     api: Api = HERE,
 ) -> None:

@@ -6,10 +6,10 @@ from typing import Annotated
 import typer
 
 from cli.client import HERE, Api, ask_api
-from cli.review_work import Reason, claimed_for_one_act
+from cli.review_work import claimed_for_one_act
 from cli.reviews import REVIEWS, Id, item_points
 from cli.tables import ID, NUMBER, TEXT, print_table
-from cli.terminal import AsJson, moment, print_json
+from cli.terminal import AsJson, Reason, moment, print_json
 from dag.checks.suggestions import Suggestions
 from dag.values import Json
 

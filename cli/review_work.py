@@ -8,10 +8,8 @@ import typer
 
 from cli.client import HERE, Api, ApiError, NoAnswerError, ask_api
 from cli.reviews import REVIEWS, Id
-from cli.terminal import AsJson, moment, print_json
+from cli.terminal import AsJson, Reason, moment, print_json
 from dag.values import Json
-
-Reason = Annotated[str, typer.Option(help="Why; recorded with the act.", metavar="TEXT")]
 
 NO_DIGEST = "0" * 64
 """The digest of no document."""
@@ -167,7 +165,7 @@ def _digest_of(api: str, review: str) -> str | None:
 
 def reject(
     review: Id,
-    reason: Annotated[str, typer.Option(help="Why; recorded with the act.", metavar="TEXT")],
+    reason: Reason,
     as_json: AsJson = False,
     api: Api = HERE,
 ) -> None:
@@ -182,7 +180,7 @@ def reject(
 
 def reopen(
     review: Id,
-    reason: Annotated[str, typer.Option(help="Why the decision does not stand.", metavar="TEXT")],
+    reason: Reason,
     as_json: AsJson = False,
     api: Api = HERE,
 ) -> None:

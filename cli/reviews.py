@@ -60,7 +60,7 @@ def list_reviews(
     if as_json:
         print_json(page)
         return
-    headings = {"review": ID, "queue": ID, "what": TEXT, "due": ID, "points": NUMBER}
+    headings = {"review": ID, "queue": ID, "what": TEXT, "due": ID, "prio": NUMBER}
     print_table(headings, [_row(item) for item in page["reviews"]])
     if page["after"]:
         print("\nthere are more: --limit shows more of them")
@@ -102,7 +102,7 @@ def decide(review: Id, given: Fields = None, value: Value = None, as_json: AsJso
 
 def _row(item: dict[str, Json]) -> list[str]:
     due = moment(item["due_at"], seconds=False)
-    return [item["review_id"], item["queue"], item["title"], due, f"{item['priority']:g}"]
+    return [item["review_id"], item["queue"], item["title"], due, f"{item['priority']:.0f}"]
 
 
 def _lines(item: dict[str, Json]) -> Iterator[str]:

@@ -50,7 +50,7 @@ def print_report(report: dict[str, Json]) -> None:
 
 def _row(name: str, step: dict[str, Json]) -> Iterator[str]:
     yield name
-    yield UNDONE.get(step["compensation"] or "", step["status"])
+    yield UNDONE.get(step["compensation"] or "") or str(step["status"])
     yield _items(step)
     yield str((step["error"] or {}).get("message") or step["reason"] or ("cached" if step["cached"] else ""))
     yield str(step["attempts"] or "")

@@ -7,13 +7,12 @@ import typer
 
 from cli.client import HERE, Api, ask_api, run_path
 from cli.tables import ID, NUMBER, STATUS, print_table
-from cli.terminal import AsJson, complain_of_unmatched, moment, print_json, say
+from cli.terminal import AsJson, Reason, complain_of_unmatched, moment, print_json, say
 from dag.values import Json
 
 UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
 
 RunId = Annotated[str, typer.Argument(help="A run's id.", metavar="RUN")]
-Reason = Annotated[str, typer.Option(help="Why; recorded, and shown by `docrail run history`.", metavar="TEXT")]
 
 
 def list_runs(
@@ -46,7 +45,7 @@ def list_runs(
     if as_json:
         print_json(page["runs"])
         return
-    headings = {"run": ID, "version": NUMBER, "status": STATUS, "started": ID, "took": NUMBER}
+    headings = {"run": ID, "v": NUMBER, "status": STATUS, "started": ID, "took": NUMBER}
     print_table(headings, [_row(run) for run in page["runs"]])
     if page["after"] is not None:
         print("… and older ones")
@@ -89,7 +88,7 @@ def resume(run: RunId, reason: Reason = "", as_json: AsJson = False, api: Api = 
 def abort(
     run: RunId,
     *,
-    reason: Annotated[str, typer.Option(help="Why; shown as the reason of the run's end.", metavar="TEXT")],
+    reason: Reason,
     force: Annotated[
         bool, typer.Option("--force", help="Ask no worker: for a run that none can carry on. Its steps go on.")
     ] = False,

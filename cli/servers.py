@@ -178,7 +178,8 @@ async def _up(options: StackOptions, settings: Any, *, as_json: bool) -> None:
             report(line)
         if as_json:
             print_json(_addresses(stack, options.data_dir))
-        say("" if as_json else "\n".join(["", "Docrail is ready.", *addresses(stack, options.data_dir)]))
+        else:
+            say("\n".join(["", "Docrail is ready.", *addresses(stack, options.data_dir)]))
         await asyncio.get_running_loop().create_future()  # until the task is cancelled
 
 

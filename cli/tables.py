@@ -14,7 +14,7 @@ from rich.text import Text
 
 from cli.terminal import coloured, columns, folded, visible
 
-NARROWEST_TEXT = 16
+NARROWEST_TEXT = 12
 """Columns that a text needs at least to be read when it is folded."""
 
 
@@ -36,7 +36,7 @@ ID, NUMBER, STATUS, TEXT = Kind
 Headings = Sequence[tuple[str, Kind]]
 Rows = Sequence[Sequence[str]]
 
-GAP = 3
+GAP = 2
 """Columns between two of a table."""
 
 
@@ -87,7 +87,7 @@ def fits(headings: Headings, rows: Rows) -> bool:
 
 def print_columns(headings: Headings, rows: Rows) -> None:
     """Print a table."""
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     for name, kind in headings:
         if kind is Kind.TEXT:
             table.add_column(name, overflow="fold")

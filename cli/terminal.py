@@ -16,6 +16,7 @@ import typer
 from dag.values import Json
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Reason = Annotated[str, typer.Option(help="Why; recorded, with your name and the time.", metavar="TEXT")]
 
 PIPE_COLUMNS = 200
 """Width where there is no terminal to ask: wide enough for every table."""
@@ -43,8 +44,11 @@ def say(line: str) -> None:
 
 
 def complain(message: str) -> None:
-    """Print a complaint to stderr, apart from results."""
-    print(f"docrail: {visible(message)}", file=sys.stderr, flush=True)
+    """Print a complaint to stderr, apart from results; folded on a terminal."""
+    lines = f"docrail: {visible(message)}".split("\n")
+    if sys.stderr.isatty():
+        lines = [part for line in lines for part in folded(line, columns(sys.stderr))]
+    print("\n".join(lines), file=sys.stderr, flush=True)
 
 
 def columns(stream: TextIO) -> int:
@@ -75,7 +79,7 @@ def coloured(status: str, stream: TextIO | None = None) -> str:
 
 def print_json(value: Json) -> None:
     """Print JSON for programs and people."""
-    print(json.dumps(value, indent=2, ensure_ascii=False))
+    print(json.dumps(value, indent=2, ensure_ascii=False), flush=True)
 
 
 def parse_json(option: str, text: str) -> Json:

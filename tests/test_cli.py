@@ -41,7 +41,12 @@ def test_a_misspelt_variable_is_told_and_the_command_goes_on() -> None:
 def test_every_command_and_option_explains_itself() -> None:
     found = list(leaves())
     silent = [words for words, command in found if not command.help]
-    silent += [f"{words} {option.name}" for words, command in found for option in command.params if not option.help]
+    silent += [
+        f"{words} {option.name}"
+        for words, command in found
+        for option in command.params
+        if not getattr(option, "help", "")
+    ]
     assert silent == []
 
 

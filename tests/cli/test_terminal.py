@@ -33,7 +33,7 @@ def test_a_long_text_is_folded_and_an_empty_column_left_out_before_an_id_is_brok
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
     assert lines[0].split() == ["run", "status", "message", "attempts"]
-    assert lines[2].startswith(f"{RUN}   failed   the bank")
+    assert lines[2].startswith(f"{RUN}  failed  the bank")
     assert len(lines) > 4
 
 

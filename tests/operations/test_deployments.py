@@ -171,7 +171,7 @@ async def test_new_runs_can_go_back_to_workers_without_a_build(upgraded: Upgrade
 async def test_a_limit_counts_for_all_builds_together(upgraded: Upgraded) -> None:
     """Else an upgrade would double what a limited resource is asked."""
     settings = upgraded.service.settings
-    await apply_limits(Connection(settings.temporal_address), settings.task_queue, {"gemini_api": 5})
+    await apply_limits(Connection(str(settings.temporal_address)), settings.task_queue, {"gemini_api": 5})
     many = {"id": "many", "steps": [{"id": f"s{number}", **TAGGED} for number in range(15)]}
     async with upgraded.worker("b1"), upgraded.worker("b2"):
         began = []
