@@ -1,9 +1,8 @@
-"""`docrail validate` and `docrail definition plan`: check definitions without a server."""
+"""`docrail validate`: check definitions without a server."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -11,8 +10,7 @@ import typer
 
 from activities.registry import NamedHandlers
 from cli.terminal import AsJson, print_json
-from dag.definition import Definition, to_json
-from dag.picture import critical_path, layers, mermaid
+from dag.definition import Definition
 from dag.problems import Problem, render
 from dag.rates import DEFAULT_LIMITS, fleet_limits
 from dag.values import Json
@@ -22,14 +20,6 @@ File = Annotated[Path, typer.Argument(help="A definition, as YAML or JSON.", met
 
 SUFFIXES = (".yaml", ".yml", ".json")
 """Of the files in a folder that are definitions."""
-
-
-class PlanFormat(StrEnum):
-    """How a plan is printed."""
-
-    TEXT = "text"
-    MERMAID = "mermaid"
-    JSON = "json"
 
 
 def validate(
@@ -75,30 +65,6 @@ def validate(
         raise typer.Exit(1)
 
 
-def plan(
-    file: File,
-    output: Annotated[PlanFormat, typer.Option("--format", "-f", help="How to print it.")] = PlanFormat.TEXT,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, as --format json.")] = False,
-) -> None:
-    """Show a definition's layers, its critical path and its graph.
-
-    The steps of a layer can start together; the critical path is the longest chain of steps, each waiting for the one
-    before. GitHub and many editors draw Mermaid. Needs no server.
-
-    Exit codes: 0 shown, 1 not valid or not readable, 2 wrong usage.
-
-    Example: docrail definition plan definitions/invoice.yaml --format mermaid
-    """
-    definition = load(file)
-    match PlanFormat.JSON if as_json else output:
-        case PlanFormat.MERMAID:
-            print(mermaid(definition), end="")
-        case PlanFormat.JSON:
-            print_json(_as_json(definition))
-        case PlanFormat.TEXT:
-            print("\n".join(_as_text(definition)))
-
-
 def read(file: Path) -> bytes:
     """Return the file's content. Raises: SystemExit with what was found in place of a file."""
     expected = "expected a file with a definition, as YAML or JSON"
@@ -137,44 +103,12 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
 
 def _verdict(file: Path, definition: Definition | None, problems: Sequence[Problem]) -> str:
     found = Counter(problem.severity for problem in problems)
-    counts = [_count(found[severity], severity) for severity in ("error", "warning") if found[severity]]
+    counts = [count_of(found[severity], severity) for severity in ("error", "warning") if found[severity]]
     if definition is not None:
-        counts = ["valid", _count(len(definition.steps), "step"), *counts]
+        counts = ["valid", count_of(len(definition.steps), "step"), *counts]
     return f"{file}: {', '.join(counts)}"
 
 
-def _count(number: int, noun: str) -> str:
+def count_of(number: int, noun: str) -> str:
+    """Return a number with its noun."""
     return f"{number} {noun}{'s' * (number != 1)}"
-
-
-def _as_text(definition: Definition) -> list[str]:
-    found = layers(definition)
-    size = f"{_count(len(definition.steps), 'step')} in {_count(len(found), 'layer')}"
-    return [
-        f"{definition.id}: {definition.title}" if definition.title else definition.id,
-        f"{size}, at most {_most_at_once(definition)} at once",
-        "",
-        *(f"layer {number}  {', '.join(names)}" for number, names in enumerate(found)),
-        "",
-        f"critical path  {' → '.join(critical_path(definition))}",
-    ]
-
-
-def _most_at_once(definition: Definition) -> int:
-    """Return how many steps and items can run together at most: lay the steps out in chains, and count these."""
-    widths: dict[str, int] = {}  # by the last step of a chain: the most that one of its steps runs at once
-    steps = {step.id: step for step in definition.steps}
-    for step in (steps[name] for layer in layers(definition) for name in layer):
-        before = next((parent for parent in step.parents if parent in widths), None)
-        width = 1 if step.for_each is None else step.for_each.max_concurrency
-        widths[step.id] = max(width, widths.pop(before, 0) if before else 0)
-    return min(sum(widths.values()), definition.limits.max_concurrency)
-
-
-def _as_json(definition: Definition) -> dict[str, object]:
-    return {
-        "definition": to_json(definition),
-        "layers": layers(definition),
-        "critical_path": critical_path(definition),
-        "mermaid": mermaid(definition),
-    }

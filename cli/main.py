@@ -56,7 +56,7 @@ NOUNS: Mapping[str, tuple[str, Mapping[str, Place]]] = {
         {
             "validate": SHORTCUTS["validate"],
             "test": SHORTCUTS["test"],
-            "plan": ("cli.definitions:plan", "Show a definition's layers, its critical path and its graph."),
+            "plan": ("cli.plan:plan", "Show a definition's layers, its critical path and its graph."),
             "schema": ("cli.schema:schema", "Print the JSON Schema of a definition, for editors."),
             "diff": ("cli.diff:diff", "Show how two versions of a definition differ."),
             "publish": ("cli.published:publish", "Publish definitions, each as its next version."),
