@@ -197,7 +197,7 @@ async def test_the_same_key_is_the_same_run(service: Service, document: str) -> 
 
 async def test_a_run_that_waits_shows_for_what_and_how_that_is_answered(service: Service, tmp_path: Path) -> None:
     file = tmp_path / "asks.yaml"
-    human = "{queue: cashiers, title: Pay 12?, timeout_seconds: 3600}"
+    human = "{queue: cashiers, title: Pay 12?, timeout_seconds: 3600, on_timeout: fail}"
     file.write_text(f"id: asks\nsteps: [{{id: ask, human: {human}}}]\n")
     async with running("run", str(file), "--wait", "--api", service.stack.api_url, COLUMNS="70") as command:
         await command.wait_for("docrail review decide rev_")
