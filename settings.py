@@ -104,8 +104,8 @@ class Settings(BaseSettings):
     resource_limits: Annotated[dict[str, float], NoDecode, BeforeValidator(fleet_limits)] = Field(
         fleet_limits(DEFAULT_LIMITS),
         description="resource tags that steps may have, and how often a second the whole fleet may use each: "
-        "`gemini_api=10/s, quota=300/min`, or JSON. Where a limit begins; `docrail limits` changes it while work runs. "
-        "`gemini_api` is always there",
+        "`gemini_api=10/s, quota=300/min`, or JSON. Where a limit begins; `docrail limit set` changes it while work "
+        "runs. `gemini_api` is always there",
     )
     worker_resource_tags: Annotated[tuple[str, ...] | None, NoDecode, BeforeValidator(_split)] = Field(
         None,
@@ -115,7 +115,7 @@ class Settings(BaseSettings):
         None,
         pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]{0,99}$",
         description="which build of the code a worker is, for instance `2026-11-21.1`: runs stay on the build that "
-        "they began on, new ones go to the build that `docrail deploy` made current. Unset: all workers are alike",
+        "they began on, new ones go to the current build of `temporal worker deployment`. Unset: all workers are alike",
     )
     deployment_name: Annotated[str | None, BeforeValidator(_none_if_empty)] = Field(
         None,

@@ -212,7 +212,7 @@ def assemble_tag_worker(
         task_queue=task_queue,
         activities=activities,
         max_concurrent_activities=ACTIVITY_SLOTS,
-        # Counts only while the queue has no limit of its own, which `docrail migrate` and `up` give it (ADR 8).
+        # Counts only while the queue has no limit of its own, which `docrail server migrate` and `up` give it (ADR 8).
         max_task_queue_activities_per_second=per_second,
         graceful_shutdown_timeout=timedelta(seconds=graceful_shutdown_seconds),
         deployment_config=deployment,

@@ -9,7 +9,7 @@ ROLES = {
     "reading_server": "readers",
     "temporal server": "temporal",
     "-m worker": "workers",
-    "cli api": "api",
+    "cli server start": "api",
     "postgres": "postgres",
 }
 """What tells a process of ours by its command line; the first that fits counts."""

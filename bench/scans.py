@@ -1,7 +1,7 @@
 """Makes scans of a labelled folder's PDFs, so that a calibration sees what an OCR reads: grey, noisy pictures.
 
     python -m bench.scans FOLDER INTO
-    docrail calibrate --labelled FOLDER --labelled INTO
+    docrail calibration fit --labelled FOLDER --labelled INTO
 
 Each picture keeps its document's family: fits that leave a family out leave out its scans as well.
 """

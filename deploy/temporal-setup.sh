@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the namespace that runs live in; `docrail migrate` registers its search attributes. Safe to repeat.
+# Makes the namespace that runs live in; `docrail server migrate` registers its search attributes. Safe to repeat.
 # TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE are read by the `temporal` program itself.
 set -eu
 

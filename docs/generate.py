@@ -6,17 +6,15 @@ Run: python -m docs.generate.
 
 import inspect
 import sys
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import cast
 
-from click import Group
 from pydantic import BaseModel
-from typer.main import get_command
 
-import program
 from activities.registry import load_catalogue
 from api.app import create_app
+from cli.main import leaves
 from docrail.handlers import Handler
 from docs import schema
 from invoices.model import FIELDS
@@ -26,6 +24,8 @@ from settings import Settings
 REFERENCE = Path(__file__).parent / "reference"
 NOTE = "<!-- Made by `python -m docs.generate`: change the code, not this page. -->"
 PROBLEM = "application/problem+json"
+MOST_COMMANDS = 5
+"""Most commands that are listed for one option."""
 
 
 def pages() -> dict[str, str]:
@@ -55,9 +55,13 @@ def _settings() -> Iterator[str]:
         yield _row(f"`DOCRAIL_{name.upper()}`", type_words(field, schema), field["description"], default)
     yield from ("", "Options that a variable may stand for:", "")
     yield from _table("variable", "command", "option", "default")
-    for command in cast("Group", get_command(program.assemble())).commands.values():
+    commands = defaultdict[tuple[str, str, str], list[str]](list)
+    for words, command in leaves():
         for option in (option for option in command.params if option.envvar):
-            yield _row(f"`{option.envvar}`", f"`docrail {command.name}`", f"`{option.opts[0]}`", f"`{option.default}`")
+            commands[str(option.envvar), option.opts[0], str(option.default)].append(f"`docrail {words}`")
+    for (variable, option_, default), names in commands.items():
+        shown = names if len(names) <= MOST_COMMANDS else [names[0], f"{len(names) - 1} others that call the API"]
+        yield _row(f"`{variable}`", ", ".join(shown), f"`{option_}`", f"`{default}`")
 
 
 def _handlers() -> Iterator[str]:

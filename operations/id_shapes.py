@@ -10,9 +10,9 @@ _SHAPES = {
 }
 _WHERE = {
     "execution": "GET /v1/workflow/{} tells its run",
-    "document": "`docrail runs --document {}` lists its runs",
-    "review item": "`docrail reviews show {}` shows it",
-    "run": "`docrail explain {}` tells of it",
+    "document": "`docrail run list --document {}` lists its runs",
+    "review item": "`docrail review show {}` shows it",
+    "run": "`docrail run explain {}` tells of it",
 }
 
 
@@ -23,4 +23,4 @@ def mistaken_for(kind: str, wanted: str) -> str:
     for other, shape in _SHAPES.items():
         if re.fullmatch(shape, wanted):
             return f"that is the id of {'an' if other[0] == 'e' else 'a'} {other}, {_WHERE[other].format(wanted)}"
-    return "a run's id is DEFINITION.KEY, `docrail runs` lists them" if kind == "run" else ""
+    return "a run's id is DEFINITION.KEY, `docrail run list` lists them" if kind == "run" else ""

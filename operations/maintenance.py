@@ -51,7 +51,7 @@ async def apply_schedule(connection: Connection, task_queue: str, cron: str) -> 
         except RPCError as error:
             if error.status not in _NOT_KEPT:
                 raise
-            return "this Temporal keeps no schedules for us: run `docrail compact` every night by other means"
+            return "this Temporal keeps no schedules for us: run `docrail lake compact` every night by other means"
 
 
 async def run_maintenance(connection: Connection, task_queue: str) -> MaintenanceReport:

@@ -100,7 +100,7 @@ def told(applied: AppliedLimit) -> str:
         case Applied.KEPT:
             return (
                 f"{applied.tag} stays limited to {now}, as set by {applied.changed_by}: "
-                f"`docrail limits reset {applied.tag}` gives it the limit of the settings"
+                f"`docrail limit reset {applied.tag}` gives it the limit of the settings"
             )
         case Applied.STATED:
             return f"this Temporal keeps no limits for us: the workers ask it to limit {applied.tag} to {now}"

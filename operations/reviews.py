@@ -164,7 +164,7 @@ async def answer_step(app: App, principal: Principal, run_id: str, step_id: str,
     except (NotFound, WrongState) as error:
         if not await _is_parked(app, principal, run_id, step_id, error):
             raise
-        advice = f"use `docrail dead-letters retry {run_id} {step_id}`, or `skip` or `output` in place of `retry`"
+        advice = f"use `docrail failure retry {run_id} {step_id}`, or `skip` or `output` in place of `retry`"
         raise WrongState("answer", StepStatus.PARKED, "step", advice=advice) from None
 
 

@@ -44,4 +44,4 @@ async def undo_advice(app: App, principal: Principal, description: WorkflowExecu
     if not stuck:
         return ""
     told = f"what it could not undo ({named(stuck, SAID_KEYS)}) can be undone"
-    return f"{told}: `docrail retry {run_id} --undo`, or `undo: true` in the request"
+    return f"{told}: `docrail run retry {run_id} --undo`, or `undo: true` in the request"

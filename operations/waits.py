@@ -66,7 +66,7 @@ class InnerWaits:
     def words(self, run_id: str) -> Iterator[str]:
         """Say it of a step of the run `run_id`."""
         are = "runs inside it wait" if self.runs > 1 else "run inside it waits"
-        yield f"{self.runs} {are}; `docrail waits {run_id}` tells all that is waited for"
+        yield f"{self.runs} {are}; `docrail run waits {run_id}` tells all that is waited for"
         for each in self.waits:
             item = "" if each.item is None else f"item {each.item}: "
             yield f"{item}{each.step_id} of {each.run_id}: {wait_words(each.waiting)}"

@@ -16,11 +16,10 @@ from pathlib import Path
 from typing import cast
 
 import pytest
-from click import Group
-from typer.main import get_command
+from typer.core import TyperGroup
 
-import program
-from commands.speaking import addresses
+from cli.main import assemble
+from cli.servers import addresses
 from embedded.gemini_scenarios import ScenarioError, parse_script
 from embedded.stack import Stack
 
@@ -133,11 +132,15 @@ class Reader:
         match shlex.split(command):
             case ["make", target]:
                 assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE), command
-            case ["docrail", "up" | "api" | "worker" as name, *arguments]:
-                serving = cast("Group", get_command(program.assemble())).commands[name]
-                serving.make_context(name, arguments)  # refuses an option that it does not have
+            case ["docrail", "up", *arguments]:
+                assemble().commands["up"].make_context("up", arguments)  # refuses an option that it does not have
                 return "\n".join(self._there(line) for line in self._started)
-            case ["docrail", "fake-gemini", "--scenario", script] if _is_script(script):  # it would serve for ever
+            case ["docrail", "server" | "worker" as noun, "start", *arguments]:
+                cast("TyperGroup", assemble().commands[noun]).commands["start"].make_context("start", arguments)
+                return "\n".join(self._there(line) for line in self._started)
+            case ["docrail", "server", "fake-gemini", "--scenario", script] if _is_script(
+                script
+            ):  # it would serve for ever
                 return "DOCRAIL_GEMINI_BASE_URL=http://127.0.0.1:9200\nDOCRAIL_GEMINI_API_KEY=any"
             case [".", ".venv/bin/activate"]:
                 assert shutil.which("docrail", path=self._environment["PATH"])

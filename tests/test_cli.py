@@ -4,14 +4,17 @@ import os
 import signal
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 from socket import socket
 
 import pytest
-from typer.main import get_command
 
-import program
+from cli.main import NOUNS, leaves
 from tests.stack import Servers
+
+ALSO_SHORT = {"document extract", "definition validate", "definition test"}
+"""Commands that have a shortcut, which their example shows."""
 
 
 def docrail(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -22,7 +25,7 @@ def docrail(*arguments: str, **environment: str) -> subprocess.CompletedProcess[
 
 def test_without_a_command_it_lists_them() -> None:
     shown = docrail()
-    commands = ("demo", "validate", "plan", "run", "up", "worker", "api", "migrate")
+    commands = ("demo", "validate", "extract", "test", "up", *NOUNS)
     assert shown.returncode == 2
     assert all(f"\n  {command} " in shown.stderr for command in commands)
 
@@ -36,18 +39,59 @@ def test_a_misspelt_variable_is_told_and_the_command_goes_on() -> None:
 
 
 def test_every_command_and_option_explains_itself() -> None:
-    commands = get_command(program.assemble()).commands  # type: ignore[attr-defined]
-    silent = [name for name, command in commands.items() if not command.help]
+    found = list(leaves())
+    silent = [words for words, command in found if not command.help]
     silent += [
-        f"{name} {option.name}" for name, command in commands.items() for option in command.params if not option.help
+        f"{words} {option.name}"
+        for words, command in found
+        for option in command.params
+        if not getattr(option, "help", "")
     ]
     assert silent == []
 
 
-def test_the_help_of_a_command_has_an_example_that_names_it() -> None:
-    commands = get_command(program.assemble()).commands  # type: ignore[attr-defined]
-    examples = {name: command.help.partition("Example: ")[2] for name, command in commands.items()}
-    assert {name for name, example in examples.items() if f"docrail {name}" not in example} == set()
+def test_the_help_of_a_command_has_an_example_that_names_it_and_its_exit_codes() -> None:
+    helps = {words: command.help or "" for words, command in leaves() if " " in words}
+    assert {
+        words for words, text in helps.items() if words not in ALSO_SHORT and f"docrail {words}" not in text
+    } == set()
+    assert {words for words, text in helps.items() if "Exit codes: " not in text} == set()
+
+
+def test_every_command_prints_json_if_it_is_asked_to() -> None:
+    assert [words for words, command in leaves() if not any("--json" in param.opts for param in command.params)] == []
+
+
+def test_a_reason_is_given_by_the_same_option_everywhere() -> None:
+    options = {opt for _, command in leaves() for param in command.params for opt in param.opts}
+    assert "--reason" in options
+    assert "--why" not in options
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    shown = docrail("--version")
+    assert (shown.returncode, shown.stdout) == (0, f"docrail {version('docrail')}\n")
+
+
+def test_the_shell_completes_nouns_verbs_and_options() -> None:
+    def completed(typed: str) -> list[str]:
+        words = typed.split(" ")
+        variables = {"_DOCRAIL_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(len(words) - 1)}
+        return docrail(**variables).stdout.split()
+
+    assert completed("docrail re") == ["review"]
+    assert completed("docrail run wa") == ["waits"]
+    assert completed("docrail run list --sta") == ["--status"]
+    assert docrail("--show-completion", "bash").returncode in (0, 1)
+
+
+def test_a_misspelt_command_is_refused_with_the_one_that_is_meant() -> None:
+    for words, meant in ((("revew",), "review"), (("review", "aprove", "x"), "approve")):
+        refused = docrail(*words)
+        assert refused.returncode == 2
+        assert (
+            f"No such command {words[-2] if len(words) > 2 else words[-1]!r}. Did you mean {meant!r}?" in refused.stderr
+        )
 
 
 def test_ctrl_c_ends_a_command_without_a_traceback(tmp_path: Path) -> None:
@@ -68,7 +112,7 @@ def test_an_unknown_command_is_refused() -> None:
 
 
 def test_a_wrong_setting_is_named_without_a_traceback() -> None:
-    refused = docrail("migrate", DOCRAIL_API_PORT="many")
+    refused = docrail("server", "migrate", DOCRAIL_API_PORT="many")
     assert refused.returncode == 1
     assert (
         refused.stderr
@@ -76,9 +120,11 @@ def test_a_wrong_setting_is_named_without_a_traceback() -> None:
     )
 
 
-@pytest.mark.parametrize("command", ["worker", "api", "migrate"])
+@pytest.mark.parametrize("command", ["worker start", "server start", "server migrate"])
 def test_a_wrong_connection_is_told_without_a_traceback(command: str, embedded: Servers) -> None:
-    refused = docrail(command, DOCRAIL_DATABASE_URL=embedded.dsn, DOCRAIL_API_PORT="0", TEMPORAL_PROFILE="missing")
+    refused = docrail(
+        *command.split(), DOCRAIL_DATABASE_URL=embedded.dsn, DOCRAIL_API_PORT="0", TEMPORAL_PROFILE="missing"
+    )
     assert refused.returncode != 0
     assert "the connection to Temporal is not set up right: Profile 'missing' not found" in refused.stderr
     assert "Traceback" not in refused.stderr
@@ -90,7 +136,7 @@ def test_migrate_says_what_it_applied_and_may_be_repeated(embedded: Servers) -> 
         "DOCRAIL_TEMPORAL_ADDRESS": embedded.temporal_address,
         "DOCRAIL_TASK_QUEUE": "never-migrated",  # other tests limit the resources of the usual one
     }
-    first, again = docrail("migrate", **servers), docrail("migrate", **servers)
+    first, again = docrail("server", "migrate", **servers), docrail("server", "migrate", **servers)
     assert first.returncode == again.returncode == 0, first.stderr
     assert "limited gemini_api to 10/s\nlimited database to 50/s\n" in first.stdout
     assert "scheduled the background tasks: every minute\n" in first.stdout
@@ -99,14 +145,14 @@ def test_migrate_says_what_it_applied_and_may_be_repeated(embedded: Servers) -> 
 
 
 def test_migrate_without_a_server_says_so() -> None:
-    refused = docrail("migrate", DOCRAIL_DATABASE_URL="postgresql://docrail:secret@127.0.0.1:1/docrail")
+    refused = docrail("server", "migrate", DOCRAIL_DATABASE_URL="postgresql://docrail:secret@127.0.0.1:1/docrail")
     assert refused.returncode == 1
     assert "cannot reach the database of DOCRAIL_DATABASE_URL" in refused.stderr
     assert "secret" not in refused.stderr
 
 
 def test_migrate_without_temporal_says_so_and_the_database_is_migrated(embedded: Servers) -> None:
-    refused = docrail("migrate", DOCRAIL_DATABASE_URL=embedded.dsn, DOCRAIL_TEMPORAL_ADDRESS="127.0.0.1:1")
+    refused = docrail("server", "migrate", DOCRAIL_DATABASE_URL=embedded.dsn, DOCRAIL_TEMPORAL_ADDRESS="127.0.0.1:1")
     assert refused.returncode == 1
     assert refused.stdout.endswith("the database is up to date\n")
     assert refused.stderr.startswith(
@@ -115,10 +161,10 @@ def test_migrate_without_temporal_says_so_and_the_database_is_migrated(embedded:
     assert "Connection refused" in refused.stderr
 
 
-@pytest.mark.parametrize("command", ["worker", "api", "migrate"])
+@pytest.mark.parametrize("command", ["worker start", "server start", "server migrate"])
 @pytest.mark.parametrize("url", ["foo", "mysql://h/d", "postgresql://u:secret@h:99999999/d"])
 def test_a_wrong_database_url_is_told_without_its_secrets(command: str, url: str) -> None:
-    refused = docrail(command, DOCRAIL_DATABASE_URL=url)
+    refused = docrail(*command.split(), DOCRAIL_DATABASE_URL=url)
     assert refused.returncode == 1
     assert "DOCRAIL_DATABASE_URL: " in refused.stderr
     assert "expected a URL like postgresql://user@host:5432/database" in refused.stderr
@@ -127,7 +173,7 @@ def test_a_wrong_database_url_is_told_without_its_secrets(command: str, url: str
 
 
 def test_a_database_that_lets_nobody_in_is_told(embedded: Servers) -> None:
-    refused = docrail("migrate", DOCRAIL_DATABASE_URL=embedded.dsn.replace("/docrail?", "/nobodys?"))
+    refused = docrail("server", "migrate", DOCRAIL_DATABASE_URL=embedded.dsn.replace("/docrail?", "/nobodys?"))
     assert (refused.returncode, refused.stderr) == (
         1,
         'docrail: cannot reach the database of DOCRAIL_DATABASE_URL: database "nobodys" does not exist\n',
@@ -135,7 +181,7 @@ def test_a_database_that_lets_nobody_in_is_told(embedded: Servers) -> None:
 
 
 def test_a_worker_without_temporal_says_so(embedded: Servers) -> None:
-    refused = docrail("worker", DOCRAIL_DATABASE_URL=embedded.dsn, DOCRAIL_TEMPORAL_ADDRESS="127.0.0.1:1")
+    refused = docrail("worker", "start", DOCRAIL_DATABASE_URL=embedded.dsn, DOCRAIL_TEMPORAL_ADDRESS="127.0.0.1:1")
     assert refused.returncode == 1
     assert refused.stderr.startswith(
         "docrail: Temporal is not available: it cannot be reached (its address is 127.0.0.1:1): "
@@ -177,8 +223,7 @@ def test_ctrl_c_while_the_commands_are_loaded_is_no_traceback(tmp_path: Path) ->
 
 
 def groups() -> list[tuple[str, ...]]:
-    commands = get_command(program.assemble()).commands  # type: ignore[attr-defined]
-    return [(), *((name,) for name, command in commands.items() if hasattr(command, "commands"))]
+    return [(), *((name,) for name in NOUNS)]
 
 
 @pytest.mark.parametrize("group", groups(), ids=lambda group: group[0] if group else "docrail")
@@ -188,18 +233,17 @@ def test_no_line_of_a_list_of_commands_is_cut_off_on_a_usual_terminal(group: tup
 
 
 @pytest.mark.parametrize(
-    "command", [("export-gold", "gold"), ("calibrate",), ("calibrate", "--back", "1"), ("calibrate", "--decisions")]
+    "command", ["review export gold", "calibration list", "calibration set 1", "calibration fit --decisions"]
 )
-def test_a_database_that_is_away_is_told_with_what_to_do(command: tuple[str, ...]) -> None:
-    refused = docrail(*command, DOCRAIL_DATABASE_URL="postgresql://docrail@127.0.0.1:1/docrail")
+def test_a_database_that_is_away_is_told_with_what_to_do(command: str) -> None:
+    refused = docrail(*command.split(), DOCRAIL_DATABASE_URL="postgresql://docrail@127.0.0.1:1/docrail")
     assert refused.returncode == 1
     assert refused.stderr.startswith("docrail: cannot reach the database of DOCRAIL_DATABASE_URL: ")
     assert refused.stderr.endswith("; is it running? `docrail up` says where its own is\n")
 
 
-@pytest.mark.parametrize("command", ["compact", "deploy"])
-def test_a_temporal_that_is_away_is_told_in_one_line_with_what_to_do(command: str) -> None:
-    refused = docrail(command, DOCRAIL_TEMPORAL_ADDRESS="127.0.0.1:1")
+def test_a_temporal_that_is_away_is_told_in_one_line_with_what_to_do() -> None:
+    refused = docrail("lake", "compact", DOCRAIL_TEMPORAL_ADDRESS="127.0.0.1:1")
     assert (refused.returncode, refused.stderr) == (
         1,
         (
@@ -210,7 +254,11 @@ def test_a_temporal_that_is_away_is_told_in_one_line_with_what_to_do(command: st
 
 
 @pytest.mark.parametrize(
-    ("command", "option"), [(("api",), "DOCRAIL_API_PORT"), (("fake-gemini", "--port", "{port}"), "--port")]
+    ("command", "option"),
+    [
+        (("server", "start"), "DOCRAIL_API_PORT"),
+        (("server", "fake-gemini", "--port", "{port}"), "--port"),
+    ],
 )
 def test_a_port_in_use_is_told_with_what_to_do(command: tuple[str, ...], option: str) -> None:
     with socket() as taken:
@@ -242,14 +290,14 @@ def test_a_file_where_the_data_folder_should_be_is_told(tmp_path: Path) -> None:
 
 
 def test_what_is_not_docrails_api_is_told_with_what_to_do(embedded: Servers) -> None:
-    refused = docrail("runs", "--api", embedded.temporal_ui_url)
+    refused = docrail("run", "list", "--api", embedded.temporal_ui_url)
     assert refused.returncode == 1
     assert "is not Docrail's API: it answered 200 without a reason; --api says where the API is" in refused.stderr
 
 
-@pytest.mark.parametrize("command", [("runs",), ("reviews", "list"), ("diff", "x@1", "x@2"), ("run", "invoice")])
-def test_an_api_that_is_away_is_told_with_what_to_do(command: tuple[str, ...]) -> None:
-    refused = docrail(*command, DOCRAIL_API_URL="http://127.0.0.1:1")
+@pytest.mark.parametrize("command", ["run list", "review list", "definition diff x@1 x@2", "run invoice"])
+def test_an_api_that_is_away_is_told_with_what_to_do(command: str) -> None:
+    refused = docrail(*command.split(), DOCRAIL_API_URL="http://127.0.0.1:1")
     assert refused.returncode == 1
     assert refused.stderr.startswith("docrail: no answer from the API at http://127.0.0.1:1 (")
     assert refused.stderr.endswith("): is it running? `docrail up` starts it, --api says where it is\n")

@@ -6,7 +6,7 @@ import pytest
 from dag.values import Json
 from embedded.gemini_replies import Reply
 from embedded.gemini_scenarios import MEANINGS, Mix, Scenario, ScenarioError, Told, parse_mix, parse_script
-from tests.commands.process import docrail, running
+from tests.cli.process import docrail, running
 from tests.gemini import KEY, gemini, most_within
 
 ASKED: Json = {"contents": [{"parts": [{"text": "Hello"}]}]}
@@ -92,7 +92,7 @@ def test_the_most_within_a_second_are_counted_in_any_window(arrivals: list[float
 
 
 async def test_the_command_serves_until_it_is_stopped() -> None:
-    async with running("fake-gemini", "--port", "0", "--scenario", "429:7,ok", "--says", "Moin") as command:
+    async with running("server", "fake-gemini", "--port", "0", "--scenario", "429:7,ok", "--says", "Moin") as command:
         await command.wait_for("DOCRAIL_GEMINI_API_KEY=any")
         url = command.said.partition("DOCRAIL_GEMINI_BASE_URL=")[2].split()[0]
         async with httpx.AsyncClient(base_url=url, trust_env=False) as http:
@@ -105,9 +105,9 @@ async def test_the_command_serves_until_it_is_stopped() -> None:
 
 
 async def test_the_command_teaches_its_scenarios_and_refuses_others() -> None:
-    told = await docrail("fake-gemini", "--help")
+    told = await docrail("server", "fake-gemini", "--help")
     assert all(scenario in told.out for scenario in Scenario)
     assert "DOCRAIL_GEMINI_BASE_URL=http://127.0.0.1:9200" in told.out
-    refused = await docrail("fake-gemini", "--scenario", "chaos")
+    refused = await docrail("server", "fake-gemini", "--scenario", "chaos")
     assert refused.code == 2
     assert "'chaos' is no scenario" in refused.err

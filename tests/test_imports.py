@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-ROOTS = {"worker", "cli", "program", "api", "web"}
-READ_SETTINGS = {"worker", "program", "api", "embedded", "web", "tests", "bench"}
+ROOTS = {"worker", "api", "web"}
+READ_SETTINGS = {"worker", "cli", "api", "embedded", "web", "tests", "bench"}
 NOT_PURE = {"asyncio", "datetime", "logging", "os", "random", "threading", "time", "uuid"}
 HEAVY = {"cv2", "lxml", "onnxruntime", "pikepdf", "pyarrow", "pypdfium2", "rapidocr"}
-SERVERS = {"asyncpg", "embedded", "fastapi", "httpx", "prometheus_client", "rich", "storage", "temporalio", "uvicorn"}
 
 
 def modules() -> Iterator[Path]:
@@ -52,7 +51,9 @@ def test_the_roots_do_not_import_each_other() -> None:
 
 def test_nothing_imports_a_root() -> None:
     assert {
-        str(module) for module in modules() if place(module) not in {*ROOTS, "tests", "bench"} and tops(module) & ROOTS
+        str(module)
+        for module in modules()
+        if place(module) not in {*ROOTS, "cli", "tests", "bench"} and tops(module) & ROOTS
     } == set()
 
 
@@ -83,15 +84,7 @@ def loaded_by(code: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "code", ["import activities.registry", "import program; program.assemble()", "import operations.app"]
+    "code", ["import activities.registry", "import cli.main; cli.main.assemble()", "import operations.app"]
 )
 def test_what_only_needs_the_catalogue_loads_no_document_library(code: str) -> None:
     assert HEAVY & loaded_by(f"{code}\nfrom activities.registry import load_catalogue\nload_catalogue()") == set()
-
-
-def test_validating_loads_no_server_client_and_no_reader() -> None:
-    """These took most of the second that the command may take."""
-    code = "import program; program.assemble('validate')\nfrom activities.registry import NamedHandlers\n"
-    loaded = loaded_by(f"{code}NamedHandlers()['echo']")
-    assert {*HEAVY, *SERVERS} & loaded == set()
-    assert "pydantic" in loaded

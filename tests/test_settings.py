@@ -1,17 +1,14 @@
 """The settings: what they are called, and that a wrong one is refused by its name."""
 
 import datetime as dt
-from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pydantic import ValidationError
-from typer.main import get_command
 
-import program
-from commands.client import NAME_VARIABLE
+from cli.client import NAME_VARIABLE
+from cli.main import leaves
 from invoices.prices import shipped_prices
 from operations.health import LOST_HEARTBEATS
 from settings import Settings, missing_settings, unread_variables
@@ -201,15 +198,8 @@ def test_a_worker_warns_of_each_setting_that_steps_need_and_it_lacks(
     assert lines[2].endswith("steps that ask a model fail on this worker, and their retries may reach another one")
 
 
-def commands_below(command: Any) -> Iterator[Any]:
-    yield command
-    for below in getattr(command, "commands", {}).values():
-        yield from commands_below(below)
-
-
 def test_every_variable_that_a_command_or_setting_reads_is_known() -> None:
-    commands = list(commands_below(get_command(program.assemble())))
-    options = [option.envvar for command in commands for option in command.params if isinstance(option.envvar, str)]
+    options = [option.envvar for _, command in leaves() for option in command.params if isinstance(option.envvar, str)]
     names = [NAME_VARIABLE, *options, *(f"DOCRAIL_{name.upper()}" for name in Settings.model_fields)]
     assert options
     assert list(unread_variables(names)) == []

@@ -188,7 +188,7 @@ async def test_an_answer_to_a_parked_step_is_told_what_deals_with_it(service: Se
     await letter_of(service, run_id, status="parked")
     refused = await service.http.post(f"/v1/runs/{run_id}/waits/bad", json={"answer": 1})
     assert (refused.status_code, refused.json()["state"]) == (409, "parked")
-    assert f"the step is parked; use `docrail dead-letters retry {run_id} bad`" in refused.json()["detail"]
+    assert f"the step is parked; use `docrail failure retry {run_id} bad`" in refused.json()["detail"]
     for step in ("after", "none"):
         refused = await service.http.post(f"/v1/runs/{run_id}/waits/{step}", json={"answer": 1})
         assert (refused.status_code, refused.json()["detail"]) == (404, f"there is no waiting step '{step}'")
@@ -201,7 +201,7 @@ async def test_a_wait_that_is_parked_is_dealt_with_as_any_parked_step(service: S
     await letter_of(service, run_id, status="parked")
     refused = await service.http.post(f"/v1/runs/{run_id}/waits/bad", json={"answer": 1})
     assert (refused.status_code, refused.json()["state"]) == (409, "parked")
-    assert "docrail dead-letters" in refused.json()["detail"]
+    assert "docrail failure" in refused.json()["detail"]
     await act(service.http, run_id, "abort")
 
 

@@ -13,7 +13,7 @@ from storage.review_decisions import PASSED_BY
 from tests.api.reviewing import Reviewer, reading, reviewer, said, waiting
 from tests.api.service import Service
 from tests.api.test_corrections import correct
-from tests.commands.process import Ended, docrail
+from tests.cli.process import Ended, docrail
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def ann(service: Service) -> Reviewer:
 async def export(service: Service, who: Reviewer, *arguments: str) -> Ended:
     settings = service.settings
     environment = {"DOCRAIL_DATABASE_URL": settings.database_url, "DOCRAIL_DATA_DIR": str(settings.data_dir)}
-    ended = await docrail("export-gold", *arguments, "--tenant", who.tenant, cwd=None, **environment)
+    ended = await docrail("review", "export", *arguments, "--tenant", who.tenant, cwd=None, **environment)
     assert ended.code == 0, ended.err
     return ended
 

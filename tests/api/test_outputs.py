@@ -1,4 +1,4 @@
-"""`GET /v1/runs/{id}/steps/{step}/output` and `docrail output`: whole outputs, also of what a report only refers to."""
+"""`GET /v1/runs/{id}/steps/{step}/output` and `docrail run output`: whole outputs, also those a report refers to."""
 
 import asyncio
 import json
@@ -12,7 +12,7 @@ import pytest
 from dag.stored import part_of
 from dag.values import Json
 from tests.api.service import Service
-from tests.commands.process import docrail
+from tests.cli.process import docrail
 from tests.stack import eventually
 
 TEXT = "Bäume ✓ " * 10_000
@@ -92,13 +92,13 @@ async def test_another_tenant_is_told_nothing(service: Service, run_id: str) -> 
 
 
 async def test_the_command_prints_the_output(service: Service, run_id: str) -> None:
-    told = await docrail("output", run_id, "large", DOCRAIL_API_URL=str(service.http.base_url))
+    told = await docrail("run", "output", run_id, "large", DOCRAIL_API_URL=str(service.http.base_url))
     assert (told.code, told.err) == (0, "")
     assert json.loads(told.out) == {"value": {"text": TEXT}}
 
 
 async def test_the_command_says_that_there_is_none(service: Service, run_id: str) -> None:
-    refused = await docrail("output", run_id, "fails", DOCRAIL_API_URL=str(service.http.base_url))
+    refused = await docrail("run", "output", run_id, "fails", DOCRAIL_API_URL=str(service.http.base_url))
     message = f"docrail: Not found: there is no output of the step '{run_id} fails'\n"
     assert (refused.code, refused.out, refused.err) == (1, "", message)
 
@@ -167,7 +167,7 @@ async def test_the_outputs_of_a_run_are_told_whole(service: Service) -> None:
     assert part_of((await service.ended(run_id))["outputs"]["text"]) is not None
     whole = {"text": TEXT, "length": len(TEXT)}
     assert (await service.http.get(f"/v1/runs/{run_id}/outputs")).json() == {"run_id": run_id, "outputs": whole}
-    printed = await docrail("output", run_id, DOCRAIL_API_URL=str(service.http.base_url))
+    printed = await docrail("run", "output", run_id, DOCRAIL_API_URL=str(service.http.base_url))
     assert json.loads(printed.out) == whole
 
 

@@ -13,7 +13,7 @@ from storage.lake import Lake
 from tests.api.invoices import e_invoice
 from tests.api.service import Service, is_ready, serve_with_worker, settings_for
 from tests.api.test_documents import upload
-from tests.commands.process import docrail
+from tests.cli.process import docrail
 from tests.postgres import migrated_database
 from tests.s3 import Bucket, bucket, s3_server
 from tests.stack import Servers, eventually
@@ -58,7 +58,7 @@ async def test_the_invoice_pipeline(in_s3: Service, bucket: Bucket, tmp_path: Pa
     report = await run_maintenance(Connection(in_s3.settings.temporal_address or ""), in_s3.settings.task_queue)
     assert (report.compacted.files, report.failed) == (1, ())
     assert ask(lake, sql) == expected
-    asked = await docrail("query", sql, "--csv", cwd=None, **bucket.environment)
+    asked = await docrail("lake", "query", sql, "--csv", cwd=None, **bucket.environment)
     assert (asked.code, asked.out) == (
         0,
         f"document_id,invoice_number,total\n{','.join(expected[0])}\n",

@@ -1,4 +1,4 @@
-"""The API, a worker and `docrail migrate` against a Temporal with TLS, told of it by Temporal's own variables only."""
+"""The API, a worker and `docrail server migrate` against a Temporal with TLS, by Temporal's own variables."""
 
 import asyncio
 import os
@@ -34,7 +34,7 @@ async def running(*arguments: str, **variables: str) -> AsyncIterator[asyncio.su
 
 
 async def test_migrate_prepares_a_namespace_behind_tls(front: TlsFront, dsn: str) -> None:
-    async with running("cli", "migrate", **front.variables, DOCRAIL_DATABASE_URL=dsn) as migrate:
+    async with running("cli", "server", "migrate", **front.variables, DOCRAIL_DATABASE_URL=dsn) as migrate:
         told, _ = await asyncio.wait_for(migrate.communicate(), 60)
     assert told.decode().endswith("Temporal's namespace 'default' is up to date\n")
     assert migrate.returncode == 0

@@ -118,7 +118,7 @@ async def test_a_refused_retry_of_an_aborted_run_says_what_can_be_undone_while_t
         run_id = await stuck(calling, server, "aborted")
         refused = await calling.http.post(f"/v1/runs/{run_id}/retry")
         told = "cannot retry: the run is aborted; what it could not undo (pay) can be undone: "
-        told += f"`docrail retry {run_id} --undo`, or `undo: true` in the request"
+        told += f"`docrail run retry {run_id} --undo`, or `undo: true` in the request"
         assert (refused.status_code, refused.json()["detail"]) == (409, told)
         assert (await calling.http.post(f"/v1/runs/{run_id}/retry", json={"undo": True})).status_code == 200
         await calling.closed(run_id)

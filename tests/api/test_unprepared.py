@@ -1,4 +1,4 @@
-"""A namespace that `docrail migrate` has not seen: whatever needs it says so, and nothing that was sent is lost."""
+"""A namespace without `docrail server migrate`: whatever needs it says so, and no document is lost."""
 
 import secrets
 from collections.abc import AsyncIterator
@@ -44,7 +44,7 @@ async def unprepared(
 def says_what_to_do(response: httpx.Response) -> bool:
     problem = response.json()
     assert (response.status_code, problem["type"], problem["service"]) == (503, "/problems/unavailable", "Temporal")
-    assert "not prepared for runs, run `docrail migrate` (Namespace " in problem["detail"]
+    assert "not prepared for runs, run `docrail server migrate` (Namespace " in problem["detail"]
     return "retry-after" in response.headers
 
 
@@ -65,12 +65,12 @@ async def test_in_a_missing_namespace_no_run_is_said_not_to_exist(embedded: Serv
         assert says_what_to_do(await service.http.post("/v1/runs/hello.1/pause"))
         ready = await service.http.get("/readyz")
     assert ready.status_code == 503
-    assert "run `docrail migrate`" in ready.json()["temporal"]
+    assert "run `docrail server migrate`" in ready.json()["temporal"]
 
 
 async def test_a_list_by_attributes_that_are_missing_is_refused_with_what_to_do(unprepared: Service) -> None:
     refused = await unprepared.http.get("/v1/runs", params={"definition": "hello"})
-    assert "run `docrail migrate`" in refused.json()["detail"]
+    assert "run `docrail server migrate`" in refused.json()["detail"]
     assert refused.status_code == 503
 
 

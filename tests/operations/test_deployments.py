@@ -1,5 +1,7 @@
-"""Builds on the real server: runs stay on theirs, new ones go where `docrail deploy` says, and what it shows."""
+"""Builds on the real server: runs stay on theirs, new ones go where Temporal's own command sends them (upgrade.md)."""
 
+import asyncio
+from asyncio.subprocess import DEVNULL
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -11,11 +13,9 @@ from temporalio.client import Client, WorkflowHandle
 from temporalio.contrib.pydantic import pydantic_data_converter
 
 from dag.values import Json
-from embedded.temporal import start_temporal
+from embedded.temporal import find_binary
 from operations.connection import Connection
-from operations.deployments import BuildUnfit, Deployment, Fleet, deploy, load_deployment, withdraw
 from operations.draining import working
-from operations.errors import Unavailable
 from operations.rate_limits import apply_limits
 from settings import Settings
 from tests.api.service import Service, serve, settings_for
@@ -37,18 +37,28 @@ LASTING = {
 SHORT = {"id": "short", "steps": [{"id": "only", "handler": "noop"}]}
 
 
-DRAINS_AT_ONCE = (
-    'matching.wv.VersionDrainageStatusVisibilityGracePeriod="1s"',
-    'matching.wv.VersionDrainageStatusRefreshInterval="1s"',
-)
-
-
 @dataclass(frozen=True, slots=True)
 class Upgraded:
     """A fleet of its own, whose workers tests start, and the API before it."""
 
     service: Service
-    fleet: Fleet
+
+    async def temporal(self, command: str, *options: str) -> None:
+        """Enter a command of `temporal worker deployment`, again until Temporal knows the workers that it is about."""
+        settings = self.service.settings
+        words = ("worker", "deployment", command, "--deployment-name", settings.deployment, *options, "--yes")
+        address = ("--address", str(settings.temporal_address))
+
+        async def done() -> bool:
+            process = await asyncio.create_subprocess_exec(
+                find_binary(), *words, *address, stdout=DEVNULL, stderr=DEVNULL
+            )
+            return await process.wait() == 0
+
+        await eventually(done, " ".join(words))
+
+    async def make_current(self, build_id: str) -> None:
+        await self.temporal("set-current-version", "--build-id", build_id)
 
     @asynccontextmanager
     async def worker(self, build_id: str | None, tags: tuple[str, ...] | None = None) -> AsyncIterator[None]:
@@ -94,26 +104,18 @@ async def dsn(embedded: Servers) -> AsyncIterator[str]:
 @pytest.fixture
 async def upgraded(embedded: Servers, dsn: str, tmp_path: Path) -> AsyncIterator[Upgraded]:
     settings = settings_for(embedded.temporal_address, dsn, tmp_path)
-    connection = Connection(embedded.temporal_address)
     async with serve(settings) as service:
-        yield Upgraded(
-            service, Fleet(connection, settings.deployment, settings.task_queue, tuple(settings.resource_limits))
-        )
-
-
-def statuses(deployment: Deployment) -> dict[str, tuple[str, float]]:
-    return {build.build_id: (build.status, build.percentage) for build in deployment.builds}
+        yield Upgraded(service)
 
 
 async def test_a_run_ends_on_the_build_it_began_on_and_new_runs_go_to_the_new_one(upgraded: Upgraded) -> None:
     async with AsyncExitStack() as workers:
         await workers.enter_async_context(upgraded.worker("b1"))
-        await deploy(upgraded.fleet, "b1")
+        await upgraded.make_current("b1")
         old = await upgraded.start(LASTING)
         await upgraded.waits(old)
         await workers.enter_async_context(upgraded.worker("b2"))
-        found = await deploy(upgraded.fleet, "b2")
-        assert statuses(found) == {"b2": ("current", 100), "b1": ("draining", 0)}
+        await upgraded.make_current("b2")
         new = await upgraded.start(LASTING)
         for run_id in (old, new):
             await upgraded.waits(run_id)
@@ -128,7 +130,7 @@ async def test_runs_of_before_there_were_builds_go_on_at_the_first_one(upgraded:
         run_id = await upgraded.start(LASTING)
         await upgraded.waits(run_id)
     async with upgraded.worker("b1"):
-        await deploy(upgraded.fleet, "b1")
+        await upgraded.make_current("b1")
         await upgraded.service.http.post(f"/v1/runs/{run_id}/waits/wait", json={"answer": {}})
         assert (await upgraded.service.ended(run_id))["status"] == "completed"
     assert await upgraded.workers_of(run_id) == {"None", "b1"}
@@ -137,7 +139,7 @@ async def test_runs_of_before_there_were_builds_go_on_at_the_first_one(upgraded:
 async def test_readiness_tells_of_a_build_that_nobody_made_current(upgraded: Upgraded) -> None:
     async with upgraded.worker("b1"):
         await eventually(lambda: _told(upgraded, "the current build is none, and those that poll are of b1"), "/readyz")
-        await deploy(upgraded.fleet, "b1")
+        await upgraded.make_current("b1")
         await eventually(lambda: _told(upgraded, "ok"), "/readyz to be green")
 
 
@@ -145,46 +147,20 @@ async def _told(upgraded: Upgraded, text: str) -> bool:
     return text in await upgraded.ready()
 
 
-async def test_a_build_must_poll_every_queue_before_it_gets_runs(upgraded: Upgraded) -> None:
-    async with upgraded.worker("b1", tags=("database",)):
-        with pytest.raises(BuildUnfit, match=rf"polls {upgraded.fleet.task_queue}\.gemini_api\. Start one with"):
-            await deploy(upgraded.fleet, "b1", wait_seconds=2)
-        assert (await load_deployment(upgraded.fleet)).current is None
-        said: list[str] = []
-        forced = await deploy(upgraded.fleet, "b1", force=True, report=said.append)
-        assert forced.current == "b1"
-        assert said == [f"no worker of build b1 polls {upgraded.fleet.task_queue}.gemini_api"]
-
-
-async def test_a_build_whose_workers_are_gone_is_not_there(upgraded: Upgraded) -> None:
-    async with upgraded.worker("b1"):
-        await deploy(upgraded.fleet, "b1")
-    async with upgraded.worker("b2"):
-        await deploy(upgraded.fleet, "b2")
-        with pytest.raises(BuildUnfit, match="Start one with DOCRAIL_BUILD_ID=b3"):
-            await deploy(upgraded.fleet, "b3", wait_seconds=0)
-
-
 async def test_a_share_of_the_new_runs_tries_a_build(upgraded: Upgraded) -> None:
     async with upgraded.worker("b1"), upgraded.worker("b2"):
-        await deploy(upgraded.fleet, "b1")
-        shared = await deploy(upgraded.fleet, "b2", percentage=50)
-        assert statuses(shared) == {"b1": ("current", 50), "b2": ("ramping", 50)}
+        await upgraded.make_current("b1")
+        await upgraded.temporal("set-ramping-version", "--build-id", "b2", "--percentage", "50")
         ran = [await upgraded.start(SHORT) for _ in range(24)]
         for run_id in ran:
             await upgraded.service.ended(run_id)
         assert set.union(*[await upgraded.workers_of(run_id) for run_id in ran]) == {"b1", "b2"}
-        with pytest.raises(BuildUnfit, match="it is the current one"):
-            await deploy(upgraded.fleet, "b1", percentage=10)
-        assert statuses(await deploy(upgraded.fleet, "b2")) == {"b2": ("current", 100), "b1": ("draining", 0)}
 
 
 async def test_new_runs_can_go_back_to_workers_without_a_build(upgraded: Upgraded) -> None:
-    assert (await withdraw(upgraded.fleet)).builds == ()
-    async with upgraded.worker("b1"), upgraded.worker("b2"), upgraded.worker(None):
-        await deploy(upgraded.fleet, "b1")
-        await deploy(upgraded.fleet, "b2", percentage=50)
-        assert (await withdraw(upgraded.fleet)).current is None
+    async with upgraded.worker("b1"), upgraded.worker(None):
+        await upgraded.make_current("b1")
+        await upgraded.temporal("set-current-version", "--unversioned")
         run_id = await upgraded.start(SHORT)
         await upgraded.service.ended(run_id)
         assert await upgraded.workers_of(run_id) == {"None"}
@@ -192,12 +168,13 @@ async def test_new_runs_can_go_back_to_workers_without_a_build(upgraded: Upgrade
 
 async def test_a_limit_counts_for_all_builds_together(upgraded: Upgraded) -> None:
     """Else an upgrade would double what a limited resource is asked."""
-    await apply_limits(upgraded.fleet.connection, upgraded.fleet.task_queue, {"gemini_api": 5})
+    settings = upgraded.service.settings
+    await apply_limits(Connection(str(settings.temporal_address)), settings.task_queue, {"gemini_api": 5})
     many = {"id": "many", "steps": [{"id": f"s{number}", **TAGGED} for number in range(15)]}
     async with upgraded.worker("b1"), upgraded.worker("b2"):
         began = []
         for build_id in ("b1", "b2"):
-            await deploy(upgraded.fleet, build_id)
+            await upgraded.make_current(build_id)
             began.append(await upgraded.start({**many, "limits": {"max_concurrency": 15}}))
         for run_id in began:
             await upgraded.service.ended(run_id)
@@ -211,32 +188,6 @@ async def _started(upgraded: Upgraded, run_id: str) -> list[float]:
     events = [event async for event in upgraded.handle(run_id).fetch_history_events()]
     kind = EventType.EVENT_TYPE_ACTIVITY_TASK_STARTED
     return [event.event_time.ToMicroseconds() / 1e6 for event in events if event.event_type == kind]
-
-
-async def test_a_build_that_no_run_needs_is_told_as_drained(tmp_path: Path, dsn: str) -> None:
-    """Temporal looks for itself, after some minutes: here at once."""
-    temporal = await start_temporal(tmp_path, 0, 0, report=print, dynamic_config=DRAINS_AT_ONCE)
-    try:
-        settings = settings_for(temporal.address, dsn, tmp_path)
-        fleet = Fleet(Connection(temporal.address), settings.deployment, settings.task_queue, ())
-        async with serve(settings) as service:
-            upgraded = Upgraded(service, fleet)
-            async with upgraded.worker("b1", ()), upgraded.worker("b2", ()):
-                await deploy(fleet, "b1")
-                await service.ended(await upgraded.start(SHORT))
-                await deploy(fleet, "b2")
-
-                async def drained() -> bool:
-                    return statuses(await load_deployment(fleet))["b1"] == ("drained", 0)
-
-                await eventually(drained, "b1 to be drained")
-    finally:
-        await temporal.process.kill()
-
-
-async def test_a_server_that_is_away_is_told_as_such() -> None:
-    with pytest.raises(Unavailable, match="it cannot be reached"):
-        await load_deployment(Fleet(Connection("127.0.0.1:1"), "d", "q", ()))
 
 
 def test_a_fleet_is_called_as_its_task_queue_unless_it_is_told_otherwise() -> None:

@@ -1,4 +1,4 @@
-"""A Temporal that others started: `docrail migrate` gives its namespace what runs need, or says what to ask for."""
+"""A Temporal that others started: `docrail server migrate` prepares its namespace, or says what to ask for."""
 
 import asyncio
 import re

@@ -85,7 +85,7 @@ async def test_a_temporal_that_is_away_is_told() -> None:
         (
             AppliedLimit("a", Applied.KEPT, 0.5, "operator ann"),
             (
-                "a stays limited to 30/min, as set by operator ann: `docrail limits reset a` gives it the limit of the "
+                "a stays limited to 30/min, as set by operator ann: `docrail limit reset a` gives it the limit of the "
                 "settings"
             ),
         ),

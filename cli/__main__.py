@@ -1,0 +1,5 @@
+"""Run `docrail` as `python -m cli`."""
+
+from cli import main
+
+main()

@@ -1,0 +1,27 @@
+"""How a command connects to the database."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import asyncpg
+
+from storage.db import DATABASE_ERRORS, open_pool
+
+
+@asynccontextmanager
+async def small_pool(url: str) -> AsyncIterator[asyncpg.Pool]:
+    """Return a pool of one connection, closed at the end. Raises: SystemExit if the database cannot be reached."""
+    try:
+        pool = await open_pool(url, min_size=1, max_size=1)
+    except (OSError, *DATABASE_ERRORS) as error:
+        raise SystemExit(unreachable(error)) from None
+    try:
+        yield pool
+    finally:
+        await pool.close()
+
+
+def unreachable(error: Exception) -> str:
+    """Return the message for a database that cannot be reached."""
+    hint = "; is it running? `docrail up` says where its own is" if isinstance(error, OSError) else ""
+    return f"cannot reach the database of DOCRAIL_DATABASE_URL: {error}{hint}"

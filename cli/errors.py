@@ -1,0 +1,24 @@
+"""What a command prints for an error that is no bug: one line or a few, without a traceback."""
+
+from collections.abc import Sequence
+
+from pydantic import ValidationError
+
+from cli.client import ApiError
+from embedded.processes import ProcessError
+from operations.errors import OperationError
+from storage.db import DATABASE_ERRORS, StorageError
+
+
+def words_of(error: Exception) -> str | None:
+    """Return what to print; None for a bug, which must surface."""
+    if isinstance(error, ValidationError):
+        return "\n".join(_problem(problem["loc"], problem["msg"]) for problem in error.errors())
+    if isinstance(error, DATABASE_ERRORS):
+        return f"the database of DOCRAIL_DATABASE_URL: {error}"
+    return str(error) if isinstance(error, (ApiError, OperationError, ProcessError, StorageError, OSError)) else None
+
+
+def _problem(place: Sequence[int | str], message: str) -> str:
+    """Return a setting's problem, without pydantic's prefix for the errors of our own checks."""
+    return f"DOCRAIL_{str(place[0]).upper()}: {message.removeprefix('Value error, ')}"

@@ -1,0 +1,202 @@
+"""`docrail extract`: read documents without a server, and print their fields."""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from activities.reading import DocumentReader
+from cli.confidence import explanation_of
+from cli.stop import INTERRUPTED, run_until_stopped
+from cli.tables import ID, NUMBER, TEXT, print_table
+from cli.terminal import complain, print_json, visible
+from dag.values import Json
+from invoices.model import FIELD_NAMES, InvoiceData
+from invoices.problems import UnreadableDocument
+from invoices.straight_through import WITHOUT_HISTORY, decide
+
+SUFFIXES = frozenset({".pdf", ".xml", ".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".bmp", ".gif"})
+"""Files that are taken from a folder. A file that is named itself is read whatever its suffix."""
+MANIFEST = "MANIFEST.json"
+NOT_PRINTED = ("buyer_name",)
+"""Read, but not among the fields that extractions are compared by."""
+SHOWN = ("vendor_name", "invoice_number", "date", "total", "currency")
+"""Columns of the table for people."""
+
+
+class Shape(Enum):
+    """How readings are printed."""
+
+    TABLE = auto()
+    EXPLAINED = auto()
+    JSON = auto()
+    JSONL = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The fields of one file, or why it could not be read."""
+
+    name: str
+    invoice: InvoiceData | None
+    failure: dict[str, Json] | None = None
+
+
+def extract(
+    paths: Annotated[list[Path], typer.Argument(help="Documents, and folders of documents.", metavar="PATH...")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON: a list, an object a file.")] = False,
+    jsonl: Annotated[bool, typer.Option("--jsonl", help="Print one JSON object a line, as they are read.")] = False,
+    explained: Annotated[bool, typer.Option("--explain", help="Show the terms of each confidence.")] = False,
+    at_once: Annotated[int, typer.Option(help="Documents read at once.", min=1, max=64, metavar="N")] = os.cpu_count()
+    or 1,
+) -> None:
+    """Read documents and print their fields; needs no server.
+
+    Nothing is stored. Each file is opened in a limited process of its own. Folders are searched for PDFs, XML files
+    and images. A file has the name that the MANIFEST.json above it gives it, else its path in the given folder.
+
+    An object has {"file", "fields", "confidence", "auto_approved", "problems"}, amounts as strings, dates as
+    YYYY-MM-DD. auto_approved is true if the reading would need no person, were the vendor known: an e-invoice has
+    every required field, every field is sure, and no rule is broken but for the age of the document and the checksum
+    of a VAT id.
+
+    Exit codes: 0 all read, or there was none; 1 a file is missing or cannot be read; 2 wrong usage; 130 stopped by
+    Ctrl-C.
+
+    Example: docrail extract inbox/ invoice.pdf --jsonl
+    """
+    files = list(_files(paths))
+    if explained and (jsonl or as_json):
+        raise typer.BadParameter("goes without --json and --jsonl", param_hint="--explain")
+    shape = Shape.JSONL if jsonl else Shape.JSON if as_json else Shape.EXPLAINED if explained else Shape.TABLE
+    whole = run_until_stopped(lambda: _print(files, at_once, shape))
+    if not files:
+        complain(f"no document in {', '.join(map(str, paths))}: looked for {', '.join(sorted(SUFFIXES))}")
+    if whole is None:
+        raise typer.Exit(INTERRUPTED)
+    if not whole:
+        raise typer.Exit(1)
+
+
+def record(reading: Reading) -> dict[str, Json]:
+    """Return the JSON object of one file."""
+    invoice = reading.invoice
+    if invoice is None:
+        return {"file": reading.name, "fields": {}, "confidence": {}, "auto_approved": False} | {
+            "problems": [reading.failure]
+        }
+    fields = {name: getattr(invoice, name) for name in FIELD_NAMES if name not in NOT_PRINTED}
+    values: dict[str, Json] = {name: _plain(field.value) for name, field in fields.items()}
+    return {
+        "file": reading.name,
+        "fields": values | {"line_count": len(invoice.line_items) or None},
+        "confidence": {name: field.confidence for name, field in fields.items() if field.value is not None},
+        "auto_approved": passes_alone(invoice),
+        "problems": [problem.model_dump(mode="json") for problem in invoice.problems],
+    }
+
+
+def passes_alone(invoice: InvoiceData) -> bool:
+    """Return whether the reading alone would need no person: it is of an e-invoice, and nothing contradicts it."""
+    return decide(invoice, WITHOUT_HISTORY).passes
+
+
+def _plain(value: Any) -> Json:
+    return None if value is None else str(value)
+
+
+def _files(paths: Sequence[Path]) -> Iterator[tuple[str, Path]]:
+    """Yield each file with its name, those of folders in the order of their names."""
+    for path in paths:
+        if not path.is_dir():
+            yield _name(path, None), path
+            continue
+        inside = (file for file in path.rglob("*") if file.suffix.lower() in SUFFIXES and file.is_file())
+        for file in sorted(inside):
+            if not any(part.startswith(".") for part in file.relative_to(path).parts):
+                yield _name(file, path), file
+
+
+def _name(file: Path, folder: Path | None) -> str:
+    listed = next((above for above in file.absolute().parents if (above / MANIFEST).is_file()), None)
+    if listed is not None:
+        return file.absolute().relative_to(listed).as_posix()
+    return file.relative_to(folder).as_posix() if folder else str(file)
+
+
+async def _print(files: Sequence[tuple[str, Path]], at_once: int, shape: Shape) -> bool:
+    """Print every reading in the order of the files. Return whether all could be read."""
+    readings: list[Reading] = []
+    async for reading in _read(files, at_once):
+        readings.append(reading)
+        if shape is Shape.JSONL:
+            print(json.dumps(record(reading), ensure_ascii=False), flush=True)
+        _progress(len(readings), len(files))
+    if shape is Shape.JSON:
+        print_json([record(reading) for reading in readings])
+    elif readings and shape is not Shape.JSONL:
+        _print_table(readings)
+    for reading in readings if shape is Shape.EXPLAINED else ():
+        if reading.invoice is not None:
+            print(visible("\n".join((reading.name, *explanation_of(reading.invoice)))))
+    return all(reading.invoice is not None for reading in readings)
+
+
+async def _read(files: Sequence[tuple[str, Path]], at_once: int) -> AsyncIterator[Reading]:
+    reader = DocumentReader(workers=at_once)
+    tasks = [asyncio.create_task(_read_one(reader, name, path)) for name, path in files]
+    try:
+        for task in tasks:
+            yield await task
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await reader.close()
+
+
+async def _read_one(reader: DocumentReader, name: str, path: Path) -> Reading:
+    try:
+        return Reading(name, await reader.read(path))
+    except UnreadableDocument as error:
+        return Reading(name, None, _failure(error.code.value, error.message))
+    except OSError as error:
+        what = error.strerror or str(error)
+        return Reading(name, None, _failure("cannot_open", f"The file cannot be opened: {what}. Check its path."))
+
+
+def _failure(code: str, message: str) -> dict[str, Json]:
+    return {"code": code, "severity": "error", "message": message, "field": None}
+
+
+def _progress(done: int, count: int) -> None:
+    """Count on stderr, if that is a terminal."""
+    if sys.stderr.isatty() and count > 1:
+        end = "\n" if done == count else ""
+        print(f"\r{done} of {count} read", end=end, file=sys.stderr, flush=True)
+
+
+def _print_table(readings: Sequence[Reading]) -> None:
+    kinds = {"file": TEXT, "vendor": TEXT, "number": ID, "date": ID, "total": NUMBER, "currency": ID}
+    print_table({**kinds, "lines": NUMBER, "sure": NUMBER, "problems": TEXT}, [_row(reading) for reading in readings])
+    for reading in readings:
+        if reading.failure is not None:
+            complain(f"{reading.name}: {reading.failure['message']}")
+
+
+def _row(reading: Reading) -> list[str]:
+    invoice = reading.invoice
+    if invoice is None:
+        assert reading.failure is not None
+        return [reading.name, *("" for _ in SHOWN), "", "", str(reading.failure["code"])]
+    values = [getattr(invoice, name).value for name in SHOWN]
+    codes = ", ".join(dict.fromkeys(problem.code for problem in invoice.problems))
+    shown = ["" if value is None else str(value) for value in values]
+    return [reading.name, *shown, str(len(invoice.line_items) or ""), f"{invoice.confidence:.2f}", codes]

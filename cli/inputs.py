@@ -1,0 +1,57 @@
+"""Turns NAME=VALUE arguments into a run's inputs, by the types that the definition declares."""
+
+from collections.abc import Mapping, Sequence
+
+from cli.terminal import shortened, strict_json
+from dag.definition import Definition
+from dag.inputs import InputProblem, MisfitError, complete_inputs
+from dag.values import Json
+
+EXPECTED: Mapping[str, str] = {
+    "integer": "an integer such as 5",
+    "number": "a number such as 2.5",
+    "boolean": "true or false",
+    "object": "a JSON object such as '{\"a\": 1}'",
+    "array": "a JSON array such as '[1, 2]'",
+}
+
+
+def parse_inputs(definition: Definition, given: Sequence[str]) -> dict[str, Json]:
+    """Return the inputs in `given`: those declared a string as they are, any other as JSON.
+
+    Raises: SystemExit with everything that does not fit the definition.
+    """
+    inputs: dict[str, Json] = {}
+    for argument in given:
+        name, separator, text = argument.partition("=")
+        if not separator or not name:
+            raise SystemExit(f"--input {shortened(argument)}: expected NAME=VALUE")
+        if name in inputs:
+            raise SystemExit(f"--input {name} is given twice: expected one value for each input")
+        inputs[name] = _value(definition, name, text)
+    try:
+        complete_inputs(definition, inputs)  # as the API will; here the message can name the option
+    except MisfitError as error:
+        raise SystemExit("\n  ".join(_lines(definition, error))) from None
+    return inputs
+
+
+def _value(definition: Definition, name: str, text: str) -> Json:
+    declared = definition.inputs.get(name)
+    if declared is None or declared.type == "string":
+        return text
+    try:
+        return strict_json(text)
+    except (ValueError, RecursionError):
+        raise SystemExit(f"--input {name}: expected {EXPECTED[declared.type]}, found {shortened(text)}") from None
+
+
+def _lines(definition: Definition, error: MisfitError) -> list[str]:
+    lines = [_line(problem) for problem in error.problems]
+    return lines if len(lines) == 1 else [f"the inputs do not fit the definition {definition.id!r}:", *lines]
+
+
+def _line(problem: InputProblem) -> str:
+    hint = f" (did you mean '{problem.suggestion}'?)" if problem.suggestion else ""
+    name = problem.path.removeprefix("inputs").lstrip(".")
+    return f"{' '.join(filter(None, ('--input', name)))}: {problem.message}{hint}"

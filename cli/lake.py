@@ -1,0 +1,118 @@
+"""`docrail lake`: query what was extracted, and keep it fast."""
+
+import asyncio
+import sys
+from textwrap import fill
+from typing import Annotated
+
+import typer
+
+from cli.terminal import AsJson, complain, print_json, say
+from invoices.model import FIELD_NAMES
+from operations.errors import Unavailable
+from storage.lake import Lake
+
+MANY_FILES = 2_000
+"""Small files that make a query noticeably slow."""
+
+
+Sql = Annotated[str, typer.Argument(help="One statement that reads; `-` takes it from stdin.", metavar="SQL|-")]
+AsJsonList = Annotated[bool, typer.Option("--json", help="Print a JSON list of objects.")]
+AsCsv = Annotated[bool, typer.Option("--csv", help="Print CSV with a header.")]
+ToParquet = Annotated[str | None, typer.Option("--parquet", help="Write a Parquet file.", metavar="FILE")]
+Tenants = Annotated[
+    list[str] | None, typer.Option("--tenant", help="Only this tenant's documents; may be repeated.", metavar="NAME")
+]
+_COLUMNS = ", ".join(
+    ("document_id", "version", "saved_at", "status", "document_type", *FIELD_NAMES, "issue_month", "confidence", "...")
+)
+_INDENT = 14 * " "
+HELP = f"""Ask the lake with SQL, in DuckDB's dialect.
+
+It has three views. Each document is in them once, in its latest version:
+
+\b
+  invoices    {fill(_COLUMNS, 76, initial_indent=_INDENT, subsequent_indent=_INDENT).lstrip()}
+  line_items  document_id, status, vendor_name, invoice_number, date,
+              currency, line_number, description, quantity, unit_price, amount, ...
+  fields      document_id, status, name, value, confidence, source, page,
+              box, locked, locked_by, candidates, ...
+
+`status` is the decision of people: approved, rejected, or open.
+
+The files are those of DOCRAIL_STORE, or of DOCRAIL_DATA_DIR; no server has to run. Amounts are exact decimals. The
+SQL only reads, and reads nothing but these views.
+
+Exit codes: 0 answered, 1 the SQL is wrong, or there is no lake; 2 wrong usage.
+
+\b
+Example: docrail lake query "DESCRIBE invoices"
+Others:
+  docrail lake query "SELECT vendor_name, currency, sum(total) FROM invoices
+                 WHERE status = 'approved' GROUP BY ALL ORDER BY 3 DESC"
+  docrail lake query "SELECT name, avg(confidence), count(*) FILTER (locked)
+                 FROM fields GROUP BY name" --csv
+  docrail lake query "SELECT * FROM line_items
+                 WHERE issue_month = '2026-11' AND amount > 1000" --json
+  docrail lake query "FROM invoices" --parquet invoices.parquet
+"""  # noqa: S608  # a help text
+
+
+def query(
+    context: typer.Context,
+    sql: Sql,
+    as_json: AsJsonList = False,
+    as_csv: AsCsv = False,
+    parquet: ToParquet = None,
+    tenant: Tenants = None,
+) -> None:
+    """Ask the lake with SQL; the help that is shown is HELP."""
+    if sum((as_json, as_csv, parquet is not None)) > 1:
+        raise typer.BadParameter("at most one of --json, --csv and --parquet")
+    from cli import lake_answer  # DuckDB and pyarrow: no other command needs their memory
+
+    settings = context.obj()
+    folder = settings.open_store().sub("lake")
+    if not folder.folders():
+        place = f"{settings.store or settings.data_dir}/lake"
+        raise SystemExit(
+            f"there is no lake at {place}: no invoice was saved there, or DOCRAIL_DATA_DIR or DOCRAIL_STORE is another"
+        )
+    lake = Lake(folder)
+    shape = lake_answer.Shape.JSON if as_json else lake_answer.Shape.CSV if as_csv else lake_answer.Shape.TABLE
+    files = lake_answer.answer_query(lake, tenant, sys.stdin.read() if sql == "-" else sql, parquet or shape)
+    if files > MANY_FILES:
+        complain(f"{files} documents are not compacted yet, which makes this slow: `docrail lake compact` does it now")
+
+
+query.__doc__ = HELP
+
+
+def compact(context: typer.Context, as_json: AsJson = False) -> None:
+    """Compact the lake and delete what is too old, now.
+
+    Temporal starts this round by itself, on DOCRAIL_MAINTENANCE_SCHEDULE; a worker does it. Runs and queries go on
+    meanwhile. Ctrl-C ends the waiting, not the round.
+
+    Exit codes: 0 done, 1 not everything was done or Temporal is unavailable, 2 wrong usage.
+
+    Example: docrail lake compact
+    """
+    from operations.connection import find_connection, told_away
+    from operations.maintenance import run_maintenance
+
+    settings = context.obj()
+    connection = find_connection(
+        settings.temporal_address, settings.temporal_namespace, envconfig=settings.temporal_envconfig
+    )
+    try:
+        report = asyncio.run(run_maintenance(connection, settings.task_queue))
+    except Unavailable as error:
+        raise SystemExit(told_away(error, connection)) from None
+    if as_json:
+        print_json(report.model_dump(mode="json"))
+        return
+    done = report.compacted
+    say(f"merged {done.files} files of {report.tenants} tenants into {done.parts}, of {done.size_bytes / 1e6:.1f} MB")
+    removed = (report.removed_files, report.removed_values, report.removed_originals)
+    say("deleted {} replaced files, {} stored values, {} originals".format(*removed))

@@ -1,0 +1,84 @@
+"""`docrail limit`: how often the fleet may use limited resources; changes apply while work runs."""
+
+from typing import Annotated
+
+import typer
+
+from cli.client import HERE, Api, ask_api
+from cli.tables import ID, NUMBER, TEXT, print_table
+from cli.terminal import AsJson, Reason, moment, print_json
+from dag.rates import parse_rate, rate_text
+from dag.values import Json
+
+LIMITS = "/v1/limits"
+
+Tag = Annotated[str, typer.Argument(help="A resource tag.", metavar="TAG")]
+
+
+def list_limits(as_json: AsJson = False, api: Api = HERE) -> None:
+    """List the limited resources.
+
+    `waiting` counts attempts whose turn has not come, `workers` the processes that take the resource's steps.
+
+    Exit codes: 0 shown, 1 the API refused or is unavailable, 2 wrong usage.
+
+    Example: docrail limit list
+    """
+    found = ask_api(api, "GET", LIMITS)["limits"]
+    _print(found, found, as_json=as_json)
+
+
+def change(
+    tag: Tag,
+    rate: Annotated[
+        str, typer.Argument(help="Uses a second, as 5 or 5/s, or a minute, as 300/min; 0 stops it.", metavar="RATE")
+    ],
+    reason: Reason = "",
+    as_json: AsJson = False,
+    api: Api = HERE,
+) -> None:
+    """Change a resource's limit while work runs.
+
+    It counts at once, for the whole fleet, and survives restarts: the settings only give a limit's first value.
+
+    Exit codes: 0 changed, 1 the API refused or is unavailable, 2 wrong usage.
+
+    Example: docrail limit set gemini_api 5 --reason "quota was halved"
+    """
+    try:
+        per_second = parse_rate(rate)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="RATE") from None
+    changed = ask_api(api, "PUT", f"{LIMITS}/{tag}", json={"per_second": per_second, "reason": reason})
+    _print([changed], changed, as_json=as_json)
+
+
+def reset(tag: Tag, as_json: AsJson = False, api: Api = HERE) -> None:
+    """Give a resource the limit of the settings again.
+
+    Exit codes: 0 done, 1 the API refused or is unavailable, 2 wrong usage.
+
+    Example: docrail limit reset gemini_api
+    """
+    found = ask_api(api, "DELETE", f"{LIMITS}/{tag}")
+    _print([found], found, as_json=as_json)
+
+
+def _print(found: list[dict[str, Json]], answer: Json, *, as_json: bool) -> None:
+    if as_json:
+        print_json(answer)
+        return
+    headings = {"resource": ID, "limit": ID, "settings": ID, "waiting": NUMBER, "workers": NUMBER, "changed": TEXT}
+    print_table(headings, [_row(limit) for limit in found])
+
+
+def _row(limit: dict[str, Json]) -> list[str]:
+    rates = [rate_text(limit[name]) for name in ("per_second", "initial_per_second")]
+    return [limit["tag"], *rates, str(limit["waiting"]), str(limit["workers"]), _change(limit)]
+
+
+def _change(limit: dict[str, Json]) -> str:
+    if limit["changed_by"] is None:
+        return ""
+    why = f": {limit['reason']}" if limit["reason"] else ""
+    return f"{moment(limit['changed_at'])} by {limit['changed_by']}{why}"

@@ -1,0 +1,332 @@
+"""The tree of commands: nouns and their verbs. A command's module is loaded when the command runs."""
+
+import importlib
+import os
+import signal
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from io import TextIOWrapper
+from typing import Annotated, Any, cast
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from dag.checks.suggestions import Suggestions
+
+Place = tuple[str, str]
+"""Where a command is, as module:function, and its first line of help, which a list shows without loading it."""
+
+SHORTCUTS: Mapping[str, Place] = {
+    "up": ("cli.servers:up", "Start Temporal, PostgreSQL, the API and a worker."),
+    "demo": ("cli.demo:demo", "Read the sample invoices through the whole system."),
+    "extract": ("cli.extract:extract", "Read documents and print their fields; needs no server."),
+    "validate": ("cli.definitions:validate", "Check definitions and print every problem in them."),
+    "test": ("cli.definition_tests:run_tests", "Run the tests in a definition's file; needs no server."),
+}
+
+NOUNS: Mapping[str, tuple[str, Mapping[str, Place]]] = {
+    "document": (
+        "Upload documents and read them.",
+        {
+            "upload": ("cli.documents:upload", "Upload documents; each starts a run."),
+            "show": ("cli.documents:show", "Show a document."),
+            "extract": SHORTCUTS["extract"],
+        },
+    ),
+    "run": (
+        "Start runs and follow them; `docrail run FILE` starts one.",
+        {
+            "start": ("cli.run_start:start", "Start a run of a definition."),
+            "list": ("cli.runs:list_runs", "List runs, newest first."),
+            "show": ("cli.run_views:show", "Show a run: its steps, its outputs and its history."),
+            "explain": ("cli.run_views:explain", "Explain why a run and its steps are as they are."),
+            "waits": ("cli.run_views:waits", "List what a run waits for."),
+            "output": ("cli.run_views:output", "Print a step's output, or a run's outputs, as JSON."),
+            "history": ("cli.run_views:history", "Show what people did to a run, newest first."),
+            "answer": ("cli.answer:answer", "Answer a step that waits."),
+            "pause": ("cli.runs:pause", "Start no more steps of a run."),
+            "resume": ("cli.runs:resume", "Let a paused run go on."),
+            "abort": ("cli.runs:abort", "End a run early, as aborted."),
+            "retry": ("cli.retry:retry", "Start a failed or cancelled run again where it failed."),
+        },
+    ),
+    "definition": (
+        "Check definitions, publish them, choose which version new runs get.",
+        {
+            "validate": SHORTCUTS["validate"],
+            "test": SHORTCUTS["test"],
+            "plan": ("cli.plan:plan", "Show a definition's layers, its critical path and its graph."),
+            "schema": ("cli.schema:schema", "Print the JSON Schema of a definition, for editors."),
+            "diff": ("cli.diff:diff", "Show how two versions of a definition differ."),
+            "publish": ("cli.published:publish", "Publish definitions, each as its next version."),
+            "list": ("cli.published:list_definitions", "List definitions with their versions and aliases."),
+            "show": ("cli.published:show", "Show a version of a definition and list the others."),
+            "alias": ("cli.published:alias", "Let an alias name a version, or remove it."),
+            "rollback": ("cli.published:rollback", "Undo the last change of what new runs get."),
+            "history": ("cli.published:history", "Show who moved a definition's aliases, when and why."),
+        },
+    ),
+    "handler": (
+        "Look up what a step's `handler` may name.",
+        {
+            "list": ("cli.handlers:list_all", "List the handlers."),
+            "show": ("cli.handlers:show", "Show a handler's config and output."),
+        },
+    ),
+    "routing": (
+        "Choose which definition a new document takes.",
+        {
+            "show": ("cli.routing:show", "Show the rules in force."),
+            "validate": ("cli.routing:validate", "Check a file of rules and print every problem in it."),
+            "set": ("cli.routing:put", "Put a file of rules into force."),
+            "try": ("cli.routing:attempt", "Show which definition a document would take."),
+        },
+    ),
+    "review": (
+        "Look at what waits for a person, and decide it.",
+        {
+            "list": ("cli.reviews:list_reviews", "List what waits, most urgent first."),
+            "show": ("cli.reviews:show", "Show an item: its content, and what may be decided."),
+            "next": ("cli.review_work:take_next", "Claim the most urgent item that is free."),
+            "claim": ("cli.review_work:claim", "Claim an item, for 15 minutes."),
+            "release": ("cli.review_work:release", "Give an item back to the queue."),
+            "assign": ("cli.review_work:assign", "Put an item before one person."),
+            "postpone": ("cli.review_work:postpone", "Hide an item until a time. Its SLA goes on."),
+            "decide": ("cli.reviews:decide", "Decide what a human step asks."),
+            "approve": ("cli.review_work:approve", "Approve a document as it is now."),
+            "reject": ("cli.review_work:reject", "Reject a document."),
+            "reopen": ("cli.review_work:reopen", "Open a decided document again."),
+            "fields": ("cli.review_fields:fields", "Show a document's fields and their problems."),
+            "explain": ("cli.review_fields:explain", "Explain a field's confidence, or the item's priority."),
+            "correct": ("cli.review_fields:correct", "Lock fields to the right values."),
+            "unlock": ("cli.review_fields:unlock", "Unlock a field: it gets the value that was read."),
+            "undo": ("cli.review_fields:undo", "Take back your last change to a document's fields."),
+            "read-again": ("cli.review_fields:read_again", "Read a document again with today's readers."),
+            "history": ("cli.review_fields:history", "Show what people did to an item, oldest first."),
+            "export": ("cli.gold:export", "Export what people approved and corrected."),
+        },
+    ),
+    "failure": (
+        "Deal with steps that failed for good.",
+        {
+            "list": ("cli.failures:list_failures", "List failed steps, newest first."),
+            "count": ("cli.failures:count", "Count failed steps by the class of their error."),
+            "show": ("cli.failures:show", "Show a failed step, and what was done about it."),
+            "retry": ("cli.failures:retry", "Try a failed step again, or many."),
+            "skip": ("cli.failures:skip", "Go on without a failed step."),
+            "complete": ("cli.failures:complete", "Go on as if a failed step had this output."),
+            "abort": ("cli.failures:abort", "End the run of a failed step."),
+            "dismiss": ("cli.failures:dismiss", "Take a failed step out of the list; its run stays as it is."),
+        },
+    ),
+    "lake": (
+        "Query what was extracted, and keep it fast.",
+        {
+            "query": ("cli.lake:query", "Ask the lake with SQL, in DuckDB's dialect."),
+            "compact": ("cli.lake:compact", "Compact the lake and delete what is too old, now."),
+        },
+    ),
+    "calibration": (
+        "Fit how sure readings may be.",
+        {
+            "list": ("cli.calibrate:list_versions", "List the calibrations, and which one counts."),
+            "fit": ("cli.calibrate:fit_anew", "Fit a calibration on what is known to be right."),
+            "set": ("cli.calibrate:choose", "Let an earlier calibration count again."),
+        },
+    ),
+    "limit": (
+        "See and change how often the fleet may use a resource.",
+        {
+            "list": ("cli.limits:list_limits", "List the limited resources."),
+            "set": ("cli.limits:change", "Change a resource's limit while work runs."),
+            "reset": ("cli.limits:reset", "Give a resource the limit of the settings again."),
+        },
+    ),
+    "audit": (
+        "Check the record of what people did.",
+        {
+            "list": ("cli.audit:list_events", "List events, oldest first, 500 at most."),
+            "verify": ("cli.audit:verify", "Check that no event was changed, added or removed."),
+        },
+    ),
+    "worker": (
+        "Run workers against your servers.",
+        {"start": ("cli.servers:start_worker", "Run a worker against the servers of the settings.")},
+    ),
+    "server": (
+        "Run the API against your servers, and prepare them.",
+        {
+            "start": ("cli.servers:start_api", "Serve the HTTP API against the servers of the settings."),
+            "migrate": ("cli.servers:migrate", "Prepare the database and Temporal for this code."),
+            "fake-gemini": ("cli.fake_gemini:fake_gemini", "Play the Gemini API on this machine."),
+        },
+    ),
+}
+
+RUN_HELP = """Start runs, follow them, steer them.
+
+`docrail run FILE` and `docrail run ID` start a run: if the first word is none of the commands below, it stands for
+`docrail run start`. A file or a definition that is called like a command needs the whole of it: `docrail run start
+list`.
+
+Example: docrail run definitions/invoice.yaml -i document_id=doc_1 --wait
+"""
+
+EPILOG = "Every command reads the DOCRAIL_* environment variables; the options name the variables that they replace."
+
+
+class Lazy(TyperCommand):
+    """A command of which only its name and its first line of help are known until it runs."""
+
+    def __init__(self, name: str, place: Place) -> None:
+        """Load nothing."""
+        super().__init__(name=name, help=place[1])
+        self._place = place[0]
+
+    def load(self) -> TyperCommand:
+        """Return the command itself."""
+        module, _, function = self._place.partition(":")
+        app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+        app.command(self.name)(getattr(importlib.import_module(module), function))
+        return cast("TyperCommand", typer.main.get_command(app))
+
+    def make_context(self, *arguments: Any, **options: Any) -> Any:
+        """Parse the arguments as the command itself does."""
+        return self.load().make_context(*arguments, **options)
+
+
+class Group(TyperGroup):
+    """Commands under one word. `default` is the command that is meant if the first word is none of them."""
+
+    default = ""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put the default command before arguments that name none."""
+        if self.default and args and args[0] not in (*self.commands, *ctx.help_option_names):
+            args = [self.default, *args]
+        return super().parse_args(ctx, args)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command that the first word names. Raises: UsageError with the name that is probably meant."""
+        name = args[0]
+        if name not in self.commands and not name.startswith("-") and not ctx.resilient_parsing:
+            meant = Suggestions().closest(name, self.commands)
+            ctx.fail(f"No such command {name!r}." + (f" Did you mean {meant!r}?" if meant else ""))
+        return super().resolve_command(ctx, args)
+
+
+class Root(Group):
+    """The whole program."""
+
+    def format_commands(self, _: Any, formatter: Any) -> None:
+        """List the shortcuts, then the nouns."""
+        for title, names in (("Commands", SHORTCUTS), ("Commands by noun", NOUNS)):
+            with formatter.section(title):
+                formatter.write_dl([(name, self.commands[name].get_short_help_str(100)) for name in names])
+
+
+def read_settings() -> Any:
+    """Return the settings of the environment. Raises: ValidationError if one is wrong."""
+    from settings import Settings
+
+    return Settings()
+
+
+def assemble() -> Root:
+    """Return the program."""
+    app = typer.Typer(
+        cls=Root,
+        help="Durable document workflows. `docrail up` starts everything on this machine.",
+        no_args_is_help=True,
+        context_settings={"help_option_names": ["-h", "--help"], "obj": read_settings},
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,  # boxes break lines that people copy
+        epilog=EPILOG,
+    )
+    app.callback()(_options)
+    root = cast("Root", typer.main.get_command(app))
+    root.commands = {name: Lazy(name, place) for name, place in SHORTCUTS.items()}
+    root.commands |= {name: _noun(name, *noun) for name, noun in NOUNS.items()}
+    root.commands["run"].help = RUN_HELP
+    cast("Group", root.commands["run"]).default = "start"
+    return root
+
+
+def leaves() -> Iterator[tuple[str, TyperCommand]]:
+    """Yield every command with the words that name it, loaded."""
+    for name, command in assemble().commands.items():
+        if isinstance(command, Lazy):
+            yield name, command.load()
+        for verb, leaf in getattr(command, "commands", {}).items():
+            yield f"{name} {verb}", leaf.load()
+
+
+def _noun(name: str, summary: str, verbs: Mapping[str, Place]) -> Group:
+    commands: dict[str, Any] = {verb: Lazy(verb, place) for verb, place in verbs.items()}
+    return Group(
+        name=name, help=summary, short_help=summary, commands=commands, no_args_is_help=True, rich_markup_mode=None
+    )
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"docrail {version('docrail')}")
+        raise typer.Exit
+
+
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and exit.", callback=_show_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Take the options of the program itself."""
+
+
+def _warn() -> None:
+    """Print which variables are no settings. Loading the settings takes a while, so only if there are any."""
+    if any(name.upper().startswith("DOCRAIL_") for name in os.environ):
+        from settings import unread_variables
+
+        for line in unread_variables(os.environ):
+            print(f"docrail: {line}", file=sys.stderr, flush=True)
+
+
+def _run() -> int:
+    _warn()
+    try:
+        assemble().main(prog_name="docrail")
+    except SystemExit as end:
+        if not isinstance(end.code, str):
+            return end.code or 0
+        message: str | None = end.code
+    except Exception as error:
+        from cli.errors import words_of
+
+        message = words_of(error)
+        if message is None:
+            raise
+    else:
+        return 0
+    print(f"docrail: {message}", file=sys.stderr, flush=True)
+    return 1
+
+
+def _prepare() -> None:
+    """End without a traceback on Ctrl-C, and print characters that the terminal cannot show as `?`."""
+    signal.signal(signal.SIGINT, lambda *_: sys.exit(128 + signal.SIGINT))
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
+
+
+def main() -> None:
+    """Run the command that the arguments name, and end the process with its exit code."""
+    _prepare()
+    code = _run()
+    for stream in filter(None, (sys.stdout, sys.stderr)):  # None: closed by the caller
+        with suppress(OSError):  # the reader is gone
+            stream.flush()
+    # Temporal's core may abort the interpreter's own exit (sdk-python issue 300); everything is closed by now.
+    os._exit(code)

@@ -1,0 +1,231 @@
+"""`docrail definition`: publish definitions, list them, and choose which version new runs get."""
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cli.client import HERE, Api, ask_all, ask_api
+from cli.definitions import load, read
+from cli.tables import ID, NUMBER, TEXT, print_table
+from cli.terminal import AsJson, Reason, moment, print_json
+from dag.aliases import CANARY, STABLE, Target, parse_ref
+from dag.checks.nested import publishing_order
+from dag.checks.suggestions import Suggestions
+from dag.problems import Problem, render
+from dag.values import Json
+
+DEFINITIONS = "/v1/definitions"
+
+Id = Annotated[str, typer.Argument(help="A definition's id.", metavar="ID")]
+
+
+def publish(
+    files: Annotated[list[Path], typer.Argument(help="Definitions, as YAML or JSON.", metavar="FILE...")],
+    promote: Annotated[
+        bool, typer.Option("--promote/--no-promote", help="Whether new runs get it at once: `stable` moves to it.")
+    ] = True,
+    run_tests: Annotated[
+        bool, typer.Option("--run-tests", help="Run the tests in it first: if one fails, it is not published.")
+    ] = False,
+    reason: Reason = "",
+    as_json: AsJson = False,
+    api: Api = HERE,
+) -> None:
+    """Publish definitions, each as its next version.
+
+    The same content again is the same version. The first version of a definition always becomes `stable`. Of several,
+    a definition that the steps of others run is published first. Warnings go to stderr, also for definitions that
+    steps run and that are not published yet.
+
+    A published version never changes. New runs get the version that the alias `stable` names, or, for a share of them,
+    the version of `canary`.
+
+    Exit codes: 0 published, 1 one is not valid or was refused, 2 wrong usage.
+
+    Example: docrail definition publish invoice.yaml --no-promote
+    """
+    found: list[dict[str, Json]] = []
+    loaded = [load(file) for file in files]  # before anything is published: its problems then name the file
+    for file in (files[place] for place in publishing_order(loaded)):
+        order = {"definition": read(file).decode(), "promote": promote, "reason": reason}
+        params = {"run_tests": True} if run_tests else {}
+        published = ask_api(api, "POST", DEFINITIONS, json=order, params=params)
+        found.append(published)
+        if as_json:
+            continue
+        for warning in published["warnings"]:
+            print(render(Problem(**warning), str(file)), file=sys.stderr)
+        effect = _effect(published["version"], published["aliases"])
+        print(f"{published['definition_id']} version {published['version']}: {effect}", flush=True)
+    if as_json:
+        print_json(found)
+
+
+def list_definitions(as_json: AsJson = False, api: Api = HERE) -> None:
+    """List definitions with their versions and aliases.
+
+    Exit codes: 0 shown, 1 the API refused or is unavailable, 2 wrong usage.
+
+    Example: docrail definition list
+    """
+    found = ask_all(api, DEFINITIONS, "definitions")
+    if as_json:
+        print_json(found)
+        return
+    rows = [
+        [line["definition_id"], str(line["version"]), _aliases(line["aliases"]), moment(line["created_at"])]
+        for line in found
+    ]
+    print_table({"definition": ID, "newest": NUMBER, "aliases": TEXT, "published": ID}, rows)
+
+
+def show(
+    ref: Annotated[str, typer.Argument(help="ID, ID@VERSION or ID@ALIAS; an id alone is ID@stable.", metavar="REF")],
+    source: Annotated[bool, typer.Option("--source", help="Print the author's text and nothing else.")] = False,
+    as_json: AsJson = False,
+    api: Api = HERE,
+) -> None:
+    """Show a version of a definition and list the others.
+
+    Exit codes: 0 shown, 1 there is none, or the API is unavailable, 2 wrong usage.
+
+    Example: docrail definition show invoice@canary --source
+    """
+    found = ask_api(api, "GET", f"{DEFINITIONS}/{ref}")
+    if source:
+        print(found["source"], end="" if found["source"].endswith("\n") else "\n")
+        return
+    if as_json:
+        print_json(found)
+        return
+    page = ask_api(api, "GET", f"{DEFINITIONS}/{found['definition_id']}/versions")
+    title = f": {found['body']['title']}" if found["body"].get("title") else ""
+    print(f"{found['definition_id']} version {found['version']}{title}\nsha256 {found['digest']}\n", flush=True)
+    rows = []
+    for line in page["versions"]:
+        named = {alias: target for alias, target in page["aliases"].items() if target["version"] == line["version"]}
+        names = ", ".join(f"{alias}{_share(target)}" for alias, target in named.items())
+        rows.append([str(line["version"]), names, moment(line["created_at"]), f"{line['digest'][:12]}…"])
+    print_table({"version": ID, "aliases": TEXT, "published": ID, "sha256": ID}, rows)
+    if page["after"] is not None:
+        print("… and older ones")
+
+
+def alias(
+    definition_id: Id,
+    name: Annotated[str, typer.Argument(help="stable, canary, or a name of your own.", metavar="NAME")],
+    version: Annotated[
+        str | None, typer.Argument(help="The version, or an alias that names it.", metavar="VERSION")
+    ] = None,
+    percent: Annotated[
+        int | None, typer.Option(help="The canary's share of new runs.", min=0, max=100, metavar="N")
+    ] = None,
+    remove: Annotated[bool, typer.Option("--remove", help="Remove the alias instead; `stable` stays.")] = False,
+    reason: Reason = "",
+    as_json: AsJson = False,
+    api: Api = HERE,
+) -> None:
+    """Let an alias name a version, or remove it.
+
+    `stable` is what new runs get; moving it ends a canary. `canary` gets a share of them, chosen by their key: the same
+    document always gets the same version, and a larger share only adds to a smaller one. Open runs stay as they are.
+
+    Exit codes: 0 moved, 1 the API refused or is unavailable, 2 wrong usage.
+
+    Example: docrail definition alias invoice canary 4 --percent 10
+    """
+    if remove == (version is not None):
+        raise typer.BadParameter("expected a version, or --remove", param_hint="VERSION")
+    path = f"{DEFINITIONS}/{definition_id}/aliases/{name}"
+    if version is None:
+        found = ask_api(api, "DELETE", path, params={"reason": reason})
+    else:
+        wanted = {"version": _number(api, definition_id, version), "reason": reason}
+        share = {} if percent is None else {"percent": percent}
+        found = ask_api(api, "PUT", path, json={**wanted, **share})
+    _print_aliases(found, as_json=as_json)
+
+
+def rollback(definition_id: Id, reason: Reason = "", as_json: AsJson = False, api: Api = HERE) -> None:
+    """Undo the last change of what new runs get.
+
+    Ends the canary, if there is one; else `stable` names the version again that it named before. Undoing again goes
+    further back. Open runs stay as they are.
+
+    Exit codes: 0 undone, 1 there is nothing to undo, or the API refused or is unavailable, 2 wrong usage.
+
+    Example: docrail definition rollback invoice --reason "totals are wrong since 9:30"
+    """
+    undone = ask_api(api, "POST", f"{DEFINITIONS}/{definition_id}/rollback", json={"reason": reason})
+    if not as_json:
+        for move in undone["moves"]:
+            print(f"{move['alias']}: {_target(move['before'])} → {_target(move['after'])}")
+    _print_aliases(undone, as_json=as_json)
+
+
+def history(definition_id: Id, as_json: AsJson = False, api: Api = HERE) -> None:
+    """Show who moved a definition's aliases, when and why.
+
+    Exit codes: 0 shown, 1 there is no such definition, or the API is unavailable, 2 wrong usage.
+
+    Example: docrail definition history invoice
+    """
+    found = ask_all(api, f"{DEFINITIONS}/{definition_id}/moves", "moves")
+    if as_json:
+        print_json(found)
+        return
+    rows = []
+    for move in found:
+        why = f"{move['kind']}: {move['reason']}" if move["reason"] else move["kind"]
+        ends = (_target(move["before"]), _target(move["after"]))
+        rows.append([moment(move["moved_at"]), move["alias"], *ends, move["moved_by"], why])
+    print_table({"when": ID, "alias": ID, "from": ID, "to": ID, "by": ID, "why": TEXT}, rows)
+
+
+def _number(api: str, definition_id: str, version: str) -> int:
+    """Return the version that a number or an alias means. Raises: typer.BadParameter."""
+    ref = parse_ref(f"{definition_id}@{version}")
+    if ref is not None and ref.version is not None:
+        return ref.version
+    aliases = ask_api(api, "GET", f"{DEFINITIONS}/{definition_id}/aliases")["aliases"]
+    if version not in aliases:
+        near = Suggestions().closest(version, aliases)
+        expected = f"did you mean {near!r}?" if near else f"expected a number, or one of {', '.join(aliases)}"
+        raise typer.BadParameter(f"{version!r} is no version of {definition_id}: {expected}", param_hint="VERSION")
+    number: int = aliases[version]["version"]
+    return number
+
+
+def _print_aliases(found: dict[str, Json], *, as_json: bool) -> None:
+    if as_json:
+        print_json(found)
+    else:
+        print(f"{found['definition_id']}: {_aliases(found['aliases'])}")
+
+
+def _effect(version: int, aliases: Mapping[str, Json]) -> str:
+    """Return which runs get a version that was just published."""
+    stable, canary = aliases[STABLE], aliases.get(CANARY)
+    if stable["version"] == version:
+        return "new runs get it"
+    share = f"{canary['percent']} % of new runs get it, the others" if canary and canary["version"] == version else ""
+    return f"{share or 'new runs still get'} version {stable['version']}"
+
+
+def _aliases(aliases: Mapping[str, Json]) -> str:
+    return ", ".join(f"{name} {_target(target)}" for name, target in sorted(aliases.items(), key=_stable_first))
+
+
+def _stable_first(named: tuple[str, Json]) -> tuple[bool, str]:
+    return named[0] != STABLE, named[0]
+
+
+def _target(target: dict[str, Json] | None) -> str:
+    return "-" if target is None else str(Target(target["version"], target["percent"]))
+
+
+def _share(target: dict[str, Json]) -> str:
+    return "" if target["percent"] is None else f" ({target['percent']} %)"

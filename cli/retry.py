@@ -1,0 +1,94 @@
+"""`docrail run retry`: start an ended run again, with edits or under a newer version; show before what that means."""
+
+from typing import Annotated
+
+import typer
+
+from cli.client import HERE, Api, ask_api, run_path
+from cli.runs import RunId
+from cli.tables import ID, TEXT, print_table
+from cli.terminal import AsJson, Reason, parse_json, print_json
+from dag.values import Json
+
+Item = Annotated[str | None, typer.Option(help="Only for this item of the step's list.", metavar="KEY")]
+Items = Annotated[
+    str | None,
+    typer.Option(
+        help='For several items of the step\'s list: {"KEY": {"config": {...}}}, or output, or skip.', metavar="JSON"
+    ),
+]
+_Version = Annotated[
+    int | None,
+    typer.Option("--definition-version", min=1, help="Go on with this version of the definition.", metavar="N"),
+]
+_Undo = Annotated[
+    bool, typer.Option("--undo", help="Only undo the steps that could not be undone; the only retry of an aborted run.")
+]
+_EDITS = "--config, --output, --skip, --items"
+
+
+def retry(
+    run: RunId,
+    *,
+    step: Annotated[str | None, typer.Option(help="The step that the options below edit.", metavar="ID")] = None,
+    item: Item = None,
+    items: Items = None,
+    config: Annotated[str | None, typer.Option(help="Run the step with this config.", metavar="JSON")] = None,
+    output: Annotated[str | None, typer.Option(help="Do not run the step: this is its output.", metavar="JSON")] = None,
+    skip: Annotated[bool, typer.Option("--skip", help="Do not run the step.")] = False,
+    version: _Version = None,
+    undo: _Undo = False,
+    preview: Annotated[bool, typer.Option("--preview", help="Show what would be done, and do nothing.")] = False,
+    reason: Reason = "",
+    as_json: AsJson = False,
+    api: Api = HERE,
+) -> None:
+    """Start a failed or cancelled run again where it failed.
+
+    Completed steps and items are kept, unless their definition, their config or a step before them changed. The run
+    keeps its id. A parked step is dealt with by `docrail failure`, for its run has not ended; --preview with --step
+    shows what that would lead to. --item, or --items for several, limits the edit to items of the step's list that
+    did not complete; the others run again as they were.
+
+    With --undo, a failed or aborted run only undoes the steps that it could not undo, and ends as it did.
+
+    Exit codes: 0 started, or shown with --preview; 1 the API refused or is unavailable; 2 wrong usage.
+
+    Example: docrail run retry invoice.4711 --step save_json --skip --preview
+    """
+    edit = _edit(config, output, items, skip=skip)
+    if (step is None) is not (not edit) or len(edit) > 1:
+        raise typer.BadParameter(f"expected --step ID and one of {_EDITS}", param_hint="--step")
+    steps = {} if step is None else {step: of_item(item, edit)}
+    order: dict[str, Json] = {"steps": steps, "preview": preview, "reason": reason}
+    order |= ({"undo": True} if undo else {}) | ({} if version is None else {"version": version})
+    retried = ask_api(api, "POST", run_path(run, "retry"), json=order)
+    if as_json:
+        print_json(retried)
+    else:
+        _print(retried, preview=preview)
+
+
+def _print(retried: dict[str, Json], *, preview: bool) -> None:
+    version, status = retried["version"], retried["status"]
+    what = f"would go on with version {version}; it is {status}" if preview else f"goes on with version {version}"
+    print(f"{retried['run_id']} {what}\n", flush=True)
+    rows = [[name, fate["fate"], fate["why"]] for name, fate in retried["steps"].items()]
+    print_table({"step": ID, "is": ID, "why": TEXT}, rows)
+    if retried["end"]:
+        print(f"\nthe run then {retried['end']}")
+
+
+def _edit(config: str | None, output: str | None, items: str | None, *, skip: bool) -> dict[str, Json]:
+    given = {"config": config, "output": output, "items": items}
+    edit = {name: parse_json(f"--{name}", text) for name, text in given.items() if text is not None}
+    return edit | ({"skip": True} if skip else {})
+
+
+def of_item(item: str | None, edit: dict[str, Json]) -> dict[str, Json]:
+    """Return the edit of a step: `edit` itself, or as the edit of one item of its list."""
+    if item is None:
+        return edit
+    if not edit or "items" in edit:
+        raise typer.BadParameter("expected with it an edit of the item, and no --items", param_hint="--item")
+    return {"items": {item: edit}}

@@ -1,0 +1,184 @@
+"""`docrail run FILE|ID`: start a run of a file's or a published definition, and follow it to its end."""
+
+import asyncio
+import sys
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import httpx
+import typer
+
+from cli.client import (
+    ENDED,
+    HERE,
+    IS_IT_RUNNING,
+    Api,
+    ApiError,
+    NoAnswerError,
+    ask,
+    ask_all,
+    ask_api,
+    connect,
+    follow,
+)
+from cli.definitions import load
+from cli.inputs import parse_inputs
+from cli.published import DEFINITIONS
+from cli.run_report import print_report, progress_lines
+from cli.stop import INTERRUPTED, run_until_stopped
+from cli.terminal import complain, print_json
+from dag.aliases import Ref, Target, parse_ref, version_for
+from dag.checks.suggestions import Suggestions
+from dag.definition import Definition, to_json
+from dag.values import Json
+
+EXIT_CODES = {"completed": 0, "failed": 1, "aborted": 3, "cancelled": 4}
+"""By the run's end. 2 is that of wrong usage."""
+
+VERBS = ("list", "show", "explain", "waits", "output", "history", "answer", "pause", "resume", "abort", "retry")
+"""Other commands of `docrail run`, which a misspelt definition may be."""
+
+_WHAT = "A definition's file, as YAML or JSON; or a published definition: ID, ID@VERSION or ID@ALIAS."
+What = Annotated[str, typer.Argument(help=_WHAT, metavar="FILE|ID")]
+
+
+def start(
+    what: What,
+    given: Annotated[
+        list[str] | None,
+        typer.Option("--input", "-i", help="An input, as NAME=VALUE; may be repeated.", metavar="NAME=VALUE"),
+    ] = None,
+    key: Annotated[
+        str | None, typer.Option(help="Idempotency key: the same key is the same run, also after it ended.")
+    ] = None,
+    priority: Annotated[
+        int | None,
+        typer.Option(min=1, max=5, help="1 goes first, 5 last; by default the definition's.", metavar="N"),
+    ] = None,
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Follow the run to its end; the exit code shows how it ended.")
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print JSON: the started run, with --wait its report.")
+    ] = False,
+    api: Api = HERE,
+) -> None:
+    """Start a run of a definition.
+
+    A definition is a file, which is published with the run, or one that is published: an ID alone is the version that
+    new runs get, ID@VERSION and ID@ALIAS choose another. If there is a file of that name, the file is meant.
+
+    An input that the definition declares a string is taken as it is, any other is read as JSON: 5, true, [1, 2].
+    With --wait it shows how far the run is, and what it waits for. Results go to stdout, progress to stderr. Ctrl-C
+    stops the waiting, not the run.
+
+    `docrail run FILE` is short for `docrail run start FILE`.
+
+    Exit codes: 0 started, with --wait completed; 1 failed, or could not be started or followed; 2 wrong usage;
+    3 aborted; 4 cancelled; 130 stopped by Ctrl-C.
+
+    Example: docrail run start definitions/invoice.yaml -i document_id=doc_1 --wait
+    """
+    order = _order(api, what, given or [], key) | ({} if priority is None else {"priority": priority})
+    code = run_until_stopped(lambda: _run(api, order, wait=wait, as_json=as_json))
+    raise typer.Exit(INTERRUPTED if code is None else code)
+
+
+def _order(api: str, what: str, given: Sequence[str], key: str | None) -> dict[str, Json]:
+    """Return the body of `POST /v1/runs` for `what`: a file if there is one, else `ID`, `ID@VERSION` or `ID@ALIAS`.
+
+    Raises: SystemExit with what is wrong with the file or the inputs, ApiError if there is no such definition.
+    """
+    # A key of our own: if the answer gets lost, the same request again finds the run instead of starting another.
+    key = uuid.uuid4().hex if key is None else key
+    ref = None if Path(what).is_file() else parse_ref(what)
+    if ref is None:
+        definition = load(Path(what))
+        return {"definition": to_json(definition), "inputs": parse_inputs(definition, given), "key": key}
+    definition = _published(api, ref, key)
+    return {"definition": str(ref), "inputs": parse_inputs(definition, given), "key": key}
+
+
+def _published(api: str, ref: Ref, key: str) -> Definition:
+    """Return the definition that the run `key` of `ref` will follow: an id alone may mean the canary."""
+    try:
+        chosen = ref
+        if ref.version is None and ref.alias is None:
+            named: dict[str, Json] = ask_api(api, "GET", f"{DEFINITIONS}/{ref}/versions")["aliases"]
+            aliases = {name: Target(target["version"], target["percent"]) for name, target in named.items()}
+            chosen = Ref(ref.definition_id, version_for(ref.definition_id, aliases, key))
+        return Definition.model_validate(ask_api(api, "GET", f"{DEFINITIONS}/{chosen}")["body"])
+    except ApiError as error:
+        if error.kind != "not-found":
+            raise
+        raise ApiError(f"{error} (nor is there a file {str(ref)!r} here){_meant(api, ref)}") from error
+
+
+def _meant(api: str, ref: Ref) -> str:
+    """Return which definition, version or alias was probably meant, or which there are."""
+    known = [each["definition_id"] for each in ask_all(api, DEFINITIONS, "definitions")]
+    if ref.definition_id not in known:
+        near = Suggestions().closest(ref.definition_id, [*known, *VERBS])
+        if near is None:
+            return ": `docrail definition list` lists all"
+        return f": did you mean {near if near in known else f'docrail run {near}'!r}?"
+    found = ask_api(api, "GET", f"{DEFINITIONS}/{ref.definition_id}/versions")
+    near = Suggestions().closest(ref.alias or "", found["aliases"])
+    if near is not None:
+        return f": did you mean '{ref.definition_id}@{near}'?"
+    newest = found["versions"][0]["version"]
+    return f": its versions are 1 to {newest}, its aliases {', '.join(found['aliases'])}"
+
+
+async def _run(api: str, order: dict[str, Json], *, wait: bool, as_json: bool) -> int:
+    async with connect(api) as client:
+        started = await _start(client, order)
+        if wait:
+            report = await _end(client, started["run_id"], quiet=as_json)
+            print_json(report) if as_json else print_report(report)
+            return EXIT_CODES[report["status"]]
+    if as_json:
+        print_json(started)
+    else:
+        print(f"started {started['run_id']}" if started["created"] else f"{started['run_id']} was started before")
+    return 0
+
+
+async def _start(client: httpx.AsyncClient, order: dict[str, Json]) -> dict[str, Json]:
+    again = f"the same command with --key {order['key']}"
+    try:
+        started: dict[str, Json] = await ask(client, "POST", "/v1/runs", json=order)
+    except NoAnswerError as error:
+        hint = IS_IT_RUNNING
+        if not isinstance(error.__cause__, httpx.ConnectError):  # it may have got the request
+            hint += f"; {again} never starts a second run"
+        raise ApiError(f"{error}: {hint}") from error
+    except asyncio.CancelledError:
+        complain(f"stopped before the API answered: whether the run was started, {again} shows")
+        raise
+    return started
+
+
+async def _end(client: httpx.AsyncClient, run_id: str, *, quiet: bool) -> dict[str, Json]:
+    """Return the run's last report, and print its progress until then."""
+    key = run_id.partition(".")[2]
+    goes_on = (
+        f"the run {run_id} goes on; the same command with --key {key} follows it again, "
+        f"`docrail run abort {run_id} --reason TEXT` ends it"
+    )
+    report: dict[str, Json] = {}
+    printed: list[str] = []
+    try:
+        async for report, waits in follow(client, run_id, complain, with_waits=not quiet):
+            lines = [] if quiet or report["status"] in ENDED else list(progress_lines(report, waits))
+            if lines and lines != printed:
+                print("\n".join(lines), file=sys.stderr, flush=True)
+                printed = lines
+    except ApiError as error:
+        raise ApiError(f"{error}: {goes_on}") from error
+    except asyncio.CancelledError:
+        complain(f"stopped waiting: {goes_on}")
+        raise
+    return report

@@ -1,0 +1,184 @@
+"""`docrail run show`, `explain`, `waits`, `output` and `history`: read what is known of a run."""
+
+import json
+from collections.abc import Iterator
+from typing import Annotated
+
+import typer
+
+from cli.client import HERE, Api, ask_all, ask_api, run_path
+from cli.run_report import print_report, waited_for
+from cli.runs import RunId
+from cli.tables import ID, TEXT, print_table
+from cli.terminal import AsJson, coloured, complain, moment, print_json, say, time_of
+from dag.values import Json
+
+STEPS_A_PAGE = 5_000
+ACTIONS_A_PAGE = "500"
+"""Most of each that the API gives at once."""
+
+StepId = Annotated[str | None, typer.Argument(help="One step of it.", metavar="[STEP]", show_default=False)]
+
+
+def show(run: RunId, as_json: AsJson = False, api: Api = HERE) -> None:
+    """Show a run: its steps, its outputs and its history.
+
+    Exit codes: 0 shown, 1 the API refused or is unavailable, 2 wrong usage.
+
+    Example: docrail run show invoice.order-4711
+    """
+    report = ask_api(api, "GET", run_path(run))
+    if as_json:
+        print_json(report)
+    else:
+        print_report(report)
+
+
+def explain(run: RunId, step: StepId = None, as_json: AsJson = False, api: Api = HERE) -> None:
+    """Explain why a run and its steps are as they are.
+
+    For each step: what decided, on which values, and what it waits for. Also after the run's end. Needs a worker, for
+    only the run itself knows.
+
+    Exit codes: 0 explained, 1 the API refused or is unavailable, 2 wrong usage, 130 stopped by Ctrl-C.
+
+    Example: docrail run explain invoice.order-4711 create_review
+    """
+    explanation = _explanation(api, run, step)
+    if as_json:
+        print_json(explanation)
+        return
+    print(f"{explanation['run_id']}: {coloured(explanation['status'])}")
+    if step is None:
+        print("\n".join(f"  {line}" for line in explanation["words"]))
+    for name, explained in explanation["steps"].items():
+        lines = [f"  {line}" for line in _lines(explained)]
+        print("\n".join(["", f"{name}: {coloured(explained['status'])}", *lines]))
+
+
+def waits(run: RunId, as_json: AsJson = False, api: Api = HERE) -> None:
+    """List what a run waits for.
+
+    Itself and in the runs inside it, at any depth: people, answers, callbacks and times. `docrail run answer RUN STEP`
+    answers, with the run and the step that are shown. A run inside another appears after a moment. Needs a worker, for
+    only the runs themselves know.
+
+    Exit codes: 0 shown, 1 the API refused or is unavailable, 2 wrong usage, 130 stopped by Ctrl-C.
+
+    Example: docrail run waits payout.monday
+    """
+    found, others = _waits(api, run)
+    if as_json:
+        print_json(found)
+    elif found:
+        headings = {"run": ID, "step": ID, "item": TEXT, "waits for": TEXT, "until": ID, "question or title": TEXT}
+        print_table(headings, [_wait_row(each) for each in found])
+    elif not others["paused"]:
+        print(f"{run} waits for nothing")
+    for paused in others["paused"]:
+        line = f"{paused} is paused: it takes answers, but no step starts before `docrail run resume {paused}`"
+        complain(line) if as_json else say(line)
+    for inner in others["unanswered"]:
+        complain(f"{inner} did not answer what it waits for")
+
+
+def output(
+    run: RunId,
+    step: StepId = None,
+    _as_json: Annotated[bool, typer.Option("--json", help="Print JSON; it is JSON in any case.")] = False,
+    api: Api = HERE,
+) -> None:
+    """Print a step's output, or a run's outputs, as JSON.
+
+    All of it: a run's report only refers to large values. A step's output can be read as soon as the step completed,
+    and after the run's end; a run's outputs are there at its end.
+
+    Exit codes: 0 printed, 1 there is none, the API refused or is unavailable, 2 wrong usage, 130 stopped by Ctrl-C.
+
+    Example: docrail run output invoice.order-4711 extract
+    """
+    if step is None:
+        print_json(ask_api(api, "GET", run_path(run, "outputs"))["outputs"])
+    else:
+        print_json(ask_api(api, "GET", run_path(run, "steps", step, "output"))["output"])
+
+
+def history(
+    run: RunId,
+    step: Annotated[
+        str | None,
+        typer.Argument(help="Only actions on this step, or on the whole run.", metavar="[STEP]", show_default=False),
+    ] = None,
+    as_json: AsJson = False,
+    api: Api = HERE,
+) -> None:
+    """Show what people did to a run, newest first.
+
+    Pauses, resumptions, aborts and retries, and each failed step that was tried again, skipped, dismissed or given an
+    output: who did it, when and why, with the values given by hand. Refused actions are left out.
+
+    Exit codes: 0 shown, 1 there is no such run, the API refused or is unavailable; 2 wrong usage.
+
+    Example: docrail run history invoice.order-4711
+    """
+    wanted = {"limit": ACTIONS_A_PAGE} | ({} if step is None else {"step": step})
+    actions = ask_all(api, run_path(run, "actions"), "actions", **wanted)
+    if as_json:
+        print_json(actions)
+    elif not actions:
+        print("no one has paused, aborted or retried it, or dealt with a failed step of it")
+    else:
+        print("\n".join(line for action in actions for line in _action_lines(action)))
+
+
+def _explanation(api: str, run: str, step: str | None) -> dict[str, Json]:
+    """Return the explanation of one step, or of all: all pages."""
+    path = run_path(run, "explain")
+    wanted: dict[str, Json] = {"limit": STEPS_A_PAGE} if step is None else {"step": step}
+    explanation: dict[str, Json] = ask_api(api, "GET", path, params=wanted)
+    while explanation["after"] is not None:
+        page = ask_api(api, "GET", path, params=wanted | {"after": explanation["after"]})
+        explanation["steps"] |= page["steps"]
+        explanation["after"] = page["after"]
+    return explanation
+
+
+def _lines(step: dict[str, Json]) -> Iterator[str]:
+    yield from step["words"]
+    waiting, attempts = step["waiting"] or {}, step["attempts"] or {}
+    if waiting.get("until") is not None:
+        yield f"its time is up at {time_of(waiting['until'])}"
+    if attempts.get("next_at") is not None:
+        yield f"the next attempt begins at {time_of(attempts['next_at'])}"
+
+
+def _waits(api: str, run: str) -> tuple[list[dict[str, Json]], dict[str, list[str]]]:
+    """Return all that is waited for, and which runs are paused or did not answer: all pages."""
+    found: list[dict[str, Json]] = []
+    others: dict[str, list[str]] = {"paused": [], "unanswered": []}
+    after: Json = None
+    while True:
+        page = ask_api(api, "GET", run_path(run, "waits"), params={} if after is None else {"after": after})
+        found += page["waits"]
+        for name in others:
+            others[name] += page[name]
+        after = page["after"]
+        if after is None:
+            return found, others
+
+
+def _wait_row(each: dict[str, Json]) -> list[str]:
+    waiting = each["waiting"] or {}
+    until = time_of(waiting["until"]) if waiting.get("until") is not None else ""
+    about = waiting.get("asks") or each["title"]
+    return [each["run_id"], each["step_id"], each["item"] or "", waited_for(waiting), until, about]
+
+
+def _action_lines(action: dict[str, Json]) -> Iterator[str]:
+    details = dict(action["details"])
+    why = f": {reason}" if (reason := details.pop("reason", "")) else ""
+    where = f" {action['step_id']}" if action["step_id"] else ""
+    yield f"{moment(action['acted_at'])} {action['action']}{where} by {action['acted_by']}{why}"
+    for name, value in details.items():
+        if value not in (None, {}) or action["action"] == "output":
+            yield f"  {name} {json.dumps(value, ensure_ascii=False)}"

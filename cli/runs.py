@@ -1,0 +1,135 @@
+"""`docrail run list`, `pause`, `resume` and `abort`: find runs, hold them, end them."""
+
+import datetime as dt
+from typing import Annotated
+
+import typer
+
+from cli.client import HERE, Api, ask_api, run_path
+from cli.tables import ID, NUMBER, STATUS, print_table
+from cli.terminal import AsJson, Reason, complain_of_unmatched, moment, print_json, say
+from dag.values import Json
+
+UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
+
+RunId = Annotated[str, typer.Argument(help="A run's id.", metavar="RUN")]
+
+
+def list_runs(
+    overdue: Annotated[
+        bool,
+        typer.Option("--overdue", help="Only runs whose deadline has passed; without --status, those that go on."),
+    ] = False,
+    definition: Annotated[str | None, typer.Option(help="Only runs of this definition.", metavar="ID")] = None,
+    document: Annotated[str | None, typer.Option(help="Only runs of this document.", metavar="ID")] = None,
+    status: Annotated[
+        str | None,
+        typer.Option(help="running, waiting, paused, completed, failed, aborted or cancelled.", metavar="STATUS"),
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, max=500, help="Most lines.", metavar="N")] = 100,
+    as_json: AsJson = False,
+    api: Api = HERE,
+) -> None:
+    """List runs, newest first.
+
+    A run has one line, in its present state, also after it was retried.
+
+    Exit codes: 0 shown, 1 the API refused or is unavailable, 2 wrong usage.
+
+    Example: docrail run list --overdue
+    """
+    asked: dict[str, Json] = {"definition": definition, "document": document, "status": status, "limit": limit}
+    wanted = {name: value for name, value in asked.items() if value is not None}
+    page = ask_api(api, "GET", "/v1/runs", params={**wanted, **({"overdue": True} if overdue else {})})
+    complain_of_unmatched(page, "run")
+    if as_json:
+        print_json(page["runs"])
+        return
+    headings = {"run": ID, "v": NUMBER, "status": STATUS, "started": ID, "took": NUMBER}
+    print_table(headings, [_row(run) for run in page["runs"]])
+    if page["after"] is not None:
+        print("… and older ones")
+
+
+def pause(run: RunId, reason: Reason = "", as_json: AsJson = False, api: Api = HERE) -> None:
+    """Start no more steps of a run.
+
+    Running steps go on, and answers are taken. The runs inside it have ids of their own to pause them by; its deadline
+    still counts. `docrail run waits` lists the runs that are paused.
+
+    Exit codes: 0 paused, 1 the run is in another state, or the API refused or is unavailable, 2 wrong usage.
+
+    Example: docrail run pause invoice.order-4711 --reason "the bank is closed"
+    """
+    changed = ask_api(api, "POST", run_path(run, "pause"), json={"reason": reason})
+    if as_json:
+        print_json(changed)
+    elif changed["status"] == "paused":
+        say(f"{run} is paused: running steps go on, and `docrail run resume {run}` starts the rest")
+    if changed["status"] != "paused":
+        raise SystemExit(f"{run} is {changed['status']}, not paused: it came to its end in the same moment")
+
+
+def resume(run: RunId, reason: Reason = "", as_json: AsJson = False, api: Api = HERE) -> None:
+    """Let a paused run go on.
+
+    Exit codes: 0 it goes on, 1 it is not paused, or the API refused or is unavailable, 2 wrong usage.
+
+    Example: docrail run resume invoice.order-4711
+    """
+    changed = ask_api(api, "POST", run_path(run, "resume"), json={"reason": reason})
+    if as_json:
+        print_json(changed)
+        return
+    waits = f": `docrail run waits {run}` shows for what" if changed["status"] == "waiting" else ""
+    say(f"{run} goes on, and is {changed['status']}{waits}")
+
+
+def abort(
+    run: RunId,
+    *,
+    reason: Reason,
+    force: Annotated[
+        bool, typer.Option("--force", help="Ask no worker: for a run that none can carry on. Its steps go on.")
+    ] = False,
+    as_json: AsJson = False,
+    api: Api = HERE,
+) -> None:
+    """End a run early, as aborted.
+
+    Its running steps are stopped and waited for, the runs inside it are cancelled, and steps that have not started are
+    skipped. Then its steps are undone where the definition says how (`compensate`). There is no confirmation.
+
+    With --force, for a run whose workflow task fails, steps are neither stopped nor undone, and the run has failed.
+
+    Exit codes: 0 aborted, 1 it has ended or is ending already, or the API refused or is unavailable, 2 wrong usage.
+
+    Example: docrail run abort invoice.order-4711 --reason "wrong customer"
+    """
+    changed = ask_api(api, "POST", run_path(run, "abort"), json={"reason": reason, "force": force})
+    if as_json:
+        print_json(changed)
+    elif force:
+        say(f"{run} is {changed['status']}, ended by force: its steps were not stopped, and nothing is undone")
+    else:
+        goes_on = "running steps are stopped, then those with a `compensate` are undone"
+        say(f"{run} is {changed['status']}: {goes_on}; `docrail run explain {run}` shows how far that is")
+
+
+def _row(run: dict[str, Json]) -> list[str]:
+    status = f"{run['status']}{', overdue' if run['overdue'] else ''}"
+    return [run["run_id"], str(run["version"]), status, _utc(run["started_at"]), _took(run)]
+
+
+def _utc(text: str) -> str:
+    return moment(dt.datetime.fromisoformat(text).astimezone(dt.UTC).isoformat(), seconds=False)
+
+
+def _took(run: dict[str, Json]) -> str:
+    """Return how long an ended run took, as 4 s, 12 min, 3 h or 2 d."""
+    if run["ended_at"] is None:
+        return ""
+    started, ended = (dt.datetime.fromisoformat(run[name]) for name in ("started_at", "ended_at"))
+    seconds = (ended - started).total_seconds()
+    unit, size = next((pair for pair in UNITS if seconds >= 2 * pair[1]), UNITS[-1])
+    return f"{seconds / size:.0f} {unit}"

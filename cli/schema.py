@@ -1,0 +1,24 @@
+"""`docrail definition schema`: the JSON Schema of a definition."""
+
+from typing import Annotated
+
+import typer
+
+from cli.catalogue import all_handlers
+from cli.terminal import print_json
+from dag.schema import definition_schema
+
+
+def schema(
+    _as_json: Annotated[bool, typer.Option("--json", help="Print JSON; it is JSON in any case.")] = False,
+) -> None:
+    """Print the JSON Schema of a definition, for editors.
+
+    Editors complete and check with it while you type: in a YAML file, point `# yaml-language-server: $schema=` to it.
+    It has every handler. `docrail validate` also finds what no schema can express. Needs no server.
+
+    Exit codes: 0 printed, 2 wrong usage.
+
+    Example: docrail definition schema > docrail.schema.json
+    """
+    print_json(definition_schema(all_handlers()))

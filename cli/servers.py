@@ -1,0 +1,215 @@
+"""`docrail up`, `docrail worker` and `docrail server`: start every server on this machine, or parts of a fleet."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from cli.database import unreachable
+from cli.stop import run_until_stopped
+from cli.terminal import AsJson, complain, print_json, say
+from embedded.claims import claim_port
+from embedded.stack import Stack, StackOptions, run_stack
+from operations.connection import Connection, find_connection, told_away
+from operations.definitions import publish_release
+from operations.errors import Unavailable
+from operations.maintenance import apply_schedule
+from operations.namespace import prepare_namespace
+from operations.rate_limits import apply_limits, told
+from operations.sla_schedule import apply_background_schedule, apply_sla_schedule
+from storage.db import DATABASE_ERRORS
+from storage.migrate import migrate as apply_migrations
+
+API_GRACE_SECONDS = 10
+"""How long requests may still take when the API is stopped."""
+
+LAST_PORT = 65_535
+
+DataFolder = Annotated[
+    Path | None,
+    typer.Option(help="Folder that keeps everything; made if missing. [DOCRAIL_DATA_DIR, else ./var]", metavar="DIR"),
+]
+Started = Annotated[bool, typer.Option("--json", help="Print the address as JSON; the log goes to stderr.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What was changed in a namespace of Temporal, in lines."""
+
+    namespace: str
+    lines: Sequence[str]
+
+
+def _port(help_: str) -> Any:
+    return typer.Option(min=0, max=LAST_PORT, help=help_, metavar="N")
+
+
+def up(
+    context: typer.Context,
+    data: DataFolder = None,
+    port: Annotated[int | None, _port("The API's port; 0 takes a free one. [DOCRAIL_API_PORT, else 8000]")] = None,
+    temporal_port: Annotated[int, _port("Temporal's port; 0 takes a free one.")] = 7233,
+    ui_port: Annotated[int, _port("Temporal's web UI's port; 0 takes a free one.")] = 8233,
+    workers: Annotated[int, typer.Option(min=1, help="How many worker processes to run.", metavar="N")] = 1,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the addresses as JSON when ready; progress goes to stderr.")
+    ] = False,
+) -> None:
+    """Start Temporal, PostgreSQL, the API and a worker.
+
+    They run until Ctrl-C, which lets running activities finish; a second Ctrl-C does not. The data is kept: the next
+    start in the same folder finds it.
+
+    Exit codes: 0 stopped by Ctrl-C, 1 something did not start, 2 wrong usage.
+
+    Example: docrail up --data /srv/docrail --port 8080 --workers 2
+    """
+    settings = context.obj()
+    options = StackOptions(
+        data_dir=data or settings.data_dir,
+        api_host=settings.api_host,
+        api_port=settings.api_port if port is None else port,
+        temporal_port=temporal_port,
+        ui_port=ui_port,
+        workers=workers,
+        graceful_shutdown_seconds=settings.graceful_shutdown_seconds,
+        public_url=settings.public_url,
+        callback_key=settings.callback_key.get_secret_value() if settings.callback_key else None,
+        worker_metrics_port=settings.worker_metrics_port,
+        worker_metrics_host=settings.worker_metrics_host,
+        makes_webhook_secret=settings.secrets_dir is None,  # a folder of the operator's own is left alone
+    )
+    run_until_stopped(lambda: _up(options, settings, as_json=as_json))
+
+
+def start_worker(context: typer.Context, as_json: Started = False) -> None:
+    """Run a worker against the servers of the settings.
+
+    It runs until SIGTERM or Ctrl-C; running activities may finish.
+
+    Exit codes: 0 stopped, 1 it could not start, 2 wrong usage.
+
+    Example: DOCRAIL_TEMPORAL_ADDRESS=temporal:7233 docrail worker start
+    """
+    import worker
+
+    if as_json:
+        settings = context.obj()
+        print_json({"temporal_address": settings.temporal_address, "task_queue": settings.task_queue})
+    worker.main()
+
+
+def start_api(context: typer.Context, as_json: Started = False) -> None:
+    """Serve the HTTP API against the servers of the settings.
+
+    It listens on DOCRAIL_API_HOST:DOCRAIL_API_PORT until SIGTERM or Ctrl-C.
+
+    Exit codes: 0 stopped, 1 it could not start, 2 wrong usage.
+
+    Example: DOCRAIL_API_PORT=8080 docrail server start
+    """
+    import uvicorn
+
+    from api.app import create_app
+
+    settings = context.obj()
+    if settings.api_port:  # uvicorn would end in a log of five lines
+        claim_port(settings.api_port, "DOCRAIL_API_PORT", settings.api_host)
+    if as_json:
+        print_json({"api_url": f"http://{settings.api_host}:{settings.api_port}"})
+    uvicorn.run(
+        create_app(settings),
+        host=settings.api_host,
+        port=settings.api_port,
+        access_log=False,  # /metrics counts requests
+        timeout_graceful_shutdown=API_GRACE_SECONDS,
+    )
+
+
+def migrate(context: typer.Context, as_json: AsJson = False) -> None:
+    """Prepare the database and Temporal for this code.
+
+    Brings the database of DOCRAIL_DATABASE_URL to the schema that this code expects, and registers the search
+    attributes of runs in the namespace DOCRAIL_TEMPORAL_NAMESPACE at DOCRAIL_TEMPORAL_ADDRESS, or of Temporal's own
+    configuration. There it also sets the limits of DOCRAIL_RESOURCE_LIMITS that no one has changed since, and the
+    schedule of DOCRAIL_MAINTENANCE_SCHEDULE. The shipped definitions are published for the default tenant. Safe to
+    repeat, and to run by several at once.
+
+    Exit codes: 0 done, 1 a server is unavailable or refused, 2 wrong usage.
+
+    Example: DOCRAIL_DATABASE_URL=postgresql://docrail@db/docrail docrail server migrate
+    """
+    settings = context.obj()
+    report = _no_report if as_json else say
+    try:
+        applied = asyncio.run(apply_migrations(settings.database_url))
+        asyncio.run(publish_release(settings.database_url, settings.resource_limits))
+    except (OSError, *DATABASE_ERRORS) as error:
+        raise SystemExit(unreachable(error)) from None
+    report("\n".join([*(f"applied {name}" for name in applied), "the database is up to date"]))
+    connection = find_connection(
+        settings.temporal_address, settings.temporal_namespace, envconfig=settings.temporal_envconfig
+    )
+    try:
+        prepared = asyncio.run(_prepare(connection, settings))
+    except Unavailable as error:
+        raise SystemExit(told_away(error, connection)) from None
+    report("\n".join([*prepared.lines, f"Temporal's namespace {prepared.namespace!r} is up to date"]))
+    if as_json:
+        print_json({"migrations": applied, "namespace": prepared.namespace, "changes": list(prepared.lines)})
+
+
+def addresses(stack: Stack, data_dir: Path) -> list[str]:
+    """Return the lines that show a person where everything is."""
+    return [
+        f"  API          {stack.api_url}  (what it offers: {stack.api_url}/docs)",
+        f"  Temporal UI  {stack.temporal.ui_url}",
+        f"  Temporal     {stack.temporal.address}",
+        f"  PostgreSQL   {stack.postgres.dsn}",
+        *(f"  Metrics      {url}" for url in stack.metrics_urls),
+        f"  Data, logs   {data_dir.absolute()}",
+        "Ctrl-C stops it.",
+    ]
+
+
+async def _up(options: StackOptions, settings: Any, *, as_json: bool) -> None:
+    report = complain if as_json else say
+    async with run_stack(options, report) as stack:
+        at, namespace = (stack.environment[f"DOCRAIL_TEMPORAL_{name}"] for name in ("ADDRESS", "NAMESPACE"))
+        prepared = await _prepare(find_connection(at, namespace, envconfig=False), settings)
+        for line in prepared.lines:
+            report(line)
+        if as_json:
+            print_json(_addresses(stack, options.data_dir))
+        else:
+            say("\n".join(["", "Docrail is ready.", *addresses(stack, options.data_dir)]))
+        await asyncio.get_running_loop().create_future()  # until the task is cancelled
+
+
+def _addresses(stack: Stack, data_dir: Path) -> dict[str, str]:
+    return {
+        "api_url": stack.api_url,
+        "temporal_ui_url": stack.temporal.ui_url,
+        "temporal_address": stack.temporal.address,
+        "database_url": stack.postgres.dsn,
+        "data_dir": str(data_dir.absolute()),
+    }
+
+
+async def _prepare(connection: Connection, settings: Any) -> Prepared:
+    """Register search attributes, apply the settings' limits of resources and the schedules."""
+    prepared = await prepare_namespace(connection)
+    registered = [f"registered the search attribute {name}" for name in prepared.registered]
+    applied = await apply_limits(connection, settings.task_queue, settings.resource_limits)
+    scheduled = await apply_schedule(connection, settings.task_queue, settings.maintenance_schedule)
+    watched = await apply_sla_schedule(connection, settings.task_queue)
+    tasks = await apply_background_schedule(connection, settings.task_queue)
+    changed = filter(None, [*map(told, applied), scheduled, watched, tasks])
+    return Prepared(prepared.namespace, [*registered, *changed])
+
+
+def _no_report(_: str) -> None:
+    """Print nothing."""

@@ -1,0 +1,110 @@
+"""Tables that fit the terminal: texts are folded, ids never; what is still too wide becomes a block for each row."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from enum import Enum, auto
+from itertools import compress
+from typing import IO, Any, cast
+
+from rich import box
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from cli.terminal import coloured, columns, folded, visible
+
+NARROWEST_TEXT = 12
+"""Columns that a text needs at least to be read when it is folded."""
+
+
+class Kind(Enum):
+    """How the cells of a column are printed."""
+
+    ID = auto()
+    """On one line, whatever it takes: an id, a time, a word."""
+    NUMBER = auto()
+    """To the right."""
+    STATUS = auto()
+    """In the colour of the status."""
+    TEXT = auto()
+    """Folded where it is too long."""
+
+
+ID, NUMBER, STATUS, TEXT = Kind
+
+Headings = Sequence[tuple[str, Kind]]
+Rows = Sequence[Sequence[str]]
+
+GAP = 2
+"""Columns between two of a table."""
+
+
+class _Visible:
+    """A stream on which only visible characters are written."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        return self._stream.write(visible(text))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def console() -> Console:
+    """Return the console of tables. Cells are texts of documents and errors: `[b]` in them is no markup."""
+    return Console(
+        file=cast("IO[str]", _Visible(sys.stdout)),
+        width=columns(sys.stdout),
+        markup=False,
+        emoji=False,
+        highlight=False,
+    )
+
+
+def print_table(headings: Mapping[str, Kind], rows: Rows) -> None:
+    """Print a table, or where it is too wide without its empty columns, or else a block for each row."""
+    columns_ = list(headings.items())
+    if rows and not fits(columns_, rows):
+        full = [any(cells) for cells in zip(*rows, strict=True)]
+        columns_, rows = list(compress(columns_, full)), [list(compress(row, full)) for row in rows]
+    if fits(columns_, rows):
+        print_columns(columns_, rows)
+    else:
+        print_blocks(columns_, rows)
+
+
+def fits(headings: Headings, rows: Rows) -> bool:
+    """Return whether a line has room for the columns, with texts folded."""
+    needed = GAP * (len(headings) - 1)
+    for (name, kind), *cells in zip(headings, *rows, strict=True):
+        longest = max(map(cell_len, (name, *cells)))
+        needed += max(cell_len(name), min(longest, NARROWEST_TEXT)) if kind is Kind.TEXT else longest
+    return needed <= columns(sys.stdout)
+
+
+def print_columns(headings: Headings, rows: Rows) -> None:
+    """Print a table."""
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    for name, kind in headings:
+        if kind is Kind.TEXT:
+            table.add_column(name, overflow="fold")
+        else:
+            table.add_column(name, no_wrap=True, justify="right" if kind is Kind.NUMBER else "left")
+    for row in rows:
+        cells = zip(row, headings, strict=True)
+        table.add_row(*(Text.from_ansi(coloured(text)) if kind is Kind.STATUS else text for text, (_, kind) in cells))
+    console().print(table)
+
+
+def print_blocks(headings: Headings, rows: Rows) -> None:
+    """Print the first cell of each row, and below it each other cell after its heading."""
+    width = max(len(name) for name, _ in headings)
+    for first, *others in rows:
+        print(visible(first))
+        for (name, kind), text in zip(headings[1:], others, strict=True):
+            line = f"  {name:{width}}  {coloured(text) if kind is Kind.STATUS else text}"
+            if text:
+                print("\n".join(folded(line, columns(sys.stdout)) if kind is Kind.TEXT else [visible(line)]))

@@ -1,0 +1,133 @@
+"""What commands print: results on stdout, complaints on stderr, lines that fit, colours on a terminal only."""
+
+import datetime as dt
+import json
+import os
+import re
+import shutil
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, TextIO
+
+import typer
+
+from dag.values import Json
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Reason = Annotated[str, typer.Option(help="Why; recorded, with your name and the time.", metavar="TEXT")]
+
+PIPE_COLUMNS = 200
+"""Width where there is no terminal to ask: wide enough for every table."""
+
+COLOURS = {
+    **dict.fromkeys(("completed", "approved", "drained", "ok"), typer.colors.GREEN),
+    **dict.fromkeys(("failed", "aborted", "rejected", "undo failed"), typer.colors.RED),
+    **dict.fromkeys(("waiting", "paused", "parked", "postponed", "cancelled", "undone"), typer.colors.YELLOW),
+    **dict.fromkeys(("running", "queued", "open"), typer.colors.CYAN),
+}
+"""By status."""
+
+_CONTROLS = re.compile(r"(\x1b\[[0-9;]*m)|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+"""Characters that command a terminal; the colours that we write ourselves are kept."""
+
+
+def visible(text: str) -> str:
+    """Return `text` with its control characters escaped: names and documents come from strangers."""
+    return _CONTROLS.sub(lambda found: found[1] or f"\\x{ord(found[0]):02x}", text)
+
+
+def say(line: str) -> None:
+    """Print a line of progress at once, also into a pipe."""
+    print(visible(line), flush=True)
+
+
+def complain(message: str) -> None:
+    """Print a complaint to stderr, apart from results; folded on a terminal."""
+    lines = f"docrail: {visible(message)}".split("\n")
+    if sys.stderr.isatty():
+        lines = [part for line in lines for part in folded(line, columns(sys.stderr))]
+    print("\n".join(lines), file=sys.stderr, flush=True)
+
+
+def columns(stream: TextIO) -> int:
+    """Return how many columns a line on `stream` has."""
+    if (given := os.environ.get("COLUMNS", "")).isdecimal() and int(given):
+        return int(given)
+    return os.get_terminal_size(stream.fileno()).columns or 80 if stream.isatty() else PIPE_COLUMNS
+
+
+def folded(line: str, width: int) -> Iterator[str]:
+    """Yield the lines that `line` takes at that width, the later ones indented below the first."""
+    indent = " " * (len(line) - len(line.lstrip()))
+    yield from textwrap.wrap(
+        visible(line).strip(),
+        width,
+        initial_indent=indent,
+        subsequent_indent=f"{indent}  ",
+        break_on_hyphens=False,
+    )
+
+
+def coloured(status: str, stream: TextIO | None = None) -> str:
+    """Return a status in its colour if `stream`, by default stdout, is a terminal."""
+    colour = COLOURS.get(status.partition(",")[0])
+    plain = colour is None or not (stream or sys.stdout).isatty() or "NO_COLOR" in os.environ
+    return status if plain else typer.style(status, fg=colour)
+
+
+def print_json(value: Json) -> None:
+    """Print JSON for programs and people."""
+    print(json.dumps(value, indent=2, ensure_ascii=False), flush=True)
+
+
+def parse_json(option: str, text: str) -> Json:
+    """Return the JSON value of an option. Raises: typer.BadParameter, naming the option."""
+    try:
+        return strict_json(text)
+    except (ValueError, RecursionError):
+        example = """expected JSON such as '{"url": "https://b.example"}'"""
+        raise typer.BadParameter(f"{example}, found {text[:60]!r}", param_hint=option) from None
+
+
+def strict_json(text: str) -> Json:
+    """Return the JSON value of a text. Raises: ValueError, also for NaN and Infinity, and RecursionError."""
+    return json.loads(text, parse_constant=_refuse)
+
+
+def _refuse(constant: str) -> Json:
+    raise ValueError(constant)
+
+
+def shortened(text: str) -> str:
+    """Return a value that was typed as a message repeats it."""
+    longest = 60
+    return repr(text if len(text) <= longest else f"{text[:longest]}…")
+
+
+def moment(text: str | None, *, seconds: bool = True) -> str:
+    """Return a time of the API, in UTC; empty if there is none."""
+    if text is None:
+        return ""
+    return f"{text[:19] if seconds else text[:16]}Z".replace("T", " ")
+
+
+def time_of(at: float) -> str:
+    """Return a moment in seconds since the epoch, in UTC."""
+    return dt.datetime.fromtimestamp(at, dt.UTC).strftime("%Y-%m-%d %H:%M:%SZ")
+
+
+def complain_of_unmatched(answer: dict[str, Json], thing: str) -> None:
+    """Print which filters of an empty list match nothing; `thing` is what is listed, in the singular."""
+    for each in answer["unmatched"]:
+        meant = f"; did you mean {each['suggestion']!r}?" if each["suggestion"] else ""
+        known = ", ".join(map(str, each["known"])) + (", …" if each["has_more"] else "")
+        there = f" There is: {known}" if known else ""
+        complain(f"no {thing} has the {each['filter']} {each['value']!r}{meant or '.' * bool(there)}{there}")
+
+
+def program() -> str:
+    """Return what to type to run docrail: its name, or its path if the shell would not find it."""
+    called = Path(sys.argv[0])
+    return "docrail" if shutil.which("docrail") or called.name != "docrail" else str(called)

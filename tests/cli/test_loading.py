@@ -1,0 +1,56 @@
+"""A short command loads little: what it loads is most of the time that it takes."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cli.main import NOUNS, SHORTCUTS, assemble
+
+ROOT = Path(__file__).parents[2]
+SERVERS = {"duckdb", "embedded", "fastapi", "httpx", "prometheus_client", "rich", "temporalio", "uvicorn"}
+READERS = {"cv2", "lxml", "onnxruntime", "pikepdf", "pyarrow", "pypdfium2", "rapidocr"}
+
+
+def loaded_by(*arguments: str) -> set[str]:
+    """Return the packages, and our own modules, that a command loads; it must succeed."""
+    code = (
+        "import sys\nfrom cli.main import assemble\n"
+        f"try: assemble().main({list(arguments)!r}, prog_name='docrail')\n"
+        "except SystemExit as end: assert not end.code, end.code\n"
+        "print(*sys.modules, file=sys.stderr)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    names = run.stderr.split()
+    return {name.partition(".")[0] for name in names} | {name for name in names if name.startswith("cli.")}
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("run", "--help"), ("lake", "--help"), ("--version",)], ids=str)
+def test_help_loads_no_command_and_nothing_that_a_command_needs(arguments: tuple[str, ...]) -> None:
+    loaded = loaded_by(*arguments)
+    assert {"asyncio", "asyncpg", "storage", *SERVERS, *READERS} & loaded == set()
+    assert {name for name in loaded if name.startswith("cli.")} == {"cli.main"}
+
+
+def test_validating_loads_no_server_client_and_no_reader() -> None:
+    loaded = loaded_by("validate", "definitions/invoice.yaml")
+    assert {*SERVERS, *READERS} & loaded == set()
+    assert "pydantic" in loaded
+
+
+def test_validating_loads_no_database_for_handlers_that_need_none(tmp_path: Path) -> None:
+    file = tmp_path / "echo.yaml"
+    file.write_text("id: x\nsteps: [{id: a, handler: echo}]\n")
+    assert {"asyncpg", "storage"} & loaded_by("validate", str(file)) == set()
+
+
+def test_every_place_of_the_tree_is_a_command_with_that_first_line() -> None:
+    places = [*SHORTCUTS.items(), *(verb for _, verbs in NOUNS.values() for verb in verbs.items())]
+    commands = {**assemble().commands}
+    assert len(places) > 60
+    for name in NOUNS:
+        for verb, command in commands[name].commands.items():  # type: ignore[attr-defined]
+            assert (command.load().help or "").partition("\n")[0] == command.help, f"{name} {verb}"
+    for name in SHORTCUTS:
+        assert (commands[name].load().help or "").partition("\n")[0] == commands[name].help  # type: ignore[attr-defined]

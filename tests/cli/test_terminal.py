@@ -1,0 +1,73 @@
+"""Tables and lines fit the terminal, ids stay whole, and colours are for terminals only."""
+
+import io
+import re
+
+import pytest
+
+from cli.tables import ID, NUMBER, STATUS, TEXT, print_table
+from cli.terminal import coloured, folded
+
+HEADINGS = {"run": ID, "status": STATUS, "empty": ID, "message": TEXT, "attempts": NUMBER}
+RUN = "invoice.doc_0f9c6c4b3a2d4e5f8a7b6c5d4e"
+MESSAGE = "the bank does not know this account, and says so in a sentence that is longer than a line"
+
+
+class Terminal(io.StringIO):
+    """A stream that says that it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def eighty(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+@pytest.mark.usefixtures("eighty")
+def test_a_long_text_is_folded_and_an_empty_column_left_out_before_an_id_is_broken(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    print_table(HEADINGS, [[RUN, "failed", "", MESSAGE, "1"]])
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert lines[0].split() == ["run", "status", "message", "attempts"]
+    assert lines[2].startswith(f"{RUN}  failed  the bank")
+    assert len(lines) > 4
+
+
+@pytest.mark.usefixtures("eighty")
+def test_what_is_too_wide_all_the_same_is_a_block_for_each_row(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table({**HEADINGS, "document": ID}, [[RUN, "failed", "", MESSAGE, "1", RUN]] * 2)
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert lines[:3] == [RUN, "  status    failed", lines[2]]
+    assert lines[2].startswith("  message   the bank does not know")
+    assert [line for line in lines if RUN in line] == [RUN, f"  document  {RUN}"] * 2
+    assert not any("empty" in line for line in lines)
+
+
+@pytest.mark.usefixtures("eighty")
+def test_no_rows_are_headings_or_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table(HEADINGS, [])
+    assert capsys.readouterr().out.split("\n")[0].split() == [*HEADINGS]
+    print_table({f"heading number {number}": ID for number in range(9)}, [])
+    assert capsys.readouterr().out == ""
+
+
+def test_a_status_is_coloured_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert coloured("failed", Terminal()) == "\x1b[31mfailed\x1b[0m"
+    assert coloured("waiting, overdue", Terminal()) != "waiting, overdue"
+    assert coloured("failed", io.StringIO()) == coloured("invoice", Terminal()).replace("invoice", "failed") == "failed"
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert coloured("failed", Terminal()) == "failed"
+
+
+@pytest.mark.parametrize("width", [20, 40, 80])
+def test_no_folded_line_is_wider_than_the_terminal(width: int) -> None:
+    lines = list(folded(f"    waits for {RUN}: {MESSAGE}", width))
+    assert max(map(len, lines)) <= width
+    assert re.sub(r"\s", "", "".join(lines)) == re.sub(r"\s", "", f"waits for {RUN}: {MESSAGE}")
+    assert all(line.startswith("    ") for line in lines)
