@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands.lake import HELP
+from cli.lake import HELP
 
 from docs.generate import pages
 from embedded.gemini_invoice import wire_of
