@@ -121,8 +121,7 @@ class _Merge:
         new = _without(new, {document: version for part in held.values() for document, version in part.items()})
         changed = self._changed(held, new)
         written = list(self._write(changed, new))
-        if written:  # else all of the batch is in parts already: a round was killed, or a writer late
-            self._swap(written, changed, now)
+        self._swap(written, changed, now)  # also if it changes nothing: no one has replaced these parts meanwhile
         merged = [saved.path for saved in batch if saved.path not in self.left]
         for path in merged:
             self._beat()

@@ -109,7 +109,7 @@ async def test_a_small_file_goes_with_its_compaction_and_a_replaced_part_after_i
     assert tidy(tenant, now=LATER, grace=GRACE) == 0
 
 
-async def test_a_small_file_whose_document_is_compacted_already_is_deleted_without_another_manifest(lake: Lake) -> None:
+async def test_a_small_file_whose_document_is_compacted_already_is_deleted(lake: Lake) -> None:
     tenant = lake.of("acme")
     await save(lake, of_month("doc_1", "2026-11", "2"), version=2)
     compact(tenant, now=NOW)
