@@ -102,7 +102,8 @@ async def test_all_that_match_now_are_retried_once_each(service: Service) -> Non
 
 async def test_what_fails_again_at_once_is_not_retried_for_ever() -> None:
     outcome = {"run_id": "a.b", "step_id": "c", "retried": True, "why": None}
-    async with loopback(reply_json({"outcomes": [outcome], "left": 1})) as ahead:  # as if of a clock behind ours
+    answer = {"outcomes": [outcome], "left": 1, "unmatched": []}
+    async with loopback(reply_json(answer)) as ahead:  # as if of a clock behind ours
         told = await docrail("failure", "retry", "--class", "X", "--all", DOCRAIL_API_URL=ahead.url)
     assert (told.code, told.out) == (0, "a.b c: retried\n1 retried, 1 open that match\n")
     assert [asked.json()["failed_before"] == ahead.asked[0].json()["failed_before"] for asked in ahead.asked] == [
