@@ -1,6 +1,5 @@
 """The audit: what people did to documents and review items, and whether that record is whole."""
 
-import datetime as dt
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -9,8 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from api.auth import MayOperateRuns
 from api.errors import problems
 from api.parameters import AppDep, Limit
-from dag.values import Json
 from operations import audit
+from storage.audit import AuditEvent
 
 router = APIRouter(prefix="/v1/audit", tags=["audit"])
 
@@ -18,25 +17,10 @@ router = APIRouter(prefix="/v1/audit", tags=["audit"])
 AfterEvent = Annotated[int, Query(ge=0, le=2**53, description="number of the last event of the page before")]
 
 
-class AuditEventOut(BaseModel):
-    """An act. `hash` covers it and every event before it."""
-
-    model_config = ConfigDict(from_attributes=True)
-
-    sequence: int
-    happened_at: dt.datetime
-    actor: str
-    act: str = Field(examples=["corrected"])
-    review_id: str | None
-    document_id: str | None
-    detail: dict[str, Json]
-    hash: str
-
-
 class AuditOut(BaseModel):
     """Some events, oldest first."""
 
-    events: list[AuditEventOut]
+    events: list[AuditEvent]
 
 
 class AuditVerdictOut(BaseModel):
@@ -61,7 +45,7 @@ async def list_audit(
 ) -> AuditOut:
     """List all events, oldest first."""
     events = await audit.list_audit(app, who, after=after, limit=limit)
-    return AuditOut(events=[AuditEventOut.model_validate(event) for event in events])
+    return AuditOut(events=events)
 
 
 @router.get("/verify", responses=problems())

@@ -11,10 +11,10 @@ from api.auth import MayOperateRuns, MayRead
 from api.errors import problems
 from api.parameters import After, AppDep, Limit, Moment, Reason
 from api.retries import ResolutionIn
-from api.unmatched import UnmatchedOut
 from operations import dead_letters
 from operations.dead_letters import MOST_RETRIED, LetterOrder, Retried, ShownLetter
 from operations.errors import NotFound, TooLarge, WrongState
+from operations.unmatched import Unmatched
 from storage.dead_letters import LetterFilter, LetterStatus, Resolved, StatusFilter, View
 
 router = APIRouter(prefix="/v1/dead-letters", tags=["dead-letters"])
@@ -61,7 +61,7 @@ class LetterListOut(BaseModel):
 
     letters: list[LetterOut]
     after: str | None
-    unmatched: list[UnmatchedOut] = Field(description="if there are no letters: filters whose value no letter has")
+    unmatched: list[Unmatched] = Field(description="if there are no letters: filters whose value no letter has")
 
 
 class ClassCountOut(BaseModel):
@@ -83,7 +83,7 @@ class CountsOut(BaseModel):
     model_config = ConfigDict(from_attributes=True)
 
     classes: list[ClassCountOut]
-    unmatched: list[UnmatchedOut] = Field(description="if there are no letters: filters whose value no letter has")
+    unmatched: list[Unmatched] = Field(description="if there are no letters: filters whose value no letter has")
 
 
 class ShownLetterOut(LetterOut):
@@ -164,7 +164,7 @@ class RetriedOut(BaseModel):
 
     outcomes: list[OutcomeOut]
     left: int
-    unmatched: list[UnmatchedOut] = Field(description="if there is no outcome: filters whose value no letter has")
+    unmatched: list[Unmatched] = Field(description="if there is no outcome: filters whose value no letter has")
 
 
 @router.get("", responses=problems())

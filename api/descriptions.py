@@ -243,7 +243,7 @@ BY_MODEL = {
     "BulkIn.definition": "Only letters of this definition.",
     "BulkIn.handler": "Only letters of this handler.",
     "BulkIn.letters": "Only these letters.",
-    "BulkItemOut.why": "Why the item was not approved; null if it was.",
+    "BulkOutcome.why": "Why the item was not approved; null if it was.",
     "ClassCountOut.letters": "How many letters have this error type.",
     "DefinitionIn.definition": "The definition as YAML or JSON text, or as a JSON object.",
     "DefinitionOut.source": "The definition's text as its author wrote it.",
@@ -262,7 +262,7 @@ BY_MODEL = {
     "ReadPart.value": "The value as JSON, shortened if it is long; null if it had none.",
     "RecordedMoveOut.after": "What the alias names after the move; null if it was removed.",
     "ReadinessOut.worker": "Whether a worker polls for runs.",
-    "RetryOut.steps": "What becomes of each step, by id.",
+    "RetriedRun.steps": "What becomes of each step, by id.",
     "RouteOut.rule": "Number of the rule that decided, from 0; null for the default.",
     "RunIn.definition": "`ID`, `ID@VERSION` or `ID@ALIAS`, or a whole definition as a JSON object.",
     "RunOut.reason": "Why the run failed, was aborted, or is being stopped.",
@@ -272,7 +272,7 @@ BY_MODEL = {
     "StepReport.why": "The explanation, one sentence a line.",
     "SubmissionIn.definition": "The definition to run, as a JSON object.",
     "TestPart.branch": "The branch that the case leads to.",
-    "UnmatchedOut.value": "The value that nothing has.",
+    "Unmatched.value": "The value that nothing has.",
 }
 
 

@@ -13,12 +13,11 @@ from api.runs import RunStatusOut
 from dag.aliases import MAX_VERSION
 from dag.fan import MAX_ITEMS
 from dag.messages import ResolutionKind
-from dag.retry import Edit, Fate
-from dag.state import RunStatus
+from dag.retry import Edit
 from dag.values import Json
 from operations import resolving, retries
 from operations.errors import NotFound, TooLarge, WrongState
-from operations.retries import RetryOrder
+from operations.retries import RetriedRun, RetryOrder
 
 router = APIRouter(prefix="/v1/runs/{run_id}", tags=["runs"])
 
@@ -113,27 +112,6 @@ class RetryIn(BaseModel):
     reason: Reason = ""
 
 
-class StepFateOut(BaseModel):
-    """What becomes of a step, and why."""
-
-    model_config = ConfigDict(from_attributes=True)
-
-    fate: Fate
-    why: str = Field(examples=["failed: ConnectionError"])
-
-
-class RetryOut(BaseModel):
-    """A run that goes on, or with `preview` would; its steps in plan order, then those that a newer version dropped."""
-
-    model_config = ConfigDict(from_attributes=True)
-
-    run_id: str
-    version: int
-    status: RunStatus
-    steps: dict[str, StepFateOut]
-    end: str = Field("", description="how it would end at once, with a preview of a run with parked steps")
-
-
 class ResolutionIn(BaseModel):
     """What a failed step, or items of its list, are given with the action that is taken."""
 
@@ -181,7 +159,7 @@ class ResolveIn(ResolutionIn):
 
 
 @router.post("/retry", responses=problems(NotFound, WrongState, TooLarge))
-async def retry_run(run_id: str, who: MayOperateRuns, app: AppDep, wanted: RetryIn | None = None) -> RetryOut:
+async def retry_run(run_id: str, who: MayOperateRuns, app: AppDep, wanted: RetryIn | None = None) -> RetriedRun:
     """Start a failed or cancelled run again under its id, or a completed one of whose lists items failed.
 
     What completed is kept, unless what it came from changed. With `undo`, a failed or aborted run only undoes what it
@@ -190,8 +168,7 @@ async def retry_run(run_id: str, who: MayOperateRuns, app: AppDep, wanted: Retry
     order = wanted or RetryIn()
     edits = {step_id: edit.edit() for step_id, edit in order.steps.items()}
     act = retries.preview_retry if order.preview else retries.retry_run
-    retried = await act(app, who, run_id, RetryOrder(edits, order.version, order.reason, order.undo))
-    return RetryOut.model_validate(retried)
+    return await act(app, who, run_id, RetryOrder(edits, order.version, order.reason, order.undo))
 
 
 @router.post("/steps/{step_id}/resolve", responses=problems(NotFound, WrongState))

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
-from api.audit import AfterEvent, AuditEventOut, AuditOut
+from api.audit import AfterEvent, AuditOut
 from api.auth import MayReview
 from api.errors import problems
 from api.parameters import AppDep, Limit
@@ -13,7 +13,7 @@ from api.review_claims import Token
 from api.reviews import ReviewOut, Text
 from operations import audit, review_decisions
 from operations.errors import AlreadyDecided, ClaimLost, DecisionOutdated, MayNotDecide, NotFound, WrongState
-from operations.review_decisions import MOST_AT_ONCE, Outcome, Verdict
+from operations.review_decisions import MOST_AT_ONCE, BulkOutcome, Outcome, Verdict
 
 EXAMPLE_DIGEST = "7d865e959b2466918c9863afca942d0fb89d7c9ac0c99bafc3749504ded97730"
 Digest = Annotated[
@@ -81,20 +81,10 @@ class BulkApprovalIn(BaseModel):
     items: list[ShownIn] = Field(min_length=1, max_length=MOST_AT_ONCE)
 
 
-class BulkItemOut(BaseModel):
-    """What became of one item; `why` says what kept it from being approved."""
-
-    model_config = ConfigDict(from_attributes=True)
-
-    review_id: str
-    approved: bool
-    why: str | None
-
-
 class BulkOut(BaseModel):
     """What became of each item, in the order given."""
 
-    items: list[BulkItemOut]
+    items: list[BulkOutcome]
 
 
 @router.post("/approve", responses=problems())
@@ -102,7 +92,7 @@ async def approve_many(wanted: BulkApprovalIn, who: MayReview, app: AppDep) -> B
     """Approve documents of which nothing is wrong. What is wrong with the others is told of each; they stay open."""
     given = [(item.review_id, item.digest) for item in wanted.items]
     outcomes = await review_decisions.approve_many(app, who, given)
-    return BulkOut(items=[BulkItemOut.model_validate(outcome) for outcome in outcomes])
+    return BulkOut(items=outcomes)
 
 
 @router.post("/{review_id}/approve", responses=problems(*REFUSALS))
@@ -131,4 +121,4 @@ async def show_audit(
 ) -> AuditOut:
     """Show what people did to an item and its document, oldest first."""
     events = await audit.list_item_events(app, who, review_id, after=after, limit=limit)
-    return AuditOut(events=[AuditEventOut.model_validate(event) for event in events])
+    return AuditOut(events=events)

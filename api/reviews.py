@@ -13,13 +13,13 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from api.auth import NAME_PATTERN, MayReview
 from api.errors import problems
 from api.parameters import After, AppDep, Limit, Time, as_utc
-from api.unmatched import UnmatchedOut
 from dag.kinds import ID_PATTERN
 from dag.state import RunStatus
 from dag.values import Json
 from operations import reviews
 from operations.errors import AlreadyDecided, MayNotDecide, NotFound, WrongState
 from operations.principal import person
+from operations.unmatched import Unmatched
 from storage.review_lists import ReviewFilter, Sort
 from storage.reviews import OPEN
 from storage.step_reviews import DECIDED
@@ -101,7 +101,7 @@ class ReviewListOut(BaseModel):
 
     reviews: list[ReviewOut]
     after: str | None
-    unmatched: list[UnmatchedOut] = Field(
+    unmatched: list[Unmatched] = Field(
         description="if there are no items: a queue, or a group, that no item has ever had"
     )
 

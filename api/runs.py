@@ -1,7 +1,6 @@
 """Runs: start, list, show, pause, resume, abort."""
 
 import asyncio
-import datetime as dt
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
@@ -10,7 +9,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from api.auth import MayOperateRuns, MayRead, MaySubmit
 from api.errors import problems
 from api.parameters import After, AppDep, IdempotencyKey, Limit, Reason, one_key
-from api.unmatched import UnmatchedOut
 from dag.aliases import MAX_VERSION
 from dag.explanation import RunExplanation
 from dag.report import RunReport
@@ -19,8 +17,8 @@ from dag.values import Json
 from operations import explain, outputs, reviews, run_control, run_lists, run_reports, runs
 from operations.engine import history_url
 from operations.errors import InvalidDefinition, KeyConflict, MayNotDecide, NotFound, WrongState
-from operations.run_lists import RunFilter
-from operations.runs import RunOrder
+from operations.run_lists import RunFilter, RunPage
+from operations.runs import RunOrder, StartedRun
 
 router = APIRouter(prefix="/v1/runs", tags=["runs"])
 
@@ -53,51 +51,11 @@ class RunIn(BaseModel):
     )
 
 
-class StartedOut(BaseModel):
-    """A run that exists; `created` is false if an earlier request with the same key had started it."""
-
-    model_config = ConfigDict(from_attributes=True)
-
-    run_id: str = Field(examples=["invoice.order-4711"])
-    definition_id: str
-    version: int
-    digest: str
-    created: bool
-
-
 class RunOut(RunReport):
     """A run: its steps in plan order with status, why it is so, attempts and duration, the totals, and its outputs."""
 
     history_url: str = Field(description="the run's history in Temporal's web UI")
     explain_url: str = Field(description="where every step is explained, a page at a time, as data too")
-
-
-class RunLineOut(BaseModel):
-    """One line of a list of runs, as the run's last attempt stands."""
-
-    model_config = ConfigDict(from_attributes=True)
-
-    run_id: str
-    definition_id: str
-    version: int
-    document_id: str | None
-    status: RunStatus
-    started_at: dt.datetime
-    ended_at: dt.datetime | None
-    overdue: bool = Field(description="whether it had not ended within its definition's `deadline_seconds`")
-    attempts: int = Field(description="1, and one more for each retry, as far back as Temporal keeps them")
-
-
-class RunListOut(BaseModel):
-    """A page of runs, newest first; it may be a moment behind."""
-
-    model_config = ConfigDict(from_attributes=True)
-
-    runs: list[RunLineOut]
-    after: str | None
-    unmatched: list[UnmatchedOut] = Field(
-        description="if there are no runs: a definition that was never published, a document that was never sent"
-    )
 
 
 class RunStatusOut(BaseModel):
@@ -159,13 +117,13 @@ class AbortIn(BaseModel):
 )
 async def start_run(
     order: RunIn, who: MaySubmit, app: AppDep, response: Response, idempotency_key: IdempotencyKey = None
-) -> StartedOut:
+) -> StartedRun:
     """Start a run. With a key, asking again is the same run, even after it ended."""
     key = one_key(idempotency_key, order.key)
     wanted = RunOrder(order.definition, order.version, order.inputs, key, order.priority)
     started = await runs.start_run(app, who, wanted)
     response.headers["Location"] = f"/v1/runs/{started.run_id}"
-    return StartedOut.model_validate(started)
+    return started
 
 
 @router.get("", responses=problems())
@@ -182,11 +140,10 @@ async def list_runs(
     ] = None,
     limit: Limit = 100,
     after: After = None,
-) -> RunListOut:
+) -> RunPage:
     """List runs, each once, newest first: those whose last attempt started last. `status` is their present one."""
     wanted = RunFilter(definition, document, status, overdue)
-    page = await run_lists.list_runs(app, who, wanted, limit=limit, after=after)
-    return RunListOut.model_validate(page)
+    return await run_lists.list_runs(app, who, wanted, limit=limit, after=after)
 
 
 @router.get("/{run_id}", responses=problems(NotFound))

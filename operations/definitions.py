@@ -10,7 +10,7 @@ from pathlib import Path
 
 import asyncpg
 
-from activities.registry import Handler, load_catalogue
+from activities.registry import load_catalogue
 from dag.aliases import STABLE, Aliases, Ref, parse_ref, version_for
 from dag.checks.nested import ALL_PUBLISHED, Unpublished, nested_refs
 from dag.checks.suggestions import closest
@@ -21,6 +21,7 @@ from dag.problems import Problem
 from dag.schema import definition_schema
 from dag.validate import validate
 from dag.values import Json, digest
+from docrail.handlers import Handler
 from operations.aliases import load_aliases, promote
 from operations.app import App, Registry
 from operations.errors import Damaged, InvalidDefinition, InvalidInput, NotFound

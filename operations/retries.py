@@ -6,7 +6,9 @@ import time
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Annotated
 
+from pydantic import Field
 from pydantic_core import to_json
 from temporalio.client import (
     WorkflowExecutionDescription,
@@ -75,8 +77,7 @@ class RetriedRun:
     version: int
     status: RunStatus
     steps: dict[str, StepFate]
-    end: str = ""
-    """How it would end at once, in words; empty: it does not, or it is not known."""
+    end: Annotated[str, Field(description="how it would end at once, with a preview of a run with parked steps")] = ""
 
 
 @dataclass(frozen=True, slots=True)

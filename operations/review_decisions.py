@@ -66,7 +66,7 @@ class BulkOutcome:
 
     review_id: str
     approved: bool
-    why: str | None = None
+    why: str | None
 
 
 async def approve(app: App, principal: Principal, review_id: str, verdict: Verdict) -> Outcome:
@@ -136,7 +136,7 @@ async def _approve_one(app: App, principal: Principal, review_id: str, digest: s
         async with transaction(app.db) as tx:
             review = await lock_item(tx, principal, review_id)
             if await _made_before(app, tx, principal, review, APPROVED, Verdict(0, digest)) == []:
-                return BulkOutcome(review_id, approved=True)
+                return BulkOutcome(review_id, approved=True, why=None)
             if review.claimed_by not in (None, principal.name):
                 raise ClaimedByOther(str(review.claimed_by))
             invoice = await _checked(tx, principal, review, digest, "approve")
@@ -146,7 +146,7 @@ async def _approve_one(app: App, principal: Principal, review_id: str, digest: s
             await _approve(app, tx, principal, review, invoice, "")
     except OperationError as error:
         return BulkOutcome(review_id, approved=False, why=str(error))
-    return BulkOutcome(review_id, approved=True)
+    return BulkOutcome(review_id, approved=True, why=None)
 
 
 async def _made_before(

@@ -5,7 +5,9 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
+from pydantic import Field
 from temporalio.client import WorkflowExecution
 
 from dag.inputs import InputProblem
@@ -65,19 +67,22 @@ class RunSummary:
     status: RunStatus
     started_at: dt.datetime
     ended_at: dt.datetime | None
-    overdue: bool
-    attempts: int
-    """1, and one more for each retry, as far back as Temporal keeps them."""
+    overdue: Annotated[bool, Field(description="whether it had not ended within its definition's `deadline_seconds`")]
+    attempts: Annotated[int, Field(description="1, and one more for each retry, as far back as Temporal keeps them")]
 
 
 @dataclass(frozen=True, slots=True)
 class RunPage:
-    """Some runs, and what to ask for to get the ones after them; None at the end."""
+    """A page of runs, newest first; it may be a moment behind."""
 
     runs: list[RunSummary]
     after: str | None
-    unmatched: list[Unmatched]
-    """Of an empty page: a definition that was never published, a document that was never sent."""
+    unmatched: Annotated[
+        list[Unmatched],
+        Field(
+            description="if there are no runs: a definition that was never published, a document that was never sent"
+        ),
+    ]
 
 
 async def list_runs(

@@ -5,7 +5,9 @@ import re
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Annotated
 
+from pydantic import Field
 from pydantic_core import to_json
 from temporalio.common import Priority, SearchAttributePair, TypedSearchAttributes, WorkflowIDReusePolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
@@ -56,7 +58,7 @@ class RunOrder:
 class StartedRun:
     """A run that exists. `created` is False if an earlier call with the same key had started it."""
 
-    run_id: str
+    run_id: Annotated[str, Field(examples=["invoice.order-4711"])]
     definition_id: str
     version: int
     digest: str

@@ -2,6 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
 
 from dag.checks.suggestions import Suggestions
 
@@ -16,11 +19,13 @@ MOST_COMPARED = 500
 class Unmatched:
     """A filter whose value nothing has, whatever the other filters say. `known`: values that there are, first ones."""
 
-    filter: str
-    value: str
-    known: list[str]
-    has_more: bool
-    suggestion: str | None
+    filter: Annotated[str, Field(examples=["class"])]
+    value: Annotated[str, Field(examples=["ConectionError"])]
+    known: Annotated[list[str], Field(description="values that there are, at most 20", examples=[["ConnectionError"]])]
+    has_more: Annotated[bool, Field(description="whether there are more than those")]
+    suggestion: Annotated[
+        str | None, Field(description="the one that was probably meant", examples=["ConnectionError"])
+    ]
 
 
 def unmatched(asked: Mapping[str, str | None], known: Mapping[str, Sequence[str]]) -> list[Unmatched]:

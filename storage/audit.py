@@ -7,6 +7,9 @@ Add it last, to hold it shortly.
 import datetime as dt
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
 
 from dag.values import Json, digest
 from storage.db import Database
@@ -47,12 +50,12 @@ class Act:
 
 @dataclass(frozen=True, slots=True)
 class AuditEvent:
-    """An act as it was kept."""
+    """An act. `hash` covers it and every event before it."""
 
     sequence: int
     happened_at: dt.datetime
     actor: str
-    act: str
+    act: Annotated[str, Field(examples=["corrected"])]
     review_id: str | None
     document_id: str | None
     detail: dict[str, Json]

@@ -9,6 +9,7 @@ import pytest
 
 from embedded.postgres import PostgresServer, start_postgres
 from embedded.temporal import TemporalServer, start_temporal
+from operations.definitions import publish_shipped
 from operations.documents import start_waiting_documents
 from storage.migrate import migrate
 from tests.api.service import HELLO, Service, serve, settings_for, work
@@ -51,6 +52,7 @@ async def service(servers: Servers, tmp_path_factory: pytest.TempPathFactory) ->
         await servers.temporal.process.start()
         await servers.postgres.process.start()
         await migrate(servers.postgres.dsn)
+        await publish_shipped(served.app)
         async with work(settings):
             await eventually(lambda: _ready(served.http), "the API to find its services")
             yield served

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from operations.definitions import publish_shipped
 from tests.api.service import HELLO, serve, settings_for
 from tests.stack import Servers, eventually
 from tests.tls_front import TlsFront, tls_front
@@ -51,6 +52,7 @@ async def test_a_run_goes_through_behind_tls(
         f"DOCRAIL_{name.upper()}": str(getattr(settings, name)) for name in ("database_url", "data_dir", "task_queue")
     }
     async with serve(settings) as service, running("worker", **worker):
+        await publish_shipped(service.app)
 
         async def is_ready() -> bool:
             return (await service.http.get("/readyz")).status_code == 200

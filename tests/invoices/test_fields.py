@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli.lake import HELP
 
+from cli.lake import HELP
 from docs.generate import pages
 from embedded.gemini_invoice import wire_of
 from invoices.confidence import assess, overall_parts
