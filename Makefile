@@ -69,7 +69,7 @@ bench-extraction: .venv/.developer  ## Score the readers on labelled documents; 
 
 calibration: labelled .venv/.developer  ## Fit the shipped calibration anew, on the labelled documents in LABELLED and scans of them
 	@scans=$$(mktemp -d) && $(RUN)python -m bench.scans $(LABELLED) $$scans && \
-	  $(RUN)docrail calibration fit --labelled $(LABELLED) --labelled $$scans --write invoices/calibration_default.json; rm -rf $$scans
+	  $(RUN)docrail calibration fit --labelled $(LABELLED) --labelled $$scans --write invoices/assessment/calibration_default.json; rm -rf $$scans
 
 labelled:
 	@test -f $(LABELLED)/MANIFEST.json || { \

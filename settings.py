@@ -11,14 +11,14 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, SecretStr, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from activities.addresses import AllowedHosts
-from activities.callbacks import CallbackKeys, parse_keys
-from dag.checks.suggestions import closest
-from dag.rates import DEFAULT_LIMITS, fleet_limits
-from invoices.prices import PriceTable, read_prices, shipped_prices
-from storage.folders import Folder
-from storage.retention import Keeping
-from storage.stores import checked_location, open_store
+from docrail.adapters.http.addresses import AllowedHosts
+from docrail.adapters.store.folders import Folder
+from docrail.adapters.store.open_store import checked_location, open_store
+from docrail.dag.language.rates import DEFAULT_LIMITS, fleet_limits
+from docrail.dag.values.suggestions import closest
+from docrail.invoices.llm.prices import PriceTable, read_prices, shipped_prices
+from docrail.services.app import Keeping
+from docrail.services.callback_urls import CallbackKeys, parse_keys
 
 
 def _split(value: Any) -> Any:
@@ -65,7 +65,7 @@ def _check_prices(path: Path | None) -> Path | None:
         try:
             read_prices(path)
         except (OSError, ValueError) as error:
-            raise ValueError(f"expected a JSON file in the shape of invoices/prices.json: {error}") from None
+            raise ValueError(f"expected a JSON file in the shape of invoices/llm/prices.json: {error}") from None
     return path
 
 
@@ -241,7 +241,7 @@ class Settings(BaseSettings):
         description="most of it that one tenant's answers may cost, so that none uses up the others' share. Unset: all",
     )
     gemini_prices: Annotated[Path | None, BeforeValidator(_none_if_empty), AfterValidator(_check_prices)] = Field(
-        None, description="JSON file of prices in the shape of invoices/prices.json, which it replaces"
+        None, description="JSON file of prices in the shape of invoices/llm/prices.json, which it replaces"
     )
 
     @field_validator("worker_resource_tags")

@@ -18,52 +18,52 @@ from temporalio.runtime import Runtime, TelemetryConfig
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker, WorkerDeploymentConfig, WorkflowRunner
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
-from activities.addresses import AllowedHosts
-from activities.callbacks import CallbackUrls
-from activities.dead_letters import dead_letter_activity
-from activities.deadlines import overdue_activity
-from activities.execute import activity_for
-from activities.filing import filing_activity
-from activities.handler_tools import HandlerTools
-from activities.maintenance import maintenance_activities
-from activities.metrics import Metrics
-from activities.missing_handler import missing_handler_activity
-from activities.outgoing import HttpClient
-from activities.reading import DocumentReader
-from activities.registry import load_catalogue
-from activities.reviews import review_activities
-from activities.secret_store import SecretStore
-from activities.sla import sla_activity
-from activities.tools import GeminiAccess, Outside, Tools
-from activities.values import value_activities
+from docrail.activities.handler_tools import HandlerTools
+from docrail.activities.internal.background import background_activities
+from docrail.activities.internal.dead_letters import dead_letter_activity
+from docrail.activities.internal.deadlines import overdue_activity
+from docrail.activities.internal.filing import filing_activity
+from docrail.activities.internal.maintenance import maintenance_activities
+from docrail.activities.internal.reviews import review_activities
+from docrail.activities.internal.sla import sla_activity
+from docrail.activities.internal.values import value_activities
+from docrail.activities.missing_handler import missing_handler_activity
+from docrail.activities.registry import load_catalogue
+from docrail.activities.wrapper import activity_for
+from docrail.adapters.gemini.access import GeminiAccess
+from docrail.adapters.http.addresses import AllowedHosts
+from docrail.adapters.http.client import HttpClient
+from docrail.adapters.postgres.pool import open_pool
+from docrail.adapters.sandbox.reader import DocumentReader
+from docrail.adapters.secrets import SecretStore
+from docrail.adapters.store.blobs import BlobStore
+from docrail.adapters.store.renewal import BLOBS, VALUES, turns_in
+from docrail.adapters.store.values import ValueStore
+from docrail.adapters.temporal.connection import connect, find_connection
+from docrail.adapters.temporal.draining import working
 from docrail.handlers import Catalogue
-from operations.app import App
-from operations.background import background_activities
-from operations.connection import connect, find_connection, told_away
-from operations.draining import working
-from operations.engine import engine_errors
-from operations.errors import Unavailable
-from settings import Settings, missing_settings, unread_variables
-from storage.blobs import BlobStore
-from storage.db import open_pool
-from storage.lake import Lake
-from storage.renewal import BLOBS, VALUES, turns_in
-from storage.values import ValueStore
-from workflows.background import BackgroundTasks
-from workflows.chunk import Chunk
-from workflows.contract import tag_queue
-from workflows.maintenance import Maintenance
-from workflows.run import Run
-from workflows.sla import SlaWatch
+from docrail.services.app import App
+from docrail.services.callback_urls import CallbackUrls
+from docrail.services.engine import engine_errors, told_away
+from docrail.services.errors import Unavailable
+from docrail.services.lake.files import Lake
+from docrail.services.metrics import Metrics
+from docrail.services.tools import Outside, Tools
+from docrail.settings import Settings, missing_settings, unread_variables
+from docrail.workflows.background import BackgroundTasks
+from docrail.workflows.contract.names import tag_queue
+from docrail.workflows.maintenance import Maintenance, SlaWatch
+from docrail.workflows.map_chunk import Chunk
+from docrail.workflows.run import Run
 
 PASSED_THROUGH = (
     "dag",
-    "workflows.context",
-    "workflows.contract",
-    "workflows.deadline",
-    "workflows.driver",
-    "workflows.failures",
-    "workflows.launch",
+    "docrail.workflows.driver_context",
+    "docrail.workflows.contract.names",
+    "docrail.workflows.driver_context",
+    "docrail.workflows.driver",
+    "docrail.workflows.failures",
+    "docrail.workflows.start_step",
     "jinja2",
     "markupsafe",
     "pydantic",

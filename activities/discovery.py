@@ -19,7 +19,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from dag.values import digest, shortened
+from docrail.dag.values.json_values import digest, shortened
 from docrail.handlers import BrokenHandler, Handler
 
 GROUP = "docrail.handlers"

@@ -5,15 +5,16 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from activities.errors import AnswerUnusableError
-from activities.handlers import notify
-from activities.outgoing import Answer, Outgoing, checked_url, is_success
-from activities.secret_store import Revealed
-from activities.tools import Tools
-from dag.values import Json
-from docrail.handlers import MAX_ANSWER_BYTES, Document, PageText, StepCall
-from storage import documents
-from storage.db import NotStored
+from docrail.activities.handlers import notify
+from docrail.adapters.http.client import Answer, Outgoing, checked_url, is_success
+from docrail.adapters.http.errors import AnswerUnusableError
+from docrail.adapters.postgres.pool import NotStored
+from docrail.adapters.secrets import Revealed
+from docrail.dag.values.json_values import Json
+from docrail.handlers import MAX_ANSWER_BYTES, Document, StepCall
+from docrail.invoices.page_text import PageText
+from docrail.services.documents.repository import documents
+from docrail.services.tools import Tools
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ import pkgutil
 from collections.abc import Iterator, Mapping
 from functools import cache
 
-from activities import handlers
+from docrail.activities import handlers
 from docrail.handlers import Catalogue, Handler
 
 Sources = tuple[str, ...]
@@ -40,7 +40,7 @@ class NamedHandlers(Mapping[str, Handler]):
 @cache
 def load_catalogue(sources: Sources = ()) -> Catalogue:
     """Return every shipped handler, and those of `sources` and of entry points that can be used."""
-    from activities.discovery import find_handlers  # noqa: PLC0415  # `docrail validate` may need none
+    from docrail.activities.discovery import find_handlers  # noqa: PLC0415  # `docrail validate` may need none
 
     shipped = [_load(name) for name in sorted(_files())]
     taken = {name: f"the shipped handler {each.name}" for each in shipped for name in (each.name, *each.aliases)}

@@ -8,11 +8,12 @@ because its output could not be kept.
 import asyncio
 import logging
 
-from activities.tools import Tools
-from dag.calls import AttemptRequest
-from dag.values import Json
-from storage.db import DATABASE_ERRORS, StorageError
-from storage.step_cache import CachedOutput, load_cached, save_cached
+from docrail.adapters.postgres.pool import DATABASE_ERRORS, StorageError
+from docrail.dag.values.json_values import Json
+from docrail.services.runs.models import CachedOutput
+from docrail.services.runs.repository import load_cached, save_cached
+from docrail.services.tools import Tools
+from docrail.workflows.contract.messages import AttemptRequest
 
 LONGEST_SECONDS = 5.0
 """Most that a step waits for its cache. It answers in milliseconds, or it is away."""

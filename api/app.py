@@ -10,47 +10,37 @@ import asyncpg
 from fastapi import Depends, FastAPI
 from prometheus_client import CollectorRegistry
 
-from activities.reading import DocumentReader
-from activities.registry import load_catalogue
-from api import (
-    actions,
-    aliases,
-    audit,
-    callbacks,
-    corrections,
-    dead_letters,
-    definitions,
-    documents,
-    handlers,
-    health,
-    metrics,
-    model_uses,
-    originals,
-    rate_limits,
-    retries,
-    review_claims,
-    review_decisions,
-    reviews,
-    routing,
-    runs,
-    waits,
-    workflow,
-)
-from api.descriptions import describe
-from api.docs import add_docs
-from api.errors import register
-from api.limits import BodyLimit
-from api.metrics import RequestMetrics
-from api.parameters import only_known
-from operations.app import App
-from operations.connection import Connection, find_connection
-from operations.engine import open_client
-from operations.originals import Drawings
-from settings import Settings
-from storage.blobs import BlobStore
-from storage.db import open_pool
-from storage.renewal import BLOBS, VALUES, turns_in
-from storage.values import ValueStore
+from docrail.activities.registry import load_catalogue
+from docrail.adapters.postgres.pool import open_pool
+from docrail.adapters.sandbox.reader import DocumentReader
+from docrail.adapters.store.blobs import BlobStore
+from docrail.adapters.store.renewal import BLOBS, VALUES, turns_in
+from docrail.adapters.store.values import ValueStore
+from docrail.adapters.temporal.connection import Connection, find_connection
+from docrail.api import audit, callbacks, corrections, definitions, documents, metrics, reviews, routing, runs
+from docrail.api import definitions as aliases
+from docrail.api import definitions as handlers
+from docrail.api import documents as originals
+from docrail.api import executions as workflow
+from docrail.api import failures as dead_letters
+from docrail.api import failures as retries
+from docrail.api import fleet as health
+from docrail.api import limits as rate_limits
+from docrail.api import reviews as review_claims
+from docrail.api import reviews as review_decisions
+from docrail.api import runs as actions
+from docrail.api import runs as waits
+from docrail.api import usage as model_uses
+from docrail.api.body_limit import BodyLimit
+from docrail.api.descriptions import describe
+from docrail.api.docs import add_docs
+from docrail.api.errors import register
+from docrail.api.metrics import RequestMetrics
+from docrail.api.parameters import only_known
+from docrail.services.app import App
+from docrail.services.documents.originals import Drawings
+from docrail.services.engine import open_client
+from docrail.settings import Settings
 
 VERSION = "1"
 """Of the HTTP interface, as in `/v1`."""

@@ -5,11 +5,11 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 
-from api.auth import MayOperateRuns
-from api.errors import problems
-from api.parameters import AppDep, Limit
-from operations import audit
-from storage.audit import AuditEvent
+from docrail.api.auth import MayOperateRuns
+from docrail.api.errors import problems
+from docrail.api.parameters import AppDep, Limit
+from docrail.services.audit import service as audit
+from docrail.services.audit.models import AuditEvent
 
 router = APIRouter(prefix="/v1/audit", tags=["audit"])
 

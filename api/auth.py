@@ -6,11 +6,10 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from activities.sla import WATCH
-from dag.inputs import InputProblem
-from operations.errors import Forbidden, InvalidInput
-from operations.principal import ANONYMOUS, Principal, Scope, person, system_principal
-from storage.review_decisions import PASSED_BY
+from docrail.dag.language.inputs import InputProblem
+from docrail.services.access.models import ANONYMOUS, WATCH, Principal, Scope, person, system_principal
+from docrail.services.errors import Forbidden, InvalidInput
+from docrail.services.reviews.models import PASSED_BY
 
 NAME_HEADER = "X-Docrail-As"
 NAME_PATTERN = "^[A-Za-z0-9][A-Za-z0-9 ._@-]{0,63}$"

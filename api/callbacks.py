@@ -5,12 +5,12 @@ from typing import Annotated
 from fastapi import APIRouter, Body, Path
 from pydantic import BaseModel
 
-from activities.callbacks import MAX_TOKEN_LENGTH
-from api.errors import problems_without_key
-from api.parameters import AppDep
-from dag.values import Json
-from operations import callbacks
-from operations.errors import AlreadyAnswered, CallbackOver, NotFound
+from docrail.api.errors import problems_without_key
+from docrail.api.parameters import AppDep
+from docrail.dag.values.json_values import Json
+from docrail.services.callback_urls import MAX_TOKEN_LENGTH
+from docrail.services.errors import AlreadyAnswered, CallbackOver, NotFound
+from docrail.services.runs import callbacks
 
 router = APIRouter(prefix="/v1/callbacks", tags=["callbacks"])
 

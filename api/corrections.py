@@ -6,19 +6,18 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 
-from api.auth import MayRead, MayReview
-from api.errors import problems
-from api.parameters import AppDep
-from api.review_claims import Token, TokenIn
-from api.reviews import Text
-from dag.values import Json
-from invoices.explaining import explain, explain_overall, explain_priority
-from invoices.field_values import LARGEST_PAGE, value_text
-from invoices.merge import proposals
-from invoices.model import FIELD_NAMES, Box, Candidate, FieldValue, InvoiceData
-from operations import corrections
-from operations.corrections import CorrectionOrder, JudgedDocument
-from operations.errors import ClaimLost, NotFound, NothingToTakeBack, WrongState
+from docrail.api.auth import MayRead, MayReview
+from docrail.api.errors import problems
+from docrail.api.parameters import AppDep
+from docrail.api.reviews import Text, Token, TokenIn
+from docrail.dag.values.json_values import Json
+from docrail.invoices.assessment.corrections import proposals
+from docrail.invoices.assessment.explanation import explain, explain_overall, explain_priority
+from docrail.invoices.fields import LARGEST_PAGE, value_text
+from docrail.invoices.model import FIELD_NAMES, Box, Candidate, FieldValue, InvoiceData
+from docrail.services.errors import ClaimLost, NotFound, NothingToTakeBack, WrongState
+from docrail.services.reviews import corrections
+from docrail.services.reviews.corrections import CorrectionOrder, JudgedDocument
 
 router = APIRouter(prefix="/v1/documents", tags=["documents"])
 

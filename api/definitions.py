@@ -1,4 +1,9 @@
-"""Definitions: publish, list, show, compare; validate and plan without storing anything."""
+"""Definitions: publish, list, show, compare; validate and plan without storing anything.
+
+Aliases of definitions: what `stable`, the canary and other names stand for; move them, undo, tell who moved what.
+
+Handlers: what a step's `handler` may name, with the JSON Schema of what each takes and gives.
+"""
 
 import datetime as dt
 from dataclasses import asdict
@@ -7,21 +12,22 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from api.aliases import AliasesMap, Reason, aliases_map
-from api.auth import MayRead, MaySubmit
-from api.errors import problems
-from api.parameters import After, AppDep, Limit
-from dag import picture
-from dag.aliases import MAX_VERSION, STABLE, Aliases
-from dag.definition import Definition, to_json
-from dag.diff import ChangeKind
-from dag.problems import Problem
-from dag.values import Json
-from operations import definitions
-from operations.errors import Damaged, FailedTests, InvalidDefinition, NotFound
-from storage.definitions import DefinitionLine, StoredDefinition
+from docrail.api.auth import MayOperateRuns, MayRead, MaySubmit
+from docrail.api.errors import problems
+from docrail.api.parameters import After, AppDep, Limit
+from docrail.dag.language import picture
+from docrail.dag.language.definition import Definition, to_json
+from docrail.dag.language.difference import ChangeKind
+from docrail.dag.language.version_refs import MAX_VERSION, STABLE, Aliases, Move, MoveKind, Target
+from docrail.dag.values.json_values import Json
+from docrail.dag.values.problems import Problem
+from docrail.services.definitions import aliases, handlers
+from docrail.services.definitions import service as definitions
+from docrail.services.definitions.models import DefinitionLine, RecordedMove, StoredDefinition
+from docrail.services.errors import Damaged, FailedTests, InvalidDefinition, NotFound, NothingToUndo, WrongState
 
 router = APIRouter(prefix="/v1/definitions", tags=["definitions"])
+
 
 EXAMPLE = "dsl: 1\nid: hello\nsteps:\n  - {id: greet, handler: echo, config: {value: hi}}\n"
 
@@ -32,6 +38,9 @@ class DefinitionIn(BaseModel):
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"definition": EXAMPLE}]})
 
     definition: str | dict[str, Json]
+
+
+Reason = Annotated[str, Field(max_length=500, pattern=r"^[^\x00]*$", description="recorded with the move")]
 
 
 class PublishIn(DefinitionIn):
@@ -86,6 +95,32 @@ class VersionOut(BaseModel):
     version: int
     digest: str = Field(description="sha256 of the definition's canonical JSON, every default resolved")
     created_at: dt.datetime
+
+
+Percent = Annotated[
+    int | None,
+    Field(
+        strict=True, ge=0, le=100, description="of new runs, chosen by their key; the canary's alone, which needs it"
+    ),
+]
+
+
+class TargetOut(BaseModel):
+    """What an alias names."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    version: int
+    percent: Percent = None
+
+
+AliasesMap = Annotated[
+    dict[str, TargetOut],
+    Field(
+        description="by name: `stable` is what new runs get, `canary` what a share of them gets instead",
+        examples=[{"stable": {"version": 3}, "canary": {"version": 4, "percent": 10}}],
+    ),
+]
 
 
 class PublishedOut(VersionOut):
@@ -264,3 +299,190 @@ async def compare_versions(
         reordered=found.diff.reordered,
         fields=[ChangeOut.model_validate(change) for change in found.diff.fields],
     )
+
+
+aliases_router = APIRouter(prefix="/v1/definitions/{definition_id}", tags=["definitions"])
+
+
+WhyQuery = Annotated[str, Query(max_length=500, pattern=r"^[^\x00]*$", description="recorded with the move")]
+
+
+class AliasIn(BaseModel):
+    """What an alias shall name, and why it is moved."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"version": 4, "percent": 10}]})
+
+    version: int = Field(strict=True, ge=1, le=MAX_VERSION)
+    percent: Percent = None
+    reason: Reason = ""
+
+
+class ReasonIn(BaseModel):
+    """Why something is done."""
+
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{"reason": "totals are wrong since 9:30"}]}
+    )
+
+    reason: Reason = ""
+
+
+class AliasesOut(BaseModel):
+    """The aliases of a definition."""
+
+    definition_id: str
+    aliases: AliasesMap
+
+    @classmethod
+    def of(cls, definition_id: str, found: Aliases) -> "AliasesOut":
+        """Return what is told of `found`."""
+        return cls(definition_id=definition_id, aliases=aliases_map(found))
+
+
+class AliasMoveOut(BaseModel):
+    """One alias, from what it named to what it names; null is "there is no such alias"."""
+
+    alias: str
+    before: TargetOut | None
+    after: TargetOut | None
+
+    @classmethod
+    def of(cls, move: Move) -> "AliasMoveOut":
+        """Return what is told of `move`."""
+        return cls(alias=move.alias, before=_target(move.before), after=_target(move.after))
+
+
+class UndoneOut(AliasesOut):
+    """What a rollback moved, and the aliases after it."""
+
+    moves: list[AliasMoveOut]
+
+
+class RecordedMoveOut(AliasMoveOut):
+    """A move as it was recorded: who, when, why."""
+
+    move_id: int
+    kind: MoveKind
+    moved_by: str
+    moved_at: dt.datetime
+    reason: str
+
+
+class MoveListOut(BaseModel):
+    """Moves, newest first."""
+
+    moves: list[RecordedMoveOut]
+    after: int | None
+
+
+def aliases_map(found: Aliases) -> dict[str, TargetOut]:
+    """Return what is told of a definition's aliases."""
+    return {alias: TargetOut.model_validate(target) for alias, target in found.items()}
+
+
+@aliases_router.get("/aliases", responses=problems(NotFound))
+async def list_aliases(definition_id: str, who: MayRead, app: AppDep) -> AliasesOut:
+    """Tell which versions the definition's aliases name."""
+    return AliasesOut.of(definition_id, await aliases.load_aliases(app, who, definition_id))
+
+
+@aliases_router.put("/aliases/{alias}", responses=problems(NotFound))
+async def set_alias(definition_id: str, alias: str, wanted: AliasIn, who: MayOperateRuns, app: AppDep) -> AliasesOut:
+    """Let an alias name a version. What `stable` names, new runs get; moving it ends a canary."""
+    target = Target(wanted.version, wanted.percent)
+    found = await aliases.set_alias(app, who, definition_id, alias, target, reason=wanted.reason)
+    return AliasesOut.of(definition_id, found)
+
+
+@aliases_router.delete("/aliases/{alias}", responses=problems(NotFound))
+async def remove_alias(
+    definition_id: str, alias: str, who: MayOperateRuns, app: AppDep, reason: WhyQuery = ""
+) -> AliasesOut:
+    """Remove an alias. `stable` stays."""
+    found = await aliases.remove_alias(app, who, definition_id, alias, reason=reason)
+    return AliasesOut.of(definition_id, found)
+
+
+@aliases_router.post("/rollback", responses=problems(NotFound, NothingToUndo))
+async def roll_back(definition_id: str, who: MayOperateRuns, app: AppDep, wanted: ReasonIn | None = None) -> UndoneOut:
+    """Undo the last change of what new runs get: end the canary; without one, move `stable` back. Open runs stay."""
+    undone = await aliases.roll_back(app, who, definition_id, reason=(wanted or ReasonIn()).reason)
+    told = AliasesOut.of(definition_id, undone.aliases)
+    return UndoneOut(**dict(told), moves=[AliasMoveOut.of(move) for move in undone.moves])
+
+
+@aliases_router.get("/moves", responses=problems(NotFound))
+async def list_moves(
+    definition_id: str,
+    who: MayRead,
+    app: AppDep,
+    limit: Limit = 100,
+    after: Annotated[int | None, Query(ge=1, description="the `after` of the page before")] = None,
+) -> MoveListOut:
+    """Tell who moved the definition's aliases, when, from what to what, and why."""
+    page = await aliases.list_moves(app, who, definition_id, limit=limit, after=after)
+    return MoveListOut(moves=[_recorded(recorded) for recorded in page.moves], after=page.after)
+
+
+def _recorded(recorded: RecordedMove) -> RecordedMoveOut:
+    return RecordedMoveOut(
+        **dict(AliasMoveOut.of(recorded.move)),
+        move_id=recorded.move_id,
+        kind=recorded.kind,
+        moved_by=recorded.moved_by,
+        moved_at=recorded.moved_at,
+        reason=recorded.reason,
+    )
+
+
+def _target(target: Target | None) -> TargetOut | None:
+    return None if target is None else TargetOut.model_validate(target)
+
+
+handlers_router = APIRouter(prefix="/v1/handlers", tags=["handlers"])
+
+
+class HandlerOut(BaseModel):
+    """A handler."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    name: str = Field(examples=["send_webhook"])
+    aliases: list[str] = Field(description="other names that definitions may use; a run shows its own name")
+    summary: str = Field(description="what it does, in a sentence")
+    config_schema: dict[str, Json] = Field(description="JSON Schema of a step's `config`")
+    output_schema: dict[str, Json] = Field(description="JSON Schema of what later steps read")
+
+
+class BrokenHandlerOut(BaseModel):
+    """A handler that cannot be used. Definitions that name it are refused."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    name: str = Field(description="the name that definitions would use", examples=["count_words"])
+    file: str = Field(description="the file at fault", examples=["handlers/count_words.py"])
+    line: int = Field(description="the line at fault, from 1")
+    error: str = Field(description="what is wrong", examples=["ModuleNotFoundError: No module named 'nltk'"])
+
+
+class HandlerListOut(BaseModel):
+    """Every handler, by name."""
+
+    handlers: list[HandlerOut]
+    broken: list[BrokenHandlerOut] = Field(description="handlers outside the tree that cannot be used")
+
+
+@handlers_router.get("", responses=problems())
+async def list_handlers(_who: MayRead, app: AppDep) -> HandlerListOut:
+    """List the handlers."""
+    found = handlers.list_handlers(app.catalogue)
+    return HandlerListOut(
+        handlers=[HandlerOut.model_validate(handler) for handler in found],
+        broken=[BrokenHandlerOut.model_validate(each) for each in app.catalogue.broken_handlers],
+    )
+
+
+@handlers_router.get("/{name}", responses=problems(NotFound, WrongState))
+async def show_handler(name: str, _who: MayRead, app: AppDep) -> HandlerOut:
+    """Show a handler, by its name or an alias of it."""
+    return HandlerOut.model_validate(handlers.load_handler(app.catalogue, name))

@@ -1,29 +1,61 @@
-"""How a refusal leaves: as problem+json (RFC 9457), with the status that `kinds` gives it."""
+"""How a refusal leaves: as problem+json (RFC 9457), with the status that `kinds` gives it.
+
+Which status code each refusal has, and under which `type` it is told. No other module knows a status.
+
+What a refusal tells beside its status: the fields of problem+json (RFC 9457).
+
+What is wrong with a request that the framework could not read, in words: what was found, what was expected.
+"""
 
 import json
 import logging
-from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
 from functools import partial
 from http import HTTPStatus
-from typing import cast
+from typing import Any, cast
 
 import asyncpg
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
-from api.kinds import KINDS
-from api.misshapen import faults, unreadable_body
-from api.refusals import ProblemOut
-from dag.inputs import InputProblem
-from dag.values import Json
-from operations.errors import Forbidden, InvalidInput, OperationError, TooLarge, Unavailable
+from docrail.dag.language.inputs import InputProblem
+from docrail.dag.values.json_values import Json
+from docrail.dag.values.wording import describe, wording
+from docrail.services.errors import (
+    AlreadyAnswered,
+    AlreadyDecided,
+    CallbackOver,
+    ClaimedByOther,
+    ClaimLost,
+    Damaged,
+    DecisionOutdated,
+    FailedTests,
+    Forbidden,
+    InvalidDefinition,
+    InvalidInput,
+    InvalidRouting,
+    KeyConflict,
+    MayNotDecide,
+    NotFound,
+    NothingToTakeBack,
+    NothingToUndo,
+    OperationError,
+    Outdated,
+    TooLarge,
+    Unavailable,
+    WrongState,
+)
 
 MEDIA_TYPE = "application/problem+json"
+
+
 RETRY_AFTER_SECONDS = "2"
 """Told to callers of a service that is away: ours reconnect within about a second of its return."""
+
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +76,32 @@ class BodyTooLargeError(HTTPException):
 
 
 EVERYWHERE = (Forbidden, InvalidInput, Unavailable)
+
+
+class ProblemOut(BaseModel):
+    """Why a request was refused (RFC 9457). `type` is stable: programs decide by it, people read `detail`."""
+
+    type: str = Field(examples=["/problems/not-found"])
+    title: str
+    status: int
+    detail: str
+    problems: list[dict[str, Json]] | None = Field(
+        default=None,
+        description="each thing that is wrong: path, message, suggestion; for definitions code, line, column; "
+        "for tests which one, what it expected and what was found",
+    )
+    state: str | None = Field(default=None, description="the state that refused")
+    differences: list[str] | None = Field(default=None, description="what differs from the first request with this key")
+    limit_bytes: int | None = None
+    current: int | None = Field(default=None, description="the revision that is in force")
+    decided_by: str | None = Field(default=None, description="who was first")
+    decision: Json = Field(default=None, description="what was decided first")
+    scope: str | None = Field(default=None, description="the scope that is missing")
+    service: str | None = Field(default=None, description="what does not answer")
+
+
 SCHEMA = f"#/components/schemas/{ProblemOut.__name__}"
+
 
 _AWAY = (
     asyncpg.PostgresConnectionError,
@@ -166,3 +223,183 @@ def _plain(value: Json) -> Json:
     if isinstance(value, tuple):
         return [item if isinstance(item, str) else asdict(item) for item in value]
     return value
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One `type` of problem. `fields` are the error's fields that are told beside the text."""
+
+    status: HTTPStatus
+    name: str
+    title: str
+    example: str
+    fields: tuple[str, ...] = ()
+
+
+KINDS: Mapping[type[OperationError], Kind] = {
+    NotFound: Kind(HTTPStatus.NOT_FOUND, "not-found", "Not found", "there is no run 'invoice.4711'"),
+    Forbidden: Kind(HTTPStatus.FORBIDDEN, "forbidden", "Not allowed", "this needs the scope 'operate'", ("scope",)),
+    KeyConflict: Kind(
+        HTTPStatus.CONFLICT,
+        "key-conflict",
+        "The idempotency key belongs to another request",
+        "the key '4711' was used before with another request; different: inputs.amount",
+        ("differences",),
+    ),
+    WrongState: Kind(
+        HTTPStatus.CONFLICT, "wrong-state", "Not in this state", "cannot resume: the run is completed", ("state",)
+    ),
+    AlreadyDecided: Kind(
+        HTTPStatus.CONFLICT,
+        "already-decided",
+        "Somebody else was first",
+        "ann decided this before: the first decision counts",
+        ("decided_by", "decision"),
+    ),
+    MayNotDecide: Kind(HTTPStatus.FORBIDDEN, "may-not-decide", "Not yours to decide", "ann started the run, and ..."),
+    AlreadyAnswered: Kind(
+        HTTPStatus.CONFLICT,
+        "already-answered",
+        "Answered before",
+        "this was answered before, otherwise: the first answer counts",
+    ),
+    CallbackOver: Kind(
+        HTTPStatus.GONE,
+        "callback-over",
+        "Nothing waits for this any more",
+        "this callback URL is over: its step waits no longer",
+    ),
+    InvalidDefinition: Kind(
+        HTTPStatus.UNPROCESSABLE_ENTITY,
+        "invalid-definition",
+        "The definition is not valid",
+        "the definition has 2 problems",
+        ("problems",),
+    ),
+    FailedTests: Kind(
+        HTTPStatus.UNPROCESSABLE_ENTITY,
+        "failed-tests",
+        "Tests of the definition failed",
+        "1 of the definition's 3 tests failed",
+        ("problems",),
+    ),
+    InvalidRouting: Kind(
+        HTTPStatus.UNPROCESSABLE_ENTITY,
+        "invalid-routing",
+        "The routing rules are not valid",
+        "the routing rules have 2 problems",
+        ("problems",),
+    ),
+    NothingToUndo: Kind(
+        HTTPStatus.CONFLICT,
+        "nothing-to-undo",
+        "There is nothing before this",
+        "new runs of 'invoice' never got another version than now: ...",
+    ),
+    Outdated: Kind(
+        HTTPStatus.CONFLICT,
+        "outdated",
+        "Somebody else changed it meanwhile",
+        "the routing rules were changed meanwhile: you read revision 3, expected the current one, 4",
+        ("current",),
+    ),
+    Damaged: Kind(
+        HTTPStatus.INTERNAL_SERVER_ERROR,
+        "damaged",
+        "What is stored is not what was published",
+        "version 3 of the definition 'invoice' is not what was published: ...; restore the row from a backup",
+    ),
+    InvalidInput: Kind(
+        HTTPStatus.UNPROCESSABLE_ENTITY,
+        "invalid-input",
+        "The request is not valid",
+        "inputs.document_id: is required",
+        ("problems",),
+    ),
+    TooLarge: Kind(
+        HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+        "too-large",
+        "Too many bytes",
+        "larger than the limit of 26214400 bytes",
+        ("limit_bytes",),
+    ),
+    Unavailable: Kind(
+        HTTPStatus.SERVICE_UNAVAILABLE,
+        "unavailable",
+        "A service is away",
+        "worker is not available: no worker answered in time",
+        ("service",),
+    ),
+    ClaimedByOther: Kind(
+        HTTPStatus.CONFLICT, "claimed", "Somebody works on it", "ann works on this item: ...", ("claimed_by",)
+    ),
+    ClaimLost: Kind(
+        HTTPStatus.CONFLICT,
+        "claim-lost",
+        "Your claim does not hold",
+        "this needs the token of your claim, and that claim does not hold: ...",
+        ("claimed_by",),
+    ),
+    DecisionOutdated: Kind(
+        HTTPStatus.CONFLICT,
+        "decision-outdated",
+        "What you were shown has changed",
+        "the document's fields or problems changed since you were shown them: look at it again",
+        ("digest",),
+    ),
+    NothingToTakeBack: Kind(
+        HTTPStatus.CONFLICT,
+        "nothing-to-take-back",
+        "Nothing of yours to undo",
+        "the last change to this document's fields is not yours, or there is none: nothing is undone",
+    ),
+}
+
+
+UNREADABLE_BODY = "There was an error parsing the body"
+"""What the framework says where reading a body's JSON went wrong in any other way than by its syntax."""
+
+
+UNREADABLE_FORM = "Invalid multipart data."
+
+
+def faults(error: RequestValidationError, content_type: str) -> Iterator[InputProblem]:
+    """Yield each thing that is wrong: path and message, as of all refused input."""
+    for fault in error.errors():
+        location = [str(part) for part in fault["loc"] if part != "body"]
+        if fault["type"] == "json_invalid":
+            yield InputProblem("body", f"is no JSON: {fault['ctx']['error']} at character {fault['loc'][-1]}")
+        elif not location and not content_type.partition(";")[0].endswith("json"):
+            header = "with the header Content-Type: application/json"
+            yield InputProblem("body", f"must be JSON {header}, found {content_type[:100] or 'none'}")
+        else:
+            yield InputProblem(".".join(location) or "body", _message(fault))
+
+
+def unreadable_body(refused: HTTPException) -> str | None:
+    """Return what is wrong with a body that could not be read, None if that is not what was refused."""
+    match refused.__cause__:
+        case RecursionError():
+            return "is nested too deeply to be read"
+        case UnicodeDecodeError():
+            return "is no UTF-8"
+        case ValueError() as error if refused.detail == UNREADABLE_BODY:
+            return f"holds a number that is too long to be read: {error}"
+    if refused.detail == UNREADABLE_BODY:
+        return "cannot be read"
+    if refused.detail == UNREADABLE_FORM:
+        cause = refused.__context__.__cause__ if refused.__context__ else None
+        return f"is no form that can be read: {cause or refused.detail}"
+    return None
+
+
+def _message(fault: Any) -> str:
+    match fault["type"]:
+        case "missing":
+            return "is required"
+        case "extra_forbidden":
+            return "is not known here"
+        case "value_error" if "UploadFile" in fault["msg"]:
+            return "must be a file: a part of the form that has a file name"
+        case kind:
+            return f"{wording(kind, fault.get('ctx', {}), fault['msg'])[1]}, found {describe(fault['input'])}"

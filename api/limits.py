@@ -1,57 +1,77 @@
-"""Refuses a body that is too large, announced or not: nothing keeps more of it than the limit."""
+"""Limits of resources that the whole fleet shares: list, set, reset."""
 
-from starlette.datastructures import Headers
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+import datetime as dt
+from typing import Annotated
 
-from api.errors import BodyTooLargeError, refusal
-from dag.values import MAX_VALUE_BYTES
-from operations.errors import TooLarge
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict, Field
 
-MAX_JSON_BYTES = 4 * 2**20
-"""Of every body but an upload: a definition's text may have 3 MB, and quoting lengthens it."""
+from docrail.api.auth import MayAdminister, MayRead
+from docrail.api.errors import problems
+from docrail.api.parameters import AppDep
+from docrail.dag.language.rates import HIGHEST_RATE
+from docrail.services.errors import NotFound
+from docrail.services.limits import service as rate_limits
 
-FORM_BYTES = 64 * 2**10
-"""What a multipart form adds to the file in it: boundaries, headers, the other fields."""
+PerSecond = Annotated[
+    float,
+    Field(
+        strict=True,
+        ge=0,
+        le=HIGHEST_RATE,
+        allow_inf_nan=False,
+        description="uses a second of the whole fleet; 0 stops it",
+    ),
+]
 
-UPLOAD_PATH = "/v1/documents"
-CALLBACKS_PATH, MAX_CALLBACK_BYTES = "/v1/callbacks/", 2 * MAX_VALUE_BYTES
-"""An answer may have MAX_VALUE_BYTES without spaces; who sends it needs no key, so no more is read."""
-
-
-class BodyLimit:
-    """ASGI middleware. Not the framework's own limit, which answers in plain text."""
-
-    def __init__(self, app: ASGIApp, max_upload_bytes: int) -> None:
-        self._app = app
-        self._max_upload_bytes = max_upload_bytes
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, or refuse the body before or while it is read."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        limit, allowance = self._limit(scope["path"])
-        if _announced(scope) > limit + allowance:
-            await refusal(TooLarge(limit))(scope, receive, send)
-            return
-        seen = 0
-
-        async def limited() -> Message:
-            nonlocal seen
-            message = await receive()
-            seen += len(message.get("body", b""))
-            if seen > limit + allowance:
-                raise BodyTooLargeError(limit)
-            return message
-
-        await self._app(scope, limited, send)
-
-    def _limit(self, path: str) -> tuple[int, int]:
-        if path == UPLOAD_PATH:
-            return self._max_upload_bytes, FORM_BYTES
-        return (MAX_CALLBACK_BYTES if path.startswith(CALLBACKS_PATH) else MAX_JSON_BYTES), 0
+router = APIRouter(prefix="/v1/limits", tags=["limits"])
 
 
-def _announced(scope: Scope) -> int:
-    length = Headers(scope=scope).get("content-length", "0")
-    return int(length) if length.isascii() and length.isdigit() else 0
+class LimitIn(BaseModel):
+    """A limit and why it is changed."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"per_second": 5, "reason": "quota"}]})
+
+    per_second: PerSecond
+    reason: str = Field(default="", max_length=500, pattern=r"^[^\x00]*$")
+
+
+class LimitOut(BaseModel):
+    """A limited resource. Who changed it, when and why is told until it is reset."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    tag: str = Field(examples=["gemini_api"])
+    per_second: PerSecond
+    initial_per_second: PerSecond
+    changed_by: str | None
+    changed_at: dt.datetime | None
+    reason: str | None
+    waiting: int = Field(description="attempts that wait for their turn, about")
+    workers: int = Field(description="processes that take its steps; with none, they wait")
+    task_queue: str
+
+
+class LimitListOut(BaseModel):
+    """Every resource tag that a step may have."""
+
+    limits: list[LimitOut]
+
+
+@router.get("", responses=problems())
+async def list_limits(who: MayRead, app: AppDep) -> LimitListOut:
+    """List the limited resources."""
+    found = await rate_limits.list_limits(app, who)
+    return LimitListOut(limits=[LimitOut.model_validate(limit) for limit in found])
+
+
+@router.put("/{tag}", responses=problems(NotFound))
+async def set_limit(tag: str, wanted: LimitIn, who: MayAdminister, app: AppDep) -> LimitOut:
+    """Change a limit while work runs. It counts at once, for the whole fleet, and survives restarts."""
+    return LimitOut.model_validate(await rate_limits.set_limit(app, who, tag, wanted.per_second, wanted.reason))
+
+
+@router.delete("/{tag}", responses=problems(NotFound))
+async def reset_limit(tag: str, who: MayAdminister, app: AppDep) -> LimitOut:
+    """Give a resource the limit of the settings again."""
+    return LimitOut.model_validate(await rate_limits.reset_limit(app, who, tag))

@@ -1,24 +1,62 @@
-"""The /metrics page; counts and times requests for it by route template: ids in paths must not become label values."""
+"""The /metrics page; counts and times requests for it by route template: ids in paths must not become label values.
+
+How documents ended, as Prometheus metrics: the totals of all workers, which no restart loses.
+
+A worker's own page has the same metrics of that process alone: never add the two up. Every API process shows the same
+totals: take the greatest, not the sum.
+
+What models came to, as Prometheus metrics: the totals of all workers, which no restart loses.
+
+A worker's own page has the same metrics of that process alone: never add the two up.
+
+What reviewers did, as Prometheus metrics: totals out of PostgreSQL, the same on every API process.
+
+Straight-through rate: `docrail_straight_through_total{result="passes"}` over the sum of its results; its error rate:
+`docrail_audit_sample_total{result="wrong"}` over the sum. Touch rate: touched decisions over all. Seconds per review:
+`docrail_review_seconds_sum` over `docrail_review_seconds_count`.
+"""
 
 import asyncio
 import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from http import HTTPStatus
+from typing import get_args
 
 from fastapi import APIRouter, Request, Response
-from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Histogram, Metric, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, SummaryMetricFamily
+from prometheus_client.registry import Collector
+from prometheus_client.utils import INF, floatToGoString
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.document_metrics import DocumentMetrics
-from api.model_metrics import ModelTotals
-from api.parameters import AppDep
-from api.review_metrics import ReviewTotals
-from operations.document_counts import load_document_counts
-from operations.model_uses import load_totals
-from operations.review_counts import load_review_totals
+from docrail.api.parameters import AppDep
+from docrail.services.documents.counts import load_document_counts
+from docrail.services.documents.models import DocumentCount
+from docrail.services.metrics import CONFIDENCE_BUCKETS, SECONDS_BUCKETS, Outcome
+from docrail.services.reviews.models import (
+    CORRECTIONS,
+    DECISIONS,
+    REVIEWED,
+    SAMPLED,
+    SECONDS,
+    SLA,
+    STRAIGHT_THROUGH,
+    TOUCHED,
+    ReviewCount,
+)
+from docrail.services.reviews.service import load_review_totals
+from docrail.services.usage.models import ModelTotal
+from docrail.services.usage.service import load_totals
 
 UNMATCHED = "unmatched"
+
+
 LABELS = ("method", "route", "status")
+
+
 METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
+
 
 router = APIRouter(tags=["health"])
 
@@ -65,3 +103,142 @@ async def metrics(request: Request, app: AppDep) -> Response:
 
 def _template(scope: Scope) -> str:
     return getattr(scope.get("route"), "path", UNMATCHED)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentMetrics(Collector):
+    """One scrape's answer. Made anew for each, so that scrapes at the same time share nothing."""
+
+    counts: Sequence[DocumentCount] | None
+    """None: PostgreSQL did not tell. Then nothing is shown of documents; a 0 would be taken for a restart."""
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the metrics, as prometheus_client asks for them."""
+        up = self.counts is not None
+        yield GaugeMetricFamily("docrail_database_up", "1 if PostgreSQL told how documents ended, else 0", value=up)
+        if self.counts is not None:
+            yield _processed(self.counts)
+            yield _histogram(
+                "processing_duration_seconds",
+                "From the upload of a document to its being counted, of all workers",
+                SECONDS_BUCKETS,
+                [(count.seconds_le, count.documents) for count in self.counts],
+                sum(count.seconds_sum for count in self.counts),
+            )
+            yield _histogram(
+                "extraction_confidence",
+                "Overall confidence of an extraction, 0 to 1, of all workers",
+                CONFIDENCE_BUCKETS,
+                [(count.confidence_le, count.documents) for count in self.counts if count.confidence_le is not None],
+                sum(count.confidence_sum for count in self.counts),
+            )
+
+
+def _processed(counts: Iterable[DocumentCount]) -> Metric:
+    totals = dict.fromkeys(get_args(Outcome), 0)  # shown as 0 from the start: rates need a first point
+    for count in counts:
+        totals[count.outcome] += count.documents
+    family = CounterMetricFamily(
+        "documents_processed", "Documents that ended, by outcome, of all workers", labels=["status"]
+    )
+    for outcome, documents in totals.items():
+        family.add_metric([outcome], documents)
+    return family
+
+
+def _histogram(
+    name: str, description: str, bounds: Sequence[float], found: Sequence[tuple[float, int]], total: float
+) -> Metric:
+    """Return a histogram of what was `found`: how many, under which least upper bound.
+
+    A bound that an earlier release counted under and this one does not have counts for the next greater one.
+    """
+    buckets = [
+        (_label(bound), sum(documents for least, documents in found if least <= bound)) for bound in (*bounds, INF)
+    ]
+    return HistogramMetricFamily(name, description, buckets=buckets, sum_value=total)
+
+
+def _label(bound: float) -> str:
+    """Return a bound as prometheus_client's own histograms write it: the worker's pages have these."""
+    return str(floatToGoString(bound))  # type: ignore[no-untyped-call]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelTotals(Collector):
+    """One scrape's answer. Empty if PostgreSQL did not tell: a 0 would be taken for a restart."""
+
+    totals: Sequence[ModelTotal]
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the metrics, as prometheus_client asks for them."""
+        answers = CounterMetricFamily(
+            "model_answers", "Answers that were paid for, of all workers", labels=["model", "outcome"]
+        )
+        tokens = CounterMetricFamily(
+            "model_tokens", "Tokens by model and kind, of all workers", labels=["model", "kind"]
+        )
+        cost = CounterMetricFamily(
+            "model_cost", "What answers cost, in the price table's currency, of all workers", labels=["model"]
+        )
+        for total in self.totals:
+            answers.add_metric([total.model, total.outcome], total.answers)
+        for model in dict.fromkeys(total.model for total in self.totals):
+            of_model = [total for total in self.totals if total.model == model]
+            for kind in ("input", "output", "thinking"):
+                tokens.add_metric([model, kind], sum(getattr(total, f"{kind}_tokens") for total in of_model))
+            cost.add_metric([model], float(sum(total.cost for total in of_model)))
+        yield from (answers, tokens, cost)
+
+
+COUNTERS = {
+    DECISIONS: ("docrail_review_decisions", "Documents that people decided", "outcome", ("approved", "rejected")),
+    TOUCHED: (
+        "docrail_review_touched_decisions",
+        "Those among them in which somebody corrected a field",
+        "outcome",
+        ("approved", "rejected"),
+    ),
+    CORRECTIONS: ("docrail_review_corrections", "Values that people corrected, by field", "field", ()),
+    STRAIGHT_THROUGH: (
+        "docrail_straight_through",
+        "Documents by whether they passed, or in shadow mode would have passed, without a person",
+        "result",
+        ("passes", "held"),
+    ),
+    SAMPLED: (
+        "docrail_audit_sample",
+        "Decided documents of straight-through's audit sample, by whether a person found something wrong",
+        "result",
+        ("right", "wrong"),
+    ),
+    SLA: ("docrail_review_sla_events", "Review items that used a share of their SLA", "percent", ("50", "80", "100")),
+}
+"""By name of the total: the metric, what it tells, its label, and values of it that are shown as 0 from the start."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewTotals(Collector):
+    """One scrape's answer."""
+
+    counts: Sequence[ReviewCount] | None
+    """None: PostgreSQL did not tell. Then nothing is shown; a 0 would be taken for a restart."""
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the metrics, as prometheus_client asks for them."""
+        if self.counts is None:
+            return
+        for name, (metric, description, label, values) in COUNTERS.items():
+            family = CounterMetricFamily(metric, description, labels=[label])
+            for value, total in (dict.fromkeys(values, 0.0) | self._totals(name)).items():
+                family.add_metric([value], total)
+            yield family
+        yield SummaryMetricFamily(
+            "docrail_review_seconds",
+            "From the claim of a document to its decision",
+            count_value=self._totals(REVIEWED).get("", 0.0),  # type: ignore[arg-type]  # a whole number, as a float
+            sum_value=self._totals(SECONDS).get("", 0.0),
+        )
+
+    def _totals(self, name: str) -> dict[str, float]:
+        return {count.label: count.total for count in self.counts or () if count.name == name}

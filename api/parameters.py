@@ -11,11 +11,11 @@ from fastapi.dependencies.utils import get_flat_params
 from pydantic import AfterValidator, AwareDatetime, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
-from dag.checks.suggestions import closest
-from dag.inputs import InputProblem
-from dag.values import Json, shortened
-from operations.app import App
-from operations.errors import InvalidInput
+from docrail.dag.language.inputs import InputProblem
+from docrail.dag.values.json_values import Json, shortened
+from docrail.dag.values.suggestions import closest
+from docrail.services.app import App
+from docrail.services.errors import InvalidInput
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 

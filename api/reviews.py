@@ -1,6 +1,10 @@
 """Reviews: the queue of what a person has to look at, documents and the questions of human steps.
 
 Who works on what, and what is decided of documents, is in review_claims.py and review_decisions.py.
+
+Who works on which review item: claim one, or the most urgent that is free; keep it, give it back, let it lie.
+
+What people decide of documents: approve, reject, reopen, approve many at once; and the audit of one item.
 """
 
 import datetime as dt
@@ -10,22 +14,36 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from api.auth import NAME_PATTERN, MayReview
-from api.errors import problems
-from api.parameters import After, AppDep, Limit, Time, as_utc
-from dag.kinds import ID_PATTERN
-from dag.state import RunStatus
-from dag.values import Json
-from operations import reviews
-from operations.errors import AlreadyDecided, MayNotDecide, NotFound, WrongState
-from operations.principal import person
-from operations.unmatched import Unmatched
-from storage.review_lists import ReviewFilter, Sort
-from storage.reviews import OPEN
-from storage.step_reviews import DECIDED
+from docrail.api.audit import AfterEvent, AuditOut
+from docrail.api.auth import NAME_PATTERN, MayReview
+from docrail.api.errors import problems
+from docrail.api.parameters import After, AppDep, Limit, Time, as_utc
+from docrail.dag.language.statuses import RunStatus
+from docrail.dag.values.json_values import Json
+from docrail.dag.values.problems import ID_PATTERN
+from docrail.services.access.models import person
+from docrail.services.errors import (
+    AlreadyDecided,
+    ClaimedByOther,
+    ClaimLost,
+    DecisionOutdated,
+    MayNotDecide,
+    NotFound,
+    WrongState,
+)
+from docrail.services.paging import Unmatched
+from docrail.services.reviews import claims as review_claims
+from docrail.services.reviews import decisions as review_decisions
+from docrail.services.reviews import service as reviews
+from docrail.services.reviews.decisions import MOST_AT_ONCE, BulkOutcome, Outcome, Verdict
+from docrail.services.reviews.models import DECIDED, OPEN, Claim, ReviewFilter, Sort, Wish
+from docrail.services.reviews.service import list_item_events
 
 Text = Annotated[str, Field(max_length=1000, pattern=r"^[^\x00]*$")]
+
+
 Who = Annotated[str, Field(pattern=NAME_PATTERN), AfterValidator(person)]
+
 
 router = APIRouter(prefix="/v1/reviews", tags=["reviews"])
 
@@ -183,3 +201,228 @@ async def decide_review(review_id: str, wanted: DecisionIn, who: MayReview, app:
         approvals_missing=decided.approvals_missing,
         run_status=decided.run_status,
     )
+
+
+Token = Annotated[int, Field(strict=True, ge=1, le=2**53, description="of the caller's claim")]
+
+
+class ClaimOut(BaseModel):
+    """A claimed item. Every act on it names `token`; it holds until `until`, unless it is renewed."""
+
+    review: ReviewOut
+    token: int
+    until: dt.datetime
+
+    @classmethod
+    def of(cls, claim: Claim) -> "ClaimOut":
+        """Return what is told of a claim."""
+        return cls(review=ReviewOut.model_validate(claim.review), token=claim.token, until=claim.until)
+
+
+class NextOut(BaseModel):
+    """The item that was handed out, null if none is free."""
+
+    claim: ClaimOut | None
+
+
+class NextIn(BaseModel):
+    """Which items may be handed out."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"queue": "payments"}]})
+
+    queue: str | None = Field(default=None, max_length=64, pattern=ID_PATTERN)
+    kind: Literal["document", "step"] | None = None
+    group: str | None = Field(default=None, max_length=64, pattern=ID_PATTERN)
+
+
+class TokenIn(BaseModel):
+    """The caller's claim."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"token": 3}]})
+
+    token: Token
+
+
+class RenewedOut(BaseModel):
+    """Until when the claim holds now."""
+
+    until: dt.datetime
+
+
+class ReleaseIn(BaseModel):
+    """The caller's claim; who operates needs none to take an item from others."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"token": 3}]})
+
+    token: Token | None = None
+
+
+class AssignIn(ReleaseIn):
+    """Who is to get the item."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"to": "bob", "token": 3}]})
+
+    to: Who
+
+
+class PostponeIn(TokenIn):
+    """Until when the item is to lie, and why."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={"examples": [{"token": 3, "until": "2026-11-30T09:00:00Z", "why": "the vendor was asked"}]},
+    )
+
+    until: Time = Field(examples=["2026-11-30T09:00:00Z"])
+    why: Text = ""
+
+
+@router.post("/next", responses=problems())
+async def claim_next(who: MayReview, app: AppDep, wanted: NextIn | None = None) -> NextOut:
+    """Claim the most urgent item that is free. However many people ask at once, no two get the same one."""
+    wish = Wish(**dict(wanted or NextIn()))
+    claim = await review_claims.claim_next(app, who, wish)
+    return NextOut(claim=claim and ClaimOut.of(claim))
+
+
+@router.post("/{review_id}/claim", responses=problems(NotFound, ClaimedByOther, MayNotDecide, WrongState))
+async def claim_review(review_id: str, who: MayReview, app: AppDep) -> ClaimOut:
+    """Claim an item for 15 minutes. Claiming one's own again gives a new token, and ends the old one."""
+    return ClaimOut.of(await review_claims.claim_review(app, who, review_id))
+
+
+@router.post("/{review_id}/renew", responses=problems(NotFound, ClaimLost))
+async def renew_claim(review_id: str, wanted: TokenIn, who: MayReview, app: AppDep) -> RenewedOut:
+    """Keep a claimed item for another 15 minutes."""
+    return RenewedOut(until=await review_claims.renew_claim(app, who, review_id, wanted.token))
+
+
+@router.post("/{review_id}/release", responses=problems(NotFound, ClaimedByOther, WrongState))
+async def release_review(review_id: str, who: MayReview, app: AppDep, wanted: ReleaseIn | None = None) -> ReviewOut:
+    """Give an item back to the queue. Who may operate may take it from others so."""
+    token = wanted.token if wanted else None
+    return ReviewOut.model_validate(await review_claims.release_review(app, who, review_id, token))
+
+
+@router.post("/{review_id}/assign", responses=problems(NotFound, ClaimedByOther, WrongState))
+async def assign_review(review_id: str, wanted: AssignIn, who: MayReview, app: AppDep) -> ReviewOut:
+    """Put an item before one person: theirs comes first when they ask for the next. Others may still claim it."""
+    return ReviewOut.model_validate(await review_claims.assign_review(app, who, review_id, wanted.to, wanted.token))
+
+
+@router.post("/{review_id}/postpone", responses=problems(NotFound, ClaimLost, WrongState))
+async def postpone_review(review_id: str, wanted: PostponeIn, who: MayReview, app: AppDep) -> ReviewOut:
+    """Let an item lie until a time. Its SLA goes on."""
+    review = await review_claims.postpone_review(app, who, review_id, wanted.token, until=wanted.until, why=wanted.why)
+    return ReviewOut.model_validate(review)
+
+
+EXAMPLE_DIGEST = "7d865e959b2466918c9863afca942d0fb89d7c9ac0c99bafc3749504ded97730"
+
+
+Digest = Annotated[
+    str, Field(pattern="^[0-9a-f]{64}$", description="of what was shown: the document's fields say it, and each item")
+]
+
+
+REFUSALS = (NotFound, WrongState, ClaimLost, AlreadyDecided, DecisionOutdated, MayNotDecide)
+
+
+class VerdictIn(BaseModel):
+    """A decision, with the caller's claim and the digest of what they were shown."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={"examples": [{"token": 3, "digest": EXAMPLE_DIGEST, "why": "the deposit is in it"}]},
+    )
+
+    token: Token
+    digest: Digest
+    why: Text = Field(default="", description="a rejection needs it, and an approval with broken rules")
+
+
+class DocumentDecisionOut(BaseModel):
+    """What became of a decision."""
+
+    review: ReviewOut
+    needs_second: list[str] = Field(description="why somebody else must approve too; empty once it is decided")
+    runs_told: bool = Field(description="false: a run that waits will be told in a moment, for its worker is away")
+
+    @classmethod
+    def of(cls, outcome: Outcome) -> "DocumentDecisionOut":
+        """Return what is told of an outcome."""
+        review = ReviewOut.model_validate(outcome.review)
+        return cls(review=review, needs_second=outcome.needs_second, runs_told=outcome.runs_told)
+
+
+class ReopenIn(BaseModel):
+    """Why the decision does not stand."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"why": "paid twice"}]})
+
+    why: Text = Field(min_length=1)
+
+
+class ShownIn(BaseModel):
+    """An item, and the digest that the queue showed of it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    review_id: str
+    digest: Digest
+
+
+class BulkApprovalIn(BaseModel):
+    """The items to approve."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [{"items": [{"review_id": "rev_0f9c6c4b3a2d4e5f8a7b6c5d4e", "digest": EXAMPLE_DIGEST}]}]
+        },
+    )
+
+    items: list[ShownIn] = Field(min_length=1, max_length=MOST_AT_ONCE)
+
+
+class BulkOut(BaseModel):
+    """What became of each item, in the order given."""
+
+    items: list[BulkOutcome]
+
+
+@router.post("/approve", responses=problems())
+async def approve_many(wanted: BulkApprovalIn, who: MayReview, app: AppDep) -> BulkOut:
+    """Approve documents of which nothing is wrong. What is wrong with the others is told of each; they stay open."""
+    given = [(item.review_id, item.digest) for item in wanted.items]
+    outcomes = await review_decisions.approve_many(app, who, given)
+    return BulkOut(items=outcomes)
+
+
+@router.post("/{review_id}/approve", responses=problems(*REFUSALS))
+async def approve(review_id: str, wanted: VerdictIn, who: MayReview, app: AppDep) -> DocumentDecisionOut:
+    """Approve a document as it was shown. Above a limit, or with a changed IBAN, two people must."""
+    verdict = Verdict(wanted.token, wanted.digest, wanted.why)
+    return DocumentDecisionOut.of(await review_decisions.approve(app, who, review_id, verdict))
+
+
+@router.post("/{review_id}/reject", responses=problems(*REFUSALS))
+async def reject(review_id: str, wanted: VerdictIn, who: MayReview, app: AppDep) -> DocumentDecisionOut:
+    """Reject a document, with a reason."""
+    verdict = Verdict(wanted.token, wanted.digest, wanted.why)
+    return DocumentDecisionOut.of(await review_decisions.reject(app, who, review_id, verdict))
+
+
+@router.post("/{review_id}/reopen", responses=problems(NotFound, WrongState))
+async def reopen(review_id: str, wanted: ReopenIn, who: MayReview, app: AppDep) -> ReviewOut:
+    """Open a decided document again. A run that was told of the decision goes on with it."""
+    return ReviewOut.model_validate(await review_decisions.reopen(app, who, review_id, wanted.why))
+
+
+@router.get("/{review_id}/audit", responses=problems(NotFound))
+async def show_audit(
+    review_id: str, who: MayReview, app: AppDep, *, after: AfterEvent = 0, limit: Limit = 100
+) -> AuditOut:
+    """Show what people did to an item and its document, oldest first."""
+    events = await list_item_events(app, who, review_id, after=after, limit=limit)
+    return AuditOut(events=events)

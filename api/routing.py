@@ -6,16 +6,16 @@ from dataclasses import asdict
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
-from api.auth import MayAdminister, MayRead
-from api.definitions import ProblemLineOut, ValidationOut
-from api.errors import problems
-from api.parameters import AppDep
-from dag.routing import NAMES, Facts
-from dag.values import Json
-from operations import routing
-from operations.documents import UNKNOWN_MEDIA_TYPE
-from operations.errors import InvalidRouting, Outdated
-from operations.routing import DEFAULT_DEFINITION
+from docrail.api.auth import MayAdminister, MayRead
+from docrail.api.definitions import ProblemLineOut, ValidationOut
+from docrail.api.errors import problems
+from docrail.api.parameters import AppDep
+from docrail.dag.language.routing import NAMES, Facts
+from docrail.dag.values.json_values import Json
+from docrail.services.definitions import routing
+from docrail.services.definitions.routing import DEFAULT_DEFINITION
+from docrail.services.errors import InvalidRouting, Outdated
+from docrail.services.intake.service import UNKNOWN_MEDIA_TYPE
 
 EXAMPLE = 'rules:\n  - {when: type == "application/xml" and source == "email", definition: invoice@4}\n'
 

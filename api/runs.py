@@ -1,26 +1,41 @@
-"""Runs: start, list, show, pause, resume, abort."""
+"""Runs: start, list, show, pause, resume, abort.
+
+What a run, and the runs inside it, wait for.
+
+What people did to runs and about their failed steps, also of those that are no longer in the dead-letter inbox.
+"""
 
 import asyncio
+import datetime as dt
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from api.auth import MayOperateRuns, MayRead, MaySubmit
-from api.errors import problems
-from api.parameters import After, AppDep, IdempotencyKey, Limit, Reason, one_key
-from dag.aliases import MAX_VERSION
-from dag.explanation import RunExplanation
-from dag.report import RunReport
-from dag.state import RunStatus
-from dag.values import Json
-from operations import explain, outputs, reviews, run_control, run_lists, run_reports, runs
-from operations.engine import history_url
-from operations.errors import InvalidDefinition, KeyConflict, MayNotDecide, NotFound, WrongState
-from operations.run_lists import RunFilter, RunPage
-from operations.runs import RunOrder, StartedRun
+from docrail.api.auth import MayOperateRuns, MayRead, MaySubmit
+from docrail.api.errors import problems
+from docrail.api.parameters import After, AppDep, IdempotencyKey, Limit, Reason, one_key
+from docrail.dag.explain.facts import OpenWait, RunExplanation
+from docrail.dag.explain.report import RunReport
+from docrail.dag.language.statuses import RunStatus
+from docrail.dag.language.version_refs import MAX_VERSION
+from docrail.dag.values.json_values import Json
+from docrail.dag.values.problems import ID_PATTERN
+from docrail.services.engine import history_url
+from docrail.services.errors import InvalidDefinition, KeyConflict, MayNotDecide, NotFound, WrongState
+from docrail.services.reviews import service as reviews
+from docrail.services.runs import control as run_actions
+from docrail.services.runs import control as run_control
+from docrail.services.runs import explanation as explain
+from docrail.services.runs import lists as run_lists
+from docrail.services.runs import outputs, waits
+from docrail.services.runs import reports as run_reports
+from docrail.services.runs import service as runs
+from docrail.services.runs.lists import RunFilter, RunPage
+from docrail.services.runs.service import RunOrder, StartedRun
 
 router = APIRouter(prefix="/v1/runs", tags=["runs"])
+
 
 MOST_EXPLAINED = 5_000
 """Steps of one page. Each page of an ended run has a worker replay all of it."""
@@ -212,3 +227,79 @@ async def answer_wait(run_id: str, step_id: str, wanted: AnswerIn, who: MayOpera
     """Answer a step that waits for a signal, a webhook or a person. The first answer that it accepts counts."""
     status = await reviews.answer_step(app, who, run_id, step_id, wanted.answer)
     return RunStatusOut(run_id=run_id, status=status)
+
+
+class WaitsOut(BaseModel):
+    """What a run waits for: a page is of its own steps first, then of so many runs inside it."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    waits: list[OpenWait] = Field(
+        description="each is answered at its run and step: POST /v1/runs/{run_id}/waits/{step_id}; one without "
+        "`waiting` has failed, and waits for POST /v1/runs/{run_id}/steps/{step_id}/resolve"
+    )
+    unanswered: list[str] = Field(description="runs inside it that did not tell what they wait for")
+    paused: list[str] = Field(
+        description="runs of this page, itself among them, that are paused: an answer is taken, but nothing begins "
+        "after it before POST /v1/runs/{run_id}/resume"
+    )
+    after: str | None
+
+
+@router.get("/{run_id}/waits", responses=problems(NotFound))
+async def list_waits(run_id: str, who: MayRead, app: AppDep, *, limit: Limit = 100, after: After = None) -> WaitsOut:
+    """List what a run waits for, itself and in the runs inside it; `limit` is of these runs."""
+    return WaitsOut.model_validate(await waits.list_waits(app, who, run_id, limit=limit, after=after))
+
+
+StepId = Annotated[
+    str | None,
+    Query(max_length=64, pattern=ID_PATTERN, description="only what was done about this step, or to the whole run"),
+]
+
+
+actions_router = APIRouter(prefix="/v1/runs/{run_id}/actions", tags=["runs"])
+
+
+class ActionOut(BaseModel):
+    """What somebody did about a step, or (`step_id` null) about its run."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    action: str = Field(
+        examples=["retry_run"],
+        description="to the run pause, resume, abort or retry_run; about a step retry, skip, output, abort or dismiss",
+    )
+    step_id: str | None
+    details: dict[str, Json] = Field(
+        description="what was given by hand, and why; `outcome` if no worker answered: it may not have been done"
+    )
+    acted_by: str
+    acted_at: dt.datetime
+
+
+class ActionListOut(BaseModel):
+    """A page of actions, newest first."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    actions: list[ActionOut]
+    after: str | None
+
+
+@actions_router.get("", responses=problems(NotFound))
+async def list_actions(
+    run_id: str,
+    who: MayRead,
+    app: AppDep,
+    *,
+    step: StepId = None,
+    limit: Limit = 100,
+    after: After = None,
+) -> ActionListOut:
+    """Tell what people did to a run and about its failed steps, newest first.
+
+    Pauses, resumptions, aborts, retries; of a step skips, outputs by hand, dismissals. Nothing that was refused.
+    """
+    page = await run_actions.list_run_actions(app, who, run_id, step_id=step, limit=limit, after=after)
+    return ActionListOut.model_validate(page)

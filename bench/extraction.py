@@ -23,13 +23,13 @@ from typing import Any
 
 from bench.extraction_scores import NOT_ALL, Fitted, Judgement, Score, Truth, fitted, scores
 from bench.scans import make_scans
-from invoices.confidence import assess
-from invoices.model import InvoiceData
-from invoices.problems import UnreadableDocument
-from invoices.readers.pdf_words import read_pages
-from invoices.readers.read import read_document
-from invoices.readers.text import read_text
-from invoices.readers.warming import warm_up
+from docrail.invoices.assessment.confidence import assess
+from docrail.invoices.model import InvoiceData
+from docrail.invoices.problems import UnreadableDocument
+from docrail.invoices.readers.pdf.words import read_pages
+from docrail.invoices.readers.read import read_document
+from docrail.invoices.readers.read_text import read_text
+from docrail.invoices.readers.warm_up import warm_up
 
 ROOT = Path(__file__).parents[1]
 DEVELOPMENT = ROOT.parent / "shared" / "data" / "invoices"

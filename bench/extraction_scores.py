@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from statistics import mean
 from typing import Any
 
-from invoices.calibration import Calibration, Observation, default_calibration, expected_error, fit
-from invoices.confidence import overall
-from invoices.labelled import is_right, raw_confidence
-from invoices.model import FIELD_NAMES, InvoiceData
-from invoices.straight_through import WITHOUT_HISTORY, decide
+from docrail.invoices.assessment.calibration import Calibration, Observation, default_calibration, expected_error, fit
+from docrail.invoices.assessment.confidence import overall
+from docrail.invoices.assessment.labelled import is_right, raw_confidence
+from docrail.invoices.assessment.straight_through import WITHOUT_HISTORY, decide
+from docrail.invoices.model import FIELD_NAMES, InvoiceData
 
 LINE_COUNT = "line_count"
 NOT_ALL = ("kind", "field", "family")

@@ -22,11 +22,11 @@ from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 
 from bench.handwritten import Shape
-from dag.definition import Definition
-from dag.plan import SEMANTICS
-from dag.values import Json, digest
-from embedded.temporal import start_temporal
-from workflows.contract import WORKFLOW_TYPE, RunRequest, workflow_id
+from docrail.dag.engine.plan import SEMANTICS
+from docrail.dag.language.definition import Definition
+from docrail.dag.values.json_values import Json, digest
+from docrail.embedded.temporal import start_temporal
+from docrail.workflows.contract.names import WORKFLOW_TYPE, RunRequest, workflow_id
 
 SHAPES = (Shape("fan", 3), Shape("chain", 20), Shape("fan", 50))
 IN_FLIGHT = 40

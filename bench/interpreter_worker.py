@@ -9,13 +9,13 @@ from typing import Any, cast
 from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 
-from activities.execute import activity_for
-from activities.registry import load_catalogue
-from activities.tools import Tools
 from bench.graphs import HandwrittenGraph
 from bench.handwritten import Handwritten, noop
-from worker import assemble_worker, settle_memory
-from workflows.run import Run
+from docrail.activities.registry import load_catalogue
+from docrail.activities.wrapper import activity_for
+from docrail.services.tools import Tools
+from docrail.worker import assemble_worker, settle_memory
+from docrail.workflows.run import Run
 
 
 async def main(address: str, task_queue: str) -> None:

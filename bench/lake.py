@@ -17,11 +17,12 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from invoices.model import Candidate, FieldValue, InvoiceData, LineItem, Source
-from storage.compaction import compact
-from storage.lake import Lake
-from storage.lake_versions import LakeVersion
-from storage.querying import open_lake, rows_of
+from docrail.invoices.facts import Source
+from docrail.invoices.model import Candidate, FieldValue, InvoiceData, LineItem
+from docrail.services.lake.compaction import compact
+from docrail.services.lake.files import Lake
+from docrail.services.lake.models import LakeVersion
+from docrail.services.lake.query import open_lake, rows_of
 
 NOW = dt.datetime(2026, 11, 21, 3, 0, tzinfo=dt.UTC)
 TENANT = "default"

@@ -19,12 +19,12 @@ from temporalio.api.enums.v1 import EventType
 from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 
-from dag.values import Json
-from embedded.stack import Stack, StackOptions, run_stack
-from operations.connection import Connection
-from operations.rate_limits import apply_limits
-from settings import Settings
-from workflows.contract import workflow_id
+from docrail.adapters.temporal.connection import Connection
+from docrail.dag.values.json_values import Json
+from docrail.embedded.stack import Stack, StackOptions, run_stack
+from docrail.services.limits.service import apply_limits
+from docrail.settings import Settings
+from docrail.workflows.contract.names import workflow_id
 
 LIMITS = {"slow": 10.0, "fast": 50.0}
 """Uses a second by tag: the seeds' numbers for Gemini and for a database."""

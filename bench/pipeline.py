@@ -16,7 +16,7 @@ from pathlib import Path
 import asyncpg
 
 from bench.cpu import cpu_seconds, since
-from embedded.stack import Stack, StackOptions, run_stack
+from docrail.embedded.stack import Stack, StackOptions, run_stack
 
 SAMPLES = Path(__file__).resolve().parent.parent / "samples"
 TEXT_PDFS = ("i2d_*.pdf", "smartap_*.pdf")

@@ -18,13 +18,13 @@ from dataclasses import dataclass
 from time import process_time
 
 from bench.graphs import MOST_AT_ONCE
-from dag.definition import Definition, Limits, Step
-from dag.messages import RunStarted, Start, StepCompleted
-from dag.plan import Plan, compile_plan
-from dag.rewind import begin
-from dag.scheduler import advance
-from dag.state import RunStatus
-from dag.trigger_rules import RULES, Outcomes
+from docrail.dag.engine.eligibility import RULES, Outcomes
+from docrail.dag.engine.events import RunStarted, Start, StepCompleted
+from docrail.dag.engine.plan import Plan, compile_plan
+from docrail.dag.engine.saved_state import begin
+from docrail.dag.engine.transitions import advance
+from docrail.dag.language.definition import Definition, Limits, Step
+from docrail.dag.language.statuses import RunStatus
 
 SIZES = (10, 100, 1_000, 5_000, 20_000)
 NAIVE_SIZES = frozenset({10, 100, 1_000})

@@ -21,16 +21,16 @@ import uuid
 
 from temporalio.client import Client
 
-from activities.registry import load_catalogue
 from bench.graphs import MOST_AT_ONCE, Graph, parents_of
 from bench.interpreter import cpu_seconds, servers
-from dag.definition import Definition, to_json
-from dag.plan import SEMANTICS
-from dag.report import RunReport
-from dag.state import RunStatus
-from dag.values import Json, digest
-from operations.source import check_definition
-from workflows.contract import WORKFLOW_TYPE, RunRequest, workflow_id
+from docrail.activities.registry import load_catalogue
+from docrail.dag.engine.plan import SEMANTICS
+from docrail.dag.explain.report import RunReport
+from docrail.dag.language.definition import Definition, to_json
+from docrail.dag.language.statuses import RunStatus
+from docrail.dag.validation.validate import check_definition
+from docrail.dag.values.json_values import Json, digest
+from docrail.workflows.contract.names import WORKFLOW_TYPE, RunRequest, workflow_id
 
 GRAPHS = (Graph("layered"), Graph("wide"))
 

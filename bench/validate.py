@@ -21,8 +21,9 @@ from time import perf_counter
 
 from pydantic import BaseModel
 
-from dag.picture import critical_path, mermaid
-from operations.source import check_definition, read_source
+from docrail.dag.language.picture import critical_path, mermaid
+from docrail.dag.language.source.source import read_source
+from docrail.dag.validation.validate import check_definition
 
 SIZES = (5, 100, 500, 2_000)
 TURNS = 7

@@ -10,7 +10,7 @@ def main() -> None:
     """Run the command that the arguments name, and end the process with its exit code."""
     signal.signal(signal.SIGINT, lambda *_: os._exit(128 + signal.SIGINT))  # as shells do; nothing is open yet
     gc.disable()  # modules stay until the end: collecting while they load took a tenth of a short command
-    program = importlib.import_module("cli.main")
+    program = importlib.import_module("docrail.cli.main")
     gc.freeze()
     gc.enable()
     program.main()

@@ -1,5 +1,5 @@
 """Run `docrail` as `python -m cli`."""
 
-from cli import main
+from docrail.cli import main
 
 main()

@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
-from cli.client import HERE, Api, ask_api, run_path
-from cli.runs import RunId
-from cli.terminal import AsJson, print_json, shortened, strict_json
-from dag.values import Json
+from docrail.cli.client import HERE, Api, ask_api, run_path
+from docrail.cli.runs import RunId
+from docrail.cli.terminal import AsJson, print_json, shortened, strict_json
+from docrail.dag.values.json_values import Json
 
 Fields = Annotated[
     list[str] | None,

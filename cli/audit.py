@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from cli.client import HERE, Api, ask_api
-from cli.terminal import AsJson, complain, moment, print_json
+from docrail.cli.client import HERE, Api, ask_api
+from docrail.cli.terminal import AsJson, complain, moment, print_json
 
 AUDIT = "/v1/audit"
 

@@ -10,18 +10,26 @@ from typing import Annotated
 import typer
 from pydantic import ValidationError
 
-from activities.reading import DocumentReader
-from cli.client import NAME_VARIABLE
-from cli.database import small_pool
-from cli.stop import INTERRUPTED, run_until_stopped
-from cli.tables import ID, NUMBER, TEXT, print_table
-from cli.terminal import AsJson, complain, moment, print_json, say
-from dag.values import Json
-from invoices.calibration import Calibration, Observation, default_calibration, expected_error, fit, held_out
-from invoices.labelled import LabelledFile, Manifest, observe
-from invoices.model import READER_VERSION
-from invoices.problems import UnreadableDocument
-from operations.calibrations import (
+from docrail.adapters.sandbox.reader import DocumentReader
+from docrail.cli.client import NAME_VARIABLE
+from docrail.cli.database import small_pool
+from docrail.cli.stop import INTERRUPTED, run_until_stopped
+from docrail.cli.tables import ID, NUMBER, TEXT, print_table
+from docrail.cli.terminal import AsJson, complain, moment, print_json, say
+from docrail.dag.values.json_values import Json
+from docrail.invoices.assessment.calibration import (
+    Calibration,
+    Observation,
+    default_calibration,
+    expected_error,
+    fit,
+    held_out,
+)
+from docrail.invoices.assessment.labelled import LabelledFile, Manifest, observe
+from docrail.invoices.model import READER_VERSION
+from docrail.invoices.problems import UnreadableDocument
+from docrail.services.access.models import DEFAULT_TENANT, Principal, Scope
+from docrail.services.documents.calibrations import (
     SHIPPED,
     choose_calibration,
     keep_calibration,
@@ -29,8 +37,7 @@ from operations.calibrations import (
     list_outcomes,
     show_calibration,
 )
-from operations.errors import NotFound
-from operations.principal import DEFAULT_TENANT, Principal, Scope
+from docrail.services.errors import NotFound
 
 MANIFESTS = ("MANIFEST.json", "EXPECTED.json")
 """Names of a labelled folder's list; samples/ has the second."""

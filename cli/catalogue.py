@@ -2,7 +2,7 @@
 
 import os
 
-from activities.registry import NamedHandlers, Sources, load_catalogue, parse_sources
+from docrail.activities.registry import NamedHandlers, Sources, load_catalogue, parse_sources
 from docrail.handlers import Catalogue
 
 VARIABLE = "DOCRAIL_HANDLERS"

@@ -11,8 +11,8 @@ from urllib.parse import quote
 import httpx
 import typer
 
-from cli.stop import INTERRUPTED, run_until_stopped
-from dag.values import Json
+from docrail.cli.stop import INTERRUPTED, run_until_stopped
+from docrail.dag.values.json_values import Json
 
 Api = Annotated[str, typer.Option(help="Address of the API.", envvar="DOCRAIL_API_URL", metavar="URL")]
 HERE = "http://127.0.0.1:8000"

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from invoices.explaining import Part, explain, explain_overall
-from invoices.model import FIELD_NAMES, InvoiceData
+from docrail.invoices.assessment.explanation import Part, explain, explain_overall
+from docrail.invoices.model import FIELD_NAMES, InvoiceData
 
 SMALLEST_SHOWN = 0.0005
 """Smaller terms of the whole document would be shown as -0.000, and are left out."""

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 import asyncpg
 
-from storage.db import DATABASE_ERRORS, open_pool
+from docrail.adapters.postgres.pool import DATABASE_ERRORS, open_pool
 
 
 @asynccontextmanager

@@ -7,13 +7,13 @@ from typing import Annotated
 
 import typer
 
-from cli.catalogue import all_handlers
-from cli.definitions import File, load
-from cli.terminal import AsJson, coloured, print_json, say
-from dag.definition import Definition
-from dag.simulation import simulate
-from dag.values import Json
-from dag.verdict import Verdict, assess
+from docrail.cli.catalogue import all_handlers
+from docrail.cli.definitions import File, load
+from docrail.cli.terminal import AsJson, coloured, print_json, say
+from docrail.dag.language.definition import Definition
+from docrail.dag.simulation.simulate import simulate
+from docrail.dag.simulation.verdict import Verdict, assess
+from docrail.dag.values.json_values import Json
 
 
 def run_tests(

@@ -8,13 +8,14 @@ from typing import Annotated
 
 import typer
 
-from cli.catalogue import handlers_by_name
-from cli.terminal import AsJson, print_json
-from dag.definition import Definition
-from dag.problems import Problem, render
-from dag.rates import DEFAULT_LIMITS, fleet_limits
-from dag.values import Json
-from operations.source import MAX_SOURCE_BYTES, check_definition
+from docrail.cli.catalogue import handlers_by_name
+from docrail.cli.terminal import AsJson, print_json
+from docrail.dag.language.definition import Definition
+from docrail.dag.language.rates import DEFAULT_LIMITS, fleet_limits
+from docrail.dag.language.source.source import MAX_SOURCE_BYTES
+from docrail.dag.validation.validate import check_definition
+from docrail.dag.values.json_values import Json
+from docrail.dag.values.problems import Problem, render
 
 File = Annotated[Path, typer.Argument(help="A definition, as YAML or JSON.", metavar="FILE")]
 

@@ -16,13 +16,13 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from cli.client import ApiError, ask, follow
-from cli.servers import addresses
-from cli.stop import INTERRUPTED, run_until_stopped
-from cli.tables import ID, NUMBER, STATUS, Kind, console, fits, print_columns
-from cli.terminal import coloured, complain, print_json, program, say
-from dag.values import Json
-from embedded.stack import Stack, StackOptions, run_stack
+from docrail.cli.client import ApiError, ask, follow
+from docrail.cli.servers import addresses
+from docrail.cli.stop import INTERRUPTED, run_until_stopped
+from docrail.cli.tables import ID, NUMBER, STATUS, Kind, console, fits, print_columns
+from docrail.cli.terminal import coloured, complain, print_json, program, say
+from docrail.dag.values.json_values import Json
+from docrail.embedded.stack import Stack, StackOptions, run_stack
 
 SAMPLES = Path(__file__).resolve().parent.parent / "samples"
 DEADLINE_SECONDS = 120.0

@@ -8,14 +8,14 @@ from typing import Annotated
 
 import typer
 
-from cli.client import HERE, Api, ask_api
-from cli.definitions import load
-from cli.terminal import AsJson, print_json
-from dag.aliases import STABLE, parse_ref
-from dag.definition import Definition, to_json
-from dag.diff import Change, ChangeKind, DefinitionDiff
-from dag.diff import diff as compare
-from dag.values import Json
+from docrail.cli.client import HERE, Api, ask_api
+from docrail.cli.definitions import load
+from docrail.cli.terminal import AsJson, print_json
+from docrail.dag.language.definition import Definition, to_json
+from docrail.dag.language.difference import Change, ChangeKind, DefinitionDiff
+from docrail.dag.language.difference import diff as compare
+from docrail.dag.language.version_refs import STABLE, parse_ref
+from docrail.dag.values.json_values import Json
 
 LONGEST_VALUE = 200
 """Characters shown of a value; --json has all of them."""

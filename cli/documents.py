@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from cli.client import HERE, Api, ask_api
-from cli.terminal import AsJson, moment, print_json, visible
-from dag.values import Json
+from docrail.cli.client import HERE, Api, ask_api
+from docrail.cli.terminal import AsJson, moment, print_json, visible
+from docrail.dag.values.json_values import Json
 
 DOCUMENTS = "/v1/documents"
 

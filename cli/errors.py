@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from pydantic import ValidationError
 
-from cli.client import ApiError
-from embedded.processes import ProcessError
-from operations.errors import OperationError
-from storage.db import DATABASE_ERRORS, StorageError
+from docrail.adapters.postgres.pool import DATABASE_ERRORS, StorageError
+from docrail.cli.client import ApiError
+from docrail.embedded.processes import ProcessError
+from docrail.services.errors import OperationError
 
 
 def words_of(error: Exception) -> str | None:

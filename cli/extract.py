@@ -12,15 +12,15 @@ from typing import Annotated, Any
 
 import typer
 
-from activities.reading import DocumentReader
-from cli.confidence import explanation_of
-from cli.stop import INTERRUPTED, run_until_stopped
-from cli.tables import ID, NUMBER, TEXT, print_table
-from cli.terminal import complain, print_json, visible
-from dag.values import Json
-from invoices.model import FIELD_NAMES, InvoiceData
-from invoices.problems import UnreadableDocument
-from invoices.straight_through import WITHOUT_HISTORY, decide
+from docrail.adapters.sandbox.reader import DocumentReader
+from docrail.cli.confidence import explanation_of
+from docrail.cli.stop import INTERRUPTED, run_until_stopped
+from docrail.cli.tables import ID, NUMBER, TEXT, print_table
+from docrail.cli.terminal import complain, print_json, visible
+from docrail.dag.values.json_values import Json
+from docrail.invoices.assessment.straight_through import WITHOUT_HISTORY, decide
+from docrail.invoices.model import FIELD_NAMES, InvoiceData
+from docrail.invoices.problems import UnreadableDocument
 
 SUFFIXES = frozenset({".pdf", ".xml", ".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".bmp", ".gif"})
 """Files that are taken from a folder. A file that is named itself is read whatever its suffix."""

@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-from cli.client import HERE, Api, ask_api
-from cli.retry import Item, Items, of_item
-from cli.tables import ID, NUMBER, STATUS, TEXT, print_table
-from cli.terminal import AsJson, Reason, complain_of_unmatched, moment, parse_json, print_json
-from dag.values import Json
+from docrail.cli.client import HERE, Api, ask_api
+from docrail.cli.retry import Item, Items, of_item
+from docrail.cli.tables import ID, NUMBER, STATUS, TEXT, print_table
+from docrail.cli.terminal import AsJson, Reason, complain_of_unmatched, moment, parse_json, print_json
+from docrail.dag.values.json_values import Json
 
 INBOX = "/v1/dead-letters"
 

@@ -5,11 +5,11 @@ from typing import Annotated
 
 import typer
 
-from cli.stop import run_until_stopped
-from cli.terminal import AsJson, complain, print_json, say
-from embedded.claims import claim_port
-from embedded.fake_gemini import fake_gemini as serve_fake
-from embedded.gemini_scenarios import MEANINGS, Chooser, ScenarioError, parse_mix, parse_script
+from docrail.cli.stop import run_until_stopped
+from docrail.cli.terminal import AsJson, complain, print_json, say
+from docrail.embedded.claims import claim_port
+from docrail.embedded.fake_gemini.scenarios import MEANINGS, Chooser, ScenarioError, parse_mix, parse_script
+from docrail.embedded.fake_gemini.server import fake_gemini as serve_fake
 
 SCENARIOS = "\n".join(f"  {name:13}{meaning}" for name, meaning in MEANINGS.items())
 HELP = f"""\

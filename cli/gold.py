@@ -8,12 +8,12 @@ from typing import Annotated, Any
 
 import typer
 
-from cli.database import small_pool
-from cli.terminal import AsJson, complain, print_json, say
-from operations.gold import GoldDocument, gold_documents
-from operations.principal import DEFAULT_TENANT, system_principal
-from storage.blobs import BlobMissing, BlobStore
-from storage.files import write_atomic
+from docrail.adapters.store.blobs import BlobMissing, BlobStore
+from docrail.adapters.store.files import write_atomic
+from docrail.cli.database import small_pool
+from docrail.cli.terminal import AsJson, complain, print_json, say
+from docrail.services.access.models import DEFAULT_TENANT, system_principal
+from docrail.services.reviews.gold import GoldDocument, gold_documents
 
 CORRECTIONS, MANIFEST = "corrections.jsonl", "MANIFEST.json"
 

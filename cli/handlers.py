@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-from cli.catalogue import all_handlers
-from cli.tables import ID, TEXT, print_table
-from cli.terminal import complain, print_json
-from operations.errors import NotFound, WrongState
-from operations.handlers import HandlerInfo, Schema, lines_of, list_handlers, load_handler
+from docrail.cli.catalogue import all_handlers
+from docrail.cli.tables import ID, TEXT, print_table
+from docrail.cli.terminal import complain, print_json
+from docrail.services.definitions.handlers import HandlerInfo, Schema, lines_of, list_handlers, load_handler
+from docrail.services.errors import NotFound, WrongState
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, with the JSON Schema of each config and output.")]
 

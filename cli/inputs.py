@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from cli.terminal import shortened, strict_json
-from dag.definition import Definition
-from dag.inputs import InputProblem, MisfitError, complete_inputs
-from dag.values import Json
+from docrail.cli.terminal import shortened, strict_json
+from docrail.dag.language.definition import Definition
+from docrail.dag.language.inputs import InputProblem, MisfitError, complete_inputs
+from docrail.dag.values.json_values import Json
 
 EXPECTED: Mapping[str, str] = {
     "integer": "an integer such as 5",

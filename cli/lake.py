@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from cli.terminal import AsJson, complain, print_json, say
-from invoices.model import FIELD_NAMES
-from operations.errors import Unavailable
-from storage.lake import Lake
+from docrail.cli.terminal import AsJson, complain, print_json, say
+from docrail.invoices.model import FIELD_NAMES
+from docrail.services.errors import Unavailable
+from docrail.services.lake.files import Lake
 
 MANY_FILES = 2_000
 """Small files that make a query noticeably slow."""
@@ -69,7 +69,7 @@ def query(
     """Ask the lake with SQL; the help that is shown is HELP."""
     if sum((as_json, as_csv, parquet is not None)) > 1:
         raise typer.BadParameter("at most one of --json, --csv and --parquet")
-    from cli import lake_answer  # DuckDB and pyarrow: no other command needs their memory
+    from docrail.cli import lake_answer  # DuckDB and pyarrow: no other command needs their memory
 
     settings = context.obj()
     folder = settings.open_store().sub("lake")
@@ -98,8 +98,9 @@ def compact(context: typer.Context, as_json: AsJson = False) -> None:
 
     Example: docrail lake compact
     """
-    from operations.connection import find_connection, told_away
-    from operations.maintenance import run_maintenance
+    from docrail.adapters.temporal.connection import find_connection
+    from docrail.services.engine import told_away
+    from docrail.services.maintenance.service import run_maintenance
 
     settings = context.obj()
     connection = find_connection(

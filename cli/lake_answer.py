@@ -10,13 +10,13 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from cli.tables import ID, TEXT, fits, print_blocks, print_columns
-from cli.terminal import complain, say
-from dag.values import Json
-from storage.files import write_atomic
-from storage.lake import Lake
-from storage.parquet import pack
-from storage.querying import open_lake, rows_of
+from docrail.adapters.store.files import write_atomic
+from docrail.cli.tables import ID, TEXT, fits, print_blocks, print_columns
+from docrail.cli.terminal import complain, say
+from docrail.dag.values.json_values import Json
+from docrail.services.lake.files import Lake
+from docrail.services.lake.parquet import pack
+from docrail.services.lake.query import open_lake, rows_of
 
 MOST_SHOWN = 1_000
 """Most rows of a table."""

@@ -4,11 +4,11 @@ from typing import Annotated
 
 import typer
 
-from cli.client import HERE, Api, ask_api
-from cli.tables import ID, NUMBER, TEXT, print_table
-from cli.terminal import AsJson, Reason, moment, print_json
-from dag.rates import parse_rate, rate_text
-from dag.values import Json
+from docrail.cli.client import HERE, Api, ask_api
+from docrail.cli.tables import ID, NUMBER, TEXT, print_table
+from docrail.cli.terminal import AsJson, Reason, moment, print_json
+from docrail.dag.language.rates import parse_rate, rate_text
+from docrail.dag.values.json_values import Json
 
 LIMITS = "/v1/limits"
 

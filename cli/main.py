@@ -12,43 +12,43 @@ from typing import Annotated, Any, cast
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from dag.checks.suggestions import Suggestions
+from docrail.dag.values.suggestions import Suggestions
 
 Place = tuple[str, str]
 """Where a command is, as module:function, and its first line of help, which a list shows without loading it."""
 
 SHORTCUTS: Mapping[str, Place] = {
-    "up": ("cli.servers:up", "Start Temporal, PostgreSQL, the API and a worker."),
-    "demo": ("cli.demo:demo", "Read the sample invoices through the whole system."),
-    "extract": ("cli.extract:extract", "Read documents and print their fields; needs no server."),
-    "validate": ("cli.definitions:validate", "Check definitions and print every problem in them."),
-    "test": ("cli.definition_tests:run_tests", "Run the tests in a definition's file; needs no server."),
+    "up": ("docrail.cli.servers:up", "Start Temporal, PostgreSQL, the API and a worker."),
+    "demo": ("docrail.cli.demo:demo", "Read the sample invoices through the whole system."),
+    "extract": ("docrail.cli.extract:extract", "Read documents and print their fields; needs no server."),
+    "validate": ("docrail.cli.definitions:validate", "Check definitions and print every problem in them."),
+    "test": ("docrail.cli.definition_tests:run_tests", "Run the tests in a definition's file; needs no server."),
 }
 
 NOUNS: Mapping[str, tuple[str, Mapping[str, Place]]] = {
     "document": (
         "Upload documents and read them.",
         {
-            "upload": ("cli.documents:upload", "Upload documents; each starts a run."),
-            "show": ("cli.documents:show", "Show a document."),
+            "upload": ("docrail.cli.documents:upload", "Upload documents; each starts a run."),
+            "show": ("docrail.cli.documents:show", "Show a document."),
             "extract": SHORTCUTS["extract"],
         },
     ),
     "run": (
         "Start runs and follow them; `docrail run FILE` starts one.",
         {
-            "start": ("cli.run_start:start", "Start a run of a definition."),
-            "list": ("cli.runs:list_runs", "List runs, newest first."),
-            "show": ("cli.run_views:show", "Show a run: its steps, its outputs and its history."),
-            "explain": ("cli.run_views:explain", "Explain why a run and its steps are as they are."),
-            "waits": ("cli.run_views:waits", "List what a run waits for."),
-            "output": ("cli.run_views:output", "Print a step's output, or a run's outputs, as JSON."),
-            "history": ("cli.run_views:history", "Show what people did to a run, newest first."),
-            "answer": ("cli.answer:answer", "Answer a step that waits."),
-            "pause": ("cli.runs:pause", "Start no more steps of a run."),
-            "resume": ("cli.runs:resume", "Let a paused run go on."),
-            "abort": ("cli.runs:abort", "End a run early, as aborted."),
-            "retry": ("cli.retry:retry", "Start a failed or cancelled run again where it failed."),
+            "start": ("docrail.cli.run_start:start", "Start a run of a definition."),
+            "list": ("docrail.cli.runs:list_runs", "List runs, newest first."),
+            "show": ("docrail.cli.run_views:show", "Show a run: its steps, its outputs and its history."),
+            "explain": ("docrail.cli.run_views:explain", "Explain why a run and its steps are as they are."),
+            "waits": ("docrail.cli.run_views:waits", "List what a run waits for."),
+            "output": ("docrail.cli.run_views:output", "Print a step's output, or a run's outputs, as JSON."),
+            "history": ("docrail.cli.run_views:history", "Show what people did to a run, newest first."),
+            "answer": ("docrail.cli.answer:answer", "Answer a step that waits."),
+            "pause": ("docrail.cli.runs:pause", "Start no more steps of a run."),
+            "resume": ("docrail.cli.runs:resume", "Let a paused run go on."),
+            "abort": ("docrail.cli.runs:abort", "End a run early, as aborted."),
+            "retry": ("docrail.cli.retry:retry", "Start a failed or cancelled run again where it failed."),
         },
     ),
     "definition": (
@@ -56,110 +56,110 @@ NOUNS: Mapping[str, tuple[str, Mapping[str, Place]]] = {
         {
             "validate": SHORTCUTS["validate"],
             "test": SHORTCUTS["test"],
-            "plan": ("cli.plan:plan", "Show a definition's layers, its critical path and its graph."),
-            "schema": ("cli.schema:schema", "Print the JSON Schema of a definition, for editors."),
-            "diff": ("cli.diff:diff", "Show how two versions of a definition differ."),
-            "publish": ("cli.published:publish", "Publish definitions, each as its next version."),
-            "list": ("cli.published:list_definitions", "List definitions with their versions and aliases."),
-            "show": ("cli.published:show", "Show a version of a definition and list the others."),
-            "alias": ("cli.published:alias", "Let an alias name a version, or remove it."),
-            "rollback": ("cli.published:rollback", "Undo the last change of what new runs get."),
-            "history": ("cli.published:history", "Show who moved a definition's aliases, when and why."),
+            "plan": ("docrail.cli.plan:plan", "Show a definition's layers, its critical path and its graph."),
+            "schema": ("docrail.cli.schema:schema", "Print the JSON Schema of a definition, for editors."),
+            "diff": ("docrail.cli.diff:diff", "Show how two versions of a definition differ."),
+            "publish": ("docrail.cli.published:publish", "Publish definitions, each as its next version."),
+            "list": ("docrail.cli.published:list_definitions", "List definitions with their versions and aliases."),
+            "show": ("docrail.cli.published:show", "Show a version of a definition and list the others."),
+            "alias": ("docrail.cli.published:alias", "Let an alias name a version, or remove it."),
+            "rollback": ("docrail.cli.published:rollback", "Undo the last change of what new runs get."),
+            "history": ("docrail.cli.published:history", "Show who moved a definition's aliases, when and why."),
         },
     ),
     "handler": (
         "Look up what a step's `handler` may name.",
         {
-            "list": ("cli.handlers:list_all", "List the handlers."),
-            "show": ("cli.handlers:show", "Show a handler's config and output."),
+            "list": ("docrail.cli.handlers:list_all", "List the handlers."),
+            "show": ("docrail.cli.handlers:show", "Show a handler's config and output."),
         },
     ),
     "routing": (
         "Choose which definition a new document takes.",
         {
-            "show": ("cli.routing:show", "Show the rules in force."),
-            "validate": ("cli.routing:validate", "Check a file of rules and print every problem in it."),
-            "set": ("cli.routing:put", "Put a file of rules into force."),
-            "try": ("cli.routing:attempt", "Show which definition a document would take."),
+            "show": ("docrail.cli.routing:show", "Show the rules in force."),
+            "validate": ("docrail.cli.routing:validate", "Check a file of rules and print every problem in it."),
+            "set": ("docrail.cli.routing:put", "Put a file of rules into force."),
+            "try": ("docrail.cli.routing:attempt", "Show which definition a document would take."),
         },
     ),
     "review": (
         "Look at what waits for a person, and decide it.",
         {
-            "list": ("cli.reviews:list_reviews", "List what waits, most urgent first."),
-            "show": ("cli.reviews:show", "Show an item: its content, and what may be decided."),
-            "next": ("cli.review_work:take_next", "Claim the most urgent item that is free."),
-            "claim": ("cli.review_work:claim", "Claim an item, for 15 minutes."),
-            "release": ("cli.review_work:release", "Give an item back to the queue."),
-            "assign": ("cli.review_work:assign", "Put an item before one person."),
-            "postpone": ("cli.review_work:postpone", "Hide an item until a time. Its SLA goes on."),
-            "decide": ("cli.reviews:decide", "Decide what a human step asks."),
-            "approve": ("cli.review_work:approve", "Approve a document as it is now."),
-            "reject": ("cli.review_work:reject", "Reject a document."),
-            "reopen": ("cli.review_work:reopen", "Open a decided document again."),
-            "fields": ("cli.review_fields:fields", "Show a document's fields and their problems."),
-            "explain": ("cli.review_fields:explain", "Explain a field's confidence, or the item's priority."),
-            "correct": ("cli.review_fields:correct", "Lock fields to the right values."),
-            "unlock": ("cli.review_fields:unlock", "Unlock a field: it gets the value that was read."),
-            "undo": ("cli.review_fields:undo", "Take back your last change to a document's fields."),
-            "read-again": ("cli.review_fields:read_again", "Read a document again with today's readers."),
-            "history": ("cli.review_fields:history", "Show what people did to an item, oldest first."),
-            "export": ("cli.gold:export", "Export what people approved and corrected."),
+            "list": ("docrail.cli.reviews:list_reviews", "List what waits, most urgent first."),
+            "show": ("docrail.cli.reviews:show", "Show an item: its content, and what may be decided."),
+            "next": ("docrail.cli.review_work:take_next", "Claim the most urgent item that is free."),
+            "claim": ("docrail.cli.review_work:claim", "Claim an item, for 15 minutes."),
+            "release": ("docrail.cli.review_work:release", "Give an item back to the queue."),
+            "assign": ("docrail.cli.review_work:assign", "Put an item before one person."),
+            "postpone": ("docrail.cli.review_work:postpone", "Hide an item until a time. Its SLA goes on."),
+            "decide": ("docrail.cli.reviews:decide", "Decide what a human step asks."),
+            "approve": ("docrail.cli.review_work:approve", "Approve a document as it is now."),
+            "reject": ("docrail.cli.review_work:reject", "Reject a document."),
+            "reopen": ("docrail.cli.review_work:reopen", "Open a decided document again."),
+            "fields": ("docrail.cli.review_fields:fields", "Show a document's fields and their problems."),
+            "explain": ("docrail.cli.review_fields:explain", "Explain a field's confidence, or the item's priority."),
+            "correct": ("docrail.cli.review_fields:correct", "Lock fields to the right values."),
+            "unlock": ("docrail.cli.review_fields:unlock", "Unlock a field: it gets the value that was read."),
+            "undo": ("docrail.cli.review_fields:undo", "Take back your last change to a document's fields."),
+            "read-again": ("docrail.cli.review_fields:read_again", "Read a document again with today's readers."),
+            "history": ("docrail.cli.review_fields:history", "Show what people did to an item, oldest first."),
+            "export": ("docrail.cli.gold:export", "Export what people approved and corrected."),
         },
     ),
     "failure": (
         "Deal with steps that failed for good.",
         {
-            "list": ("cli.failures:list_failures", "List failed steps, newest first."),
-            "count": ("cli.failures:count", "Count failed steps by the class of their error."),
-            "show": ("cli.failures:show", "Show a failed step, and what was done about it."),
-            "retry": ("cli.failures:retry", "Try a failed step again, or many."),
-            "skip": ("cli.failures:skip", "Go on without a failed step."),
-            "complete": ("cli.failures:complete", "Go on as if a failed step had this output."),
-            "abort": ("cli.failures:abort", "End the run of a failed step."),
-            "dismiss": ("cli.failures:dismiss", "Take a failed step out of the list; its run stays as it is."),
+            "list": ("docrail.cli.failures:list_failures", "List failed steps, newest first."),
+            "count": ("docrail.cli.failures:count", "Count failed steps by the class of their error."),
+            "show": ("docrail.cli.failures:show", "Show a failed step, and what was done about it."),
+            "retry": ("docrail.cli.failures:retry", "Try a failed step again, or many."),
+            "skip": ("docrail.cli.failures:skip", "Go on without a failed step."),
+            "complete": ("docrail.cli.failures:complete", "Go on as if a failed step had this output."),
+            "abort": ("docrail.cli.failures:abort", "End the run of a failed step."),
+            "dismiss": ("docrail.cli.failures:dismiss", "Take a failed step out of the list; its run stays as it is."),
         },
     ),
     "lake": (
         "Query what was extracted, and keep it fast.",
         {
-            "query": ("cli.lake:query", "Ask the lake with SQL, in DuckDB's dialect."),
-            "compact": ("cli.lake:compact", "Compact the lake and delete what is too old, now."),
+            "query": ("docrail.cli.lake:query", "Ask the lake with SQL, in DuckDB's dialect."),
+            "compact": ("docrail.cli.lake:compact", "Compact the lake and delete what is too old, now."),
         },
     ),
     "calibration": (
         "Fit how sure readings may be.",
         {
-            "list": ("cli.calibrate:list_versions", "List the calibrations, and which one counts."),
-            "fit": ("cli.calibrate:fit_anew", "Fit a calibration on what is known to be right."),
-            "set": ("cli.calibrate:choose", "Let an earlier calibration count again."),
+            "list": ("docrail.cli.calibrate:list_versions", "List the calibrations, and which one counts."),
+            "fit": ("docrail.cli.calibrate:fit_anew", "Fit a calibration on what is known to be right."),
+            "set": ("docrail.cli.calibrate:choose", "Let an earlier calibration count again."),
         },
     ),
     "limit": (
         "See and change how often the fleet may use a resource.",
         {
-            "list": ("cli.limits:list_limits", "List the limited resources."),
-            "set": ("cli.limits:change", "Change a resource's limit while work runs."),
-            "reset": ("cli.limits:reset", "Give a resource the limit of the settings again."),
+            "list": ("docrail.cli.limits:list_limits", "List the limited resources."),
+            "set": ("docrail.cli.limits:change", "Change a resource's limit while work runs."),
+            "reset": ("docrail.cli.limits:reset", "Give a resource the limit of the settings again."),
         },
     ),
     "audit": (
         "Check the record of what people did.",
         {
-            "list": ("cli.audit:list_events", "List events, oldest first, 500 at most."),
-            "verify": ("cli.audit:verify", "Check that no event was changed, added or removed."),
+            "list": ("docrail.cli.audit:list_events", "List events, oldest first, 500 at most."),
+            "verify": ("docrail.cli.audit:verify", "Check that no event was changed, added or removed."),
         },
     ),
     "worker": (
         "Run workers against your servers.",
-        {"start": ("cli.servers:start_worker", "Run a worker against the servers of the settings.")},
+        {"start": ("docrail.cli.servers:start_worker", "Run a worker against the servers of the settings.")},
     ),
     "server": (
         "Run the API against your servers, and prepare them.",
         {
-            "start": ("cli.servers:start_api", "Serve the HTTP API against the servers of the settings."),
-            "migrate": ("cli.servers:migrate", "Prepare the database and Temporal for this code."),
-            "fake-gemini": ("cli.fake_gemini:fake_gemini", "Play the Gemini API on this machine."),
+            "start": ("docrail.cli.servers:start_api", "Serve the HTTP API against the servers of the settings."),
+            "migrate": ("docrail.cli.servers:migrate", "Prepare the database and Temporal for this code."),
+            "fake-gemini": ("docrail.cli.fake_gemini:fake_gemini", "Play the Gemini API on this machine."),
         },
     ),
 }
@@ -228,7 +228,7 @@ class Root(Group):
 
 def read_settings() -> Any:
     """Return the settings of the environment. Raises: ValidationError if one is wrong."""
-    from settings import Settings
+    from docrail.settings import Settings
 
     return Settings()
 
@@ -288,7 +288,7 @@ def _options(
 def _warn() -> None:
     """Print which variables are no settings. Loading the settings takes a while, so only if there are any."""
     if any(name.upper().startswith("DOCRAIL_") for name in os.environ):
-        from settings import unread_variables
+        from docrail.settings import unread_variables
 
         for line in unread_variables(os.environ):
             print(f"docrail: {line}", file=sys.stderr, flush=True)
@@ -303,7 +303,7 @@ def _run() -> int:
             return end.code or 0
         message: str | None = end.code
     except Exception as error:
-        from cli.errors import words_of
+        from docrail.cli.errors import words_of
 
         message = words_of(error)
         if message is None:

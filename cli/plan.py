@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
-from cli.definitions import File, count_of, load
-from cli.terminal import print_json
-from dag.definition import Definition, to_json
-from dag.picture import critical_path, layers, mermaid, most_at_once
+from docrail.cli.definitions import File, count_of, load
+from docrail.cli.terminal import print_json
+from docrail.dag.language.definition import Definition, to_json
+from docrail.dag.language.picture import critical_path, layers, mermaid, most_at_once
 
 
 class PlanFormat(StrEnum):

@@ -7,15 +7,15 @@ from typing import Annotated
 
 import typer
 
-from cli.client import HERE, Api, ask_all, ask_api
-from cli.definitions import load, read
-from cli.tables import ID, NUMBER, TEXT, print_table
-from cli.terminal import AsJson, Reason, moment, print_json
-from dag.aliases import CANARY, STABLE, Target, parse_ref
-from dag.checks.nested import publishing_order
-from dag.checks.suggestions import Suggestions
-from dag.problems import Problem, render
-from dag.values import Json
+from docrail.cli.client import HERE, Api, ask_all, ask_api
+from docrail.cli.definitions import load, read
+from docrail.cli.tables import ID, NUMBER, TEXT, print_table
+from docrail.cli.terminal import AsJson, Reason, moment, print_json
+from docrail.dag.language.version_refs import CANARY, STABLE, Target, parse_ref
+from docrail.dag.validation.lint.nested import publishing_order
+from docrail.dag.values.json_values import Json
+from docrail.dag.values.problems import Problem, render
+from docrail.dag.values.suggestions import Suggestions
 
 DEFINITIONS = "/v1/definitions"
 

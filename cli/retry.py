@@ -4,11 +4,11 @@ from typing import Annotated
 
 import typer
 
-from cli.client import HERE, Api, ask_api, run_path
-from cli.runs import RunId
-from cli.tables import ID, TEXT, print_table
-from cli.terminal import AsJson, Reason, parse_json, print_json
-from dag.values import Json
+from docrail.cli.client import HERE, Api, ask_api, run_path
+from docrail.cli.runs import RunId
+from docrail.cli.tables import ID, TEXT, print_table
+from docrail.cli.terminal import AsJson, Reason, parse_json, print_json
+from docrail.dag.values.json_values import Json
 
 Item = Annotated[str | None, typer.Option(help="Only for this item of the step's list.", metavar="KEY")]
 Items = Annotated[

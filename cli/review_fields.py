@@ -5,13 +5,13 @@ from typing import Annotated
 
 import typer
 
-from cli.client import HERE, Api, ask_api
-from cli.review_work import claimed_for_one_act
-from cli.reviews import REVIEWS, Id, item_points
-from cli.tables import ID, NUMBER, TEXT, print_table
-from cli.terminal import AsJson, Reason, moment, print_json
-from dag.checks.suggestions import Suggestions
-from dag.values import Json
+from docrail.cli.client import HERE, Api, ask_api
+from docrail.cli.review_work import claimed_for_one_act
+from docrail.cli.reviews import REVIEWS, Id, item_points
+from docrail.cli.tables import ID, NUMBER, TEXT, print_table
+from docrail.cli.terminal import AsJson, Reason, moment, print_json
+from docrail.dag.values.json_values import Json
+from docrail.dag.values.suggestions import Suggestions
 
 Field = Annotated[str, typer.Argument(help="A field's name.", metavar="FIELD")]
 

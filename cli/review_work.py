@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from cli.client import HERE, Api, ApiError, NoAnswerError, ask_api
-from cli.reviews import REVIEWS, Id
-from cli.terminal import AsJson, Reason, moment, print_json
-from dag.values import Json
+from docrail.cli.client import HERE, Api, ApiError, NoAnswerError, ask_api
+from docrail.cli.reviews import REVIEWS, Id
+from docrail.cli.terminal import AsJson, Reason, moment, print_json
+from docrail.dag.values.json_values import Json
 
 NO_DIGEST = "0" * 64
 """The digest of no document."""

@@ -9,12 +9,12 @@ from typing import Annotated
 
 import typer
 
-from cli.answer import Fields, Value, parse_answer
-from cli.client import HERE, Api, ask_api
-from cli.tables import ID, NUMBER, TEXT, print_table
-from cli.terminal import AsJson, complain_of_unmatched, moment, print_json
-from dag.values import Json
-from invoices.priority import WEIGHTS
+from docrail.cli.answer import Fields, Value, parse_answer
+from docrail.cli.client import HERE, Api, ask_api
+from docrail.cli.tables import ID, NUMBER, TEXT, print_table
+from docrail.cli.terminal import AsJson, complain_of_unmatched, moment, print_json
+from docrail.dag.values.json_values import Json
+from docrail.invoices.assessment.priority import WEIGHTS
 
 REVIEWS = "/v1/reviews"
 

@@ -5,12 +5,12 @@ from typing import Annotated
 
 import typer
 
-from cli.client import HERE, Api, ask_api
-from cli.definitions import read
-from cli.tables import ID, TEXT, print_table
-from cli.terminal import AsJson, print_json
-from dag.problems import Problem, render
-from dag.values import Json
+from docrail.cli.client import HERE, Api, ask_api
+from docrail.cli.definitions import read
+from docrail.cli.tables import ID, TEXT, print_table
+from docrail.cli.terminal import AsJson, print_json
+from docrail.dag.values.json_values import Json
+from docrail.dag.values.problems import Problem, render
 
 ROUTING = "/v1/routing"
 

@@ -4,10 +4,10 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 
-from cli.tables import ID, NUMBER, STATUS, TEXT, Kind, print_table
-from cli.terminal import coloured, columns, folded, time_of, visible
-from dag.state import shown_status
-from dag.values import Json
+from docrail.cli.tables import ID, NUMBER, STATUS, TEXT, Kind, print_table
+from docrail.cli.terminal import coloured, columns, folded, time_of, visible
+from docrail.dag.engine.state import shown_status
+from docrail.dag.values.json_values import Json
 
 WAITS_FOR = {"timer": "time", "human": "a person", "webhook": "its callback", "signal": "an answer"}
 

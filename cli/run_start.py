@@ -10,7 +10,7 @@ from typing import Annotated
 import httpx
 import typer
 
-from cli.client import (
+from docrail.cli.client import (
     ENDED,
     HERE,
     IS_IT_RUNNING,
@@ -23,16 +23,16 @@ from cli.client import (
     connect,
     follow,
 )
-from cli.definitions import load
-from cli.inputs import parse_inputs
-from cli.published import DEFINITIONS
-from cli.run_report import print_report, progress_lines
-from cli.stop import INTERRUPTED, run_until_stopped
-from cli.terminal import complain, print_json
-from dag.aliases import Ref, Target, parse_ref, version_for
-from dag.checks.suggestions import Suggestions
-from dag.definition import Definition, to_json
-from dag.values import Json
+from docrail.cli.definitions import load
+from docrail.cli.inputs import parse_inputs
+from docrail.cli.published import DEFINITIONS
+from docrail.cli.run_report import print_report, progress_lines
+from docrail.cli.stop import INTERRUPTED, run_until_stopped
+from docrail.cli.terminal import complain, print_json
+from docrail.dag.language.definition import Definition, to_json
+from docrail.dag.language.version_refs import Ref, Target, parse_ref, version_for
+from docrail.dag.values.json_values import Json
+from docrail.dag.values.suggestions import Suggestions
 
 EXIT_CODES = {"completed": 0, "failed": 1, "aborted": 3, "cancelled": 4}
 """By the run's end. 2 is that of wrong usage."""

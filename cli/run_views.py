@@ -6,12 +6,12 @@ from typing import Annotated
 
 import typer
 
-from cli.client import HERE, Api, ask_all, ask_api, run_path
-from cli.run_report import print_report, waited_for
-from cli.runs import RunId
-from cli.tables import ID, TEXT, print_table
-from cli.terminal import AsJson, coloured, complain, moment, print_json, say, time_of
-from dag.values import Json
+from docrail.cli.client import HERE, Api, ask_all, ask_api, run_path
+from docrail.cli.run_report import print_report, waited_for
+from docrail.cli.runs import RunId
+from docrail.cli.tables import ID, TEXT, print_table
+from docrail.cli.terminal import AsJson, coloured, complain, moment, print_json, say, time_of
+from docrail.dag.values.json_values import Json
 
 STEPS_A_PAGE = 5_000
 ACTIONS_A_PAGE = "500"

@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
-from cli.client import HERE, Api, ask_api, run_path
-from cli.tables import ID, NUMBER, STATUS, print_table
-from cli.terminal import AsJson, Reason, complain_of_unmatched, moment, print_json, say
-from dag.values import Json
+from docrail.cli.client import HERE, Api, ask_api, run_path
+from docrail.cli.tables import ID, NUMBER, STATUS, print_table
+from docrail.cli.terminal import AsJson, Reason, complain_of_unmatched, moment, print_json, say
+from docrail.dag.values.json_values import Json
 
 UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
 

@@ -4,9 +4,9 @@ from typing import Annotated
 
 import typer
 
-from cli.catalogue import all_handlers
-from cli.terminal import print_json
-from dag.schema import definition_schema
+from docrail.cli.catalogue import all_handlers
+from docrail.cli.terminal import print_json
+from docrail.dag.validation.definition_schema import definition_schema
 
 
 def schema(

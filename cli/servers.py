@@ -8,20 +8,20 @@ from typing import Annotated, Any
 
 import typer
 
-from cli.database import unreachable
-from cli.stop import run_until_stopped
-from cli.terminal import AsJson, complain, print_json, say
-from embedded.claims import claim_port
-from embedded.stack import Stack, StackOptions, run_stack
-from operations.connection import Connection, find_connection, told_away
-from operations.definitions import publish_release
-from operations.errors import Unavailable
-from operations.maintenance import apply_schedule
-from operations.namespace import prepare_namespace
-from operations.rate_limits import apply_limits, told
-from operations.sla_schedule import apply_background_schedule, apply_sla_schedule
-from storage.db import DATABASE_ERRORS
-from storage.migrate import migrate as apply_migrations
+from docrail.adapters.postgres.migrate import migrate as apply_migrations
+from docrail.adapters.postgres.pool import DATABASE_ERRORS
+from docrail.adapters.temporal.connection import Connection, find_connection
+from docrail.cli.database import unreachable
+from docrail.cli.stop import run_until_stopped
+from docrail.cli.terminal import AsJson, complain, print_json, say
+from docrail.embedded.claims import claim_port
+from docrail.embedded.stack import Stack, StackOptions, run_stack
+from docrail.services.definitions.service import publish_release
+from docrail.services.engine import told_away
+from docrail.services.errors import Unavailable
+from docrail.services.fleet.namespace import prepare_namespace
+from docrail.services.limits.service import apply_limits, told
+from docrail.services.maintenance.service import apply_background_schedule, apply_schedule, apply_sla_schedule
 
 API_GRACE_SECONDS = 10
 """How long requests may still take when the API is stopped."""
@@ -94,8 +94,6 @@ def start_worker(context: typer.Context, as_json: Started = False) -> None:
 
     Example: DOCRAIL_TEMPORAL_ADDRESS=temporal:7233 docrail worker start
     """
-    import worker
-
     if as_json:
         settings = context.obj()
         print_json({"temporal_address": settings.temporal_address, "task_queue": settings.task_queue})
@@ -113,7 +111,7 @@ def start_api(context: typer.Context, as_json: Started = False) -> None:
     """
     import uvicorn
 
-    from api.app import create_app
+    from docrail.api.app import create_app
 
     settings = context.obj()
     if settings.api_port:  # uvicorn would end in a log of five lines

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cli.terminal import coloured, columns, folded, visible
+from docrail.cli.terminal import coloured, columns, folded, visible
 
 NARROWEST_TEXT = 12
 """Columns that a text needs at least to be read when it is folded."""

@@ -13,7 +13,7 @@ from typing import Annotated, TextIO
 
 import typer
 
-from dag.values import Json
+from docrail.dag.values.json_values import Json
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Reason = Annotated[str, typer.Option(help="Why; recorded, with your name and the time.", metavar="TEXT")]

@@ -4,8 +4,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from docrail.handlers import Answer, Document, Handler, Json, PageText, RetryLaterError, StepCall, Tools
-    from invoices.problems import UnreadableDocument
+    from docrail.dag.values.json_values import Json
+    from docrail.handlers import Answer, Document, Handler, RetryLaterError, StepCall, Tools
+    from docrail.invoices.page_text import PageText
+    from docrail.invoices.problems import UnreadableDocument
 
 __version__ = "0.1.0"
 

@@ -1,4 +1,4 @@
-"""What a handler is: its models, its code, the call that it is given, and the tools that it works with."""
+"""What a handler is: its name, its models, its code, and the call it receives."""
 
 import inspect
 import math
@@ -8,9 +8,8 @@ from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from pydantic import BaseModel
 
-from dag.values import Json, digest
-from invoices.page_text import PageText
-from invoices.problems import UnreadableDocument
+from docrail.dag.values.json_values import Json, digest
+from docrail.invoices.page_text import PageText
 
 __all__ = [
     "Answer",
@@ -31,8 +30,10 @@ __all__ = [
     "replaced",
 ]
 
+
 MAX_ANSWER_BYTES = 16 * 2**20
 """Longest answer of another service, unless a handler asks for less or more."""
+
 
 Config = TypeVar("Config", bound=BaseModel)
 

@@ -7,8 +7,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from dag.secret_names import secrets_in
-from docrail.handlers import MAX_ANSWER_BYTES, Document, Handler, Json, PageText, RetryLaterError, StepCall, Tools
+from docrail.dag.language.secret_names import secrets_in
+from docrail.dag.values.json_values import Json
+from docrail.handlers import MAX_ANSWER_BYTES, Document, Handler, RetryLaterError, StepCall, Tools
+from docrail.invoices.page_text import PageText
 
 __all__ = ["FakeAnswer", "FakeDocuments", "FakeHttp", "FakeSecrets", "FakeTools", "Sent", "call_handler", "run_handler"]
 
@@ -60,7 +62,7 @@ class FakeDocuments:
 
     async def pages(self, call: StepCall[Any], document_id: str) -> list[PageText]:
         """Return the pages with their text, as a worker reads them. Raises: ValueError, UnreadableDocument."""
-        from invoices.document_text import text_pages  # noqa: PLC0415  # heavy
+        from docrail.invoices.document_text import text_pages  # noqa: PLC0415  # heavy
 
         return text_pages(await self.read(call, document_id), max_pages=50)
 
@@ -70,7 +72,7 @@ class FakeDocuments:
 
     async def image(self, call: StepCall[Any], document_id: str, page: int) -> bytes | None:
         """Return a page as a PNG; None if there is no such page. Raises: as `pages`."""
-        from invoices.readers.page_image import draw_page  # noqa: PLC0415  # heavy
+        from docrail.invoices.readers.page_image import draw_page  # noqa: PLC0415  # heavy
 
         return draw_page(await self.read(call, document_id), page, max_pages=50)
 

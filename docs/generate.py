@@ -12,14 +12,14 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from activities.registry import load_catalogue
-from api.app import create_app
-from cli.main import leaves
+from docrail.activities.registry import load_catalogue
+from docrail.api.app import create_app
+from docrail.cli.main import leaves
 from docrail.handlers import Handler
+from docrail.invoices.model import FIELDS
+from docrail.services.definitions.handlers import REQUIRED, Schema, default_words, lines_of, type_words
+from docrail.settings import Settings
 from docs import schema
-from invoices.model import FIELDS
-from operations.handlers import REQUIRED, Schema, default_words, lines_of, type_words
-from settings import Settings
 
 REFERENCE = Path(__file__).parent / "reference"
 NOTE = "<!-- Made by `python -m docs.generate`: change the code, not this page. -->"

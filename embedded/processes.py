@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from embedded import launch
+from docrail.embedded import launch
 
 Report = Callable[[str], None]
 """Where progress goes: one line for each call."""

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import httpx
 
-from embedded.claims import HOST, claim_ports, hold, keep_key, make_webhook_secret
-from embedded.postgres import PostgresServer, start_postgres
-from embedded.processes import ProcessError, Program, Report, Supervised, wait_until
-from embedded.temporal import NAMESPACE, TemporalServer, start_temporal
-from storage.migrate import migrate
+from docrail.adapters.postgres.migrate import migrate
+from docrail.embedded.claims import HOST, claim_ports, hold, keep_key, make_webhook_secret
+from docrail.embedded.postgres import PostgresServer, start_postgres
+from docrail.embedded.processes import ProcessError, Program, Report, Supervised, wait_until
+from docrail.embedded.temporal import NAMESPACE, TemporalServer, start_temporal
 
 READY_SECONDS = 60.0
 """How long the API and the workers may take until all of them answer; a slow, busy machine needs a tenth of it."""
@@ -150,8 +150,8 @@ async def _start_servers(
 
 
 async def _publish(dsn: str) -> None:
-    from operations.definitions import publish_release  # noqa: PLC0415  # `docrail --help` loads this module too
-    from settings import Settings  # noqa: PLC0415
+    from docrail.services.definitions.service import publish_release  # noqa: PLC0415  # `docrail --help` loads this module too
+    from docrail.settings import Settings  # noqa: PLC0415
 
     await publish_release(dsn, Settings().resource_limits)
 

@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from embedded.claims import HOST, claim_port
-from embedded.processes import ProcessError, Program, Report, Supervised
+from docrail.embedded.claims import HOST, claim_port
+from docrail.embedded.processes import ProcessError, Program, Report, Supervised
 
 NAMESPACE = "default"
 RETENTION = "30d"
 """How long closed runs are kept; the dev server's own default is one day."""
 SEARCH_ATTRIBUTES = ("DocrailTenant", "DocrailDefinition", "DocrailDocument", "DocrailStatus", "DocrailOverdue")
-"""Those of workflows/contract.py, whose import would cost every command a third of a second; a test compares them."""
+"""Those of workflows/contract/names.py, whose import would cost every command a third of a second; a test compares them."""
 DYNAMIC_CONFIG = (
     # The dev server has one shard, whose queues are read 20 times a second: 50 ms for every hop of a run.
     "history.transferProcessorMaxPollRPS=2000",

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 from lxml import etree
 
-from invoices.page_text import PageText
-from invoices.readers import ocr
-from invoices.readers.geometry import Page, lay_out
-from invoices.readers.images import open_pictures
-from invoices.readers.pdf_file import open_pdf
-from invoices.readers.pdf_words import read_pages
-from invoices.readers.sniff import Kind, sniff
-from invoices.readers.xml_tree import parse_xml
+from docrail.invoices.page_text import PageText
+from docrail.invoices.readers.einvoice.xml_tree import parse_xml
+from docrail.invoices.readers.layout.page import Page, lay_out
+from docrail.invoices.readers.ocr import read as ocr
+from docrail.invoices.readers.pdf.file import open_pdf
+from docrail.invoices.readers.pdf.images import open_pictures
+from docrail.invoices.readers.pdf.words import read_pages
+from docrail.invoices.readers.sniff import Kind, sniff
 
 
 def text_pages(data: bytes, *, max_pages: int) -> list[PageText]:

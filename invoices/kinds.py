@@ -1,6 +1,6 @@
 """Kinds of field values: how each is parsed, compared, checked and stored; and one row for each field.
 
-The model stays light: a kind names its Parquet type, `storage/parquet.py` makes it.
+The model stays light: a kind names its Parquet type, `services/lake/parquet.py` makes it.
 """
 
 import datetime as dt
@@ -11,12 +11,12 @@ from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from typing import Generic, TypeVar
 
-from invoices.currencies import CURRENCIES
-from invoices.facts import Evidence
-from invoices.readers.dates import find_dates
-from invoices.readers.folding import squeeze
-from invoices.readers.identifiers import compact, iban_evidence, vat_evidence
-from invoices.readers.numbers import parse_number
+from docrail.invoices.facts import Evidence
+from docrail.invoices.values.currencies import CURRENCIES
+from docrail.invoices.values.dates import find_dates
+from docrail.invoices.values.folding import squeeze
+from docrail.invoices.values.identifiers import compact, iban_evidence, vat_evidence
+from docrail.invoices.values.numbers import parse_number
 
 LONGEST_TEXT, LONGEST_SHOWN = 200, 40
 LONGEST_FROM_MODEL = 500

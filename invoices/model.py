@@ -8,11 +8,13 @@ from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from invoices.facts import DocumentType as DocumentType  # noqa: PLC0414  # names of the model
-from invoices.facts import Evidence as Evidence  # noqa: PLC0414  # names of the model
-from invoices.facts import Severity as Severity  # noqa: PLC0414  # names of the model
-from invoices.facts import Source as Source  # noqa: PLC0414  # names of the model
-from invoices.kinds import AMOUNT, CURRENCY, DATE, IBAN, NAME, TEXT, VAT_ID, FieldSpec
+from docrail.invoices.facts import (
+    DocumentType,  # names of the model
+    Evidence,  # names of the model
+    Severity,  # names of the model
+    Source,  # names of the model
+)
+from docrail.invoices.kinds import AMOUNT, CURRENCY, DATE, IBAN, NAME, TEXT, VAT_ID, FieldSpec
 
 SCHEMA_VERSION = 2
 """Of InvoiceData as JSON and Parquet. Raise it when a field changes its meaning."""

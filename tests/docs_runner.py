@@ -18,10 +18,10 @@ from typing import cast
 import pytest
 from typer.core import TyperGroup
 
-from cli.main import assemble
-from cli.servers import addresses
-from embedded.gemini_scenarios import ScenarioError, parse_script
-from embedded.stack import Stack
+from docrail.cli.main import assemble
+from docrail.cli.servers import addresses
+from docrail.embedded.fake_gemini.scenarios import ScenarioError, parse_script
+from docrail.embedded.stack import Stack
 
 ROOT = Path(__file__).parent.parent
 PROMPT = "$ "

@@ -3,11 +3,11 @@
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
-from activities.reading import DocumentReader
-from activities.tools import GeminiAccess
-from embedded.fake_gemini import FakeGemini, fake_gemini
-from embedded.gemini_replies import Reply
-from embedded.gemini_scenarios import Chooser, Script, parse_script
+from docrail.adapters.gemini.access import GeminiAccess
+from docrail.adapters.sandbox.reader import DocumentReader
+from docrail.embedded.fake_gemini.replies import Reply
+from docrail.embedded.fake_gemini.scenarios import Chooser, Script, parse_script
+from docrail.embedded.fake_gemini.server import FakeGemini, fake_gemini
 
 KEY = "test-key-4711"
 MODEL = "gemini-default"

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from urllib.parse import parse_qs, urlsplit
 
-from dag.values import Json
+from docrail.dag.values.json_values import Json
 
 
 @dataclass(frozen=True, slots=True)

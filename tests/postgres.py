@@ -10,9 +10,10 @@ import asyncpg
 import pytest
 from asyncpg.pool import PoolConnectionProxy
 
-from storage.blobs import BlobRef
-from storage.db import Database, open_pool
-from storage.documents import Document, insert_document
+from docrail.adapters.postgres.pool import Database, open_pool
+from docrail.adapters.store.blobs import BlobRef
+from docrail.services.documents.models import Document
+from docrail.services.documents.repository.documents import insert_document
 from tests.servers import TEMPLATE, Servers, database_at
 
 TENANT, OTHER_TENANT = "acme", "globex"

@@ -9,8 +9,8 @@ import httpx
 import pytest
 from moto.server import ThreadedMotoServer
 
-from storage.folders import Folder
-from storage.s3 import open_s3
+from docrail.adapters.store.folders import Folder
+from docrail.adapters.store.s3 import open_s3
 
 KEYS = {"AWS_ACCESS_KEY_ID": "docrail-tests", "AWS_SECRET_ACCESS_KEY": "5ecret-of-tests", "AWS_REGION": "eu-west-1"}
 

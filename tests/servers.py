@@ -17,9 +17,9 @@ from typing import TextIO
 
 import asyncpg
 
-from embedded.postgres import PostgresServer, start_postgres
-from embedded.temporal import start_temporal
-from storage.migrate import migrate
+from docrail.adapters.postgres.migrate import migrate
+from docrail.embedded.postgres import PostgresServer, start_postgres
+from docrail.embedded.temporal import start_temporal
 
 ADDRESSES, GATE, USE, LOG = "servers.json", "servers.gate", "servers.use", "servers.log"
 """Files in the session's folder: where the servers are; a lock to start and stop them; one that their users share."""

@@ -8,11 +8,11 @@ import pytest
 from pydantic import ValidationError
 from standardwebhooks import Webhook
 
-from activities.secret_store import SecretStore
-from activities.webhooks import DEFAULT_SECRET, sign
-from embedded.claims import DataFolderError, keep_key, make_webhook_secret
-from operations.principal import DEFAULT_TENANT
-from settings import Settings
+from docrail.adapters.http.webhooks import DEFAULT_SECRET, sign
+from docrail.adapters.secrets import SecretStore
+from docrail.embedded.claims import DataFolderError, keep_key, make_webhook_secret
+from docrail.services.access.models import DEFAULT_TENANT
+from docrail.settings import Settings
 
 
 def test_a_folder_keeps_one_key_that_nobody_else_may_read(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from socket import socket
 
 import pytest
 
-from cli.main import NOUNS, leaves
+from docrail.cli.main import NOUNS, leaves
 from tests.stack import Servers
 
 ALSO_SHORT = {"document extract", "definition validate", "definition test"}

@@ -15,10 +15,10 @@ from socket import socket
 import httpx
 import pytest
 
-from embedded import temporal
-from embedded.claims import claim_port
+from docrail.embedded import temporal
+from docrail.embedded.claims import claim_port
+from docrail.workflows.contract.names import SEARCH_ATTRIBUTES
 from tests.stack import descendants, survivors
-from workflows.contract import SEARCH_ATTRIBUTES
 
 pytestmark = pytest.mark.server
 

@@ -15,11 +15,11 @@ import yaml
 from temporalio.api.operatorservice.v1 import ListSearchAttributesRequest
 from temporalio.client import Client
 
-from cli.main import leaves
-from embedded.temporal import DYNAMIC_CONFIG, RETENTION, SEARCH_ATTRIBUTES
-from operations.connection import Connection
-from operations.namespace import prepare_namespace
-from settings import Settings
+from docrail.adapters.temporal.connection import Connection
+from docrail.cli.main import leaves
+from docrail.embedded.temporal import DYNAMIC_CONFIG, RETENTION, SEARCH_ATTRIBUTES
+from docrail.services.fleet.namespace import prepare_namespace
+from docrail.settings import Settings
 from tests.s3 import KEYS
 from tests.stack import Servers
 

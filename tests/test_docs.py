@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from activities.registry import load_catalogue
-from dag.picture import mermaid
-from dag.routing import validate_routing
+from docrail.activities.registry import load_catalogue
+from docrail.dag.language.picture import mermaid
+from docrail.dag.language.source.source import read_source
+from docrail.dag.validation.routing import validate_routing
+from docrail.dag.validation.validate import check_definition
+from docrail.embedded.stack import Stack, StackOptions, run_stack
 from docrail.handlers import Catalogue
-from embedded.stack import Stack, StackOptions, run_stack
-from operations.source import check_definition, read_source
-from settings import Settings
+from docrail.settings import Settings
 from tests.docs_runner import ROOT, Block, Reader, blocks_of, exchanges_of, fits, settings_of
 
 pytestmark = pytest.mark.server

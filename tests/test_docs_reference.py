@@ -10,10 +10,14 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from activities.values import MAX_LOADED_BYTES
-from dag import fan
-from dag.checks.budget import MAX_BYTES, MAX_STEPS
-from dag.definition import (
+from docrail.activities.internal.values import MAX_LOADED_BYTES
+from docrail.adapters.store.values import MAX_STORED_BYTES
+from docrail.dag.engine import map_items as fan
+from docrail.dag.engine.dispatch import MAX_CARRIED_BYTES
+from docrail.dag.engine.eligibility import RULES, Outcomes
+from docrail.dag.engine.map_items import MAX_KEY_CHARACTERS, MAX_LIST_BYTES
+from docrail.dag.explain.report import MAX_INNER_BYTES, MAX_REPORT_BYTES
+from docrail.dag.language.definition import (
     DEFAULTABLE,
     RESERVED_WORDS,
     STEP_ALIASES,
@@ -25,21 +29,18 @@ from dag.definition import (
     Step,
     TriggerRule,
 )
-from dag.dispatch import MAX_CARRIED_BYTES
-from dag.expressions import MAX_LENGTH, Scope, compile_expression
-from dag.fan import MAX_ITEMS, MAX_KEY_CHARACTERS, MAX_LIST_BYTES
-from dag.formats import FORMATS
-from dag.kinds import Cache, ForEach, StepKind
-from dag.report import MAX_INNER_BYTES, MAX_REPORT_BYTES
-from dag.sandbox import FILTERS, TESTS
-from dag.state import RunStatus, SkipReason, StepStatus
-from dag.stored import MAX_INLINE_BYTES
-from dag.trigger_rules import RULES, Outcomes
-from dag.values import LONGEST_MESSAGE, MAX_INTEGER, MAX_VALUE_BYTES, Json
-from dag.work import MAX_WORK
+from docrail.dag.language.expressions.environment import FILTERS, TESTS
+from docrail.dag.language.expressions.expression import MAX_LENGTH, Scope, compile_expression
+from docrail.dag.language.limits import MAX_ITEMS
+from docrail.dag.language.statuses import RunStatus, SkipReason, StepStatus
+from docrail.dag.language.step_kinds import Cache, ForEach, StepKind
+from docrail.dag.validation.rules.budget import MAX_BYTES, MAX_STEPS
+from docrail.dag.values.cost import MAX_WORK
+from docrail.dag.values.json_values import LONGEST_MESSAGE, MAX_INTEGER, MAX_VALUE_BYTES, Json
+from docrail.dag.values.schema_formats import FORMATS
+from docrail.dag.values.stored import MAX_INLINE_BYTES
+from docrail.services.runs.saved import MAX_STATE_BYTES
 from docs.generate import REFERENCE, pages
-from operations.saved import MAX_STATE_BYTES
-from storage.values import MAX_STORED_BYTES
 
 LANGUAGE = REFERENCE / "definitions.md"
 MEASURED = "extraction.md"

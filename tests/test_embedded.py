@@ -17,7 +17,7 @@ from temporalio.api.operatorservice.v1 import ListSearchAttributesRequest
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 from temporalio.client import Client
 
-from embedded.claims import (
+from docrail.embedded.claims import (
     FREE_PORTS,
     HOST,
     DataInUseError,
@@ -27,10 +27,10 @@ from embedded.claims import (
     claim_ports,
     hold,
 )
-from embedded.postgres import ForeignFolderError, PostgresServer, start_postgres
-from embedded.temporal import SEARCH_ATTRIBUTES, TemporalServer, start_temporal
+from docrail.embedded.postgres import ForeignFolderError, PostgresServer, start_postgres
+from docrail.embedded.temporal import SEARCH_ATTRIBUTES, TemporalServer, start_temporal
+from docrail.workflows.contract import names as contract
 from tests.stack import Servers, eventually, survivors
-from workflows import contract
 
 pytestmark = pytest.mark.server
 

@@ -3,9 +3,9 @@
 import httpx
 import pytest
 
-from dag.values import Json
-from embedded.gemini_replies import Reply
-from embedded.gemini_scenarios import MEANINGS, Mix, Scenario, ScenarioError, Told, parse_mix, parse_script
+from docrail.dag.values.json_values import Json
+from docrail.embedded.fake_gemini.replies import Reply
+from docrail.embedded.fake_gemini.scenarios import MEANINGS, Mix, Scenario, ScenarioError, Told, parse_mix, parse_script
 from tests.cli.process import docrail, running
 from tests.gemini import KEY, gemini, most_within
 

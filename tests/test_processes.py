@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from embedded.processes import NotStartedError, Program, Supervised
+from docrail.embedded.processes import NotStartedError, Program, Supervised
 from tests.stack import eventually, survivors
 
 Make = Callable[..., Supervised]
@@ -42,7 +42,7 @@ async def make(tmp_path: Path, reports: list[str]) -> AsyncIterator[Make]:
 async def test_a_program_that_ends_while_starting_is_reported_with_the_end_of_its_log(
     make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("embedded.processes.START_DELAYS", (0.01, 0.01))
+    monkeypatch.setattr("docrail.embedded.processes.START_DELAYS", (0.01, 0.01))
     with pytest.raises(NotStartedError, match=r"(?s)shell did not start: it ended with code 3.*\n +no such luck"):
         await make("echo no such luck; exit 3").start()
 
@@ -97,7 +97,7 @@ async def test_a_stopped_program_leaves_no_child_behind(make: Make, tmp_path: Pa
 
 
 async def test_a_long_log_is_set_aside(make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("embedded.processes.LOG_LIMIT", 3)
+    monkeypatch.setattr("docrail.embedded.processes.LOG_LIMIT", 3)
     (tmp_path / "log").write_text("old lines")
     process = make('echo new; touch "$SIGN"; sleep 60')
     await process.start()

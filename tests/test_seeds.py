@@ -7,18 +7,17 @@ import pytest
 from pydantic import SecretStr
 from temporalio.api.enums.v1 import EventType
 
-from activities.registry import load_catalogue
-from dag.plan import compile_plan
-from dag.validate import validate
-from dag.values import Json
-from operations.source import check_definition
+from docrail.activities.registry import load_catalogue
+from docrail.dag.engine.plan import compile_plan
+from docrail.dag.validation.validate import check_definition, validate
+from docrail.dag.values.json_values import Json
+from docrail.workflows.contract.names import workflow_id
 from tests.api.customer import upload
 from tests.api.service import Service, serve_with_worker, settings_for
 from tests.gemini import KEY, gemini
 from tests.loopback import loopback, reply_json
 from tests.postgres import migrated_database
 from tests.stack import Servers, eventually
-from workflows.contract import workflow_id
 
 
 @pytest.fixture(scope="module")

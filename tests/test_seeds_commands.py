@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from dag.values import Json
-from settings import Settings
+from docrail.dag.values.json_values import Json
+from docrail.settings import Settings
 from tests.api.customer import SAMPLES, asked, unique, until_waiting
 from tests.api.service import Service, serve, settings_for, work
 from tests.loopback import Loopback, Reply, loopback

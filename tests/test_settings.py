@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from cli.client import NAME_VARIABLE
-from cli.main import leaves
-from invoices.prices import shipped_prices
-from operations.health import LOST_HEARTBEATS
-from settings import Settings, missing_settings, unread_variables
-from storage.folders import LocalFolder
-from storage.retention import Keeping
-from worker import outside_of
+from docrail.adapters.store.folders import LocalFolder
+from docrail.cli.client import NAME_VARIABLE
+from docrail.cli.main import leaves
+from docrail.invoices.llm.prices import shipped_prices
+from docrail.services.app import Keeping
+from docrail.services.fleet.health import LOST_HEARTBEATS
+from docrail.settings import Settings, missing_settings, unread_variables
+from docrail.worker import outside_of
 
 
 def test_every_setting_says_what_it_is() -> None:

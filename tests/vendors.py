@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from invoices.vendors import VendorMemory
-from storage.db import Database
-from storage.vendors import FIND_VENDORS
+from docrail.adapters.postgres.pool import Database
+from docrail.invoices.assessment.vendor_memory import VendorMemory
+from docrail.services.documents.repository.vendors import FIND_VENDORS
 
 
 async def load_vendor(db: Database, tenant_id: str, keys: Sequence[str]) -> VendorMemory | None:

@@ -6,11 +6,11 @@ from datetime import timedelta
 from temporalio import workflow
 from temporalio.common import RetryPolicy
 
-BACKGROUND_TYPE = "BackgroundTasks"
-START_DOCUMENTS, ANSWER_RUNS, FILE_REVIEWED = "start_waiting_documents", "answer_waiting_runs", "file_reviewed"
-"""The activities. No definition names them. Each is bounded in time and safe to repeat."""
+from docrail.workflows.contract.names import ANSWER_RUNS, BACKGROUND_TYPE, FILE_REVIEWED, START_DOCUMENTS
 
 LONGEST, HEARTBEAT = timedelta(minutes=3), timedelta(minutes=1)
+
+
 RETRIES = RetryPolicy(initial_interval=timedelta(seconds=2), maximum_interval=timedelta(seconds=30), maximum_attempts=3)
 """The next round finds what this one did not finish."""
 

@@ -10,9 +10,7 @@ from functools import partial
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
-from dag.fan import inline_bytes
-from dag.kinds import StepKind
-from dag.messages import (
+from docrail.dag.engine.events import (
     AbortRequested,
     Answered,
     Cancel,
@@ -41,26 +39,27 @@ from dag.messages import (
     WholeStep,
     WorkerLost,
 )
-from dag.parking import resolution_problems
-from dag.pieces import PIECES, told_of
-from dag.plan import Step, plan_of
-from dag.report import RunReport, markdown, report_of
-from dag.rewind import begin, load, save
-from dag.scheduler import advance
-from dag.state import Answer, RunState, RunStatus, StepError, StepStatus
-from dag.values import Json, size_of
-from workflows.answering import MOST_NAMED, check_answer
-from workflows.asking import ask, record_decision
-from workflows.chunks import run_chunk
-from workflows.context import context_of, own_callbacks, placeholders
-from workflows.contract import MISFIT, STATUS, UNKNOWN_STEP, WRONG_STATE, RunRequest
-from workflows.deadline import deadline, record_overdue
-from workflows.endings import Work, event_of
-from workflows.failures import may_pass
-from workflows.launch import Piece, record, run_handler, run_nested, undo, wait
-from workflows.lost_workers import NO_LOSSES, Losses, losses_after
-from workflows.moving import kept_state, moved
-from workflows.telling import letter_of, review_end
+from docrail.dag.engine.map_items import inline_bytes
+from docrail.dag.engine.park import resolution_problems
+from docrail.dag.engine.plan import Step, plan_of
+from docrail.dag.engine.saved_state import PIECES, begin, load, save, told_of
+from docrail.dag.engine.state import Answer, RunState, StepError
+from docrail.dag.engine.transitions import advance
+from docrail.dag.explain.report import RunReport, markdown, report_of
+from docrail.dag.language.statuses import RunStatus, StepStatus
+from docrail.dag.language.step_kinds import StepKind
+from docrail.dag.values.json_values import Json, size_of
+from docrail.workflows.answer_validation import MOST_NAMED, check_answer
+from docrail.workflows.contract.names import MISFIT, STATUS, UNKNOWN_STEP, WRONG_STATE, RunRequest
+from docrail.workflows.driver_context import context_of, deadline, own_callbacks, placeholders, record_overdue
+from docrail.workflows.failures import may_pass
+from docrail.workflows.lost_workers import NO_LOSSES, Losses, losses_after
+from docrail.workflows.map_chunk_client import run_chunk
+from docrail.workflows.notifications import letter_of, review_end
+from docrail.workflows.outcomes import Work, event_of
+from docrail.workflows.review_request import ask, record_decision
+from docrail.workflows.start_step import Piece, record, run_handler, run_nested, undo, wait
+from docrail.workflows.value_transfer import kept_state, moved
 
 _LEADS_TO = {
     AbortRequested: RunStatus.ABORTED,

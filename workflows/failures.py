@@ -3,9 +3,9 @@
 from temporalio import exceptions
 from temporalio.exceptions import ActivityError, ApplicationError, ChildWorkflowError, RetryState, TimeoutType
 
-from dag.calls import EARLIER_ERRORS, errors_left
-from dag.definition import Step
-from dag.state import EarlierError, StepError
+from docrail.dag.engine.state import EarlierError, StepError
+from docrail.dag.language.definition import Step
+from docrail.workflows.contract.messages import EARLIER_ERRORS, errors_left
 
 _TIMEOUTS = {
     TimeoutType.START_TO_CLOSE: "one attempt took longer than {timeout_seconds:g} s (timeout_seconds)",

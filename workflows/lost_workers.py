@@ -12,10 +12,10 @@ from typing import Any
 from temporalio import exceptions, workflow
 from temporalio.exceptions import ActivityError, ApplicationError, TimeoutType
 
-from dag.calls import WORKER_STOPPED
-from dag.definition import Step
-from dag.state import MOST_EARLIER, WORKER_LOST, EarlierError, StepError
-from workflows.failures import attempts_of, earlier_of
+from docrail.dag.engine.state import MOST_EARLIER, WORKER_LOST, EarlierError, StepError
+from docrail.dag.language.definition import Step
+from docrail.workflows.contract.messages import WORKER_STOPPED
+from docrail.workflows.failures import attempts_of, earlier_of
 
 NOT_RETRIED = (WORKER_STOPPED, "TemporalTimeout:Heartbeat")
 """Both ends as `non_retryable_error_types` names them."""

@@ -1,4 +1,7 @@
-"""The nightly round over the files: compacts each tenant's lake, one after the other, then deletes what is too old."""
+"""The nightly round over the files: compacts each tenant's lake, one after the other, then deletes what is too old.
+
+Looks, every time its schedule says so, which review items have used much of their SLA, and has people told.
+"""
 
 from datetime import timedelta
 from typing import Any
@@ -7,20 +10,26 @@ from temporalio import workflow
 from temporalio.common import RetryPolicy
 from temporalio.exceptions import ActivityError, ApplicationError, is_cancelled_exception
 
-with workflow.unsafe.imports_passed_through():
-    from dag.maintenance import LookedAfter, MaintenanceReport, MaintenanceRequest
+from docrail.workflows.contract.names import MAINTENANCE_FAILED, MAINTENANCE_TYPE, SLA_TYPE, TELL_SLA
 
-MAINTENANCE_TYPE = "Maintenance"
+with workflow.unsafe.imports_passed_through():
+    from docrail.workflows.contract.messages import LookedAfter, MaintenanceReport, MaintenanceRequest
+
+
 LIST_TENANTS, LOOK_AFTER_TENANT = "list_lake_tenants", "look_after_lake"
+
+
 REMOVE_VALUES, REMOVE_ORIGINALS = "remove_old_values", "remove_old_originals"
 """The activities. They are not in the catalogue: no definition names them."""
 
-MAINTENANCE_FAILED = "MaintenanceFailed"
-"""ApplicationError type of a round that could not do all; details[0] is its MaintenanceReport."""
 
 HEARTBEAT = timedelta(seconds=60)
+
+
 LONGEST = timedelta(hours=6)
 """Of one tenant's compaction: millions of documents after the schedule was off for long."""
+
+
 RETRIES = RetryPolicy(
     initial_interval=timedelta(seconds=5),
     maximum_interval=timedelta(minutes=5),
@@ -92,3 +101,25 @@ async def _ask(activity: str, *arguments: str, result_type: type[Any]) -> Any:
         retry_policy=RETRIES,
         summary=arguments[0] if arguments else None,
     )
+
+
+ONE_LOOK = timedelta(minutes=5)
+
+
+SLA_RETRIES = RetryPolicy(
+    initial_interval=timedelta(seconds=2), maximum_interval=timedelta(seconds=30), maximum_attempts=5
+)
+"""Two minutes in all: the next look finds what this one did not."""
+
+
+@workflow.defn(name=SLA_TYPE)
+class SlaWatch:
+    """One look at all tenants' open items."""
+
+    @workflow.run
+    async def run(self) -> int:
+        """Look, and return how many events there were."""
+        events: int = await workflow.execute_activity(
+            TELL_SLA, result_type=int, start_to_close_timeout=ONE_LOOK, retry_policy=SLA_RETRIES
+        )
+        return events

@@ -6,8 +6,7 @@ from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
 with workflow.unsafe.imports_passed_through():
-    from dag.explain import facts_of_run
-    from dag.messages import (
+    from docrail.dag.engine.events import (
         AbortRequested,
         CancelRequested,
         PauseRequested,
@@ -15,10 +14,12 @@ with workflow.unsafe.imports_passed_through():
         ResolutionKind,
         ResumeRequested,
     )
-    from dag.report import RunReport, for_outer
-    from dag.state import Answer, RunStatus
-    from dag.values import Json
-    from workflows.contract import (
+    from docrail.dag.engine.state import Answer
+    from docrail.dag.explain.explain import facts_of_run
+    from docrail.dag.explain.report import RunReport, for_outer
+    from docrail.dag.language.statuses import RunStatus
+    from docrail.dag.values.json_values import Json
+    from docrail.workflows.contract.names import (
         ABORT,
         ANSWER,
         EXPLAIN,
@@ -35,8 +36,8 @@ with workflow.unsafe.imports_passed_through():
         RunRequest,
         run_id_of,
     )
-    from workflows.driver import Driver
-    from workflows.moving import outputs_for_outer
+    from docrail.workflows.driver import Driver
+    from docrail.workflows.value_transfer import outputs_for_outer
 
 
 @workflow.defn(name=WORKFLOW_TYPE)

@@ -4,13 +4,13 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from activities.extraction import Extraction, told
-from activities.invoice_ref import InvoiceRef
-from activities.local_reading import find_reading, is_for_gemini, load_stored, read_or_leave_to_gemini
-from activities.tools import Tools
-from docrail import Handler, StepCall
-from invoices.prompt import PROMPT_VERSION
-from storage.extractions import reading_version
+from docrail.handlers import Handler, StepCall
+from docrail.invoices.llm.prompt import PROMPT_VERSION
+from docrail.services.documents.models import reading_version
+from docrail.services.extraction.local import find_reading, is_for_gemini, load_stored, read_or_leave_to_gemini
+from docrail.services.extraction.models import Extraction, told
+from docrail.services.lake.reference import InvoiceRef
+from docrail.services.tools import Tools
 
 
 class Config(BaseModel, extra="forbid", frozen=True):
@@ -51,7 +51,7 @@ async def run(call: StepCall[Config], tools: Tools) -> Extraction:
     if reading is None:
         reading = await read_or_leave_to_gemini(tools, call, document.sha256, fresh=config.fresh)
         if is_for_gemini(tools, reading):
-            from activities.gemini_once import Work, read_with_gemini  # noqa: PLC0415  # loads the SDK
+            from docrail.services.extraction.gemini import Work, read_with_gemini  # noqa: PLC0415  # loads the SDK
 
             work = Work(
                 *(call, tools, config.document_id, document.sha256, model, version, reading, config.timeout_seconds),

@@ -6,12 +6,12 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, AliasChoices, BaseModel, Field
 
-from activities.errors import AnswerUnusableError
-from activities.outgoing import MAX_BODY_BYTES, Answer, Outgoing, checked_url, is_success, read_json
-from activities.secret_store import Revealed, refuse_references
-from activities.tools import Tools
-from dag.values import Json
-from docrail import Handler, StepCall
+from docrail.adapters.http.client import MAX_BODY_BYTES, Answer, Outgoing, checked_url, is_success, read_json
+from docrail.adapters.http.errors import AnswerUnusableError
+from docrail.adapters.secrets import Revealed, refuse_references
+from docrail.dag.values.json_values import Json
+from docrail.handlers import Handler, StepCall
+from docrail.services.tools import Tools
 
 TOLD_HEADERS = ("content-type", "date", "etag", "last-modified", "link", "location", "retry-after", "x-request-id")
 """The answer's headers that a definition may decide by; the others would only fill histories."""

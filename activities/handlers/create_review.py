@@ -6,14 +6,16 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from activities.tools import Tools
-from docrail import Handler, StepCall
-from invoices.straight_through import Policy, StraightThrough, decide
-from storage.appearances import appearance_of
-from storage.approvals import open_passing_item
-from storage.db import transaction
-from storage.judged import Arrived, load_arrived
-from storage.reviews import APPROVED, Question, upsert_review
+from docrail.adapters.postgres.pool import transaction
+from docrail.handlers import Handler, StepCall
+from docrail.invoices.assessment.straight_through import Policy, StraightThrough, decide
+from docrail.services.documents.assessed import load_arrived
+from docrail.services.documents.models import Arrived
+from docrail.services.reviews.approvals import open_passing_item
+from docrail.services.reviews.items import appearance_of
+from docrail.services.reviews.models import APPROVED, Question
+from docrail.services.reviews.repository.items import upsert_review
+from docrail.services.tools import Tools
 
 DRAWN = "It is one of the audit sample, which a person always sees."
 MOST_REASONS = 20

@@ -2,8 +2,8 @@
 
 from pydantic import BaseModel, Field
 
-from dag.values import Json
-from docrail import Handler, StepCall, Tools
+from docrail.dag.values.json_values import Json
+from docrail.handlers import Handler, StepCall, Tools
 
 
 class Config(BaseModel, extra="forbid", frozen=True):

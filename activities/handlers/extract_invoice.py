@@ -2,13 +2,13 @@
 
 from pydantic import BaseModel, Field
 
-from activities.extraction import Extraction, told
-from activities.invoice_ref import InvoiceRef
-from activities.local_reading import find_reading, is_for_gemini, load_stored, read_or_leave_to_gemini
-from activities.tools import Tools
-from docrail import Handler, StepCall
-from invoices.prompt import PROMPT_VERSION
-from storage.extractions import reading_version
+from docrail.handlers import Handler, StepCall
+from docrail.invoices.llm.prompt import PROMPT_VERSION
+from docrail.services.documents.models import reading_version
+from docrail.services.extraction.local import find_reading, is_for_gemini, load_stored, read_or_leave_to_gemini
+from docrail.services.extraction.models import Extraction, told
+from docrail.services.lake.reference import InvoiceRef
+from docrail.services.tools import Tools
 
 
 class Config(BaseModel, extra="forbid", frozen=True):

@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from docrail import Handler, StepCall, Tools
+from docrail.handlers import Handler, StepCall, Tools
 
 ErrorName = Literal["ConnectionError", "KeyError", "OSError", "RuntimeError", "TimeoutError", "TypeError", "ValueError"]
 ERRORS = MappingProxyType(

@@ -2,10 +2,10 @@
 
 from pydantic import BaseModel, Field
 
-from activities.model_costs import check_budget
-from activities.tools import Tools
-from docrail import Handler, StepCall
-from storage.model_usage import Use
+from docrail.handlers import Handler, StepCall
+from docrail.services.tools import Tools
+from docrail.services.usage.models import Use
+from docrail.services.usage.service import check_budget
 
 
 class Config(BaseModel, extra="forbid", frozen=True):
@@ -48,8 +48,8 @@ async def run(call: StepCall[Config], tools: Tools) -> Output:
     (retried).
     """
     # The SDK: the API, which loads this file too, does not need it.
-    from activities.gemini import Question, text_of, text_outcome  # noqa: PLC0415
-    from activities.gemini_counted import ask_and_count, most_tokens  # noqa: PLC0415
+    from docrail.adapters.gemini.ask import Question, text_of, text_outcome  # noqa: PLC0415
+    from docrail.services.extraction.gemini import ask_and_count, most_tokens  # noqa: PLC0415
 
     config, access = call.config, tools.outside.gemini
     await check_budget(tools, call.tenant_id)

@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel
 
-from docrail import Handler, StepCall, Tools
+from docrail.handlers import Handler, StepCall, Tools
 
 
 class Config(BaseModel, extra="forbid", frozen=True):

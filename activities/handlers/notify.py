@@ -6,10 +6,10 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from activities.tools import Tools
-from activities.webhooks import Message, deliver
-from dag.values import Json, canonical
-from docrail import Handler, StepCall
+from docrail.adapters.http.webhooks import Message, deliver
+from docrail.dag.values.json_values import Json, canonical
+from docrail.handlers import Handler, StepCall
+from docrail.services.tools import Tools
 
 Level = Literal["info", "warning", "error"]
 

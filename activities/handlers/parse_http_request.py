@@ -2,8 +2,8 @@
 
 from pydantic import AliasChoices, BaseModel, Field, RootModel
 
-from dag.values import Json
-from docrail import Handler, StepCall, Tools
+from docrail.dag.values.json_values import Json
+from docrail.handlers import Handler, StepCall, Tools
 
 
 class Config(BaseModel, extra="forbid", frozen=True):

@@ -5,11 +5,12 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from activities.tools import Tools
-from docrail import Handler, StepCall
-from storage.db import NotStored
-from storage.document_counts import Outcome, claim_metrics
-from storage.documents import load_document
+from docrail.adapters.postgres.pool import NotStored
+from docrail.handlers import Handler, StepCall
+from docrail.services.documents.repository.counts import claim_metrics
+from docrail.services.documents.repository.documents import load_document
+from docrail.services.metrics import Outcome
+from docrail.services.tools import Tools
 
 _OUTCOMES: Mapping[str, Outcome] = {"completed": "success", "failed": "failed"}
 

@@ -2,9 +2,9 @@
 
 from pydantic import BaseModel, Field
 
-from activities.invoice_ref import InvoiceRef, load_version
-from activities.tools import Tools
-from docrail import Handler, StepCall
+from docrail.handlers import Handler, StepCall
+from docrail.services.lake.reference import InvoiceRef, load_version
+from docrail.services.tools import Tools
 
 
 class Config(BaseModel, extra="forbid", frozen=True):

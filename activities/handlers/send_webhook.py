@@ -4,12 +4,12 @@ from typing import Annotated
 
 from pydantic import AfterValidator, AliasChoices, BaseModel, Field
 
-from activities.outgoing import checked_url
-from activities.secret_store import name_of, refuse_references
-from activities.tools import Tools
-from activities.webhooks import Message, deliver
-from dag.values import Json
-from docrail import Handler, StepCall
+from docrail.adapters.http.client import checked_url
+from docrail.adapters.http.webhooks import Message, deliver
+from docrail.adapters.secrets import name_of, refuse_references
+from docrail.dag.values.json_values import Json
+from docrail.handlers import Handler, StepCall
+from docrail.services.tools import Tools
 
 
 def _url(text: str) -> str:

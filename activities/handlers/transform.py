@@ -5,9 +5,9 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, Field, RootModel, model_validator
 
-from dag.checks.wording import describe
-from dag.values import Json, canonical
-from docrail import Handler, StepCall, Tools
+from docrail.dag.values.json_values import Json, canonical
+from docrail.dag.values.wording import describe
+from docrail.handlers import Handler, StepCall, Tools
 
 Operation = Literal[
     "uppercase",

@@ -5,10 +5,10 @@ from itertools import islice
 
 from PIL import Image
 
-from invoices.readers.images import open_pictures
-from invoices.readers.pdf_file import open_pdf
-from invoices.readers.render import LEAST_SIDE, render_pages
-from invoices.readers.sniff import Kind, sniff
+from docrail.invoices.readers.pdf.file import open_pdf
+from docrail.invoices.readers.pdf.images import open_pictures
+from docrail.invoices.readers.pdf.render import LEAST_SIDE, render_pages
+from docrail.invoices.readers.sniff import Kind, sniff
 
 MOST_PIXELS = 2_200_000
 """Of a drawn page: A4 with 150 dots per inch. Small print can be read, and a photo takes 5 MB at most."""

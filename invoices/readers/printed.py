@@ -1,9 +1,9 @@
 """The words of a document's text layer, for whoever wants to find on its pages what another reader says of it."""
 
-from invoices.readers.geometry import Page
-from invoices.readers.pdf_file import open_pdf
-from invoices.readers.pdf_words import read_pages
-from invoices.readers.sniff import Kind, sniff
+from docrail.invoices.readers.layout.page import Page
+from docrail.invoices.readers.pdf.file import open_pdf
+from docrail.invoices.readers.pdf.words import read_pages
+from docrail.invoices.readers.sniff import Kind, sniff
 
 
 def printed_pages(data: bytes, *, max_pages: int) -> list[Page]:

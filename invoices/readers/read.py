@@ -5,21 +5,23 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from PIL import Image
 
-from invoices.confidence import assess
-from invoices.model import InvoiceData, Problem, Severity
-from invoices.problems import UnreadableDocument
-from invoices.readers import ocr, qr
-from invoices.readers.einvoice_xml import is_einvoice, read_einvoice_xml
-from invoices.readers.geometry import Page, lay_out
-from invoices.readers.images import open_pictures
-from invoices.readers.page_check import check_against_page, check_code_against_einvoice, without_part_payment
-from invoices.readers.pdf_file import PdfFile, open_pdf
-from invoices.readers.pdf_words import read_pages
-from invoices.readers.places import Places
-from invoices.readers.reconcile import reconcile
-from invoices.readers.sniff import Kind, sniff
-from invoices.readers.text import read_layout
-from invoices.readers.xml_tree import parse_xml
+from docrail.invoices.assessment.confidence import assess
+from docrail.invoices.assessment.reconcile import reconcile
+from docrail.invoices.facts import Severity
+from docrail.invoices.model import InvoiceData, Problem
+from docrail.invoices.problems import UnreadableDocument
+from docrail.invoices.readers.codes import qr
+from docrail.invoices.readers.einvoice.read_xml import is_einvoice, read_einvoice_xml
+from docrail.invoices.readers.einvoice.xml_tree import parse_xml
+from docrail.invoices.readers.layout.page import Page, lay_out
+from docrail.invoices.readers.layout.places import Places
+from docrail.invoices.readers.ocr import read as ocr
+from docrail.invoices.readers.page_check import check_against_page, check_code_against_einvoice, without_part_payment
+from docrail.invoices.readers.pdf.file import PdfFile, open_pdf
+from docrail.invoices.readers.pdf.images import open_pictures
+from docrail.invoices.readers.pdf.words import read_pages
+from docrail.invoices.readers.read_text import read_layout
+from docrail.invoices.readers.sniff import Kind, sniff
 
 MAX_PAGES = 50
 NO_TEXT = Problem(

@@ -3,7 +3,7 @@
 import re
 from enum import StrEnum
 
-from invoices.problems import Unreadable, UnreadableDocument
+from docrail.invoices.problems import Unreadable, UnreadableDocument
 
 PDF_WINDOW = 1024
 """PDF readers accept the header within the first kilobyte; scanners and mail gateways put things before it."""

@@ -8,19 +8,19 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from activities.handlers import ask_gemini, extract_invoice
-from activities.metrics import Metrics
-from activities.reading import DocumentReader
-from activities.tools import Outside, Tools
-from dag.values import Json
+from docrail.activities.handlers import ask_gemini, extract_invoice
+from docrail.adapters.sandbox.reader import DocumentReader
+from docrail.adapters.store.blobs import BlobStore
+from docrail.adapters.store.values import ValueStore
+from docrail.dag.values.json_values import Json
+from docrail.embedded.fake_gemini.server import FakeGemini
 from docrail.handlers import StepCall
-from embedded.fake_gemini import FakeGemini
-from invoices.model import InvoiceData
-from storage.blobs import BlobStore
-from storage.documents import Document
-from storage.extractions import load_extraction
-from storage.lake import Lake
-from storage.values import ValueStore
+from docrail.invoices.model import InvoiceData
+from docrail.services.documents.models import Document
+from docrail.services.documents.repository.readings import load_extraction
+from docrail.services.lake.files import Lake
+from docrail.services.metrics import Metrics
+from docrail.services.tools import Outside, Tools
 from tests.gemini import access
 from tests.postgres import TENANT, upload
 

@@ -5,14 +5,15 @@ from typing import cast
 
 import asyncpg
 
-from activities.addresses import AllowedHosts
-from activities.metrics import Metrics
-from activities.outgoing import HttpClient
-from activities.secret_store import SecretStore
-from activities.tools import GeminiAccess, Outside, Tools
-from dag.secret_names import secrets_in
-from dag.values import Json
+from docrail.adapters.gemini.access import GeminiAccess
+from docrail.adapters.http.addresses import AllowedHosts
+from docrail.adapters.http.client import HttpClient
+from docrail.adapters.secrets import SecretStore
+from docrail.dag.language.secret_names import secrets_in
+from docrail.dag.values.json_values import Json
 from docrail.handlers import Handler, StepCall
+from docrail.services.metrics import Metrics
+from docrail.services.tools import Outside, Tools
 
 
 class OnlyOutside:

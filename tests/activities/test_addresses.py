@@ -4,7 +4,7 @@ import ipaddress
 
 import pytest
 
-from activities.addresses import AllowedHosts, RefusedAddressError, plain, why_not_public
+from docrail.adapters.http.addresses import AllowedHosts, RefusedAddressError, plain, why_not_public
 
 NOTHING = AllowedHosts()
 

@@ -7,20 +7,22 @@ from typing import Any
 import asyncpg
 import pytest
 
-from activities import gemini_once
-from activities.errors import OutgoingTimeoutError, TryAgainLaterError, UnreachableError
-from activities.gemini_reading import OUTPUT_TOKENS, AskAgainError
-from activities.model_costs import BudgetUsedError, check_budget
-from activities.reading import DocumentReader
-from activities.reading_server import ReadingLimits
-from activities.tools import GeminiAccess, Tools
-from embedded.gemini_replies import Reply, blocked, not_json, refused, wrote
-from invoices.gemini import WireField
-from invoices.model import FIELD_NAMES, Evidence, InvoiceData, Severity, Source
-from invoices.prices import Tokens
-from invoices.prompt import PROMPT_VERSION, REPAIR_PROMPT
-from storage.extractions import load_best_extraction, save_extraction
-from storage.model_usage import load_document_uses, load_tenant_spent_today
+from docrail.adapters.gemini.access import GeminiAccess
+from docrail.adapters.http.errors import OutgoingTimeoutError, TryAgainLaterError, UnreachableError
+from docrail.adapters.sandbox.reader import DocumentReader
+from docrail.adapters.sandbox.server import ReadingLimits
+from docrail.embedded.fake_gemini.replies import Reply, blocked, not_json, refused, wrote
+from docrail.invoices.facts import Evidence, Severity, Source
+from docrail.invoices.llm.prices import Tokens
+from docrail.invoices.llm.prompt import PROMPT_VERSION, REPAIR_PROMPT
+from docrail.invoices.llm.wire import WireField
+from docrail.invoices.model import FIELD_NAMES, InvoiceData
+from docrail.services.documents.repository.readings import load_best_extraction, save_extraction
+from docrail.services.extraction import gemini as gemini_once
+from docrail.services.extraction.gemini import OUTPUT_TOKENS, AskAgainError
+from docrail.services.tools import Tools
+from docrail.services.usage.repository import load_document_uses, load_tenant_spent_today
+from docrail.services.usage.service import BudgetUsedError, check_budget
 from tests.activities.asking import ask, count, extract, free, invoice_of, pdf, reaching, stored
 from tests.activities.ubl import ubl_invoice
 from tests.gemini import MODEL, gemini

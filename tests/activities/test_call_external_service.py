@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from activities.addresses import RefusedAddressError
-from activities.errors import AnswerUnusableError, RequestRefusedError, TryAgainLaterError
-from activities.handlers.call_external_service import HANDLER, Config
-from activities.secret_store import RefusedSecretError
-from dag.values import Json
+from docrail.activities.handlers.call_external_service import HANDLER, Config
+from docrail.adapters.http.addresses import RefusedAddressError
+from docrail.adapters.http.errors import AnswerUnusableError, RequestRefusedError, TryAgainLaterError
+from docrail.adapters.secrets import RefusedSecretError
+from docrail.dag.values.json_values import Json
 from tests.activities.outside import run, tools_with
 from tests.loopback import Reply, loopback, reply_json
 

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from activities.callbacks import (
+from docrail.handlers import replaced
+from docrail.services.callback_urls import (
     BadTokenError,
     CallbackKeys,
     CallbackUrls,
@@ -15,8 +16,7 @@ from activities.callbacks import (
     NoCallbacksError,
     parse_keys,
 )
-from dag.calls import AttemptRequest, Callback
-from docrail.handlers import replaced
+from docrail.workflows.contract.messages import AttemptRequest, Callback
 
 OLD, NEW = "o" * 32, "n" * 32
 CLAIM = Claim("acme", "asking.4711~inner~ä", "reply", 1_800_000_000)

@@ -9,23 +9,24 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from activities.handlers.create_review import DRAWN, HANDLER, MOST_REASONS
-from activities.metrics import Metrics
-from activities.reading import DocumentReader
-from activities.tools import Tools
-from dag.values import Json
+from docrail.activities.handlers.create_review import DRAWN, HANDLER, MOST_REASONS
+from docrail.adapters.sandbox.reader import DocumentReader
+from docrail.adapters.store.blobs import BlobStore
+from docrail.adapters.store.values import ValueStore
+from docrail.dag.values.json_values import Json
 from docrail.handlers import StepCall
-from invoices.model import InvoiceData
-from storage.audit import list_events
-from storage.blobs import BlobStore
-from storage.corrections import Change, CorrectionAct, insert_change
-from storage.extractions import CURRENT_READER, save_extraction
-from storage.lake import Lake
-from storage.review_counts import load_review_counts
-from storage.review_decisions import PASSED_BY, Decision, record_decision
-from storage.reviews import Review, load_review
-from storage.values import ValueStore
-from storage.vendors import remember
+from docrail.invoices.model import InvoiceData
+from docrail.services.audit.repository import list_events
+from docrail.services.documents.models import CURRENT_READER, Change, CorrectionAct
+from docrail.services.documents.repository.corrections import insert_change
+from docrail.services.documents.repository.readings import save_extraction
+from docrail.services.documents.repository.vendors import remember
+from docrail.services.lake.files import Lake
+from docrail.services.metrics import Metrics
+from docrail.services.reviews.models import PASSED_BY, Decision, Review
+from docrail.services.reviews.repository.decisions import record_decision
+from docrail.services.reviews.repository.items import load_review, load_review_counts
+from docrail.services.tools import Tools
 from tests.api.reviewing import OTHER_IBAN, reading, said
 from tests.postgres import upload
 

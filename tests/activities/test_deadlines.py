@@ -9,21 +9,21 @@ import asyncpg
 import pytest
 from temporalio.testing import ActivityEnvironment
 
-from activities.addresses import AllowedHosts
-from activities.deadlines import NOTIFY_SECONDS, overdue_activity
-from activities.errors import TryAgainLaterError
-from activities.metrics import Metrics
-from activities.outgoing import HttpClient
-from activities.reading import DocumentReader
-from activities.tools import Outside, Tools
-from dag.calls import OverdueRun
-from storage.blobs import BlobStore
-from storage.lake import Lake
-from storage.overdue_runs import is_notified
-from storage.values import ValueStore
+from docrail.activities.internal.deadlines import NOTIFY_SECONDS, overdue_activity
+from docrail.adapters.http.addresses import AllowedHosts
+from docrail.adapters.http.client import HttpClient
+from docrail.adapters.http.errors import TryAgainLaterError
+from docrail.adapters.sandbox.reader import DocumentReader
+from docrail.adapters.store.blobs import BlobStore
+from docrail.adapters.store.values import ValueStore
+from docrail.services.lake.files import Lake
+from docrail.services.metrics import Metrics
+from docrail.services.runs.repository import is_notified
+from docrail.services.tools import Outside, Tools
+from docrail.workflows.contract.messages import OverdueRun
+from docrail.workflows.contract.names import RECORD_OVERDUE
 from tests.loopback import Loopback, Reply, loopback
 from tests.postgres import COMMITTING
-from workflows.contract import RECORD_OVERDUE
 
 
 @pytest.fixture

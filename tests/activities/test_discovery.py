@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from temporalio.activity import _Definition as ActivityDefinition
 
-from activities.discovery import INTERNAL
-from activities.registry import NamedHandlers, load_catalogue, parse_sources
-from activities.tools import Tools
+from docrail.activities.discovery import INTERNAL
+from docrail.activities.registry import NamedHandlers, load_catalogue, parse_sources
 from docrail.handlers import Catalogue
+from docrail.services.tools import Tools
+from docrail.settings import Settings
 from docrail.testing import run_handler
-from settings import Settings
-from worker import handler_activities, internal_activities
+from docrail.worker import handler_activities, internal_activities
 
 GOOD = '''"""Handler `{name}`: count words."""
 

@@ -15,18 +15,18 @@ from temporalio.common import RetryPolicy
 from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
-from activities.addresses import RefusedAddressError
-from activities.callbacks import NoCallbacksError
-from activities.errors import TryAgainLaterError
-from activities.execute import activity_for
-from activities.gemini import NotConfiguredError
-from activities.tools import Tools
-from dag.calls import AttemptRequest, StepOutcome
-from dag.state import EARLIER_CHARACTERS, EarlierError, StepError
-from dag.values import LONGEST_MESSAGE
+from docrail.activities.wrapper import activity_for
+from docrail.adapters.gemini.ask import NotConfiguredError
+from docrail.adapters.http.addresses import RefusedAddressError
+from docrail.adapters.http.errors import TryAgainLaterError
+from docrail.adapters.store.values import MAX_STORED_BYTES
+from docrail.dag.engine.state import EARLIER_CHARACTERS, EarlierError, StepError
+from docrail.dag.values.json_values import LONGEST_MESSAGE
 from docrail.handlers import Handler, StepCall
-from invoices.problems import Unreadable, UnreadableDocument
-from storage.values import MAX_STORED_BYTES
+from docrail.invoices.problems import Unreadable, UnreadableDocument
+from docrail.services.callback_urls import NoCallbacksError
+from docrail.services.tools import Tools
+from docrail.workflows.contract.messages import AttemptRequest, StepOutcome
 
 POLICY = RetryPolicy(initial_interval=timedelta(seconds=10), backoff_coefficient=2.0, maximum_attempts=4)
 CALL = AttemptRequest(tenant_id="t", run_id="r.1", step_id="s", config={"text": "x"}, jitter=0.5)

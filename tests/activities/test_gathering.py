@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from activities.gathering import Gathering
+from docrail.adapters.coalesce import Gathering
 
 
 def looks(answers: list[int]) -> Callable[[], Awaitable[int]]:

@@ -10,16 +10,17 @@ from collections.abc import AsyncIterator, Mapping
 
 import pytest
 
-from activities import gemini_client
-from activities.errors import OutgoingTimeoutError, RequestRefusedError, TryAgainLaterError, UnreachableError
-from activities.gemini import MOST_TOKENS, Answer, Question, ask, is_lost
-from activities.tools import GeminiAccess, Tools
-from dag.values import Json
-from embedded.fake_gemini import FakeGemini
-from embedded.gemini_replies import NO_HEADERS, Reply, refused, wrote
-from embedded.gemini_scenarios import Script
-from invoices.gemini import WireInvoice
-from storage.model_usage import load_document_uses
+from docrail.adapters.gemini import client as gemini_client
+from docrail.adapters.gemini.access import GeminiAccess
+from docrail.adapters.gemini.ask import MOST_TOKENS, Answer, Question, ask, is_lost
+from docrail.adapters.http.errors import OutgoingTimeoutError, RequestRefusedError, TryAgainLaterError, UnreachableError
+from docrail.dag.values.json_values import Json
+from docrail.embedded.fake_gemini.replies import NO_HEADERS, Reply, refused, wrote
+from docrail.embedded.fake_gemini.scenarios import Script
+from docrail.embedded.fake_gemini.server import FakeGemini
+from docrail.invoices.llm.wire import WireInvoice
+from docrail.services.tools import Tools
+from docrail.services.usage.repository import load_document_uses
 from tests.activities.asking import ask as ask_about
 from tests.activities.asking import invoice_of, reaching, stored
 from tests.gemini import MODEL, access, gemini

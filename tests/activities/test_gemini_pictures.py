@@ -11,11 +11,11 @@ import pypdfium2
 import pytest
 from PIL import Image
 
-from activities.reading import DocumentReader
-from activities.tools import Tools
-from dag.values import Json
-from invoices.model import InvoiceData
-from invoices.problems import Unreadable, UnreadableDocument
+from docrail.adapters.sandbox.reader import DocumentReader
+from docrail.dag.values.json_values import Json
+from docrail.invoices.model import InvoiceData
+from docrail.invoices.problems import Unreadable, UnreadableDocument
+from docrail.services.tools import Tools
 from tests.activities.asking import SAMPLE, ask, extract, invoice_of, reaching, stored
 from tests.gemini import gemini
 

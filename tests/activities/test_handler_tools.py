@@ -6,18 +6,19 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from activities.addresses import AllowedHosts
-from activities.handler_tools import HandlerTools
-from activities.outgoing import HttpClient
-from activities.reading import DocumentReader
-from activities.reading_server import ReadingLimits
-from activities.secret_store import SecretStore
-from activities.tools import Outside, Tools
-from docrail import PageText, RetryLaterError, StepCall, UnreadableDocument
-from invoices.document_text import text_pages
-from invoices.problems import Unreadable
-from invoices.readers import ocr
-from storage.documents import Document
+from docrail.activities.handler_tools import HandlerTools
+from docrail.adapters.http.addresses import AllowedHosts
+from docrail.adapters.http.client import HttpClient
+from docrail.adapters.sandbox.reader import DocumentReader
+from docrail.adapters.sandbox.server import ReadingLimits
+from docrail.adapters.secrets import SecretStore
+from docrail.handlers import RetryLaterError, StepCall
+from docrail.invoices.document_text import text_pages
+from docrail.invoices.page_text import PageText
+from docrail.invoices.problems import Unreadable, UnreadableDocument
+from docrail.invoices.readers.ocr import read as ocr
+from docrail.services.documents.models import Document
+from docrail.services.tools import Outside, Tools
 from tests.activities.asking import SAMPLE, pdf
 from tests.activities.ubl import ubl_invoice
 from tests.loopback import Reply, loopback, reply_json

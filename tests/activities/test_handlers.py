@@ -11,21 +11,29 @@ import pytest
 from prometheus_client import generate_latest
 from pydantic import BaseModel, ValidationError
 
-from activities.handlers import ask_gemini, create_review, extract_invoice, record_metrics, save_json, save_parquet
-from activities.invoice_ref import InvoiceRef
-from activities.metrics import Metrics
-from activities.registry import load_catalogue
-from activities.tools import Tools
-from dag.values import Json
+from docrail.activities.handlers import (
+    ask_gemini,
+    create_review,
+    extract_invoice,
+    record_metrics,
+    save_json,
+    save_parquet,
+)
+from docrail.activities.registry import load_catalogue
+from docrail.adapters.postgres.pool import NotStored
+from docrail.dag.values.json_values import Json
 from docrail.handlers import Handler, StepCall
-from invoices.model import InvoiceData
-from invoices.problems import UnreadableDocument
-from storage.db import NotStored
-from storage.documents import Document
-from storage.extractions import CURRENT_READER, load_extraction, reading_version, save_extraction
-from storage.review_decisions import Decision, record_decision
-from storage.review_lists import ReviewFilter, list_reviews
-from storage.reviews import Review, load_review
+from docrail.invoices.model import InvoiceData
+from docrail.invoices.problems import UnreadableDocument
+from docrail.services.documents.models import CURRENT_READER, Document, reading_version
+from docrail.services.documents.repository.readings import load_extraction, save_extraction
+from docrail.services.lake.reference import InvoiceRef
+from docrail.services.metrics import Metrics
+from docrail.services.reviews.models import Decision, Review, ReviewFilter
+from docrail.services.reviews.repository.decisions import record_decision
+from docrail.services.reviews.repository.items import load_review
+from docrail.services.reviews.repository.queue import list_reviews
+from docrail.services.tools import Tools
 from tests.activities.ubl import ubl_invoice
 from tests.postgres import OTHER_TENANT, TENANT, new_document_id, upload
 

@@ -10,17 +10,17 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from activities.handlers import echo, fail, noop, sleep
-from activities.metrics import Metrics
-from activities.reading import DocumentReader
-from activities.registry import NamedHandlers, load_catalogue
-from activities.tools import Tools
-from dag.values import Json
+from docrail.activities.handlers import echo, fail, noop, sleep
+from docrail.activities.registry import NamedHandlers, load_catalogue
+from docrail.adapters.postgres.pool import open_pool
+from docrail.adapters.sandbox.reader import DocumentReader
+from docrail.adapters.store.blobs import BlobStore
+from docrail.adapters.store.values import ValueStore
+from docrail.dag.values.json_values import Json
 from docrail.handlers import Catalogue, Handler, StepCall
-from storage.blobs import BlobStore
-from storage.db import open_pool
-from storage.lake import Lake
-from storage.values import ValueStore
+from docrail.services.lake.files import Lake
+from docrail.services.metrics import Metrics
+from docrail.services.tools import Tools
 
 HEAVY = ("google.genai", "httpx2", "lxml", "pikepdf", "pyarrow", "pypdfium2")
 

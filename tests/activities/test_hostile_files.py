@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from activities.reading import DocumentReader
-from activities.reading_server import ReadingLimits
-from invoices.model import InvoiceData
-from invoices.problems import UnreadableDocument
+from docrail.adapters.sandbox.reader import DocumentReader
+from docrail.adapters.sandbox.server import ReadingLimits
+from docrail.invoices.model import InvoiceData
+from docrail.invoices.problems import UnreadableDocument
 from tests.invoices import hostile, hostile_too
 from tests.invoices.hostile import outcome_of
 

@@ -6,23 +6,23 @@ from decimal import Decimal
 import asyncpg
 import pytest
 
-from activities.errors import (
+from docrail.activities.handlers.llm_service import HANDLER
+from docrail.adapters.gemini.access import GeminiAccess
+from docrail.adapters.gemini.ask import NotConfiguredError
+from docrail.adapters.http.errors import (
     AnswerUnusableError,
     OutgoingTimeoutError,
     RequestRefusedError,
     TryAgainLaterError,
     UnreachableError,
 )
-from activities.gemini import NotConfiguredError
-from activities.handlers.llm_service import HANDLER
-from activities.metrics import Metrics
-from activities.model_costs import BudgetUsedError
-from activities.tools import GeminiAccess
-from dag.values import Json
-from embedded.fake_gemini import FakeGemini
-from embedded.gemini_replies import Reply, blocked, not_json, refused, wrote
-from storage.db import open_pool
-from storage.model_usage import load_model_totals
+from docrail.adapters.postgres.pool import open_pool
+from docrail.dag.values.json_values import Json
+from docrail.embedded.fake_gemini.replies import Reply, blocked, not_json, refused, wrote
+from docrail.embedded.fake_gemini.server import FakeGemini
+from docrail.services.metrics import Metrics
+from docrail.services.usage.repository import load_model_totals
+from docrail.services.usage.service import BudgetUsedError
 from tests.activities.outside import run, tools_with
 from tests.gemini import KEY, MODEL, access, gemini
 

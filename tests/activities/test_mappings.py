@@ -5,10 +5,10 @@ from typing import cast
 import pytest
 from pydantic import ValidationError
 
-from activities.handlers import input as input_
-from activities.handlers import output, parse_http_request, transform
-from activities.tools import Tools
-from dag.values import Json
+from docrail.activities.handlers import input as input_
+from docrail.activities.handlers import output, parse_http_request, transform
+from docrail.dag.values.json_values import Json
+from docrail.services.tools import Tools
 from tests.activities.outside import run
 
 NO_TOOLS = cast("Tools", None)

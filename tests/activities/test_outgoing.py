@@ -10,8 +10,9 @@ from email.utils import format_datetime
 import pytest
 from trustme import CA
 
-from activities.addresses import Address, AllowedHosts, RefusedAddressError
-from activities.errors import (
+from docrail.adapters.http.addresses import Address, AllowedHosts, RefusedAddressError
+from docrail.adapters.http.client import HttpClient, Outgoing, Resolver, read_json
+from docrail.adapters.http.errors import (
     MAX_RETRY_AFTER_SECONDS,
     AnswerUnusableError,
     OutgoingTimeoutError,
@@ -20,7 +21,6 @@ from activities.errors import (
     UnreachableError,
     seconds_of,
 )
-from activities.outgoing import HttpClient, Outgoing, Resolver, read_json
 from tests.loopback import Reply, loopback, reply_json
 
 LOOPBACK = AllowedHosts.parse(["127.0.0.0/8", "::1"])

@@ -3,7 +3,7 @@
 import asyncio
 from contextvars import ContextVar
 
-from activities.pulse import Pulse, pulse
+from docrail.activities.heartbeat import Pulse, pulse
 
 WHOSE: ContextVar[str] = ContextVar("whose")
 

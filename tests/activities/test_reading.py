@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from activities.reading import DocumentReader, ReaderDiedError
-from activities.reading_server import ReadingLimits
-from invoices.problems import UnreadableDocument
+from docrail.adapters.sandbox.reader import DocumentReader, ReaderDiedError
+from docrail.adapters.sandbox.server import ReadingLimits
+from docrail.invoices.problems import UnreadableDocument
 from tests.invoices.documents import make_pdf, pdf_bytes
 from tests.invoices.hostile import invoice_of
 from tests.stack import eventually

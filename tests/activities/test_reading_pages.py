@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from activities.reading import DocumentReader
-from activities.reading_server import ReadingLimits
-from invoices.gemini_check import LONGEST_QUOTE, check_on_pages, claims_of
-from invoices.model import FIELD_NAMES, Evidence, FieldValue, InvoiceData, Source
-from invoices.problems import Unreadable, UnreadableDocument
-from invoices.readers.pdf_words import read_pages
+from docrail.adapters.sandbox.reader import DocumentReader
+from docrail.adapters.sandbox.server import ReadingLimits
+from docrail.invoices.facts import Evidence, Source
+from docrail.invoices.llm.page_check import LONGEST_QUOTE, check_on_pages, claims_of
+from docrail.invoices.model import FIELD_NAMES, FieldValue, InvoiceData
+from docrail.invoices.problems import Unreadable, UnreadableDocument
+from docrail.invoices.readers.pdf.words import read_pages
 from tests.activities.asking import SAMPLE
 from tests.activities.ubl import ubl_invoice
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from activities.metrics import Metrics
-from activities.reading import DocumentReader, ReaderDiedError
-from activities.reading_server import ReadingLimits
-from invoices.problems import UnreadableDocument
-from invoices.readers import ocr
+from docrail.adapters.sandbox.reader import DocumentReader, ReaderDiedError
+from docrail.adapters.sandbox.server import ReadingLimits
+from docrail.invoices.problems import UnreadableDocument
+from docrail.invoices.readers.ocr import read as ocr
+from docrail.services.metrics import Metrics
 from tests.activities.test_reading import INVOICE, SAMPLES, alive, children_of, reading
 from tests.invoices.pictures import draw, image_bytes, png_that_claims
 from tests.stack import eventually

@@ -6,19 +6,20 @@ import asyncpg
 import pytest
 from temporalio.testing import ActivityEnvironment
 
-from activities.metrics import Metrics
-from activities.reading import DocumentReader
-from activities.reviews import review_activities
-from activities.tools import Tools
-from dag.calls import ReviewCall, ReviewEnd
-from dag.state import StepStatus
-from storage.blobs import BlobStore
-from storage.lake import Lake
-from storage.reviews import Review, load_content, load_review
-from storage.step_reviews import step_review_id
-from storage.values import ValueStore
+from docrail.activities.internal.reviews import review_activities
+from docrail.adapters.sandbox.reader import DocumentReader
+from docrail.adapters.store.blobs import BlobStore
+from docrail.adapters.store.values import ValueStore
+from docrail.dag.language.statuses import StepStatus
+from docrail.services.lake.files import Lake
+from docrail.services.metrics import Metrics
+from docrail.services.reviews.models import Review
+from docrail.services.reviews.repository.items import load_content, load_review
+from docrail.services.reviews.repository.steps import step_review_id
+from docrail.services.tools import Tools
+from docrail.workflows.contract.messages import ReviewCall, ReviewEnd
+from docrail.workflows.contract.names import CLOSE_REVIEW, ESCALATE_REVIEW, OPEN_REVIEW, RECORD_DECISION
 from tests.postgres import COMMITTING
-from workflows.contract import CLOSE_REVIEW, ESCALATE_REVIEW, OPEN_REVIEW, RECORD_DECISION
 
 
 @pytest.fixture

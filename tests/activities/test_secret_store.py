@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from activities.secret_store import (
+from docrail.adapters.secrets import (
     MissingSecretError,
     RefusedSecretError,
     Revealed,
@@ -12,7 +12,7 @@ from activities.secret_store import (
     name_of,
     refuse_references,
 )
-from dag.values import Json
+from docrail.dag.values.json_values import Json
 
 
 async def load(store: SecretStore, tenant: str, name: str) -> str:

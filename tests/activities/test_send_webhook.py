@@ -9,11 +9,11 @@ import pytest
 from pydantic import ValidationError
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from activities.errors import RequestRefusedError, TryAgainLaterError
-from activities.handlers import notify, send_webhook
-from activities.secret_store import MissingSecretError, RefusedSecretError
-from activities.webhooks import sign
-from dag.values import Json
+from docrail.activities.handlers import notify, send_webhook
+from docrail.adapters.http.errors import RequestRefusedError, TryAgainLaterError
+from docrail.adapters.http.webhooks import sign
+from docrail.adapters.secrets import MissingSecretError, RefusedSecretError
+from docrail.dag.values.json_values import Json
 from tests.activities.outside import run, tools_with
 from tests.loopback import Asked, Reply, loopback, reply_json
 

@@ -7,15 +7,14 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from activities import single_flight
-from activities.gemini_reading import AskAgainError
-from activities.single_flight import BeingReadError
-from activities.tools import Tools
-from invoices.prompt import PROMPT_VERSION
-from storage.documents import Document
-from storage.extractions import reading_version
-from storage.model_usage import load_document_uses, load_spent_today
-from storage.reading_leases import Lease, claim_lease, leave_lease
+from docrail.invoices.llm.prompt import PROMPT_VERSION
+from docrail.services.documents.models import Document, reading_version
+from docrail.services.extraction import single_flight
+from docrail.services.extraction.gemini import AskAgainError
+from docrail.services.extraction.repository import Lease, claim_lease, leave_lease
+from docrail.services.extraction.single_flight import BeingReadError
+from docrail.services.tools import Tools
+from docrail.services.usage.repository import load_document_uses, load_spent_today
 from tests.activities.asking import ask, count, pdf, reaching, stored
 from tests.gemini import MODEL, gemini
 from tests.postgres import TENANT

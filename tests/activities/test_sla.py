@@ -10,21 +10,23 @@ import asyncpg
 import pytest
 from temporalio.testing import ActivityEnvironment
 
-from activities.addresses import AllowedHosts
-from activities.metrics import Metrics
-from activities.outgoing import HttpClient
-from activities.reading import DocumentReader
-from activities.sla import WATCH, sla_activity
-from activities.tools import Outside, Tools
-from storage.audit import list_events, verify_chain
-from storage.blobs import BlobStore
-from storage.lake import Lake
-from storage.review_decisions import Decision, record_decision, reopen_review
-from storage.reviews import Appearance, Question, Review, load_review, upsert_review
-from storage.values import ValueStore
+from docrail.activities.internal.sla import sla_activity
+from docrail.adapters.http.addresses import AllowedHosts
+from docrail.adapters.http.client import HttpClient
+from docrail.adapters.sandbox.reader import DocumentReader
+from docrail.adapters.store.blobs import BlobStore
+from docrail.adapters.store.values import ValueStore
+from docrail.services.access.models import WATCH
+from docrail.services.audit.repository import list_events, verify_chain
+from docrail.services.lake.files import Lake
+from docrail.services.metrics import Metrics
+from docrail.services.reviews.models import Appearance, Decision, Question, Review
+from docrail.services.reviews.repository.decisions import record_decision, reopen_review
+from docrail.services.reviews.repository.items import load_review, upsert_review
+from docrail.services.tools import Outside, Tools
+from docrail.workflows.contract.names import TELL_SLA
 from tests.loopback import Loopback, Reply, loopback
 from tests.postgres import upload
-from workflows.sla import TELL_SLA
 
 HOUR = dt.timedelta(hours=1)
 

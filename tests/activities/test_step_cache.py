@@ -12,18 +12,18 @@ import pytest
 from pydantic import BaseModel, RootModel
 from temporalio.exceptions import ApplicationError
 
-from activities import step_cache
-from activities.execute import activity_for
-from activities.metrics import Metrics
-from activities.reading import DocumentReader
-from activities.tools import Tools
-from dag.calls import AttemptRequest, CacheUse, StepOutcome
-from dag.stored import part_of
-from dag.values import Json, digest
+from docrail.activities import step_cache
+from docrail.activities.wrapper import activity_for
+from docrail.adapters.sandbox.reader import DocumentReader
+from docrail.adapters.store.blobs import BlobStore
+from docrail.adapters.store.values import ValueStore
+from docrail.dag.values.json_values import Json, digest
+from docrail.dag.values.stored import part_of
 from docrail.handlers import Handler, StepCall
-from storage.blobs import BlobStore
-from storage.lake import Lake
-from storage.values import ValueStore
+from docrail.services.lake.files import Lake
+from docrail.services.metrics import Metrics
+from docrail.services.tools import Tools
+from docrail.workflows.contract.messages import AttemptRequest, CacheUse, StepOutcome
 from tests.activities.test_execute import environment
 from tests.postgres import COMMITTING
 from tests.stack import eventually

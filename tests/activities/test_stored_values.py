@@ -10,21 +10,21 @@ from pydantic import BaseModel
 from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
-from activities.callbacks import CallbackKeys, CallbackUrls
-from activities.execute import activity_for
-from activities.metrics import Metrics
-from activities.reading import DocumentReader
-from activities.tools import Outside, Tools
-from activities.values import MAX_LOADED_BYTES, value_activities
-from dag.calls import AttemptRequest, Callback, LoadCall, Loaded, StepOutcome, StoreCall
-from dag.stored import MAX_INLINE_BYTES, Lack, Piece, part_of
-from dag.values import Json, size_of
+from docrail.activities.internal.values import MAX_LOADED_BYTES, value_activities
+from docrail.activities.wrapper import activity_for
+from docrail.adapters.sandbox.reader import DocumentReader
+from docrail.adapters.store.blobs import BlobStore
+from docrail.adapters.store.values import MAX_STORED_BYTES, ValueStore
+from docrail.dag.values.json_values import Json, size_of
+from docrail.dag.values.stored import MAX_INLINE_BYTES, Lack, Piece, part_of
 from docrail.handlers import Handler, StepCall
-from storage.blobs import BlobStore
-from storage.lake import Lake
-from storage.values import MAX_STORED_BYTES, ValueStore
+from docrail.services.callback_urls import CallbackKeys, CallbackUrls
+from docrail.services.lake.files import Lake
+from docrail.services.metrics import Metrics
+from docrail.services.tools import Outside, Tools
+from docrail.workflows.contract.messages import AttemptRequest, Callback, LoadCall, Loaded, StepOutcome, StoreCall
+from docrail.workflows.contract.names import LOAD_STATE, LOAD_VALUES, STORE_VALUE
 from tests.activities.test_execute import environment
-from workflows.contract import LOAD_STATE, LOAD_VALUES, STORE_VALUE
 
 TENANT, OTHER = "acme", "globex"
 LARGE: Json = {"lines": [{"total": n, "text": "x" * 100} for n in range(1000)]}

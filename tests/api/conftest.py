@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import httpx
 import pytest
 
-from operations.definitions import publish_shipped
+from docrail.services.definitions.service import publish_shipped
 from tests.api.service import Service, serve, serve_with_worker, settings_for
 from tests.postgres import migrated_database
 from tests.stack import Servers

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import httpx
 from pydantic import SecretStr
 
-from dag.values import Json
+from docrail.dag.values.json_values import Json
 from tests.api.service import Service, serve, settings_for, work
 from tests.loopback import Loopback
 from tests.stack import eventually

@@ -7,9 +7,9 @@ from typing import Any
 
 import uvicorn
 
-from api.app import create_app
-from operations import documents
-from settings import Settings
+from docrail.api.app import create_app
+from docrail.services.intake import service as documents
+from docrail.settings import Settings
 
 
 async def be_killed(*_: Any, **__: Any) -> Any:

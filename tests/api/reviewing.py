@@ -7,14 +7,17 @@ from typing import Any
 
 import httpx
 
-from dag.values import Json
-from invoices.confidence import assess
-from invoices.model import Candidate, FieldValue, InvoiceData, LineItem, Source
-from storage.appearances import appearance_of
-from storage.db import transaction
-from storage.extractions import CURRENT_READER, save_extraction
-from storage.judged import load_judged
-from storage.reviews import Question, upsert_review
+from docrail.adapters.postgres.pool import transaction
+from docrail.dag.values.json_values import Json
+from docrail.invoices.assessment.confidence import assess
+from docrail.invoices.facts import Source
+from docrail.invoices.model import Candidate, FieldValue, InvoiceData, LineItem
+from docrail.services.documents.assessed import load_judged
+from docrail.services.documents.models import CURRENT_READER
+from docrail.services.documents.repository.readings import save_extraction
+from docrail.services.reviews.items import appearance_of
+from docrail.services.reviews.models import Question
+from docrail.services.reviews.repository.items import upsert_review
 from tests.api.customer import unique
 from tests.api.service import Service
 from tests.postgres import upload

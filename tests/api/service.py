@@ -14,20 +14,19 @@ from fastapi import FastAPI, Header
 from temporalio.client import WorkflowExecutionStatus
 from temporalio.common import WorkflowIDConflictPolicy
 
-from api.app import create_app
-from api.auth import current_principal
-from dag.values import Json
-from operations.app import App
-from operations.connection import connect, find_connection
-from operations.definitions import publish_shipped
-from operations.draining import working
-from operations.principal import DEFAULT_TENANT, Principal, Scope
-from operations.sla_schedule import background_id
-from settings import Settings
+from docrail.adapters.temporal.connection import connect, find_connection
+from docrail.adapters.temporal.draining import working
+from docrail.api.app import create_app
+from docrail.api.auth import current_principal
+from docrail.dag.values.json_values import Json
+from docrail.services.access.models import DEFAULT_TENANT, Principal, Scope
+from docrail.services.app import App
+from docrail.services.definitions.service import publish_shipped
+from docrail.services.maintenance.service import background_id
+from docrail.settings import Settings
+from docrail.worker import build_workers, open_tools
+from docrail.workflows.contract.names import BACKGROUND_TYPE, workflow_id
 from tests.stack import eventually
-from worker import build_workers, open_tools
-from workflows.background import BACKGROUND_TYPE
-from workflows.contract import workflow_id
 
 ALL_SCOPES = " ".join(Scope)
 HELLO = {"id": "hello", "steps": [{"id": "greet", "handler": "echo", "config": {"value": "hi"}}]}

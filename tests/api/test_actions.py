@@ -5,9 +5,9 @@ import uuid
 
 import pytest
 
-from dag.values import Json
-from operations.run_control import UNANSWERED
-from storage.operator_actions import record_action
+from docrail.dag.values.json_values import Json
+from docrail.services.runs.control import UNANSWERED
+from docrail.services.runs.repository import record_action
 from tests.api.service import SLOW, Service
 from tests.api.test_retries import failed, failing, retry
 from tests.stack import eventually

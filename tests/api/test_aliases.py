@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import httpx
 import pytest
 
-from dag.aliases import in_canary
-from dag.values import Json
+from docrail.dag.language.version_refs import in_canary
+from docrail.dag.values.json_values import Json
 from tests.api.service import HELLO, Service
 
 ABOUT_A_DOCUMENT = {"inputs": {"document_id": {"type": "string"}}}

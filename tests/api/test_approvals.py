@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from dag.values import Json
+from docrail.dag.values.json_values import Json
 from tests.api.customer import open_item
 from tests.api.service import Service
 from tests.api.test_reviews import ask, decide

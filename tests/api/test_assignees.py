@@ -1,8 +1,8 @@
 """`human.assignees`: a group that items are listed by, and that whoever started a run does not decide it."""
 
-from dag.values import Json
-from operations.documents import start_waiting_documents
-from storage.documents import insert_document
+from docrail.dag.values.json_values import Json
+from docrail.services.documents.repository.documents import insert_document
+from docrail.services.intake.service import start_waiting_documents
 from tests.api.customer import open_item, start, unique
 from tests.api.service import Service
 from tests.api.test_reviews import ask, decide

@@ -8,8 +8,8 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
-from activities.callbacks import CallbackKeys, Claim
-from dag.values import MAX_VALUE_BYTES, Json
+from docrail.dag.values.json_values import MAX_VALUE_BYTES, Json
+from docrail.services.callback_urls import CallbackKeys, Claim
 from tests.api.customer import KEY, asked, outgoing, post, start, token_of, unique, until_waiting
 from tests.api.service import Service, serve, settings_for, work
 from tests.loopback import Loopback, Reply, loopback

@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from dag.values import Json
-from invoices.model import Candidate, FieldValue, Source
+from docrail.dag.values.json_values import Json
+from docrail.invoices.facts import Source
+from docrail.invoices.model import Candidate, FieldValue
 from tests.api.reviewing import Reviewer, reading, reviewer, said, waiting
 from tests.api.service import Service
 

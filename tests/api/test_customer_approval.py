@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from dag.values import Json
+from docrail.dag.values.json_values import Json
 from tests.api.customer import asked, open_item, outgoing, post, start, unique, until_waiting, upload
 from tests.api.service import Service
 from tests.loopback import Loopback, loopback

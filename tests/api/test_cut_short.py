@@ -10,12 +10,13 @@ from contextlib import suppress
 import httpx
 import pytest
 
-from dag.values import Json
-from embedded.claims import claim_port
-from operations.connection import Connection
-from operations.documents import start_waiting_documents
-from operations.sla_schedule import apply_background_schedule, background_id
-from storage.documents import Document, insert_document, load_document
+from docrail.adapters.temporal.connection import Connection
+from docrail.dag.values.json_values import Json
+from docrail.embedded.claims import claim_port
+from docrail.services.documents.models import Document
+from docrail.services.documents.repository.documents import insert_document, load_document
+from docrail.services.intake.service import start_waiting_documents
+from docrail.services.maintenance.service import apply_background_schedule, background_id
 from tests.api.customer import unique
 from tests.api.service import Service
 from tests.postgres import new_document_id
@@ -88,7 +89,7 @@ async def upload_to_an_api_that_is_killed(service: Service, name: str, definitio
 async def test_documents_whose_run_cannot_begin_hold_up_nobody_elses(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("operations.documents.SWEEP_BATCH", 2)
+    monkeypatch.setattr("docrail.services.intake.service.SWEEP_BATCH", 2)
     definition: dict[str, Json] = {"id": unique("begins"), "steps": [{"id": "only", "handler": "noop"}]}
     assert (await service.http.post("/v1/definitions", json={"definition": definition})).status_code == 201
     stuck = [await cut_short(service, unique("gone")) for _ in range(3)]

@@ -7,7 +7,7 @@ import uuid
 import httpx
 import pytest
 
-from dag.values import Json
+from docrail.dag.values.json_values import Json
 from tests.api.service import Service
 from tests.loopback import Reply, loopback, reply_json
 from tests.stack import eventually

@@ -4,7 +4,7 @@ import uuid
 
 import httpx
 
-from dag.values import Json
+from docrail.dag.values.json_values import Json
 from tests.api.service import Service
 from tests.stack import eventually
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from dag.values import Json
+from docrail.dag.values.json_values import Json
+from docrail.workflows.contract.names import workflow_id
 from tests.api.service import Service
-from workflows.contract import workflow_id
 
 STEPS: list[Json] = [{"id": "greet", "handler": "echo", "config": {"value": "{{ inputs.name }}"}}]
 

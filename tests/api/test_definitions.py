@@ -3,7 +3,7 @@ import uuid
 import httpx
 import pytest
 
-from dag.values import Json
+from docrail.dag.values.json_values import Json
 from tests.api.service import HELLO
 
 FIVE_MISTAKES = """

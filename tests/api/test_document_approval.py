@@ -7,12 +7,12 @@ from typing import cast
 import pytest
 from temporalio.client import Client
 
-from dag.values import Json
-from operations import review_answers
-from operations.review_answers import answer_waiting_runs
-from storage.review_decisions import Decision, record_decision
-from storage.reviews import review_id_of
-from storage.step_reviews import step_review_id
+from docrail.dag.values.json_values import Json
+from docrail.services.reviews import run_answers as review_answers
+from docrail.services.reviews.models import Decision, review_id_of
+from docrail.services.reviews.repository.decisions import record_decision
+from docrail.services.reviews.repository.steps import step_review_id
+from docrail.services.reviews.run_answers import answer_waiting_runs
 from tests.api.customer import unique
 from tests.api.invoices import e_invoice
 from tests.api.reviewing import Reviewer, reviewer

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import httpx
 import pytest
 
-from dag.values import Json
+from docrail.dag.values.json_values import Json
 from tests.api.invoices import e_invoice
 from tests.api.service import Service
 

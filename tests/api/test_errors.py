@@ -1,8 +1,8 @@
 import httpx
 import pytest
 
-from api.kinds import KINDS
-from operations import errors
+from docrail.api.errors import KINDS
+from docrail.services import errors
 from tests.api.service import Service
 
 
@@ -63,7 +63,7 @@ async def test_a_bug_is_a_problem_without_its_insides(service: Service, monkeypa
     async def broken() -> None:
         raise RuntimeError(secret)
 
-    from api.parameters import app_of
+    from docrail.api.parameters import app_of
 
     monkeypatch.setitem(service.api.dependency_overrides, app_of, broken)
     response = await service.http.get("/v1/runs")

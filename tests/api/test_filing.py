@@ -5,11 +5,13 @@ from typing import Any
 import pytest
 from temporalio.testing import ActivityEnvironment
 
-from activities.filing import filing_activity
-from dag.values import Json
-from operations.definitions import SHIPPED
-from storage.lake import Lake
-from storage.reviews import review_id_of
+from docrail.activities.internal.filing import filing_activity
+from docrail.dag.values.json_values import Json
+from docrail.services.definitions.service import SHIPPED
+from docrail.services.lake.files import Lake
+from docrail.services.reviews.models import review_id_of
+from docrail.worker import open_tools
+from docrail.workflows.contract.names import FILE_REVIEWED
 from tests.api.customer import unique
 from tests.api.invoices import e_invoice
 from tests.api.reviewing import Reviewer, reviewer, waiting
@@ -17,8 +19,6 @@ from tests.api.service import Service, run_background_tasks
 from tests.api.test_corrections import correct
 from tests.stack import eventually
 from tests.storage.lakes import ask
-from worker import open_tools
-from workflows.background import FILE_REVIEWED
 
 
 @pytest.fixture
@@ -111,7 +111,7 @@ async def test_what_was_filed_but_not_noted_is_filed_again_as_the_same(service: 
 async def test_a_document_that_cannot_be_written_holds_up_no_other(
     service: Service, ann: Reviewer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("activities.filing.AT_ONCE", 1)
+    monkeypatch.setattr("docrail.activities.internal.filing.AT_ONCE", 1)
     items = sorted([await saved(service, ann, unique("R")) for _ in range(2)], key=lambda item: item["document_id"])
     first, second = items
     in_its_place = lake_of(service).of(ann.tenant).local_path(f"json/{first['document_id']}.v2.json")

@@ -11,11 +11,11 @@ import asyncpg
 import pytest
 from pydantic import SecretStr
 
-from dag.values import Json
-from embedded.fake_gemini import FakeGemini
-from embedded.gemini_scenarios import Chooser, parse_mix, parse_script
-from operations.connection import Connection
-from operations.rate_limits import apply_limits
+from docrail.adapters.temporal.connection import Connection
+from docrail.dag.values.json_values import Json
+from docrail.embedded.fake_gemini.scenarios import Chooser, parse_mix, parse_script
+from docrail.embedded.fake_gemini.server import FakeGemini
+from docrail.services.limits.service import apply_limits
 from tests.api.customer import SAMPLES
 from tests.api.service import Service, serve, settings_for, work
 from tests.gemini import KEY, gemini, most_within

@@ -4,7 +4,7 @@ import uuid
 
 import pytest
 
-from dag.values import Json
+from docrail.dag.values.json_values import Json
 from tests.api.service import Service
 from tests.api.test_retries import failed, failing, retry
 

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from invoices.labelled import Manifest
-from storage.blobs import BlobStore
-from storage.extractions import reading_version, save_extraction
-from storage.review_decisions import PASSED_BY
+from docrail.adapters.store.blobs import BlobStore
+from docrail.invoices.assessment.labelled import Manifest
+from docrail.services.documents.models import reading_version
+from docrail.services.documents.repository.readings import save_extraction
+from docrail.services.reviews.models import PASSED_BY
 from tests.api.reviewing import Reviewer, reading, reviewer, said, waiting
 from tests.api.service import Service
 from tests.api.test_corrections import correct

@@ -1,7 +1,7 @@
 import httpx
 import jsonschema
 
-from activities.registry import load_catalogue
+from docrail.activities.registry import load_catalogue
 
 
 async def test_every_handler_is_listed_by_name(http: httpx.AsyncClient) -> None:

@@ -4,7 +4,7 @@ import uuid
 
 import pytest
 
-from dag.values import Json
+from docrail.dag.values.json_values import Json
 from tests.api.service import Service
 from tests.api.test_dead_letters import letter_of
 from tests.api.test_dead_letters import start as started

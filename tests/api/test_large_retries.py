@@ -2,10 +2,10 @@
 
 import pytest
 
-from dag.pieces import MAX_TOLD_BYTES
-from dag.values import Json, size_of
-from operations.engine import MAX_REQUEST_BYTES, describe
-from operations.saved import saved_state
+from docrail.dag.engine.saved_state import MAX_TOLD_BYTES
+from docrail.dag.values.json_values import Json, size_of
+from docrail.services.engine import MAX_REQUEST_BYTES, describe
+from docrail.services.runs.saved import saved_state
 from tests.api.service import Service
 from tests.api.test_retries import failed, retry
 from tests.loopback import Loopback, Reply, loopback, reply_json

@@ -8,9 +8,9 @@ from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import Collector
 
-from activities.metrics import Metrics
-from api.document_metrics import DocumentMetrics
-from storage.document_counts import DocumentCount
+from docrail.api.metrics import DocumentMetrics
+from docrail.services.documents.models import DocumentCount
+from docrail.services.metrics import Metrics
 from tests.api.invoices import e_invoice
 from tests.api.service import Service, serve
 

@@ -7,8 +7,9 @@ from decimal import Decimal
 import httpx
 import pytest
 
-from invoices.prices import Cost, Tokens
-from storage.model_usage import Use, record_use
+from docrail.invoices.llm.prices import Cost, Tokens
+from docrail.services.usage.models import Use
+from docrail.services.usage.repository import record_use
 from tests.api.invoices import e_invoice
 from tests.api.service import Service
 

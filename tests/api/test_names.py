@@ -6,8 +6,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from api.auth import current_principal
-from dag.values import Json
+from docrail.api.auth import current_principal
+from docrail.dag.values.json_values import Json
 from tests.api.reviewing import reading, reviewer, waiting
 from tests.api.service import Service, serve, settings_for
 from tests.stack import Servers

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from fastapi.routing import APIRoute
 
-from api.app import FOR_STRANGERS, ROUTERS, create_app
-from api.descriptions import BY_MODEL, BY_NAME, described_things
-from settings import Settings
+from docrail.api.app import FOR_STRANGERS, ROUTERS, create_app
+from docrail.api.descriptions import BY_MODEL, BY_NAME, described_things
+from docrail.settings import Settings
 
 
 @pytest.fixture(scope="module")

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import httpx
 import pytest
 
-from embedded.postgres import PostgresServer, start_postgres
-from embedded.temporal import TemporalServer, start_temporal
-from operations.definitions import publish_shipped
-from operations.documents import start_waiting_documents
-from storage.migrate import migrate
+from docrail.adapters.postgres.migrate import migrate
+from docrail.embedded.postgres import PostgresServer, start_postgres
+from docrail.embedded.temporal import TemporalServer, start_temporal
+from docrail.services.definitions.service import publish_shipped
+from docrail.services.intake.service import start_waiting_documents
 from tests.api.service import HELLO, Service, serve, settings_for, work
 from tests.stack import eventually
 

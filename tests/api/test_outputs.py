@@ -9,8 +9,8 @@ from collections.abc import AsyncIterator
 import httpx
 import pytest
 
-from dag.stored import part_of
-from dag.values import Json
+from docrail.dag.values.json_values import Json
+from docrail.dag.values.stored import part_of
 from tests.api.service import Service
 from tests.cli.process import docrail
 from tests.stack import eventually

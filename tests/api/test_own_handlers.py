@@ -7,8 +7,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from dag.values import Json
-from settings import Settings
+from docrail.dag.values.json_values import Json
+from docrail.settings import Settings
 from tests.activities.asking import SAMPLE
 from tests.api.service import Service, is_ready, serve, settings_for, work
 from tests.stack import Servers, eventually

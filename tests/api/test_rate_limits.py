@@ -16,16 +16,16 @@ from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.worker import Worker
 
-from activities.execute import activity_for
-from activities.tools import Tools
-from dag.values import Json
+from docrail.activities.wrapper import activity_for
+from docrail.adapters.temporal.draining import working
+from docrail.dag.values.json_values import Json
 from docrail.handlers import Handler, StepCall
-from operations.draining import working
+from docrail.services.tools import Tools
+from docrail.worker import assemble_tag_worker, assemble_worker
+from docrail.workflows.contract.names import tag_queue
+from docrail.workflows.run import Run
 from tests.api.service import Service, serve, settings_for
 from tests.stack import Servers, eventually
-from worker import assemble_tag_worker, assemble_worker
-from workflows.contract import tag_queue
-from workflows.run import Run
 
 TAG = "gemini_api"
 FLOOD, FEW = 30, 5

@@ -1,7 +1,7 @@
 import httpx
 import pytest
 
-from invoices.model import FieldValue
+from docrail.invoices.model import FieldValue
 from tests.api.customer import unique
 from tests.api.invoices import e_invoice
 from tests.api.reviewing import Reviewer, reading, reviewer, said, waiting

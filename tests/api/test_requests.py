@@ -8,8 +8,8 @@ import pytest
 from fastapi.routing import APIRoute
 from pydantic import ValidationError, create_model
 
-from dag.values import Json
-from operations.errors import LONGEST_ID
+from docrail.dag.values.json_values import Json
+from docrail.services.errors import LONGEST_ID
 from tests.api.service import HELLO
 from tests.api.test_routes import GUARDED, TAKES_BODY
 

@@ -7,7 +7,7 @@ from functools import partial
 import httpx
 import pytest
 
-from dag.values import Json
+from docrail.dag.values.json_values import Json
 from tests.api.invoices import e_invoice
 from tests.api.service import SLOW, Service
 from tests.stack import eventually

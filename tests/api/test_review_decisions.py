@@ -6,11 +6,13 @@ from decimal import Decimal
 
 import pytest
 
-from dag.values import Json
-from invoices.model import FieldValue, InvoiceData, Source
-from invoices.reviewing import shown_digest
-from storage.extractions import reading_version, save_extraction
-from storage.judged import load_judged
+from docrail.dag.values.json_values import Json
+from docrail.invoices.assessment.review_summary import shown_digest
+from docrail.invoices.facts import Source
+from docrail.invoices.model import FieldValue, InvoiceData
+from docrail.services.documents.assessed import load_judged
+from docrail.services.documents.models import reading_version
+from docrail.services.documents.repository.readings import save_extraction
 from tests.api.reviewing import IBAN, OTHER_IBAN, Reviewer, reading, reviewer, said, waiting
 from tests.api.service import Service
 from tests.vendors import load_vendor

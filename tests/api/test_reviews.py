@@ -4,13 +4,13 @@ import datetime as dt
 import httpx
 import pytest
 
-from dag.values import Json
-from operations.errors import InvalidInput
-from operations.page_tokens import after_of
-from operations.principal import Principal, Scope
-from operations.reviews import list_reviews
-from storage.review_lists import ReviewFilter, Sort
-from storage.reviews import Appearance, Question, upsert_review
+from docrail.dag.values.json_values import Json
+from docrail.services.access.models import Principal, Scope
+from docrail.services.errors import InvalidInput
+from docrail.services.paging import after_of
+from docrail.services.reviews.models import Appearance, Question, ReviewFilter, Sort
+from docrail.services.reviews.repository.items import upsert_review
+from docrail.services.reviews.service import list_reviews
 from tests.api.customer import open_item, start, unique
 from tests.api.service import Service
 from tests.postgres import upload

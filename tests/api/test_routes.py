@@ -4,11 +4,11 @@ import httpx
 import pytest
 from fastapi.routing import APIRoute, iter_route_contexts
 
-from api.app import create_app
-from api.auth import Requirement
-from api.limits import MAX_JSON_BYTES
-from operations.principal import Scope
-from settings import Settings
+from docrail.api.app import create_app
+from docrail.api.auth import Requirement
+from docrail.api.body_limit import MAX_JSON_BYTES
+from docrail.services.access.models import Scope
+from docrail.settings import Settings
 from tests.api.service import Service
 
 OPEN_TO_ALL = {"/healthz", "/readyz", "/metrics", "/v1/callbacks/{token}"}

@@ -5,9 +5,9 @@ import uuid
 import httpx
 import pytest
 
-from dag.aliases import in_canary
-from dag.values import Json
-from operations.documents import start_waiting_documents
+from docrail.dag.language.version_refs import in_canary
+from docrail.dag.values.json_values import Json
+from docrail.services.intake.service import start_waiting_documents
 from tests.api.service import Service
 
 PROCESS = {

@@ -3,7 +3,7 @@
 import uuid
 from pathlib import Path
 
-from dag.values import Json
+from docrail.dag.values.json_values import Json
 from tests.api.service import Service, serve, work
 from tests.stack import eventually
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from dag.values import Json
-from operations.connection import Connection
-from operations.maintenance import run_maintenance
-from storage.lake import Lake
+from docrail.adapters.temporal.connection import Connection
+from docrail.dag.values.json_values import Json
+from docrail.services.lake.files import Lake
+from docrail.services.maintenance.service import run_maintenance
 from tests.api.invoices import e_invoice
 from tests.api.service import Service, is_ready, serve_with_worker, settings_for
 from tests.api.test_documents import upload

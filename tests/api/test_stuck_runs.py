@@ -6,12 +6,12 @@ import httpx
 import pytest
 from temporalio.common import SearchAttributePair, TypedSearchAttributes
 
-from dag.plan import SEMANTICS
-from dag.values import MAX_VALUE_BYTES
-from operations.engine import MAX_REQUEST_BYTES
+from docrail.dag.engine.plan import SEMANTICS
+from docrail.dag.values.json_values import MAX_VALUE_BYTES
+from docrail.services.engine import MAX_REQUEST_BYTES
+from docrail.workflows.contract.names import DEFINITION, TENANT, WORKFLOW_TYPE, RunRequest, workflow_id
 from tests.api.service import HELLO, SLOW, Service
 from tests.stack import eventually
-from workflows.contract import DEFINITION, TENANT, WORKFLOW_TYPE, RunRequest, workflow_id
 
 MEMO = {"definition": "broken", "version": 1, "digest": "d"}
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from operations.definitions import publish_shipped
+from docrail.services.definitions.service import publish_shipped
 from tests.api.service import HELLO, serve, settings_for
 from tests.stack import Servers, eventually
 from tests.tls_front import TlsFront, tls_front

@@ -11,10 +11,10 @@ from google.protobuf.duration_pb2 import Duration
 from temporalio.api.workflowservice.v1 import RegisterNamespaceRequest
 from temporalio.client import Client
 
-from operations.connection import Connection
-from operations.definitions import publish_shipped
-from operations.documents import start_waiting_documents
-from operations.namespace import prepare_namespace
+from docrail.adapters.temporal.connection import Connection
+from docrail.services.definitions.service import publish_shipped
+from docrail.services.fleet.namespace import prepare_namespace
+from docrail.services.intake.service import start_waiting_documents
 from tests.api.service import HELLO, Service, serve, settings_for
 from tests.postgres import migrated_database
 from tests.stack import Servers

@@ -12,12 +12,12 @@ import pytest
 from temporalio.api.enums.v1 import TaskQueueType
 from temporalio.client import Client
 
-from dag.values import Json
-from embedded.stack import Stack, StackOptions, run_stack
-from operations.health import describe_queue
-from storage.files import LEFTOVER_SECONDS
-from storage.lake import Lake
-from storage.querying import open_lake
+from docrail.adapters.store.files import LEFTOVER_SECONDS
+from docrail.dag.values.json_values import Json
+from docrail.embedded.stack import Stack, StackOptions, run_stack
+from docrail.services.fleet.health import describe_queue
+from docrail.services.lake.files import Lake
+from docrail.services.lake.query import open_lake
 from tests.activities.ubl import ubl_invoice
 from tests.stack import eventually
 

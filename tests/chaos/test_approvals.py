@@ -8,7 +8,7 @@ from contextlib import suppress
 import httpx
 import pytest
 
-from dag.values import Json
+from docrail.dag.values.json_values import Json
 from tests.chaos.conftest import PATIENCE_SECONDS, Rig
 from tests.chaos.test_decisions import value
 from tests.stack import eventually

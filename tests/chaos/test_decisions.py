@@ -9,7 +9,7 @@ import asyncpg
 import httpx
 import pytest
 
-from dag.values import Json
+from docrail.dag.values.json_values import Json
 from tests.activities.ubl import ubl_invoice
 from tests.chaos.conftest import PATIENCE_SECONDS, Rig
 from tests.stack import eventually

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from dag.values import Json
+from docrail.dag.values.json_values import Json
+from docrail.worker import ACTIVITY_SLOTS
+from docrail.workflows.contract.names import workflow_id
 from tests.chaos.conftest import Rig, upload_all
 from tests.stack import eventually
-from worker import ACTIVITY_SLOTS
-from workflows.contract import workflow_id
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 

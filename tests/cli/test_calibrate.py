@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from dag.values import Json
-from invoices.calibration import Calibration, Observation
-from operations.principal import DEFAULT_TENANT
-from storage.audit import list_events
-from storage.calibrations import load_calibration, save_outcomes
-from storage.db import open_pool
+from docrail.adapters.postgres.pool import open_pool
+from docrail.dag.values.json_values import Json
+from docrail.invoices.assessment.calibration import Calibration, Observation
+from docrail.services.access.models import DEFAULT_TENANT
+from docrail.services.audit.repository import list_events
+from docrail.services.documents.repository.calibrations import load_calibration, save_outcomes
 from tests.cli.process import Ended, docrail
 from tests.postgres import migrated_database
 from tests.stack import Servers

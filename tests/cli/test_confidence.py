@@ -2,9 +2,9 @@
 
 from decimal import Decimal
 
-from cli.confidence import explanation_of
-from invoices.confidence import assess
-from invoices.model import InvoiceData
+from docrail.cli.confidence import explanation_of
+from docrail.invoices.assessment.confidence import assess
+from docrail.invoices.model import InvoiceData
 from tests.cli.process import docrail
 from tests.invoices.judged import TODAY, sound
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from cli.demo import Shown, print_samples
-from dag.values import Json
+from docrail.cli.demo import Shown, print_samples
+from docrail.dag.values.json_values import Json
 from tests.cli.process import Ended, docrail, running
 
 pytestmark = pytest.mark.server

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from dag.values import Json
+from docrail.dag.values.json_values import Json
 from tests.api.service import Service, serve_with_worker, settings_for
 from tests.cli.process import Ended, docrail
 from tests.loopback import loopback, reply_json

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from activities.registry import load_catalogue
+from docrail.activities.registry import load_catalogue
 from tests.activities.test_discovery import GOOD
 from tests.cli.process import docrail
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from cli.inputs import parse_inputs
-from dag.definition import Definition
-from dag.values import Json
+from docrail.cli.inputs import parse_inputs
+from docrail.dag.language.definition import Definition
+from docrail.dag.values.json_values import Json
 
 TYPES = ("string", "integer", "number", "boolean", "object", "array")
 DEFINITION = Definition.model_validate(

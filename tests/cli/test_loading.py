@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.main import NOUNS, SHORTCUTS, assemble
+from docrail.cli.main import NOUNS, SHORTCUTS, assemble
 
 ROOT = Path(__file__).parents[2]
 SERVERS = {"duckdb", "embedded", "fastapi", "httpx", "prometheus_client", "rich", "temporalio", "uvicorn"}
@@ -30,7 +30,7 @@ def loaded_by(*arguments: str) -> set[str]:
 def test_help_loads_no_command_and_nothing_that_a_command_needs(arguments: tuple[str, ...]) -> None:
     loaded = loaded_by(*arguments)
     assert {"asyncio", "asyncpg", "storage", *SERVERS, *READERS} & loaded == set()
-    assert {name for name in loaded if name.startswith("cli.")} == {"cli.main"}
+    assert {name for name in loaded if name.startswith("cli.")} == {"docrail.cli.main"}
 
 
 def test_validating_loads_no_server_client_and_no_reader() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dag.definition import Definition
+from docrail.dag.language.definition import Definition
 from tests.cli.process import Ended, docrail
 
 DEFINITION = Path(__file__).parents[2] / "definitions" / "invoice.yaml"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from embedded.stack import Stack, StackOptions, run_stack
+from docrail.embedded.stack import Stack, StackOptions, run_stack
 from tests.cli.process import Ended, docrail
 
 pytestmark = pytest.mark.server

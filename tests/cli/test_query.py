@@ -9,9 +9,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from storage.compaction import compact
-from storage.lake import Lake
-from storage.querying import open_lake
+from docrail.services.lake.compaction import compact
+from docrail.services.lake.files import Lake
+from docrail.services.lake.query import open_lake
 from tests.cli.process import Ended, docrail
 from tests.storage.lakes import NOW, of_month, save
 

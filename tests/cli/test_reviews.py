@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 import pytest
 import typer
 
-from cli.answer import parse_answer
-from dag.values import Json
+from docrail.cli.answer import parse_answer
+from docrail.dag.values.json_values import Json
 from tests.api.customer import open_item, start, unique, until_waiting
 from tests.api.invoices import e_invoice
 from tests.api.reviewing import OTHER_IBAN, reviewer

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from temporalio.client import Client
 
-from dag.values import Json
-from embedded.stack import Stack, StackOptions, run_stack
+from docrail.dag.values.json_values import Json
+from docrail.embedded.stack import Stack, StackOptions, run_stack
 from tests.activities.ubl import ubl_invoice
 from tests.cli.process import Ended, docrail, running
 from tests.stack import eventually

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from cli.run_report import print_report, progress_lines
+from docrail.cli.run_report import print_report, progress_lines
 
 STEP: dict[str, Any] = {
     "status": "completed",

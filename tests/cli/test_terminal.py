@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from cli.tables import ID, NUMBER, STATUS, TEXT, print_table
-from cli.terminal import coloured, folded
+from docrail.cli.tables import ID, NUMBER, STATUS, TEXT, print_table
+from docrail.cli.terminal import coloured, folded
 
 HEADINGS = {"run": ID, "status": STATUS, "empty": ID, "message": TEXT, "attempts": NUMBER}
 RUN = "invoice.doc_0f9c6c4b3a2d4e5f8a7b6c5d4e"

@@ -5,8 +5,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, computed_field
 
-from dag.problems import Problem
-from operations.source import check_definition
+from docrail.dag.validation.validate import check_definition
+from docrail.dag.values.problems import Problem
 
 
 class Ref(BaseModel):

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from dag.definition import Definition, Dispatch, Limits, OnFailure, Step, TriggerRule
-from dag.kinds import WaitFor
-from dag.values import Json
+from docrail.dag.language.definition import Definition, Dispatch, Limits, OnFailure, Step, TriggerRule
+from docrail.dag.language.step_kinds import WaitFor
+from docrail.dag.values.json_values import Json
 from tests.dag.specification import BREAKS, BY_NUMBER, DURATIONS, READS_ITEM, reads, watches, work_name
 
 LAW = settings(derandomize=True, deadline=None, max_examples=3 * settings().max_examples, database=None)

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
-from dag.definition import Definition, OnFailure
-from dag.messages import (
+from docrail.dag.engine.events import (
     WHOLE_STEP,
     AbortRequested,
     Answered,
@@ -27,9 +26,8 @@ from dag.messages import (
     StepFailed,
     TimedOut,
 )
-from dag.rewind import begin
-from dag.scheduler import advance
-from dag.state import (
+from docrail.dag.engine.saved_state import begin
+from docrail.dag.engine.state import (
     Answer,
     Counters,
     FanState,
@@ -37,12 +35,14 @@ from dag.state import (
     RunState,
     StepError,
     StepState,
-    StepStatus,
     Traffic,
     Transfers,
     Turn,
 )
-from dag.values import Json
+from docrail.dag.engine.transitions import advance
+from docrail.dag.language.definition import Definition, OnFailure
+from docrail.dag.language.statuses import StepStatus
+from docrail.dag.values.json_values import Json
 from tests.dag.specification import Fate, specify, work_name
 from tests.dag.watch import Ledger, Watch, counters, is_timer
 

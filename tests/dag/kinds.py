@@ -1,9 +1,9 @@
 """Short ways to write steps of every kind, and to say what becomes of them."""
 
-from dag.definition import Step
-from dag.messages import WHOLE_STEP, Answered, Event, Item, Part, Start, StepCompleted, StepFailed
-from dag.state import Answer, StepError, StepState
-from dag.values import Json
+from docrail.dag.engine.events import WHOLE_STEP, Answered, Event, Item, Part, Start, StepCompleted, StepFailed
+from docrail.dag.engine.state import Answer, StepError, StepState
+from docrail.dag.language.definition import Step
+from docrail.dag.values.json_values import Json
 from tests.dag.definitions import definition, step
 from tests.dag.watch import name_of
 from tests.dag.world import World

@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from dag.definition import Definition, Step, TriggerRule
-from dag.kinds import ForEach, Human, Then, Wait, WaitFor
-from dag.state import RunStatus, SkipReason, StepStatus
-from dag.values import Json
+from docrail.dag.language.definition import Definition, Step, TriggerRule
+from docrail.dag.language.statuses import RunStatus, SkipReason, StepStatus
+from docrail.dag.language.step_kinds import ForEach, Human, Then, Wait, WaitFor
+from docrail.dag.values.json_values import Json
 
 BREAKS = {"value": "{{ inputs.missing }}"}
 """A config that cannot be resolved."""

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dag.aliases import (
+from docrail.dag.language.version_refs import (
     CANARY,
     MAX_VERSION,
     STABLE,

@@ -6,12 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dag.assignees import agreement, approvals_of, barred, decide, missing_of, refusal
-from dag.definition import Step
-from dag.kinds import Human
-from dag.messages import AbortRequested, Cancel, Event, RecordDecision, Start, TimedOut
-from dag.state import Answer, Decision, RunStatus, StepStatus
-from dag.values import Json
+from docrail.dag.engine.approvals import agreement, approvals_of, barred, decide, missing_of, refusal
+from docrail.dag.engine.events import AbortRequested, Cancel, Event, RecordDecision, Start, TimedOut
+from docrail.dag.engine.state import Answer, Decision
+from docrail.dag.language.definition import Step
+from docrail.dag.language.statuses import RunStatus, StepStatus
+from docrail.dag.language.step_kinds import Human
+from docrail.dag.values.json_values import Json
 from tests.dag.definitions import step
 from tests.dag.kinds import answer, begun, done
 

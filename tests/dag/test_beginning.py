@@ -2,15 +2,15 @@
 
 import pytest
 
-from activities.registry import load_catalogue
-from dag.definition import Definition, to_json
-from dag.plan import compile_plan
-from dag.rewind import begin
-from dag.scope import RunScope
-from dag.state import StepStatus
-from dag.templates import PATH_KEY
-from dag.validate import validate
-from dag.values import Json
+from docrail.activities.registry import load_catalogue
+from docrail.dag.engine.plan import compile_plan
+from docrail.dag.engine.saved_state import begin
+from docrail.dag.engine.scope import RunScope
+from docrail.dag.language.definition import Definition, to_json
+from docrail.dag.language.expressions.templates import PATH_KEY
+from docrail.dag.language.statuses import StepStatus
+from docrail.dag.validation.validate import validate
+from docrail.dag.values.json_values import Json
 
 INPUTS: Json = {"amount": {"type": "number", "required": True}, "note": {"type": "string"}}
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from dag.problems import Problem
-from operations.source import check_definition
+from docrail.dag.validation.validate import check_definition
+from docrail.dag.values.problems import Problem
 from tests.dag.catalogue import CATALOGUE
 
 BROKEN = Path(__file__).parent / "broken"

@@ -2,9 +2,7 @@
 
 import pytest
 
-from dag.definition import Definition, to_json
-from dag.explain import explain_run
-from dag.messages import (
+from docrail.dag.engine.events import (
     Command,
     Item,
     Resolution,
@@ -16,12 +14,16 @@ from dag.messages import (
     StepFailed,
     Undo,
 )
-from dag.plan import Plan, compile_plan
-from dag.report import report_of
-from dag.rewind import begin, load, rewind, save
-from dag.scheduler import advance
-from dag.state import RunState, StepError, StepStatus
-from dag.values import MAX_VALUE_BYTES, Json
+from docrail.dag.engine.plan import Plan, compile_plan
+from docrail.dag.engine.retry import rewind
+from docrail.dag.engine.saved_state import begin, load, save
+from docrail.dag.engine.state import RunState, StepError
+from docrail.dag.engine.transitions import advance
+from docrail.dag.explain.explain import explain_run
+from docrail.dag.explain.report import report_of
+from docrail.dag.language.definition import Definition, to_json
+from docrail.dag.language.statuses import StepStatus
+from docrail.dag.values.json_values import MAX_VALUE_BYTES, Json
 from tests.dag.catalogue import EXTRACT, told
 
 CACHE: dict[str, Json] = {"ttl_seconds": 60}

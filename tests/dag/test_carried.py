@@ -1,9 +1,14 @@
 """What a run may carry: it fails itself, with a reason, before Temporal would end it without one."""
 
-from dag.definition import Definition
-from dag.dispatch import MAX_BEGUN_BYTES, MAX_CARRIED_BYTES
-from dag.history import EVENTS_OF_AN_END, MAX_HISTORY_BYTES, MAX_HISTORY_EVENTS, overlong
-from dag.messages import (
+from docrail.dag.engine.dispatch import (
+    EVENTS_OF_AN_END,
+    MAX_BEGUN_BYTES,
+    MAX_CARRIED_BYTES,
+    MAX_HISTORY_BYTES,
+    MAX_HISTORY_EVENTS,
+    overlong,
+)
+from docrail.dag.engine.events import (
     Answered,
     Cancel,
     Command,
@@ -18,12 +23,15 @@ from dag.messages import (
     StepFailed,
     WentOn,
 )
-from dag.plan import Plan, compile_plan
-from dag.report import RunReport, report_of
-from dag.rewind import begin, load, rewind, save
-from dag.scheduler import advance
-from dag.state import Answer, RunState, RunStatus, StepError
-from dag.values import Json
+from docrail.dag.engine.plan import Plan, compile_plan
+from docrail.dag.engine.retry import rewind
+from docrail.dag.engine.saved_state import begin, load, save
+from docrail.dag.engine.state import Answer, RunState, StepError
+from docrail.dag.engine.transitions import advance
+from docrail.dag.explain.report import RunReport, report_of
+from docrail.dag.language.definition import Definition
+from docrail.dag.language.statuses import RunStatus
+from docrail.dag.values.json_values import Json
 
 LARGE = {"value": "x" * 250_000}
 

@@ -7,11 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dag.chunk import MAX_ENDS_BYTES, ChunkRun, with_short_errors
-from dag.chunks import CHUNK_ITEMS, MAX_CHUNK_BYTES
-from dag.definition import Step
-from dag.fan import LANES, MAX_ITEMS, MAX_STORED_BYTES
-from dag.messages import (
+from docrail.dag.engine.events import (
     AbortRequested,
     Cancel,
     Chunk,
@@ -36,13 +32,18 @@ from dag.messages import (
     Store,
     Stored,
 )
-from dag.plan import compile_plan
-from dag.report import report_of
-from dag.rewind import begin
-from dag.scheduler import advance
-from dag.state import ItemEnd, RunStatus, StepError, StepState, StepStatus
-from dag.stored import part_of
-from dag.values import LONGEST_MESSAGE, Json, size_of
+from docrail.dag.engine.map_chunk import MAX_ENDS_BYTES, ChunkRun, with_short_errors
+from docrail.dag.engine.map_items import LANES, MAX_CHUNK_BYTES, MAX_STORED_BYTES
+from docrail.dag.engine.plan import compile_plan
+from docrail.dag.engine.saved_state import begin
+from docrail.dag.engine.state import ItemEnd, StepError, StepState
+from docrail.dag.engine.transitions import advance
+from docrail.dag.explain.report import report_of
+from docrail.dag.language.definition import Step
+from docrail.dag.language.limits import CHUNK_ITEMS, MAX_ITEMS
+from docrail.dag.language.statuses import RunStatus, StepStatus
+from docrail.dag.values.json_values import LONGEST_MESSAGE, Json, size_of
+from docrail.dag.values.stored import part_of
 from tests.dag.definitions import definition, step
 from tests.dag.kinds import BROKEN, mapped
 from tests.dag.test_counters import assert_rebuilt

@@ -5,10 +5,10 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dag.messages import AbortRequested, CancelRequested, Event, PauseRequested, ResumeRequested
-from dag.plan import Plan
-from dag.rewind import rebuild
-from dag.state import Counters, RunState
+from docrail.dag.engine.counters import rebuild
+from docrail.dag.engine.events import AbortRequested, CancelRequested, Event, PauseRequested, ResumeRequested
+from docrail.dag.engine.plan import Plan
+from docrail.dag.engine.state import Counters, RunState
 from tests.dag.definitions import LAW, Case, cases, picks
 from tests.dag.world import Picker, World
 

@@ -4,9 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dag.definition import Definition
-from dag.explain import explain_run
-from dag.messages import (
+from docrail.dag.engine.events import (
     AbortRequested,
     DeadlinePassed,
     PauseRequested,
@@ -15,12 +13,16 @@ from dag.messages import (
     StepCompleted,
     StepFailed,
 )
-from dag.plan import Plan, compile_plan
-from dag.report import RunReport, markdown, report_of
-from dag.rewind import begin, load, rewind, save
-from dag.scheduler import advance
-from dag.state import RunState, RunStatus, StepError
-from dag.values import Json
+from docrail.dag.engine.plan import Plan, compile_plan
+from docrail.dag.engine.retry import rewind
+from docrail.dag.engine.saved_state import begin, load, save
+from docrail.dag.engine.state import RunState, StepError
+from docrail.dag.engine.transitions import advance
+from docrail.dag.explain.explain import explain_run
+from docrail.dag.explain.report import RunReport, markdown, report_of
+from docrail.dag.language.definition import Definition
+from docrail.dag.language.statuses import RunStatus
+from docrail.dag.values.json_values import Json
 from tests.dag.catalogue import EXTRACT, told
 from tests.dag.definitions import Case, cases
 from tests.dag.world import Picker, World

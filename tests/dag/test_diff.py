@@ -5,8 +5,8 @@ import copy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dag.diff import Change, ChangeKind, DefinitionDiff, StepDiff, diff
-from dag.values import Json, digest
+from docrail.dag.language.difference import Change, ChangeKind, DefinitionDiff, StepDiff, diff
+from docrail.dag.values.json_values import Json, digest
 
 OLD: dict[str, Json] = {
     "dsl": 1,

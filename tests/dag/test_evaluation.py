@@ -10,12 +10,12 @@ from jinja2 import nodes, pass_context
 from jinja2.runtime import Context
 from jinja2.visitor import NodeTransformer
 
-from dag.evaluation import code_of
-from dag.expressions import FAULTS, plain
-from dag.language import check_tree, parse
-from dag.sandbox import WORK, Environment, compare
-from dag.values import Json
-from dag.work import ExpressionError, Work
+from docrail.dag.language.expressions.environment import WORK, Environment, compare
+from docrail.dag.language.expressions.evaluation import code_of
+from docrail.dag.language.expressions.expression import FAULTS, plain
+from docrail.dag.language.expressions.grammar import check_tree, parse
+from docrail.dag.values.cost import ExpressionError, Work
+from docrail.dag.values.json_values import Json
 from tests.dag.definitions import LAW
 from tests.dag.values import json_values
 

@@ -5,11 +5,7 @@ from dataclasses import dataclass, field
 import pytest
 from pydantic_core import to_json
 
-from dag.definition import Definition
-from dag.explain import MAX_PAGE_BYTES, explain_run, facts_of_run, in_words
-from dag.explain_conditions import MOST_CHARACTERS, brief
-from dag.explanation import HoldKind, RunExplanation, StepExplanation, Verdict
-from dag.messages import (
+from docrail.dag.engine.events import (
     AbortRequested,
     Answered,
     Event,
@@ -23,11 +19,16 @@ from dag.messages import (
     StepFailed,
     TimedOut,
 )
-from dag.plan import Plan, compile_plan
-from dag.rewind import begin
-from dag.scheduler import advance
-from dag.state import Answer, RunState, RunStatus, StepError, StepStatus
-from dag.values import Json
+from docrail.dag.engine.plan import Plan, compile_plan
+from docrail.dag.engine.saved_state import begin
+from docrail.dag.engine.state import Answer, RunState, StepError
+from docrail.dag.engine.transitions import advance
+from docrail.dag.explain.conditions import MOST_CHARACTERS, brief
+from docrail.dag.explain.explain import MAX_PAGE_BYTES, explain_run, facts_of_run, in_words
+from docrail.dag.explain.facts import HoldKind, RunExplanation, StepExplanation, Verdict
+from docrail.dag.language.definition import Definition
+from docrail.dag.language.statuses import RunStatus, StepStatus
+from docrail.dag.values.json_values import Json
 from tests.dag.kinds import part_at
 
 BROKEN = StepError("ConnectionError", "no network")

@@ -2,11 +2,11 @@
 
 from hypothesis import given
 
-from dag.explain import explain_run
-from dag.explanation import RunExplanation, StepExplanation, Verdict
-from dag.kinds import StepKind
-from dag.state import SkipReason, StepStatus
-from dag.trigger_rules import RULES, Outcomes
+from docrail.dag.engine.eligibility import RULES, Outcomes
+from docrail.dag.explain.explain import explain_run
+from docrail.dag.explain.facts import RunExplanation, StepExplanation, Verdict
+from docrail.dag.language.statuses import SkipReason, StepStatus
+from docrail.dag.language.step_kinds import StepKind
 from tests.dag.definitions import LAW, Case, cases, picks
 from tests.dag.world import Picker, World
 

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dag.expressions import MAX_LENGTH, compile_expression
-from dag.language import MAX_DEPTH
-from dag.misfits import NOTHING_IN_LIST
-from dag.sandbox import FILTERS
-from dag.values import MAX_INTEGER, Json
-from dag.work import ExpressionError
+from docrail.dag.language.expressions.environment import FILTERS
+from docrail.dag.language.expressions.expression import MAX_LENGTH, compile_expression
+from docrail.dag.language.expressions.expression_errors import NOTHING_IN_LIST
+from docrail.dag.language.expressions.grammar import MAX_DEPTH
+from docrail.dag.values.cost import ExpressionError
+from docrail.dag.values.json_values import MAX_INTEGER, Json
 from tests.dag.definitions import LAW
 from tests.dag.values import Known, evaluate, json_values
 

@@ -2,10 +2,18 @@
 
 import pytest
 
-from dag.fan import LEAST_INLINE_BYTES, MAX_ITEMS, MAX_KEY_CHARACTERS, MAX_LIST_BYTES, MAX_STORED_BYTES, inline_bytes
-from dag.state import LONGEST_TYPE, ItemEnd, RunStatus, StepError, StepStatus
-from dag.stored import Part
-from dag.values import LONGEST_MESSAGE, Json, fitted, size_of
+from docrail.dag.engine.map_items import (
+    LEAST_INLINE_BYTES,
+    MAX_KEY_CHARACTERS,
+    MAX_LIST_BYTES,
+    MAX_STORED_BYTES,
+    inline_bytes,
+)
+from docrail.dag.engine.state import ItemEnd, StepError
+from docrail.dag.language.limits import MAX_ITEMS
+from docrail.dag.language.statuses import LONGEST_TYPE, RunStatus, StepStatus
+from docrail.dag.values.json_values import LONGEST_MESSAGE, Json, fitted, size_of
+from docrail.dag.values.stored import Part
 from tests.dag.kinds import begun, error_of, mapped, told
 from tests.dag.test_chunks import Fleet
 

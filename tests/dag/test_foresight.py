@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dag.foresight import foretold
-from dag.plan import compile_plan
-from dag.retry import Edit, Fate, plan_retry
-from dag.rewind import save
-from dag.state import SkipReason, StepStatus
-from dag.values import Json
+from docrail.dag.engine.plan import compile_plan
+from docrail.dag.engine.retry import Edit, Fate, plan_retry
+from docrail.dag.engine.saved_state import save
+from docrail.dag.explain.retry_preview import foretold
+from docrail.dag.language.statuses import SkipReason, StepStatus
+from docrail.dag.values.json_values import Json
 from tests.dag.definitions import LAW, Case, cases, definition, picks, step
 from tests.dag.test_retry import SKIP, WHO, ended, gone_on, output, retried
 from tests.dag.world import Picker, World

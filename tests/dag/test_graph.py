@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dag.graph import ancestors, components, cycles
+from docrail.dag.values.graph import ancestors, components, cycles
 
 graphs = st.integers(1, 8).flatmap(
     lambda count: st.lists(st.lists(st.integers(0, count - 1), unique=True, max_size=4), min_size=count, max_size=count)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from dag.definition import Definition
-from dag.inputs import MisfitError, check_answer, complete_inputs
-from dag.values import MAX_VALUE_BYTES, Json
+from docrail.dag.language.definition import Definition
+from docrail.dag.language.inputs import MisfitError, check_answer, complete_inputs
+from docrail.dag.values.json_values import MAX_VALUE_BYTES, Json
 
 
 def definition(**inputs: Json) -> Definition:

@@ -4,16 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dag.definition import Definition
-from dag.fan import inline_bytes
-from dag.inputs import MisfitError
-from dag.messages import Item, Resolution, ResolutionKind, Resolved, Start, StartChunk, StepCompleted
-from dag.parking import resolution_problem, resolution_problems
-from dag.plan import compile_plan
-from dag.report import report_of
-from dag.retry import Edit, Fate
-from dag.state import RunStatus, StepStatus
-from dag.values import Json
+from docrail.dag.engine.events import Item, Resolution, ResolutionKind, Resolved, Start, StartChunk, StepCompleted
+from docrail.dag.engine.map_items import inline_bytes
+from docrail.dag.engine.park import resolution_problem, resolution_problems
+from docrail.dag.engine.plan import compile_plan
+from docrail.dag.engine.retry import Edit, Fate
+from docrail.dag.explain.report import report_of
+from docrail.dag.language.definition import Definition
+from docrail.dag.language.inputs import MisfitError
+from docrail.dag.language.statuses import RunStatus, StepStatus
+from docrail.dag.values.json_values import Json
 from tests.dag.definitions import definition, step
 from tests.dag.test_chunks import FAILED, fleet
 from tests.dag.test_retry import config, ended, fates, gone_on, retried

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from dag.formats import FORMATS
-from dag.json_schema import MOST_MISFITS, TooMuchWorkError, misfits
-from dag.patterns import PatternError, check_pattern, search, weight_of
-from dag.values import Json
+from docrail.dag.values.json_schema import MOST_MISFITS, TooMuchWorkError, misfits
+from docrail.dag.values.json_values import Json
+from docrail.dag.values.patterns import PatternError, check_pattern, search, weight_of
+from docrail.dag.values.schema_formats import FORMATS
 
 NAMES = st.sampled_from(["a", "b", "ab"])
 NUMBERS = st.integers(-3, 3) | st.sampled_from([1.0, 0.5, 2.5])

@@ -5,9 +5,10 @@ import json
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dag.messages import AbortRequested, Cancel, CancelRequested, PauseRequested, ResumeRequested
-from dag.rewind import load, rewind, save
-from dag.state import SETTLED, RunStatus, SkipReason, StepStatus
+from docrail.dag.engine.events import AbortRequested, Cancel, CancelRequested, PauseRequested, ResumeRequested
+from docrail.dag.engine.retry import rewind
+from docrail.dag.engine.saved_state import load, save
+from docrail.dag.language.statuses import SETTLED, RunStatus, SkipReason, StepStatus
 from tests.dag.definitions import LAW, Case, cases, picks
 from tests.dag.specification import ENDED, RAN, Fate, failed_items, specify
 from tests.dag.watch import items_of

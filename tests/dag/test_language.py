@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 from jinja2 import TemplateSyntaxError, nodes
 from jinja2.parser import Parser
 
-from dag.expressions import compile_expression
-from dag.language import parse
-from dag.sandbox import ENVIRONMENT
-from dag.work import ExpressionError
+from docrail.dag.language.expressions.environment import ENVIRONMENT
+from docrail.dag.language.expressions.expression import compile_expression
+from docrail.dag.language.expressions.grammar import parse
+from docrail.dag.values.cost import ExpressionError
 from tests.dag.definitions import LAW
 from tests.dag.values import evaluate
 

@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from dag.definition import Step, TriggerRule
+from docrail.dag.language.definition import Step, TriggerRule
 from tests.dag.definitions import definition, step
 from tests.dag.exploration import Exploration
 

@@ -6,8 +6,8 @@ from itertools import combinations_with_replacement, product
 
 import pytest
 
-from dag.definition import Step
-from dag.values import Json
+from docrail.dag.language.definition import Step
+from docrail.dag.values.json_values import Json
 from tests.dag.definitions import definition, step
 from tests.dag.exploration import Exploration
 from tests.dag.specification import READS_ITEM

@@ -2,8 +2,8 @@
 
 import pytest
 
-from dag.checks.nested import publishing_order
-from dag.definition import Definition
+from docrail.dag.language.definition import Definition
+from docrail.dag.validation.lint.nested import publishing_order
 
 
 def of(definition_id: str, *nested: str, version: int | None = None) -> Definition:

@@ -5,10 +5,10 @@ from random import Random
 
 import pytest
 
-from dag.definition import Definition, Limits
-from dag.kinds import StepKind
-from dag.picture import COLOURS, SHAPES, critical_path, layers, mermaid, most_at_once
-from dag.state import StepStatus
+from docrail.dag.language.definition import Definition, Limits
+from docrail.dag.language.picture import COLOURS, SHAPES, critical_path, layers, mermaid, most_at_once
+from docrail.dag.language.statuses import StepStatus
+from docrail.dag.language.step_kinds import StepKind
 
 
 def picture_of(depends_on: dict[str, list[str]], title: str = "") -> Definition:

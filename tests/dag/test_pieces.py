@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dag import pieces
-from dag.pieces import MAX_PIECE_BYTES, MAX_TOLD_BYTES, is_of, joined, split, standing_for, told_of
-from dag.values import Json, size_of
+from docrail.dag.engine import saved_state as pieces
+from docrail.dag.engine.saved_state import MAX_PIECE_BYTES, MAX_TOLD_BYTES, is_of, joined, split, standing_for, told_of
+from docrail.dag.values.json_values import Json, size_of
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=20),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dag.problems import Path, Places, Problem, path_text, render
+from docrail.dag.values.problems import Path, Places, Problem, path_text, render
 
 
 @pytest.mark.parametrize(

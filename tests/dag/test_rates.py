@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from dag.rates import DEFAULT_LIMITS, HIGHEST_RATE, parse_limits, parse_rate, rate_text
-from dag.values import Json
+from docrail.dag.language.rates import DEFAULT_LIMITS, HIGHEST_RATE, parse_limits, parse_rate, rate_text
+from docrail.dag.values.json_values import Json
 
 
 @pytest.mark.parametrize(

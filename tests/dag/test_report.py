@@ -3,11 +3,12 @@
 import pytest
 from pydantic_core import to_json
 
-from dag.checks.budget import MAX_BYTES
-from dag.definition import Definition, Limits
-from dag.messages import AbortRequested, RunStarted, StepCancelled, StepCompleted, StepFailed, Undo
-from dag.plan import Plan, compile_plan, plan_of
-from dag.report import (
+from docrail.dag.engine.events import AbortRequested, RunStarted, StepCancelled, StepCompleted, StepFailed, Undo
+from docrail.dag.engine.plan import Plan, compile_plan, plan_of
+from docrail.dag.engine.saved_state import begin
+from docrail.dag.engine.state import RunState, StepError, shown_status
+from docrail.dag.engine.transitions import advance
+from docrail.dag.explain.report import (
     MAX_INNER_BYTES,
     MAX_REPORT_BYTES,
     MOST_LINES,
@@ -17,10 +18,10 @@ from dag.report import (
     markdown,
     report_of,
 )
-from dag.rewind import begin
-from dag.scheduler import advance
-from dag.state import RunState, RunStatus, StepError, StepStatus, shown_status
-from dag.values import LONGEST_MESSAGE, Json
+from docrail.dag.language.definition import Definition, Limits
+from docrail.dag.language.statuses import RunStatus, StepStatus
+from docrail.dag.validation.rules.budget import MAX_BYTES
+from docrail.dag.values.json_values import LONGEST_MESSAGE, Json
 
 
 def begun(*steps: dict[str, Json], **more: Json) -> tuple[Plan, RunState]:

@@ -5,11 +5,8 @@ from dataclasses import replace
 import pytest
 from pydantic_core import to_json
 
-from dag.counts import ItemCounts
-from dag.definition import Definition
-from dag.explain import MOST_TOLD, explain_run
-from dag.fate import MAX_TURN_WORK
-from dag.messages import (
+from docrail.dag.engine.eligibility import MAX_TURN_WORK
+from docrail.dag.engine.events import (
     AbortRequested,
     Event,
     GoOn,
@@ -23,13 +20,17 @@ from dag.messages import (
     StepFailed,
     TimedOut,
 )
-from dag.plan import Plan, compile_plan
-from dag.report import MAX_INNER_BYTES, MAX_REPORT_BYTES, RunReport, for_outer, report_of
-from dag.rewind import begin, load, save
-from dag.scheduler import advance
-from dag.state import MOST_EARLIER, EarlierError, RunState, StepError, StepStatus
-from dag.stored import Found
-from dag.values import Json
+from docrail.dag.engine.map_items import ItemCounts
+from docrail.dag.engine.plan import Plan, compile_plan
+from docrail.dag.engine.saved_state import begin, load, save
+from docrail.dag.engine.state import MOST_EARLIER, EarlierError, RunState, StepError
+from docrail.dag.engine.transitions import advance
+from docrail.dag.explain.explain import MOST_TOLD, explain_run
+from docrail.dag.explain.report import MAX_INNER_BYTES, MAX_REPORT_BYTES, RunReport, for_outer, report_of
+from docrail.dag.language.definition import Definition
+from docrail.dag.language.statuses import StepStatus
+from docrail.dag.values.json_values import Json
+from docrail.dag.values.stored import Found
 
 BROKEN = StepError("ConnectionError", "no network")
 ROOT = "it has no parents, so it may begin with the run"

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dag.definition import Definition, Step
-from dag.messages import (
+from docrail.dag.engine.events import (
     Item,
     Record,
     ResolutionKind,
@@ -21,12 +20,14 @@ from dag.messages import (
     Stored,
     Undo,
 )
-from dag.plan import compile_plan
-from dag.retry import Edit, Fate, Retry, Who, edit_problems, plan_retry, renew_context
-from dag.rewind import begin, load, rewind, save
-from dag.scheduler import advance
-from dag.state import SETTLED, RunStatus, SkipReason, StepError, StepState, StepStatus
-from dag.values import Json, canonical
+from docrail.dag.engine.plan import compile_plan
+from docrail.dag.engine.retry import Edit, Fate, Retry, Who, edit_problems, plan_retry, renew_context, rewind
+from docrail.dag.engine.saved_state import begin, load, save
+from docrail.dag.engine.state import StepError, StepState
+from docrail.dag.engine.transitions import advance
+from docrail.dag.language.definition import Definition, Step
+from docrail.dag.language.statuses import SETTLED, RunStatus, SkipReason, StepStatus
+from docrail.dag.values.json_values import Json, canonical
 from tests.dag.definitions import LAW, Case, cases, definition, picks, step
 from tests.dag.specification import work_name
 from tests.dag.world import Picker, World

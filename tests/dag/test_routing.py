@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
-from dag.routing import MAX_RULES, Facts, Fault, Route, Rule, find_route, references_of, validate_routing
-from dag.values import Json
-from operations.source import read_source
+from docrail.dag.language.routing import MAX_RULES, Facts, Route, Rule, find_route
+from docrail.dag.language.source.source import read_source
+from docrail.dag.validation.routing import Fault, references_of, validate_routing
+from docrail.dag.values.json_values import Json
 
 PDF = Facts("acme", "application/pdf", 20_000, "email", "Invoice 4711.PDF")
 XML = Facts("acme", "application/xml", 900, "", "r.xml")

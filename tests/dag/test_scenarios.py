@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from dag.definition import Definition, Step
-from dag.messages import (
+from docrail.dag.engine.events import (
     AbortRequested,
     Cancel,
     CancelRequested,
@@ -19,12 +18,15 @@ from dag.messages import (
     StepCompleted,
     StepFailed,
 )
-from dag.misfits import nobody
-from dag.plan import compile_plan, plan_of
-from dag.report import markdown, report_of
-from dag.rewind import load, rewind, save
-from dag.state import RunStatus, SkipReason, StepError, StepStatus
-from dag.values import Json
+from docrail.dag.engine.plan import compile_plan, plan_of
+from docrail.dag.engine.retry import rewind
+from docrail.dag.engine.saved_state import load, save
+from docrail.dag.engine.state import StepError
+from docrail.dag.explain.report import markdown, report_of
+from docrail.dag.language.definition import Definition, Step
+from docrail.dag.language.expressions.expression_errors import nobody
+from docrail.dag.language.statuses import RunStatus, SkipReason, StepStatus
+from docrail.dag.values.json_values import Json
 from tests.dag.definitions import definition, step
 from tests.dag.specification import Fate
 from tests.dag.world import World

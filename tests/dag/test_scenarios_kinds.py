@@ -2,9 +2,7 @@
 
 import pytest
 
-from dag.dispatch import LONGEST_WAIT_SECONDS
-from dag.kinds import SHORTEST_SECONDS
-from dag.messages import (
+from docrail.dag.engine.events import (
     AbortRequested,
     Cancel,
     Event,
@@ -16,8 +14,11 @@ from dag.messages import (
     StepCancelled,
     TimedOut,
 )
-from dag.state import RunStatus, SkipReason, StepError, StepStatus
-from dag.values import Json
+from docrail.dag.engine.state import StepError
+from docrail.dag.language.limits import LONGEST_WAIT_SECONDS
+from docrail.dag.language.statuses import RunStatus, SkipReason, StepStatus
+from docrail.dag.language.step_kinds import SHORTEST_SECONDS
+from docrail.dag.values.json_values import Json
 from tests.dag.definitions import step
 from tests.dag.kinds import answer, begun, broke, done, error_of, started, statuses, timer, told, wait
 

@@ -4,11 +4,7 @@ import json
 
 import pytest
 
-from dag.chunks import CHUNK_ITEMS
-from dag.counts import ItemCounts, counts_of
-from dag.definition import Definition
-from dag.fan import MAX_ITEMS, MAX_STORED_BYTES
-from dag.messages import (
+from docrail.dag.engine.events import (
     AbortRequested,
     Cancel,
     Finish,
@@ -20,11 +16,16 @@ from dag.messages import (
     StepCancelled,
     TimedOut,
 )
-from dag.report import report_of
-from dag.rewind import load, rewind, save
-from dag.state import ItemState, RunStatus, SkipReason, StepError, StepStatus
-from dag.stored import MAX_INLINE_BYTES
-from dag.values import Json, size_of
+from docrail.dag.engine.map_items import MAX_STORED_BYTES, ItemCounts, counts_of
+from docrail.dag.engine.retry import rewind
+from docrail.dag.engine.saved_state import load, save
+from docrail.dag.engine.state import ItemState, StepError
+from docrail.dag.explain.report import report_of
+from docrail.dag.language.definition import Definition
+from docrail.dag.language.limits import CHUNK_ITEMS, MAX_ITEMS
+from docrail.dag.language.statuses import RunStatus, SkipReason, StepStatus
+from docrail.dag.values.json_values import Json, size_of
+from docrail.dag.values.stored import MAX_INLINE_BYTES
 from tests.dag.definitions import definition, step
 from tests.dag.kinds import answer, begun, broke, done, error_of, mapped, started, statuses, told, wait
 from tests.dag.world import World

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dag.messages import (
+from docrail.dag.engine.events import (
     WHOLE_STEP,
     AbortRequested,
     Answered,
@@ -24,9 +24,11 @@ from dag.messages import (
     StepFailed,
     TimedOut,
 )
-from dag.rewind import load, rewind, save
-from dag.state import SETTLED, Answer, RunState, RunStatus, SkipReason, StepError, StepState, StepStatus
-from dag.values import Json
+from docrail.dag.engine.retry import rewind
+from docrail.dag.engine.saved_state import load, save
+from docrail.dag.engine.state import Answer, RunState, StepError, StepState
+from docrail.dag.language.statuses import SETTLED, RunStatus, SkipReason, StepStatus
+from docrail.dag.values.json_values import Json
 from tests.dag.definitions import LAW, MOST_ITEMS, Case, cases, picks
 from tests.dag.specification import specify, work_name
 from tests.dag.watch import counters, is_timer, part_of

@@ -12,12 +12,12 @@ import yaml
 from jsonschema import Draft202012Validator
 from pydantic import BaseModel
 
-from activities.registry import load_catalogue
-from dag.definition import DEFAULTABLE, STEP_ALIASES, Definition, Step, to_json
-from dag.schema import TEXT_FORMS, definition_schema
-from dag.values import Json
-from operations.definitions import shipped_files
-from operations.source import check_definition
+from docrail.activities.registry import load_catalogue
+from docrail.dag.language.definition import DEFAULTABLE, STEP_ALIASES, Definition, Step, to_json
+from docrail.dag.validation.definition_schema import TEXT_FORMS, definition_schema
+from docrail.dag.validation.validate import check_definition
+from docrail.dag.values.json_values import Json
+from docrail.services.definitions.service import shipped_files
 from tests.docs_runner import ROOT, Block, blocks_of
 
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))

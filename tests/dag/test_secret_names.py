@@ -1,8 +1,8 @@
 """Which secrets a step may be given: those that stand in its definition, whatever a run's values say."""
 
-from dag.plan import compile_plan
-from dag.secret_names import secrets_in
-from dag.values import Json
+from docrail.dag.engine.plan import compile_plan
+from docrail.dag.language.secret_names import secrets_in
+from docrail.dag.values.json_values import Json
 from tests.dag.definitions import definition, step
 
 

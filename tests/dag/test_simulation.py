@@ -4,15 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from activities.registry import load_catalogue
-from dag.definition import Definition, to_json
-from dag.simulation import simulate
-from dag.stored import MAX_INLINE_BYTES
-from dag.values import Json, canonical
-from dag.verdict import Verdict, assess
-from operations.definitions import shipped_files
-from operations.source import check_definition
-from operations.trials import run_trials
+from docrail.activities.registry import load_catalogue
+from docrail.dag.language.definition import Definition, to_json
+from docrail.dag.simulation.simulate import simulate
+from docrail.dag.simulation.verdict import Verdict, assess
+from docrail.dag.validation.validate import check_definition
+from docrail.dag.values.json_values import Json, canonical
+from docrail.dag.values.stored import MAX_INLINE_BYTES
+from docrail.services.definitions.run_tests import run_trials
+from docrail.services.definitions.service import shipped_files
 
 TESTED = Path(__file__).parent / "tested"
 PASSING = [*shipped_files(), *(path for path in sorted(TESTED.glob("*.yaml")) if path.stem != "wrong")]

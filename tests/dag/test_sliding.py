@@ -8,11 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dag.chunk import ChunkRun, Progress
-from dag.chunks import CHUNK_ITEMS
-from dag.counts import counts_of
-from dag.fan import LANES, has_work
-from dag.messages import (
+from docrail.dag.engine.events import (
     AbortRequested,
     Cancel,
     Chunk,
@@ -25,7 +21,11 @@ from dag.messages import (
     StepCompleted,
     StepFailed,
 )
-from dag.state import FanState, ItemEnd, RunStatus, StepStatus
+from docrail.dag.engine.map_chunk import ChunkRun, Progress
+from docrail.dag.engine.map_items import LANES, counts_of, has_work
+from docrail.dag.engine.state import FanState, ItemEnd
+from docrail.dag.language.limits import CHUNK_ITEMS
+from docrail.dag.language.statuses import RunStatus, StepStatus
 from tests.dag.definitions import step
 from tests.dag.test_chunks import DONE, FAILED, Fleet, fleet
 

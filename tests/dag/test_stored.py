@@ -2,11 +2,7 @@
 
 import pytest
 
-from dag.explain import explain_run
-from dag.explanation import HoldKind
-from dag.fan import inline_bytes
-from dag.loading import LAST_PLACE
-from dag.messages import (
+from docrail.dag.engine.events import (
     AbortRequested,
     Command,
     Finish,
@@ -26,12 +22,18 @@ from dag.messages import (
     Stored,
     WentOn,
 )
-from dag.moving import MOST_LOADS
-from dag.report import report_of
-from dag.rewind import load, rewind, save
-from dag.scheduler import advance
-from dag.state import RunStatus, StepError, StepStatus
-from dag.stored import (
+from docrail.dag.engine.map_items import inline_bytes
+from docrail.dag.engine.retry import rewind
+from docrail.dag.engine.saved_state import load, save
+from docrail.dag.engine.state import StepError
+from docrail.dag.engine.transitions import advance
+from docrail.dag.engine.value_transfer import LAST_PLACE, MOST_LOADS
+from docrail.dag.explain.explain import explain_run
+from docrail.dag.explain.facts import HoldKind
+from docrail.dag.explain.report import report_of
+from docrail.dag.language.statuses import RunStatus, StepStatus
+from docrail.dag.values.json_values import Json
+from docrail.dag.values.stored import (
     MAX_INLINE_BYTES,
     ForOutputs,
     ForStep,
@@ -45,7 +47,6 @@ from dag.stored import (
     part_of,
     parts_in,
 )
-from dag.values import Json
 from tests.dag.definitions import definition, step
 from tests.dag.kinds import begun, broke, done, error_of, mapped, wait
 from tests.dag.world import World

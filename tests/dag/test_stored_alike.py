@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dag.memory import Memory
-from dag.messages import Finish, Load, Loaded, RunStarted, Start
-from dag.plan import compile_plan
-from dag.rewind import begin
-from dag.scheduler import advance
-from dag.state import RunState
-from dag.values import Json
+from docrail.dag.engine.events import Finish, Load, Loaded, RunStarted, Start
+from docrail.dag.engine.plan import compile_plan
+from docrail.dag.engine.saved_state import begin
+from docrail.dag.engine.state import RunState
+from docrail.dag.engine.transitions import advance
+from docrail.dag.simulation.value_store import Memory
+from docrail.dag.values.json_values import Json
 from tests.dag.definitions import LAW, definition, step
 from tests.dag.kinds import done
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dag.checks.suggestions import Suggestions
+from docrail.dag.values.suggestions import Suggestions
 
 NAMES = frozenset({"extract", "save_json", "save_parquet"})
 

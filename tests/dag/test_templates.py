@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dag.expressions import MAX_LENGTH
-from dag.templates import MAX_DEPTH, compile_template, has_template
-from dag.values import Json
-from dag.work import ExpressionError
+from docrail.dag.language.expressions.expression import MAX_LENGTH
+from docrail.dag.language.expressions.templates import compile_template, has_template
+from docrail.dag.values.cost import ExpressionError
+from docrail.dag.values.json_rules import MAX_DEPTH
+from docrail.dag.values.json_values import Json
 from tests.dag.definitions import LAW
 from tests.dag.values import Known, json_values, resolve
 

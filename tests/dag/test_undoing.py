@@ -6,9 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from dag.definition import OnFailure
-from dag.explain_words import run_words
-from dag.messages import (
+from docrail.dag.engine.events import (
     AbortRequested,
     CancelRequested,
     Event,
@@ -21,12 +19,14 @@ from dag.messages import (
     StepFailed,
     Undo,
 )
-from dag.plan import compile_plan
-from dag.retry import Fate, Retry
-from dag.rewind import begin, save
-from dag.scheduler import advance
-from dag.state import RunState, RunStatus, StepError, StepStatus
-from dag.undoing import plan_undoing
+from docrail.dag.engine.plan import compile_plan
+from docrail.dag.engine.retry import Fate, Retry, plan_undoing
+from docrail.dag.engine.saved_state import begin, save
+from docrail.dag.engine.state import RunState, StepError
+from docrail.dag.engine.transitions import advance
+from docrail.dag.explain.words import run_words
+from docrail.dag.language.definition import OnFailure
+from docrail.dag.language.statuses import RunStatus, StepStatus
 from tests.dag.definitions import definition, step
 
 UNDO = {"handler": "undo"}

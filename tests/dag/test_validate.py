@@ -2,11 +2,11 @@
 
 import pytest
 
-from dag.definition import Definition
-from dag.problems import Problem, render
-from dag.validate import validate
-from dag.values import Json, canonical, digest
-from operations.source import check_definition, read_source
+from docrail.dag.language.definition import Definition
+from docrail.dag.language.source.source import read_source
+from docrail.dag.validation.validate import check_definition, validate
+from docrail.dag.values.json_values import Json, canonical, digest
+from docrail.dag.values.problems import Problem, render
 from tests.dag.catalogue import CATALOGUE, EXTRACT, SAVE, change, told
 
 

@@ -2,10 +2,9 @@
 
 import pytest
 
-from dag.definition import Definition, to_json
-from dag.validate import validate
-from dag.values import Json
-from operations.source import check_definition
+from docrail.dag.language.definition import Definition, to_json
+from docrail.dag.validation.validate import check_definition, validate
+from docrail.dag.values.json_values import Json
 from tests.dag.catalogue import CATALOGUE
 
 DEMO = """\

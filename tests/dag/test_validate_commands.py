@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from activities.registry import load_catalogue
-from dag.checks.commands import COMMANDS
-from dag.definition import Definition
-from dag.values import Json
-from operations.source import check_definition
+from docrail.activities.registry import load_catalogue
+from docrail.dag.language.definition import Definition
+from docrail.dag.validation.spellings.commands import COMMANDS
+from docrail.dag.validation.validate import check_definition
+from docrail.dag.values.json_values import Json
 
 REVIEW = {"workflow_id": ["workflow", "id"], "filename": ["document", "filename"], "words": ["a", "b"]}
 CONTENT = {"amount": ["document", "parsed_content", "amount"], "iban": ["document", "parsed_content", "iban"]}

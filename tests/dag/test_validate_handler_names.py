@@ -2,8 +2,8 @@
 
 from types import MappingProxyType
 
-from dag.validate import validate
-from dag.values import Json
+from docrail.dag.validation.validate import validate
+from docrail.dag.values.json_values import Json
 from tests.dag.catalogue import AnyConfig, AnyOutput, Models, SaveConfig, SaveOutput
 
 SAVE = Models("save_json", SaveConfig, SaveOutput, aliases=("json_writer",))

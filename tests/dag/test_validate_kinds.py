@@ -2,14 +2,13 @@
 
 import pytest
 
-from dag.checks.kinds import NOUNS, REPEATABLE
-from dag.definition import Definition, to_json
-from dag.fan import MAX_ITEMS
-from dag.kinds import StepKind
-from dag.plan import compile_plan
-from dag.validate import validate
-from dag.values import Json, canonical
-from operations.source import check_definition
+from docrail.dag.engine.plan import compile_plan
+from docrail.dag.language.definition import Definition, to_json
+from docrail.dag.language.limits import MAX_ITEMS
+from docrail.dag.language.step_kinds import StepKind
+from docrail.dag.validation.rules.kinds import NOUNS, REPEATABLE
+from docrail.dag.validation.validate import check_definition, validate
+from docrail.dag.values.json_values import Json, canonical
 from tests.dag.catalogue import CATALOGUE
 
 APPROVAL = """\

@@ -6,12 +6,11 @@ import string
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dag.definition import to_json
-from dag.plan import compile_plan
-from dag.problems import Places
-from dag.validate import validate
-from dag.values import Json, canonical
-from operations.source import check_definition
+from docrail.dag.engine.plan import compile_plan
+from docrail.dag.language.definition import to_json
+from docrail.dag.validation.validate import check_definition, validate
+from docrail.dag.values.json_values import Json, canonical
+from docrail.dag.values.problems import Places
 from tests.dag.catalogue import CATALOGUE
 from tests.dag.definitions import LAW
 

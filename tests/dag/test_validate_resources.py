@@ -2,8 +2,8 @@
 
 import pytest
 
-from dag.problems import render
-from operations.source import check_definition
+from docrail.dag.validation.validate import check_definition
+from docrail.dag.values.problems import render
 from tests.dag.catalogue import CATALOGUE, EXTRACT
 
 TAGS = {"gemini_api": 10.0, "database": 50.0}

@@ -2,10 +2,10 @@
 
 import pytest
 
-from dag.formats import FORMATS
-from dag.problems import Problem
-from dag.validate import validate
-from dag.values import Json
+from docrail.dag.validation.validate import validate
+from docrail.dag.values.json_values import Json
+from docrail.dag.values.problems import Problem
+from docrail.dag.values.schema_formats import FORMATS
 from tests.dag.catalogue import CATALOGUE
 
 

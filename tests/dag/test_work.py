@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from dag.expressions import compile_expression
-from dag.values import MAX_VALUE_BYTES, Json
-from dag.work import MAX_MADE_BYTES, ExpressionError
+from docrail.dag.language.expressions.expression import compile_expression
+from docrail.dag.values.cost import MAX_MADE_BYTES, ExpressionError
+from docrail.dag.values.json_values import MAX_VALUE_BYTES, Json
 from tests.dag.values import Known, evaluate, resolve
 
 NUMBERS: Json = list(range(40_000))

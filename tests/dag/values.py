@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
-from dag.expressions import Scope, compile_expression
-from dag.templates import compile_template
-from dag.values import Json
+from docrail.dag.language.expressions.expression import Scope, compile_expression
+from docrail.dag.language.expressions.templates import compile_template
+from docrail.dag.values.json_values import Json
 
 json_values: st.SearchStrategy[Json] = st.recursive(
     st.none() | st.booleans() | st.integers(-1000, 1000) | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

@@ -9,10 +9,8 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
-from dag.assignees import approvals_of
-from dag.definition import Definition, Dispatch, OnFailure, Step
-from dag.kinds import Then, WaitFor
-from dag.messages import (
+from docrail.dag.engine.approvals import approvals_of
+from docrail.dag.engine.events import (
     WHOLE_STEP,
     AbortRequested,
     Answered,
@@ -49,10 +47,13 @@ from dag.messages import (
     WentOn,
     WorkerLost,
 )
-from dag.plan import Plan, compile_plan
-from dag.state import SETTLED, Answer, RunState, RunStatus, StepState, StepStatus
-from dag.stored import Reader
-from dag.values import Json, canonical
+from docrail.dag.engine.plan import Plan, compile_plan
+from docrail.dag.engine.state import Answer, RunState, StepState
+from docrail.dag.language.definition import Definition, Dispatch, OnFailure, Step
+from docrail.dag.language.statuses import SETTLED, RunStatus, StepStatus
+from docrail.dag.language.step_kinds import Then, WaitFor
+from docrail.dag.values.json_values import Json, canonical
+from docrail.dag.values.stored import Reader
 from tests.dag.specification import work_name
 
 FALLEN = (StepStatus.FAILED, StepStatus.PARKED)

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
-from dag.definition import Definition
-from dag.messages import (
+from docrail.dag.engine.events import (
     Answered,
     Command,
     Event,
@@ -19,10 +18,12 @@ from dag.messages import (
     StepFailed,
     TimedOut,
 )
-from dag.rewind import begin
-from dag.scheduler import advance
-from dag.state import Answer, StepError, StepState, StepStatus
-from dag.values import Json
+from docrail.dag.engine.saved_state import begin
+from docrail.dag.engine.state import Answer, StepError, StepState
+from docrail.dag.engine.transitions import advance
+from docrail.dag.language.definition import Definition
+from docrail.dag.language.statuses import StepStatus
+from docrail.dag.values.json_values import Json
 from tests.dag.specification import Fate, Specified
 from tests.dag.watch import Ledger, Watch, is_timer, part_of
 

@@ -1,5 +1,6 @@
 """The public names: `import docrail` is light, and each name is there."""
 
+from  import docrail
 import subprocess
 import sys
 import tomllib

@@ -5,11 +5,12 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from activities.handler_tools import HandlerTools
-from activities.handlers import echo, fail
-from activities.tools import Tools as WorkerTools
-from dag.values import Json
-from docrail import Handler, RetryLaterError, StepCall, Tools, UnreadableDocument
+from docrail.activities.handler_tools import HandlerTools
+from docrail.activities.handlers import echo, fail
+from docrail.dag.values.json_values import Json
+from docrail.handlers import Handler, RetryLaterError, StepCall, Tools
+from docrail.invoices.problems import UnreadableDocument
+from docrail.services.tools import Tools as WorkerTools
 from docrail.testing import FakeAnswer, FakeTools, Sent, call_handler, run_handler
 from tests.activities.asking import SAMPLE
 

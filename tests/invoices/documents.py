@@ -8,7 +8,7 @@ from typing import Any
 
 import pikepdf
 
-from invoices.readers import ocr
+from docrail.invoices.readers.ocr import read as ocr
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 EXPECTED: list[dict[str, Any]] = json.loads((SAMPLES / "EXPECTED.json").read_text())["files"]

@@ -15,10 +15,10 @@ from functools import cache
 from pathlib import Path
 from random import Random
 
-from activities.reading import DocumentReader
-from activities.reading_server import ReadingLimits
-from invoices.model import FIELD_NAMES, InvoiceData
-from invoices.problems import Unreadable, UnreadableDocument
+from docrail.adapters.sandbox.reader import DocumentReader
+from docrail.adapters.sandbox.server import ReadingLimits
+from docrail.invoices.model import FIELD_NAMES, InvoiceData
+from docrail.invoices.problems import Unreadable, UnreadableDocument
 from tests.invoices import hostile_too
 from tests.invoices.codes import EPC, SWISS, pdf_with_code
 from tests.invoices.documents import SAMPLES, attach, make_pdf, pdf_bytes, ubl_invoice

@@ -4,8 +4,9 @@ import datetime as dt
 from decimal import Decimal
 from typing import Any
 
-from invoices.calibration import Calibration
-from invoices.model import FieldValue, InvoiceData, Lock, Source
+from docrail.invoices.assessment.calibration import Calibration
+from docrail.invoices.facts import Source
+from docrail.invoices.model import FieldValue, InvoiceData, Lock
 
 NO_CALIBRATION = Calibration(name="")
 """Confidences stay as they are computed."""

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from invoices.readers.geometry import Layout, Page, lay_out
-from invoices.readers.labels import Finder
-from invoices.readers.word import Word
+from docrail.invoices.readers.layout.labels import Finder
+from docrail.invoices.readers.layout.page import Layout, Page, lay_out
+from docrail.invoices.readers.layout.word import Word
 from tests.invoices.documents import Line
 
 WIDTH, HEIGHT, SIZE = 595.0, 842.0, 10.0

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from bench.extraction import load_truths, read_file
 from bench.extraction_scores import Truth, judge
-from invoices.calibration import expected_error
-from invoices.model import FIELD_NAMES, InvoiceData
+from docrail.invoices.assessment.calibration import expected_error
+from docrail.invoices.model import FIELD_NAMES, InvoiceData
 
 LEAST_RIGHT, MOST_WRONG = 0.95, 0.03
 """Of the fields of PDFs with text: what the project promises of layouts it has never seen."""

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from invoices.calibration import (
+from docrail.invoices.assessment.calibration import (
     POOLED,
     Calibration,
     Observation,
@@ -17,8 +17,9 @@ from invoices.calibration import (
     held_out,
     rising,
 )
-from invoices.confidence import EVIDENCE, PRIORS, assess, field_confidence
-from invoices.model import FIELD_NAMES, REQUIRED_FIELDS, Evidence, Source
+from docrail.invoices.assessment.confidence import EVIDENCE, PRIORS, assess, field_confidence
+from docrail.invoices.facts import Evidence, Source
+from docrail.invoices.model import FIELD_NAMES, REQUIRED_FIELDS
 from tests.invoices.judged import NO_CALIBRATION, TODAY, sound
 
 RAW = st.floats(0, 1)

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from invoices.checks import check
-from invoices.model import DocumentType, Evidence, FieldValue, InvoiceData, LineItem, Severity, Source, TaxPart
+from docrail.invoices.assessment.checks import check
+from docrail.invoices.facts import DocumentType, Evidence, Severity, Source
+from docrail.invoices.model import FieldValue, InvoiceData, LineItem, TaxPart
 
 TODAY = dt.date(2026, 11, 1)
 CENTS = st.integers(1, 10_000_000).map(lambda cents: Decimal(cents) / 100)

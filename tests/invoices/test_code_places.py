@@ -7,8 +7,8 @@ import pikepdf
 import pypdfium2
 import pytest
 
-from invoices.readers import qr
-from invoices.readers.code_places import CodePlace, code_places
+from docrail.invoices.readers.codes import qr
+from docrail.invoices.readers.codes.places import CodePlace, code_places
 from tests.invoices.codes import EPC, pdf_with_code, picture_of
 from tests.invoices.documents import make_pdf, pdf_bytes
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from invoices.confidence import (
+from docrail.invoices.assessment.confidence import (
     ERROR_CAP,
     EVIDENCE,
     MODELS_OWN_WORD,
@@ -19,9 +19,10 @@ from invoices.confidence import (
     field_confidence,
     prior_of,
 )
-from invoices.model import Evidence, FieldValue, InvoiceData, LineItem, Problem, Severity, Source
-from invoices.priority import WEIGHTS, Band, priority_terms, review_priority
-from invoices.straight_through import Policy
+from docrail.invoices.assessment.priority import WEIGHTS, Band, priority_terms, review_priority
+from docrail.invoices.assessment.straight_through import Policy
+from docrail.invoices.facts import Evidence, Severity, Source
+from docrail.invoices.model import FieldValue, InvoiceData, LineItem, Problem
 
 TODAY = dt.date(2026, 11, 1)
 SOURCES = st.sampled_from(sorted(PRIORS))

@@ -4,10 +4,11 @@ from decimal import Decimal
 
 import pytest
 
-from invoices.checks import check
-from invoices.currencies import CASH_STEPS, CURRENCIES, THOUSANDTHS, WHOLE, tolerance, total_agrees
-from invoices.model import FieldValue, LineItem, Source, TaxPart
-from invoices.readers.numbers import find_amounts
+from docrail.invoices.assessment.checks import check
+from docrail.invoices.facts import Source
+from docrail.invoices.model import FieldValue, LineItem, TaxPart
+from docrail.invoices.values.currencies import CASH_STEPS, CURRENCIES, THOUSANDTHS, WHOLE, tolerance, total_agrees
+from docrail.invoices.values.numbers import find_amounts
 from tests.invoices.test_checks import TODAY, field, sound
 
 

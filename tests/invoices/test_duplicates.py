@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from invoices.duplicates import Seen, find_duplicates, number_key, one_edit_apart, seen_of
-from invoices.model import DocumentType, Severity
+from docrail.invoices.assessment.duplicates import Seen, find_duplicates, number_key, one_edit_apart, seen_of
+from docrail.invoices.facts import DocumentType, Severity
 from tests.invoices.judged import IBAN, OTHER_IBAN, OTHER_VAT_ID, VAT_ID, sound
 
 OWN = Seen(

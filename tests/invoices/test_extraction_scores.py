@@ -9,8 +9,9 @@ import pytest
 
 from bench.extraction import INVENTED, PAGE, PRINTED, SCANS, UNSEEN, UNSEEN_SCANS, Cost, page
 from bench.extraction_scores import Truth, fitted, judge, scores
-from invoices.model import FieldValue, InvoiceData, LineItem, Source
-from invoices.readers.read import read_document
+from docrail.invoices.facts import Source
+from docrail.invoices.model import FieldValue, InvoiceData, LineItem
+from docrail.invoices.readers.read import read_document
 from tests.invoices.documents import SAMPLES
 
 INVOICE = InvoiceData(

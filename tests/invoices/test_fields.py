@@ -7,21 +7,22 @@ from typing import Any
 
 import pytest
 
-from cli.lake import HELP
+from docrail.cli.lake import HELP
+from docrail.embedded.fake_gemini.answers import wire_of
+from docrail.invoices.assessment.confidence import assess, overall_parts
+from docrail.invoices.assessment.corrections import Correction, merge
+from docrail.invoices.assessment.labelled import LABELS, is_right
+from docrail.invoices.facts import Source
+from docrail.invoices.fields import CORRECTABLE, parse_value, value_text
+from docrail.invoices.kinds import Arrow
+from docrail.invoices.llm.prompt import PROMPT
+from docrail.invoices.llm.wire import WireInvoice, read_answer
+from docrail.invoices.model import FIELDS, REQUIRED_FIELDS, FieldValue, InvoiceData
+from docrail.invoices.readers.codes.payment_codes import read_payment_code
+from docrail.invoices.readers.einvoice.read_xml import read_einvoice_xml
+from docrail.invoices.readers.read_text import read_text
+from docrail.services.lake.parquet import SCHEMA
 from docs.generate import pages
-from embedded.gemini_invoice import wire_of
-from invoices.confidence import assess, overall_parts
-from invoices.field_values import CORRECTABLE, parse_value, value_text
-from invoices.gemini import WireInvoice, read_answer
-from invoices.kinds import Arrow
-from invoices.labelled import LABELS, is_right
-from invoices.merge import Correction, merge
-from invoices.model import FIELDS, REQUIRED_FIELDS, FieldValue, InvoiceData, Source
-from invoices.prompt import PROMPT
-from invoices.readers.einvoice_xml import read_einvoice_xml
-from invoices.readers.payment_codes import read_payment_code
-from invoices.readers.text import read_text
-from storage.parquet import SCHEMA
 from tests.invoices.codes import SWISS
 from tests.invoices.full_invoice import CII, NOON, PAGE, TODAY, TRUTH, UBL
 from tests.invoices.layouts import page

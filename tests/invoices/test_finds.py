@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from activities.reading import DocumentReader
+from docrail.adapters.sandbox.reader import DocumentReader
 from tests.invoices.fuzz import FINDS, LIMITS, seeds, verdict
 
 KEPT = sorted(FINDS.glob("*.bin"))

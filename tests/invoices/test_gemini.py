@@ -6,17 +6,18 @@ from decimal import Decimal
 import pytest
 from pydantic import ValidationError
 
-from embedded.gemini_invoice import wire_of
-from invoices import gemini_check
-from invoices.confidence import assess
-from invoices.gemini import WireInvoice, WireLine, WireTax, quotes_of, read_answer
-from invoices.gemini_check import check_on_pages, with_findings
-from invoices.kinds import amount_of
-from invoices.model import FIELD_NAMES, DocumentType, Evidence, FieldValue, InvoiceData, LineItem, Source, TaxPart
-from invoices.prompt import PROMPT_VERSION
-from invoices.readers.folding import squeeze
-from invoices.readers.geometry import Page
-from invoices.readers.word import Word
+from docrail.embedded.fake_gemini.answers import wire_of
+from docrail.invoices.assessment.confidence import assess
+from docrail.invoices.facts import DocumentType, Evidence, Source
+from docrail.invoices.kinds import amount_of
+from docrail.invoices.llm import page_check as gemini_check
+from docrail.invoices.llm.page_check import check_on_pages, with_findings
+from docrail.invoices.llm.prompt import PROMPT_VERSION
+from docrail.invoices.llm.wire import WireInvoice, WireLine, WireTax, quotes_of, read_answer
+from docrail.invoices.model import FIELD_NAMES, FieldValue, InvoiceData, LineItem, TaxPart
+from docrail.invoices.readers.layout.page import Page
+from docrail.invoices.readers.layout.word import Word
+from docrail.invoices.values.folding import squeeze
 
 TODAY = dt.date(2026, 11, 21)
 WIDTH, HEIGHT = 600.0, 800.0

@@ -4,8 +4,8 @@ import datetime as dt
 
 import pytest
 
-from invoices.readers.document_dates import find_delivery_date, find_due_date, find_issue_date
-from invoices.readers.heading import find_invoice_number, find_order_reference
+from docrail.invoices.readers.header.dates import find_delivery_date, find_due_date, find_issue_date
+from docrail.invoices.readers.header.number import find_invoice_number, find_order_reference
 from tests.invoices.documents import Line
 from tests.invoices.layouts import finder
 

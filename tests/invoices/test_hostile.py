@@ -8,9 +8,9 @@ from decimal import Decimal
 import pikepdf
 import pytest
 
-from invoices.problems import UnreadableDocument
-from invoices.readers.read import read_document
-from invoices.straight_through import WITHOUT_HISTORY, decide
+from docrail.invoices.assessment.straight_through import WITHOUT_HISTORY, decide
+from docrail.invoices.problems import UnreadableDocument
+from docrail.invoices.readers.read import read_document
 from tests.invoices.documents import SAMPLES, make_pdf, pdf_bytes
 
 TODAY = dt.date(2026, 11, 1)

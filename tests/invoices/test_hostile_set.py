@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from activities.reading import DocumentReader
-from invoices.model import InvoiceData
-from invoices.problems import Unreadable, UnreadableDocument
-from invoices.straight_through import WITHOUT_HISTORY, decide
+from docrail.adapters.sandbox.reader import DocumentReader
+from docrail.invoices.assessment.straight_through import WITHOUT_HISTORY, decide
+from docrail.invoices.model import InvoiceData
+from docrail.invoices.problems import Unreadable, UnreadableDocument
 from tests.invoices.fuzz import LIMITS, broken_promise
 
 FOLDER = Path(__file__).parents[3] / "shared" / "data" / "hostile"

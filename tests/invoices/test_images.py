@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import pytest
 from PIL import Image
 
-from invoices.problems import UnreadableDocument
-from invoices.readers.images import KEPT_PIXELS, open_pictures
+from docrail.invoices.problems import UnreadableDocument
+from docrail.invoices.readers.pdf.images import KEPT_PIXELS, open_pictures
 from tests.invoices.pictures import image_bytes, oriented, png_that_claims
 
 WHITE = (255, 255, 255)

@@ -7,7 +7,7 @@ import pytest
 
 from bench.extraction import EVERY_CLONES
 from bench.extraction_scores import Truth
-from invoices.straight_through import WITHOUT_HISTORY, decide
+from docrail.invoices.assessment.straight_through import WITHOUT_HISTORY, decide
 from tests.invoices.scored import MOST_ERROR, Scored
 
 pytestmark = pytest.mark.slow

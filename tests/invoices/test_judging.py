@@ -8,25 +8,16 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from invoices.calibration import POOLED, Calibration
-from invoices.confidence import WORD_ALONE
-from invoices.duplicates import seen_of
-from invoices.explaining import explain, explain_overall, sum_of_field, sum_of_overall
-from invoices.judging import Known, currency_is_foreign, judge
-from invoices.merge import Correction, merge
-from invoices.model import (
-    FIELD_NAMES,
-    Candidate,
-    Evidence,
-    FieldValue,
-    InvoiceData,
-    LineItem,
-    Problem,
-    Severity,
-    Source,
-)
-from invoices.vendors import learn
-from storage.appearances import appearance_of
+from docrail.invoices.assessment.assess import Known, currency_is_foreign, judge
+from docrail.invoices.assessment.calibration import POOLED, Calibration
+from docrail.invoices.assessment.confidence import WORD_ALONE
+from docrail.invoices.assessment.corrections import Correction, merge
+from docrail.invoices.assessment.duplicates import seen_of
+from docrail.invoices.assessment.explanation import explain, explain_overall, sum_of_field, sum_of_overall
+from docrail.invoices.assessment.vendor_memory import learn
+from docrail.invoices.facts import Evidence, Severity, Source
+from docrail.invoices.model import FIELD_NAMES, Candidate, FieldValue, InvoiceData, LineItem, Problem
+from docrail.services.reviews.items import appearance_of
 from tests.invoices.judged import IBAN, NO_CALIBRATION, OTHER_IBAN, OTHER_VAT_ID, TODAY, VALUES, VAT_ID, sound
 
 CURVED = Calibration(name="v1", curves={POOLED: ((0.0, 0.1), (0.7, 0.1), (0.9, 0.6), (0.99, 1.0))})

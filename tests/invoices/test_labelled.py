@@ -10,10 +10,11 @@ import pypdfium2
 import pytest
 
 from bench.scans import make_scans
-from invoices.calibration import Observation
-from invoices.confidence import PRIORS
-from invoices.labelled import LabelledFile, Manifest, is_right, observe, observe_decision
-from invoices.model import DocumentType, Evidence, FieldValue, Source
+from docrail.invoices.assessment.calibration import Observation
+from docrail.invoices.assessment.confidence import PRIORS
+from docrail.invoices.assessment.labelled import LabelledFile, Manifest, is_right, observe, observe_decision
+from docrail.invoices.facts import DocumentType, Evidence, Source
+from docrail.invoices.model import FieldValue
 from tests.invoices.documents import SAMPLES
 from tests.invoices.judged import locked, sound
 

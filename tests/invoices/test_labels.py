@@ -4,12 +4,12 @@ import datetime as dt
 
 import pytest
 
-from invoices.readers.document_dates import find_due_date, find_issue_date
-from invoices.readers.folding import fold
-from invoices.readers.heading import find_invoice_number
-from invoices.readers.line_items import find_line_items
-from invoices.readers.money import RATE, Role, role_of
-from invoices.readers.text import read_text
+from docrail.invoices.readers.amounts.money import RATE, Role, role_of
+from docrail.invoices.readers.header.dates import find_due_date, find_issue_date
+from docrail.invoices.readers.header.number import find_invoice_number
+from docrail.invoices.readers.lines.line_items import find_line_items
+from docrail.invoices.readers.read_text import read_text
+from docrail.invoices.values.folding import fold
 from tests.invoices.documents import Line
 from tests.invoices.layouts import finder, layout, page, table
 

@@ -4,10 +4,10 @@ from decimal import Decimal
 
 import pytest
 
-from invoices.model import LineItem
-from invoices.readers.line_items import find_line_items
-from invoices.readers.line_numbers import rate_of
-from invoices.readers.money import find_money
+from docrail.invoices.model import LineItem
+from docrail.invoices.readers.amounts.money import find_money
+from docrail.invoices.readers.lines.line_items import find_line_items
+from docrail.invoices.readers.lines.numbers import rate_of
 from tests.invoices.layouts import layout, table
 
 HEADER = "Description | Quantity | Unit price | Amount"

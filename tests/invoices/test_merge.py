@@ -6,21 +6,11 @@ from typing import Any
 
 import pytest
 
-from invoices.field_values import CORRECTABLE, parse_value, value_text
-from invoices.kinds import FieldError
-from invoices.merge import Correction, merge, proposals
-from invoices.model import (
-    Candidate,
-    DocumentType,
-    Evidence,
-    FieldValue,
-    InvoiceData,
-    LineItem,
-    Lock,
-    Problem,
-    Severity,
-    Source,
-)
+from docrail.invoices.assessment.corrections import Correction, merge, proposals
+from docrail.invoices.facts import DocumentType, Evidence, Severity, Source
+from docrail.invoices.fields import CORRECTABLE, parse_value, value_text
+from docrail.invoices.kinds import FieldError
+from docrail.invoices.model import Candidate, FieldValue, InvoiceData, LineItem, Lock, Problem
 
 AT = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
 BOX = (0.1, 0.2, 0.3, 0.4)

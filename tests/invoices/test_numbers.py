@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from invoices.readers.dates import find_dates, month_comes_first
-from invoices.readers.folding import fold
-from invoices.readers.numbers import find_amounts, parse_number
+from docrail.invoices.values.dates import find_dates, month_comes_first
+from docrail.invoices.values.folding import fold
+from docrail.invoices.values.numbers import find_amounts, parse_number
 
 CENTS = st.integers(0, 99_999_999_999)
 DATES = st.dates(dt.date(2000, 1, 1), dt.date(2069, 12, 31))

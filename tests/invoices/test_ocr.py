@@ -8,10 +8,11 @@ import pikepdf
 import pytest
 from PIL import Image
 
-from invoices.model import FieldValue, InvoiceData, Source
-from invoices.problems import UnreadableDocument
-from invoices.readers import ocr
-from invoices.readers.read import read_document
+from docrail.invoices.facts import Source
+from docrail.invoices.model import FieldValue, InvoiceData
+from docrail.invoices.problems import UnreadableDocument
+from docrail.invoices.readers.ocr import read as ocr
+from docrail.invoices.readers.read import read_document
 from tests.invoices.documents import make_pdf, pdf_bytes
 from tests.invoices.pictures import INVOICE, PLAIN, draw, image_bytes, oriented, png_that_claims
 

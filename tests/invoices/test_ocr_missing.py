@@ -5,10 +5,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from invoices.model import InvoiceData
-from invoices.problems import UnreadableDocument
-from invoices.readers import ocr
-from invoices.readers.read import read_document
+from docrail.invoices.model import InvoiceData
+from docrail.invoices.problems import UnreadableDocument
+from docrail.invoices.readers.ocr import read as ocr
+from docrail.invoices.readers.read import read_document
 from tests.invoices.documents import make_pdf, pdf_bytes
 from tests.invoices.pictures import PLAIN, draw, image_bytes
 

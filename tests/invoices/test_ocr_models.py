@@ -2,7 +2,7 @@
 
 import pytest
 
-from invoices.readers import ocr
+from docrail.invoices.readers.ocr import read as ocr
 
 pytestmark = pytest.mark.skipif(not ocr.installed(), reason="needs the extra `ocr`")
 
@@ -10,8 +10,8 @@ if ocr.installed():
     import numpy as np
     import onnxruntime
 
-    from invoices.readers.ocr_head import known_characters, trimmed_weights
-    from invoices.readers.ocr_models import RECOGNITION, STRETCH, Letter, Line, Print, model_file, stretch_for
+    from docrail.invoices.readers.ocr.model_head import known_characters, trimmed_weights
+    from docrail.invoices.readers.ocr.models import RECOGNITION, STRETCH, Letter, Line, Print, model_file, stretch_for
 
 
 def session(model: bytes, weights: "dict[str, onnxruntime.OrtValue]") -> "onnxruntime.InferenceSession":

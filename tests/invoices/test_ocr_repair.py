@@ -2,9 +2,9 @@
 
 import pytest
 
-from invoices.readers.geometry import Page
-from invoices.readers.ocr_repair import repair
-from invoices.readers.word import Word
+from docrail.invoices.readers.layout.page import Page
+from docrail.invoices.readers.layout.word import Word
+from docrail.invoices.readers.ocr.repair import repair
 
 
 def repaired(*texts: str) -> list[str]:

@@ -6,12 +6,12 @@ import io
 import pytest
 from PIL import Image
 
-from invoices.model import Box
-from invoices.problems import Unreadable, UnreadableDocument
-from invoices.readers import ocr
-from invoices.readers.page_image import MOST_PIXELS, draw_page
-from invoices.readers.pdf_words import read_pages
-from invoices.readers.read import read_document
+from docrail.invoices.model import Box
+from docrail.invoices.problems import Unreadable, UnreadableDocument
+from docrail.invoices.readers.ocr import read as ocr
+from docrail.invoices.readers.page_image import MOST_PIXELS, draw_page
+from docrail.invoices.readers.pdf.words import read_pages
+from docrail.invoices.readers.read import read_document
 from tests.invoices.documents import make_pdf, pdf_bytes, ubl_invoice
 from tests.invoices.pictures import INVOICE, draw
 

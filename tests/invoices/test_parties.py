@@ -2,8 +2,8 @@
 
 import pytest
 
-from invoices.readers.names import is_name
-from invoices.readers.text import read_text
+from docrail.invoices.readers.parties.names import is_name
+from docrail.invoices.readers.read_text import read_text
 from tests.invoices.documents import Line
 from tests.invoices.layouts import page, table
 

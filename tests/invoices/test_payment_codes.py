@@ -5,8 +5,9 @@ from decimal import Decimal
 
 import pytest
 
-from invoices.model import Evidence, InvoiceData, Source
-from invoices.readers.payment_codes import BrokenCode, read_payment_code
+from docrail.invoices.facts import Evidence, Source
+from docrail.invoices.model import InvoiceData
+from docrail.invoices.readers.codes.payment_codes import BrokenCode, read_payment_code
 from tests.invoices.codes import EPC, SWISS, epc
 
 

@@ -6,9 +6,9 @@ import io
 import pikepdf
 import pytest
 
-from invoices.model import FIELD_NAMES
-from invoices.readers.pdf_words import read_pages
-from invoices.readers.read import read_document
+from docrail.invoices.model import FIELD_NAMES
+from docrail.invoices.readers.pdf.words import read_pages
+from docrail.invoices.readers.read import read_document
 from tests.invoices.documents import SAMPLES, make_pdf, pdf_bytes
 
 SAMPLE = SAMPLES / "i2d_coolblue1.pdf"

@@ -6,8 +6,8 @@ import pypdfium2
 import pytest
 from PIL import Image, ImageChops, ImageStat
 
-from invoices.problems import Unreadable, UnreadableDocument
-from invoices.readers.picture_pdf import MOST_PIXELS, pictures_as_pdf
+from docrail.invoices.problems import Unreadable, UnreadableDocument
+from docrail.invoices.readers.pdf.from_pictures import MOST_PIXELS, pictures_as_pdf
 from tests.invoices.pictures import draw
 
 

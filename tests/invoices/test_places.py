@@ -5,9 +5,9 @@ from decimal import Decimal
 
 import pytest
 
-from invoices.readers.geometry import Page, lay_out
-from invoices.readers.places import Places
-from invoices.readers.word import Word
+from docrail.invoices.readers.layout.page import Page, lay_out
+from docrail.invoices.readers.layout.places import Places
+from docrail.invoices.readers.layout.word import Word
 
 
 def places_in(*rows: str) -> Places:

@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 from pydantic import ValidationError
 
-from invoices.prices import Price, PriceTable, Tokens, shipped_prices
+from docrail.invoices.llm.prices import Price, PriceTable, Tokens, shipped_prices
 
 MILLION = Tokens(1_000_000, 1_000_000, 1_000_000)
 IN_2026, IN_2027 = dt.date(2026, 12, 31), dt.date(2027, 1, 1)

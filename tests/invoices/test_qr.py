@@ -11,13 +11,15 @@ import pytest
 import zxingcpp
 from PIL import Image
 
-from invoices.model import Evidence, InvoiceData, Source
-from invoices.readers import ocr, qr
-from invoices.readers.geometry import Page, lay_out
-from invoices.readers.page_check import check_against_page
-from invoices.readers.places import Places
-from invoices.readers.read import read_document
-from invoices.readers.word import Word
+from docrail.invoices.facts import Evidence, Source
+from docrail.invoices.model import InvoiceData
+from docrail.invoices.readers.codes import qr
+from docrail.invoices.readers.layout.page import Page, lay_out
+from docrail.invoices.readers.layout.places import Places
+from docrail.invoices.readers.layout.word import Word
+from docrail.invoices.readers.ocr import read as ocr
+from docrail.invoices.readers.page_check import check_against_page
+from docrail.invoices.readers.read import read_document
 from tests.invoices.codes import EPC, SWISS, epc, pdf_with_code, picture_of, png
 from tests.invoices.documents import Line, attach, make_pdf, pdf_bytes, ubl_invoice
 

@@ -9,20 +9,21 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from invoices.confidence import assess
-from invoices.kinds import Arrow
-from invoices.model import FIELD_NAMES, FIELDS, Evidence, FieldValue, InvoiceData, Source
-from invoices.problems import UnreadableDocument
-from invoices.readers.agreement import agree
-from invoices.readers.dates import find_dates
-from invoices.readers.einvoice_xml import read_einvoice_xml
-from invoices.readers.geometry import Page, lay_out
-from invoices.readers.numbers import find_amounts
-from invoices.readers.payment_codes import BrokenCode, read_payment_code
-from invoices.readers.places import Places
-from invoices.readers.reconcile import reconcile
-from invoices.readers.word import Word
-from invoices.readers.xml_values import as_amount, as_date, as_iban_field, as_unit_price, as_vat_field
+from docrail.invoices.assessment.confidence import assess
+from docrail.invoices.assessment.reconcile import reconcile
+from docrail.invoices.facts import Evidence, Source
+from docrail.invoices.kinds import Arrow
+from docrail.invoices.model import FIELD_NAMES, FIELDS, FieldValue, InvoiceData
+from docrail.invoices.problems import UnreadableDocument
+from docrail.invoices.readers.codes.payment_codes import BrokenCode, read_payment_code
+from docrail.invoices.readers.einvoice.read_xml import read_einvoice_xml
+from docrail.invoices.readers.einvoice.xml_values import as_amount, as_date, as_iban_field, as_unit_price, as_vat_field
+from docrail.invoices.readers.layout.page import Page, lay_out
+from docrail.invoices.readers.layout.places import Places
+from docrail.invoices.readers.layout.word import Word
+from docrail.invoices.values.agreement import agree
+from docrail.invoices.values.dates import find_dates
+from docrail.invoices.values.numbers import find_amounts
 from tests.invoices.codes import SWISS
 from tests.invoices.documents import SAMPLES, ubl_invoice
 from tests.invoices.fuzz import broken_promise

@@ -3,8 +3,7 @@
 import hashlib
 from pathlib import Path
 
-import invoices.readers
-from invoices.model import READER_VERSION, READERS_DIGEST
+from docrail.invoices.model import READER_VERSION, READERS_DIGEST
 
 
 def digest() -> str:

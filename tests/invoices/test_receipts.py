@@ -4,11 +4,11 @@ import datetime as dt
 
 import pytest
 
-from invoices.model import InvoiceData
-from invoices.readers.geometry import Page, lay_out
-from invoices.readers.money import Role, role_of
-from invoices.readers.text import read_text
-from invoices.readers.word import Word
+from docrail.invoices.model import InvoiceData
+from docrail.invoices.readers.amounts.money import Role, role_of
+from docrail.invoices.readers.layout.page import Page, lay_out
+from docrail.invoices.readers.layout.word import Word
+from docrail.invoices.readers.read_text import read_text
 from tests.invoices.layouts import page, table
 
 SHOP = (

@@ -6,21 +6,10 @@ from typing import Any
 
 import pytest
 
-from invoices.confidence import assess
-from invoices.model import (
-    Box,
-    Candidate,
-    DocumentType,
-    Evidence,
-    FieldValue,
-    InvoiceData,
-    LineItem,
-    Problem,
-    Severity,
-    Source,
-    TaxPart,
-)
-from invoices.readers.reconcile import reconcile
+from docrail.invoices.assessment.confidence import assess
+from docrail.invoices.assessment.reconcile import reconcile
+from docrail.invoices.facts import DocumentType, Evidence, Severity, Source
+from docrail.invoices.model import Box, Candidate, FieldValue, InvoiceData, LineItem, Problem, TaxPart
 
 TODAY = dt.date(2026, 11, 1)
 BOX: Box = (0.1, 0.2, 0.3, 0.25)

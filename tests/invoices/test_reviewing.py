@@ -2,7 +2,7 @@
 
 import pytest
 
-from invoices.reviewing import document_title
+from docrail.invoices.assessment.review_summary import document_title
 
 TOLD = {"vendor": "Muster AG", "number": "RE-17", "date": "2026-11-01", "total": "119.00", "currency": "EUR"}
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from invoices.model import REQUIRED_FIELDS, InvoiceData
-from invoices.problems import UnreadableDocument
-from invoices.readers.folding import squeeze
-from invoices.readers.read import read_document
+from docrail.invoices.model import REQUIRED_FIELDS, InvoiceData
+from docrail.invoices.problems import UnreadableDocument
+from docrail.invoices.readers.read import read_document
+from docrail.invoices.values.folding import squeeze
 from tests.invoices.documents import READABLE, SAMPLES
 
 TODAY = dt.date(2026, 11, 1)

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from invoices.judging import Known, judge, vendor_is_known
-from invoices.model import FIELD_NAMES, REQUIRED_FIELDS, Evidence, FieldValue, InvoiceData, Problem, Severity, Source
-from invoices.straight_through import WITHOUT_HISTORY, Policy, decide, in_audit_sample
-from invoices.vendors import learn
+from docrail.invoices.assessment.assess import Known, judge, vendor_is_known
+from docrail.invoices.assessment.straight_through import WITHOUT_HISTORY, Policy, decide, in_audit_sample
+from docrail.invoices.assessment.vendor_memory import learn
+from docrail.invoices.facts import Evidence, Severity, Source
+from docrail.invoices.model import FIELD_NAMES, REQUIRED_FIELDS, FieldValue, InvoiceData, Problem
 from tests.invoices.judged import IBAN, NO_CALIBRATION, OTHER_IBAN, OTHER_VAT_ID, TODAY, sound
 
 MEMORY = learn(None, sound())

@@ -7,8 +7,9 @@ from decimal import Decimal
 
 import pytest
 
-from invoices.model import DocumentType, Evidence, InvoiceData
-from invoices.readers.read import read_document
+from docrail.invoices.facts import DocumentType, Evidence
+from docrail.invoices.model import InvoiceData
+from docrail.invoices.readers.read import read_document
 from tests.invoices.documents import Line, make_pdf, pdf_bytes
 
 TODAY = dt.date(2026, 11, 1)

@@ -4,11 +4,11 @@ from decimal import Decimal
 
 import pytest
 
-from invoices.readers.currency import find_currency
-from invoices.readers.labels import Finder
-from invoices.readers.money import Role, find_money, role_of
-from invoices.readers.sums import Totals
-from invoices.readers.totals import solve_totals
+from docrail.invoices.readers.amounts.currency import find_currency
+from docrail.invoices.readers.amounts.money import Role, find_money, role_of
+from docrail.invoices.readers.amounts.sums import Totals
+from docrail.invoices.readers.amounts.totals import solve_totals
+from docrail.invoices.readers.layout.labels import Finder
 from tests.invoices.documents import Line
 from tests.invoices.layouts import layout, table
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from invoices.straight_through import WITHOUT_HISTORY, decide
+from docrail.invoices.assessment.straight_through import WITHOUT_HISTORY, decide
 from tests.invoices.scored import MOST_ERROR, Scored
 
 UNSEEN = Scored(Path(__file__).parent / "unseen")

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from invoices.model import Candidate, Evidence, FieldValue, InvoiceData, Source
-from invoices.vendors import (
+from docrail.invoices.assessment.vendor_memory import (
     MOST_TOTALS,
     MOST_VALUES,
     VendorMemory,
@@ -20,6 +19,8 @@ from invoices.vendors import (
     vendor_keys,
     vendor_problems,
 )
+from docrail.invoices.facts import Evidence, Source
+from docrail.invoices.model import Candidate, FieldValue, InvoiceData
 from tests.invoices.judged import IBAN, OTHER_IBAN, OTHER_VAT_ID, VAT_ID, locked, sound
 
 KNOWN = learn(None, sound())

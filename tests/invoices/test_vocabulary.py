@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from invoices.readers.folding import fold
-from invoices.readers.money import Role, role_of
-from invoices.readers.vocabulary import DUE_DATE, INVOICE_NUMBER, ISSUE_DATE, VAT_LABEL
+from docrail.invoices.readers.amounts.money import Role, role_of
+from docrail.invoices.readers.layout.vocabulary import DUE_DATE, INVOICE_NUMBER, ISSUE_DATE, VAT_LABEL
+from docrail.invoices.values.folding import fold
 
 LABELS = {
     INVOICE_NUMBER: (

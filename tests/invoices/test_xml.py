@@ -5,10 +5,10 @@ from decimal import Decimal
 
 import pytest
 
-from invoices.model import DocumentType, Evidence
-from invoices.problems import UnreadableDocument
-from invoices.readers.einvoice_xml import read_einvoice_xml
-from invoices.readers.read import read_document
+from docrail.invoices.facts import DocumentType, Evidence
+from docrail.invoices.problems import UnreadableDocument
+from docrail.invoices.readers.einvoice.read_xml import read_einvoice_xml
+from docrail.invoices.readers.read import read_document
 from tests.invoices.documents import SAMPLES, attach, make_pdf, pdf_bytes, ubl_invoice
 
 TODAY = dt.date(2026, 4, 1)

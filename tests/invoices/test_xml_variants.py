@@ -7,10 +7,11 @@ from decimal import Decimal
 import pikepdf
 import pytest
 
-from invoices.model import DocumentType, InvoiceData, Source
-from invoices.problems import UnreadableDocument
-from invoices.readers.einvoice_xml import MAX_LINES, read_einvoice_xml
-from invoices.readers.read import read_document
+from docrail.invoices.facts import DocumentType, Source
+from docrail.invoices.model import InvoiceData
+from docrail.invoices.problems import UnreadableDocument
+from docrail.invoices.readers.einvoice.read_xml import MAX_LINES, read_einvoice_xml
+from docrail.invoices.readers.read import read_document
 from tests.invoices.documents import SAMPLES, Line, attach, make_pdf, pdf_bytes, ubl_invoice
 
 TODAY = dt.date(2026, 4, 1)

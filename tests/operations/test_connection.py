@@ -7,10 +7,10 @@ import pytest
 from temporalio.client import Client
 from temporalio.service import TLSConfig
 
-from operations.connection import Connection, ConnectionUnfit, connect, find_connection
-from operations.engine import engine_errors, open_client
-from operations.errors import Unavailable
-from operations.namespace import prepare_namespace
+from docrail.adapters.temporal.connection import Connection, ConnectionUnfit, connect, find_connection
+from docrail.services.engine import engine_errors, open_client
+from docrail.services.errors import Unavailable
+from docrail.services.fleet.namespace import prepare_namespace
 from tests.stack import Servers
 from tests.tls_front import TlsFront, tls_front
 

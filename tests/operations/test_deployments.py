@@ -12,17 +12,17 @@ from temporalio.api.enums.v1 import EventType
 from temporalio.client import Client, WorkflowHandle
 from temporalio.contrib.pydantic import pydantic_data_converter
 
-from dag.values import Json
-from embedded.temporal import find_binary
-from operations.connection import Connection
-from operations.draining import working
-from operations.rate_limits import apply_limits
-from settings import Settings
+from docrail.adapters.temporal.connection import Connection
+from docrail.adapters.temporal.draining import working
+from docrail.dag.values.json_values import Json
+from docrail.embedded.temporal import find_binary
+from docrail.services.limits.service import apply_limits
+from docrail.settings import Settings
+from docrail.worker import build_workers, open_tools
+from docrail.workflows.contract.names import workflow_id
 from tests.api.service import Service, serve, settings_for
 from tests.postgres import migrated_database
 from tests.stack import Servers, eventually
-from worker import build_workers, open_tools
-from workflows.contract import workflow_id
 
 TAGGED = {"handler": "noop", "resource_tag": "gemini_api"}
 LASTING = {

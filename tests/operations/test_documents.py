@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from operations.documents import LONGEST_NAME, clean_name
+from docrail.services.intake.service import LONGEST_NAME, clean_name
 
 
 @given(st.text())

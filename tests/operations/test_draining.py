@@ -9,8 +9,8 @@ from temporalio import activity, workflow
 from temporalio.client import Client
 from temporalio.worker import Worker
 
-from operations.connection import connect, find_connection
-from operations.draining import working
+from docrail.adapters.temporal.connection import connect, find_connection
+from docrail.adapters.temporal.draining import working
 from tests.stack import Servers
 
 

@@ -9,7 +9,7 @@ from temporalio.api.enums.v1 import WorkerStatus
 from temporalio.api.taskqueue.v1 import PollerInfo
 from temporalio.api.worker.v1 import WorkerHeartbeat
 
-from operations.health import OK, check_workers
+from docrail.services.fleet.health import OK, check_workers
 
 NOW = dt.datetime(2026, 11, 3, 12, tzinfo=dt.UTC)
 RUNNING = WorkerStatus.WORKER_STATUS_RUNNING

@@ -2,7 +2,7 @@
 
 import pytest
 
-from operations.errors import NotFound
+from docrail.services.errors import NotFound
 
 EXECUTION, DOCUMENT, REVIEW = f"exe_{'0' * 26}", f"doc_{'z' * 26}", f"rev_{'a' * 26}"
 

@@ -22,28 +22,29 @@ from temporalio.service import RPCError
 from temporalio.testing import ActivityEnvironment
 from temporalio.worker import Replayer
 
-from activities.maintenance import maintenance_activities
-from activities.metrics import Metrics
-from activities.reading import DocumentReader
-from activities.retention import OPEN, remove_originals
-from activities.tools import Outside, Tools
-from dag.maintenance import MaintenanceReport
-from operations.connection import Connection
-from operations.draining import working
-from operations.maintenance import MaintenanceIncomplete, apply_schedule, run_maintenance, schedule_id
-from storage.blobs import BlobMissing, BlobRef, BlobStore
-from storage.lake import Lake
-from storage.page_images import keep_image, load_image
-from storage.retention import Keeping, mark_original_removed
-from storage.step_cache import load_cached, save_cached
-from storage.values import ValueStore
+from docrail.activities.internal.maintenance import maintenance_activities
+from docrail.adapters.sandbox.reader import DocumentReader
+from docrail.adapters.store.blobs import BlobMissing, BlobRef, BlobStore
+from docrail.adapters.store.values import ValueStore
+from docrail.adapters.temporal.connection import Connection
+from docrail.adapters.temporal.draining import working
+from docrail.services.app import Keeping
+from docrail.services.documents.repository.page_images import keep_image, load_image
+from docrail.services.lake.files import Lake
+from docrail.services.maintenance.repository import mark_original_removed
+from docrail.services.maintenance.retention import OPEN, remove_originals
+from docrail.services.maintenance.service import MaintenanceIncomplete, apply_schedule, run_maintenance, schedule_id
+from docrail.services.metrics import Metrics
+from docrail.services.runs.repository import load_cached, save_cached
+from docrail.services.tools import Outside, Tools
+from docrail.worker import assemble_worker, workflow_runner
+from docrail.workflows.contract.messages import MaintenanceReport
+from docrail.workflows.contract.names import DOCUMENT, TENANT
+from docrail.workflows.maintenance import Maintenance
 from tests.disks import SmallDisk, small_disk
 from tests.postgres import COMMITTING, dsn, new_document_id, pool, upload
 from tests.stack import Servers, eventually
 from tests.storage.lakes import of_month, save, seen
-from worker import assemble_worker, workflow_runner
-from workflows.contract import DOCUMENT, TENANT
-from workflows.maintenance import Maintenance
 
 __all__ = ["dsn", "pool", "small_disk"]
 
@@ -125,8 +126,8 @@ async def test_cancelling_stops_the_work_at_its_next_file(tools: Tools, monkeypa
         beat()
         pytest.fail("went on")
 
-    monkeypatch.setattr("storage.compaction.compact", slow)
-    monkeypatch.setattr("activities.maintenance.BEAT_SECONDS", 0.01)
+    monkeypatch.setattr("docrail.services.lake.compaction.compact", slow)
+    monkeypatch.setattr("docrail.activities.internal.maintenance.BEAT_SECONDS", 0.01)
     environment, heard = ActivityEnvironment(), asyncio.Event()
     environment.on_heartbeat = lambda *_: heard.set()
     look_after = maintenance_activities(tools)[1]
@@ -293,7 +294,7 @@ def test_open_is_every_status_but_those_in_which_a_run_has_ended() -> None:
 async def test_all_old_originals_go_in_one_round_past_those_that_stay(
     client: Client, tools: Tools, pool: asyncpg.Pool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("activities.retention.BATCH", 2)
+    monkeypatch.setattr("docrail.services.maintenance.retention.BATCH", 2)
     stored = [(await tools.blobs.put(uuid.uuid4().bytes)).sha256 for _ in range(7)]
     age(tools.blobs)
     for number, sha256 in enumerate(stored):

@@ -16,14 +16,14 @@ from temporalio.api.workflowservice.v1 import RegisterNamespaceRequest
 from temporalio.client import Client
 from temporalio.service import RPCStatusCode
 
-from embedded.claims import claim_port
-from embedded.processes import Program, Supervised
-from operations.connection import Connection
-from operations.engine import open_client
-from operations.errors import Unavailable
-from operations.namespace import NamespaceUnfit, prepare_namespace
+from docrail.adapters.temporal.connection import Connection
+from docrail.embedded.claims import claim_port
+from docrail.embedded.processes import Program, Supervised
+from docrail.services.engine import open_client
+from docrail.services.errors import Unavailable
+from docrail.services.fleet.namespace import NamespaceUnfit, prepare_namespace
+from docrail.workflows.contract.names import SEARCH_ATTRIBUTES
 from tests.grpc_answers import grpc_server
-from workflows.contract import SEARCH_ATTRIBUTES
 
 NAMES = tuple(key.name for key in SEARCH_ATTRIBUTES)
 TEXT = IndexedValueType.INDEXED_VALUE_TYPE_TEXT

@@ -2,10 +2,10 @@
 
 import pytest
 
-from dag.definition import Definition
-from dag.values import Json
-from operations.errors import InvalidInput
-from operations.priority import priority_of
+from docrail.dag.language.definition import Definition
+from docrail.dag.values.json_values import Json
+from docrail.services.errors import InvalidInput
+from docrail.services.runs.service import priority_of
 
 
 def definition(**priority: Json) -> Definition:

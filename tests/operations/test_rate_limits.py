@@ -9,10 +9,10 @@ from temporalio.api.workflowservice.v1 import UpdateTaskQueueConfigRequest
 from temporalio.client import Client
 from temporalio.service import RPCStatusCode
 
-from embedded.temporal import TemporalServer, start_temporal
-from operations.connection import Connection
-from operations.errors import Unavailable
-from operations.rate_limits import Applied, AppliedLimit, apply_limits, told
+from docrail.adapters.temporal.connection import Connection
+from docrail.embedded.temporal import TemporalServer, start_temporal
+from docrail.services.errors import Unavailable
+from docrail.services.limits.service import Applied, AppliedLimit, apply_limits, told
 from tests.grpc_answers import grpc_server
 
 pytestmark = pytest.mark.server

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from api.app import open_app
-from operations import definitions
-from operations.aliases import load_aliases, roll_back
-from operations.app import App
-from operations.connection import find_connection
-from operations.definitions import publish, publish_shipped
-from operations.principal import ANONYMOUS
-from settings import Settings
+from docrail.adapters.temporal.connection import find_connection
+from docrail.api.app import open_app
+from docrail.services.access.models import ANONYMOUS
+from docrail.services.app import App
+from docrail.services.definitions import service as definitions
+from docrail.services.definitions.aliases import load_aliases, roll_back
+from docrail.services.definitions.service import publish, publish_shipped
+from docrail.settings import Settings
 from tests.postgres import migrated_database
 from tests.stack import Servers
 

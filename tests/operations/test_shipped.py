@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from activities.registry import load_catalogue
-from operations.definitions import shipped_files
-from operations.source import check_definition
+from docrail.activities.registry import load_catalogue
+from docrail.dag.validation.validate import check_definition
+from docrail.services.definitions.service import shipped_files
 
 
 @pytest.mark.parametrize("path", shipped_files(), ids=lambda path: path.stem)

@@ -9,23 +9,29 @@ import pytest
 from temporalio.client import Client, ScheduleActionStartWorkflow
 from temporalio.contrib.pydantic import pydantic_data_converter
 
-from activities.metrics import Metrics
-from activities.reading import DocumentReader
-from activities.sla import sla_activity
-from activities.tools import Tools
-from operations.connection import Connection
-from operations.draining import working
-from operations.sla_schedule import apply_background_schedule, apply_sla_schedule, background_id, schedule_id
-from storage.audit import list_events
-from storage.blobs import BlobStore
-from storage.lake import Lake
-from storage.reviews import Appearance, Question, upsert_review
-from storage.values import ValueStore
+from docrail.activities.internal.sla import sla_activity
+from docrail.adapters.sandbox.reader import DocumentReader
+from docrail.adapters.store.blobs import BlobStore
+from docrail.adapters.store.values import ValueStore
+from docrail.adapters.temporal.connection import Connection
+from docrail.adapters.temporal.draining import working
+from docrail.services.audit.repository import list_events
+from docrail.services.lake.files import Lake
+from docrail.services.maintenance.service import (
+    apply_background_schedule,
+    apply_sla_schedule,
+    background_id,
+    sla_schedule_id,
+)
+from docrail.services.metrics import Metrics
+from docrail.services.reviews.models import Appearance, Question
+from docrail.services.reviews.repository.items import upsert_review
+from docrail.services.tools import Tools
+from docrail.worker import assemble_worker
+from docrail.workflows.background import BackgroundTasks
+from docrail.workflows.maintenance import SlaWatch
 from tests.postgres import dsn, pool, upload
 from tests.stack import Servers, eventually
-from worker import assemble_worker
-from workflows.background import BackgroundTasks
-from workflows.sla import SlaWatch
 
 __all__ = ["dsn", "pool"]
 
@@ -42,7 +48,7 @@ async def test_the_schedule_is_made_once_and_its_rounds_record_what_is_due(embed
 
     assert "every minute" in await apply_sla_schedule(connection, queue)
     assert await apply_sla_schedule(connection, queue) == ""
-    handle = client.get_schedule_handle(schedule_id(queue))
+    handle = client.get_schedule_handle(sla_schedule_id(queue))
     try:
         async with working([assemble_worker(client, queue, [SlaWatch], [sla_activity(tools)], sandboxed=True)]):
             await handle.trigger()
@@ -60,7 +66,7 @@ async def test_the_schedule_fires_by_itself(embedded: Servers, tools: Tools) -> 
         async with working([assemble_worker(client, queue, [SlaWatch], [sla_activity(tools)], sandboxed=True)]):
             await eventually(lambda: _is_recorded(tools, tenant), "the event", timeout_seconds=60)
     finally:
-        await client.get_schedule_handle(schedule_id(queue)).delete()
+        await client.get_schedule_handle(sla_schedule_id(queue)).delete()
 
 
 async def test_the_background_tasks_are_scheduled_once_for_a_task_queue(embedded: Servers) -> None:

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dag.values import Json
-from operations.source import MAX_SOURCE_BYTES, check_definition, read_source
-from operations.source_tree import MAX_PARTS
+from docrail.dag.language.source.source import MAX_SOURCE_BYTES, read_source
+from docrail.dag.language.source.tree import MAX_PARTS
+from docrail.dag.validation.validate import check_definition
+from docrail.dag.values.json_values import Json
 
 
 def read(text: str | bytes) -> Json:

@@ -1,6 +1,6 @@
 """A filter that nothing has is told with what there is, as far as there is room."""
 
-from operations.unmatched import MOST_KNOWN, Unmatched, unmatched
+from docrail.services.paging import MOST_KNOWN, Unmatched, unmatched
 
 
 def test_only_filters_that_were_given_and_that_nothing_has_are_told() -> None:

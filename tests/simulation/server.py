@@ -1,6 +1,6 @@
 """Plays a test of a definition on a real Temporal server that skips time: the workflow that all runs are, mocks around.
 
-The simulation has said what happens outside the run, and in which order (dag/simulation.py). Here each of its cues is
+The simulation has said what happens outside the run, and in which order (dag/simulation/simulate.py). Here each of its cues is
 given when the run has begun what it is for, and the next one when the run has taken it.
 """
 
@@ -20,22 +20,30 @@ from temporalio.client import Client, WorkflowFailureError, WorkflowHandle, Work
 from temporalio.service import RPCError
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
-from dag.assignees import approvals_of
-from dag.cues import TENANT_ID, Cue, CueKind, Played, document_of, people
-from dag.definition import Definition, to_json
-from dag.inputs import complete_inputs
-from dag.kinds import StepKind
-from dag.plan import SEMANTICS
-from dag.report import RunReport, StepReport
-from dag.state import StepStatus
-from dag.trials import Trial
-from dag.values import digest
-from operations.draining import working
+from docrail.adapters.temporal.draining import working
+from docrail.dag.engine.approvals import approvals_of
+from docrail.dag.engine.plan import SEMANTICS
+from docrail.dag.explain.report import RunReport, StepReport
+from docrail.dag.language.definition import Definition, to_json
+from docrail.dag.language.inputs import complete_inputs
+from docrail.dag.language.statuses import StepStatus
+from docrail.dag.language.step_kinds import StepKind
+from docrail.dag.language.test_cases import Trial
+from docrail.dag.simulation.cues import TENANT_ID, Cue, CueKind, Played, document_of, people
+from docrail.dag.values.json_values import digest
+from docrail.workflows.contract.names import (
+    ANSWER,
+    BY_DECISION,
+    STATE,
+    WORKFLOW_TYPE,
+    RunRequest,
+    nested_key,
+    workflow_id,
+)
+from docrail.workflows.map_chunk import Chunk
+from docrail.workflows.run import Run
 from tests.simulation.stage import Stage, place_of, stage_activities, with_test_callbacks
 from tests.simulation.stand_in import GIVEN, StandIn, StandIns, stand_in
-from workflows.chunk import Chunk
-from workflows.contract import ANSWER, BY_DECISION, STATE, WORKFLOW_TYPE, RunRequest, nested_key, workflow_id
-from workflows.run import Run
 
 DYNAMIC_CONFIG = ("frontend.WorkflowTimeSkippingEnabled=true",)
 """What a server needs to be told, to skip time."""

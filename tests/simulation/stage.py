@@ -11,19 +11,19 @@ from temporalio import activity
 from temporalio.common import RawValue
 from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
-from dag.calls import AttemptRequest, LoadCall, Loaded, ReviewCall, StepOutcome, StoreCall
-from dag.cues import CALLBACKS, Cue, CueKind
-from dag.memory import Memory
-from dag.stored import part_of
-from dag.values import Json, size_of
+from docrail.dag.simulation.cues import CALLBACKS, Cue, CueKind
+from docrail.dag.simulation.value_store import Memory
+from docrail.dag.values.json_values import Json, size_of
+from docrail.dag.values.stored import part_of
+from docrail.workflows.contract.messages import AttemptRequest, LoadCall, Loaded, ReviewCall, StepOutcome, StoreCall
+from docrail.workflows.contract.names import LOAD_VALUES, OPEN_REVIEW, STORE_VALUE, child_run_id, run_id_of
 from tests.simulation.stand_in import STAND_IN
-from workflows.contract import LOAD_VALUES, OPEN_REVIEW, STORE_VALUE, child_run_id, run_id_of
 
 UNDO = ".compensate"
-"""What the identity of a step's undoing ends with (workflows/launch.py)."""
+"""What the identity of a step's undoing ends with (workflows/start_step.py)."""
 
 _CALLBACK = re.compile("callback://[0-9a-f]{32}/")
-"""What stands for a callback's URL in a run (workflows/context.py)."""
+"""What stands for a callback's URL in a run (workflows/driver_context.py)."""
 
 BEAT_SECONDS = 0.02
 """Between heartbeats of what is to be stopped: they bring the news of it."""

@@ -14,12 +14,12 @@ from temporalio.worker import (
 )
 
 with workflow.unsafe.imports_passed_through():
-    from dag.definition import Definition, to_json
-    from dag.report import RunReport
-    from dag.state import RunStatus
-    from dag.values import Json
-    from workflows.contract import Pinned, RunRequest
-    from workflows.moving import outputs_for_outer
+    from docrail.dag.explain.report import RunReport
+    from docrail.dag.language.definition import Definition, to_json
+    from docrail.dag.language.statuses import RunStatus
+    from docrail.dag.values.json_values import Json
+    from docrail.workflows.contract.names import Pinned, RunRequest
+    from docrail.workflows.value_transfer import outputs_for_outer
 
 STAND_IN = "stand_in"
 """Id of the definition that a test pins for every nested run, workflow type and activity of what runs instead."""

@@ -8,18 +8,18 @@ from hypothesis import Phase, given, settings
 from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
 
-from activities.registry import load_catalogue
-from dag.cues import Played
-from dag.definition import Definition
-from dag.kinds import StepKind
-from dag.simulation import simulate
-from dag.state import StepStatus
-from dag.trials import Trial
-from dag.values import Json
-from dag.verdict import Verdict, assess
-from embedded.temporal import start_temporal
-from operations.definitions import SHIPPED
-from operations.source import check_definition
+from docrail.activities.registry import load_catalogue
+from docrail.dag.language.definition import Definition
+from docrail.dag.language.statuses import StepStatus
+from docrail.dag.language.step_kinds import StepKind
+from docrail.dag.language.test_cases import Trial
+from docrail.dag.simulation.cues import Played
+from docrail.dag.simulation.simulate import simulate
+from docrail.dag.simulation.verdict import Verdict, assess
+from docrail.dag.validation.validate import check_definition
+from docrail.dag.values.json_values import Json
+from docrail.embedded.temporal import start_temporal
+from docrail.services.definitions.service import SHIPPED
 from tests.dag.definitions import LAW, MOST_ITEMS, Case, cases, is_timer
 from tests.dag.specification import work_name
 from tests.simulation import server as played

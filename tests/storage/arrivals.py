@@ -4,12 +4,14 @@ import datetime as dt
 from decimal import Decimal
 from typing import Any
 
-from invoices.model import FieldValue, InvoiceData, Source
-from storage.corrections import Change, CorrectionAct, insert_change
-from storage.db import Database
-from storage.extractions import CURRENT_READER, save_extraction
-from storage.judged import load_judged
-from storage.vendors import remember
+from docrail.adapters.postgres.pool import Database
+from docrail.invoices.facts import Source
+from docrail.invoices.model import FieldValue, InvoiceData
+from docrail.services.documents.assessed import load_judged
+from docrail.services.documents.models import CURRENT_READER, Change, CorrectionAct
+from docrail.services.documents.repository.corrections import insert_change
+from docrail.services.documents.repository.readings import save_extraction
+from docrail.services.documents.repository.vendors import remember
 from tests.postgres import TENANT, blob_of, new_document_id, upload
 
 TODAY = dt.date(2026, 11, 1)

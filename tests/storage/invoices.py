@@ -3,7 +3,8 @@
 import datetime as dt
 from decimal import Decimal
 
-from invoices.model import Evidence, FieldValue, InvoiceData, LineItem, Problem, Severity, Source, TaxPart
+from docrail.invoices.facts import Evidence, Severity, Source
+from docrail.invoices.model import FieldValue, InvoiceData, LineItem, Problem, TaxPart
 
 
 def invoice(document_id: str = "doc_1", *, number: str = "R-2026/17", confidence: float = 0.93) -> InvoiceData:

@@ -4,10 +4,11 @@ import datetime as dt
 from decimal import Decimal
 from typing import Any
 
-from invoices.model import FieldValue, InvoiceData, Source
-from storage.lake import Lake, LakeFile
-from storage.lake_versions import LakeVersion
-from storage.querying import NotALake, open_lake, rows_of
+from docrail.invoices.facts import Source
+from docrail.invoices.model import FieldValue, InvoiceData
+from docrail.services.lake.files import Lake
+from docrail.services.lake.models import LakeFile, LakeVersion
+from docrail.services.lake.query import NotALake, open_lake, rows_of
 from tests.storage.invoices import invoice
 
 NOW = dt.datetime(2026, 11, 21, 3, 0, tzinfo=dt.UTC)

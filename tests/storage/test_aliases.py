@@ -6,18 +6,18 @@ import asyncpg
 import pytest
 from asyncpg.pool import PoolConnectionProxy
 
-from dag.aliases import CANARY, STABLE, Move, MoveKind, Target, move_alias
-from dag.values import digest
-from storage.aliases import (
+from docrail.adapters.postgres.pool import Database, NotStored, transaction
+from docrail.dag.language.version_refs import CANARY, STABLE, Move, MoveKind, Target, move_alias
+from docrail.dag.values.json_values import digest
+from docrail.services.definitions.repository import (
     list_moves,
     load_aliases,
     load_last_mover,
     load_stable_history,
     lock_definition,
+    publish,
     record_moves,
 )
-from storage.db import Database, NotStored, transaction
-from storage.definitions import publish
 from tests.postgres import COMMITTING, OTHER_TENANT, TENANT, new_document_id
 
 FIRST = Move(STABLE, None, Target(1))

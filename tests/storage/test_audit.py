@@ -6,8 +6,9 @@ import asyncpg
 import pytest
 from asyncpg.pool import PoolConnectionProxy
 
-from storage.audit import GENESIS, Act, append_event, list_events, verify_chain
-from storage.db import transaction
+from docrail.adapters.postgres.pool import transaction
+from docrail.services.audit.models import Act
+from docrail.services.audit.repository import GENESIS, append_event, list_events, verify_chain
 
 ACT = Act("ann", "corrected", "rev_1", "doc_1", {"field": "total", "was": 1.5, "ä": [None, True]})
 

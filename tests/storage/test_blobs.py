@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from storage.blobs import BlobDamaged, BlobMissing, BlobRef, BlobStore
-from storage.files import remove_leftovers, write_atomic
+from docrail.adapters.store.blobs import BlobDamaged, BlobMissing, BlobRef, BlobStore
+from docrail.adapters.store.files import remove_leftovers, write_atomic
 from tests.s3 import Bucket
 
 DATA = b"%PDF-1.7 " + bytes(range(256)) * 100

@@ -6,8 +6,9 @@ import asyncpg
 import pytest
 from asyncpg.pool import PoolConnectionProxy
 
-from invoices.calibration import POOLED, Calibration, Observation, default_calibration
-from storage.calibrations import (
+from docrail.adapters.postgres.pool import NotStored
+from docrail.invoices.assessment.calibration import POOLED, Calibration, Observation, default_calibration
+from docrail.services.documents.repository.calibrations import (
     activate_calibration,
     list_calibrations,
     load_calibration,
@@ -15,7 +16,6 @@ from storage.calibrations import (
     save_calibration,
     save_outcomes,
 )
-from storage.db import NotStored
 from tests.postgres import COMMITTING, OTHER_TENANT, TENANT
 from tests.storage.arrivals import approve, arrive, correct, judged
 

@@ -16,13 +16,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dag.maintenance import Compacted
-from storage import compaction
-from storage.compaction import compact, tidy
-from storage.folders import FileChanged, FileInfo, Folder, LocalFolder
-from storage.lake import Lake, saved_in
-from storage.manifest import Manifest, read_manifest, swap_manifest
-from storage.parquet import pack
+from docrail.adapters.store.folders import FileChanged, FileInfo, Folder, LocalFolder
+from docrail.services.lake import compaction
+from docrail.services.lake.compaction import compact, tidy
+from docrail.services.lake.files import Lake, saved_in
+from docrail.services.lake.manifest import Manifest, read_manifest, swap_manifest
+from docrail.services.lake.parquet import pack
+from docrail.workflows.contract.messages import Compacted
 from tests.s3 import Bucket
 from tests.storage.lakes import NOW, ask, of_month, save, seen
 
@@ -203,7 +203,7 @@ async def test_parts_of_an_earlier_shape_are_read_and_then_rewritten(local: Lake
 
 
 async def test_json_files_of_earlier_versions_go_and_the_last_one_stays(local: Lake) -> None:
-    from storage.lake_versions import LakeVersion
+    from docrail.services.lake.models import LakeVersion
 
     for version in (1, 2, 10):
         await local.write_json("acme", of_month("doc_1", "2026-11"), LakeVersion(version, NOW))

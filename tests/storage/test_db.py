@@ -7,10 +7,16 @@ import asyncpg
 import pytest
 from asyncpg.pool import PoolConnectionProxy
 
-import storage
-from storage import definitions, document_counts, documents, executions, extractions, migrate, reviews
-from storage.db import transaction
-from storage.documents import load_document
+from docrail import adapters as storage
+from docrail.adapters.postgres import migrate
+from docrail.adapters.postgres.pool import transaction
+from docrail.services.definitions import repository as definitions
+from docrail.services.documents.repository import counts as document_counts
+from docrail.services.documents.repository import documents
+from docrail.services.documents.repository import readings as extractions
+from docrail.services.documents.repository.documents import load_document
+from docrail.services.reviews.repository import items as reviews
+from docrail.services.runs import repository as executions
 from tests.postgres import COMMITTING, new_document_id, upload
 
 STATEMENTS = {
@@ -30,10 +36,10 @@ async def test_every_statement_fits_the_schema(db: PoolConnectionProxy, name: st
 
 def test_every_statement_on_a_tenants_table_asks_for_the_tenant() -> None:
     sweeping = {
-        "storage.document_counts.LOAD_COUNTS",
-        "storage.documents.LOAD_UNSTARTED",
-        "storage.migrate.LOAD_APPLIED",
-        "storage.migrate.RECORD_APPLIED",
+        "docrail.services.documents.repository.counts.LOAD_COUNTS",
+        "docrail.services.documents.repository.documents.LOAD_UNSTARTED",
+        "docrail.adapters.postgres.migrate.LOAD_APPLIED",
+        "docrail.adapters.postgres.migrate.RECORD_APPLIED",
     }
     assert {
         name for name, sql in STATEMENTS.items() if "tenant_id = $1" not in sql and "(tenant_id" not in sql

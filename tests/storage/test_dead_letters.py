@@ -6,18 +6,11 @@ import itertools
 import pytest
 from asyncpg.pool import PoolConnectionProxy
 
-from activities.dead_letters import dead_letter_activity
-from activities.tools import Tools
-from dag.calls import DeadLetter
-from dag.state import StepStatus
-from dag.values import Json
-from storage.dead_letters import (
-    LetterFilter,
-    LetterStatus,
-    Resolved,
-    StatusFilter,
-    StoredLetter,
-    View,
+from docrail.activities.internal.dead_letters import dead_letter_activity
+from docrail.dag.language.statuses import StepStatus
+from docrail.dag.values.json_values import Json
+from docrail.services.failures.models import LetterFilter, LetterStatus, Resolved, StatusFilter, StoredLetter, View
+from docrail.services.failures.repository import (
     close,
     count_letters,
     list_letters,
@@ -26,9 +19,11 @@ from storage.dead_letters import (
     load_open_letters,
     tell,
 )
-from storage.operator_actions import list_actions, record_action
+from docrail.services.runs.repository import list_actions, record_action
+from docrail.services.tools import Tools
+from docrail.workflows.contract.messages import DeadLetter
+from docrail.workflows.contract.names import RECORD_DEAD_LETTER
 from tests.postgres import OTHER_TENANT, TENANT
-from workflows.contract import RECORD_DEAD_LETTER
 
 
 def letter(status: str = "failed", at: float = 100.0, run_id: str = "invoice.1", **fields: Json) -> DeadLetter:

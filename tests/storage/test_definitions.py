@@ -7,11 +7,10 @@ import asyncpg
 import pytest
 from asyncpg.pool import PoolConnectionProxy
 
-from dag.values import Json, digest
-from storage.db import Database
-from storage.definitions import (
-    DamagedDefinition,
-    StoredDefinition,
+from docrail.adapters.postgres.pool import Database
+from docrail.dag.values.json_values import Json, digest
+from docrail.services.definitions.models import DamagedDefinition, StoredDefinition
+from docrail.services.definitions.repository import (
     list_definitions,
     list_versions,
     load_definition,

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from storage.blobs import BlobStore
-from storage.compaction import compact
-from storage.lake import Lake
-from storage.lake_versions import LakeVersion
-from storage.manifest import read_manifest
-from storage.values import ValueStore
+from docrail.adapters.store.blobs import BlobStore
+from docrail.adapters.store.values import ValueStore
+from docrail.services.lake.compaction import compact
+from docrail.services.lake.files import Lake
+from docrail.services.lake.manifest import read_manifest
+from docrail.services.lake.models import LakeVersion
 from tests.disks import SmallDisk, small_disk
 from tests.storage.lakes import NOW, of_month, save, seen
 

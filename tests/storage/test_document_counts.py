@@ -7,17 +7,11 @@ import asyncpg
 import pytest
 from asyncpg.pool import PoolConnectionProxy
 
-from storage.db import Database
-from storage.document_counts import (
-    CONFIDENCE_BUCKETS,
-    LOAD_COUNTS,
-    SECONDS_BUCKETS,
-    DocumentCount,
-    Outcome,
-    claim_metrics,
-    load_counts,
-)
-from storage.extractions import save_extraction
+from docrail.adapters.postgres.pool import Database
+from docrail.services.documents.models import DocumentCount
+from docrail.services.documents.repository.counts import LOAD_COUNTS, claim_metrics, load_counts
+from docrail.services.documents.repository.readings import save_extraction
+from docrail.services.metrics import CONFIDENCE_BUCKETS, SECONDS_BUCKETS, Outcome
 from tests.postgres import OTHER_TENANT, TENANT, blob_of, upload
 from tests.storage.invoices import invoice
 

@@ -7,9 +7,20 @@ from dataclasses import replace
 import pytest
 from asyncpg.pool import PoolConnectionProxy
 
-from dag.values import Json
-from storage.review_decisions import (
+from docrail.dag.values.json_values import Json
+from docrail.services.reviews.models import (
+    CLOSED,
+    DECIDED,
+    ESCALATED,
+    Appearance,
     Decision,
+    Question,
+    Review,
+    ReviewFilter,
+    StepEnd,
+    StepQuestion,
+)
+from docrail.services.reviews.repository.decisions import (
     load_all_unanswered,
     load_forms,
     load_unanswered,
@@ -17,18 +28,9 @@ from storage.review_decisions import (
     record_decision,
     reopen_review,
 )
-from storage.review_lists import ReviewFilter, list_reviews
-from storage.reviews import Appearance, Question, Review, load_review, upsert_review
-from storage.step_reviews import (
-    CLOSED,
-    DECIDED,
-    ESCALATED,
-    StepEnd,
-    StepQuestion,
-    ask_question,
-    close_question,
-    load_document_review,
-)
+from docrail.services.reviews.repository.items import load_review, upsert_review
+from docrail.services.reviews.repository.queue import list_reviews
+from docrail.services.reviews.repository.steps import ask_question, close_question, load_document_review
 from tests.postgres import TENANT, upload
 
 RUN, STEP, DOCUMENT = "approval.4711", "approval", "doc_a"

@@ -9,12 +9,8 @@ import asyncpg
 import pytest
 from asyncpg.pool import PoolConnectionProxy
 
-from storage.documents import (
-    DocumentConflict,
-    load_document,
-    load_unstarted,
-    mark_run_started,
-)
+from docrail.services.documents.models import DocumentConflict
+from docrail.services.documents.repository.documents import load_document, load_unstarted, mark_run_started
 from tests.postgres import COMMITTING, OTHER_TENANT, TENANT, blob_of, new_document_id, upload
 
 

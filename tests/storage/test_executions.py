@@ -6,10 +6,11 @@ import asyncpg
 import pytest
 from asyncpg.pool import PoolConnectionProxy
 
-from dag.values import digest
-from storage.db import Database, NotStored
-from storage.definitions import publish
-from storage.executions import Execution, ExecutionConflict, insert_execution, load_execution, mark_triggered
+from docrail.adapters.postgres.pool import Database, NotStored
+from docrail.dag.values.json_values import digest
+from docrail.services.definitions.repository import publish
+from docrail.services.runs.models import Execution
+from docrail.services.runs.repository import ExecutionConflict, insert_execution, load_execution, mark_triggered
 from tests.postgres import COMMITTING, OTHER_TENANT, TENANT, new_document_id
 
 

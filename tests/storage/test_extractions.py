@@ -5,14 +5,8 @@ import asyncio
 import asyncpg
 from asyncpg.pool import PoolConnectionProxy
 
-from storage.extractions import (
-    CURRENT_READER,
-    FALLBACK,
-    load_best_extraction,
-    load_extraction,
-    reading_version,
-    save_extraction,
-)
+from docrail.services.documents.models import CURRENT_READER, FALLBACK, reading_version
+from docrail.services.documents.repository.readings import load_best_extraction, load_extraction, save_extraction
 from tests.postgres import COMMITTING, OTHER_TENANT, TENANT, blob_of, new_document_id
 from tests.storage.invoices import invoice
 

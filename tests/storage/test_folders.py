@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from storage.folders import FileChanged, Folder, LocalFolder
-from storage.s3 import S3Unavailable, open_s3
-from storage.stores import checked_location, open_store
+from docrail.adapters.store.folders import FileChanged, Folder, LocalFolder
+from docrail.adapters.store.open_store import checked_location, open_store
+from docrail.adapters.store.s3 import S3Unavailable, open_s3
 from tests.s3 import KEYS, Bucket
 
 
@@ -126,7 +126,7 @@ def test_a_location_is_a_folder_or_a_bucket_and_holds_no_key(tmp_path: Path) -> 
 def away(monkeypatch: pytest.MonkeyPatch, unused_port: Callable[[], int]) -> Folder:
     for name, value in KEYS.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr("storage.s3.RETRY_SECONDS", 0)
+    monkeypatch.setattr("docrail.adapters.store.s3.RETRY_SECONDS", 0)
     return open_s3("documents", endpoint=f"http://127.0.0.1:{unused_port()}")
 
 

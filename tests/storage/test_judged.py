@@ -12,12 +12,13 @@ import asyncpg
 import pytest
 from asyncpg.pool import PoolConnectionProxy
 
-from invoices.duplicates import find_duplicates, seen_of
-from invoices.judging import vendor_is_known
-from invoices.model import Evidence, FieldValue, InvoiceData, Severity, Source
-from storage.db import NotStored
-from storage.judged import LOAD_KNOWN
-from storage.vendors import remember
+from docrail.adapters.postgres.pool import NotStored
+from docrail.invoices.assessment.assess import vendor_is_known
+from docrail.invoices.assessment.duplicates import find_duplicates, seen_of
+from docrail.invoices.facts import Evidence, Severity, Source
+from docrail.invoices.model import FieldValue, InvoiceData
+from docrail.services.documents.assessed import LOAD_KNOWN
+from docrail.services.documents.repository.vendors import remember
 from tests.postgres import COMMITTING, OTHER_TENANT, TENANT, new_document_id, upload
 from tests.storage.arrivals import IBAN, OTHER_IBAN, TODAY, approve, arrive, codes, correct, judged, reading
 from tests.vendors import load_vendor

@@ -12,10 +12,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from invoices.model import FIELD_NAMES, Candidate, FieldValue, InvoiceData, LineItem, Lock, Source
-from storage.lake import Lake
-from storage.lake_versions import LakeVersion
-from storage.parquet import LAKE_SCHEMA_VERSION
+from docrail.invoices.facts import Source
+from docrail.invoices.model import FIELD_NAMES, Candidate, FieldValue, InvoiceData, LineItem, Lock
+from docrail.services.lake.files import Lake
+from docrail.services.lake.models import LakeVersion
+from docrail.services.lake.parquet import LAKE_SCHEMA_VERSION
 from tests.storage.invoices import invoice
 
 FIRST = LakeVersion(1, dt.datetime(2026, 11, 21, 9, 30, 0, 123_456, tzinfo=dt.UTC))

@@ -9,11 +9,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from storage.compaction import compact, tidy
-from storage.folders import Folder
-from storage.lake import Lake, saved_in
-from storage.manifest import Manifest, Part, read_manifest, swap_manifest
-from storage.parquet import (
+from docrail.adapters.store.folders import Folder
+from docrail.services.lake.compaction import compact, tidy
+from docrail.services.lake.files import Lake, saved_in
+from docrail.services.lake.manifest import Manifest, Part, read_manifest, swap_manifest
+from docrail.services.lake.parquet import (
     LAKE_SCHEMA_VERSION,
     SCHEMA,
     LakeFileDamaged,
@@ -22,7 +22,7 @@ from storage.parquet import (
     read_rows,
     read_versions,
 )
-from storage.querying import open_lake
+from docrail.services.lake.query import open_lake
 from tests.storage.lakes import NOW, of_month, save, seen
 
 GRACE = dt.timedelta(hours=24)
@@ -138,8 +138,8 @@ async def test_a_folder_that_is_away_is_not_taken_for_a_damaged_file(
     def away(*_: object) -> bytes:
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr("storage.folders.LocalFolder.read", away)
-    monkeypatch.setattr("storage.folders.LocalFolder.open", away)
+    monkeypatch.setattr("docrail.adapters.store.folders.LocalFolder.read", away)
+    monkeypatch.setattr("docrail.adapters.store.folders.LocalFolder.open", away)
     with pytest.raises(OSError, match="Input/output error"):
         read_document(lake.of("acme"), "x", "doc_1", 1)
     with pytest.raises(OSError, match="Input/output error"):

@@ -7,10 +7,12 @@ import asyncpg
 import pytest
 from asyncpg.pool import PoolConnectionProxy
 
-from storage.db import NotStored
-from storage.judged import Standing
-from storage.lake_versions import LakeVersion, StandingChanged, claim_version
-from storage.reviews import Appearance, Question, show_anew, upsert_review
+from docrail.adapters.postgres.pool import NotStored
+from docrail.services.documents.models import Standing
+from docrail.services.lake.models import LakeVersion, StandingChanged
+from docrail.services.lake.repository import claim_version
+from docrail.services.reviews.models import Appearance, Question
+from docrail.services.reviews.repository.items import show_anew, upsert_review
 from tests.postgres import COMMITTING, OTHER_TENANT, TENANT, upload
 from tests.storage.invoices import invoice
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import asyncpg
 import pytest
 
+from docrail.adapters.postgres.migrate import FOLDER, MigrationError, migrate
+from docrail.adapters.postgres.pool import StorageError
 from docs.schema import SCHEMA, dump
-from storage.db import StorageError
-from storage.migrate import FOLDER, MigrationError, migrate
 from tests.postgres import empty_database
 from tests.stack import Servers
 

@@ -8,10 +8,10 @@ from decimal import Decimal
 import asyncpg
 from asyncpg.pool import PoolConnectionProxy
 
-from invoices.prices import Cost, Tokens
-from storage.db import Database
-from storage.model_usage import (
-    Use,
+from docrail.adapters.postgres.pool import Database
+from docrail.invoices.llm.prices import Cost, Tokens
+from docrail.services.usage.models import Use
+from docrail.services.usage.repository import (
     load_document_uses,
     load_model_totals,
     load_spent_today,

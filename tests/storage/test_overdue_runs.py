@@ -2,8 +2,8 @@
 
 from asyncpg.pool import PoolConnectionProxy
 
-from dag.calls import OverdueRun
-from storage.overdue_runs import insert_overdue, is_notified, mark_notified
+from docrail.services.runs.repository import insert_overdue, is_notified, mark_notified
+from docrail.workflows.contract.messages import OverdueRun
 from tests.postgres import OTHER_TENANT, TENANT
 
 RUN = OverdueRun(

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from storage.blobs import BlobStore, blob_path
-from storage.page_images import keep_image, load_image, remove_images
+from docrail.adapters.store.blobs import BlobStore, blob_path
+from docrail.services.documents.repository.page_images import keep_image, load_image, remove_images
 
 
 async def test_a_picture_is_kept_until_it_is_removed(tmp_path: Path) -> None:

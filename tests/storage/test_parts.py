@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from dag.stored import Part
-from dag.values import Json, size_of
-from storage.blobs import BlobMissing
-from storage.parts import MissingValue, ValueTooLarge, filled, marks_in
-from storage.values import ValueStore
+from docrail.adapters.store.blobs import BlobMissing
+from docrail.adapters.store.parts import MissingValue, ValueTooLarge, filled, marks_in
+from docrail.adapters.store.values import ValueStore
+from docrail.dag.values.json_values import Json, size_of
+from docrail.dag.values.stored import Part
 
 TENANT = "acme"
 VALUE: Json = {"lines": [{"total": n, "tags": ["a", str(n)]} for n in range(5)], "note": "x", "7": None}

@@ -11,12 +11,12 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from storage.compaction import compact
-from storage.lake import Lake
-from storage.lake_versions import LakeVersion
-from storage.manifest import ManifestDamaged
-from storage.parquet import LakeFileDamaged
-from storage.querying import NotALake, NotAQuery, open_lake, rows_of
+from docrail.services.lake.compaction import compact
+from docrail.services.lake.files import Lake
+from docrail.services.lake.manifest import ManifestDamaged
+from docrail.services.lake.models import LakeVersion
+from docrail.services.lake.parquet import LakeFileDamaged
+from docrail.services.lake.query import NotALake, NotAQuery, open_lake, rows_of
 from tests.s3 import Bucket
 from tests.storage.lakes import NOW, ask, of_month, save
 

@@ -7,7 +7,7 @@ import asyncpg
 import pytest
 from asyncpg.pool import PoolConnectionProxy
 
-from storage.reading_leases import Claim, Lease, claim_lease, leave_lease, release_lease, renew_lease
+from docrail.services.extraction.repository import Claim, Lease, claim_lease, leave_lease, release_lease, renew_lease
 from tests.postgres import COMMITTING, OTHER_TENANT, TENANT
 
 

@@ -11,16 +11,16 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from activities.metrics import Metrics
-from activities.reading import DocumentReader
-from activities.retention import remove_original
-from activities.tools import Outside, Tools
-from storage.blobs import BlobStore, blob_path
-from storage.folders import LocalFolder
-from storage.lake import Lake
-from storage.renewal import BLOBS, VALUES, turns_in
-from storage.retention import put_before, remove_if_old
-from storage.values import ValueStore, folder_of
+from docrail.adapters.sandbox.reader import DocumentReader
+from docrail.adapters.store.blobs import BlobStore, blob_path
+from docrail.adapters.store.folders import LocalFolder
+from docrail.adapters.store.renewal import BLOBS, VALUES, turns_in
+from docrail.adapters.store.values import ValueStore, folder_of
+from docrail.services.lake.files import Lake
+from docrail.services.maintenance.repository import put_before, remove_if_old
+from docrail.services.maintenance.retention import remove_original
+from docrail.services.metrics import Metrics
+from docrail.services.tools import Outside, Tools
 from tests.stack import eventually
 
 AGES_AGO = time.time() - 100 * 86_400

@@ -8,11 +8,13 @@ import asyncpg
 import pytest
 from asyncpg.pool import PoolConnectionProxy
 
-from invoices.model import FieldValue, InvoiceData, Source
-from invoices.priority import review_priority
-from storage.appearances import appearance_of
-from storage.review_claims import Wish, claim_next, claim_review, free_review, renew_claim
-from storage.reviews import Question, Review, load_review, upsert_review
+from docrail.invoices.assessment.priority import review_priority
+from docrail.invoices.facts import Source
+from docrail.invoices.model import FieldValue, InvoiceData
+from docrail.services.reviews.items import appearance_of
+from docrail.services.reviews.models import Question, Review, Wish
+from docrail.services.reviews.repository.claims import claim_next, claim_review, free_review, renew_claim
+from docrail.services.reviews.repository.items import load_review, upsert_review
 from tests.postgres import OTHER_TENANT, TENANT, upload
 
 NO_TIME = dt.timedelta(0)

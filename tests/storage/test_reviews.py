@@ -9,10 +9,11 @@ import asyncpg
 import pytest
 from asyncpg.pool import PoolConnectionProxy
 
-from storage.db import NotStored
-from storage.review_decisions import record_first_approval
-from storage.review_lists import ReviewFilter, Sort, list_reviews, place_of
-from storage.reviews import Appearance, Question, load_review, review_id_of, show_anew, upsert_review
+from docrail.adapters.postgres.pool import NotStored
+from docrail.services.reviews.models import Appearance, Question, ReviewFilter, Sort, review_id_of
+from docrail.services.reviews.repository.decisions import record_first_approval
+from docrail.services.reviews.repository.items import load_review, show_anew, upsert_review
+from docrail.services.reviews.repository.queue import list_reviews, place_of
 from tests.postgres import COMMITTING, OTHER_TENANT, TENANT, upload
 
 DUE = dt.datetime(2026, 11, 22, 12, tzinfo=dt.UTC)

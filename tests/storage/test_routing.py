@@ -2,7 +2,7 @@
 
 from asyncpg.pool import PoolConnectionProxy
 
-from storage.routing import insert_rules, load_rules
+from docrail.services.definitions.repository import insert_rules, load_rules
 from tests.postgres import OTHER_TENANT, TENANT
 
 RULES = [{"when": "size > 5", "definition": "large"}]

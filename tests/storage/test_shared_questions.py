@@ -9,21 +9,24 @@ import asyncpg
 import pytest
 from asyncpg.pool import PoolConnectionProxy
 
-from storage.db import transaction
-from storage.review_decisions import Decision, load_unanswered, record_decision
-from storage.review_lists import ReviewFilter, list_reviews
-from storage.reviews import Appearance, Question, Review, load_review, upsert_review
-from storage.step_reviews import (
+from docrail.adapters.postgres.pool import transaction
+from docrail.services.reviews.models import (
     CLOSED,
     DECIDED,
     ESCALATED,
+    Appearance,
+    Decision,
+    Question,
+    Review,
+    ReviewFilter,
     SettledItem,
     StepEnd,
     StepQuestion,
-    ask_question,
-    close_question,
-    load_document_review,
 )
+from docrail.services.reviews.repository.decisions import load_unanswered, record_decision
+from docrail.services.reviews.repository.items import load_review, upsert_review
+from docrail.services.reviews.repository.queue import list_reviews
+from docrail.services.reviews.repository.steps import ask_question, close_question, load_document_review
 from tests.postgres import COMMITTING, TENANT, upload
 
 DUE = dt.datetime(2026, 11, 22, 12, tzinfo=dt.UTC)

@@ -7,8 +7,9 @@ import asyncpg
 import pytest
 from asyncpg.pool import PoolConnectionProxy
 
-from dag.values import Json, digest
-from storage.step_cache import REMOVED_AT_ONCE, CachedOutput, load_cached, save_cached
+from docrail.dag.values.json_values import Json, digest
+from docrail.services.runs.models import CachedOutput
+from docrail.services.runs.repository import REMOVED_AT_ONCE, load_cached, save_cached
 from tests.postgres import COMMITTING, OTHER_TENANT, TENANT
 
 KEY, OTHER_KEY = digest("work"), digest("other work")

@@ -7,12 +7,28 @@ from itertools import permutations
 import pytest
 from asyncpg.pool import PoolConnectionProxy
 
-from dag.values import Json, digest
-from storage.review_claims import Wish, claim_next
-from storage.review_decisions import record_first_approval, reopen_review
-from storage.reviews import Appearance, Question, Review, load_content, load_review, upsert_review
-from storage.step_decisions import PersonsDecision, TooEarlyError, keep_decision
-from storage.step_reviews import CLOSED, ESCALATED, StepEnd, StepQuestion, ask_question, close_question, step_review_id
+from docrail.dag.values.json_values import Json, digest
+from docrail.services.reviews.models import (
+    CLOSED,
+    ESCALATED,
+    Appearance,
+    PersonsDecision,
+    Question,
+    Review,
+    StepEnd,
+    StepQuestion,
+    Wish,
+)
+from docrail.services.reviews.repository.claims import claim_next
+from docrail.services.reviews.repository.decisions import record_first_approval, reopen_review
+from docrail.services.reviews.repository.items import load_content, load_review, upsert_review
+from docrail.services.reviews.repository.steps import (
+    TooEarlyError,
+    ask_question,
+    close_question,
+    keep_decision,
+    step_review_id,
+)
 from tests.postgres import TENANT, upload
 
 RUN, STEP = "release.4711", "release"

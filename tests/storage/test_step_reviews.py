@@ -7,18 +7,21 @@ from itertools import permutations
 import pytest
 from asyncpg.pool import PoolConnectionProxy
 
-from storage.review_lists import ReviewFilter, list_reviews
-from storage.reviews import Appearance, Question, Review, ReviewContent, load_content, load_review, upsert_review
-from storage.step_reviews import (
+from docrail.services.reviews.models import (
     CLOSED,
     DECIDED,
     ESCALATED,
+    Appearance,
+    Question,
+    Review,
+    ReviewContent,
+    ReviewFilter,
     StepEnd,
     StepQuestion,
-    ask_question,
-    close_question,
-    step_review_id,
 )
+from docrail.services.reviews.repository.items import load_content, load_review, upsert_review
+from docrail.services.reviews.repository.queue import list_reviews
+from docrail.services.reviews.repository.steps import ask_question, close_question, step_review_id
 from tests.postgres import OTHER_TENANT, TENANT, upload
 
 RUN, STEP = "payment_approval.4711", "approval"

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from dag.stored import Part, part_of
-from dag.values import Json
-from storage.blobs import BlobDamaged, BlobMissing
-from storage.values import ValueStore, folder_of
+from docrail.adapters.store.blobs import BlobDamaged, BlobMissing
+from docrail.adapters.store.values import ValueStore, folder_of
+from docrail.dag.values.json_values import Json
+from docrail.dag.values.stored import Part, part_of
 
 VALUE: Json = {"lines": [{"total": 1.5, "text": "Bäume ✓"}, {"total": 10**17, "text": ""}], "none": None, "yes": True}
 STRANGE_NAMES = ["Acme", "ACME", "..", ".", "", "a/b", "../acme", "acme\0", "=x", "-x", "ä", "a" * 64, "con.txt"]

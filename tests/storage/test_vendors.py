@@ -5,8 +5,8 @@ from typing import Any
 
 from asyncpg.pool import PoolConnectionProxy
 
-from invoices.vendors import VendorMemory
-from storage.vendors import forget, remember
+from docrail.invoices.assessment.vendor_memory import VendorMemory
+from docrail.services.documents.repository.vendors import forget, remember
 from tests.postgres import TENANT
 from tests.storage.arrivals import IBAN, OTHER_IBAN, arrive, correct, judged
 from tests.vendors import load_vendor

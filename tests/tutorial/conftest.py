@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 import yaml
 
-from dag.values import Json
+from docrail.dag.values.json_values import Json
 from tests.api.conftest import dsn, service
 from tests.api.service import Service
 

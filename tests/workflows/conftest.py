@@ -20,26 +20,23 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.exceptions import ApplicationError
 from temporalio.worker import Replayer, Worker
 
-from activities.execute import activity_for
-from activities.metrics import Metrics
-from activities.reading import DocumentReader
-from activities.tools import Tools
-from activities.values import value_activities
-from dag.calls import DeadLetter, DecisionCall, OverdueRun, ReviewCall, ReviewEnd
-from dag.definition import Definition, to_json
-from dag.plan import SEMANTICS
-from dag.report import RunReport
-from dag.values import Json, digest
+from docrail.activities.internal.values import value_activities
+from docrail.activities.wrapper import activity_for
+from docrail.adapters.sandbox.reader import DocumentReader
+from docrail.adapters.store.blobs import BlobStore
+from docrail.adapters.store.values import ValueStore
+from docrail.adapters.temporal.draining import working
+from docrail.dag.engine.plan import SEMANTICS
+from docrail.dag.explain.report import RunReport
+from docrail.dag.language.definition import Definition, to_json
+from docrail.dag.values.json_values import Json, digest
 from docrail.handlers import Handler, StepCall
-from operations.draining import working
-from storage.blobs import BlobStore
-from storage.lake import Lake
-from storage.values import ValueStore
-from tests.stack import Servers
-from tests.workflows.recording import RECORDED_BY
-from worker import workflow_runner
-from workflows.chunk import Chunk
-from workflows.contract import (
+from docrail.services.lake.files import Lake
+from docrail.services.metrics import Metrics
+from docrail.services.tools import Tools
+from docrail.worker import workflow_runner
+from docrail.workflows.contract.messages import DeadLetter, DecisionCall, OverdueRun, ReviewCall, ReviewEnd
+from docrail.workflows.contract.names import (
     ANSWER,
     CLOSE_REVIEW,
     ESCALATE_REVIEW,
@@ -53,7 +50,10 @@ from workflows.contract import (
     RunRequest,
     workflow_id,
 )
-from workflows.run import Run
+from docrail.workflows.map_chunk import Chunk
+from docrail.workflows.run import Run
+from tests.stack import Servers
+from tests.workflows.recording import RECORDED_BY
 
 HISTORIES = Path(__file__).parent.parent / "histories"
 FAST = {"initial_delay": 0.05, "jitter": 0.2}

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from hypothesis import HealthCheck, Phase, assume, given, seed, settings
 from hypothesis import strategies as st
 
-from dag.definition import Definition, Step, to_json
-from dag.kinds import StepKind
-from dag.validate import validate
-from dag.values import Json
+from docrail.dag.language.definition import Definition, Step, to_json
+from docrail.dag.language.step_kinds import StepKind
+from docrail.dag.validation.validate import validate
+from docrail.dag.values.json_values import Json
 from tests.dag.catalogue import AnyConfig, AnyOutput, Models
 from tests.dag.definitions import Case, cases, is_timer
 from tests.dag.specification import work_name

@@ -7,20 +7,20 @@ from dataclasses import dataclass, field
 from temporalio.client import Client, WorkflowHandle, WorkflowUpdateFailedError
 from temporalio.service import RPCError, RPCStatusCode
 
-from activities.tools import Tools
-from dag.kinds import StepKind
-from dag.report import RunReport, StepReport
-from dag.state import RunStatus, StepStatus
-from dag.values import Json
+from docrail.dag.explain.report import RunReport, StepReport
+from docrail.dag.language.statuses import RunStatus, StepStatus
+from docrail.dag.language.step_kinds import StepKind
+from docrail.dag.values.json_values import Json
 from docrail.handlers import StepCall
+from docrail.services.tools import Tools
+from docrail.workflows.contract.names import ABORT, ANSWER, PAUSE, RESOLVE, RESUME, STATE, child_run_id, workflow_id
+from docrail.workflows.run import Run
 from tests.workflows.conftest import Gates, Values
 from tests.workflows.drawing import BREAKS_OFF, HANGS, REFUSES, STUMBLES, Drawn
-from workflows.contract import ABORT, ANSWER, PAUSE, RESOLVE, RESUME, STATE, child_run_id, workflow_id
-from workflows.run import Run
 
 ENDED = (RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.ABORTED, RunStatus.CANCELLED)
 NO_ANSWER = (RPCStatusCode.NOT_FOUND, RPCStatusCode.FAILED_PRECONDITION)
-"""The run has ended or not begun; or it ended in the very task that the update came with (as operations/engine.py)."""
+"""The run has ended or not begun; or it ended in the very task that the update came with (as services/engine.py)."""
 
 LOOK_SECONDS = 0.05
 

@@ -8,13 +8,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from dag.definition import OnFailure, TriggerRule
-from dag.kinds import StepKind, Then, WaitFor
-from dag.messages import ResolutionKind
-from dag.state import SkipReason
-from dag.values import Json
-from tests.workflows.conftest import HISTORIES
-from workflows.contract import (
+from docrail.dag.engine.events import ResolutionKind
+from docrail.dag.language.definition import OnFailure, TriggerRule
+from docrail.dag.language.statuses import SkipReason
+from docrail.dag.language.step_kinds import StepKind, Then, WaitFor
+from docrail.dag.values.json_values import Json
+from docrail.workflows.contract.names import (
     ABORT,
     ANSWER,
     CHUNK_THINNED,
@@ -31,6 +30,7 @@ from workflows.contract import (
     RESUME,
     STORE_VALUE,
 )
+from tests.workflows.conftest import HISTORIES
 
 Told = dict[str, Any]
 """A step: the fields of its definition, and under `told` those of its report."""

@@ -6,15 +6,15 @@ import pytest
 from temporalio.client import WorkflowHandle, WorkflowUpdateFailedError
 from temporalio.exceptions import ApplicationError
 
-from dag.calls import DecisionCall, ReviewEnd
-from dag.report import RunReport
-from dag.state import RunStatus, StepStatus
-from dag.values import Json
+from docrail.dag.explain.report import RunReport
+from docrail.dag.language.statuses import RunStatus, StepStatus
+from docrail.dag.values.json_values import Json
+from docrail.workflows.contract.messages import DecisionCall, ReviewEnd
+from docrail.workflows.contract.names import ABORT, ANSWER, NOT_ALLOWED, RECORD_DECISION, STATE, WRONG_STATE
+from docrail.workflows.run import Run
 from tests.stack import eventually
 from tests.workflows.conftest import Bench, step
 from tests.workflows.test_waits import human, until_waiting
-from workflows.contract import ABORT, ANSWER, NOT_ALLOWED, RECORD_DECISION, STATE, WRONG_STATE
-from workflows.run import Run
 
 Handle = WorkflowHandle[Run, RunReport]
 YES, NO = {"decision": "yes"}, {"decision": "no"}

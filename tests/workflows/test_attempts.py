@@ -2,10 +2,11 @@
 
 import pytest
 
-from dag.chunks import CHUNK_ITEMS
-from dag.report import RunReport
-from dag.state import MOST_EARLIER, RunStatus, StepStatus
-from dag.values import Json
+from docrail.dag.engine.state import MOST_EARLIER
+from docrail.dag.explain.report import RunReport
+from docrail.dag.language.limits import CHUNK_ITEMS
+from docrail.dag.language.statuses import RunStatus, StepStatus
+from docrail.dag.values.json_values import Json
 from tests.workflows.conftest import FAST, Bench, step
 
 QUICK = {**FAST, "initial_delay": 0.02, "exponential_base": 1}

@@ -2,9 +2,9 @@
 
 import pytest
 
-from dag import history
-from dag.stored import part_of
-from dag.values import LONGEST_MESSAGE
+from docrail.dag.engine import dispatch as history
+from docrail.dag.values.json_values import LONGEST_MESSAGE
+from docrail.dag.values.stored import part_of
 from tests.workflows.conftest import Bench, step
 
 LARGE = "x" * 250_000

@@ -8,10 +8,10 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from dag.chunks import CHUNK_ITEMS
-from dag.report import RunReport
-from dag.state import RunStatus
-from dag.values import Json
+from docrail.dag.explain.report import RunReport
+from docrail.dag.language.limits import CHUNK_ITEMS
+from docrail.dag.language.statuses import RunStatus
+from docrail.dag.values.json_values import Json
 from tests.postgres import dsn, pool
 from tests.workflows.conftest import Bench, Gates, step, tools_in, work
 

@@ -6,20 +6,19 @@ from pathlib import Path
 
 from temporalio.client import WorkflowHandle
 
-from dag.chunks import CHUNK_ITEMS
-from dag.counts import ItemCounts
-from dag.definition import Definition, to_json
-from dag.fan import MAX_ITEMS
-from dag.messages import ChunkItem, StartChunk
-from dag.plan import SEMANTICS, plan_of
-from dag.report import RunReport
-from dag.state import RunStatus, StepStatus
-from dag.values import LONGEST_MESSAGE, Json
+from docrail.dag.engine.events import ChunkItem, StartChunk
+from docrail.dag.engine.map_items import ItemCounts
+from docrail.dag.engine.plan import SEMANTICS, plan_of
+from docrail.dag.explain.report import RunReport
+from docrail.dag.language.definition import Definition, to_json
+from docrail.dag.language.limits import CHUNK_ITEMS, MAX_ITEMS
+from docrail.dag.language.statuses import RunStatus, StepStatus
+from docrail.dag.values.json_values import LONGEST_MESSAGE, Json
+from docrail.workflows.contract.names import ABORT, PAUSE, RESOLVE, RESUME, STATE, RunRequest
+from docrail.workflows.map_chunk_client import of_items
+from docrail.workflows.run import Run
 from tests.stack import eventually
 from tests.workflows.conftest import Bench, step, tools_in, work
-from workflows.chunks import of_items
-from workflows.contract import ABORT, PAUSE, RESOLVE, RESUME, STATE, RunRequest
-from workflows.run import Run
 
 SOME = CHUNK_ITEMS + 50
 SUM = "{{ m['items'] | map(attribute='output.n') | sum }}"

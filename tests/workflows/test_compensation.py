@@ -2,14 +2,14 @@
 
 import pytest
 
-from dag.definition import Definition
-from dag.plan import compile_plan
-from dag.rewind import save
-from dag.state import RunStatus, StepStatus
-from dag.undoing import plan_undoing
-from dag.values import Json
+from docrail.dag.engine.plan import compile_plan
+from docrail.dag.engine.retry import plan_undoing
+from docrail.dag.engine.saved_state import save
+from docrail.dag.language.definition import Definition
+from docrail.dag.language.statuses import RunStatus, StepStatus
+from docrail.dag.values.json_values import Json
+from docrail.workflows.contract.names import ABORT, SAVED
 from tests.workflows.conftest import Bench, step
-from workflows.contract import ABORT, SAVED
 
 
 def undone(step_id: str, *parents: str, handler: str = "echo", **config: Json) -> dict[str, Json]:

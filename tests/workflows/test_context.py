@@ -1,9 +1,9 @@
 """What a run is told of itself is what the validator lets expressions read of it."""
 
-from dag.checks.outline import CONTEXT
-from dag.plan import SEMANTICS
-from workflows.context import context_of
-from workflows.contract import RunRequest
+from docrail.dag.engine.plan import SEMANTICS
+from docrail.dag.validation.document.outline import CONTEXT
+from docrail.workflows.contract.names import RunRequest
+from docrail.workflows.driver_context import context_of
 
 
 def test_the_validator_knows_what_a_run_knows_of_itself() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workflows.contract import child_run_id, chunk_workflow_id, outer_run_id, run_id_of, workflow_id
+from docrail.workflows.contract.names import child_run_id, chunk_workflow_id, outer_run_id, run_id_of, workflow_id
 
 RUN = "invoice.order-4711"
 

@@ -9,13 +9,13 @@ from typing import cast
 from temporalio.api.enums.v1 import EventType
 from temporalio.client import WorkflowHandle
 
-from dag.report import RunReport
-from dag.state import RunStatus
-from dag.values import Json
+from docrail.dag.explain.report import RunReport
+from docrail.dag.language.statuses import RunStatus
+from docrail.dag.values.json_values import Json
+from docrail.workflows.contract.names import OVERDUE, PAUSE, RESUME, STATE
+from docrail.workflows.run import Run
 from tests.stack import eventually
 from tests.workflows.conftest import Bench, Gates, step, tools_in, work
-from workflows.contract import OVERDUE, PAUSE, RESUME, STATE
-from workflows.run import Run
 
 SOON, LATER = 0.2, 3600.0
 WAIT = {"id": "reply", "wait": {"for": "signal"}}

@@ -2,17 +2,17 @@
 
 from temporalio.client import WorkflowHandle
 
-from dag.definition import TriggerRule
-from dag.explain import in_words
-from dag.explain_words import RULE_WORDS
-from dag.explanation import RunExplanation, Verdict
-from dag.report import RunReport
-from dag.state import RunStatus, StepStatus
-from dag.values import Json
+from docrail.dag.explain.explain import in_words
+from docrail.dag.explain.facts import RunExplanation, Verdict
+from docrail.dag.explain.report import RunReport
+from docrail.dag.explain.words import RULE_WORDS
+from docrail.dag.language.definition import TriggerRule
+from docrail.dag.language.statuses import RunStatus, StepStatus
+from docrail.dag.values.json_values import Json
+from docrail.workflows.contract.names import EXPLAIN
+from docrail.workflows.run import Run
 from tests.stack import eventually
 from tests.workflows.conftest import Bench, step
-from workflows.contract import EXPLAIN
-from workflows.run import Run
 
 
 async def explain(handle: WorkflowHandle[Run, RunReport], *wanted: Json) -> RunExplanation:

@@ -4,10 +4,10 @@ import pytest
 from temporalio import exceptions
 from temporalio.exceptions import ActivityError, RetryState, TimeoutType
 
-from dag.definition import Step
-from dag.state import EarlierError, StepError
-from dag.values import Json
-from workflows.failures import attempts_of, earlier_of
+from docrail.dag.engine.state import EarlierError, StepError
+from docrail.dag.language.definition import Step
+from docrail.dag.values.json_values import Json
+from docrail.workflows.failures import attempts_of, earlier_of
 
 STEP = Step.model_validate({"id": "a", "handler": "noop", "max_retries": 3})
 TOLD: Json = {"attempt": 1, "error": {"type": "ValueError", "message": "no"}}

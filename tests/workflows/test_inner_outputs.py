@@ -9,16 +9,16 @@ from typing import Any
 from temporalio.client import WorkflowHandle
 from temporalio.exceptions import ApplicationError
 
-from dag.fan import inline_bytes
-from dag.report import RunReport
-from dag.state import RunStatus, StepStatus
-from dag.stored import Part, part_of
-from dag.values import Json, size_of
-from storage.values import ValueStore
+from docrail.adapters.store.values import ValueStore
+from docrail.dag.engine.map_items import inline_bytes
+from docrail.dag.explain.report import RunReport
+from docrail.dag.language.statuses import RunStatus, StepStatus
+from docrail.dag.values.json_values import Json, size_of
+from docrail.dag.values.stored import Part, part_of
+from docrail.workflows.contract.names import ABORT, ANSWER, LOAD_VALUES, STORE_VALUE
+from docrail.workflows.run import Run
 from tests.stack import eventually
 from tests.workflows.conftest import Bench, step, tools_in, work
-from workflows.contract import ABORT, ANSWER, LOAD_VALUES, STORE_VALUE
-from workflows.run import Run
 
 LARGE = "x" * 50_000
 GIVING = {

@@ -3,18 +3,18 @@
 from dataclasses import replace
 from pathlib import Path
 
-from dag.definition import Definition
-from dag.pieces import PIECES
-from dag.plan import compile_plan
-from dag.report import RunReport
-from dag.rewind import load, rewind, save
-from dag.state import RunStatus, StepStatus
-from dag.values import Json
-from storage.kept_states import keep_state, load_state
-from storage.values import ValueStore
+from docrail.adapters.store.values import ValueStore
+from docrail.dag.engine.plan import compile_plan
+from docrail.dag.engine.retry import rewind
+from docrail.dag.engine.saved_state import PIECES, load, save
+from docrail.dag.explain.report import RunReport
+from docrail.dag.language.definition import Definition
+from docrail.dag.language.statuses import RunStatus, StepStatus
+from docrail.dag.values.json_values import Json
+from docrail.services.runs.saved import keep_state, load_state
+from docrail.workflows.contract.names import ABORT, ANSWER, SAVED, STATE
 from tests.workflows.conftest import Bench, step
 from tests.workflows.test_waits import wait
-from workflows.contract import ABORT, ANSWER, SAVED, STATE
 
 STEPS = [step("a", "echo", config={"n": 1}), step("m", "work", depends_on=["a"], max_retries=0), wait("w", "m")]
 

@@ -5,14 +5,14 @@ from typing import cast
 from temporalio.client import WorkflowHandle
 from temporalio.service import RPCError, RPCStatusCode
 
-from dag.counts import ItemCounts
-from dag.report import RunReport
-from dag.state import RunStatus, SkipReason, StepStatus
-from dag.values import Json
+from docrail.dag.engine.map_items import ItemCounts
+from docrail.dag.explain.report import RunReport
+from docrail.dag.language.statuses import RunStatus, SkipReason, StepStatus
+from docrail.dag.values.json_values import Json
+from docrail.workflows.contract.names import ABORT, STATE, child_run_id, workflow_id
+from docrail.workflows.run import Run
 from tests.stack import eventually
 from tests.workflows.conftest import Bench, step
-from workflows.contract import ABORT, STATE, child_run_id, workflow_id
-from workflows.run import Run
 
 PAYMENT = {
     "id": "payment",

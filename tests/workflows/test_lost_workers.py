@@ -14,15 +14,16 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.exceptions import ApplicationError
 from temporalio.worker import Worker
 
-from dag.calls import AttemptRequest, StepOutcome
-from dag.chunks import CHUNK_ITEMS
-from dag.report import RunReport
-from dag.state import EarlierError, RunStatus, StepError, StepStatus
-from operations.draining import working
+from docrail.adapters.temporal.draining import working
+from docrail.dag.engine.state import EarlierError, StepError
+from docrail.dag.explain.report import RunReport
+from docrail.dag.language.limits import CHUNK_ITEMS
+from docrail.dag.language.statuses import RunStatus, StepStatus
+from docrail.workflows.contract.messages import AttemptRequest, StepOutcome
+from docrail.workflows.contract.names import ABORT, EXPLAIN
+from docrail.workflows.lost_workers import MOST_LOST
 from tests.stack import Servers
 from tests.workflows.conftest import Bench, Gates, step, tools_in, work
-from workflows.contract import ABORT, EXPLAIN
-from workflows.lost_workers import MOST_LOST
 
 STOPPED = "lost its worker and was made again, which is no failed attempt: the worker was stopped"
 DIED = "the worker died or hung: no heartbeat for 1 s"

@@ -7,12 +7,12 @@ from temporalio.api.sdk.v1 import WorkflowMetadata
 from temporalio.client import WorkflowFailureError, WorkflowHandle, WorkflowUpdateFailedError
 from temporalio.exceptions import ApplicationError
 
-from dag.report import RunReport
-from dag.state import RunStatus
+from docrail.dag.explain.report import RunReport
+from docrail.dag.language.statuses import RunStatus
+from docrail.workflows.contract.names import ABORT, PAUSE, RESUME, STATE, STATUS, WRONG_STATE
+from docrail.workflows.run import Run
 from tests.stack import eventually
 from tests.workflows.conftest import Bench, step
-from workflows.contract import ABORT, PAUSE, RESUME, STATE, STATUS, WRONG_STATE
-from workflows.run import Run
 
 GATED = [step("a", "gate", heartbeat_seconds=1), step("b", depends_on=["a"])]
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from dag.counts import ItemCounts
-from dag.state import RunStatus, SkipReason, StepStatus
-from dag.values import Json
+from docrail.dag.engine.map_items import ItemCounts
+from docrail.dag.language.statuses import RunStatus, SkipReason, StepStatus
+from docrail.dag.values.json_values import Json
 from tests.workflows.conftest import Bench, step
 from tests.workflows.test_waits import human, until_waiting, wait
 

@@ -4,13 +4,13 @@ import pytest
 from temporalio.client import WorkflowHandle, WorkflowUpdateFailedError
 from temporalio.exceptions import ApplicationError
 
-from dag.report import RunReport
-from dag.state import RunStatus, SkipReason, StepStatus
-from dag.values import Json
+from docrail.dag.explain.report import RunReport
+from docrail.dag.language.statuses import RunStatus, SkipReason, StepStatus
+from docrail.dag.values.json_values import Json
+from docrail.workflows.contract.names import ABORT, RESOLVE, STATE
+from docrail.workflows.run import Run
 from tests.stack import eventually
 from tests.workflows.conftest import Bench, step
-from workflows.contract import ABORT, RESOLVE, STATE
-from workflows.run import Run
 
 PARK: Json = {"on_failure": "park"}
 

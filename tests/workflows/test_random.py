@@ -10,9 +10,9 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from dag.definition import OnFailure
-from dag.report import RunReport
-from dag.state import RunStatus, SkipReason, StepStatus
+from docrail.dag.explain.report import RunReport
+from docrail.dag.language.definition import OnFailure
+from docrail.dag.language.statuses import RunStatus, SkipReason, StepStatus
 from tests.dag.specification import FELL, RAN, Fate, Specified, specify
 from tests.postgres import dsn, pool
 from tests.workflows.conftest import Bench, tools_in, work

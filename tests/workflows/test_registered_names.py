@@ -5,13 +5,13 @@ from pathlib import Path
 from temporalio.activity import _Definition as ActivityDefinition
 from temporalio.workflow import _Definition as WorkflowDefinition
 
-from activities.registry import load_catalogue
-from settings import Settings
+from docrail.activities.registry import load_catalogue
+from docrail.settings import Settings
+from docrail.worker import build_workers
+from docrail.workflows.contract import names as contract
+from docrail.workflows.map_chunk import Chunk
+from docrail.workflows.run import Run
 from tests.workflows.conftest import Bench, tools_in
-from worker import build_workers
-from workflows import contract
-from workflows.chunk import Chunk
-from workflows.run import Run
 
 WORKFLOWS = {"Run", "Chunk", "Maintenance", "SlaWatch", "BackgroundTasks"}
 ACTIVITIES = {

@@ -13,17 +13,17 @@ from temporalio.api.history.v1 import ActivityTaskScheduledEventAttributes
 from temporalio.client import WorkflowHandle
 from temporalio.worker import Worker
 
-from activities.execute import activity_for
-from activities.tools import Tools
-from dag.report import RunReport
-from dag.state import RunStatus
+from docrail.activities.wrapper import activity_for
+from docrail.adapters.temporal.draining import working
+from docrail.dag.explain.report import RunReport
+from docrail.dag.language.statuses import RunStatus
 from docrail.handlers import Handler, StepCall
-from operations.draining import working
-from settings import Settings
+from docrail.services.tools import Tools
+from docrail.settings import Settings
+from docrail.worker import assemble_tag_worker, assemble_worker, build_workers
+from docrail.workflows.contract.names import tag_queue
+from docrail.workflows.run import Run
 from tests.workflows.conftest import Bench, Values, step
-from worker import assemble_tag_worker, assemble_worker, build_workers
-from workflows.contract import tag_queue
-from workflows.run import Run
 
 NO_TOOLS = cast(Tools, None)
 TAG = "gemini_api"

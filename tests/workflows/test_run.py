@@ -4,8 +4,8 @@ import pytest
 from temporalio.api.enums.v1 import EventType
 from temporalio.client import WorkflowFailureError
 
-from dag.report import RunReport
-from dag.state import RunStatus, SkipReason, StepStatus
+from docrail.dag.explain.report import RunReport
+from docrail.dag.language.statuses import RunStatus, SkipReason, StepStatus
 from tests.workflows.conftest import Bench, step
 
 

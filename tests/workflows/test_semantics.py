@@ -9,16 +9,16 @@ import pytest
 from temporalio.api.enums.v1 import EventType
 from temporalio.client import WorkflowHandle
 
-from dag import plan
-from dag.definition import Definition, to_json
-from dag.plan import SEMANTICS, UnknownSemanticsError, compile_plan, plan_of
-from dag.report import RunReport
-from dag.state import RunStatus
-from dag.values import Json, digest
+from docrail.dag.engine import plan
+from docrail.dag.engine.plan import SEMANTICS, UnknownSemanticsError, compile_plan, plan_of
+from docrail.dag.explain.report import RunReport
+from docrail.dag.language.definition import Definition, to_json
+from docrail.dag.language.statuses import RunStatus
+from docrail.dag.values.json_values import Json, digest
+from docrail.workflows.contract.names import WORKFLOW_TYPE, RunRequest, child_run_id, workflow_id
+from docrail.workflows.run import Run
 from tests.stack import eventually
 from tests.workflows.conftest import Bench, pinned, step
-from workflows.contract import WORKFLOW_TYPE, RunRequest, child_run_id, workflow_id
-from workflows.run import Run
 
 pytestmark = pytest.mark.filterwarnings("ignore:coroutine '_WorkflowInstanceImpl")  # the SDK's, of an init that raised
 

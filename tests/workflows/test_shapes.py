@@ -6,9 +6,9 @@ from collections import Counter
 import pytest
 from temporalio.api.enums.v1 import EventType
 
-from activities.registry import load_catalogue
-from dag.state import RunStatus
-from operations.source import check_definition
+from docrail.activities.registry import load_catalogue
+from docrail.dag.language.statuses import RunStatus
+from docrail.dag.validation.validate import check_definition
 from tests.workflows.conftest import Bench
 
 WIDTH, FAN_IN = 1_900, 1_100

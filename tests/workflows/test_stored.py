@@ -2,10 +2,10 @@
 
 import json
 
-from dag.report import RunReport
-from dag.state import RunStatus, StepStatus
-from dag.stored import part_of
-from dag.values import Json
+from docrail.dag.explain.report import RunReport
+from docrail.dag.language.statuses import RunStatus, StepStatus
+from docrail.dag.values.json_values import Json
+from docrail.dag.values.stored import part_of
 from tests.workflows.conftest import Bench, step
 
 MANY = 2_000

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from dag.report import RunReport
-from dag.state import RunStatus, StepStatus
-from dag.values import Json
+from docrail.dag.explain.report import RunReport
+from docrail.dag.language.statuses import RunStatus, StepStatus
+from docrail.dag.values.json_values import Json
+from docrail.workflows.contract.names import STATE
 from tests.stack import eventually
 from tests.workflows.conftest import Bench, step, tools_in, work
-from workflows.contract import STATE
 
 
 @pytest.fixture

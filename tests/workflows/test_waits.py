@@ -6,13 +6,11 @@ import pytest
 from temporalio.client import WorkflowHandle, WorkflowUpdateFailedError
 from temporalio.exceptions import ApplicationError
 
-from dag.calls import ReviewCall, ReviewEnd
-from dag.report import RunReport
-from dag.state import RunStatus, StepStatus
-from dag.values import Json
-from tests.stack import eventually
-from tests.workflows.conftest import Bench, step
-from workflows.contract import (
+from docrail.dag.explain.report import RunReport
+from docrail.dag.language.statuses import RunStatus, StepStatus
+from docrail.dag.values.json_values import Json
+from docrail.workflows.contract.messages import ReviewCall, ReviewEnd
+from docrail.workflows.contract.names import (
     ABORT,
     ANSWER,
     CLOSE_REVIEW,
@@ -24,7 +22,9 @@ from workflows.contract import (
     UNKNOWN_STEP,
     WRONG_STATE,
 )
-from workflows.run import Run
+from docrail.workflows.run import Run
+from tests.stack import eventually
+from tests.workflows.conftest import Bench, step
 
 DECISION = {"type": "object", "required": ["decision"], "properties": {"decision": {"type": "string"}}}
 

@@ -1,0 +1,1 @@
+"""Activities that workflows call for themselves: no definition can name them."""

@@ -1,0 +1,85 @@
+"""The activities of the nightly round over the files. They are not in the catalogue: no definition names them."""
+
+import asyncio
+import datetime as dt
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from temporalio import activity
+
+from docrail.activities.heartbeat import beating
+from docrail.adapters.store.folders import Folder
+from docrail.services.maintenance.retention import remove_originals, remove_values
+from docrail.services.tools import Tools
+from docrail.workflows.contract.messages import Compacted, LookedAfter
+
+BEAT_SECONDS = 10.0
+"""A third of a heartbeat timeout at most: the workflow asks for 60 s."""
+
+T = TypeVar("T")
+
+
+class StoppedError(Exception):
+    """The activity was cancelled, or its worker stops: the work ends at its next file."""
+
+
+def maintenance_activities(tools: Tools) -> list[Callable[..., Any]]:
+    """Return the activities. All are safe to repeat, and to stop anywhere."""
+
+    @activity.defn(name="list_lake_tenants")
+    async def list_lake_tenants() -> list[str]:
+        return await asyncio.to_thread(tools.lake.tenants)
+
+    @activity.defn(name="look_after_lake")
+    async def look_after_lake(tenant_id: str) -> LookedAfter:
+        tenant, began = tools.lake.of(tenant_id), time.monotonic()
+        with beating(BEAT_SECONDS, activity.heartbeat):
+            done = await _in_thread(lambda beat: _look_after(tenant, tools.keeping.grace, beat))
+        tools.metrics.lake.record_compaction(done.compacted, time.monotonic() - began)
+        tools.metrics.lake.count_removed("lake", done.removed)
+        return done
+
+    @activity.defn(name="remove_old_values")
+    async def remove_old_values() -> int:
+        with beating(BEAT_SECONDS, activity.heartbeat):
+            removed = await remove_values(tools, activity.client())
+        tools.metrics.lake.count_removed("value", removed)
+        return removed
+
+    @activity.defn(name="remove_old_originals")
+    async def remove_old_originals() -> int:
+        with beating(BEAT_SECONDS, activity.heartbeat):
+            removed = await remove_originals(tools, activity.client())
+        tools.metrics.lake.count_removed("original", removed)
+        return removed
+
+    return [list_lake_tenants, look_after_lake, remove_old_values, remove_old_originals]
+
+
+def _look_after(tenant: Folder, grace: dt.timedelta, beat: Callable[[], None]) -> LookedAfter:
+    from docrail.services.lake.compaction import compact, tidy  # noqa: PLC0415  # pyarrow: only workers that compact need its memory
+
+    now = dt.datetime.now(dt.UTC)
+    compacted: Compacted = compact(tenant, now=now, beat=beat)
+    return LookedAfter(compacted=compacted, removed=tidy(tenant, now=now, grace=grace, beat=beat))
+
+
+async def _in_thread(work: Callable[[Callable[[], None]], T]) -> T:
+    """Return what `work` gives. Whoever cancels us waits until it has stopped: nothing may go on behind our back."""
+    stopped = threading.Event()
+
+    def beat() -> None:
+        if stopped.is_set():
+            raise StoppedError
+
+    running = asyncio.create_task(asyncio.to_thread(work, beat))
+    try:
+        return await asyncio.shield(running)
+    except asyncio.CancelledError:
+        stopped.set()
+        with suppress(StoppedError):
+            await running
+        raise

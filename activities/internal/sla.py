@@ -1,0 +1,112 @@
+"""The activity behind SLA events: what is due is recorded once, in the audit too, and people are notified of it."""
+
+import html
+import logging
+from collections.abc import Awaitable, Callable
+
+from temporalio import activity
+
+from docrail.adapters.http.addresses import RefusedAddressError
+from docrail.adapters.http.errors import TryAgainLaterError
+from docrail.adapters.http.webhooks import Message, deliver
+from docrail.adapters.postgres.pool import transaction
+from docrail.dag.values.json_values import Json, digest
+from docrail.services.access.models import WATCH
+from docrail.services.audit.models import Act
+from docrail.services.audit.repository import append_event
+from docrail.services.reviews.models import SLA, Review, SlaEvent
+from docrail.services.reviews.repository.items import count_review, load_review
+from docrail.services.reviews.repository.sla import load_untold, mark_told, record_due
+from docrail.services.tools import Tools
+
+MOST_RECORDED, MOST_TOLD = 500, 100
+"""Of one look. What is left over is found by the next one."""
+
+
+TELL_WITHIN_SECONDS = 86_400.0
+"""An event that could not be told for a day is told no more: the item's next one is."""
+
+
+ONE_TRY_SECONDS = 10.0
+
+
+OVERDUE = 100
+
+
+log = logging.getLogger(__name__)
+
+
+def sla_activity(tools: Tools) -> Callable[[], Awaitable[int]]:
+    """Return the activity. Safe to repeat: an event is recorded once, and told with the same id each time."""
+
+    @activity.defn(name="tell_sla")
+    async def tell_sla() -> int:
+        events = await _record(tools)
+        if tools.outside.notify_url is not None:
+            for event in await load_untold(tools.db, within_seconds=TELL_WITHIN_SECONDS, limit=MOST_TOLD):
+                if not await _tell(tools, event, tools.outside.notify_url):
+                    break  # the receiver is away: the next look tries again
+        return len(events)
+
+    return tell_sla
+
+
+async def _record(tools: Tools) -> list[SlaEvent]:
+    async with transaction(tools.db) as tx:
+        events = sorted(await record_due(tx, limit=MOST_RECORDED), key=lambda event: (event.tenant_id, event.percent))
+        for event in events:  # tenant by tenant: whoever else adds to several audits at once does it in this order too
+            review = await load_review(tx, event.tenant_id, event.review_id)
+            assert review is not None, "was found just now"
+            told = {"percent": event.percent, "due_at": event.due_at.isoformat(), "band": review.band}
+            await count_review(tx, event.tenant_id, SLA, str(event.percent))
+            await append_event(tx, event.tenant_id, Act(WATCH, "sla", event.review_id, review.document_id, told))
+    for event in events:
+        log.warning("%s (tenant %s)", _message(event), event.tenant_id)
+    return events
+
+
+async def _tell(tools: Tools, event: SlaEvent, url: str) -> bool:
+    """Notify people; False if that may work later."""
+    review = await load_review(tools.db, event.tenant_id, event.review_id)
+    assert review is not None, "no item is ever deleted"
+    message_id = f"sla_{digest([event.tenant_id, event.review_id, event.due_at.isoformat(), event.percent])[:32]}"
+    message = Message(event.tenant_id, message_id, url, _body(event, review), timeout_seconds=ONE_TRY_SECONDS)
+    try:
+        await deliver(message, tools.outside.http, tools.outside.secrets)
+    except (TryAgainLaterError, OSError) as error:
+        log.warning("nobody is notified yet that %s: %s", _message(event), error)
+        return False
+    except (ValueError, RefusedAddressError) as error:
+        log.error("nobody can be notified that %s: %s", _message(event), error)  # noqa: TRY400  # said in full
+    await mark_told(tools.db, event)
+    return True
+
+
+def _message(event: SlaEvent) -> str:
+    due = f"{event.due_at:%Y-%m-%d %H:%M} UTC"
+    if event.percent >= OVERDUE:
+        return f"the review item {event.review_id} is overdue: it was due {due}"
+    return f"the review item {event.review_id} has used {event.percent} % of its time: it is due {due}"
+
+
+def _body(event: SlaEvent, review: Review) -> dict[str, Json]:
+    """Return the notification, in the shape of those that the handler `notify` sends."""
+    level = "error" if event.percent >= OVERDUE else "warning"
+    message = f"{_message(event)} ({review.title})"
+    return {
+        "text": f"[{level}] {html.escape(message, quote=False)}",  # chats take it for markup: senders write no links
+        "title": "SLA",
+        "message": message,
+        "level": level,
+        "details": {
+            "review_id": event.review_id,
+            "document_id": review.document_id,
+            "percent": event.percent,
+            "due_at": event.due_at.isoformat(),
+            "claimed_by": review.claimed_by,
+            "summary": review.summary,
+        },
+        "tenant_id": event.tenant_id,
+        "run_id": review.run_id,
+        "step_id": None,
+    }

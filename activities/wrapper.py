@@ -1,0 +1,219 @@
+"""The one wrapper around every handler: decodes the call, beats the heart, and decides what is retried and when."""
+
+import asyncio
+import math
+import random
+from collections.abc import Callable, Coroutine, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import to_json
+from temporalio import activity
+from temporalio.exceptions import ApplicationError
+
+from docrail.activities.heartbeat import beating
+from docrail.activities.step_cache import find_output, keep_output
+from docrail.adapters.store.parts import filled, marks_in, worded
+from docrail.adapters.store.values import MAX_STORED_BYTES, may_hold_marks
+from docrail.dag.engine.state import EARLIER_CHARACTERS, MOST_EARLIER, EarlierError, StepError
+from docrail.dag.values.json_values import Json, shortened
+from docrail.dag.values.stored import STORED, part_of
+from docrail.handlers import Handler, RetryLaterError, StepCall, replaced
+from docrail.handlers import Tools as HandlerTools
+from docrail.services.tools import Tools
+from docrail.workflows.contract.messages import EARLIER_ERRORS, WORKER_STOPPED, AttemptRequest, StepOutcome, errors_left
+
+NOT_RETRIED = (ValueError, TypeError, KeyError, AttributeError)
+"""Errors that the same call would meet again: bad data and our own mistakes (the seeds' list; JSONDecodeError,
+ValidationError and UnreadableDocument are ValueErrors). Everything else may pass: networks, timeouts, disks."""
+
+BEATS_PER_TIMEOUT = 3
+"""Heartbeats sent within one heartbeat timeout, so that one lost beat kills nothing."""
+
+
+def activity_for(
+    handler: Handler, tools: Tools, given: HandlerTools | None = None
+) -> Callable[[AttemptRequest], Coroutine[Any, Any, StepOutcome]]:
+    """Return the Temporal activity that runs `handler`; its type is the handler's name.
+
+    The handler works with the `given` tools, by default with `tools`, as the shipped ones do.
+    """
+
+    @activity.defn(name=handler.name)
+    async def execute(call: AttemptRequest) -> StepOutcome:
+        info = activity.info()
+        attempt, earlier = call.failed_before + info.attempt, errors_left(info.heartbeat_details)
+        hidden: dict[str, str] = {}
+        try:
+            urls = _callback_urls(call, tools)
+            hidden = {url: placeholder for placeholder, url in urls.items()}
+            with _heartbeat(info, attempt, earlier):
+                config = handler.config.model_validate(replaced(await _whole_config(call, tools), urls))
+                step = StepCall(
+                    *(call.tenant_id, call.run_id, call.step_id, attempt, config, call.item_key, hidden, call.secrets),
+                    retry_within_seconds=_retry_within(call),
+                )
+                if found := await find_output(call, handler.name, tools):
+                    output = await _found(found.output, call, tools)
+                    return StepOutcome(output=output, attempt=attempt, cached=True, earlier=earlier)
+                output = replaced((await handler.run(step, given or tools)).model_dump(mode="json"), hidden)
+                output = await _carried(output, call, tools)
+                await keep_output(call, handler.name, output, tools)
+                return StepOutcome(output=output, attempt=attempt, earlier=earlier)
+        except Exception as error:  # noqa: BLE001 - whatever a handler raises, Temporal is told
+            failure = _failure(error, call, hidden, _progress(attempt, earlier))
+            _leave_to_the_next(failure, attempt, earlier)
+            # With its traceback but not as its cause, which Temporal would tell with the whole message once more.
+            raise failure.with_traceback(error.__traceback__) from None
+        except asyncio.CancelledError:
+            if not _is_stopped():
+                raise
+            raise ApplicationError("the worker was stopped", _progress(attempt, earlier), type=WORKER_STOPPED) from None
+
+    return execute
+
+
+def _is_stopped() -> bool:
+    """Report whether the attempt is cancelled only because its worker stops."""
+    details = activity.cancellation_details()
+    return details is not None and details.worker_shutdown and not details.cancel_requested
+
+
+def _progress(attempt: int, earlier: tuple[EarlierError, ...]) -> dict[str, Json]:
+    """Return the details of a failure: the number of its attempt, and the errors of earlier ones."""
+    return {"attempt": attempt} | ({"earlier": EARLIER_ERRORS.dump_python(earlier)} if earlier else {})
+
+
+def _callback_urls(call: AttemptRequest, tools: Tools) -> dict[str, str]:
+    """Return the URLs that the config asks for, by what stands for them: a history keeps only that."""
+    if not call.callbacks:
+        return {}
+    return tools.outside.callbacks.of(call, asked_at=activity.info().scheduled_time.timestamp())
+
+
+class OutputTooLargeError(ValueError):
+    """A handler returned more than the value store takes; the same call would return it again."""
+
+    def __init__(self, size_bytes: int) -> None:
+        super().__init__(
+            f"the output takes {size_bytes} bytes as JSON, more than {MAX_STORED_BYTES}: let the step write it to a "
+            "document or a file, and return a reference"
+        )
+
+
+class OutputHasMarkError(ValueError):
+    """A handler returned data that looks like what stands for a stored value; the same call would return it again.
+
+    Handlers are given the values themselves, so it came from outside. Passed on, it would become a stored value in the
+    next step's config: of another run, if who wrote it knows one, and an endless search if there is none.
+    """
+
+    def __init__(self, path: tuple[str | int, ...]) -> None:
+        super().__init__(
+            f"{worded(('output', *path))} is an object of '{STORED}' and 'bytes', as only Docrail may write it, where "
+            "it stands for a stored value: return it as a text, or under other keys"
+        )
+        self.path = path
+
+
+async def _whole_config(call: AttemptRequest, tools: Tools) -> Json:
+    """Return the call's config with the stored values themselves. Most hold none, and are not searched."""
+    if not may_hold_marks(to_json(call.config, inf_nan_mode="constants")):
+        return call.config
+    return await filled(tools.values, call.tenant_id, call.config, most_bytes=MAX_STORED_BYTES, name="config")
+
+
+async def _found(output: Json, call: AttemptRequest, tools: Tools) -> Json:
+    """Return what this run carries of a cached output: the run that made it may have carried more."""
+    return output if part_of(output) is not None else await _carried(output, call, tools)
+
+
+async def _carried(output: Json, call: AttemptRequest, tools: Tools) -> Json:
+    """Return what the run carries of an output: all of it, or what stands for it in the value store."""
+    text = to_json(output, inf_nan_mode="constants")  # as size_of does
+    if len(text) > MAX_STORED_BYTES:
+        raise OutputTooLargeError(len(text))
+    if may_hold_marks(text) and (path := next(marks_in(output), None)) is not None:
+        raise OutputHasMarkError(path)
+    if len(text) <= call.inline_bytes:
+        return output
+    return (await tools.values.put(call.tenant_id, output)).to_json()
+
+
+def _leave_to_the_next(failure: ApplicationError, attempt: int, earlier: tuple[EarlierError, ...]) -> None:
+    """Leave it to the next attempt how this one failed: Temporal keeps an attempt's last heartbeat, and no error."""
+    info = activity.info()
+    if info.heartbeat_timeout is None or failure.non_retryable:
+        return
+    error = StepError(failure.type or "", shortened(failure.message, EARLIER_CHARACTERS))
+    activity.heartbeat(attempt, (*earlier, EarlierError(attempt, error))[-MOST_EARLIER:])
+
+
+def _heartbeat(info: activity.Info, attempt: int, earlier: tuple[EarlierError, ...]) -> AbstractContextManager[None]:
+    """Tell Temporal, while the body runs, that this worker is alive; the details are the attempt's number and errors.
+
+    These are the errors of `earlier` attempts, for the next one if this one ends without a word.
+    """
+    if info.heartbeat_timeout is None:  # local activities have none
+        return nullcontext()
+    details = (attempt, earlier) if earlier else (attempt,)
+    every_seconds = info.heartbeat_timeout.total_seconds() / BEATS_PER_TIMEOUT
+    return beating(every_seconds, partial(activity.heartbeat, *details))
+
+
+def _failure(
+    error: Exception, call: AttemptRequest, hidden: Mapping[str, str], progress: dict[str, Json]
+) -> ApplicationError:
+    """Return the failure for Temporal. The type is the error's class, so that `non_retryable` can name it."""
+    return ApplicationError(
+        shortened(replaced(_message(error), hidden)),
+        progress,
+        type=type(error).__name__,
+        non_retryable=isinstance(error, NOT_RETRIED),
+        next_retry_delay=_delay(progress["attempt"], call.jitter, _asked_for(error, call)),
+    )
+
+
+def _message(error: Exception) -> str:
+    if isinstance(error, ValidationError):
+        faults = (f"{'.'.join(map(str, fault['loc'])) or 'value'}: {fault['msg']}" for fault in error.errors())
+        return f"{error.title} does not fit: {'; '.join(faults)}"
+    if isinstance(error, KeyError):
+        return f"missing key {error}"
+    return str(error) or type(error).__name__
+
+
+def _asked_for(error: Exception, call: AttemptRequest) -> float | None:
+    """Return how many seconds whoever was called asked us to wait, if the step honours that."""
+    return error.retry_after_seconds if call.honor_retry_after and isinstance(error, RetryLaterError) else None
+
+
+def _retry_within(call: AttemptRequest) -> float | None:
+    """Return the longest delay after which Temporal would still make another attempt; None if it makes none."""
+    info = activity.info()
+    policy, total = info.retry_policy, info.schedule_to_close_timeout
+    if policy and policy.maximum_attempts and info.attempt >= policy.maximum_attempts:
+        return None
+    if not total:
+        return math.inf
+    left = (info.scheduled_time + total - datetime.now(UTC)).total_seconds() / (1 + call.jitter)
+    usual = _delay(call.failed_before + info.attempt, 0, None)
+    return None if usual and usual.total_seconds() >= left else left
+
+
+def _delay(attempt: int, jitter: float, asked_for: float | None) -> timedelta | None:
+    """Return the delay before the next attempt: the policy's or the requested one, and a random share of it.
+
+    Both get jitter: callers that were refused at the same time would otherwise return at the same time.
+    """
+    policy = activity.info().retry_policy
+    if policy is None:
+        return None if asked_for is None else timedelta(seconds=asked_for)
+    base = policy.initial_interval.total_seconds() * policy.backoff_coefficient ** (attempt - 1)
+    delay = base if asked_for is None else asked_for
+    delay += random.uniform(0, jitter * delay)  # noqa: S311 - no secret
+    most = policy.maximum_interval
+    return timedelta(seconds=min(delay, most.total_seconds()) if most else delay)

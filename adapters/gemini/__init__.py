@@ -1,0 +1,1 @@
+"""Gemini's API: one request, its cost and its errors."""

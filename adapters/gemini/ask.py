@@ -1,0 +1,210 @@
+"""Asks a Gemini model, and says of each way it can go wrong whether trying again may help."""
+
+import asyncio
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+import httpx2
+from google import genai
+from google.genai import errors, types
+from pydantic import BaseModel
+
+from docrail.adapters.gemini.access import GeminiAccess
+from docrail.adapters.gemini.client import REQUEST, open_client
+from docrail.adapters.http.errors import (
+    AnswerUnusableError,
+    OutgoingTimeoutError,
+    RequestRefusedError,
+    TryAgainLaterError,
+    UnreachableError,
+    WorkerNotConfiguredError,
+    refusal,
+    retry_after_of,
+    seconds_of,
+)
+from docrail.invoices.llm.prices import Tokens
+
+EXCERPT_CHARACTERS = 300
+GRACE_SECONDS = 1.0
+MOST_TOKENS = 100_000_000
+"""Of one kind in one answer: what is beyond is no count, and no money that anybody pays."""
+COMPLETE, CUT = "STOP", "MAX_TOKENS"
+"""The finish reasons that come with a text of use; every other one is a refusal (SAFETY, RECITATION and so on)."""
+
+NO_ANSWER = (ValueError, TypeError, AttributeError, KeyError, RecursionError)
+"""What the SDK raises about a body that is none of the API's: no JSON, another shape, or nested without end."""
+_MODEL = re.compile(r"[A-Za-z0-9._/-]{1,100}")
+_DELAY = re.compile(r"(\d{1,12})(?:\.(\d*))?s")
+
+
+class AnswerLostError(UnreachableError):
+    """The connection broke after the request was sent: the answer may be paid for, and nobody has it."""
+
+
+class NotConfiguredError(WorkerNotConfiguredError):
+    """No key for Gemini is set on this worker."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """Bytes that a question is about, and their media type."""
+
+    data: bytes
+    media_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked. `max_output_tokens` None leaves it to the model; with a `schema` the answer is JSON of it."""
+
+    text: str
+    model: str
+    document: Document | None = None
+    schema: type[BaseModel] | None = None
+    instructions: str | None = None
+    temperature: float | None = None
+    max_output_tokens: int | None = None
+    thinking: types.ThinkingLevel | None = None
+    timeout_seconds: float = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back. `refused`: why there is no answer; `parsed`: the text as the schema's model, if it is one."""
+
+    text: str
+    model: str
+    tokens: Tokens
+    cut: bool = False
+    """The text ends where `max_output_tokens` were used up."""
+    refused: str = ""
+    parsed: BaseModel | None = None
+
+
+async def ask(access: GeminiAccess, question: Question) -> Answer:
+    """Return the model's answer, be it of use or not: it was paid for. One request; another attempt is Temporal's.
+
+    Raises: RequestRefusedError (never retried); NotConfiguredError, TryAgainLaterError, UnreachableError,
+    OutgoingTimeoutError (retried).
+    """
+    if not access.api_key:
+        raise NotConfiguredError("there is no key for Gemini: set DOCRAIL_GEMINI_API_KEY (or GEMINI_API_KEY)")
+    async with open_client(access, question.timeout_seconds) as client:
+        return _answer(await _generate(client, question), question)
+
+
+def is_lost(error: BaseException) -> bool:
+    """Tell whether a call that ended so may have an answer that is paid for and came to nobody."""
+    lost = (AnswerLostError, OutgoingTimeoutError, asyncio.CancelledError)
+    return isinstance(error, lost) or getattr(error, "status", None) == HTTPStatus.OK
+
+
+def text_outcome(answer: Answer) -> str:
+    """Return what an answer in text came to, in one word."""
+    return "refused" if answer.refused else "cut" if answer.cut else "wrote"
+
+
+def text_of(answer: Answer) -> str:
+    """Return the text. Raises: AnswerUnusableError if there is none, or none of use."""
+    if answer.refused:
+        raise AnswerUnusableError(f"{REQUEST} {answer.refused}")
+    if not answer.text:
+        hint = ": max_output_tokens left no room for one" if answer.cut else ""
+        raise AnswerUnusableError(f"{REQUEST} wrote no text{hint}")
+    return answer.text
+
+
+async def _generate(client: genai.Client, question: Question) -> types.GenerateContentResponse:
+    config = types.GenerateContentConfig(
+        system_instruction=question.instructions,
+        temperature=question.temperature,
+        max_output_tokens=question.max_output_tokens,
+        response_mime_type="application/json" if question.schema else None,
+        response_schema=question.schema,
+        thinking_config=types.ThinkingConfig(thinking_level=question.thinking) if question.thinking else None,
+    )
+    try:
+        # The client's timeout is of each read: bytes may drip for hours. It goes first: it knows what was never sent.
+        async with asyncio.timeout(question.timeout_seconds + GRACE_SECONDS):
+            return await client.aio.models.generate_content(
+                model=question.model, contents=_contents(question), config=config
+            )
+    except RequestRefusedError:  # told already
+        raise
+    except errors.APIError as error:
+        raise _refused(error) from None
+    except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
+        raise UnreachableError(f"{REQUEST} cannot be reached: {str(error) or type(error).__name__}") from None
+    except (httpx2.TimeoutException, TimeoutError):
+        raise OutgoingTimeoutError(f"{REQUEST} did not answer within {question.timeout_seconds:g} s") from None
+    except httpx2.HTTPError as error:
+        raise AnswerLostError(f"{REQUEST} cannot be reached: {str(error) or type(error).__name__}") from None
+    except NO_ANSWER as error:  # a proxy's page, or an answer that broke off: the next one may be whole
+        what = "JSON" if isinstance(error, json.JSONDecodeError) else f"answer of the API ({type(error).__name__})"
+        raise TryAgainLaterError(REQUEST, HTTPStatus.OK, f"with a body that is no {what}") from None
+
+
+def _contents(question: Question) -> Any:
+    if question.document is None:
+        return question.text
+    return [
+        types.Part.from_bytes(data=question.document.data, mime_type=question.document.media_type),
+        types.Part.from_text(text=question.text),
+    ]
+
+
+def _answer(response: types.GenerateContentResponse, question: Question) -> Answer:
+    told = response.model_version or ""
+    model, tokens = told if _MODEL.fullmatch(told) else question.model, _tokens(response.usage_metadata)
+    candidate = response.candidates[0] if response.candidates else None
+    if candidate is None:
+        feedback = response.prompt_feedback
+        if not (feedback and feedback.block_reason):
+            raise TryAgainLaterError(REQUEST, HTTPStatus.OK, "without a candidate, and without a reason")
+        return Answer("", model, tokens, refused=f"refused the prompt: {_printable(feedback.block_reason.value)}")
+    reason = candidate.finish_reason.value if candidate.finish_reason else COMPLETE
+    if reason not in (COMPLETE, CUT):
+        return Answer("", model, tokens, refused=f"wrote no answer: it stopped for {_printable(reason)}")
+    parsed = response.parsed if isinstance(response.parsed, BaseModel) else None
+    return Answer(response.text or "", model, tokens, cut=reason == CUT, parsed=parsed)
+
+
+def _tokens(usage: types.GenerateContentResponseUsageMetadata | None) -> Tokens:
+    if usage is None:
+        return Tokens()
+    return Tokens(
+        input=_counted(usage.prompt_token_count) + _counted(usage.tool_use_prompt_token_count),
+        output=_counted(usage.candidates_token_count),
+        thinking=_counted(usage.thoughts_token_count),
+    )
+
+
+def _counted(tokens: int | None) -> int:
+    return min(max(tokens or 0, 0), MOST_TOKENS)
+
+
+def _refused(error: errors.APIError) -> Exception:
+    headers = {name.lower(): value for name, value in getattr(error.response, "headers", {}).items()}
+    asked = (retry_after_of(headers), *_retry_delays(error.details))
+    usable = next((delay for delay in asked if seconds_of(delay) is not None), None)
+    return refusal(REQUEST, error.code, _printable(str(error.message or "")), retry_after=usable)
+
+
+def _retry_delays(details: Any) -> Iterator[str]:
+    """Yield the delays of google.rpc.RetryInfo in an error's details: `{"retryDelay": "34.5s"}`, in whole seconds."""
+    error = details.get("error") if isinstance(details, dict) else None
+    found = error.get("details") if isinstance(error, dict) else None
+    for detail in found if isinstance(found, list) else ():
+        delay = detail.get("retryDelay") if isinstance(detail, dict) else None
+        match = _DELAY.fullmatch(delay) if isinstance(delay, str) else None
+        if match:
+            yield str(int(match[1]) + bool((match[2] or "").strip("0")))  # never sooner than it asked for
+
+
+def _printable(text: str) -> str:
+    """Return an excerpt of what it said, without what no database stores and no page shows."""
+    return "".join(letter if letter.isprintable() else " " for letter in text[:EXCERPT_CHARACTERS])

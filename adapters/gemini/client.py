@@ -1,0 +1,75 @@
+"""Opens the SDK's client for one question: one request, no redirects, and no answer larger than a model writes."""
+
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import cache
+from http import HTTPStatus
+
+import httpx2
+from google import genai
+from google.genai import types
+
+from docrail.adapters.gemini.access import GeminiAccess
+from docrail.adapters.http.errors import TryAgainLaterError, refusal
+
+REQUEST = "Gemini"
+MOST_BYTES = 4 << 20
+"""Of one answer: ten times what the most tokens that are ever allowed take, as text and as JSON around it."""
+
+
+@asynccontextmanager
+async def open_client(access: GeminiAccess, timeout_seconds: float) -> AsyncIterator[genai.Client]:
+    """Give the client while the body runs. It has a connection of its own, which does not outlive an attempt.
+
+    The HTTP client is ours: the SDK's follows redirects with the key and the document, reads without end, and becomes
+    aiohttp, with a retry of its own, as soon as anybody installs that.
+    """
+    async with httpx2.AsyncClient(event_hooks={"response": [_limit]}, verify=_tls()) as http:
+        options = types.HttpOptions(
+            base_url=access.base_url,
+            timeout=int(timeout_seconds * 1000),
+            retry_options=types.HttpRetryOptions(attempts=1),
+            headers={"Accept-Encoding": "identity"},
+            client_args={"verify": _tls()},
+            httpx_async_client=http,
+        )
+        client = genai.Client(api_key=access.api_key, enterprise=False, http_options=options)
+        try:
+            yield client
+        finally:
+            await client.aio.aclose()
+            client.close()
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    """Return the context of every client: reading the roots takes longer than all else that a call costs us."""
+    return httpx2.create_ssl_context()
+
+
+async def _limit(response: httpx2.Response) -> None:
+    """Have the body read as it came and no further than the limit. It was asked for unpacked: small stays small."""
+    response.headers.pop("content-encoding", None)
+    assert isinstance(response.stream, httpx2.AsyncByteStream), "an AsyncClient's response has one"
+    response.stream = _Limited(response.stream, response.status_code)
+
+
+class _Limited(httpx2.AsyncByteStream):
+    """A body that breaks off as soon as it is too long, with the error that its status means."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream, status: int) -> None:
+        self._stream, self._status = stream, status
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size, told = 0, f"with more than {MOST_BYTES} bytes"
+        async for chunk in self._stream:
+            size += len(chunk)
+            if size > MOST_BYTES and self._status < HTTPStatus.BAD_REQUEST:
+                raise TryAgainLaterError(REQUEST, self._status, told)
+            if size > MOST_BYTES:
+                raise refusal(REQUEST, self._status, told)
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()

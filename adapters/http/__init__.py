@@ -1,0 +1,1 @@
+"""Outgoing HTTP: allowed addresses, size and time limits, signed webhooks."""

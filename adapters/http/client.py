@@ -1,0 +1,278 @@
+"""The one client for addresses that definitions name: every connection goes to an address that was checked first.
+
+httpx is given the checked address to connect to, with the name beside it for Host and TLS: a name that changes its
+address between the check and the connection (DNS rebinding) gains nothing. Proxies of the environment are not used.
+"""
+
+import asyncio
+import ipaddress
+import json
+import re
+import socket
+import ssl
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from http import HTTPStatus
+
+import httpx
+
+from docrail.adapters.http.addresses import MAX_PORT, Address, AllowedHosts
+from docrail.adapters.http.errors import (
+    AnswerUnusableError,
+    OutgoingTimeoutError,
+    UnreachableError,
+    refusal,
+    retry_after_of,
+)
+from docrail.dag.values.json_values import MAX_VALUE_BYTES, Json
+
+MAX_BODY_BYTES = MAX_VALUE_BYTES - 2**14
+"""Most of an answer that a step's output can carry, beside its headers."""
+
+MAX_REDIRECTS = 5
+CONNECT_SECONDS = 10.0
+"""For one address: a name with a dead first address must still reach its second."""
+
+MAX_HEADERS = 64
+EXCERPT_CHARACTERS = 300
+
+OURS = frozenset(
+    {"host", "content-length", "transfer-encoding", "connection", "keep-alive", "te", "trailer", "upgrade", "expect"}
+    | {"accept-encoding"}
+)
+"""Headers that say how a request travels: a step that set them could send a second request inside its own."""
+
+_FOLLOWED = frozenset({301, 302, 303, 307, 308})
+_HOST = re.compile(rb"[A-Za-z0-9._-]{1,253}|[0-9A-Fa-f:.]{2,45}")
+"""A name as DNS has it (IDNA is done by then), or an address."""
+
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}")
+_PRINTABLE = re.compile(r"[\t\x20-\x7e]{0,8192}")
+_PORTS = {"http": 80, "https": 443}
+
+Resolver = Callable[[str, int], Awaitable[Sequence[Address]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """One request. `max_bytes`: what is longer is cut there and the answer is not `complete`."""
+
+    method: str
+    url: str
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    body: bytes | None = field(default=None, repr=False)
+    timeout_seconds: float = 30.0
+    max_bytes: int = MAX_BODY_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back. `request` says what was asked, for errors; header names are in lower case."""
+
+    request: str
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    complete: bool
+
+    @property
+    def is_json(self) -> bool:
+        """Whether the body says that it is JSON."""
+        kind = self.headers.get("content-type", "").partition(";")[0].strip().lower()
+        return kind in ("application/json", "text/json") or kind.endswith("+json")
+
+    def text(self) -> str:
+        """Return the body as text: UTF-8 unless it says otherwise; what is not text becomes U+FFFD."""
+        charset = httpx.Headers(self.headers).get("content-type", "").partition("charset=")[2].split(";")[0].strip(' "')
+        try:
+            return self.body.decode(charset or "utf-8", "replace")
+        except LookupError:
+            return self.body.decode("utf-8", "replace")
+
+    def refusal(self, redact: Callable[[str], str] = str) -> Exception:
+        """Return the error that this answer is to somebody who expected another status."""
+        excerpt = " ".join(redact(self.text()[: 4 * EXCERPT_CHARACTERS]).split())[:EXCERPT_CHARACTERS]
+        if self.status in _FOLLOWED:
+            excerpt = f"redirects are followed for GET only; it points to {_origin(self.headers.get('location', ''))}"
+        return refusal(self.request, self.status, excerpt, retry_after=retry_after_of(self.headers))
+
+
+def read_json(text: str, request: str) -> Json:
+    """Return the JSON that an answer is. Raises: AnswerUnusableError."""
+    try:
+        return json.loads(text, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        reason = str(error) if isinstance(error, ValueError) else "it is nested too deeply"
+        raise AnswerUnusableError(f"{request} answered what it calls JSON and is none: {reason}") from None
+
+
+def _refuse_constant(name: str) -> Json:
+    raise ValueError(f"{name} is no JSON")
+
+
+async def resolve(host: str, port: int) -> Sequence[Address]:
+    """Return the addresses of a name, as the system's resolver orders them. Raises: UnreachableError."""
+    try:
+        found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise UnreachableError(f"the host {host} has no address: {error}") from None
+    return list(dict.fromkeys(ipaddress.ip_address(str(entry[4][0]).partition("%")[0]) for entry in found))
+
+
+@dataclass(frozen=True, slots=True)
+class HttpClient:
+    """Sends requests to public addresses and to `allowed` ones. Keeps no connection, so no two names share one."""
+
+    allowed: AllowedHosts = field(default_factory=AllowedHosts)
+    resolver: Resolver = resolve
+    tls: ssl.SSLContext | None = None
+    """What certificates are checked with; by default the roots of httpx, or of SSL_CERT_FILE."""
+
+    async def send(self, outgoing: Outgoing) -> Answer:
+        """Return the answer, whatever its status; redirects of GET and HEAD are followed, each checked anew.
+
+        Raises: AnswerUnusableError, ValueError (never retried); RefusedAddressError, UnreachableError,
+        OutgoingTimeoutError (retried).
+        """
+        url = checked_url(outgoing.url)
+        headers = checked_headers(outgoing.headers)
+        try:
+            async with asyncio.timeout(outgoing.timeout_seconds):
+                return await self._follow(outgoing, url, headers)
+        except (TimeoutError, httpx.TimeoutException):
+            seconds = f"{outgoing.timeout_seconds:g} s"
+            raise OutgoingTimeoutError(f"{_request(outgoing, url)} gave no whole answer within {seconds}") from None
+        except httpx.HTTPError as error:
+            reason = str(error) or type(error).__name__
+            raise UnreachableError(f"{_request(outgoing, url)} failed: {reason}") from None
+
+    async def _follow(self, outgoing: Outgoing, url: httpx.URL, headers: httpx.Headers) -> Answer:
+        for _ in range(MAX_REDIRECTS + 1):
+            answer = await self._send_to(outgoing, url, headers)
+            location = answer.headers.get("location")
+            if answer.status not in _FOLLOWED or outgoing.method not in ("GET", "HEAD") or location is None:
+                return answer
+            target = checked_url(_join(url, location))
+            if (url.scheme, target.scheme) == ("https", "http"):
+                raise RefusedUrlError(f"the host {target.host} is refused: {url.host} redirects from https to http")
+            if _origin(str(target)) != _origin(str(url)):
+                headers = httpx.Headers()  # what was meant for one host, credentials among it, is not for another
+            url = target
+        raise AnswerUnusableError(f"{_request(outgoing, url)} redirects more than {MAX_REDIRECTS} times")
+
+    async def _send_to(self, outgoing: Outgoing, url: httpx.URL, headers: httpx.Headers) -> Answer:
+        """Try the addresses of the URL's host in turn, until one takes the connection."""
+        host, port = url.raw_host.decode("ascii"), url.port or _PORTS[url.scheme]
+        addresses = await self.resolver(host, port)
+        for address in addresses:  # all before the first: a name that mixes both is not to be trusted
+            self.allowed.check(host, port, address)
+        failure: Exception = UnreachableError(f"the host {host} has no address")
+        for address in addresses:
+            try:
+                return await self._exchange(outgoing, url, address, headers)
+            except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+                failure = error
+        raise failure
+
+    async def _exchange(self, outgoing: Outgoing, url: httpx.URL, address: Address, headers: httpx.Headers) -> Answer:
+        limit = httpx.Timeout(outgoing.timeout_seconds, connect=min(CONNECT_SECONDS, outgoing.timeout_seconds))
+        told = httpx.Headers({"User-Agent": "Docrail"})
+        told.update(headers)
+        told.update({"Host": url.netloc.decode("ascii"), "Accept-Encoding": "identity"})
+        transport = httpx.AsyncHTTPTransport(verify=self.tls or _default_tls(), trust_env=False)
+        async with httpx.AsyncClient(transport=transport, trust_env=False, timeout=limit) as client:
+            request = client.build_request(
+                outgoing.method,
+                url.copy_with(host=str(address)),
+                headers=told,
+                content=outgoing.body,
+                extensions={"sni_hostname": url.raw_host.decode("ascii")},
+            )
+            response = await client.send(request, stream=True)
+            try:
+                return await _read(_request(outgoing, url), response, outgoing.max_bytes)
+            finally:
+                await response.aclose()
+
+
+async def _read(request: str, response: httpx.Response, max_bytes: int) -> Answer:
+    """Read an answer up to the limit. It was asked for uncompressed, so nothing small can become large."""
+    encoding = response.headers.get("content-encoding", "identity").lower()
+    if encoding != "identity":
+        raise AnswerUnusableError(f"{request} answered in the encoding {encoding[:40]!r}, which was not asked for")
+    chunks, size = [], 0
+    async for chunk in response.aiter_raw():
+        chunks.append(chunk)
+        size += len(chunk)
+        if size > max_bytes:
+            break
+    headers = {name.lower(): value for name, value in response.headers.items()}
+    return Answer(request, response.status_code, headers, b"".join(chunks)[:max_bytes], size <= max_bytes)
+
+
+class RefusedUrlError(ValueError):
+    """A URL that is never called, whatever an operator allows."""
+
+
+def checked_url(text: str) -> httpx.URL:
+    """Return the URL if it is one that can be called. Raises: ValueError, RefusedUrlError."""
+    if "secret://" in text:
+        raise ValueError("the URL holds a secret:// reference, which is resolved in headers only: URLs end up in logs")
+    try:
+        url = httpx.URL(text)
+    except httpx.InvalidURL as error:
+        raise ValueError(f"{text[:80]!r} is no URL: {error}") from None
+    if url.scheme not in _PORTS or not _HOST.fullmatch(url.raw_host):
+        raise ValueError(f"{text[:80]!r} is no URL that can be called: expected http:// or https:// and a host")
+    if url.port is not None and not 0 < url.port <= MAX_PORT:
+        raise ValueError(f"{text[:80]!r} is no URL that can be called: {url.port} is no port")
+    if url.userinfo:
+        message = "a name or password stands in the URL; use a header with secret://name"
+        raise RefusedUrlError(f"the host {url.host} is refused: {message}")
+    return url
+
+
+def checked_headers(headers: Mapping[str, str]) -> httpx.Headers:
+    """Return the headers if a request may carry them. Raises: ValueError, which never tells a value."""
+    if len(headers) > MAX_HEADERS:
+        raise ValueError(f"{len(headers)} headers, more than {MAX_HEADERS}")
+    for name, value in headers.items():
+        if not _TOKEN.fullmatch(name):
+            raise ValueError(f"{name[:80]!r} is no header's name")
+        if name.lower() in OURS or name.lower().startswith("proxy-"):
+            raise ValueError(f"the header {name} is not for a step to set")
+        if not _PRINTABLE.fullmatch(value):
+            raise ValueError(f"the header {name} has characters other than printable ASCII, or more than 8192")
+    return httpx.Headers(dict(headers))
+
+
+def _join(url: httpx.URL, location: str) -> str:
+    try:
+        return str(url.join(location))
+    except httpx.InvalidURL as error:
+        raise AnswerUnusableError(f"{_origin(str(url))} redirects to what is no URL: {error}") from None
+
+
+def _request(outgoing: Outgoing, url: httpx.URL) -> str:
+    return f"{outgoing.method} {_origin(str(url))}"
+
+
+def _origin(url: str) -> str:
+    """Return scheme, host and port of a URL, which hold no secrets."""
+    try:
+        parsed = httpx.URL(url)
+    except httpx.InvalidURL:
+        return "what is no URL"
+    return f"{parsed.scheme}://{parsed.netloc.decode('ascii', 'replace').rpartition('@')[2]}"
+
+
+@cache
+def _default_tls() -> ssl.SSLContext:
+    """Return the context of every call: reading the roots takes a tenth of a second."""
+    return httpx.create_ssl_context()
+
+
+def is_success(status: int) -> bool:
+    """Tell whether a status is one of 2xx."""
+    return HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES

@@ -1,0 +1,105 @@
+"""Posts a signed message as Standard Webhooks says, so that receivers can check it and tell a repetition."""
+
+import binascii
+import datetime as dt
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from standardwebhooks import Webhook
+from standardwebhooks.webhooks import EmptyWebhookSecretError
+
+from docrail.adapters.http.client import Answer, HttpClient, Outgoing, checked_url, is_success, read_json
+from docrail.adapters.http.errors import AnswerUnusableError
+from docrail.adapters.secrets import Revealed, SecretStore
+from docrail.dag.values.json_values import Json
+
+DEFAULT_SECRET = "webhooks"  # noqa: S105  # its name
+"""The tenant's secret that signs messages which name none. Without that file they go unsigned."""
+
+MAX_ANSWER_BYTES = 16_384
+"""A receiver's answer to a notification is a few words; the rest is not read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What is posted. `message_id` is the same for every attempt at it; `secret` names the key that signs.
+
+    `named`: the secrets that the definition's author wrote: no other is used.
+    """
+
+    tenant_id: str
+    message_id: str
+    url: str
+    body: Json
+    secret: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    timeout_seconds: float = 30.0
+    named: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """How it was received. `result` is what the receiver answered, JSON or text; None for nothing or too much."""
+
+    status: int
+    signed: bool
+    result: Json
+
+
+async def deliver(message: Message, http: HttpClient, secrets: SecretStore) -> Delivery:
+    """Post the message and return once the receiver has taken it (2xx).
+
+    Raises: MissingSecretError, RefusedSecretError, RequestRefusedError, ValueError (never retried);
+    RefusedAddressError, TryAgainLaterError, UnreachableError, OutgoingTimeoutError (retried).
+    """
+    payload = json.dumps(message.body, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    own = await secrets.reveal(message.tenant_id, message.headers, checked_url(message.url).host, named=message.named)
+    signature = sign(message.message_id, payload, await _keys(message, secrets), at=dt.datetime.now(dt.UTC))
+    outgoing = Outgoing(
+        "POST",
+        message.url,
+        {**own.texts, "Content-Type": "application/json", **signature},
+        payload.encode(),
+        message.timeout_seconds,
+        MAX_ANSWER_BYTES,
+    )
+    answer = await http.send(outgoing)
+    if not is_success(answer.status):
+        raise answer.refusal(own.redact)
+    return Delivery(answer.status, signed="webhook-signature" in signature, result=_content(answer, own))
+
+
+def sign(message_id: str, payload: str, keys: list[str], *, at: dt.datetime) -> dict[str, str]:
+    """Return the headers of Standard Webhooks; several keys, while one replaces another, give several signatures.
+
+    A key that begins with `whsec_` is base64 behind it, any other is taken as it stands. Raises: ValueError.
+    """
+    headers = {"webhook-id": message_id, "webhook-timestamp": str(int(at.timestamp()))}
+    if keys:
+        headers["webhook-signature"] = " ".join(_signer(key).sign(message_id, at, payload) for key in keys)
+    return headers
+
+
+def _signer(key: str) -> Webhook:
+    try:
+        return Webhook(key if key.startswith("whsec_") else key.encode())
+    except (binascii.Error, EmptyWebhookSecretError):
+        raise ValueError("the key that signs begins with whsec_, and what follows is not base64") from None
+
+
+def _content(answer: Answer, own: Revealed) -> Json:
+    text = own.redact(answer.text()) if answer.complete else ""
+    try:
+        return read_json(text, answer.request) if answer.is_json and text else text or None
+    except AnswerUnusableError:  # the message was taken: what its receiver says of it is a courtesy
+        return text
+
+
+async def _keys(message: Message, secrets: SecretStore) -> list[str]:
+    """Return the keys, one a line of the secret."""
+    if message.secret is None:
+        found = await secrets.find(message.tenant_id, DEFAULT_SECRET) or ""
+    else:
+        found = await secrets.load(message.tenant_id, message.secret, field="secret", named=message.named)
+    return [key for line in found.splitlines() if (key := line.strip())]

@@ -1,0 +1,1 @@
+"""The limited child processes that open documents."""

@@ -1,0 +1,140 @@
+"""Secrets by reference: `secret://name` becomes its value here, inside an activity, and nowhere else.
+
+Only names that the definition's author wrote become values: a document whose text is `secret://bank` is not given the
+bank's key, even where a template puts that text into a header.
+
+A secret is the file `<tenant>/<name>` of one folder, as container platforms mount them; it is read at each use, so a
+new value needs no restart. A file `<tenant>/<name>.hosts` beside it lists the hosts that it may be sent to.
+"""
+
+import asyncio
+import json
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from docrail.dag.language.secret_names import SECRET_REFERENCE
+from docrail.dag.values.json_values import Json
+
+MAX_SECRET_BYTES = 65_536
+REDACTED = "[secret]"
+SHORTEST_REDACTED = 6
+"""What is shorter guards nothing, and may be a word of the text."""
+
+_TENANT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+
+
+class MissingSecretError(ValueError):
+    """There is no such secret for this tenant, or nowhere that secrets are kept."""
+
+
+class RefusedSecretError(ValueError):
+    """The definition does not name the secret there, or it may not go to that host."""
+
+
+@dataclass(frozen=True, slots=True)
+class Revealed:
+    """Texts with their secrets in them. Its representation shows none."""
+
+    texts: Mapping[str, str]
+    values: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"Revealed({', '.join(self.texts)})"
+
+    def redact(self, text: str) -> str:
+        """Return `text` without the secrets' values: what was called may send back what it was sent."""
+        for value in (value for value in self.values if len(value) >= SHORTEST_REDACTED):
+            for form in {value, json.dumps(value)[1:-1]}:
+                text = text.replace(form, REDACTED)
+        return text
+
+
+@dataclass(frozen=True, slots=True)
+class SecretStore:
+    """Reads secrets out of `folder`; without one there are none."""
+
+    folder: Path | None = None
+
+    async def load(self, tenant_id: str, name: str, *, field: str, named: Collection[str]) -> str:
+        """Return the tenant's secret, which `field` refers to, without the line break at its end.
+
+        `named`: the secrets that the author wrote into the step's config. Raises: MissingSecretError,
+        RefusedSecretError.
+        """
+        if name not in named:
+            raise RefusedSecretError(
+                f"{field} refers to the secret {name!r}, and the step's config does not name it as its author wrote "
+                f"it: write secret://{name} there, without a template, if the step may use it"
+            )
+        content = await self._read(tenant_id, name)
+        if not content:
+            raise MissingSecretError(
+                f"tenant {tenant_id!r} has no secret {name!r}: expected the file {tenant_id}/{name} in the folder of "
+                "DOCRAIL_SECRETS_DIR"
+            )
+        return content
+
+    async def find(self, tenant_id: str, name: str) -> str | None:
+        """Return the tenant's secret, None if there is none. For names of our own: nothing else is checked."""
+        return await self._read(tenant_id, name) or None
+
+    async def reveal(self, tenant_id: str, texts: Mapping[str, str], host: str, *, named: Collection[str]) -> Revealed:
+        """Return the headers `texts`, which go to `host`, with their secrets; `named` as for `load`.
+
+        Raises: MissingSecretError, RefusedSecretError.
+        """
+        values: dict[str, str] = {}
+        for field, text in texts.items():
+            names = SECRET_REFERENCE.findall(text)
+            if len(names) != text.count("secret://"):
+                raise MissingSecretError(f"headers.{field} refers to a secret by a name that none can have")
+            for name in names:
+                values[name] = await self.load(tenant_id, name, field=f"headers.{field}", named=named)
+                await self._check_host(tenant_id, name, host)
+        revealed = {field: SECRET_REFERENCE.sub(lambda found: values[found[1]], text) for field, text in texts.items()}
+        return Revealed(revealed, tuple(values.values()))
+
+    async def _check_host(self, tenant_id: str, name: str, host: str) -> None:
+        listed = await self._read(tenant_id, name, ".hosts")
+        if listed is not None and host.lower() not in listed.lower().split():
+            raise RefusedSecretError(
+                f"the secret {name!r} may not go to {host}: the file {name}.hosts does not list it"
+            )
+
+    async def _read(self, tenant_id: str, name: str, suffix: str = "") -> str | None:
+        if self.folder is None or not _TENANT.fullmatch(tenant_id):
+            return None
+        return await asyncio.to_thread(_content, self.folder / tenant_id / f"{name}{suffix}")
+
+
+def name_of(reference: str) -> str:
+    """Return the name in `secret://name`. Raises: ValueError."""
+    found = SECRET_REFERENCE.fullmatch(reference)
+    if found is None:
+        raise ValueError("expected secret:// and a name of letters, digits, _ and -")
+    return found[1]
+
+
+def refuse_references(value: Json) -> Json:
+    """Return `value`, which no secrets are resolved in, unless a text in it is a reference. Raises: ValueError.
+
+    Bodies carry what documents say; a document that says `secret://bank` must not be given the bank's key.
+    """
+    if isinstance(value, str) and SECRET_REFERENCE.fullmatch(value.strip()):
+        raise ValueError(f"{value.strip()} would be sent as it stands: secrets are resolved in headers only")
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for part in parts:
+        refuse_references(part)
+    return value
+
+
+def _content(path: Path) -> str | None:
+    try:
+        with path.open("rb") as stream:
+            return stream.read(MAX_SECRET_BYTES).decode("utf-8").rstrip("\r\n")
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return None
+    except UnicodeDecodeError:
+        raise MissingSecretError(f"the file of the secret {path.name!r} is not UTF-8 text") from None

@@ -1,0 +1,1 @@
+"""Files: folders on disk or S3, content-addressed blobs, and large values."""

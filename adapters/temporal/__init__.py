@@ -1,0 +1,1 @@
+"""Connecting to a Temporal server, and draining workers."""

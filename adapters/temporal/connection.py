@@ -1,0 +1,99 @@
+"""How Temporal is reached: by Docrail's settings, and in what they leave open by Temporal's own configuration.
+
+The latter are the TEMPORAL_* variables and the profiles of a file, as all of Temporal's tools read them: TLS, API key.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from temporalio.client import Client
+from temporalio.contrib.pydantic import pydantic_data_converter
+from temporalio.envconfig import ClientConfigProfile, ClientConnectConfig
+from temporalio.runtime import Runtime
+from temporalio.service import RetryConfig, TLSConfig
+
+from docrail.services.errors import OperationError
+
+_ADDRESS = re.compile(r"[^\s/]+:[0-9]{1,5}")
+
+
+class ConnectionUnfit(OperationError):  # noqa: N818  # named for what it says, like every refusal
+    """What says how to reach Temporal cannot be used. Met only at the start; it never leaves over HTTP."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(f"the connection to Temporal is not set up right: {problem}")
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """Where Temporal is and how to speak to it. `tls` True trusts what this machine trusts; secrets are not shown."""
+
+    address: str = "127.0.0.1:7233"
+    namespace: str = "default"
+    tls: bool | TLSConfig = field(default=False, repr=False)
+    api_key: str | None = field(default=None, repr=False)
+    metadata: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+def find_connection(
+    address: str | None,
+    namespace: str | None,
+    *,
+    envconfig: bool = True,
+    environment: Mapping[str, str] | None = None,
+) -> Connection:
+    """Return what the arguments say and, with `envconfig`, for the rest what Temporal's own configuration says.
+
+    `environment` stands for that of this process. Raises: ConnectionUnfit.
+    """
+    found = _configured(environment) if envconfig else ClientConnectConfig()
+    return Connection(
+        address=_checked(address or found.get("target_host") or Connection().address),
+        namespace=namespace or found.get("namespace") or Connection().namespace,
+        tls=found.get("tls", False),
+        api_key=found.get("api_key"),
+        metadata=found.get("rpc_metadata", {}),
+    )
+
+
+async def connect(
+    connection: Connection,
+    *,
+    lazy: bool = False,
+    retry_config: RetryConfig | None = None,
+    runtime: Runtime | None = None,
+) -> Client:
+    """Return a client; a `lazy` one connects when it is first used, any other raises RuntimeError if it cannot."""
+    return await Client.connect(
+        connection.address,
+        namespace=connection.namespace,
+        tls=connection.tls,
+        api_key=connection.api_key,
+        rpc_metadata=connection.metadata,
+        data_converter=pydantic_data_converter,
+        lazy=lazy,
+        retry_config=retry_config,
+        runtime=runtime,
+    )
+
+
+def _checked(address: str) -> str:
+    if not _ADDRESS.fullmatch(address):  # a lazy client would fail at its first use
+        raise ConnectionUnfit(f"its address must be host:port, like temporal.internal:7233, and is {address!r}")
+    return address
+
+
+def _configured(environment: Mapping[str, str] | None) -> ClientConnectConfig:
+    try:
+        profile = ClientConfigProfile.load(override_env_vars=environment)
+        config = profile.to_client_connect_config()
+    except (RuntimeError, OSError) as error:  # a file that cannot be read, a profile that is not in it
+        raise ConnectionUnfit(str(error)) from error
+    if profile.tls and bool(profile.tls.client_cert) != bool(profile.tls.client_private_key):
+        raise ConnectionUnfit("a client certificate and its key are needed, or neither; one of them is missing")
+    if config.get("api_key") == "":  # as compose files pass on a variable that nobody set: no key, and so no TLS
+        del config["api_key"]
+        if profile.tls is None:
+            del config["tls"]
+    return config

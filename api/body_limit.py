@@ -1,0 +1,57 @@
+"""Refuses a body that is too large, announced or not: nothing keeps more of it than the limit."""
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from docrail.api.errors import BodyTooLargeError, refusal
+from docrail.dag.values.json_values import MAX_VALUE_BYTES
+from docrail.services.errors import TooLarge
+
+MAX_JSON_BYTES = 4 * 2**20
+"""Of every body but an upload: a definition's text may have 3 MB, and quoting lengthens it."""
+
+FORM_BYTES = 64 * 2**10
+"""What a multipart form adds to the file in it: boundaries, headers, the other fields."""
+
+UPLOAD_PATH = "/v1/documents"
+CALLBACKS_PATH, MAX_CALLBACK_BYTES = "/v1/callbacks/", 2 * MAX_VALUE_BYTES
+"""An answer may have MAX_VALUE_BYTES without spaces; who sends it needs no key, so no more is read."""
+
+
+class BodyLimit:
+    """ASGI middleware. Not the framework's own limit, which answers in plain text."""
+
+    def __init__(self, app: ASGIApp, max_upload_bytes: int) -> None:
+        self._app = app
+        self._max_upload_bytes = max_upload_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or refuse the body before or while it is read."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        limit, allowance = self._limit(scope["path"])
+        if _announced(scope) > limit + allowance:
+            await refusal(TooLarge(limit))(scope, receive, send)
+            return
+        seen = 0
+
+        async def limited() -> Message:
+            nonlocal seen
+            message = await receive()
+            seen += len(message.get("body", b""))
+            if seen > limit + allowance:
+                raise BodyTooLargeError(limit)
+            return message
+
+        await self._app(scope, limited, send)
+
+    def _limit(self, path: str) -> tuple[int, int]:
+        if path == UPLOAD_PATH:
+            return self._max_upload_bytes, FORM_BYTES
+        return (MAX_CALLBACK_BYTES if path.startswith(CALLBACKS_PATH) else MAX_JSON_BYTES), 0
+
+
+def _announced(scope: Scope) -> int:
+    length = Headers(scope=scope).get("content-length", "0")
+    return int(length) if length.isascii() and length.isdigit() else 0

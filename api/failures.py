@@ -1,0 +1,412 @@
+"""The dead-letter inbox: failed steps, how many of which class, and what is to be done about them.
+
+Retries of runs that ended, with edits and under newer versions, and the word that a parked step waits for.
+"""
+
+import datetime as dt
+from enum import StrEnum
+from typing import Annotated, Literal, Self
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from docrail.api.auth import MayOperateRuns, MayRead
+from docrail.api.errors import problems
+from docrail.api.parameters import After, AppDep, Limit, Moment, Reason
+from docrail.api.runs import ActionOut, RunStatusOut
+from docrail.dag.engine.events import ResolutionKind
+from docrail.dag.engine.retry import Edit
+from docrail.dag.language.limits import MAX_ITEMS
+from docrail.dag.language.version_refs import MAX_VERSION
+from docrail.dag.values.json_values import Json
+from docrail.services.errors import NotFound, TooLarge, WrongState
+from docrail.services.failures import resolve as resolving
+from docrail.services.failures import retry as retries
+from docrail.services.failures import service as dead_letters
+from docrail.services.failures.models import LetterFilter, LetterStatus, Resolved, StatusFilter, View
+from docrail.services.failures.retry import RetriedRun, RetryOrder
+from docrail.services.failures.service import MOST_RETRIED, LetterOrder, Retried, ShownLetter
+from docrail.services.paging import Unmatched
+
+router = APIRouter(prefix="/v1/dead-letters", tags=["dead-letters"])
+
+
+Text = Annotated[str, Field(max_length=200, pattern=r"^[^\x00]*$")]
+
+
+ErrorClass = Annotated[Text | None, Query(alias="class", description="the error's class, such as ValueError")]
+
+
+DefinitionId = Annotated[Text | None, Query(description="a definition's id")]
+
+
+HandlerName = Annotated[Text | None, Query(description="a handler's name")]
+
+
+ViewQuery = Annotated[
+    View | None,
+    Query(
+        description="actionable: parked, or of an error that comes again if nothing changes; retryable: it may pass by "
+        "itself; by default actionable for open letters, all for others"
+    ),
+]
+
+
+class LetterOut(BaseModel):
+    """A step that failed for good. Run and step are the reference to its input."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    run_id: str
+    step_id: str
+    definition_id: str
+    version: int
+    handler: str | None
+    document_id: str | None
+    status: LetterStatus = Field(description="parked: its run waits for a person; failed; resolved")
+    error_type: str
+    error_message: str
+    retryable: bool = Field(description="whether the error may pass by itself")
+    attempts: int
+    failed_at: dt.datetime
+    resolution: Resolved | None
+    resolved_by: str | None
+    resolved_at: dt.datetime | None
+
+
+class LetterListOut(BaseModel):
+    """A page of letters, those that failed last first."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    letters: list[LetterOut]
+    after: str | None
+    unmatched: list[Unmatched] = Field(description="if there are no letters: filters whose value no letter has")
+
+
+class ClassCountOut(BaseModel):
+    """How many letters an error's class has, and how many of them are parked, or may pass by themselves."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    error_type: str
+    letters: int
+    parked: int
+    retryable: int
+    oldest: dt.datetime
+    newest: dt.datetime
+
+
+class CountsOut(BaseModel):
+    """Letters by error class, the most frequent first."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    classes: list[ClassCountOut]
+    unmatched: list[Unmatched] = Field(description="if there are no letters: filters whose value no letter has")
+
+
+class ShownLetterOut(LetterOut):
+    """A letter, and what was done about it, newest first."""
+
+    actions: list[ActionOut]
+
+    @classmethod
+    def of(cls, shown: ShownLetter) -> "ShownLetterOut":
+        """Return what is told of `shown`."""
+        actions = [ActionOut.model_validate(action) for action in shown.actions]
+        return cls(**dict(LetterOut.model_validate(shown.letter)), actions=actions)
+
+
+class ItemEditIn(BaseModel):
+    """What one item of a list is given by hand: exactly one of the three."""
+
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{"config": {"url": "https://b.example"}}]}
+    )
+
+    config: dict[str, Json] | None = Field(
+        default=None, description="run it with this config, taken as it is: templates in it are not resolved"
+    )
+    output: Json = Field(default=None, description="it is completed with this output and does not run")
+    skip: Literal[True] | None = Field(default=None, description="it does not run")
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if len(self.model_fields_set) != 1:
+            raise ValueError(f"expected exactly one of {', '.join(type(self).model_fields)}")
+        [(name, value)] = self.given().items()
+        if value is None and name != "output":
+            raise ValueError("expected a value, not null")
+        return self
+
+    def given(self) -> dict[str, Json]:
+        """Return what was given, by its name."""
+        return {name: getattr(self, name) for name in self.model_fields_set}
+
+
+Items = Annotated[
+    dict[str, ItemEditIn] | None,
+    Field(
+        min_length=1,
+        max_length=MAX_ITEMS,
+        description="of a step over a list: by key, what items are given that failed or did not run; those that "
+        "completed are kept, all others run again",
+    ),
+]
+
+
+class ResolutionIn(BaseModel):
+    """What a failed step, or items of its list, are given with the action that is taken."""
+
+    action: StrEnum
+    config: dict[str, Json] | None = Field(default=None, description="with retry: instead of the step's own")
+    output: Json = Field(default=None, description="with output: what the step gives")
+    items: Items = None
+    reason: Reason = ""
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        for name in ("config", "items"):
+            if getattr(self, name) is not None and self.action != ResolutionKind.RETRY:
+                raise ValueError(f"{name} goes with the action retry, not with {self.action}")
+        if self.config is not None and self.items is not None:
+            raise ValueError("expected config for the step, or items for those of its list, not both")
+        if ("output" in self.model_fields_set) is not (self.action == ResolutionKind.OUTPUT):
+            raise ValueError("output goes with the action output, which needs it")
+        return self
+
+    def edit(self) -> Edit:
+        """Return what is meant where the step is tried again, skipped or given an output."""
+        if self.items is not None:
+            return items_edit(self.items)
+        kind = ResolutionKind(self.action)
+        return Edit(kind, self.output if kind is ResolutionKind.OUTPUT else self.config)
+
+
+class LetterOrderIn(ResolutionIn):
+    """What to do: retry, skip, output, abort (ends the run), or dismiss (closes the letter, leaves the run alone)."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"action": "retry"}]})
+
+    action: Resolved
+
+    def order(self) -> LetterOrder:
+        """Return what is meant."""
+        leaves_step = self.action in (Resolved.ABORT, Resolved.DISMISS)
+        return LetterOrder(self.action, None if leaves_step else self.edit(), self.reason)
+
+
+class KeyIn(BaseModel):
+    """Which letter."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    run_id: Text
+    step_id: Text
+
+
+class BulkIn(BaseModel):
+    """Which letters to retry: those named, or the open ones that match, those that failed first first."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        populate_by_name=True,
+        json_schema_extra={"examples": [{"class": "ConnectionError", "limit": 50}]},
+    )
+
+    letters: list[KeyIn] | None = Field(default=None, min_length=1, max_length=MOST_RETRIED)
+    error_class: Text | None = Field(default=None, alias="class")
+    definition: Text | None = None
+    handler: Text | None = None
+    failed_before: Moment | None = Field(
+        default=None, description="only failures before that moment: calls with the same one try each letter once"
+    )
+    limit: int = Field(default=20, strict=True, ge=1, le=MOST_RETRIED, description="most letters that one call retries")
+    reason: Reason = ""
+
+    @model_validator(mode="after")
+    def _fits(self) -> "BulkIn":
+        if self.letters is not None and (self.error_class or self.definition or self.handler or self.failed_before):
+            raise ValueError("expected letters, or what they are to match, not both")
+        return self
+
+
+class OutcomeOut(BaseModel):
+    """What became of a letter that was to be retried."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    run_id: str
+    step_id: str
+    retried: bool
+    why: str | None = Field(description="what kept it from being retried")
+
+
+class RetriedOut(BaseModel):
+    """What became of each, and how many open ones still match."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    outcomes: list[OutcomeOut]
+    left: int
+    unmatched: list[Unmatched] = Field(description="if there is no outcome: filters whose value no letter has")
+
+
+@router.get("", responses=problems())
+async def list_letters(
+    who: MayRead,
+    app: AppDep,
+    *,
+    error_class: ErrorClass = None,
+    definition: DefinitionId = None,
+    handler: HandlerName = None,
+    status: StatusFilter = StatusFilter.OPEN,
+    view: ViewQuery = None,
+    limit: Limit = 100,
+    after: After = None,
+) -> LetterListOut:
+    """List steps that failed for good; by default those that need a person."""
+    wanted = LetterFilter(error_class, definition, handler, status, view or _view_of(status))
+    return LetterListOut.model_validate(await dead_letters.list_letters(app, who, wanted, limit=limit, after=after))
+
+
+@router.get("/counts", responses=problems())
+async def count_letters(
+    who: MayRead,
+    app: AppDep,
+    *,
+    error_class: ErrorClass = None,
+    definition: DefinitionId = None,
+    handler: HandlerName = None,
+    status: StatusFilter = StatusFilter.OPEN,
+    view: View = View.ALL,
+) -> CountsOut:
+    """Count letters by error class; by default all that are open."""
+    wanted = LetterFilter(error_class, definition, handler, status, view)
+    return CountsOut.model_validate(await dead_letters.count_letters(app, who, wanted))
+
+
+@router.post("/retry", responses=problems(NotFound))
+async def retry_letters(wanted: BulkIn, who: MayOperateRuns, app: AppDep) -> RetriedOut:
+    """Retry many steps. One that cannot be retried is told of, and keeps no other from it."""
+    return RetriedOut.model_validate(await _retried(wanted, who, app))
+
+
+@router.get("/{run_id}/{step_id}", responses=problems(NotFound))
+async def show_letter(run_id: str, step_id: str, who: MayRead, app: AppDep) -> ShownLetterOut:
+    """Show a failed step, and what was done about it."""
+    return ShownLetterOut.of(await dead_letters.show_letter(app, who, run_id, step_id))
+
+
+@router.post("/{run_id}/{step_id}/resolve", responses=problems(NotFound, WrongState, TooLarge))
+async def resolve_letter(
+    run_id: str, step_id: str, wanted: LetterOrderIn, who: MayOperateRuns, app: AppDep
+) -> ShownLetterOut:
+    """Deal with a failed step: in its run, if that waits for it; by a retry of its run, if that has ended."""
+    return ShownLetterOut.of(await dead_letters.resolve_letter(app, who, run_id, step_id, wanted.order()))
+
+
+def _view_of(status: StatusFilter) -> View:
+    return View.ACTIONABLE if status is StatusFilter.OPEN else View.ALL
+
+
+async def _retried(wanted: BulkIn, who: MayOperateRuns, app: AppDep) -> Retried:
+    if wanted.letters is not None:
+        keys = [(letter.run_id, letter.step_id) for letter in wanted.letters]
+        return await dead_letters.retry_letters(app, who, keys, reason=wanted.reason)
+    matching = LetterFilter(wanted.error_class, wanted.definition, wanted.handler, failed_before=wanted.failed_before)
+    return await dead_letters.retry_matching(app, who, matching, limit=wanted.limit, reason=wanted.reason)
+
+
+retries_router = APIRouter(prefix="/v1/runs/{run_id}", tags=["runs"])
+
+
+def items_edit(items: dict[str, ItemEditIn]) -> Edit:
+    """Return the edit of a step whose items are given this."""
+    return Edit(ResolutionKind.ITEMS, {key: item.given() for key, item in items.items()})
+
+
+class EditIn(ItemEditIn):
+    """What one step is given by hand: exactly one of the four."""
+
+    items: Items = None
+
+    def edit(self) -> Edit:
+        """Return what is meant."""
+        if self.items is not None:
+            return items_edit(self.items)
+        if self.skip:
+            return Edit(ResolutionKind.SKIP)
+        if self.config is not None:
+            return Edit(ResolutionKind.RETRY, self.config)
+        return Edit(ResolutionKind.OUTPUT, self.output)
+
+
+class RetryIn(BaseModel):
+    """How a run that ended goes on; by default as it was."""
+
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{"steps": {"load": {"skip": True}}, "preview": True}]}
+    )
+
+    steps: dict[str, EditIn] = Field(default_factory=dict, max_length=2000, description="by step id")
+    version: int | None = Field(
+        default=None,
+        strict=True,
+        ge=1,
+        le=MAX_VERSION,
+        description="of the definition to go on with; by default the one that ran. With a version, also that one, the "
+        "runs inside follow what is current now. A run with parked steps takes a retry only with a version",
+    )
+    undo: bool = Field(
+        default=False,
+        strict=True,
+        description="only undo what could not be undone, and end as before; takes no steps and no version. The only "
+        "retry of an aborted run",
+    )
+    preview: bool = Field(
+        default=False,
+        strict=True,
+        description="only tell what would be reused, done again and new; with `steps` and no version also of a run in "
+        "which these are parked, and would be resolved so",
+    )
+    reason: Reason = ""
+
+
+class ResolveAction(StrEnum):
+    """What becomes of a parked step."""
+
+    RETRY = "retry"
+    SKIP = "skip"
+    OUTPUT = "output"
+
+
+class ResolveIn(ResolutionIn):
+    """What becomes of a parked step: tried again, with `config` in another way; skipped; or given an output."""
+
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{"action": "output", "output": {"n": 7}}]}
+    )
+
+    action: ResolveAction
+
+
+@retries_router.post("/retry", responses=problems(NotFound, WrongState, TooLarge))
+async def retry_run(run_id: str, who: MayOperateRuns, app: AppDep, wanted: RetryIn | None = None) -> RetriedRun:
+    """Start a failed or cancelled run again under its id, or a completed one of whose lists items failed.
+
+    What completed is kept, unless what it came from changed. With `undo`, a failed or aborted run only undoes what it
+    could not undo.
+    """
+    order = wanted or RetryIn()
+    edits = {step_id: edit.edit() for step_id, edit in order.steps.items()}
+    act = retries.preview_retry if order.preview else retries.retry_run
+    return await act(app, who, run_id, RetryOrder(edits, order.version, order.reason, order.undo))
+
+
+@retries_router.post("/steps/{step_id}/resolve", responses=problems(NotFound, WrongState))
+async def resolve_step(run_id: str, step_id: str, wanted: ResolveIn, who: MayOperateRuns, app: AppDep) -> RunStatusOut:
+    """Say what becomes of a parked step; its run goes on. The first word counts."""
+    status = await resolving.resolve_step(app, who, run_id, step_id, wanted.edit(), reason=wanted.reason)
+    return RunStatusOut(run_id=run_id, status=status)

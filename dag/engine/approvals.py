@@ -1,0 +1,65 @@
+"""Who may not decide what a human step asks, beyond what keys allow; and when so many agree as the step wants.
+
+People agree who have decided alike: each has one decision, the last that they made, and the first that so many people
+share is the step's. So the order in which they decide makes no difference, and nobody can undo what others agree on.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from docrail.dag.engine.state import Answer, Decision
+from docrail.dag.language.step_kinds import Human
+from docrail.dag.values.json_values import Json, canonical
+
+
+def barred(human: Human, started_by: str) -> tuple[str, ...]:
+    """Return the names of those whose decision the step does not take, as far as they are known."""
+    return (started_by,) if _bars_submitter(human) and started_by else ()
+
+
+def approvals_of(human: Human | None) -> int:
+    """Return how many people must decide alike; of a step that asks nobody, one."""
+    return human.assignees.approvals if human is not None and human.assignees is not None else 1
+
+
+def refusal(human: Human, by: str, started_by: str) -> str | None:
+    """Return why the step does not take a decision from `by`, None if it does. Who is not known is not taken either."""
+    if not by and approvals_of(human) > 1:
+        return "who decides is not known, and the step wants several people to decide alike"
+    if not _bars_submitter(human):
+        return None
+    if not started_by:
+        return "who started the run is not known, and the step does not take that person's decision: start a new run"
+    if not by:
+        return "who decides is not known, and the step does not take the decision of whoever started the run"
+    if by == started_by:
+        return f"{by} started the run, and the step takes only somebody else's decision"
+    return None
+
+
+def _bars_submitter(human: Human) -> bool:
+    return human.assignees is not None and human.assignees.not_the_submitter
+
+
+def decide(decisions: tuple[Decision, ...], answer: Answer) -> tuple[Decision, ...]:
+    """Return `decisions` with that of one more person, or another one of the same; a repetition changes nothing."""
+    key = canonical(answer.value)
+    if any(each.by == answer.by and canonical(each.value) == key for each in decisions):
+        return decisions
+    number = decisions[-1].number + 1 if decisions else 1
+    others = (each for each in decisions if each.by != answer.by)
+    return (*others, Decision(answer.by, answer.value, number))
+
+
+def agreement(decisions: Sequence[Decision], needed: int) -> Answer | None:
+    """Return what so many people have decided alike, and who they are, in the order of their decisions."""
+    if not decisions:
+        return None
+    value = decisions[-1].value  # nobody but who decided last can have brought it about
+    people = [each.by for each in decisions if canonical(each.value) == canonical(value)]
+    return Answer(value, ", ".join(people)) if len(people) >= needed else None
+
+
+def missing_of(decisions: Sequence[Json], needed: int) -> int:
+    """Return how many more people must decide as most of them have: `decisions` has one of each, or its digest."""
+    return max(needed - max(Counter(map(canonical, decisions)).values(), default=0), 0)

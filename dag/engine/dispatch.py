@@ -1,0 +1,110 @@
+"""Begins what is ready: steps and items in plan order, as far as there are slots. Only now are configs resolved.
+
+What tells equal work of cached steps: the digest under which an output is kept, and looked for.
+
+Of one tenant, work is equal if it is the same handler's, if its config says the same in the definition, and if its
+resolved key is the same. So a config that was changed never meets an old output, whatever the key leaves out; and steps
+of several definitions that say the same share what they found.
+
+How long a run's history may become: Temporal ends a run whose history is too long, without asking anybody.
+"""
+
+from dataclasses import replace
+
+from docrail.dag.engine.eligibility import resolve
+from docrail.dag.engine.plan import Plan, Step
+from docrail.dag.engine.scope import RunScope
+from docrail.dag.engine.state import RunState
+from docrail.dag.language.definition import Dispatch
+from docrail.dag.language.limits import LONGEST_WAIT_SECONDS
+from docrail.dag.language.statuses import StepStatus
+from docrail.dag.language.step_kinds import SHORTEST_SECONDS, StepKind
+from docrail.dag.values.cost import ExpressionError
+from docrail.dag.values.json_values import Json, digest
+
+MAX_CARRIED_BYTES = 30_000_000
+"""Of a run's configs and outputs together. Temporal ends a workflow whose history has 50 MB; the rest is for the events
+around them, a few hundred bytes each, and for the run's own beginning and end."""
+
+
+MAX_BEGUN_BYTES = 2_000_000
+"""Of the configs of what begins at one moment. All of it travels to Temporal in one message, which may have 4 MB; one
+that is larger would end the run. The rest begins in the next turn."""
+
+
+def may_dispatch(plan: Plan, run: RunState) -> bool:
+    """Tell whether something is ready, and nobody keeps it from beginning."""
+    return not run.paused and not run.stopping and next_ready(plan, run) is not None
+
+
+def next_ready(plan: Plan, run: RunState) -> Step | None:
+    """Return the first step in plan order that may begin, or begin one more item."""
+    heads = [run.counters.ready_free[0]] if run.counters.ready_free else []
+    if run.counters.ready and run.counters.slots_used < plan.max_concurrency:
+        heads.append(run.counters.ready[0])
+    if not heads:
+        return None
+    step = plan.steps[min(heads)]
+    return step if plan.dispatch is Dispatch.READY or _is_open(run, step.layer) else None
+
+
+def _is_open(run: RunState, layer: int) -> bool:
+    while run.counters.open_layer < layer and not run.counters.unsettled_in_layer[run.counters.open_layer]:
+        run.counters.open_layer += 1
+    return layer <= run.counters.open_layer
+
+
+def is_duration(seconds: Json) -> bool:
+    is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
+    return is_number and SHORTEST_SECONDS <= seconds <= LONGEST_WAIT_SECONDS
+
+
+def cache_key_of(step: Step, scope: RunScope, config: Json, edited: Json = None) -> str | None:
+    """Return the digest (64 hex digits) of the work that a step, or one item of it, is about to do.
+
+    None for steps without `cache`. `config` is as the handler gets it; `edited`, what a person put in the place of the
+    definition's. Raises: ExpressionError, if the key cannot be told.
+    """
+    definition = step.definition
+    if definition.cache is None:
+        return None
+    says = definition.config if edited is None else edited
+    try:
+        key = config if step.cache_key is None else resolve(step.cache_key, replace(scope, by_reference=False))
+        return digest([definition.handler, says, key])
+    except ExpressionError as error:
+        raise error.within("cache.key") from error
+    except ValueError as error:  # a number that Python refuses to write, half a character
+        raise ExpressionError(f"cache.key: cannot be written as JSON: {error}") from error
+
+
+MAX_HISTORY_EVENTS = 45_000
+"""Temporal ends a workflow at 51,200 events. The rest is for the run's end, and for what people ask of it meanwhile."""
+
+
+MAX_HISTORY_BYTES = 45_000_000
+"""Temporal ends a workflow whose history has 50 MB."""
+
+
+EVENTS_OF_AN_END = 6
+"""To stop something that runs, to undo a step or to tell the inbox of a failure: as much as a handler's step costs."""
+
+
+def overlong(plan: Plan, run: RunState) -> str | None:
+    """Say why the run must end before Temporal ends it; None if it need not."""
+    ends = _ends(plan, run) * EVENTS_OF_AN_END
+    if run.traffic.history_events + ends > MAX_HISTORY_EVENTS:
+        found = f"{run.traffic.history_events} events, which with {ends} for its end are more than {MAX_HISTORY_EVENTS}"
+    elif run.traffic.history_bytes > MAX_HISTORY_BYTES:
+        found = f"{run.traffic.history_bytes} bytes, more than {MAX_HISTORY_BYTES}"
+    else:
+        return None
+    return f"the run's history has {found}: retry it, what completed is kept and a new run has a fresh history"
+
+
+def _ends(plan: Plan, run: RunState) -> int:
+    """Return how much has to be stopped, undone or told of if the run is ended now, at most."""
+    nested = (run.steps[step.index] for step in plan.lists if step.kind is StepKind.WORKFLOW)
+    items = sum(state.fan.running for state in nested if state.fan is not None and state.status is StepStatus.RUNNING)
+    of = run.counters
+    return of.slots_used + of.running + of.waiting + of.parked + len(plan.compensated) + items

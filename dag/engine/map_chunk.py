@@ -1,0 +1,110 @@
+"""One chunk of a long list, on its way: which of its items begin, which are stopped, and how each ended."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from docrail.dag.engine.state import ItemEnd, StepError
+from docrail.dag.language.statuses import StepStatus
+from docrail.dag.values.json_values import LONGEST_MESSAGE, shortened, size_of
+
+NEVER_BEGAN = ItemEnd(StepStatus.PENDING)
+
+MAX_ENDS_BYTES = 1_900_000
+"""Of how all items of a chunk ended, as JSON: Temporal takes 2 MiB as a workflow's result. Outputs leave much room."""
+
+
+MUCH = 8
+"""One in so many of a chunk's places is worth a word at once. Else a wide chunk would tell of each of its items."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How many items of a chunk still run, all having begun, and how many ended how."""
+
+    running: int
+    completed: int
+    failed: int
+
+
+class ChunkRun:
+    """Items by their number in the chunk, `width` of them at once, in order.
+
+    `stop_after`: so many failures are allowed, and the next one stops the rest; None: every item runs.
+    """
+
+    def __init__(self, count: int, width: int, stop_after: int | None) -> None:
+        self.ends = [NEVER_BEGAN] * count
+        self.is_paused = False
+        """Nothing begins; what runs goes on."""
+        self._width = self._told = width
+        self._stop_after = stop_after
+        self._next = 0
+        self._running: dict[int, None] = {}
+        self._failed = 0
+        self._is_stopping = False
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing runs and nothing will."""
+        return not self._running and (self._is_stopping or self._next >= len(self.ends))
+
+    @property
+    def may_begin(self) -> bool:
+        """Whether one more item may begin now."""
+        is_held = self.is_paused or self._is_stopping
+        return not is_held and self._next < len(self.ends) and len(self._running) < self._width
+
+    @property
+    def has_thinned(self) -> bool:
+        """Whether places came free that no item of this chunk will take, and nobody was told."""
+        has_begun = self._next >= len(self.ends) and not self._is_stopping
+        return has_begun and 0 < len(self._running) < self._told
+
+    @property
+    def has_thinned_much(self) -> bool:
+        """Whether so many came free that it is to be told at once."""
+        return self.has_thinned and self._told - len(self._running) >= max(self._told // MUCH, 1)
+
+    def tell(self) -> Progress:
+        """Return what is told of the chunk now."""
+        self._told = len(self._running)
+        completed = sum(ended.status is StepStatus.COMPLETED for ended in self.ends)
+        return Progress(self._told, completed, self._failed)
+
+    def widen(self, width: int) -> None:
+        """Let so many items run at once from now on."""
+        self._width = self._told = max(width, self._width)
+
+    def begin(self) -> Iterator[int]:
+        """Yield the items that begin now."""
+        while self.may_begin:
+            number, self._next = self._next, self._next + 1
+            self._running[number] = None
+            yield number
+
+    def end(self, number: int, ended: ItemEnd) -> list[int]:
+        """Note how an item ended; return those to be stopped because of that."""
+        del self._running[number]
+        self.ends[number] = ended
+        self._failed += ended.status is StepStatus.FAILED
+        is_too_much = self._stop_after is not None and self._failed > self._stop_after
+        return self.stop() if is_too_much and not self._is_stopping else []
+
+    def stop(self) -> list[int]:
+        """Begin nothing more; return the items that run, which are to be stopped."""
+        self._is_stopping = True
+        return list(self._running)
+
+
+def with_short_errors(ends: Sequence[ItemEnd]) -> tuple[ItemEnd, ...]:
+    """Return `ends` with so much of each error's message that all of them can travel together."""
+    told, most = tuple(ends), LONGEST_MESSAGE
+    while most > 1 and size_of(told) > MAX_ENDS_BYTES:
+        told, most = tuple(_with_short_error(ended, most) for ended in ends), most // 2
+    return told
+
+
+def _with_short_error(ended: ItemEnd, most: int) -> ItemEnd:
+    if ended.error is None:
+        return ended
+    return replace(ended, error=StepError(ended.error.type, shortened(ended.error.message, most)))

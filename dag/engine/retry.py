@@ -1,0 +1,378 @@
+"""Whether two versions of a step do the same work, so that what one has done need not be done again by the other.
+
+What a retry of an ended run keeps, does again and does for the first time: edits, and a newer definition version.
+
+What a retry of just the undoing does: an ended run stays as it is, and what could not be undone is tried again.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from docrail.dag.engine.counters import derive
+from docrail.dag.engine.events import ResolutionKind
+from docrail.dag.engine.map_items import unfinished
+from docrail.dag.engine.park import item_problems, resolution_problem, told_of, with_items
+from docrail.dag.engine.plan import Plan
+from docrail.dag.engine.saved_state import load
+from docrail.dag.engine.state import RunState, StepState
+from docrail.dag.language.definition import Step
+from docrail.dag.language.inputs import InputProblem, MisfitError
+from docrail.dag.language.statuses import SETTLED, RunStatus, SkipReason, StepStatus
+from docrail.dag.language.step_kinds import WaitFor
+from docrail.dag.values.json_values import Json, canonical
+from docrail.dag.values.suggestions import closest
+
+_MANNER = {
+    *("title", "cache", "compensate", "optional"),
+    *("max_retries", "retry_config", "timeout_seconds", "total_timeout_seconds", "heartbeat_seconds"),
+    *("resource_tag", "priority"),
+}
+"""How a step is told of, tried, bounded and undone: none of it changes what a finished one has done. All else may."""
+
+
+_MANNER_OF_ITEMS = {"max_concurrency", "on_item_error", "max_failures"}
+
+
+_MANNER_OF_ASKING = {"queue", "priority", "timeout_seconds"}
+"""Not who may decide, and how many must agree: a decision of before may be none now."""
+
+
+def works_alike(old: Step, new: Step) -> bool:
+    """Tell whether two versions of a step do the same to the same values."""
+    return canonical(_work(old)) == canonical(_work(new))
+
+
+def _work(step: Step) -> Json:
+    parts: dict[str, Json] = {"for_each": _MANNER_OF_ITEMS, "human": _MANNER_OF_ASKING, "wait": {"timeout_seconds"}}
+    present = {name: manner for name, manner in parts.items() if getattr(step, name) is not None}
+    return step.model_dump(mode="json", exclude={**dict.fromkeys(_MANNER, True), **present})
+
+
+_REDO = frozenset({StepStatus.FAILED, StepStatus.CANCELLED})
+
+
+_REDO_REASONS = frozenset({SkipReason.UPSTREAM_FAILED, SkipReason.ABORTED})
+
+
+def rewind(plan: Plan, run: RunState) -> RunState:
+    """Return the state a retry starts from: finished work kept, the rest pending again.
+
+    The rest is what failed, was cancelled, was undone, or was skipped because of that, and all that follows it.
+    """
+    redo = [is_to_redo(state) or left_failed(run, state) > 0 for state in run.steps]
+    steps: list[StepState] = []
+    for step, state in zip(plan.steps, run.steps, strict=True):
+        if is_stuck(state):
+            steps.append(stands(state))
+        elif any(redo[parent] for parent in step.parents):
+            redo[step.index] = True
+            steps.append(StepState())
+        else:
+            steps.append(again(state) if redo[step.index] else state)
+    return derive(plan, RunState(steps, run.inputs, run.context))
+
+
+def again(state: StepState) -> StepState:
+    """Return a step that is to be done again on the same inputs: with its finished items, and with an answer unused."""
+    if is_undone(state):  # its items were undone with it
+        return StepState(edited=state.edited)
+    return StepState(fan=unfinished(state.fan), answer=state.answer, edited=state.edited)
+
+
+def is_to_redo(state: StepState) -> bool:
+    """Tell whether a retry does the step again, whatever became of its parents. What was undone is no longer done."""
+    is_open = state.status not in SETTLED or state.status in _REDO or state.reason in _REDO_REASONS
+    return is_open or is_undone(state)
+
+
+def left_failed(run: RunState, state: StepState | None) -> int:
+    """Return how many items a completed run left failed, because the step may have so many: only they are to be done.
+
+    A run that ended badly has other things to do again, and leaves these as they are.
+    """
+    is_tolerated = run.outcome is RunStatus.COMPLETED and state is not None and state.status is StepStatus.COMPLETED
+    return state.fan.failed if is_tolerated and state is not None and state.fan is not None else 0
+
+
+def is_undone(state: StepState) -> bool:
+    """Tell whether what the step did was undone."""
+    return state.compensation is StepStatus.COMPLETED
+
+
+def is_stuck(state: StepState) -> bool:
+    """Tell whether what the step did stands although it should have been undone: doing it again would do it twice."""
+    return is_left(state.compensation)
+
+
+def is_left(compensation: StepStatus | None) -> bool:
+    """Tell whether undoing a step was begun and did not come to its end."""
+    return compensation not in (None, StepStatus.COMPLETED)
+
+
+def stands(state: StepState) -> StepState:
+    """Return a step whose work is kept: if the run ends badly again, undoing it is tried again."""
+    return replace(state, compensation=None, compensation_error=None) if is_stuck(state) else state
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """What a person wants of a step: RETRY with another config (`value`), SKIP, or OUTPUT: `value` is its output.
+
+    ITEMS: to have its list tried again, with what items of it are given (dag.item_edits).
+    """
+
+    kind: ResolutionKind
+    value: Json = None
+
+
+class Fate(StrEnum):
+    """What a retry does with a step. NEW: what the run never had, a step of the newer version or what a person gave.
+
+    SKIPPED: it has nothing to keep, and is sure not to run (dag.foresight). UNDONE: what it did could not be undone,
+    and that is tried again (dag.undoing).
+    """
+
+    REUSED = "reused"
+    RERUN = "rerun"
+    NEW = "new"
+    SKIPPED = "skipped"
+    DROPPED = "dropped"
+    UNDONE = "undone"
+
+
+@dataclass(frozen=True, slots=True)
+class StepFate:
+    """What becomes of one step, and why, in words."""
+
+    fate: Fate
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """The state that a retry starts from, and what it means for each step: those of the plan, then those dropped."""
+
+    state: RunState
+    fates: dict[str, StepFate]
+
+
+@dataclass(frozen=True, slots=True)
+class Who:
+    """Who asks for a retry, and when: seconds since the epoch."""
+
+    by: str
+    at: float
+
+
+def edit_problems(plan: Plan, edits: Mapping[str, Edit]) -> Iterator[InputProblem]:
+    """Yield what is wrong with `edits` for a retry under `plan`."""
+    for step_id, edit in edits.items():
+        path = f"steps.{step_id[:64]}"
+        if step_id not in plan.index:
+            yield InputProblem(path, "the definition has no such step", closest(step_id, plan.index))
+        elif problem := resolution_problem(plan.step(step_id), edit.kind, edit.value):
+            yield InputProblem(f"{path}.{FIELDS[edit.kind]}", problem)
+
+
+def skip_problems(plan: Plan, saved: dict[str, Json], edits: Mapping[str, Edit]) -> Iterator[InputProblem]:
+    """Yield which steps of a run of `plan`, saved at its end, cannot be skipped: nobody would undo what they did."""
+    skipped = [id_ for id_, edit in edits.items() if edit.kind is ResolutionKind.SKIP and id_ in plan.index]
+    run = load(plan, saved) if skipped else None
+    for step_id in skipped:
+        if run is not None and is_stuck(run.steps[plan.index[step_id]]):
+            told = (
+                "what it did stands, for it could not be undone, so it cannot count as skipped: undo it first, give it "
+                "an output, or retry the run without this"
+            )
+            yield InputProblem(f"steps.{step_id}.skip", told)
+
+
+_WORDS = {ResolutionKind.SKIP: "skipped by hand", ResolutionKind.OUTPUT: "takes an output given by hand"}
+
+
+_FELL = (StepStatus.FAILED, StepStatus.PARKED)
+
+
+FIELDS = {kind: "config" if kind is ResolutionKind.RETRY else str(kind) for kind in ResolutionKind}
+"""What a caller names the value of an edit."""
+
+
+def plan_retry(old: Plan, new: Plan, saved: dict[str, Json], edits: Mapping[str, Edit], who: Who) -> Retry:
+    """Return how a run of `old`, saved at its end, goes on under `new`; `edits` were checked before.
+
+    What completed is kept, unless its work, its config or a parent changed, or it was undone; what could not be undone
+    is kept whatever changed, unless a person says so. Of a run that completed, what failed all the same is done again.
+    `fallen` names the steps whose failure is dealt with so, for the run to tell the dead-letter inbox.
+    Raises: pydantic.ValidationError; MisfitError where items cannot be given what they are.
+    """
+    ran = load(old, saved)
+    problems: list[InputProblem] = []
+    steps: list[StepState] = []
+    fates: dict[str, StepFate] = {}
+    for step in new.steps:
+        before = old.steps[old.index[step.id]] if step.id in old.index else None
+        state = None if before is None else ran.steps[before.index]
+        kept = state if before is not None and works_alike(before.definition, step.definition) else None
+        names = (new.steps[parent].id for parent in step.parents)
+        follows = next((name for name in names if fates[name].fate is not Fate.REUSED), None)
+        edit, of = edits.get(step.id), _Before(kept, follows, left_failed(ran, state))
+        if edit is not None and edit.kind is ResolutionKind.ITEMS:
+            problems += _items_problems(f"steps.{step.id}.", edit, state, of)
+        fates[step.id] = fate = _fate(edit, state, of)
+        if state is not None and fate.fate is Fate.REUSED:
+            steps.append(stands(state))
+        else:
+            left = StepState() if follows or kept is None else again(kept)
+            steps.append(_edited(edit, left, who) or left)
+    if problems:
+        raise MisfitError(problems)
+    dropped = StepFate(Fate.DROPPED, "the version to go on with has no such step")
+    fates |= {step.id: dropped for step in old.steps if step.id not in new.index}
+    run = derive(new, RunState(steps, ran.inputs, ran.context))
+    fell = {step.id for step in old.steps if ran.steps[step.index].status in _FELL}
+    run.fallen = [step.index for step in new.steps if step.id in fell]
+    for index in run.fallen:
+        run.steps[index].resolved_by = who.by
+    return Retry(run, fates)
+
+
+@dataclass(frozen=True, slots=True)
+class _Before:
+    """What a step's fate depends on. `kept`: its state if its work is as before; `follows`: a changed parent.
+
+    `left`: how many of its items failed, and are to be done again although the step completed.
+    """
+
+    kept: StepState | None
+    follows: str | None
+    left: int
+
+
+def _fate(edit: Edit | None, state: StepState | None, before: _Before) -> StepFate:
+    """Say what becomes of a step."""
+    if edit is not None and edit.kind in _WORDS:
+        return StepFate(Fate.NEW, _WORDS[edit.kind])
+    if state is None:
+        return StepFate(Fate.NEW, "the version that ran has no such step")
+    if edit is not None and edit.value is not None:
+        by_hand = StepFate(Fate.RERUN, "takes a config given by hand")
+        return _fate_of_items(edit, state) if edit.kind is ResolutionKind.ITEMS else by_hand
+    if is_stuck(state):
+        return StepFate(Fate.REUSED, "completed, and could not be undone: what it did stands")
+    if why := _why_again(state, before):
+        return StepFate(Fate.RERUN, why)
+    return StepFate(Fate.REUSED, f"skipped: {state.reason}" if state.reason else str(state.status))
+
+
+def _items_problems(prefix: str, edit: Edit, state: StepState | None, before: _Before) -> Iterator[InputProblem]:
+    """Yield why items of a step are given nothing: only those of the list as it was are known."""
+    anew = "its definition has changed" if before.kept is None else ""
+    if state is None:
+        anew = "the version that ran has no such step"
+    elif before.follows:
+        anew = f"it follows {before.follows}, which is not reused"
+    elif is_undone(state):
+        anew = "what it did was undone"
+    if anew:
+        told = f"its list is made anew, for {anew}: what is given is for items of the list as it was"
+        yield InputProblem(f"{prefix}items", told)
+    elif state is not None and state.status is StepStatus.COMPLETED and not (state.fan and state.fan.failed):
+        yield InputProblem(f"{prefix}items", "the step has completed, and none of its items failed")
+    elif state is not None:
+        yield from item_problems(state.fan, edit.value, prefix)
+
+
+def _fate_of_items(edit: Edit, state: StepState) -> StepFate:
+    fan = with_items(again(state), edit.value).fan
+    is_new = fan is not None and fan.next >= len(fan.items)
+    why = _how_it_ended(state) if is_to_redo(state) else str(state.status)
+    return StepFate(Fate.NEW if is_new else Fate.RERUN, f"{why}{kept_items(state)}; {told_of(edit.value)}")
+
+
+def _why_again(state: StepState, before: _Before) -> str:
+    if before.kept is None:
+        return "its definition has changed"
+    if is_to_redo(state):
+        return _how_it_ended(state) + ("" if before.follows or is_undone(state) else kept_items(state))
+    if before.follows:
+        return f"follows {before.follows}, which is not reused"
+    if before.left and state.fan is not None:
+        return f"{before.left} of its {len(state.fan.items)} items failed, and only these run again"
+    return ""
+
+
+def kept_items(state: StepState) -> str:
+    """Say how many items of a step are kept when it is tried again; nothing of one without any."""
+    if state.fan is None:
+        return ""
+    kept = sum(item.status is StepStatus.COMPLETED for item in state.fan.items)
+    return f"; {kept} of its {len(state.fan.items)} items completed, and are kept" if kept else ""
+
+
+def _how_it_ended(state: StepState) -> str:
+    if is_undone(state):
+        return "completed, but what it did was undone"
+    if state.status in _FELL:
+        return f"failed: {state.error.type}" if state.error else "failed"
+    if state.reason is not None:
+        return f"skipped: {state.reason}"
+    return "cancelled" if state.status is StepStatus.CANCELLED else "had not ended"
+
+
+def _edited(edit: Edit | None, left: StepState, who: Who) -> StepState | None:
+    """Return how a step begins that a person edited, None for any other. `left`: what is kept of it."""
+    match edit:
+        case Edit(kind=ResolutionKind.ITEMS, value=given):
+            return replace(with_items(left, given), resolved_by=who.by)
+        case Edit(kind=ResolutionKind.SKIP):
+            skipped = StepState(StepStatus.SKIPPED, "operator", SkipReason.OPERATOR)
+            return replace(skipped, resolved_by=who.by, ended_at=who.at)
+        case Edit(kind=ResolutionKind.OUTPUT, value=output):
+            given = StepState(StepStatus.COMPLETED, "operator", output=output)
+            return replace(given, resolved_by=who.by, ended_at=who.at)
+        case Edit(value=config) if config is not None:
+            return StepState(edited=config, resolved_by=who.by)
+    return None
+
+
+def renew_context(context: Mapping[str, Json], plan: Plan, version: int, nonce: str) -> dict[str, Json]:
+    """Return the run's context under another version: its number, and a stand-in for each webhook's URL.
+
+    `nonce` is the random part of the stand-ins, used where the run has none yet (workflows/driver.py).
+    """
+    run = context["run"]
+    callbacks: dict[str, str] = dict(run["callbacks"])
+    known = next(iter(callbacks.values()), f"callback://{nonce}/").rpartition("/")[0]
+    for step in plan.steps:
+        if step.definition.wait and step.definition.wait.for_ is WaitFor.WEBHOOK:
+            callbacks.setdefault(step.id, f"{known}/{step.id}")
+    workflow = {**context["workflow"], "version": version}
+    return {**context, "run": {**run, "callbacks": callbacks}, "workflow": workflow}
+
+
+UNDOABLE = frozenset({RunStatus.FAILED, RunStatus.ABORTED})
+"""How a run must have ended. One that was cancelled cannot end so again: only Temporal can say that of a run."""
+
+
+def plan_undoing(plan: Plan, saved: dict[str, Json]) -> Retry:
+    """Return how a run, saved at its end, goes on to undo what it could not undo, and then to end as it did before.
+
+    Its steps, its ending and the reason for it are kept, so the scheduler finds nothing to do but that. No step has the
+    fate UNDONE where nothing is to be undone: the run must not be started again then. Raises: pydantic.ValidationError.
+    """
+    run = load(plan, saved)
+    may_go_on = run.ending in UNDOABLE and not run.counters.unsettled
+    fates = {step.id: _undo_of(state, may_go_on=may_go_on) for step, state in zip(plan.steps, run.steps, strict=True)}
+    run.steps = [stands(state) for state in run.steps]
+    run.outcome, run.ended_at, run.paused = None, None, False
+    return Retry(derive(plan, run), fates)
+
+
+def _undo_of(state: StepState, *, may_go_on: bool) -> StepFate:
+    if is_undone(state):
+        return StepFate(Fate.REUSED, "was undone, and is not undone again")
+    if may_go_on and is_stuck(state):
+        error = state.compensation_error
+        return StepFate(Fate.UNDONE, f"could not be undone: {error.type if error else state.compensation}")
+    return StepFate(Fate.REUSED, f"stays as it is: {state.status}")

@@ -1,0 +1,128 @@
+"""A run's saved state in pieces, where it is too large to be carried in one: a query's answer, a workflow's argument.
+
+A piece is a part of an object or of a list, and where it belongs. What stands for stored values in it stays as it is.
+"""
+
+from collections.abc import Iterable, Iterator
+from copy import deepcopy
+from dataclasses import dataclass
+
+from pydantic import TypeAdapter
+
+from docrail.dag.engine.counters import SAVED, derive
+from docrail.dag.engine.plan import Plan
+from docrail.dag.engine.state import RunState, StepState
+from docrail.dag.values.json_values import Json, digest, size_of
+
+_STEP_STATES = TypeAdapter(dict[str, StepState])
+
+
+_RUN_STATE = TypeAdapter(RunState)
+
+
+def begin(plan: Plan, inputs: dict[str, Json], context: dict[str, Json]) -> RunState:
+    """Return the state of a run that has not started."""
+    return derive(plan, RunState([StepState() for _ in plan.steps], inputs, context))
+
+
+def save(plan: Plan, run: RunState) -> dict[str, Json]:
+    """Return a run's state as JSON, by step id: it can be loaded under another plan that has the same steps."""
+    saved = {name: deepcopy(getattr(run, name)) for name in SAVED}
+    steps = dict(zip((step.id for step in plan.steps), run.steps, strict=True))
+    return saved | {"steps": _STEP_STATES.dump_python(steps, mode="json")}
+
+
+def load(plan: Plan, saved: dict[str, Json]) -> RunState:
+    """Return a saved state, ready to go on. Raises pydantic.ValidationError; steps it does not know are pending."""
+    states = _STEP_STATES.validate_python(saved["steps"])
+    steps = [states.get(step.id) or StepState() for step in plan.steps]
+    return derive(plan, _RUN_STATE.validate_python(saved | {"steps": steps}))
+
+
+MAX_PIECE_BYTES = 500_000
+"""Largest piece, as JSON, unless one element of a list is larger: no item of a list is above 1,500,000 (dag/engine/map_items.py)."""
+
+
+MAX_TOLD_BYTES = 1_900_000
+"""Largest state that is told whole, as JSON: Temporal takes 2 MiB as a query's answer."""
+
+
+PIECES, INPUTS_DIGEST = "pieces", "inputs_digest"
+"""Under which what stands for a kept state names its pieces, and tells whose inputs they are of."""
+
+
+@dataclass(frozen=True, slots=True)
+class StatePiece:
+    """Some entries of the object, or elements of the list, at `path`."""
+
+    path: tuple[str, ...]
+    part: dict[str, Json] | list[Json]
+
+
+def split(value: dict[str, Json] | list[Json], path: tuple[str, ...] = ()) -> Iterator[StatePiece]:
+    """Yield the pieces of `value`: together, in their order, they are it."""
+    if isinstance(value, list):
+        yield from (StatePiece(path, group) for group in _grouped(value))
+        return
+    small: list[str] = []
+    for key, inner in value.items():
+        if isinstance(inner, dict | list) and size_of(inner) > MAX_PIECE_BYTES:
+            yield from split(inner, (*path, key))
+        else:
+            small.append(key)
+    for keys in _grouped(small, sizes=[size_of([key, value[key]]) for key in small]):
+        yield StatePiece(path, {key: value[key] for key in keys})
+
+
+def standing_for(state: dict[str, Json], marks: list[Json]) -> dict[str, Json]:
+    """Return what stands for the state whose pieces are kept; `marks` stand for them."""
+    return {INPUTS_DIGEST: digest(state["inputs"]), PIECES: marks}
+
+
+def is_of(state: dict[str, Json], inputs: dict[str, Json]) -> bool:
+    """Tell whether a state, or what stands for it, is that of a run with these inputs."""
+    return bool(digest(inputs) == state[INPUTS_DIGEST] if PIECES in state else state["inputs"] == inputs)
+
+
+def _grouped(elements: list[Json], sizes: list[int] | None = None) -> Iterator[list[Json]]:
+    """Yield the elements in groups of at most MAX_PIECE_BYTES; what is larger is alone."""
+    group: list[Json] = []
+    filled = 0
+    for element, size in zip(elements, sizes or map(size_of, elements), strict=True):
+        if group and filled + size > MAX_PIECE_BYTES:
+            yield group
+            group, filled = [], 0
+        group.append(element)
+        filled += size + 1
+    if group:
+        yield group
+
+
+def joined(pieces: Iterable[StatePiece]) -> dict[str, Json]:
+    """Return the state whose pieces these are."""
+    whole: dict[str, Json] = {}
+    for piece in pieces:
+        node, last = whole, len(piece.path) - 1
+        if not piece.path:
+            node.update(piece.part)
+        for depth, key in enumerate(piece.path):
+            if depth < last:
+                node = node.setdefault(key, {})
+            elif isinstance(piece.part, list):
+                node.setdefault(key, []).extend(piece.part)
+            else:
+                node.setdefault(key, {}).update(piece.part)
+    return whole
+
+
+def told_of(state: dict[str, Json], number: int | None) -> Json:
+    """Return the state, or of its pieces the one with this number: how many there are, its path and its part.
+
+    Raises: ValueError if it is too large to be told whole.
+    """
+    if number is None:
+        if (size := size_of(state)) > MAX_TOLD_BYTES:
+            raise ValueError(f"the state takes {size} bytes as JSON, more than {MAX_TOLD_BYTES}: ask for its pieces")
+        return state
+    pieces = list(split(state))
+    return {"count": len(pieces), "path": list(pieces[number].path), "part": pieces[number].part}

@@ -1,0 +1,66 @@
+"""What an expression sees of a run: step outputs by id, `steps.<id>`, the inputs and the run's context."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from docrail.dag.engine.plan import Plan
+from docrail.dag.engine.state import RunState
+from docrail.dag.engine.value_transfer import filled
+from docrail.dag.language.expressions.expression import Scope
+from docrail.dag.language.statuses import StepStatus
+from docrail.dag.values.json_values import Json
+from docrail.dag.values.stored import MAX_INLINE_BYTES, Path
+
+
+@dataclass(frozen=True, slots=True)
+class RunScope(Scope):
+    """The scope of one run. Reads, never copies, but where stored values were loaded."""
+
+    plan: Plan
+    run: RunState
+    item: Mapping[str, Json] = field(default_factory=dict)
+    """`item` and `index`, where a step runs over a list."""
+    by_reference: bool = False
+    """Whether what a path alone reads of a stored value is what stands for it: handlers are given the value itself."""
+
+    keeps_large: bool = False
+    """Whether a path alone reads of a stored value that is large what stands for it, though it is at hand."""
+
+    def name(self, name: str) -> Json:
+        """Return `inputs`, a word of the run's context, or a completed step's output. Raises KeyError."""
+        if name == "inputs":
+            return self.run.inputs
+        if name in self.run.context:
+            return self.run.context[name]
+        if name in self.item:
+            return self.item[name]
+        state = self.run.steps[self.plan.index[name]]
+        if state.status is not StepStatus.COMPLETED:
+            raise KeyError(name)
+        return state.output
+
+    def step(self, step_id: str) -> Mapping[str, Json]:
+        """Return what `steps.<id>` shows. Raises KeyError."""
+        state = self.run.steps[self.plan.index[step_id]]
+        return {
+            "status": str(state.status),
+            "error": None if state.error is None else state.error.message,
+            "attempts": state.attempts,
+            "reason": None if state.reason is None else str(state.reason),
+            "decided_by": state.decided_by,
+            "output": state.output,
+            "branch": state.branch,
+            "answered_by": None if state.answer is None else state.answer.by,
+        }
+
+    def charge(self, steps: int) -> None:
+        """Count what an evaluation took towards what the run's turn may take."""
+        self.run.turn.spent += steps
+
+    def loaded(self, values: dict[str, Json], paths: Sequence[Path], *, alone: bool) -> dict[str, Json]:
+        """Return `values` with the stored parts in place that `paths` read."""
+        if not self.run.transfers.loaded or (alone and self.by_reference):
+            return values
+        return filled(
+            self.run.transfers.loaded, values, paths, MAX_INLINE_BYTES if alone and self.keeps_large else None
+        )

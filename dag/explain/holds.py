@@ -1,0 +1,75 @@
+"""Why a step, or the next item of one, has not begun: what holds it, and which steps to look at."""
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from docrail.dag.engine.map_items import has_work
+from docrail.dag.engine.plan import Plan, Step
+from docrail.dag.engine.state import RunState
+from docrail.dag.explain.facts import HoldKind, HoldPart
+from docrail.dag.language.definition import Dispatch
+from docrail.dag.language.statuses import SETTLED, StepStatus
+from docrail.dag.values.stored import ForStep
+
+MOST_NAMED = 50
+"""Parents, items, cases or steps that one part of an explanation names: what is said of them all are counts."""
+
+
+def hold_of(plan: Plan, run: RunState, step: Step) -> HoldPart | None:
+    """Return what keeps the step or its next item from beginning; None if nothing does, or nothing of it is left."""
+    state = run.steps[step.index]
+    if run.outcome is not None or run.stopping is not None:
+        return None
+    if state.status is StepStatus.PENDING:
+        return _loading() if ForStep(step.id) in run.transfers.loading else _parents(plan, run, step)
+    fan, for_each = state.fan, step.definition.for_each
+    if state.status is StepStatus.RUNNING and fan is not None and for_each is not None:
+        if fan.stopping or fan.next >= len(fan.items):
+            return None
+        if not has_work(fan, for_each) and not run.paused:
+            many = f"{fan.width if fan.window else fan.running} items"
+            says = f"{many} run, as many as for_each.max_concurrency ({for_each.max_concurrency}) lets"
+            return HoldPart(by=HoldKind.WINDOW, says=says)
+        return _held_by_run(plan, run, step)
+    return _held_by_run(plan, run, step) if state.status is StepStatus.QUEUED else None
+
+
+def _loading() -> HoldPart:
+    return HoldPart(by=HoldKind.VALUES, says="stored values that it reads are being loaded")
+
+
+def _parents(plan: Plan, run: RunState, step: Step) -> HoldPart:
+    unsettled = [parent for parent in step.parents if run.steps[parent].status not in SETTLED]
+    left = len(unsettled)
+    if not left:  # the run has not begun, or its last turn had taken enough
+        return HoldPart(by=HoldKind.TURN, says="the run has not come to it yet")
+    names = _ids(plan, unsettled)
+    many = f"{left} of its {len(step.parents)} parents are" if len(step.parents) > 1 else f"its parent {names[0]} is"
+    return HoldPart(by=HoldKind.PARENTS, says=f"{many} not settled yet", steps=names)
+
+
+def _held_by_run(plan: Plan, run: RunState, step: Step) -> HoldPart | None:
+    """Return what of the whole run holds a step that could begin: the order is that in which dispatch asks."""
+    if run.paused:
+        return HoldPart(by=HoldKind.PAUSE, says="the run is paused: nothing begins until it is resumed")
+    if plan.dispatch is Dispatch.LAYERS:
+        behind = next((layer for layer in plan.layers[: step.layer] if _unsettled(run, layer)), None)
+        if behind is not None:
+            says = "limits.dispatch is layers: an earlier layer has steps that are not settled yet"
+            return HoldPart(by=HoldKind.LAYER, says=says, steps=_ids(plan, _unsettled(run, behind)))
+    if step.takes_slot and run.counters.slots_used >= plan.max_concurrency:
+        says = f"all slots are taken: limits.max_concurrency is {plan.max_concurrency}"
+        return HoldPart(by=HoldKind.SLOTS, says=says, steps=_ids(plan, _slot_takers(plan, run)))
+    return None
+
+
+def _unsettled(run: RunState, layer: Iterable[int]) -> list[int]:
+    return [index for index in layer if run.steps[index].status not in SETTLED]
+
+
+def _slot_takers(plan: Plan, run: RunState) -> Iterator[int]:
+    return (step.index for step in plan.steps if step.takes_slot and run.steps[step.index].status is StepStatus.RUNNING)
+
+
+def _ids(plan: Plan, indices: Iterable[int]) -> tuple[str, ...]:
+    return tuple(plan.steps[index].id for index in islice(indices, MOST_NAMED))

@@ -1,0 +1,240 @@
+"""What is told of a run, running or ended: the seeds' WorkflowResult."""
+
+from collections import Counter
+from collections.abc import Callable
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic_core import to_json
+
+from docrail.dag.engine.approvals import approvals_of, missing_of
+from docrail.dag.engine.map_items import ItemCounts, counts_of
+from docrail.dag.engine.plan import Plan, Step
+from docrail.dag.engine.state import RunState, StepError, StepState, shown_status
+from docrail.dag.explain.explain import words_of_steps
+from docrail.dag.explain.words import run_words
+from docrail.dag.language.statuses import RunStatus, SkipReason, StepStatus
+from docrail.dag.language.step_kinds import StepKind
+from docrail.dag.values.json_values import Json, shortened
+
+
+class StepReport(BaseModel):
+    """One step. Times are seconds since the epoch; `duration_seconds` covers retries and waiting for a worker."""
+
+    model_config = ConfigDict(frozen=True)
+
+    title: str
+    kind: StepKind
+    handler: str | None = None
+    resource_tag: str | None = None
+    status: StepStatus
+    decided_by: str = ""
+    reason: SkipReason | None = None
+    error: StepError | None = None
+    branch: str | None = None
+    answered_by: str | None = None
+    approvals_missing: int | None = Field(None, exclude_if=lambda missing: missing is None)
+    """Of a waiting human step that wants several people to decide alike: how many more must."""
+    resolved_by: str | None = None
+    why: tuple[str, ...] = ()
+    """The step's explanation, a sentence a line; none where the report has no room for it."""
+    compensation: StepStatus | None = None
+    compensation_error: StepError | None = None
+    items: ItemCounts | None = None
+    cached: bool = False
+    """Whether the output is that of earlier equal work, and no handler ran; of a list, `items.cached` tells."""
+    attempts: int = 0
+    started_at: float | None = None
+    ended_at: float | None = None
+    duration_seconds: float | None = None
+    output: Json = None
+
+
+class RunReport(BaseModel):
+    """A run: its steps in plan order, the totals, and its outputs once it completed."""
+
+    model_config = ConfigDict(frozen=True)
+
+    run_id: str
+    tenant_id: str
+    definition_id: str
+    version: int
+    digest: str
+    status: RunStatus
+    reason: str = ""
+    """Why the run was aborted or failed, in words; told while it is being stopped, too."""
+    stopped_by: str = ""
+    """Who aborted it; empty: nobody, or it is not known."""
+    stopped_by_step: str | None = None
+    """The step that aborted it."""
+    why: tuple[str, ...] = ()
+    """Where the run stands and what keeps it there, a sentence a line."""
+    stopping: RunStatus | None = None
+    """How the run will end, while it is being stopped: its running steps have been asked to stop."""
+    steps: dict[str, StepReport] = Field(default_factory=dict)
+    completed: int = 0
+    failed: int = 0
+    skipped: int = 0
+    cancelled: int = 0
+    started_at: float | None = None
+    ended_at: float | None = None
+    duration_seconds: float | None = None
+    overdue: bool = False
+    """True from the moment at which the definition's `deadline_seconds` were over and the run was not."""
+    outputs: dict[str, Json] = Field(default_factory=dict)
+    step_outputs_omitted: bool = False
+    """True if the steps' outputs are left out of `steps`, because together they are too large to be told at once."""
+    unexplained: int = 0
+    """How many steps have no `why`: of a large run those that simply completed first, and all where it is too large."""
+
+
+MAX_REPORT_BYTES = 1_900_000
+"""Largest report, as JSON: Temporal takes 2 MiB as a workflow's result, and would refuse a larger one for ever."""
+
+MAX_INNER_BYTES = 65_536
+"""The same for a run inside another, whose history keeps it beside those of all its other runs."""
+
+SHORT_MESSAGE = 60
+"""Characters of each step's error where even without outputs a report would be larger: so many steps have failed."""
+
+
+def report_of(plan: Plan, run: RunState, *, run_id: str, tenant_id: str, version: int, digest: str) -> RunReport:
+    """Return what is told of `run` now, with as much of its steps as Temporal can carry.
+
+    With as little as `_least` leaves, it is always small enough: a step takes less of it than of its definition.
+    """
+    counts = Counter(state.status for state in run.steps)
+    words = words_of_steps(plan, run)
+    report = RunReport(
+        run_id=run_id,
+        tenant_id=tenant_id,
+        definition_id=plan.id,
+        version=version,
+        digest=digest,
+        status=run.status,
+        reason=_reason(plan, run),
+        stopped_by=run.stopped_by,
+        stopped_by_step=run.stopped_by_step,
+        why=tuple(run_words(plan, run)),
+        stopping=run.stopping if run.outcome is None else None,
+        steps={step.id: _step_report(step, run.steps[step.index], words.get(step.id, ())) for step in plan.steps},
+        completed=counts[StepStatus.COMPLETED],
+        failed=counts[StepStatus.FAILED],
+        skipped=counts[StepStatus.SKIPPED],
+        cancelled=counts[StepStatus.CANCELLED],
+        started_at=run.started_at,
+        ended_at=run.ended_at,
+        duration_seconds=_duration(run.started_at, run.ended_at),
+        overdue=run.overdue,
+        outputs=run.outputs,
+        unexplained=len(plan.steps) - len(words),
+    )
+    return _fitted(report, MAX_REPORT_BYTES, _without_why, _without_output, _with_short_error, _least)
+
+
+def for_outer(report: RunReport) -> RunReport:
+    """Return what a run tells the run around it: of a large report all but the words and outputs of its steps."""
+    return _fitted(report, MAX_INNER_BYTES, _without_why, _without_output)
+
+
+def _fitted(report: RunReport, most_bytes: int, *lighter: Callable[[StepReport], StepReport]) -> RunReport:
+    """Return the report with each step made lighter, in one way after the other, until it has at most `most_bytes`."""
+    for lighten in lighter:
+        if len(to_json(report)) <= most_bytes:
+            break
+        steps = {step_id: lighten(step) for step_id, step in report.steps.items()}
+        told = {"unexplained": len(steps)} if lighten is _without_why else {"step_outputs_omitted": True}
+        report = report.model_copy(update={"steps": steps, **told})
+    return report
+
+
+def _without_why(step: StepReport) -> StepReport:
+    return step.model_copy(update={"why": ()})
+
+
+def _without_output(step: StepReport) -> StepReport:
+    return step.model_copy(update={"output": None})
+
+
+def _with_short_error(step: StepReport) -> StepReport:
+    if step.error is None:
+        return step
+    return step.model_copy(update={"error": StepError(step.error.type, shortened(step.error.message, SHORT_MESSAGE))})
+
+
+def _least(step: StepReport) -> StepReport:
+    error = None if step.error is None else StepError(shortened(step.error.type, SHORT_MESSAGE), "…")
+    return step.model_copy(update={"title": "", "error": error})
+
+
+def _step_report(step: Step, state: StepState, why: tuple[str, ...]) -> StepReport:
+    return StepReport(
+        title=step.definition.title,
+        kind=step.kind,
+        handler=step.definition.handler,
+        resource_tag=step.definition.resource_tag,
+        status=state.status,
+        decided_by=state.decided_by,
+        reason=state.reason,
+        error=state.error,
+        branch=state.branch,
+        answered_by=None if state.answer is None else state.answer.by,
+        approvals_missing=_approvals_missing(step, state),
+        compensation=state.compensation,
+        compensation_error=state.compensation_error,
+        resolved_by=state.resolved_by or None,
+        why=why,
+        items=None if state.fan is None else counts_of(state.fan),
+        cached=state.cached,
+        attempts=state.attempts,
+        started_at=state.started_at,
+        ended_at=state.ended_at,
+        duration_seconds=_duration(state.started_at, state.ended_at),
+        output=state.output,
+    )
+
+
+def _approvals_missing(step: Step, state: StepState) -> int | None:
+    needed = approvals_of(step.definition.human)
+    if state.status is not StepStatus.WAITING or needed == 1:
+        return None
+    return missing_of([made.value for made in state.decisions], needed)
+
+
+def _duration(started_at: float | None, ended_at: float | None) -> float | None:
+    return None if started_at is None or ended_at is None else round(ended_at - started_at, 6)
+
+
+def _reason(plan: Plan, run: RunState) -> str:
+    """Say why the run failed, by its first failed step in plan order, or why it was stopped."""
+    if run.outcome is RunStatus.FAILED and run.counters.failures and not run.stop_reason:
+        failed = next(
+            step
+            for step in plan.steps
+            if run.steps[step.index].status is StepStatus.FAILED and not step.definition.optional
+        )
+        error = run.steps[failed.index].error
+        return shortened(f"{failed.id}: {error.message}") if error else failed.id
+    return run.stop_reason
+
+
+MOST_LINES = 50
+"""Longer plans are shown by their counts: the table is made anew with every turn of the run."""
+
+
+def markdown(plan: Plan, run: RunState) -> str:
+    """Return the plan with its states, as Temporal's UI shows it beside a run."""
+    settled = len(run.steps) - run.counters.unsettled
+    late = " · **overdue**" if run.overdue else ""
+    head = f"**{run.status}**{late} · {settled} of {len(run.steps)} steps settled · {run.counters.running} running"
+    if len(run.steps) > MOST_LINES:
+        return head
+    rows = (f"| {step.id} | {_cell(run.steps[step.index])} |" for step in plan.steps)
+    return "\n".join((head, "", "| step | status |", "| --- | --- |", *rows))
+
+
+def _cell(state: StepState) -> str:
+    why, status = (
+        state.reason or (state.error.message if state.error else None),
+        shown_status(state.status, state.compensation),
+    )
+    return f"{status}: {str(why).replace('|', '/')[:200]}" if why else status

@@ -1,0 +1,272 @@
+"""The sentences of an explanation: what decided, on what, and what is waited for, each on a line of its own."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from docrail.dag.engine.plan import Plan
+from docrail.dag.engine.state import WORKER_LOST, EarlierError, RunState, StepError
+from docrail.dag.explain.facts import (
+    AttemptsPart,
+    ParentPart,
+    ParentsPart,
+    ReadPart,
+    Standing,
+    StepExplanation,
+    TestPart,
+    Verdict,
+    WaitPart,
+)
+from docrail.dag.language.definition import TriggerRule
+from docrail.dag.language.statuses import RunStatus, SkipReason, StepStatus
+from docrail.dag.values.json_values import shortened
+
+RULE_WORDS: Mapping[TriggerRule, str] = {
+    TriggerRule.NONE_FAILED: "runs if no parent failed or was skipped because of a failure, and at least one completed",
+    TriggerRule.ALL_SUCCESS: "runs if every parent completed",
+    TriggerRule.ALL_DONE: "runs once every parent is settled, however",
+    TriggerRule.ONE_SUCCESS: "runs if at least one parent completed",
+    TriggerRule.ONE_FAILED: "runs if at least one parent failed or was skipped because of a failure",
+    TriggerRule.ALL_FAILED: "runs if every parent failed or was skipped because of a failure",
+}
+"""The language's truth table, in words."""
+
+SAID_PARENTS, SAID_READS, SAID_KEYS = 5, 8, 5
+"""What a sentence names before it only counts."""
+SAID_CHARACTERS = 300
+"""Of an error's message in a sentence; the data beside it has more."""
+
+_ON_TIMEOUT = {"abort": "the run is aborted", "fail": "the step fails", "continue": "the run goes on"}
+_CAUSES = {"abort": "the run was aborted", "cancel": "the run was cancelled", "fail_fast": "another step had failed"}
+"""What stopped a step, by what decided it (dag.progress.STOPPED_BY)."""
+_NOT_UNDONE = (StepStatus.FAILED, StepStatus.CANCELLED)
+_STOPPED = {RunStatus.ABORTED: "aborted", RunStatus.CANCELLED: "cancelled", RunStatus.FAILED: "stopped by a failure"}
+
+
+def run_words(plan: Plan, run: RunState) -> Iterator[str]:
+    """Say of the whole run where it stands, and what keeps it there."""
+    yield f"{len(run.steps) - run.counters.unsettled} of {len(run.steps)} steps are settled, the run is {run.status}"
+    if run.stopping is not None:
+        yield f"it was {_STOPPED[run.stopping]}{_stopper_words(run)}: {run.stop_reason}"
+    elif run.outcome is RunStatus.FAILED and run.stop_reason:
+        yield f"it was ended{_stopper_words(run)}: {run.stop_reason}" if run.stopped_by else run.stop_reason
+    if run.overdue:
+        told = "it is overdue, and goes on: it" if run.outcome is None else "it was overdue: it"
+        yield f"{told} had not ended {plan.deadline_seconds:g} s after its start"
+    if run.ending is not None and run.outcome is None:
+        yield f"what it did is being undone; then it ends as {run.ending}"
+    if stuck := [step.id for step in plan.compensated if run.steps[step.index].compensation in _NOT_UNDONE]:
+        yield f"could not be undone, so that what it did stands: {named(stuck, SAID_KEYS)}"
+    for status, does in (
+        (StepStatus.FAILED, "failed"),
+        (StepStatus.PARKED, "failed, and waiting for a person to say what becomes of it"),
+        (StepStatus.WAITING, "waiting for an answer or a time"),
+        (StepStatus.RUNNING, "running"),
+    ):
+        ids = [step.id for step in plan.steps if run.steps[step.index].status is status]
+        if ids:
+            yield f"{does}: {named(ids, SAID_KEYS)}"
+
+
+def _stopper_words(run: RunState) -> str:
+    """Say who stopped the run: a person, or one of its steps."""
+    if run.stopped_by_step is not None:
+        return f" by its step {run.stopped_by_step}"
+    return f" by {run.stopped_by}" if run.stopped_by else ""
+
+
+def step_words(of: StepExplanation, stopping: RunStatus | None) -> Iterator[str]:
+    """Say of one step what decided, and what it waits for."""
+    yield from _rule_words(of)
+    yield from _condition_words(of)
+    for case in of.cases:
+        if case.verdict is not Verdict.NOT_ASKED:
+            yield _case_words(case)
+    if of.hold is not None:
+        subject = "its next item has" if of.status is StepStatus.RUNNING else "it has"
+        yield f"{subject} not begun: {of.hold.says}{_by(of.hold.steps)}"
+    if of.waiting is not None:
+        yield wait_words(of.waiting)
+        yield from _approval_words(of.waiting)
+    if of.status in (StepStatus.RUNNING, StepStatus.WAITING) and stopping is not None:
+        yield f"the run is {_STOPPED[stopping]}, and the step was asked to stop"
+    if of.status is StepStatus.CANCELLED:
+        yield f"it was stopped while it ran, because {_CAUSES.get(of.decided_by, 'the run was stopped')}"
+    yield from _end_words(of)
+
+
+def _rule_words(of: StepExplanation) -> Iterator[str]:
+    rule, parents = of.rule, of.parents
+    if of.reason is SkipReason.ABORTED:
+        yield "the run was stopped before the step began"
+    elif rule.verdict is Verdict.NO:
+        yield f"{rule.name} did not let it run: it {rule.says}; {_parents_words(parents)}"
+    elif rule.verdict is Verdict.YES and parents.total:
+        yield f"{rule.name} let it run: it {rule.says}; {_parents_words(parents)}"
+    elif rule.verdict is Verdict.YES:
+        yield "it has no parents, so it may begin with the run"
+    else:
+        yield f"{rule.name} decides once every parent is settled: it {rule.says}; {_parents_words(parents)}"
+
+
+def _parents_words(parents: ParentsPart) -> str:
+    """Say the parents' states: of a few all, of many those that are not simply completed."""
+    if parents.total <= SAID_PARENTS:
+        return ", ".join(map(_parent_words, parents.named))
+    odd = [parent for parent in parents.named if parent.counts_as is not Standing.COMPLETED]
+    counts = (f"{getattr(parents, name)} {name}" for name in Standing if getattr(parents, name))
+    told = f" ({', '.join(map(_parent_words, odd[:SAID_PARENTS]))}{', …' * (len(odd) > SAID_PARENTS)})" if odd else ""
+    return f"of {parents.total} parents {', '.join(counts)}{told}"
+
+
+def _parent_words(parent: ParentPart) -> str:
+    why = f" ({parent.reason})" if parent.reason else ""
+    if parent.status is not StepStatus.COMPLETED or not parent.wanted_branches:
+        return f"{parent.id} is {parent.status}{why}"
+    taken = f"took the branch {parent.branch}" if parent.branch else "took no branch"
+    follows = "" if parent.branch in parent.wanted_branches else f", not {' or '.join(parent.wanted_branches)}"
+    return f"{parent.id} {taken}{follows}"
+
+
+def _condition_words(of: StepExplanation) -> Iterator[str]:
+    condition = of.condition
+    if condition is None or of.reason is SkipReason.ABORTED:
+        return
+    told = f"`{condition.expression}`"
+    match condition.verdict:
+        case Verdict.YES | Verdict.NO:
+            answer = "true" if condition.verdict is Verdict.YES else "false, so the step is skipped"
+            yield f"its condition {told} was {answer}{_reads_words(condition.reads)}"
+        case Verdict.ERROR:
+            yield f"its condition {told} could not be judged{_reads_words(condition.reads)}"
+        case Verdict.NOT_ASKED:
+            yield f"its condition {told} is asked only if {of.rule.name} lets it run"
+
+
+def _case_words(case: TestPart) -> str:
+    if case.expression is None:
+        return f"no case was true, so else led to {case.branch}"
+    answers = {Verdict.YES: f"was true, and led to {case.branch}", Verdict.NO: f"was false, so not {case.branch}"}
+    return f"`{case.expression}` {answers.get(case.verdict, 'could not be judged')}{_reads_words(case.reads)}"
+
+
+def _reads_words(reads: Sequence[ReadPart]) -> str:
+    told = [f"{read.path} {'has no value' if read.value is None else f'= {read.value}'}" for read in reads[:SAID_READS]]
+    return f" ({', '.join(told)}{', …' * (len(reads) > SAID_READS)})" if told else ""
+
+
+def wait_words(of: WaitPart | None) -> str:
+    """Say what a step waits for, and for how long; None: it has failed, and a person is to say what becomes of it."""
+    if of is None:
+        return "it waits for a person to have it tried again, skipped, or given an output"
+    asked = {
+        "timer": "it waits for nothing but time",
+        "human": f"it waits for {_decision_words(of)} in the queue {of.queue}",
+        "webhook": "it waits for an answer to its callback address",
+        "signal": "it waits for an answer",
+    }[of.waits_for]
+    if of.until is None or of.since is None:
+        return f"{asked}, for ever"
+    if of.waits_for == "timer":
+        return f"{asked}: {of.until - of.since:g} s in all"
+    outcome = _ON_TIMEOUT.get(of.on_timeout, f"the {of.on_timeout} is taken")
+    first = (
+        "" if of.escalates_at is None else f", after {of.escalates_at - of.since:g} s in the queue {of.escalates_to}"
+    )
+    return f"{asked}, {of.until - of.since:g} s in all{first}; then {outcome}"
+
+
+def _decision_words(of: WaitPart) -> str:
+    needed = of.approvals_needed
+    return "a decision of a person" if needed == 1 else f"{needed} people to decide alike"
+
+
+def _approval_words(of: WaitPart) -> Iterator[str]:
+    if of.decided:
+        made = "; ".join(f"{each.by} decided {each.value}" for each in of.decided[-SAID_PARENTS:])
+        yield f"{made}; {of.approvals_missing} more must decide alike"
+
+
+def _end_words(of: StepExplanation) -> Iterator[str]:
+    if of.answer is not None:
+        yield f"it was answered{f' by {of.answer.by}' if of.answer.by else ''}: {of.answer.value}"
+    if of.decided_by == "timeout":
+        leads = f", so the branch {of.branch} is taken" if of.branch else ""
+        yield f"nobody answered in time{_time_words(of.waited)}{leads}"
+    if of.items is not None:
+        yield _items_words(of)
+    if of.error is not None and of.error.type != "DependencyFailed":
+        yield f"its error: {_error_words(of.error)}"
+    if of.cached:
+        yield "its output is that of earlier equal work (cache): the handler did not run"
+    if of.attempts is not None and of.attempts.made:
+        yield from _attempts_words(of.attempts, is_list=of.items is not None)
+    if of.status is StepStatus.PARKED:
+        yield wait_words(None)
+    if of.resolved_by is not None:
+        yield f"{of.resolved_by} {_resolution_words(of)}"
+    if of.compensation is not None:
+        why = f": {_error_words(of.compensation_error)}" if of.compensation_error else ""
+        yield f"undoing it is {of.compensation}{why}"
+
+
+def _time_words(of: WaitPart | None) -> str:
+    """Say how long in all an escalated question stood: its error tells only of the time since then."""
+    if of is None or of.until is None or of.since is None or of.escalates_at is None:
+        return ""
+    whole, last = of.until - of.since, of.until - of.escalates_at
+    return f", {whole:g} s in all: it was escalated, and the last {last:g} s it was in the queue {of.escalates_to}"
+
+
+def _resolution_words(of: StepExplanation) -> str:
+    if of.decided_by != "operator":
+        return "had it tried again"
+    return "had it skipped" if of.status is StepStatus.SKIPPED else "gave its output by hand"
+
+
+def _attempts_words(of: AttemptsPart, *, is_list: bool) -> Iterator[str]:
+    yield from earlier_words(of.earlier)
+    untold = of.made - 1 - sum(each.error.type != WORKER_LOST for each in of.earlier)
+    if untold > 0 and not is_list:
+        yield f"how {untold} earlier attempt{'s' * (untold > 1)} failed was not kept"
+    over = f"the {of.over_seconds:g} s for all attempts left no time for another" if of.over_seconds is not None else ""
+    if is_list:
+        some = f"; for some, {over}" if over else ""
+        yield f"attempts made: {of.made} for all items, of at most {of.most} for each{some}"
+    else:
+        yield f"attempts made: {of.made}, of at most {of.most}{f': {over}' if over else ''}"
+
+
+def earlier_words(earlier: Sequence[EarlierError]) -> Iterator[str]:
+    """Say how attempts failed that others followed."""
+    for each in earlier:
+        attempt = f"attempt {each.attempt}{f' at item {each.item}' if each.item else ''}"
+        if each.error.type == WORKER_LOST:
+            yield f"{attempt} lost its worker and was made again, which is no failed attempt: {each.error.message}"
+        else:
+            yield f"{attempt} failed: {_error_words(each.error)}"
+
+
+def _items_words(of: StepExplanation) -> str:
+    items = of.items
+    assert items is not None, "asked only of a step over a list"
+    counts = (f"{getattr(items, name)} {name.replace('_', ' ')}" for name in ("completed", "failed", "running"))
+    left = f", {items.cancelled} cancelled" if items.cancelled else ""
+    left += f", {items.not_started} not started" if items.not_started else ""
+    left += f", {items.skipped} skipped by hand" if items.skipped else ""
+    left += f", {items.cached} out of the cache" if items.cached else ""
+    keys = [item.key for item in items.failed_items]
+    failed = f"; failed: {named(keys, SAID_KEYS, of=items.failed)}" if keys else ""
+    return f"of {items.total} items {', '.join(counts)}{left}{failed}"
+
+
+def _error_words(error: StepError) -> str:
+    return f"{error.type}: {shortened(error.message, SAID_CHARACTERS)}"
+
+
+def _by(steps: Sequence[str]) -> str:
+    return f" ({named(steps, SAID_KEYS)})" if steps else ""
+
+
+def named(names: Sequence[str], most: int, *, of: int | None = None) -> str:
+    """Name the first ones, and count those that are left."""
+    left = (len(names) if of is None else of) - min(len(names), most)
+    return ", ".join(names[:most]) + (f" and {left} more" if left else "")

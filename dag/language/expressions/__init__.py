@@ -1,0 +1,1 @@
+"""Expressions and templates: parsing, checking and evaluating them at a bounded cost."""

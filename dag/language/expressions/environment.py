@@ -1,0 +1,290 @@
+"""Jinja2 reduced to data: an environment whose expressions can read JSON and nothing else, at a bounded cost."""
+
+import operator
+from collections.abc import Callable, Iterable, Mapping
+from functools import wraps
+from itertools import islice
+from typing import Any
+
+from jinja2 import ChainableUndefined, StrictUndefined, Undefined, pass_context, pass_environment
+from jinja2.exceptions import FilterArgumentError
+from jinja2.filters import do_float, do_int, do_round, make_attrgetter
+from jinja2.runtime import Context
+from jinja2.sandbox import SandboxedEnvironment
+from jinja2.utils import missing
+
+from docrail.dag.language.expressions.expression_errors import (
+    BESIDE,
+    NO_ELSE,
+    NOTHING_IN_LIST,
+    LackError,
+    incomparable,
+    misasked,
+    misused,
+    nobody,
+    show,
+)
+from docrail.dag.values.cost import BYTES_PER_STEP, ExpressionError, Work, length_of
+from docrail.dag.values.json_values import MAX_INTEGER, MAX_VALUE_BYTES, Json
+
+FILTERS = (
+    *("default", "length", "round", "int", "float", "lower", "upper", "trim", "join", "sum", "min", "max", "first"),
+    *("last", "sort", "map", "select", "selectattr", "reject", "rejectattr", "list", "unique"),
+)
+TESTS = (
+    *("defined", "undefined", "none", "in", "string", "number", "boolean", "equalto", "eq", "ne", "lt", "le", "gt"),
+    *("ge", "==", "!=", "<", "<=", ">", ">="),
+)
+ALONE = frozenset(("defined", "undefined", "none", "string", "number", "boolean"))
+"""Tests that take nothing to compare with."""
+LAZY_FILTERS = ("map", "select", "selectattr", "reject", "rejectattr", "unique")
+"""Jinja gives generators for these, which are true even when they are empty, and have no length."""
+TEXT_FILTERS = ("lower", "upper", "trim")
+FREE = frozenset(("default", "length", "first", "last"))
+"""Filters that look at one part, however many there are."""
+WORK = "__work"
+"""The name under which an evaluation finds what it may still spend: no author can name it."""
+COMPARISONS: Mapping[str, Callable[[Json, Json], bool]] = {
+    "eq": operator.eq,
+    "ne": operator.ne,
+    "lt": operator.lt,
+    "lteq": operator.le,
+    "gt": operator.gt,
+    "gteq": operator.ge,
+    "in": lambda value, values: value in values,
+    "notin": lambda value, values: value not in values,
+}
+"""By Jinja's names of the operators."""
+MAX_ITEMS = 100_000
+"""Most values that an expression may produce: far more than a payload may hold, so it only stops what runs away."""
+MAX_PRECISION = 15
+"""Decimal digits of a float."""
+
+
+class Missing(ChainableUndefined, StrictUndefined):
+    """A value that is not there: may be passed on and asked `is defined`, fails when it is used."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Take what Jinja tells of it; the error that it raises is ours."""
+        super().__init__(*args, **kwargs)
+        self._undefined_exception: Any = self._error
+
+    def _error(self, _: str) -> ExpressionError:
+        if self._undefined_hint:  # Jinja's own, from filters that take one element of a list
+            return ExpressionError(NOTHING_IN_LIST)
+        if self._undefined_obj is missing:
+            return ExpressionError(nobody(str(self._undefined_name)))
+        return LackError(self._undefined_obj, self._undefined_name)
+
+
+class Environment(SandboxedEnvironment):
+    """Jinja2 with data access only: `a.b` and `a["b"]` read a key or an index, never a Python attribute."""
+
+    def __init__(self) -> None:
+        super().__init__(undefined=Missing, cache_size=0)
+        own: dict[str, Callable[..., Json]] = {name: _eager(self.filters[name]) for name in LAZY_FILTERS}
+        own |= {"round": _round, "join": _join, "sum": _sum, "int": _int, "float": _float}
+        own |= {name: _of_text(name, self.filters[name]) for name in TEXT_FILTERS}
+        self.filters = {name: _metered(name, own.get(name, self.filters[name])) for name in FILTERS}
+        tests: dict[str, Any] = dict(self.tests)
+        self.tests = {name: _metered_test(name, tests[name]) for name in TESTS}
+        self.globals = {}
+
+    def getitem(self, obj: Json, argument: Json) -> Json:
+        """Return `obj[argument]` of a JSON object or list; what is missing stays missing below."""
+        if isinstance(obj, Undefined):
+            return obj
+        found = lookup(obj, argument)
+        return self.undefined(obj=obj, name=argument) if found is NOTHING else found
+
+    def getattr(self, obj: Json, attribute: str) -> Json:
+        """Return the same as `getitem`: a value has keys, no Python attributes."""
+        return self.getitem(obj, attribute)
+
+    def call_binop(self, context: Context, operator: str, left: Json, right: Json) -> Json:
+        """Return `left operator right` for numbers; anything else could grow without bound or format text."""
+        for operand in (left, right):
+            _require_number(operand, f"`{operator}`")
+        try:
+            return bounded(super().call_binop(context, operator, left, right))
+        except ZeroDivisionError:
+            raise ExpressionError(f"division by zero, by `{operator}`") from None
+
+    def call_unop(self, context: Context, operator: str, arg: Json) -> Json:
+        """Return `+arg` or `-arg`."""
+        try:
+            return super().call_unop(context, operator, arg)
+        except TypeError:
+            raise ExpressionError(f"`{operator}` needs a number, got {show(arg)}") from None
+
+
+NOTHING = object()
+
+
+def lookup(value: Json, key: Json) -> Json:
+    """Return a key of an object or an index of a list, NOTHING if it is not there."""
+    if isinstance(value, dict):
+        return value.get(key, NOTHING) if isinstance(key, str) else NOTHING
+    if isinstance(value, list) and isinstance(key, int) and not isinstance(key, bool):
+        return value[key] if -len(value) <= key < len(value) else NOTHING
+    return NOTHING
+
+
+def bounded(number: Json) -> Json:
+    """Return `number` if other programs can read it. Raises ExpressionError for integers beyond 64 bits."""
+    if type(number) is int and abs(number) > MAX_INTEGER:
+        raise ExpressionError("the number does not fit into 64 bits")
+    return number
+
+
+def require(value: Json) -> None:
+    """Raise ExpressionError if `value` is missing."""
+    if isinstance(value, Undefined):
+        str(value)  # raises, naming what is missing
+        raise ExpressionError(NO_ELSE)
+
+
+def _require_number(value: Json, what: str, needed: str = "numbers") -> None:
+    if type(value) is int or type(value) is float:
+        bounded(value)
+        return
+    require(value)
+    hint = BESIDE if what == "`+`" and isinstance(value, str) else ""
+    raise ExpressionError(f"{what} needs {needed}, got {show(value)}{hint}")
+
+
+def _eager(lazy: Callable[..., Iterable[Json]]) -> Callable[..., list[Json]]:
+    @wraps(lazy)  # carries Jinja's marks of what it passes in
+    def eager(*args: Any, **kwargs: Any) -> list[Json]:
+        return list(islice(lazy(*args, **kwargs), MAX_ITEMS + 1))
+
+    return eager
+
+
+def _round(value: Json, precision: int = 0, method: Any = "common") -> float:
+    _require_number(value, "`round`")
+    if abs(precision) > MAX_PRECISION:
+        raise ExpressionError(f"`round` takes a precision of at most {MAX_PRECISION}, got {precision}")
+    return do_round(value, precision, method)
+
+
+@pass_environment
+def _sum(environment: SandboxedEnvironment, values: Iterable[Json], attribute: Any = None, start: Json = 0) -> Json:
+    part = make_attrgetter(environment, attribute)
+    total = start
+    for value in map(part, values):
+        for operand in (total, value):
+            _require_number(operand, "`sum`")
+        total = bounded(total + value)
+    return total
+
+
+@pass_context
+def _join(context: Context, values: Iterable[Json], separator: str = "") -> str:
+    texts = [_as_text(value) for value in islice(values, MAX_ITEMS + 1)]
+    size = sum(map(len, texts)) + len(separator) * len(texts)
+    if size > MAX_VALUE_BYTES:
+        raise ExpressionError(f"`join` would give more than {MAX_VALUE_BYTES} characters")
+    work_of(context).spend_bytes(size)
+    return separator.join(texts)
+
+
+def _as_text(value: Json) -> str:
+    if isinstance(value, str):
+        return value
+    _require_number(value, "`join`", "texts or numbers")
+    return str(value)
+
+
+def _of_text(name: str, change: Callable[..., str]) -> Callable[..., str]:
+    @wraps(change)
+    def changed(value: Json, *args: Any) -> str:
+        if isinstance(value, str):
+            return change(value, *args)
+        require(value)
+        raise ExpressionError(f"`{name}` needs a text, got {show(value)}")
+
+    return changed
+
+
+def _int(value: Json, default: Json = 0, base: int = 10) -> Json:
+    return do_int(value, default, base) if _may_be_number(value) else default
+
+
+def _float(value: Json, default: Json = 0.0) -> Json:
+    return do_float(value, default) if _may_be_number(value) else default
+
+
+def _may_be_number(value: Json) -> bool:
+    """Tell whether Python may read a text as a number: it would also take 1_0 and the digits of every script."""
+    return not isinstance(value, str) or (value.isascii() and "_" not in value)
+
+
+def work_of(context: Context) -> Work:
+    """Return what the evaluation may still spend."""
+    work: Work = context.parent[WORK]
+    return work
+
+
+def _metered(name: str, filter_: Callable[..., Json]) -> Callable[..., Json]:
+    """Return `filter_`, which Jinja may pass something of its own first, paid for before it runs."""
+    passes = getattr(filter_, "jinja_pass_arg", None)
+
+    @pass_context
+    def metered(context: Context, value: Json, *args: Json, **kwargs: Json) -> Json:
+        work_of(context).spend(1 if name in FREE else _cost(work_of(context), name, value, (*args, *kwargs.values())))
+        first: dict[str, tuple[Any, ...]] = {
+            "context": (context,),
+            "environment": (context.environment,),
+            "eval_context": (context.eval_ctx,),
+        }
+        try:
+            return filter_(*(first[passes.name] if passes else ()), value, *args, **kwargs)
+        except (TypeError, ValueError, AttributeError, FilterArgumentError):
+            raise ExpressionError(misused(name, value)) from None
+
+    metered.__wrapped__ = filter_  # type: ignore[attr-defined]  # what it takes is asked of it (dag.language)
+    return metered
+
+
+def _cost(work: Work, name: str, value: Json, arguments: tuple[Json, ...]) -> int:
+    """Return what a filter costs: for each part as many steps as it takes to find it, and all comparing in a sort."""
+    count = length_of(value)
+    steps = 1 + max((text.count(".") + text.count(",") for text in arguments if isinstance(text, str)), default=0)
+    rounds = count.bit_length() if name == "sort" else 1
+    return 1 + count * (1 + steps) + rounds * work.size(value) // BYTES_PER_STEP
+
+
+def _metered_test(name: str, test: Callable[..., bool]) -> Callable[..., bool]:
+    @pass_context
+    def metered(context: Context, value: Json, *args: Json) -> bool:
+        _pay_for_comparing(work_of(context), value, *args)
+        try:
+            return test(value, *args)
+        except TypeError:
+            is_alone = name in ALONE
+            is_mistold = len(args) != (not is_alone)
+            message = misasked(name, is_alone=is_alone) if is_mistold else incomparable(name, value, *args)
+            raise ExpressionError(message) from None
+
+    return metered
+
+
+def compare(context: Context, left: Json, rest: Iterable[tuple[str, Json]]) -> bool:
+    """Tell whether `left` and what follows it, each value with Jinja's name of the operator before it, compare so."""
+    for name, right in rest:
+        _pay_for_comparing(work_of(context), left, right)
+        try:
+            if not COMPARISONS[name](left, right):
+                return False
+        except TypeError:
+            raise ExpressionError(incomparable(name, left, right)) from None
+        left = right
+    return True
+
+
+def _pay_for_comparing(work: Work, *values: Json) -> None:
+    work.spend(1 + max(map(work.size, values)) // BYTES_PER_STEP)
+
+
+ENVIRONMENT = Environment()

@@ -1,0 +1,162 @@
+"""Templates: JSON with `{{ expressions }}` and `{$path: [...]}` in it, compiled once and resolved per run."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from docrail.dag.language.expressions.expression import (
+    STEPS,
+    Expression,
+    Scope,
+    expression_spans,
+    parse_text,
+    read_path,
+    values_of,
+)
+from docrail.dag.language.expressions.expression_errors import LackError
+from docrail.dag.values.cost import ExpressionError, Work
+from docrail.dag.values.json_rules import MAX_DEPTH
+from docrail.dag.values.json_values import Json, canonical
+from docrail.dag.values.stored import Path
+
+PATH_KEY = "$path"
+
+
+_Resolve = Callable[[Scope, Work], Json]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Template:
+    """A compiled JSON value. `references` are the paths its expressions read, in document order.
+
+    `alone` are those that are a value by themselves, which need not be loaded to be passed on; `computed`, those that
+    stand in a text or an expression that makes something of them.
+    """
+
+    references: tuple[tuple[str, ...], ...]
+    alone: tuple[Path, ...]
+    computed: tuple[Path, ...]
+    _resolve: _Resolve
+
+    def resolve(self, scope: Scope) -> Json:
+        """Return the value with every expression replaced. Raises ExpressionError; nothing is left as text."""
+        work = Work()
+        try:
+            return self._resolve(scope, work)
+        finally:
+            scope.charge(work.spent)
+
+
+def has_template(value: Json) -> bool:
+    """Tell whether `value` itself (not a part of it) is a template: text with `{{`, or an access path."""
+    if isinstance(value, str):
+        return "{{" in value or "{%" in value
+    return isinstance(value, dict) and PATH_KEY in value
+
+
+def is_one_expression(value: Json) -> bool:
+    """Tell whether the template `value` keeps its expression's type: text around an expression makes it text.
+
+    What cannot be read counts as one, for it is wrong in another way.
+    """
+    if not isinstance(value, str):
+        return True
+    try:
+        spans = list(expression_spans(value))
+    except ExpressionError:
+        return True
+    return spans == [(2, len(value) - 2)]
+
+
+def compile_template(value: Json) -> Template:
+    """Compile `value`. Raises ExpressionError with what is wrong in it."""
+    read = _Read([], [], [])
+    resolve = _compile(value, read, depth=0)
+    references, alone = tuple(dict.fromkeys(read.references)), tuple(dict.fromkeys(read.alone))
+    return Template(references, alone, tuple(dict.fromkeys(read.computed)), resolve or (lambda *_: value))
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What a template reads, while it is being compiled (Template)."""
+
+    references: list[tuple[str, ...]]
+    alone: list[Path]
+    computed: list[Path]
+
+
+def _compile(value: Json, read: _Read, *, depth: int) -> _Resolve | None:
+    """Return how to resolve `value`, None if it is constant; add what it reads to `read`."""
+    if depth > MAX_DEPTH:
+        raise ExpressionError(f"nested deeper than {MAX_DEPTH} levels")
+    if has_template(value):
+        return _compile_leaf(value, read)
+    if isinstance(value, dict):
+        return _compile_dict({key: (item, _compile(item, read, depth=depth + 1)) for key, item in value.items()})
+    if isinstance(value, list):
+        return _compile_list([(item, _compile(item, read, depth=depth + 1)) for item in value])
+    return None
+
+
+def _compile_dict(fields: dict[str, tuple[Json, _Resolve | None]]) -> _Resolve | None:
+    if all(resolve is None for _, resolve in fields.values()):
+        return None
+    return lambda scope, work: {
+        key: resolve(scope, work) if resolve else item for key, (item, resolve) in fields.items()
+    }
+
+
+def _compile_list(items: list[tuple[Json, _Resolve | None]]) -> _Resolve | None:
+    if all(resolve is None for _, resolve in items):
+        return None
+    return lambda scope, work: [resolve(scope, work) if resolve else item for item, resolve in items]
+
+
+def _compile_leaf(value: Json, read: _Read) -> _Resolve:
+    if isinstance(value, dict):
+        return _compile_path(value, read)
+    pieces = parse_text(value)
+    only = pieces[0] if len(pieces) == 1 else None
+    for piece in pieces:
+        if isinstance(piece, Expression):
+            read.references.extend(piece.references)
+            (read.alone if piece is only and piece.path else read.computed).extend(piece.paths)
+    if isinstance(only, Expression):
+        return partial(only.evaluate, alone=True)  # and it keeps its type
+    return lambda scope, work: "".join(_texts(pieces, scope, work))
+
+
+def _compile_path(value: dict[str, Json], read: _Read) -> _Resolve:
+    keys = value[PATH_KEY]
+    if len(value) > 1 or not isinstance(keys, list) or not keys or not all(isinstance(key, str) for key in keys):
+        raise ExpressionError(f"{{{PATH_KEY}: ...}} takes a list of texts and nothing beside it")
+    if keys == ["steps"]:
+        raise ExpressionError("`steps` must be followed by a step's id")
+    path, name = tuple(keys), f"`{'.'.join(keys)}`"
+    read.references.append(path)
+    read.alone.append(path)
+
+    def resolve(scope: Scope, work: Work) -> Json:
+        given = values_of([path], scope)
+        values = scope.loaded(given, [path], alone=True)
+        try:
+            value = read_path(path, values)
+            work.spend(STEPS)
+            work.make(value)
+        except LackError as error:
+            raise error.of(is_whole=values is given).within(name) from error
+        except ExpressionError as error:
+            raise error.within(name) from error
+        return value
+
+    return resolve
+
+
+def _texts(pieces: list[str | Expression], scope: Scope, work: Work) -> Iterator[str]:
+    """Yield each piece as text: text as it is, anything else as JSON."""
+    for piece in pieces:
+        value = piece.evaluate(scope, work) if isinstance(piece, Expression) else piece
+        try:
+            yield value if isinstance(value, str) else canonical(value)
+        except ValueError as error:  # an integer so long that Python refuses to write it
+            raise ExpressionError(f"cannot be written as text: {error}") from error

@@ -1,0 +1,107 @@
+"""Check what comes into a run from outside against what its definition says: inputs, and answers to waiting steps."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from docrail.dag.language.definition import Definition
+from docrail.dag.values.findings import Findings
+from docrail.dag.values.json_rules import check_json
+from docrail.dag.values.json_schema import TooMuchWorkError, misfits
+from docrail.dag.values.json_values import MAX_VALUE_BYTES, Json, size_of
+from docrail.dag.values.stored import has_parts, parts_in
+from docrail.dag.values.suggestions import closest
+
+STANDS_FOR = "stands for a stored value, which only what steps give may"
+
+
+@dataclass(frozen=True, slots=True)
+class InputProblem:
+    """What is wrong with a part of what a caller gave."""
+
+    path: str
+    message: str
+    suggestion: str | None = None
+
+
+class MisfitError(ValueError):
+    """What was given does not fit what the definition asks for; `problems` says all of it."""
+
+    def __init__(self, problems: list[InputProblem]) -> None:
+        super().__init__("; ".join(f"{problem.path}: {problem.message}" for problem in problems))
+        self.problems = problems
+
+
+def complete_inputs(definition: Definition, given: Mapping[str, Json]) -> dict[str, Json]:
+    """Return a run's inputs: what was given, else the default, else null. Raises: MisfitError."""
+    problems = [*_not_json("inputs", dict(given))] or [*_unknown(definition, given), *_missing(definition, given)]
+    problems = problems or [*_too_large(given)] or [*_misfits(definition, given)]
+    if problems:
+        raise MisfitError(problems)
+    return {
+        name: declared.default if given.get(name) is None else given[name]
+        for name, declared in definition.inputs.items()
+    }
+
+
+def check_answer(schema: Mapping[str, Json], answer: Json) -> None:
+    """Check an answer against the JSON Schema that its step accepts. Raises: MisfitError."""
+    problems = [*_not_json("answer", answer)]
+    if not problems and (size := size_of(answer)) > MAX_VALUE_BYTES:
+        problems = [InputProblem("answer", f"takes {size} bytes as JSON, more than {MAX_VALUE_BYTES}")]
+    problems = problems or [*_check("answer", schema, answer)]
+    if problems:
+        raise MisfitError(problems)
+
+
+def _not_json(name: str, given: Json) -> Iterator[InputProblem]:
+    """Yield the parts that JSON text can say but nothing behind us can carry: NaN, NUL, half a surrogate pair.
+
+    What looks like a stored value is refused too: it would be put in its place.
+    """
+    findings = Findings()
+    check_json(given, findings)
+    for problem in findings.problems():
+        yield InputProblem(f"{name}.{problem.path}".removesuffix(".$"), problem.message)
+    if not findings.problems() and has_parts(given):
+        for path, _ in parts_in(given):
+            yield InputProblem(".".join([name, *map(str, path)]), STANDS_FOR)
+
+
+def _unknown(definition: Definition, given: Mapping[str, Json]) -> Iterator[InputProblem]:
+    for name in given:
+        if name not in definition.inputs:
+            message = f"the definition {definition.id!r} has no such input"
+            yield InputProblem(f"inputs.{name}", message, closest(name, definition.inputs))
+
+
+def _missing(definition: Definition, given: Mapping[str, Json]) -> Iterator[InputProblem]:
+    for name, declared in definition.inputs.items():
+        if declared.required and name not in given:
+            yield InputProblem(f"inputs.{name}", "is required")
+
+
+def _too_large(given: Mapping[str, Json]) -> Iterator[InputProblem]:
+    """Yield the largest input if together they are larger than a step could be given them."""
+    sizes = {name: size_of(value) for name, value in given.items()}
+    total = sum(sizes.values())
+    if total > MAX_VALUE_BYTES:
+        name = max(sizes, key=sizes.__getitem__)
+        limit = f"all inputs together may take {MAX_VALUE_BYTES} and take {total}: pass a reference instead"
+        yield InputProblem(f"inputs.{name}", f"takes {sizes[name]} bytes as JSON; {limit}")
+
+
+def _misfits(definition: Definition, given: Mapping[str, Json]) -> Iterator[InputProblem]:
+    for name, value in given.items():
+        declared = definition.inputs[name]
+        if value is not None or declared.required:  # null for an optional input is the same as not giving it
+            yield from _check(f"inputs.{name}", declared.schema_document(), value)
+
+
+def _check(path: str, schema: Mapping[str, Json], value: Json) -> Iterator[InputProblem]:
+    try:
+        for misfit in misfits(dict(schema), value):
+            yield InputProblem(".".join([path, *map(str, misfit.path)]), misfit.message)
+    except TooMuchWorkError:
+        yield InputProblem(
+            path, "is too much work to check against its schema: give less at once, or simplify the schema"
+        )

@@ -1,0 +1,79 @@
+"""How often a limited resource may be used: reads `10/s`, `300/min` and lists of `TAG=RATE`, and writes them."""
+
+import json
+import math
+import re
+from collections.abc import Mapping
+
+from docrail.dag.values.json_values import Json
+from docrail.dag.values.problems import ID_PATTERN
+
+DEFAULT_LIMITS = "gemini_api=10/s, database=50/s"
+"""The resources that the seeds name, with their numbers: what a fleet has unless its settings say otherwise."""
+
+SHIPPED_TAG = "gemini_api"
+"""The resource of our own definitions: a fleet has it even if its settings name others, or ours would be refused."""
+
+HIGHEST_RATE = 100_000.0
+"""Uses a second beyond which a limit limits nothing that Temporal could start."""
+
+_RATE = re.compile(r"(\d+(?:\.\d+)?)\s*(?:/\s*(s|min))?")
+_SECONDS = {None: 1.0, "s": 1.0, "min": 60.0}
+_EXPECTED = "expected a number of uses a second from 0, as in 10/s, or a minute, as in 300/min"
+
+
+def parse_rate(value: Json) -> float:
+    """Return uses a second for `10`, `10/s` or `600/min`. Zero is a rate: nothing starts. Raises ValueError."""
+    if isinstance(value, str):
+        found = _RATE.fullmatch(value.strip())
+        rate = math.nan if found is None else float(found[1]) / _SECONDS[found[2]]
+    else:
+        rate = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
+    if not 0 <= rate <= HIGHEST_RATE:
+        raise ValueError(f"{value!r} is no rate: {_EXPECTED}")
+    return rate
+
+
+def rate_text(per_second: float) -> str:
+    """Return a rate as people write it: `10/s`, `7.5/min` where a second has less than one."""
+    return f"{per_second * 60:g}/min" if 0 < per_second < 1 else f"{per_second:g}/s"
+
+
+def fleet_limits(value: Json) -> dict[str, float]:
+    """Return uses a second by tag as `parse_limits` does, with the shipped tag's default if it is not named."""
+    named = parse_limits(value)
+    return named if SHIPPED_TAG in named else {SHIPPED_TAG: parse_limits(DEFAULT_LIMITS)[SHIPPED_TAG], **named}
+
+
+def parse_limits(value: Json) -> dict[str, float]:
+    """Return uses a second by tag, of `gemini_api=10/s, database=50/s` or of a JSON object. Raises ValueError."""
+    limits: dict[str, float] = {}
+    for tag, rate in _pairs(value):
+        if not re.fullmatch(ID_PATTERN, tag):
+            raise ValueError(f"{tag!r} is no resource tag: expected letters, digits and _, beginning with a letter")
+        if tag in limits:
+            raise ValueError(f"the resource tag {tag!r} has two rates: expected one")
+        try:
+            limits[tag] = parse_rate(rate)
+        except ValueError as error:
+            raise ValueError(f"{tag}: {error}") from None
+    return limits
+
+
+def _pairs(value: Json) -> list[tuple[str, Json]]:
+    if isinstance(value, str) and value.lstrip().startswith("{"):
+        try:
+            value = json.loads(value)
+        except ValueError as error:
+            raise ValueError(f"not JSON: {error}") from None
+    if isinstance(value, Mapping):
+        return [(str(tag), rate) for tag, rate in value.items()]
+    if not isinstance(value, str):
+        raise ValueError(f"expected TAG=RATE, TAG=RATE, as in {DEFAULT_LIMITS!r}")  # noqa: TRY004 - pydantic wants it
+    pairs: list[tuple[str, Json]] = []
+    for entry in filter(None, (part.strip() for part in value.split(","))):
+        tag, equals, rate = entry.partition("=")
+        if not equals:
+            raise ValueError(f"{entry!r} has no rate: expected TAG=RATE, as in {DEFAULT_LIMITS!r}")
+        pairs.append((tag.strip(), rate))
+    return pairs

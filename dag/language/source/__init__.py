@@ -1,0 +1,1 @@
+"""Definitions as text: YAML and JSON with the line and column of every value."""

@@ -1,0 +1,1 @@
+"""Tests of definitions: a run simulated with mocked steps and scripted answers."""

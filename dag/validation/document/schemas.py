@@ -1,0 +1,127 @@
+"""Checks JSON Schemas, of inputs and of answers: keywords that exist, well formed, and defaults that fit."""
+
+from docrail.dag.validation.document.outline import Outline
+from docrail.dag.values.findings import Findings
+from docrail.dag.values.json_schema import (
+    KEYWORDS,
+    NAMED,
+    SCHEMA,
+    SCHEMAS,
+    TYPES,
+    TooMuchWorkError,
+    _SchemaRule,
+    misfits,
+)
+from docrail.dag.values.json_values import Json
+from docrail.dag.values.patterns import PatternError, check_pattern
+from docrail.dag.values.problems import Path
+from docrail.dag.values.schema_formats import FORMATS
+from docrail.dag.values.wording import describe, field_name, quote
+
+MOST_FIELDS = 3
+"""Fields that a suggestion names."""
+
+
+def check_inputs(outline: Outline, findings: Findings) -> None:
+    """Report keywords that JSON Schema does not have or that are malformed, and defaults of the wrong type."""
+    for name, declared in (outline.inputs or {}).items():
+        if not isinstance(declared, dict):
+            continue  # reported with the fields
+        path: Path = ("inputs", name)
+        own = {"type", "required", "default"}  # `type` and `required` are fields of ours, checked with the fields
+        check_schema({key: value for key, value in declared.items() if key not in own}, path, findings)
+        _check_default(declared, path, findings)
+
+
+def _check_default(declared: dict[str, Json], path: Path, findings: Findings) -> None:
+    default, kind = declared.get("default"), declared.get("type")
+    if default is None:
+        return
+    if isinstance(kind, str) and kind in TYPES and not TYPES[kind](default):
+        message = f"the default of input '{path[-1]}' is {describe(default)}, but its type is {kind}"
+        findings.error("wrong-default", (*path, "default"), message)
+    if declared.get("required") is True:
+        message = f"the input '{path[-1]}' is required, so its default is never used"
+        findings.warning("unused-default", (*path, "default"), message, at_key=True)
+
+
+def check_schema(schema: dict[str, Json], path: Path, findings: Findings) -> None:
+    """Report what is no JSON Schema in the object `schema`, which stands at `path`, and in the schemas within it."""
+    pending: list[tuple[Path, Json]] = [(path, schema)]
+    while pending:
+        where, part = pending.pop()
+        if isinstance(part, dict):
+            for keyword, value in part.items():
+                _check_keyword((*where, keyword), keyword, value, findings)
+                pending.extend(_schemas_in((*where, keyword), KEYWORDS.get(keyword), value))
+        elif not isinstance(part, bool):
+            meant = f"{{type: {part}}}" if isinstance(part, str) and part in TYPES else None
+            message = f"the schema of '{field_name(where)}' must be an object, found {describe(part)}"
+            findings.error("wrong-type", where, message, meant)
+
+
+def check_answer_schema(schema: Json, path: Path, findings: Findings) -> None:
+    """Report what is no JSON Schema at `path`. Fields listed without `properties` around them are one mistake."""
+    if not isinstance(schema, dict):
+        return  # reported with the fields
+    if schema and not any(keyword in KEYWORDS for keyword in schema):
+        message = f"'{path[-1]}' is a JSON Schema, and none of its words stands in it"
+        fields = ", ".join(f"{quote(name)}: {{type: …}}" for name in list(schema)[:MOST_FIELDS])
+        findings.error("unknown-keyword", path, message, f"{{type: object, properties: {{{fields}}}}}")
+        return
+    check_schema(schema, path, findings)
+
+
+def _check_keyword(path: Path, keyword: str, value: Json, findings: Findings) -> None:
+    if keyword not in KEYWORDS:
+        meant = findings.suggestions.closest(keyword, KEYWORDS)
+        if meant is not None and not KEYWORDS[meant][0](value):
+            meant = None
+        message = f"JSON Schema has no keyword '{quote(keyword)}' here"
+        if keyword.startswith("$"):
+            message += ": nothing is looked up elsewhere, so write the schema out"
+        elif meant is None:
+            message += "; the fields of an object stand under 'properties'"
+        findings.error("unknown-keyword", path, message, meant, at_key=True)
+        return
+    fits, expected = KEYWORDS[keyword]
+    if not fits(value):
+        meant = findings.suggestions.closest(value, FORMATS) if keyword == "format" and isinstance(value, str) else None
+        findings.error("wrong-value", path, f"'{keyword}' must be {expected}, found {describe(value)}", meant)
+    elif keyword == "pattern":
+        _check_pattern(path, value, findings)
+    elif keyword == "patternProperties":
+        for pattern in value:
+            _check_pattern((*path, pattern), pattern, findings)
+
+
+def _check_pattern(path: Path, pattern: str, findings: Findings) -> None:
+    try:
+        check_pattern(pattern)
+    except PatternError as error:
+        message = f"'{quote(pattern)}' is no regular expression that can be searched in bounded time: {error}"
+        findings.error("wrong-pattern", path, message)
+
+
+def _schemas_in(path: Path, rule: _SchemaRule | None, value: Json) -> list[tuple[Path, Json]]:
+    if rule is SCHEMA:
+        return [(path, value)] if isinstance(value, dict) else []
+    if rule is SCHEMAS and isinstance(value, list):
+        return [((*path, index), item) for index, item in enumerate(value)]
+    if rule is NAMED and isinstance(value, dict):
+        return [((*path, name), item) for name, item in value.items()]
+    return []
+
+
+def check_fit(schema: Json, value: Json, path: Path, findings: Findings) -> None:
+    """Report what in `value`, which stands at `path`, does not fit a schema; one that is wrong is told elsewhere."""
+    scratch = Findings()
+    check_answer_schema(schema, path, scratch)
+    if not isinstance(schema, dict) or scratch.has_errors:
+        return
+    try:
+        for misfit in misfits(schema, value):
+            field = ".".join(map(str, (path[-1], *misfit.path)))
+            findings.error("misfit", (*path, *misfit.path), f"'{quote(field)}' {misfit.message}")
+    except TooMuchWorkError:
+        findings.error("misfit", path, f"'{path[-1]}' is too much work to check against its schema: give less")

@@ -1,0 +1,67 @@
+"""What steps run: in which order it is published, and a warning of what is not, for no run could be started."""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+
+from docrail.dag.language.definition import Definition
+from docrail.dag.values.findings import Findings
+
+NestedRef = tuple[str, int | None]
+"""A definition that a step runs: its id and its version, None for the one that new runs get."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unpublished:
+    """Which of the nested references lead nowhere, and the ids that one of them may have been meant as."""
+
+    refs: Collection[NestedRef] = ()
+    known: Collection[str] = ()
+
+
+ALL_PUBLISHED = Unpublished()
+
+
+def nested_refs(definition: Definition) -> Iterator[NestedRef]:
+    """Yield what the steps run; where that is a certain version, its id alone too."""
+    for step in definition.steps:
+        if step.workflow is not None:
+            yield step.workflow.id, step.workflow.version
+            yield step.workflow.id, None
+
+
+def publishing_order(definitions: Sequence[Definition]) -> list[int]:
+    """Return their places, each behind those that its steps run; the given order if they run each other in a circle.
+
+    Several versions of one definition stay in their order: the last one is what new runs get.
+    """
+    before = {place: _before(place, definitions) for place in range(len(definitions))}
+    try:
+        return list(TopologicalSorter(before).static_order())
+    except CycleError:
+        return list(before)
+
+
+def _before(place: int, definitions: Sequence[Definition]) -> list[int]:
+    own = definitions[place]
+    nested = {definition_id for definition_id, _ in nested_refs(own)}
+    return [
+        other
+        for other, definition in enumerate(definitions)
+        if definition.id in nested or (definition.id == own.id and other < place)
+    ]
+
+
+def check_nested(definition: Definition, unpublished: Unpublished, findings: Findings) -> None:
+    """Report each step that runs one of the `unpublished`. A warning: it may be published before the first run."""
+    known = {definition_id for definition_id in unpublished.known if definition_id != definition.id}
+    for place, step in enumerate(definition.steps):
+        if step.workflow is None or (step.workflow.id, step.workflow.version) not in unpublished.refs:
+            continue
+        wanted, version = step.workflow.id, step.workflow.version
+        is_unknown = (wanted, None) in unpublished.refs
+        shown = repr(wanted) if version is None else f"version {version} of {wanted!r}"
+        message = f"step {step.id!r} runs {shown}, which is not published yet: until it is, no run can be started"
+        path = ("steps", place, "workflow", "id" if is_unknown else "version")
+        meant = findings.suggestions.closest(wanted, known) if is_unknown else None
+        findings.warning("unknown-definition", path, message, meant)

@@ -1,0 +1,28 @@
+"""Warns of texts that look like secrets and never become one: names made by templates, values for a nested run."""
+
+import re
+
+from docrail.dag.language.secret_names import SECRET_REFERENCE
+from docrail.dag.validation.document.outline import Outline, Part, parts_of, texts_in
+from docrail.dag.values.findings import Findings
+
+_MADE_NAME = re.compile(r"secret://[A-Za-z0-9_-]*\{\{")
+
+
+def check_secrets(outline: Outline, findings: Findings) -> None:
+    """Report what would be refused, or sent as it stands, when the step runs (activities.secret_store)."""
+    for step in outline.steps:
+        for part in parts_of(step.fields):
+            for path, text in texts_in((*step.path, *part.path), part.value):
+                if problem := _problem(part, text):
+                    findings.warning("secret-not-resolved", path, f"{step.name}: {problem}")
+
+
+def _problem(part: Part, text: str) -> str | None:
+    if part.is_expression or "secret://" not in text:
+        return None
+    if part.path[-1] == "config" and _MADE_NAME.search(text):
+        return "a template may not make the name of a secret: write each name in full, as in secret://erp"
+    if part.path == ("workflow", "inputs") and SECRET_REFERENCE.search(text):
+        return "a nested run gets this as text: a secret is named in the config of the step that sends it"
+    return None

@@ -1,0 +1,54 @@
+"""Warns where nobody's answer to a person's question would be taken for an answer: silence is never an approval."""
+
+import re
+from collections.abc import Iterator
+
+from docrail.dag.language.step_kinds import StepKind, Then
+from docrail.dag.validation.document.outline import Outline, StepOutline
+from docrail.dag.values.findings import Findings
+from docrail.dag.values.json_values import Json
+
+_NOT_READ = frozenset({"id", "title", "depends_on"})
+"""Fields of a step in which no expression stands."""
+
+
+def check_silence(outline: Outline, findings: Findings) -> None:
+    """Warn of each step that begins whether a person decided or not, and reads nothing of the decision."""
+    asked = {step.id: step for step in outline.steps if step.id is not None and _may_end_unanswered(step)}
+    for step in outline.steps:
+        for edge in step.depends_on:
+            if edge.branch is None and edge.step in asked.keys() - {step.id} and not reads(step, edge.step):
+                message = (
+                    f"{step.name} begins also when nobody has decided '{edge.step}' in time, and does not look: read "
+                    f"the decision or `{edge.step}.timed_out` in its condition, or let 'on_timeout' fail or abort"
+                )
+                findings.warning("silence-goes-on", edge.path, message)
+
+
+def _may_end_unanswered(step: StepOutline) -> bool:
+    rule = step.part(StepKind.HUMAN).get("on_timeout")
+    then, branch = (rule.get("then"), rule.get("branch")) if isinstance(rule, dict) else (rule, None)
+    return then == Then.CONTINUE or branch is not None
+
+
+def reads(step: StepOutline, step_id: str) -> bool:
+    """Tell whether an expression of the step, or any other text in it, names another step."""
+    return any(names(value, step_id) for name, value in step.fields.items() if name not in _NOT_READ)
+
+
+def names(value: Json, step_id: str) -> bool:
+    """Tell whether a text in `value` names a step."""
+    word = re.compile(rf"\b{re.escape(step_id)}\b")
+    return any(word.search(text) for text in _texts(value))
+
+
+def _texts(value: Json) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case dict():
+            for inner in value.values():
+                yield from _texts(inner)
+        case list():
+            for inner in value:
+                yield from _texts(inner)

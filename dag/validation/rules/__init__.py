@@ -1,0 +1,1 @@
+"""Errors: what makes a definition invalid, one concern a file."""

@@ -1,0 +1,115 @@
+"""Checks that a run of a definition fits into Temporal: steps, predicted history events, bytes of the definition.
+
+Checks that a definition does not say what only a run may: what stands for a stored value.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+
+from docrail.dag.language.definition import Definition, to_json
+from docrail.dag.language.limits import CHUNK_ITEMS
+from docrail.dag.language.step_kinds import StepKind
+from docrail.dag.validation.document.outline import Outline, StepOutline
+from docrail.dag.values.findings import Findings
+from docrail.dag.values.json_values import Json
+from docrail.dag.values.problems import Path
+from docrail.dag.values.stored import STORED
+
+MAX_STEPS = 5_000
+"""Beyond it a run's picture, its state and its history are of no use to anybody."""
+
+
+EVENTS_OF_A_RUN = 10
+
+
+EVENTS: Mapping[StepKind, int] = {
+    # Measured: an activity costs three events, the workflow task that starts it three more.
+    StepKind.HANDLER: 6,
+    # A timer is started and fires or is cancelled, an answer is accepted and completed, a workflow task or two.
+    StepKind.WAIT: 8,
+    # The question is opened, escalated and closed by activities, and waits twice.
+    StepKind.HUMAN: 28,
+    # A child is initiated, started and completed, with a workflow task for two of these.
+    StepKind.WORKFLOW: 9,
+    StepKind.ABORT: 0,
+    StepKind.SWITCH: 0,
+}
+"""History events of a step that is not tried again, by its kind."""
+
+
+MAX_EVENTS = 40_000
+"""Temporal ends a workflow at 51,200 events; the rest is for signals, updates and timers."""
+
+
+MOST_NAMED = 3
+"""Steps that a message names."""
+
+
+MAX_BYTES = 1_500_000
+"""Temporal's limit for one payload is 2 MB, and the definition travels in one with the run's inputs."""
+
+
+def check_steps(outline: Outline, findings: Findings) -> bool:
+    """Tell whether there are few enough steps for the other checks to be worth their time; report if not."""
+    count = len(outline.steps)
+    if count > MAX_STEPS:
+        findings.error("too-many-steps", ("steps",), f"the definition has {count} steps, more than {MAX_STEPS}")
+    costs = [_events_of(step) for step in outline.steps]
+    events = EVENTS_OF_A_RUN + sum(costs)
+    if events > MAX_EVENTS:
+        message = f"a run could write about {events} history events, more than {MAX_EVENTS}{_lists(outline, costs)}"
+        findings.error("too-many-events", ("steps",), message)
+    return count <= MAX_STEPS
+
+
+def _events_of(step: StepOutline) -> int:
+    undone = EVENTS[StepKind.HANDLER] if step.fields.get("compensate") is not None else 0
+    return EVENTS[step.kind or StepKind.HANDLER] * _items_of(step) + undone
+
+
+def _items_of(step: StepOutline) -> int:
+    """Return how many items the run itself may have to do: those of longer lists go to chunks, which cost it less."""
+    if step.fields.get("for_each") is None:
+        return 1
+    items = step.part("for_each").get("items")
+    return min(len(items), CHUNK_ITEMS) if isinstance(items, list) else CHUNK_ITEMS
+
+
+def _lists(outline: Outline, costs: Sequence[int]) -> str:
+    """Return the end of a message that tells which lists cost most, and what to do about it."""
+    repeated = [(-cost, step) for cost, step in zip(costs, outline.steps, strict=True) if step.fields.get("for_each")]
+    if not repeated:
+        return ""
+    dearest = sorted(repeated, key=lambda entry: entry[0])[:MOST_NAMED]
+    names = ", ".join(f"{step.name} {-cost}" for cost, step in dearest)
+    rest = ", …" if len(repeated) > MOST_NAMED else ""
+    return (
+        f": for their lists {names}{rest}; put some of them into definitions of their own and run those with 'workflow'"
+    )
+
+
+def check_size(definition: Definition, findings: Findings) -> None:
+    """Report a definition that is too large for one payload."""
+    size = len(json.dumps(to_json(definition), ensure_ascii=False).encode())
+    if size > MAX_BYTES:
+        message = f"the definition has {size} bytes as JSON, every default written out, more than {MAX_BYTES}"
+        findings.error("too-large", (), message)
+
+
+_MESSAGE = f"the key '{STORED}' is kept for what stands for a large value in a run; write {{{{ STEP }}}} to pass one on"
+
+
+def check_reserved_keys(document: Json, findings: Findings) -> None:
+    """Report each key of `document`, as its author wrote it, that stands for a stored value.
+
+    Tests may say it: what they give is read as the outside gives it, and no run sees it.
+    """
+    pending: list[tuple[Path, Json]] = [((), document)]
+    while pending:
+        path, part = pending.pop()
+        if isinstance(part, dict):
+            if STORED in part:
+                findings.error("reserved-key", (*path, STORED), _MESSAGE, STORED.removeprefix("$"), at_key=True)
+            pending.extend(((*path, key), item) for key, item in part.items() if path or key != "tests")
+        elif isinstance(part, list):
+            pending.extend(((*path, place), item) for place, item in enumerate(part))

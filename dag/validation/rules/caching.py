@@ -1,0 +1,52 @@
+"""Checks `cache`: a key that tells different work apart, and nothing beside it that makes a cached output wrong."""
+
+from collections.abc import Iterator
+
+from docrail.dag.language.expressions.templates import compile_template
+from docrail.dag.validation.document.outline import StepOutline, templates_in
+from docrail.dag.values.cost import ExpressionError
+from docrail.dag.values.findings import Findings
+from docrail.dag.values.json_values import Json
+
+_OF_ITEMS = frozenset({"item", "index"})
+
+
+def check_cache(step: StepOutline, findings: Findings) -> None:
+    """Report a cached step that can be undone, and a key that is the same for what the config makes different."""
+    if step.fields.get("cache") is None:
+        return
+    if step.fields.get("compensate") is not None:
+        message = (
+            f"{step.name} has both 'cache' and 'compensate': where it takes an output from the cache it has done "
+            "nothing, and would undo what another run did; give it one of them"
+        )
+        findings.error("misplaced-field", (*step.path, "cache"), message, at_key=True)
+    key = step.part("cache").get("key")
+    if key is not None:
+        _check_key(step, key, findings)
+
+
+def _check_key(step: StepOutline, key: Json, findings: Findings) -> None:
+    in_key, in_config = _roots(key), _roots(step.fields.get("config"))
+    if in_key is None or in_config is None:
+        return  # reported with the references
+    path = (*step.path, "cache", "key")
+    if in_config & _OF_ITEMS and not in_key & _OF_ITEMS:
+        message = "'key' reads neither 'item' nor 'index', so every item would get the output of the first"
+        findings.error("same-key", path, message)
+    elif in_config and not in_key:
+        message = "'key' reads nothing, so every run gets the same output, whatever its config was made of"
+        findings.warning("same-key", path, message)
+
+
+def _roots(value: Json) -> set[str] | None:
+    """Return what the templates in `value` begin to read from; None if one of them cannot be read."""
+    try:
+        return set(_each_root(value))
+    except ExpressionError:
+        return None
+
+
+def _each_root(value: Json) -> Iterator[str]:
+    for _, template in templates_in((), value):
+        yield from (path[0] for path in compile_template(template).references)

@@ -1,0 +1,148 @@
+"""Checks how steps stand together: ids, dependencies, cycles, and rules that need parents."""
+
+from dataclasses import dataclass
+
+from docrail.dag.language.definition import RESERVED_WORDS, TriggerRule
+from docrail.dag.language.step_kinds import StepKind
+from docrail.dag.validation.document.outline import Edge, Outline, StepOutline
+from docrail.dag.values.findings import Findings
+from docrail.dag.values.graph import ancestors, cycles
+from docrail.dag.values.problems import Path, path_text
+from docrail.dag.values.wording import known_names, quote
+
+MAX_CYCLES = 20
+"""Most cycles named at once: a dense tangle has more cycles than anybody can read."""
+
+LONGEST_CYCLE = 12
+"""Most steps of a cycle that are written out."""
+
+NEEDS_PARENTS = frozenset({TriggerRule.ONE_SUCCESS, TriggerRule.ONE_FAILED, TriggerRule.ALL_FAILED})
+"""Rules about a parent that completed or failed: a step without parents would never run."""
+
+NEEDS_COMPLETED = frozenset({TriggerRule.NONE_FAILED, TriggerRule.ALL_SUCCESS, TriggerRule.ONE_SUCCESS})
+"""Rules that ask for a parent that completed, where there are parents."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ancestors:
+    """Who is above whom. One number more than there are steps stands for "nobody knows which step"."""
+
+    above: tuple[int, ...]
+
+    def may_include(self, ancestor: int, step: int) -> bool:
+        """Tell whether `ancestor` settles before `step` starts, or whether that cannot be told."""
+        anybody = len(self.above) - 1
+        return bool(self.above[step] & (1 << ancestor | 1 << anybody))
+
+
+def check_ids(outline: Outline, findings: Findings) -> None:
+    """Report ids that are used twice or that mean something else in an expression."""
+    for step in outline.steps:
+        if step.id is None:
+            continue
+        path = (*step.path, "id")
+        if step.id in RESERVED_WORDS:
+            message = f"'{step.id}' has a meaning of its own in expressions, so it cannot be a step's id"
+            findings.error("reserved-word", path, message, f"{step.id}_step")
+        first = outline.index[step.id]
+        if first != step.number:
+            line = findings.line_of(("steps", first, "id"))
+            place = path_text(findings.author_path(("steps", first)))
+            where = place + (f" on line {line}" if line is not None else "")
+            findings.error("duplicate-id", path, f"the id '{quote(step.id)}' is already used by {where}")
+
+
+def check_dependencies(outline: Outline, findings: Findings) -> Ancestors:
+    """Report wrong dependencies and cycles; return who is above whom.
+
+    A dependency whose name is misspelt counts as the step that is probably meant, so that references to it stay right.
+    """
+    anybody = len(outline.steps)
+    parents: list[list[int]] = []
+    guessed: list[list[int]] = []
+    edges: dict[tuple[int, int], Path] = {}
+    for step in outline.steps:
+        known = _known_parents(step, outline, findings)
+        edges |= {(parent, step.number): path for path, parent in reversed(known)}
+        parents.append(list(dict.fromkeys(parent for _, parent in known)))
+        unknown = [] if step.is_clear else [anybody]
+        misspelt = [edge.step for edge in step.depends_on if edge.step not in outline.index]
+        meant = [findings.suggestions.closest(name, outline.ids) for name in misspelt]
+        unknown += [anybody if name is None else outline.index[name] for name in meant]
+        guessed.append(parents[-1] + unknown)
+    _check_cycles(outline, parents, edges, findings)
+    _check_rules(outline, parents, findings)
+    return Ancestors(tuple(ancestors([*guessed, []])))
+
+
+def _known_parents(step: StepOutline, outline: Outline, findings: Findings) -> list[tuple[Path, int]]:
+    """Return the parents that there are, each with the entries that name it; report all other entries."""
+    known: list[tuple[Path, int]] = []
+    seen: dict[str, set[str | None]] = {}
+    for edge in step.depends_on:
+        branches = seen.setdefault(edge.step, set())
+        if edge.branch in branches:
+            message = f"{step.name} depends on '{quote(edge.text)}' twice"
+            findings.error("duplicate-dependency", edge.path, message)
+        elif branches and (edge.branch is None or None in branches):
+            message = (
+                f"{step.name} depends on '{quote(edge.step)}' whatever its branch, and on a branch of it: keep one"
+            )
+            findings.error("duplicate-dependency", edge.path, message)
+        elif outline.index.get(edge.step) == step.number:
+            findings.error("self-dependency", edge.path, f"{step.name} depends on itself")
+        elif _check_edge(step, edge, outline, findings):
+            known.append((edge.path, outline.index[edge.step]))
+        branches.add(edge.branch)
+    return known
+
+
+def _check_edge(step: StepOutline, edge: Edge, outline: Outline, findings: Findings) -> bool:
+    """Report an edge to a step or a branch that is not there; tell whether the step is."""
+    parent = outline.step(edge.step)
+    if parent is None:
+        near = findings.suggestions.closest(edge.step, outline.ids)
+        meant = outline.branches.get(edge.text) or (near and near + edge.text[len(edge.step) :])
+        message = f"{step.name} depends on '{quote(edge.text)}', which is not a step"
+        findings.error("unknown-step", edge.path, message, meant)
+        return False
+    if edge.text == edge.step or parent.branches is None or edge.branch in parent.branches:
+        return True
+    if not parent.branches:
+        message = f"{step.name} depends on a branch of '{quote(edge.step)}', which has none"
+        findings.error("unknown-branch", edge.path, message, edge.step)
+        return True
+    meant = findings.suggestions.closest(edge.branch or "", parent.branches)
+    message = f"{step.name} depends on '{quote(edge.text)}', but '{quote(edge.step)}' has no such branch"
+    if meant is None:
+        message += known_names(f"{edge.step}.{branch}" for branch in parent.branches)
+    findings.error("unknown-branch", edge.path, message, meant and f"{edge.step}.{meant}")
+    return True
+
+
+def _check_cycles(
+    outline: Outline, parents: list[list[int]], edges: dict[tuple[int, int], Path], findings: Findings
+) -> None:
+    for cycle in cycles(parents, MAX_CYCLES):
+        names = [str(outline.steps[number].id) for number in (*cycle, cycle[0])]
+        if len(names) > LONGEST_CYCLE:
+            names = [*names[: LONGEST_CYCLE - 2], f"… {len(names) - LONGEST_CYCLE + 1} more …", names[-1]]
+        message = f"these steps wait for each other: {' → '.join(names)}"
+        findings.error("cycle", edges[cycle[-1], cycle[0]], message)
+
+
+def _check_rules(outline: Outline, parents: list[list[int]], findings: Findings) -> None:
+    """Report steps that could never run, whatever becomes of their parents."""
+    for step in outline.steps:
+        rule = step.fields.get("trigger_rule", TriggerRule.NONE_FAILED)
+        if isinstance(rule, str) and rule in NEEDS_PARENTS and not step.fields.get("depends_on"):
+            message = f"{step.name} would never run: '{rule}' is about its parents, and it has none"
+            findings.error("rule-needs-parents", (*step.path, "trigger_rule"), message)
+        above = [outline.steps[parent] for parent in parents[step.number]]
+        only_aborts = len(above) == len(step.depends_on) > 0 and all(one.kind is StepKind.ABORT for one in above)
+        if only_aborts and isinstance(rule, str) and rule in NEEDS_COMPLETED:
+            message = (
+                f"{step.name} would never run: '{above[0].id}' ends the run or is skipped; let it depend on what "
+                "stands before the abort too"
+            )
+            findings.error("never-runs", (*step.path, "depends_on"), message)

@@ -1,0 +1,91 @@
+"""Checks `for_each`: a list to run over, and a key that tells its elements apart."""
+
+import re
+
+from docrail.dag.language.expressions.environment import NOTHING, lookup
+from docrail.dag.language.expressions.expression import compile_expression
+from docrail.dag.language.expressions.templates import has_template, is_one_expression
+from docrail.dag.language.limits import MAX_ITEMS
+from docrail.dag.validation.document.outline import OWN_WORDS, Outline, StepOutline
+from docrail.dag.values.cost import ExpressionError
+from docrail.dag.values.findings import Findings
+from docrail.dag.values.json_schema import TYPES
+from docrail.dag.values.json_values import Json, canonical
+from docrail.dag.values.problems import Path, is_id
+from docrail.dag.values.wording import describe, quote
+
+_INPUT = re.compile(r"\{\{\s*inputs\.([A-Za-z][A-Za-z0-9_]*)\s*\}\}")
+"""A template that is one input and nothing else."""
+
+
+def check_for_each(step: StepOutline, outline: Outline, findings: Findings) -> None:
+    """Report items that can be no list, or too long a one, and a key that is the same for all of them."""
+    for_each, path = step.part("for_each"), (*step.path, "for_each")
+    items = for_each.get("items")
+    if "items" in for_each and (fault := _fault_of(items)):
+        message = f"'items' must be {fault}, found {describe(items)}"
+        findings.error("wrong-type", (*path, "items"), message, _as_template(items))
+    elif declared := _other_type(items, outline):
+        name, type_ = declared
+        message = f"'items' must be a list, and the input '{name}' is declared as {type_}"
+        findings.error("wrong-type", (*path, "items"), message)
+    elif isinstance(items, list) and len(items) > MAX_ITEMS:
+        message = f"'items' has {len(items)} entries, more than {MAX_ITEMS}: pass parts of the list to several steps"
+        findings.error("too-many-items", (*path, "items"), message)
+    key = for_each.get("key")
+    if isinstance(key, str) and _is_constant(key, outline):
+        message = "'key' reads neither 'item' nor 'index', so every item would have the same key"
+        findings.error("same-key", (*path, "key"), message)
+    elif isinstance(key, str) and isinstance(items, list):
+        _check_keys(items, key, (*path, "items"), findings)
+
+
+def _check_keys(items: list[Json], key: str, path: Path, findings: Findings) -> None:
+    """Report elements that are written out and have the key of one before them."""
+    try:
+        keys = compile_expression(key).path
+    except ExpressionError:
+        return  # reported with the references
+    if keys is None or keys[0] != "item":
+        return
+    first_of: dict[str, int] = {}
+    for number, item in enumerate(items):
+        value = item
+        for part in keys[1:]:
+            value = lookup(value, part)
+        if value is NOTHING or isinstance(value, dict | list) or has_template(value):
+            continue
+        text = value if isinstance(value, str) else canonical(value)
+        if (first := first_of.setdefault(text, number)) != number:
+            message = f"items[{first}] has the key '{quote(text)}' too, and a key tells the elements apart: change one"
+            findings.error("same-key", (*path, number), message)
+
+
+def _fault_of(items: Json) -> str | None:
+    """Return what should stand where `items` stands, None if it may be right."""
+    if has_template(items):
+        return None if is_one_expression(items) else "one {{ expression }} with nothing around it, or a list"
+    return None if isinstance(items, list) else "a list, or an {{ expression }} that gives one"
+
+
+def _other_type(items: Json, outline: Outline) -> tuple[str, str] | None:
+    """Return the input that `items` is and its type, if that is declared and no list."""
+    found = _INPUT.fullmatch(items) if isinstance(items, str) else None
+    declared = (outline.inputs or {}).get(found[1]) if found else None
+    type_ = declared.get("type") if isinstance(declared, dict) else None
+    return (found[1], type_) if found and isinstance(type_, str) and type_ in TYPES and type_ != "array" else None
+
+
+def _as_template(items: Json) -> str | None:
+    """Return the template that a text such as `inputs.pages` was meant to be."""
+    parts = items.split(".") if isinstance(items, str) else []
+    return f'"{{{{ {items} }}}}"' if len(parts) > 1 and all(map(is_id, parts)) else None
+
+
+def _is_constant(key: str, outline: Outline) -> bool:
+    """Tell whether an expression, all of whose names are known, has the same value for each item."""
+    try:
+        roots = {root for root, *_ in compile_expression(key).references}
+    except ExpressionError:
+        return False  # reported with the references
+    return roots <= outline.ids | OWN_WORDS

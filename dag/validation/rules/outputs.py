@@ -1,0 +1,155 @@
+"""What the output of each kind of step holds, as far as the definition fixes it: where a path can lead nowhere."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from pydantic import BaseModel
+
+from docrail.dag.language.step_kinds import StepKind, Then, WaitFor
+from docrail.dag.validation.document.outline import StepOutline
+from docrail.dag.values.json_values import Json
+from docrail.dag.values.model_fields import UnknownField, find_unknown_field
+
+_OF_ITEMS = ("total", "completed", "failed", "items")
+_OF_ITEM = ("key", "status", "output", "error")
+_OF_ERROR = ("type", "message")
+"""What `dag.fan` tells of a step that runs over a list."""
+
+_TIMED_OUT = "timed_out"
+"""The one field of the output of a step that nobody answered in time."""
+
+_OPENING = frozenset(
+    {"additionalProperties", "allOf", "anyOf", "oneOf", "if", "then", "else", "dependentSchemas", "propertyNames"}
+)
+"""Keywords of a schema by which more fields may be described than stand in its `properties`."""
+
+Keys = tuple[str, ...]
+
+
+class _HasOutput(Protocol):
+    @property
+    def output(self) -> type[BaseModel]: ...
+
+
+Handlers = Mapping[str, _HasOutput]
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownOutput:
+    """A path leaves what an output can hold: `depth` keys down, where only `known` exist.
+
+    `what` and `whose` are how messages call it: the output '...' of handler 'extract'.
+    """
+
+    depth: int
+    known: Keys
+    whose: str
+    note: str = ""
+    """What may have been meant."""
+    what: str = "output"
+    is_certain: bool = True
+    """False if the definition does not forbid it, and only does not mention it."""
+
+
+def find_unknown_output(  # noqa: PLR0911 - a case a kind
+    step: StepOutline, handlers: Handlers, path: Keys
+) -> UnknownOutput | None:
+    """Follow `path` into the output of `step`; return where it asks for what can never be there."""
+    if not path:
+        return None
+    repeats = step.fields.get("for_each") is not None
+    match step.kind:
+        case StepKind.HANDLER | StepKind.WORKFLOW if repeats:
+            return _in_items(step, handlers, path)
+        case StepKind.HANDLER:
+            return _in_handler(step, handlers, path)
+        case StepKind.SWITCH:
+            return None if path[0] == "branch" else UnknownOutput(0, ("branch",), "of a switch")
+        case StepKind.WAIT if step.part("wait").get("for") == WaitFor.TIMER:
+            return UnknownOutput(0, (), "of a timer")
+        case StepKind.WAIT:
+            return _in_answer(step.part("wait"), "accept", path)
+        case StepKind.HUMAN:
+            return _in_answer(step.part("human"), "form", path)
+        case _:
+            return None
+
+
+def _in_handler(step: StepOutline, handlers: Handlers, path: Keys) -> UnknownOutput | None:
+    handler = step.fields["handler"] if step.kind is StepKind.HANDLER else None
+    if not isinstance(handler, str) or handler not in handlers:
+        return None
+    unknown = find_unknown_field(handlers[handler].output, path)
+    return None if unknown is None else UnknownOutput(unknown.depth, unknown.known, f"of handler '{handler}'")
+
+
+def _in_items(step: StepOutline, handlers: Handlers, path: Keys) -> UnknownOutput | None:
+    match path:
+        case ["items", key, *_] if not _is_index(key):
+            return UnknownOutput(1, (), "of for_each", ": it is a list, so write items[0] for its first element")
+        case ["items", _, "output", *rest]:
+            unknown = _in_handler(step, handlers, tuple(rest))
+            return unknown and UnknownOutput(unknown.depth + 3, unknown.known, unknown.whose)
+        case ["items", _, "error", key, *_] if key not in _OF_ERROR:
+            return UnknownOutput(3, _OF_ERROR, "of for_each")
+        case ["items", _, key, *_] if key not in _OF_ITEM:
+            return UnknownOutput(2, _OF_ITEM, "of for_each", "; what the item itself gave is below 'output'")
+        case [key, *_] if key not in _OF_ITEMS:
+            return UnknownOutput(
+                0, _OF_ITEMS, "of for_each", "; what an item gave is below 'items', as in items[0].output"
+            )
+        case _:
+            return None
+
+
+def _in_answer(waiting: dict[str, Json], schema: str, path: Keys) -> UnknownOutput | None:
+    unknown, is_certain = _in_schema(waiting.get(schema), path)
+    if unknown is None:
+        return None
+    known = unknown.known
+    if unknown.depth == 0 and _may_time_out(waiting.get("on_timeout")):
+        known = (*known, _TIMED_OUT)
+    if path[unknown.depth] in known:
+        return None
+    whose = f"that '{schema}' allows" if is_certain else f"as '{schema}' describes it"
+    return UnknownOutput(unknown.depth, known, whose, what="answer", is_certain=is_certain)
+
+
+def _may_time_out(rule: Json) -> bool:
+    """Tell whether the step completes although nobody has answered it."""
+    if isinstance(rule, dict):
+        return rule.get("branch") is not None or rule.get("then") == Then.CONTINUE
+    return bool(rule == Then.CONTINUE)
+
+
+def _in_schema(schema: Json, path: Keys) -> tuple[UnknownField | None, bool]:
+    """Follow `path` into what `schema` allows; return where it asks for a field that is not there, and if for sure."""
+    for depth, key in enumerate(path):
+        match schema:
+            case {"properties": dict() as fields} if key in fields:
+                schema = fields[key]
+            case {"properties": dict() as fields} if (is_certain := _lacks(schema, key)) is not None:
+                return UnknownField(depth, tuple(fields)), is_certain
+            case {"items": dict() as items} if _is_index(key):
+                schema = items
+            case _:
+                break
+    return None, True
+
+
+def _lacks(schema: dict[str, Json], key: str) -> bool | None:
+    """Tell whether an object of `schema` never has the field `key`; False if the field is only not mentioned.
+
+    A schema that describes some fields allows others, but hardly anybody counts on that. None: it may well have it.
+    """
+    if "patternProperties" in schema:
+        return None
+    if schema.get("additionalProperties") is False:
+        return True
+    is_open = bool(_OPENING & schema.keys()) or not schema["properties"]
+    return None if is_open or key in (schema.get("required") or ()) else False
+
+
+def _is_index(key: str) -> bool:
+    return key.lstrip("-").isdecimal()

@@ -1,0 +1,169 @@
+"""Checks what waits: timers, answers and what they must look like, and what happens when nobody answers in time.
+
+Checks times that contradict each other: a longest delay below the first, all attempts together below one.
+"""
+
+from docrail.dag.language.definition import RetryConfig
+from docrail.dag.language.expressions.templates import has_template, is_one_expression
+from docrail.dag.language.limits import LONGEST_WAIT_SECONDS
+from docrail.dag.language.step_kinds import DOCUMENT_QUEUE, StepKind, WaitFor
+from docrail.dag.validation.document.outline import Outline, StepOutline
+from docrail.dag.validation.document.schemas import check_answer_schema
+from docrail.dag.validation.document.suggestions import seconds_in
+from docrail.dag.values.findings import Findings
+from docrail.dag.values.json_values import Json
+from docrail.dag.values.problems import Path
+from docrail.dag.values.wording import describe
+
+OUTCOMES = "abort, fail, continue or {branch: NAME}"
+"""What `on_timeout` may say."""
+
+
+_NARROWS = {"enum", "const", "pattern", "format"}
+"""What makes a text one of few, or of one shape."""
+
+
+_FOR_ANSWERS = ("accept", "timeout_seconds", "on_timeout")
+
+
+def check_wait(step: StepOutline, findings: Findings) -> None:
+    """Report what is wrong with a wait beside the shape of its fields."""
+    wait, path = step.part(StepKind.WAIT), (*step.path, "wait")
+    check_answer_schema(wait.get("accept"), (*path, "accept"), findings)
+    if wait.get("for") == WaitFor.TIMER:
+        _check_timer(step, wait, path, findings)
+        return
+    if wait.get("for") in (WaitFor.SIGNAL, WaitFor.WEBHOOK) and wait.get("seconds") is not None:
+        message = f"{step.name} waits for an answer, and only a timer takes 'seconds'"
+        meant = "timeout_seconds" if wait.get("timeout_seconds") is None else None
+        findings.error("misplaced-field", (*path, "seconds"), message, meant, at_key=True)
+        return  # what goes with a timeout can be told when it is one
+    _check_timeout(step, wait, path, findings)
+    rule = wait.get("on_timeout")
+    if isinstance(rule, dict) and rule.get("escalate_to") is not None:
+        message = "'escalate_to' hands a question to other people: only a 'human' step takes it"
+        findings.error("misplaced-field", (*path, "on_timeout", "escalate_to"), message, at_key=True)
+
+
+def check_human(step: StepOutline, findings: Findings) -> None:
+    """Report what is wrong with a question to a person beside the shape of its fields."""
+    human, path = step.part(StepKind.HUMAN), (*step.path, "human")
+    check_answer_schema(human.get("form"), (*path, "form"), findings)
+    _check_timeout(step, human, path, findings)
+    _check_queues(human, path, findings)
+    assignees = human.get("assignees")
+    needed = assignees.get("approvals") if isinstance(assignees, dict) else None
+    if isinstance(needed, int) and needed > 1:
+        _check_agreement(human, path, findings)
+
+
+def _check_queues(human: dict[str, Json], path: Path, findings: Findings) -> None:
+    """Report a question that would become one about the run's document after people have been asked another."""
+    rule, queue = human.get("on_timeout"), human.get("queue")
+    if isinstance(rule, dict) and rule.get("escalate_to") == DOCUMENT_QUEUE != queue:
+        message = f"'escalate_to' cannot be '{DOCUMENT_QUEUE}': what is asked there is decided with the run's document"
+        told = f"{message}; escalate to a queue of your own, or ask in '{DOCUMENT_QUEUE}' from the beginning"
+        findings.error("wrong-value", (*path, "on_timeout", "escalate_to"), told)
+
+
+def _check_agreement(human: dict[str, Json], path: Path, findings: Findings) -> None:
+    """Report what several people cannot decide alike: a document, which has rules of its own, and free text."""
+    approvals = (*path, "assignees", "approvals")
+    if human.get("queue") == DOCUMENT_QUEUE:
+        message = f"what is asked in the queue '{DOCUMENT_QUEUE}' is decided with the run's document, which takes two"
+        told = f"{message} people where DOCRAIL_FOUR_EYES_ABOVE says so: leave 'approvals' out, or ask in another queue"
+        findings.error("misplaced-field", approvals, told, at_key=True)
+    form = human.get("form")
+    fields = form.get("properties") if isinstance(form, dict) else None
+    for name, field in fields.items() if isinstance(fields, dict) else ():
+        if isinstance(field, dict) and field.get("type") == "string" and not field.keys() & _NARROWS:
+            message = (
+                f"people must decide alike to the letter, and '{name}' is free text: give it an 'enum', or drop it"
+            )
+            findings.warning("hard-to-agree", (*path, "form", "properties", name), message)
+
+
+def _check_timer(step: StepOutline, wait: dict[str, Json], path: Path, findings: Findings) -> None:
+    seconds = wait.get("seconds")
+    for name in _FOR_ANSWERS:
+        if wait.get(name) is not None:
+            message = f"{step.name} is a timer, which nobody answers: it takes no '{name}'"
+            meant = "seconds" if name == "timeout_seconds" and seconds is None else None
+            findings.error("misplaced-field", (*path, name), message, meant, at_key=True)
+    if seconds is None:
+        if wait.get("timeout_seconds") is None:
+            message = f"{step.name} is a timer, so it needs the field 'seconds': how long it waits"
+            findings.error("missing-field", (*path, "seconds"), message)
+    elif fault := _fault_of(seconds):
+        message = f"'seconds' must be {fault}, found {describe(seconds)}"
+        meant = seconds_in(seconds) if isinstance(seconds, str) else None
+        findings.error("wrong-value", (*path, "seconds"), message, meant)
+
+
+def _fault_of(seconds: Json) -> str | None:
+    """Return what should stand where `seconds` stands, None if it may be right."""
+    if has_template(seconds):
+        return None if is_one_expression(seconds) else "one {{ expression }} with nothing around it, or a number"
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float):
+        return "a number, or an {{ expression }} that gives one"
+    return None if 0 < seconds <= LONGEST_WAIT_SECONDS else f"more than 0 and at most {LONGEST_WAIT_SECONDS}, a year"
+
+
+def _check_timeout(step: StepOutline, waiting: dict[str, Json], path: Path, findings: Findings) -> None:
+    """Report a timeout without `on_timeout`, the other way round, and one that says not exactly one thing."""
+    seconds, rule = waiting.get("timeout_seconds"), waiting.get("on_timeout")
+    if seconds is not None and rule is None:
+        message = f"{step.name} has a timeout, so say what happens then: on_timeout is one of {OUTCOMES}"
+        findings.error("missing-field", (*path, "on_timeout"), message)
+    if rule is None:
+        return
+    if seconds is None:
+        message = f"{step.name} waits without an end, so 'on_timeout' is never used: give it 'timeout_seconds' too"
+        findings.error("missing-field", (*path, "on_timeout"), message, at_key=True)
+    if not isinstance(rule, dict):
+        return
+    given = [name for name in ("then", "branch") if rule.get(name) is not None]
+    if len(given) > 1:
+        message = "'on_timeout' has both 'then' and 'branch': one thing happens, so give one of them"
+        findings.error("wrong-value", (*path, "on_timeout"), message)
+    elif not given:
+        message = "'on_timeout' must say what happens in the end: 'then' (abort, fail or continue) or 'branch'"
+        findings.error("missing-field", (*path, "on_timeout"), message)
+
+
+FIRST_DELAY: float = RetryConfig().initial_delay
+"""Of a step that does not say otherwise."""
+
+
+def check_delays(defaults: Json, outline: Outline, findings: Findings) -> None:
+    """Report each step whose `max_delay` is less than its `initial_delay`, wherever it has them from, and such totals.
+
+    Temporal would refuse such delays only when a run is at the step.
+    """
+    common = defaults.get("retry_config") if isinstance(defaults, dict) else None
+    for step in outline.steps:
+        _check_total(step, findings)
+        retry = step.part("retry_config")
+        first, most = retry.get("initial_delay", FIRST_DELAY), retry.get("max_delay")
+        if not _is_number(first) or not _is_number(most) or most >= first:
+            continue  # what is no number at all is told with the fields
+        is_common = isinstance(common, dict) and retry == common
+        path: Path = ("defaults", "retry_config") if is_common else (*step.path, "retry_config")
+        message = (
+            f"'max_delay' is {most:g} s, less than 'initial_delay', {first:g} s: the first delay would be the longest"
+        )
+        findings.error("wrong-value", (*path, "max_delay"), message)
+
+
+def _check_total(step: StepOutline, findings: Findings) -> None:
+    one, total = step.fields.get("timeout_seconds"), step.fields.get("total_timeout_seconds")
+    if isinstance(one, int | float) and isinstance(total, int | float) and total < one:
+        message = (
+            f"'total_timeout_seconds' is {total:g} s, less than 'timeout_seconds', {one:g} s: "
+            f"no attempt is given its {one:g} s"
+        )
+        findings.warning("never-used", (*step.path, "total_timeout_seconds"), message)
+
+
+def _is_number(value: Json) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

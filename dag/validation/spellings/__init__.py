@@ -1,0 +1,1 @@
+"""Other spellings of a definition, normalised before it is checked."""

@@ -1,0 +1,144 @@
+"""Brings a document into one form: the seeds' words become ours, commands become a chain, `defaults` go into steps.
+
+Default the config of a graph's ends: `input` gives the run's inputs, `output` the outputs of its parents by id.
+"""
+
+from collections.abc import Iterator
+from copy import copy
+
+from pydantic import ValidationError
+
+from docrail.dag.language.definition import DEFAULTABLE, STEP_ALIASES, Definition, Step
+from docrail.dag.language.expressions.templates import PATH_KEY
+from docrail.dag.language.step_kinds import StepKind
+from docrail.dag.validation.document.fields import read_step, report_unknown, report_validation_error
+from docrail.dag.validation.spellings.chain import link
+from docrail.dag.validation.spellings.commands import read_commands
+from docrail.dag.values.findings import Findings
+from docrail.dag.values.json_values import Json
+from docrail.dag.values.problems import Path
+from docrail.dag.values.wording import describe
+
+
+def normalise(document: dict[str, Json], findings: Findings, *, is_bare: bool = False) -> dict[str, Json]:
+    """Return `document` with aliases replaced, commands linked and defaults merged; what cannot be read stays as it is.
+
+    `is_bare`: the author wrote the list of steps only (dag.checks.chain).
+    """
+    defaults = dict(_usable_defaults(document.get("defaults", {}), findings))
+    normalised = {key: value for key, value in document.items() if key != "defaults"}
+    steps = document.get("steps")
+    if isinstance(steps, list):
+        normalised["steps"] = [
+            _without_aliases(number, step, findings) if isinstance(step, dict) else step
+            for number, step in enumerate(steps)
+        ]
+        normalised["steps"] = read_commands(normalised["steps"], findings)
+        normalised = link(normalised, findings, is_bare=is_bare)
+        normalised["steps"] = [_merge(defaults, step) for step in normalised["steps"]]
+    return normalised
+
+
+def repair(document: dict[str, Json], findings: Findings) -> dict[str, Json]:
+    """Return `document` with misspelt fields under the names that are probably meant: so one slip has no follow-ups."""
+    repaired: Json = document
+    for path, word in findings.renames.items():
+        if _has(repaired, (*path[:-1], word)):  # not an alias, which is replaced already
+            repaired = _renamed(repaired, path, word)
+    # Steps under a misspelt word were not seen by `normalise`.
+    return normalise(repaired, findings) if ("steps",) in findings.renames else repaired
+
+
+def _has(value: Json, path: Path) -> bool:
+    for key in path:
+        match value, key:
+            case dict(), str() if key in value:
+                value = value[key]
+            case list(), int() if key < len(value):
+                value = value[key]
+            case _:
+                return False
+    return True
+
+
+def _renamed(value: Json, path: Path, word: str) -> Json:
+    """Return `value` with the field `word`, which stands where `path` ends, under the name that `path` ends with."""
+    key, *rest = path
+    if not rest:
+        return {(key if name == word else name): part for name, part in value.items()}
+    copied = copy(value)
+    copied[key] = _renamed(value[key], tuple(rest), word)
+    return copied
+
+
+def _without_aliases(number: int, step: dict[str, Json], findings: Findings) -> dict[str, Json]:
+    renamed: dict[str, Json] = {}
+    for word, value in step.items():
+        name = STEP_ALIASES.get(word, word)
+        if name != word and name in step:
+            message = f"'{word}' is another word for '{name}'; give one of them"
+            findings.error("alias-conflict", ("steps", number, word), message, at_key=True)
+            continue
+        if name != word:
+            findings.renames["steps", number, name] = word
+        renamed[name] = value
+    return renamed
+
+
+def _merge(defaults: dict[str, Json], step: Json) -> Json:
+    """Return the step with the defaults it does not say otherwise: they are about handlers."""
+    if not isinstance(step, dict) or not defaults or step.get(StepKind.HANDLER) is None:
+        return step
+    merged = {**defaults, **step}
+    ours, theirs = step.get("retry_config"), defaults.get("retry_config")
+    if isinstance(ours, dict) and isinstance(theirs, dict):
+        merged["retry_config"] = {**theirs, **ours}
+    return merged
+
+
+def _usable_defaults(defaults: Json, findings: Findings) -> Iterator[tuple[str, Json]]:
+    """Yield the defaults that are right; the wrong ones are reported here and not once more at every step."""
+    if not isinstance(defaults, dict):
+        findings.error("wrong-type", ("defaults",), f"'defaults' must be an object, found {describe(defaults)}")
+        return
+    for name in defaults:
+        if name not in DEFAULTABLE:
+            report_unknown(("defaults", name), DEFAULTABLE, findings, owner="'defaults'")
+    given = {name: defaults[name] for name in DEFAULTABLE if name in defaults}
+    wrong: set[str | int] = set()
+    try:
+        # A step that needs nothing else: so defaults obey the same rules as the fields they fill.
+        read_step({"id": "step", "handler": "handler", **given})
+    except ValidationError as error:
+        report_validation_error(error, Step, given, findings, base=("defaults",))
+        wrong = {fault["loc"][0] for fault in error.errors(include_url=False)}
+    yield from ((name, value) for name, value in given.items() if name not in wrong)
+
+
+BEGINNING = "input"
+"""The handler that gives a run's inputs to the steps behind it; the seeds write it without a config."""
+
+
+END = "output"
+"""The handler that gathers what a run came to; without a config, what its parents gave."""
+
+
+def give_ends(definition: Definition) -> Definition:
+    """Return the definition with a config for each `input` and `output` step that has none."""
+    configs = {step.id: config for step in definition.steps if (config := _config_of(definition, step))}
+    if not configs:
+        return definition
+    steps = (
+        step.model_copy(update={"config": configs[step.id]}) if step.id in configs else step
+        for step in definition.steps
+    )
+    return definition.model_copy(update={"steps": tuple(steps)})
+
+
+def _config_of(definition: Definition, step: Step) -> dict[str, Json] | None:
+    if step.config or step.handler not in (BEGINNING, END):
+        return None
+    if step.handler == BEGINNING:
+        return {PATH_KEY: ["inputs"]} if definition.inputs else None
+    # By way of `steps`: a parent that was skipped has no output, which is null there and an error elsewhere.
+    return {parent: {PATH_KEY: ["steps", parent, "output"]} for parent in step.depends_on}

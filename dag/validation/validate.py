@@ -1,0 +1,106 @@
+"""Reads a document as a definition, or tells everything that is wrong with it, as a compiler does."""
+
+from collections.abc import Collection
+
+from docrail.dag.language.definition import Definition
+from docrail.dag.language.source.source import place, read_source
+from docrail.dag.validation.document.fields import check_fields
+from docrail.dag.validation.document.outline import read_outline
+from docrail.dag.validation.document.schemas import check_inputs
+from docrail.dag.validation.lint.branches import check_doubts
+from docrail.dag.validation.lint.nested import ALL_PUBLISHED, Unpublished, check_nested
+from docrail.dag.validation.lint.secrets import check_secrets
+from docrail.dag.validation.lint.unanswered import check_silence
+from docrail.dag.validation.rules.budget import check_reserved_keys, check_size, check_steps
+from docrail.dag.validation.rules.graph import check_dependencies, check_ids
+from docrail.dag.validation.rules.handlers import Catalogue, check_handlers, with_own_names
+from docrail.dag.validation.rules.kinds import check_kinds
+from docrail.dag.validation.rules.references import check_references
+from docrail.dag.validation.rules.resources import check_fairness_key, check_resource_tags
+from docrail.dag.validation.rules.test_cases import check_trials
+from docrail.dag.validation.rules.waits import check_delays
+from docrail.dag.validation.spellings.chain import is_list_of_steps, name_list
+from docrail.dag.validation.spellings.normalise import give_ends, normalise, repair
+from docrail.dag.values.findings import Findings
+from docrail.dag.values.json_rules import check_json
+from docrail.dag.values.json_values import Json
+from docrail.dag.values.problems import Places, Problem
+from docrail.dag.values.wording import describe
+
+
+def check_definition(
+    text: str | bytes,
+    catalogue: Catalogue,
+    resource_tags: Collection[str] | None = None,
+    unpublished: Unpublished = ALL_PUBLISHED,
+) -> tuple[Definition | None, list[Problem]]:
+    """Return the definition that `text` says, None if there is an error, and all problems in text order (validate)."""
+    source = read_source(text)
+    if not source.complete:
+        return None, list(source.problems)
+    definition, found = validate(source.value, source.places, catalogue, resource_tags, unpublished)
+    # What could not be read as it was written is reported; what follows from that is not worth telling.
+    unread = {problem.path for problem in source.problems if problem.code != "duplicate-key"}
+    problems = sorted([*source.problems, *(problem for problem in found if problem.path not in unread)], key=place)
+    return (None if source.problems else definition), problems
+
+
+def validate(
+    value: Json,
+    places: Places | None,
+    catalogue: Catalogue,
+    resource_tags: Collection[str] | None = None,
+    unpublished: Unpublished = ALL_PUBLISHED,
+) -> tuple[Definition | None, list[Problem]]:
+    """Return the definition with every default resolved, None if there is an error, and all problems in text order.
+
+    `resource_tags` are those that are limited; without them, tags are not checked. `unpublished`: definitions that
+    steps name and that are known not to be published, and what they may have been meant as. A definition may come
+    with warnings.
+    Equal definitions dump to equal JSON, whatever words the author used.
+    """
+    findings = Findings(places)
+    definition = _read(value, catalogue, resource_tags, findings)
+    if definition is not None:
+        check_nested(definition, unpublished, findings)
+    return (None if findings.has_errors else definition), findings.problems()
+
+
+def _read(
+    value: Json, catalogue: Catalogue, resource_tags: Collection[str] | None, findings: Findings
+) -> Definition | None:
+    if not check_json(value, findings):
+        return None
+    check_reserved_keys(value, findings)
+    is_bare = is_list_of_steps(value)
+    if is_bare:
+        value = name_list(value, findings)
+    if not isinstance(value, dict):
+        findings.error("wrong-type", (), f"a definition is an object with 'id' and 'steps', found {describe(value)}")
+        return None
+    document = normalise(value, findings, is_bare=is_bare)
+    definition = check_fields(document, findings)
+    repaired = repair(document, findings)
+    if ("steps",) in findings.renames:  # steps under a misspelt word have not been looked at yet
+        check_fields(repaired, findings)
+        repaired = repair(repaired, findings)
+    outline = read_outline(repaired)
+    check_inputs(outline, findings)
+    if not check_steps(outline, findings):
+        return None
+    check_ids(outline, findings)
+    check_kinds(outline, findings)
+    above = check_dependencies(outline, findings)
+    check_handlers(outline, catalogue, findings)
+    check_references(outline, above, catalogue, findings)
+    check_resource_tags(value.get("defaults"), outline, resource_tags, findings)
+    check_secrets(outline, findings)
+    check_delays(value.get("defaults"), outline, findings)
+    check_silence(outline, findings)
+    check_doubts(outline, findings)
+    check_fairness_key(repaired.get("priority"), outline, findings)
+    check_trials(repaired.get("tests"), outline, catalogue, findings)
+    if definition is None:
+        return None
+    check_size(definition, findings)
+    return give_ends(with_own_names(definition, catalogue))

@@ -1,0 +1,93 @@
+"""The list that all checks write their problems to: gives each its place and puts them in the text's order."""
+
+from docrail.dag.values.problems import Path, Place, Places, Problem, Severity, path_text
+from docrail.dag.values.suggestions import Suggestions
+
+MAX_PROBLEMS = 100
+"""Most problems reported at once; a text with more is not the one its author meant to send."""
+
+_UNPLACED: Place = (0, 0)
+
+
+class Findings:
+    """Collects problems.
+
+    `renames` leads from a field to the word, alias or slip, that the author wrote; `wrapped` is where the author's text
+    stands in the document: below `steps`, if it is a bare list of them. `told`: handlers of steps that are no handlers,
+    of which what is wrong is told where it stands. `commands`: names of the seeds' commands that became other kinds of
+    steps, by their numbers: a step without an id is named after its command.
+    """
+
+    def __init__(self, places: Places | None = None) -> None:
+        self.suggestions = Suggestions()
+        self.renames: dict[Path, str] = {}
+        self.wrapped: Path = ()
+        self.told: set[Path] = set()
+        self.commands: dict[int, str] = {}
+        self._places = places or Places()
+        self._found: dict[tuple[str, Path], tuple[Place, Problem]] = {}
+        self._errors = 0
+        self._doubts: set[tuple[str, Path]] = set()
+
+    def error(
+        self, code: str, path: Path, message: str, suggestion: str | None = None, *, at_key: bool = False
+    ) -> None:
+        """Report a mistake. `at_key` places it at the field's name rather than at its value."""
+        self._errors += 1
+        self._add(code, path, message, suggestion, at_key=at_key, severity="error")
+
+    def warning(
+        self, code: str, path: Path, message: str, suggestion: str | None = None, *, at_key: bool = False
+    ) -> None:
+        """Report something that is allowed but is hardly meant."""
+        self._add(code, path, message, suggestion, at_key=at_key, severity="warning")
+
+    def doubt(self, code: str, path: Path, message: str) -> None:
+        """Report a warning of what may follow from a mistake elsewhere: it is told only if there is no error."""
+        self._doubts.add((code, self.author_path(path)))
+        self.warning(code, path, message)
+
+    @property
+    def has_errors(self) -> bool:
+        """Tell whether anything was found that forbids the definition."""
+        return self._errors > 0
+
+    def author_path(self, path: Path) -> Path:
+        """Return `path` in the words that the author used."""
+        for length in range(1, len(path) + 1):
+            alias = self.renames.get(path[:length])
+            if alias is not None:
+                path = (*path[: length - 1], alias, *path[length:])
+        depth = len(self.wrapped)
+        return path[depth:] if path[:depth] == self.wrapped else path
+
+    def line_of(self, path: Path) -> int | None:
+        """Return the line on which `path` stands."""
+        place = self._places.find(self.author_path(path))
+        return None if place is None else place[0]
+
+    def problems(self) -> list[Problem]:
+        """Return what was found, in the text's order; beyond MAX_PROBLEMS only their number."""
+        found = [entry for entry in self._found.items() if not (self.has_errors and entry[0] in self._doubts)]
+        ordered = sorted(found, key=lambda entry: (entry[1][0], _order(entry[0][1])))
+        problems = [problem for _, (_, problem) in ordered]
+        hidden = len(problems) - MAX_PROBLEMS
+        if hidden <= 0:
+            return problems
+        # Errors first: a hidden error behind a hundred warnings would look like success.
+        shown = sorted(problems, key=lambda problem: problem.severity)[:MAX_PROBLEMS]
+        rest = Problem("too-many-problems", f"{hidden} more problems are not shown", "$", severity="warning")
+        return [*shown, rest]
+
+    def _add(
+        self, code: str, path: Path, message: str, suggestion: str | None, *, at_key: bool, severity: Severity
+    ) -> None:
+        told = self.author_path(path)
+        place = self._places.find(told, at_key=at_key)
+        line, column = place or (None, None)
+        problem = Problem(code, message, path_text(told), line, column, suggestion, severity)
+        self._found.setdefault((code, told), (place or _UNPLACED, problem))
+
+
+def _order(path: Path) -> tuple[tuple[int, str], ...]:
+    return tuple((key, "") if isinstance(key, int) else (-1, key) for key in path)

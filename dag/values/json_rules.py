@@ -1,0 +1,65 @@
+"""Checks that a value is JSON that every part of Docrail can carry: finite, shallow, storable text."""
+
+import math
+from collections.abc import Iterator
+
+from docrail.dag.values.findings import Findings
+from docrail.dag.values.json_values import Json
+from docrail.dag.values.problems import Path
+
+LARGEST_INTEGER = 2**63 - 1
+"""What PostgreSQL, Parquet and every JSON reader of 64 bits can hold."""
+
+
+def check_json(value: Json, findings: Findings) -> bool:
+    """Tell whether `value` is JSON; report each part that is not. Nothing else may be checked before this."""
+    pending: list[tuple[Path, Json]] = [((), value)]
+    sound = True
+    while pending:
+        path, part = pending.pop()
+        fault = _fault(part)
+        if fault is None and len(path) > MAX_DEPTH:
+            fault = f"is nested deeper than {MAX_DEPTH} levels"
+        if fault is None:
+            pending.extend(_parts(path, part))
+            continue
+        sound = False
+        findings.error("not-json", path, f"the value {fault}")
+    return sound
+
+
+def _parts(path: Path, value: Json) -> Iterator[tuple[Path, Json]]:
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield (*path, key), item
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield (*path, index), item
+
+
+def _fault(value: Json) -> str | None:
+    """Return what keeps `value` itself, without its parts, from being JSON; None if nothing does."""
+    if value is None or isinstance(value, bool):
+        return None
+    if isinstance(value, str):
+        return _text_fault(value)
+    if isinstance(value, int):
+        return None if abs(value) <= LARGEST_INTEGER else "is a whole number that does not fit 64 bits"
+    if isinstance(value, float):
+        return None if math.isfinite(value) else "is a number that is not finite"
+    if isinstance(value, dict):
+        faults = (_text_fault(key) if isinstance(key, str) else "has a key that is not text" for key in value)
+        return next((fault for fault in faults if fault), None)
+    return None if isinstance(value, list) else f"is of a kind that JSON does not have ({type(value).__name__})"
+
+
+def _text_fault(text: str) -> str | None:
+    if "\0" in text:
+        return "holds the character NUL, which PostgreSQL cannot store"
+    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+        return "holds half of a surrogate pair, which is not a character"
+    return None
+
+
+MAX_DEPTH = 40
+"""Deepest nesting of a config: deeper JSON is a mistake or an attack, and resolving recurses."""

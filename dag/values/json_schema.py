@@ -1,0 +1,383 @@
+"""Tells what in a value does not fit a JSON Schema (draft 2020-12, our keywords of it), at a bounded cost.
+
+Ours, because authors write the schemas and strangers the values, and it also runs inside workflow code: a library's
+would search with Python's `re`, compare each item with each other, and repeat whole values in its messages.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import islice
+
+from docrail.dag.values.json_values import Json, canonical
+from docrail.dag.values.patterns import search, weight_of
+from docrail.dag.values.problems import Path
+from docrail.dag.values.schema_formats import FORMATS
+from docrail.dag.values.wording import describe, quote
+
+MOST_MISFITS = 100
+"""Most that are told of one value."""
+
+
+MOST_WORK = 500_000
+"""Steps of one check: about half a second, and a worker's workflow task may take two. A value of the largest size that
+is a list of numbers needs about 200,000."""
+
+
+MOST_CHOICES = 10
+"""Of an `enum` that a message lists."""
+
+
+_WEIGHT_PER_STEP = 150
+"""Characters times places of a pattern that cost as much as one step (measured: a microsecond)."""
+
+
+_BYTES_PER_STEP = 32
+"""Of JSON text that is made to compare values."""
+
+
+_WORDS = ("a text", "a whole number", "a number", "true or false", "an object", "a list", "null")
+
+
+def _is_number(value: Json) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+TYPES: Mapping[str, Callable[[Json], bool]] = {
+    "string": lambda value: isinstance(value, str),
+    "integer": lambda value: _is_number(value) and value == int(value),
+    "number": _is_number,
+    "boolean": lambda value: isinstance(value, bool),
+    "object": lambda value: isinstance(value, dict),
+    "array": lambda value: isinstance(value, list),
+    "null": lambda value: value is None,
+}
+"""JSON Schema's types; to it 1.0 is an integer and true is no number."""
+
+
+_NAMES = dict(zip(TYPES, _WORDS, strict=True))
+
+
+class TooMuchWorkError(Exception):
+    """A value cannot be checked within the bounded cost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Misfit:
+    """What is wrong with the part of a value at `path`: `is null, expected a text`."""
+
+    path: Path
+    message: str
+
+
+def misfits(schema: Json, value: Json) -> list[Misfit]:
+    """Return what in `value` does not fit the validated `schema`, MOST_MISFITS at most. Raises: TooMuchWorkError."""
+    return list(islice(_Check().misfits(schema, value, ()), MOST_MISFITS))
+
+
+class _Check:
+    """One check of one value: how much work is left for it, and what it has written out to compare."""
+
+    def __init__(self) -> None:
+        self._left = MOST_WORK
+        self._choices: dict[int, frozenset[str]] = {}
+
+    def misfits(self, schema: Json, value: Json, path: Path) -> Iterator[Misfit]:
+        self.spend(1)
+        if schema is False:
+            yield Misfit(path, "must not be there")
+        if not isinstance(schema, dict):
+            return
+        for keyword, argument in schema.items():
+            self.spend(1)
+            if keyword in _PLAIN:
+                kind, holds, expected = _PLAIN[keyword]
+                if TYPES[kind](value) and not holds(value, argument):
+                    yield Misfit(path, f"is {describe(value)}, expected {expected(argument)}")
+            elif keyword in _RULES:
+                yield from _RULES[keyword](self, schema, value, path)
+
+    def fits(self, schema: Json, value: Json) -> bool:
+        return next(self.misfits(schema, value, ()), None) is None
+
+    def spend(self, steps: int) -> None:
+        self._left -= steps
+        if self._left < 0:
+            raise TooMuchWorkError
+
+    def matches(self, pattern: str, text: str) -> bool:
+        self.spend(weight_of(pattern) * len(text) // _WEIGHT_PER_STEP + 1)
+        return search(pattern, text)
+
+    def written(self, value: Json) -> str:
+        """Return `value` as text that is equal for what JSON Schema calls equal: 1 and 1.0, but not 1 and true."""
+        text = canonical(_even(value))
+        self.spend(len(text) // _BYTES_PER_STEP + 1)
+        return text
+
+    def is_one_of(self, value: Json, choices: list[Json]) -> bool:
+        known = self._choices.get(id(choices))  # the schema outlives the check, so no other list has this id
+        if known is None:
+            known = self._choices[id(choices)] = frozenset(map(self.written, choices))
+        return self.written(value) in known
+
+
+def _even(value: Json) -> Json:
+    match value:
+        case float() if value.is_integer():
+            return int(value)
+        case dict():
+            return {name: _even(part) for name, part in value.items()}
+        case list():
+            return [_even(part) for part in value]
+        case _:
+            return value
+
+
+def _is_multiple(value: float, of: float) -> bool:
+    """Tell it of the numbers as written: 19.99 is a multiple of 0.01, though not of the nearest binary fraction."""
+    return Fraction(str(value)) % Fraction(str(of)) == 0
+
+
+_Plain = tuple[str, Callable[[Json, Json], bool], Callable[[Json], str]]
+
+
+_PLAIN: Mapping[str, _Plain] = {
+    "minimum": ("number", lambda value, limit: value >= limit, lambda limit: f"at least {limit}"),
+    "maximum": ("number", lambda value, limit: value <= limit, lambda limit: f"at most {limit}"),
+    "exclusiveMinimum": ("number", lambda value, limit: value > limit, lambda limit: f"more than {limit}"),
+    "exclusiveMaximum": ("number", lambda value, limit: value < limit, lambda limit: f"less than {limit}"),
+    "multipleOf": ("number", _is_multiple, lambda unit: f"a multiple of {unit}"),
+    "minLength": ("string", lambda text, least: len(text) >= least, lambda least: f"at least {least} characters"),
+    "maxLength": ("string", lambda text, most: len(text) <= most, lambda most: f"at most {most} characters"),
+    "format": ("string", lambda text, name: FORMATS[name](text), lambda name: f"the format {name}"),
+    "minItems": ("array", lambda items, least: len(items) >= least, lambda least: f"at least {least} items"),
+    "maxItems": ("array", lambda items, most: len(items) <= most, lambda most: f"at most {most} items"),
+    "minProperties": ("object", lambda parts, least: len(parts) >= least, lambda least: f"at least {least} fields"),
+    "maxProperties": ("object", lambda parts, most: len(parts) <= most, lambda most: f"at most {most} fields"),
+}
+"""Keywords that look at a value alone: for which type they mean anything, whether it fits, and the rule in words."""
+
+
+def _type(_: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Misfit]:
+    kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+    if not any(TYPES[kind](value) for kind in kinds):
+        yield Misfit(path, f"is {describe(value)}, expected {' or '.join(_NAMES[kind] for kind in kinds)}")
+
+
+def _enum(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Misfit]:
+    if not check.is_one_of(value, schema["enum"]):
+        shown = [quote(canonical(choice)) for choice in schema["enum"][:MOST_CHOICES]]
+        rest = ", …" if len(schema["enum"]) > MOST_CHOICES else ""
+        yield Misfit(path, f"is {describe(value)}, expected one of {', '.join(shown)}{rest}")
+
+
+def _const(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Misfit]:
+    if check.written(value) != check.written(schema["const"]):
+        yield Misfit(path, f"is {describe(value)}, expected {describe(schema['const'])}")
+
+
+def _pattern(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Misfit]:
+    if isinstance(value, str) and not check.matches(schema["pattern"], value):
+        yield Misfit(path, f"is {describe(value)}, expected a text like {quote(schema['pattern'])}")
+
+
+def _unique(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Misfit]:
+    if not isinstance(value, list) or not schema["uniqueItems"]:
+        return
+    seen: dict[str, int] = {}
+    for index, item in enumerate(value):
+        first = seen.setdefault(check.written(item), index)
+        if first != index:
+            yield Misfit((*path, index), f"is equal to item {first}, expected different ones")
+
+
+def _items(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Misfit]:
+    if isinstance(value, list):
+        for index in range(len(schema.get("prefixItems", ())), len(value)):
+            yield from check.misfits(schema["items"], value[index], (*path, index))
+
+
+def _prefix_items(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Misfit]:
+    if isinstance(value, list):
+        for index, (part, item) in enumerate(zip(schema["prefixItems"], value, strict=False)):
+            yield from check.misfits(part, item, (*path, index))
+
+
+def _contains(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Misfit]:
+    if not isinstance(value, list):
+        return
+    count = sum(check.fits(schema["contains"], item) for item in value)
+    least, most = schema.get("minContains", 1), schema.get("maxContains", len(value))
+    if not least <= count <= most:
+        rule = f"at least {least}" if count < least else f"at most {most}"
+        yield Misfit(path, f"has {count} items that fit `contains`, expected {rule}")
+
+
+def _required(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Misfit]:
+    if isinstance(value, dict):
+        check.spend(len(schema["required"]))
+        for name in schema["required"]:
+            if name not in value:
+                yield Misfit((*path, name), "is required")
+
+
+def _properties(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Misfit]:
+    if isinstance(value, dict):
+        check.spend(len(schema["properties"]))
+        for name, part in schema["properties"].items():
+            if name in value:
+                yield from check.misfits(part, value[name], (*path, name))
+
+
+def _pattern_properties(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Misfit]:
+    if isinstance(value, dict):
+        for name, item in value.items():
+            for pattern, part in schema["patternProperties"].items():
+                if check.matches(pattern, name):
+                    yield from check.misfits(part, item, (*path, name))
+
+
+def _additional_properties(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Misfit]:
+    if not isinstance(value, dict):
+        return
+    named, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
+    for name, item in value.items():
+        if name not in named and not any(check.matches(pattern, name) for pattern in patterns):
+            yield from check.misfits(schema["additionalProperties"], item, (*path, name))
+
+
+def _property_names(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Misfit]:
+    if isinstance(value, dict):
+        for name in value:
+            for misfit in check.misfits(schema["propertyNames"], name, path):
+                yield Misfit(path, f"has a field whose name {misfit.message}")
+
+
+def _dependent_schemas(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Misfit]:
+    if isinstance(value, dict):
+        check.spend(len(schema["dependentSchemas"]))
+        for name, part in schema["dependentSchemas"].items():
+            if name in value:
+                yield from check.misfits(part, value, path)
+
+
+def _all_of(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Misfit]:
+    for part in schema["allOf"]:
+        yield from check.misfits(part, value, path)
+
+
+def _any_of(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Misfit]:
+    if not any(check.fits(part, value) for part in schema["anyOf"]):
+        yield Misfit(path, f"is {describe(value)}, which fits none of the {len(schema['anyOf'])} schemas of `anyOf`")
+
+
+def _one_of(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Misfit]:
+    count = sum(check.fits(part, value) for part in schema["oneOf"])
+    if count != 1:
+        total = len(schema["oneOf"])
+        yield Misfit(path, f"is {describe(value)}, which fits {count} of the {total} schemas of `oneOf`, expected one")
+
+
+def _not(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Misfit]:
+    if check.fits(schema["not"], value):
+        yield Misfit(path, f"is {describe(value)}, which the schema under `not` forbids")
+
+
+def _if(check: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Misfit]:
+    branch = "then" if check.fits(schema["if"], value) else "else"
+    yield from check.misfits(schema.get(branch, True), value, path)
+
+
+_Rule = Callable[[_Check, dict[str, Json], Json, Path], Iterator[Misfit]]
+
+
+_RULES: Mapping[str, _Rule] = {
+    "type": _type,
+    "enum": _enum,
+    "const": _const,
+    "pattern": _pattern,
+    "uniqueItems": _unique,
+    "items": _items,
+    "prefixItems": _prefix_items,
+    "contains": _contains,
+    "required": _required,
+    "properties": _properties,
+    "propertyNames": _property_names,
+    "patternProperties": _pattern_properties,
+    "additionalProperties": _additional_properties,
+    "dependentSchemas": _dependent_schemas,
+    "allOf": _all_of,
+    "anyOf": _any_of,
+    "oneOf": _one_of,
+    "not": _not,
+    "if": _if,
+}
+"""All other keywords; those that say nothing about a value (`title`) are in neither table."""
+
+
+def _is_count(value: Json) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _is_texts(value: Json) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def _is_type(value: Json) -> bool:
+    return value in TYPES if isinstance(value, str) else _is_texts(value) and bool(value) and set(value) <= set(TYPES)
+
+
+def _is_format(value: Json) -> bool:
+    return isinstance(value, str) and value in FORMATS
+
+
+_SchemaRule = tuple[Callable[[Json], bool], str]
+
+
+_ANYTHING: _SchemaRule = (lambda _: True, "anything")
+
+
+_TEXT: _SchemaRule = (lambda value: isinstance(value, str), "a text")
+
+
+_TRUTH: _SchemaRule = (lambda value: isinstance(value, bool), "true or false")
+
+
+_NUMBER: _SchemaRule = (_is_number, "a number")
+
+
+_COUNT: _SchemaRule = (_is_count, "a whole number from 0")
+
+
+_LIST: _SchemaRule = (lambda value: isinstance(value, list), "a list")
+
+
+SCHEMA: _SchemaRule = (lambda value: isinstance(value, dict | bool), "a schema (an object)")
+
+
+SCHEMAS: _SchemaRule = (lambda value: isinstance(value, list) and bool(value), "a list of schemas")
+
+
+NAMED: _SchemaRule = (lambda value: isinstance(value, dict), "an object with a schema for each name")
+
+
+KEYWORDS: Mapping[str, _SchemaRule] = {
+    "type": (_is_type, f"one of {', '.join(TYPES)}, or a list of them"),
+    "format": (_is_format, f"one of {', '.join(FORMATS)}"),
+    "multipleOf": (lambda value: _is_number(value) and value > 0, "a number above 0"),
+    "required": (_is_texts, "a list of field names"),
+    **dict.fromkeys(("const", "default"), _ANYTHING),
+    **dict.fromkeys(("title", "description", "pattern", "$comment"), _TEXT),
+    **dict.fromkeys(("uniqueItems", "readOnly", "writeOnly", "deprecated"), _TRUTH),
+    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), _NUMBER),
+    **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"), _COUNT),
+    **dict.fromkeys(("minContains", "maxContains"), _COUNT),
+    **dict.fromkeys(("enum", "examples"), _LIST),
+    **dict.fromkeys(
+        ("items", "contains", "additionalProperties", "propertyNames", "not", "if", "then", "else"), SCHEMA
+    ),
+    **dict.fromkeys(("allOf", "anyOf", "oneOf", "prefixItems"), SCHEMAS),
+    **dict.fromkeys(("properties", "patternProperties", "dependentSchemas"), NAMED),
+}
+"""The JSON Schema keywords of a schema and the rule for each one's value. `$ref` is not among them: it may fetch."""

@@ -1,0 +1,77 @@
+"""What can be wrong with a definition, said once: a problem, its place in the author's text, and how it is written."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Path = tuple[str | int, ...]
+"""Keys and indices from the root of a JSON value to one of its parts."""
+
+
+Place = tuple[int, int]
+"""Line and column, both from 1; columns count characters."""
+
+
+Severity = Literal["error", "warning"]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing to change. `code` is stable; `path` is a JSON path in the author's own words; `$` is the root."""
+
+    code: str
+    message: str
+    path: str
+    line: int | None = None
+    column: int | None = None
+    suggestion: str | None = None
+    """What to write instead, if one thing is likely meant."""
+    severity: Severity = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where each part of a value stands in the text it was read from: the part itself, and the key before it."""
+
+    values: Mapping[Path, Place] = field(default_factory=dict)
+    keys: Mapping[Path, Place] = field(default_factory=dict)
+
+    def find(self, path: Path, *, at_key: bool = False) -> Place | None:
+        """Return the place of `path`; of the nearest part around it if it is not in the text (a missing field)."""
+        if at_key and path in self.keys:
+            return self.keys[path]
+        while path not in self.values:
+            if not path:
+                return None
+            path = path[:-1]
+        return self.values[path]
+
+
+def path_text(path: Path) -> str:
+    """Return `path` as a JSON path: `steps[2].depends_on[0]`, `config['a b']`, `$` for the root."""
+    text = ""
+    for key in path:
+        if isinstance(key, int):
+            text += f"[{key}]"
+        elif is_id(key):
+            text += f".{key}" if text else key
+        else:
+            text += f"[{key!r}]"
+    return text or "$"
+
+
+def render(problem: Problem, file: str = "definition") -> str:
+    """Return the problem as a compiler prints it: `file:line:column: error code: message (did you mean 'x'?)`."""
+    place = f":{problem.line}:{problem.column}" if problem.line is not None else f": {problem.path}"
+    hint = f" (did you mean '{problem.suggestion}'?)" if problem.suggestion else ""
+    return f"{file}{place}: {problem.severity} {problem.code}: {problem.message}{hint}"
+
+
+def is_id(text: str) -> bool:
+    """Tell whether `text` has the shape of an id."""
+    return re.fullmatch(ID_PATTERN, text) is not None
+
+
+ID_PATTERN = r"^[A-Za-z][A-Za-z0-9_]*$"
+"""An id is a name in expressions, so it has a name's shape."""

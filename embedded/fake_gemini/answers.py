@@ -1,0 +1,56 @@
+"""What a model would answer about a document, made of what the local readers find in its bytes."""
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from docrail.adapters.sandbox.reader import DocumentReader
+from docrail.invoices.llm.wire import WireField, WireInvoice, WireLine, WireTax
+from docrail.invoices.model import FIELD_NAMES, FieldValue, InvoiceData
+from docrail.invoices.problems import UnreadableDocument
+
+
+async def wire_answer(reader: DocumentReader, data: bytes) -> WireInvoice:
+    """Return the answer; one that tells nothing for what the local readers cannot read."""
+    with tempfile.TemporaryDirectory(prefix="fake-gemini-") as folder:
+        path = Path(folder) / "document"
+        path.write_bytes(data)
+        try:
+            return wire_of(await reader.read(path))
+        except UnreadableDocument:
+            return wire_of(InvoiceData())
+
+
+def wire_of(invoice: InvoiceData) -> WireInvoice:
+    """Return an invoice as the model would write it."""
+    fields = {name: _field(getattr(invoice, name)) for name in FIELD_NAMES}
+    return WireInvoice(
+        document_type=invoice.document_type.value,
+        **fields,
+        vendor_country=invoice.vendor_country,
+        net_adjustment=_text(invoice.net_adjustment or None),
+        total_adjustment=_text(invoice.total_adjustment or None),
+        line_items=[
+            WireLine(
+                description=line.description,
+                quantity=_text(line.quantity),
+                unit_price=_text(line.unit_price),
+                amount=_text(line.amount),
+                tax_rate=_text(line.tax_rate),
+                page=line.page,
+            )
+            for line in invoice.line_items
+        ],
+        tax_parts=[
+            WireTax(rate=_text(part.rate), base=_text(part.base), tax=_text(part.tax)) for part in invoice.tax_parts
+        ],
+    )
+
+
+def _field(field: FieldValue[Any]) -> WireField:
+    text = _text(field.value)
+    return WireField(value=text, confidence=0.97 if text else None, page=field.page, source_text=text)
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)

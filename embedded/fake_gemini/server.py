@@ -1,0 +1,175 @@
+"""A server on this machine that speaks the Gemini API's language: the real SDK asks it, and it needs no key or money.
+
+It answers as it is told (embedded/fake_gemini/scenarios.py) and remembers what it was asked, and when.
+"""
+
+import asyncio
+import base64
+import json
+import re
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from docrail.adapters.sandbox.reader import DocumentReader
+from docrail.dag.values.json_values import Json
+from docrail.embedded.fake_gemini.answers import wire_answer
+from docrail.embedded.fake_gemini.replies import Reply, refused, wrote
+from docrail.embedded.fake_gemini.scenarios import Chooser
+
+KEY_HEADER = "x-goog-api-key"
+TOKENS_A_PAGE = 258
+CHARACTERS_A_TOKEN = 4
+_TARGET = re.compile(r"/v[0-9a-z]+/models/(?P<model>[^/:]+):generateContent(?:\?.*)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One request that came in. Header names are in lower case; `at` is when, on the monotonic clock."""
+
+    target: str
+    headers: Mapping[str, str]
+    body: bytes
+    at: float
+
+    def json(self) -> Json:
+        """Return the body."""
+        return json.loads(self.body)
+
+    @property
+    def model(self) -> str:
+        """The model that was asked; empty if the request is none that is known."""
+        match = _TARGET.fullmatch(self.target)
+        return match["model"] if match else ""
+
+    @property
+    def parts(self) -> list[Json]:
+        """What was asked: texts and documents."""
+        return [part for content in self.json().get("contents", []) for part in content.get("parts", [])]
+
+    @property
+    def prompt(self) -> str:
+        """The texts."""
+        return "\n".join(part["text"] for part in self.parts if "text" in part)
+
+    @property
+    def document(self) -> bytes | None:
+        """The first document's bytes."""
+        found = next((part["inlineData"]["data"] for part in self.parts if "inlineData" in part), None)
+        return None if found is None else base64.b64decode(found.replace("-", "+").replace("_", "/"))
+
+    @property
+    def allowed_tokens(self) -> int:
+        """The most that the answer may have."""
+        return int(self.json().get("generationConfig", {}).get("maxOutputTokens", 1 << 30))
+
+
+@dataclass
+class FakeGemini:
+    """The server. `asked` is every request in the order of arrival."""
+
+    chooser: Chooser
+    says: str
+    reader: DocumentReader
+    """Opens what is sent in limited children, as the product does."""
+    url: str = ""
+    port: int = 0
+    asked: list[Asked] = field(default_factory=list)
+    report: Callable[[str], None] = lambda _: None
+    _serving: set[asyncio.Task[None]] = field(default_factory=set)
+
+    @property
+    def arrivals(self) -> list[float]:
+        """When each request came, in seconds of the monotonic clock."""
+        return [asked.at for asked in self.asked]
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer one connection's request."""
+        task = asyncio.current_task()
+        assert task is not None, "asyncio runs it as a task"
+        self._serving.add(task)
+        task.add_done_callback(self._serving.discard)
+        try:
+            asked = await _request(reader)
+            self.asked.append(asked)
+            reply = await self._reply(asked)
+            await asyncio.sleep(reply.delay_seconds)
+            if not reply.hangs_up:
+                writer.write(reply.encoded())
+                await writer.drain()
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass  # who asked has gone
+        finally:
+            writer.close()
+
+    async def hang_up(self) -> None:
+        """End what is still being answered."""
+        for task in list(self._serving):
+            task.cancel()
+        await asyncio.gather(*self._serving, return_exceptions=True)
+
+    async def _reply(self, asked: Asked) -> Reply:
+        if not asked.model:
+            return refused(404, f"the fake knows no {asked.target}: only models/MODEL:generateContent")
+        if not asked.headers.get(KEY_HEADER):
+            return refused(403, "Method doesn't allow unregistered callers: any key is good enough for the fake")
+        told = self.chooser.next()
+        shown = told.status if isinstance(told, Reply) else told
+        self.report(f"{len(self.asked)}  {asked.model}  {len(asked.body)} bytes  {shown}")
+        if isinstance(told, Reply):
+            return told
+        return told.reply(allowed_tokens=asked.allowed_tokens) or await self._answered(asked, told.delay_seconds)
+
+    async def _answered(self, asked: Asked, delay_seconds: float) -> Reply:
+        document = asked.document
+        if document is None:
+            text, pages = self.says, 0
+        else:
+            answer = await wire_answer(self.reader, document)
+            text, pages = answer.model_dump_json(), max(1, document.count(b"/Type /Page") or 1)
+        return wrote(
+            text,
+            model=f"{asked.model}-001",
+            input_tokens=TOKENS_A_PAGE * pages + len(asked.prompt) // CHARACTERS_A_TOKEN,
+            output_tokens=len(text) // CHARACTERS_A_TOKEN,
+            thinking_tokens=64,
+            delay_seconds=delay_seconds,
+        )
+
+
+@asynccontextmanager
+async def fake_gemini(
+    chooser: Chooser,
+    *,
+    port: int = 0,
+    says: str = "The fake Gemini has read it.",
+    report: Callable[[str], None] = lambda _: None,
+    reader: DocumentReader | None = None,
+) -> AsyncIterator[FakeGemini]:
+    """Serve on 127.0.0.1 while the body runs; port 0 takes a free one.
+
+    `says` answers questions without a document. Documents are opened by `reader`, or else by one of the fake's own.
+    """
+    own = DocumentReader()
+    fake = FakeGemini(chooser, says, reader or own, report=report)
+    server = await asyncio.start_server(fake.serve, "127.0.0.1", port, limit=1 << 20)
+    fake.port = server.sockets[0].getsockname()[1]
+    fake.url = f"http://127.0.0.1:{fake.port}"
+    try:
+        yield fake
+    finally:
+        server.close()
+        await fake.hang_up()
+        await server.wait_closed()
+        await own.close()
+
+
+async def _request(reader: asyncio.StreamReader) -> Asked:
+    head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+    at = time.monotonic()
+    first, *lines = head.strip().split("\r\n")
+    _, target, _ = first.split(" ")
+    headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    body = await reader.readexactly(int(headers.get("content-length", "0")))
+    return Asked(target, headers, body, at)

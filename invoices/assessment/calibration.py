@@ -1,0 +1,140 @@
+"""Makes probabilities of computed confidences: isotonic regression per field, smoothed where there is little to see."""
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
+
+from pydantic import BaseModel, ConfigDict
+
+from docrail.invoices.model import Probability
+
+
+class Point(NamedTuple):
+    """A place of a curve, or a weighted observation of it."""
+
+    raw: float
+    value: float
+    weight: float = 1.0
+
+
+POOLED = "*"
+"""The curve of fields that have none of their own: fitted on all fields together."""
+GRID = tuple(step / 20 for step in range(21))
+"""Where a curve is held to what it is smoothed towards: beyond what was seen it follows that."""
+POOLED_WEIGHT, FIELD_WEIGHT = 1.0, 1.0
+"""What one point of the grid counts, in documents: chosen by the error on families that were held out (ADR 19)."""
+CAUTION = Point(1.0, 0.0, 0.1)
+"""The next surest value may be the first wrong one, however many were right: the rule of succession."""
+BINS = 10
+DEFAULT_FILE = "calibration_default.json"
+
+
+class Observation(NamedTuple):
+    """One value that was read and then compared with the truth. `raw` is its confidence before calibration."""
+
+    field: str
+    raw: float
+    right: bool
+    family: str
+    """Documents that look alike: of one layout, or one vendor."""
+
+
+class Calibration(BaseModel):
+    """Curves by field name, each as rising points (raw, calibrated); `name` says which fit this is."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    curves: dict[str, tuple[tuple[Probability, Probability], ...]] = {}
+    observations: int = 0
+
+    def apply(self, field: str, raw: float) -> float:
+        """Return the share of values of `field` with this raw confidence that are right. Never falls as `raw` rises."""
+        curve = self.curves.get(field) or self.curves.get(POOLED)
+        return raw if not curve else _at(curve, raw)
+
+
+@cache
+def default_calibration() -> Calibration:
+    """Return the calibration that is shipped: fitted on the development set and scans of it (ADR 19)."""
+    return Calibration.model_validate_json((files("invoices") / DEFAULT_FILE).read_text())
+
+
+def fit(observations: Sequence[Observation], name: str) -> Calibration:
+    """Return the curves that `observations` ask for: all fields together first, then each field towards that.
+
+    A family of n documents counts as much as sqrt(n) families of one: what is new rarely looks like the largest family.
+    """
+    weights = _family_weights(observations)
+    pooled = _curve(observations, weights, [Point(raw, raw, POOLED_WEIGHT) for raw in GRID])
+    curves = {POOLED: pooled}
+    for field in sorted({seen.field for seen in observations}):
+        own = [seen for seen in observations if seen.field == field]
+        curves[field] = _curve(own, weights, [Point(raw, _at(pooled, raw), FIELD_WEIGHT) for raw in GRID])
+    return Calibration(name=name, curves=curves, observations=len(observations))
+
+
+def rising(points: Iterable[Point]) -> list[tuple[float, float]]:
+    """Return the rising curve nearest to `points` by weighted squares, as the edges of its level stretches.
+
+    Pool adjacent violators: neighbours that fall are replaced by their mean until none does.
+    """
+    blocks: list[list[float]] = []  # [first raw, last raw, value, weight]
+    for raw, value, weight in sorted(points):
+        blocks.append([raw, raw, value, weight])
+        while len(blocks) > 1 and (blocks[-2][2] >= blocks[-1][2] or blocks[-2][1] == blocks[-1][0]):
+            _, last, value_, weight_ = blocks.pop()
+            before = blocks[-1]
+            total = before[3] + weight_
+            before[1:] = [last, (before[2] * before[3] + value_ * weight_) / total, total]
+    edges = ((edge, value) for first, last, value, _ in blocks for edge in dict.fromkeys((first, last)))
+    return list(edges)
+
+
+def expected_error(pairs: Sequence[tuple[float, bool]]) -> float:
+    """Return the expected calibration error of (confidence, right) pairs, over ten bins of equal width."""
+    bins = [[0.0, 0.0] for _ in range(BINS)]
+    for confidence, right in pairs:
+        cell = bins[min(BINS - 1, int(confidence * BINS))]
+        cell[0] += confidence
+        cell[1] += right
+    return sum(abs(claimed - right) for claimed, right in bins) / len(pairs) if pairs else 0.0
+
+
+def held_out(observations: Sequence[Observation]) -> list[tuple[float, bool]]:
+    """Return (calibrated, right) of every observation, by curves that never saw its family."""
+    pairs = []
+    for family in sorted({seen.family for seen in observations}):
+        others = fit([seen for seen in observations if seen.family != family], "held out")
+        pairs += [(others.apply(seen.field, seen.raw), seen.right) for seen in observations if seen.family == family]
+    return pairs
+
+
+def _curve(
+    observations: Iterable[Observation], weights: dict[str, float], smoothing: Iterable[Point]
+) -> tuple[tuple[float, float], ...]:
+    points = [CAUTION, *(Point(seen.raw, float(seen.right), weights[seen.family]) for seen in observations)]
+    return tuple((round(raw, 6), round(value, 6)) for raw, value in rising([*smoothing, *points]))
+
+
+def _family_weights(observations: Iterable[Observation]) -> dict[str, float]:
+    """Return what one observation of each family counts."""
+    documents = Counter((seen.family, seen.field) for seen in observations)
+    largest: dict[str, int] = {}
+    for (family, _), count in documents.items():
+        largest[family] = max(count, largest.get(family, 1))
+    return {family: count**-0.5 for family, count in largest.items()}
+
+
+def _at(curve: Sequence[tuple[float, float]], raw: float) -> float:
+    """Return the curve's value: level within a stretch, straight between two, level beyond the ends."""
+    place = bisect_right(curve, raw, key=lambda point: point[0])
+    if place == 0:
+        return curve[0][1]
+    if place == len(curve):
+        return curve[-1][1]
+    (low, below), (high, above) = curve[place - 1], curve[place]
+    return below + (above - below) * (raw - low) / (high - low)

@@ -1,0 +1,197 @@
+"""The rules an invoice must keep on its own, without history: each broken rule becomes a named problem."""
+
+import datetime as dt
+from collections.abc import Iterator
+from decimal import Decimal
+
+from docrail.invoices.facts import DocumentType, Evidence, Severity, Source
+from docrail.invoices.model import FIELDS, REQUIRED_FIELDS, InvoiceData, Problem
+from docrail.invoices.values.currencies import CURRENCIES, THOUSANDTHS, tolerance, total_agrees
+
+TOLD = (Source.HUMAN, Source.XML, Source.QR)
+"""Sources that are told an amount, and need not know how it is written."""
+MAX_AHEAD = dt.timedelta(days=30)
+MAX_AGE = dt.timedelta(days=2 * 365)
+VAT_COUNTRY = {"EL": "GR", "XI": "GB"}
+"""VAT prefixes that are no ISO country codes."""
+FLAG_WARNINGS = {
+    "has_active_content": "The file contains scripts or actions that run when it is opened. Do not open the original.",
+    "markup_before_header": "The file is also a web page, which a browser may open. Do not open the original.",
+    "encrypted": "The file is encrypted, with an empty password. It could be read.",
+}
+RULES = frozenset(
+    {
+        "required_missing",
+        "unknown_currency",
+        "totals_disagree",
+        "total_not_positive",
+        "decimals_unsure",
+        "lines_disagree",
+        "tax_disagrees",
+        "date_in_future",
+        "date_old",
+        "due_before_issue",
+        "iban_checksum",
+        "vat_checksum",
+        "countries_differ",
+        *FLAG_WARNINGS,
+        *("duplicate", "near_duplicate", "iban_changed", "vat_id_changed", "amount_unusual"),
+    }
+)
+"""Codes of what is checked anew at each assessment, the last row with history (duplicates.py, vendors.py)."""
+
+
+def check(invoice: InvoiceData, today: dt.date) -> list[Problem]:
+    """Return every rule that `invoice` breaks, errors and warnings, in the order people check an invoice."""
+    return [
+        *_required(invoice),
+        *_currency(invoice),
+        *_totals(invoice),
+        *_sign(invoice),
+        *_decimals(invoice),
+        *_lines(invoice),
+        *_tax(invoice),
+        *_dates(invoice, today),
+        *_checksums(invoice),
+        *_countries(invoice),
+        *_flags(invoice),
+    ]
+
+
+def lines_total(invoice: InvoiceData) -> Decimal | None:
+    """Return the sum of the line amounts; None if there are no lines or one has no amount."""
+    amounts = [line.amount for line in invoice.line_items]
+    known = [amount for amount in amounts if amount is not None]
+    return sum(known, Decimal(0)) if known and len(known) == len(amounts) else None
+
+
+def expected_total(invoice: InvoiceData) -> Decimal | None:
+    """Return net + tax + total_adjustment, None unless both are known."""
+    if invoice.net.value is None or invoice.tax.value is None:
+        return None
+    return invoice.net.value + invoice.tax.value + invoice.total_adjustment
+
+
+def _error(code: str, message: str, field: str | None = None) -> Problem:
+    return Problem(code=code, severity=Severity.ERROR, message=message, field=field)
+
+
+def _warning(code: str, message: str, field: str | None = None) -> Problem:
+    return Problem(code=code, severity=Severity.WARNING, message=message, field=field)
+
+
+def _required(invoice: InvoiceData) -> Iterator[Problem]:
+    for name in REQUIRED_FIELDS:
+        if getattr(invoice, name).value is None:
+            label = FIELDS[name].label
+            yield _error("required_missing", f"No {label} was found. Please fill it in from the document.", name)
+
+
+def _currency(invoice: InvoiceData) -> Iterator[Problem]:
+    currency = invoice.currency.value
+    if currency is not None and currency not in CURRENCIES:
+        yield _error("unknown_currency", f"'{currency}' is not an ISO 4217 currency code such as EUR.", "currency")
+
+
+def _totals(invoice: InvoiceData) -> Iterator[Problem]:
+    expected, total = expected_total(invoice), invoice.total.value
+    if expected is not None and total is not None and not total_agrees(expected, total, invoice.currency.value):
+        adjustment = f" + {invoice.total_adjustment} other" if invoice.total_adjustment else ""
+        yield _error(
+            "totals_disagree",
+            f"Net {invoice.net.value} + tax {invoice.tax.value}{adjustment} is {expected}, not the total {total}.",
+            "total",
+        )
+
+
+def _sign(invoice: InvoiceData) -> Iterator[Problem]:
+    total = invoice.total.value
+    if total is not None and total <= 0 and invoice.document_type is DocumentType.INVOICE:
+        yield _error("total_not_positive", f"An invoice must ask for money, but its total is {total}.", "total")
+
+
+def _decimals(invoice: InvoiceData) -> Iterator[Problem]:
+    """Doubt what was read of `1.250`, in a currency in which it is no more than one and a quarter."""
+    total, currency = invoice.total, invoice.currency.value
+    if currency not in THOUSANDTHS or total.value is None or total.source in TOLD:
+        return
+    if abs(total.value) >= 1000 and total.value.as_tuple().exponent == 0:  # noqa: PLR2004  # the least with a group
+        message = f"{currency} is written with three decimals, so {total.value} may be a thousand times too much."
+        yield _error("decimals_unsure", message, "total")
+
+
+def _lines(invoice: InvoiceData) -> Iterator[Problem]:
+    total = lines_total(invoice)
+    if total is None or invoice.net.value is None:
+        return
+    if not lines_agree(invoice, total):
+        adjustment = f" with {invoice.net_adjustment} charges less discounts" if invoice.net_adjustment else ""
+        yield _error("lines_disagree", f"The lines add up to {total}{adjustment}, not to the net {invoice.net.value}.")
+
+
+def lines_agree(invoice: InvoiceData, total: Decimal) -> bool:
+    """Tell whether lines that sum to `total` explain the net amount, or the gross one for lines with tax."""
+    slack = tolerance(invoice.currency.value, roundings=max(2, len(invoice.line_items)))
+    targets = [invoice.net.value, invoice.total.value]
+    return any(
+        target is not None and abs(total + adjustment - target) <= slack
+        for target in targets
+        for adjustment in (invoice.net_adjustment, invoice.total_adjustment)
+    )
+
+
+def _tax(invoice: InvoiceData) -> Iterator[Problem]:
+    tax, parts = invoice.tax.value, invoice.tax_parts
+    if tax is None or not parts:
+        return
+    slack = tolerance(invoice.currency.value)
+    if abs(sum((part.tax for part in parts), Decimal(0)) - tax) > slack:
+        yield _error("tax_disagrees", f"The tax rows add up to {sum(part.tax for part in parts)}, not to {tax}.", "tax")
+    for part in parts:
+        if part.base is None or part.rate is None:
+            continue
+        expected = part.base * part.rate / 100
+        if abs(expected - part.tax) > slack:
+            message = f"{part.rate:f} % of {part.base} is {expected:.2f}, not {part.tax}."
+            yield _error("tax_disagrees", message, "tax")
+
+
+def _dates(invoice: InvoiceData, today: dt.date) -> Iterator[Problem]:
+    issued, due = invoice.date.value, invoice.due_date.value
+    if issued is None:
+        return
+    if issued > today + MAX_AHEAD:
+        yield _error("date_in_future", f"The invoice date {issued} is more than 30 days ahead of {today}.", "date")
+    if issued < today - MAX_AGE:
+        yield _warning("date_old", f"The invoice date {issued} is more than two years ago.", "date")
+    if due is not None and due < issued:
+        yield _warning("due_before_issue", f"The due date {due} is before the invoice date {issued}.", "due_date")
+
+
+def _checksums(invoice: InvoiceData) -> Iterator[Problem]:
+    names = {"iban": "iban_checksum", "vendor_vat_id": "vat_checksum"}
+    for name, code in names.items():
+        field = getattr(invoice, name)
+        if Evidence.CHECKSUM_INVALID in field.evidence:
+            message = (
+                f"The check digits of {field.value} are wrong: a typing or reading mistake, or an invented number."
+            )
+            yield _warning(code, message, name)
+
+
+def _countries(invoice: InvoiceData) -> Iterator[Problem]:
+    vat, iban = invoice.vendor_vat_id.value, invoice.iban.value
+    named: dict[str, str] = {"vendor address": invoice.vendor_country} if invoice.vendor_country else {}
+    if vat and vat[:2].isalpha():
+        named["VAT id"] = VAT_COUNTRY.get(vat[:2], vat[:2])
+    if iban:
+        named["IBAN"] = iban[:2]
+    if len(set(named.values())) > 1:
+        found = ", ".join(f"{name} {country}" for name, country in named.items())
+        yield _warning("countries_differ", f"The vendor's countries differ: {found}.")
+
+
+def _flags(invoice: InvoiceData) -> Iterator[Problem]:
+    for flag, message in FLAG_WARNINGS.items():
+        if flag in invoice.flags:
+            yield _warning(flag, message)

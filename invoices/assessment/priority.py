@@ -1,0 +1,130 @@
+"""How soon a person should look at a document: a score of four parts, each kept so that it can be shown."""
+
+import math
+from dataclasses import asdict, dataclass
+from decimal import Decimal
+from enum import IntEnum
+
+from docrail.invoices.facts import Severity
+from docrail.invoices.model import REQUIRED_FIELDS, InvoiceData
+
+WEIGHTS = {"uncertainty": 35, "sla": 30, "value": 20, "complexity": 15}
+"""Points of the 100 each part can give (documents.md §5)."""
+ERROR_UNCERTAINTY = 0.7
+MISMATCH_UNCERTAINTY = 0.9
+"""Least uncertainty with an error rule, and with one that smells of fraud."""
+FRAUD_LIKE = frozenset({"page_mismatch", "duplicate", "iban_changed"})
+UNSURE = 0.8
+"""A field below this confidence counts as unsure."""
+NEARLY_DUE = 0.8
+"""Share of the SLA after which an item moves to the urgent band."""
+MANY_LINES, MANY_PAGES = 50, 10
+"""Counts that are as complex as it gets."""
+HUGE_TOTAL_LOG10 = 5
+"""From 100,000 on, a larger total is no more urgent."""
+
+
+class Band(IntEnum):
+    """Items of a higher band come first, whatever their score."""
+
+    NORMAL = 0
+    URGENT = 1
+    OVERDUE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class PriorityParts:
+    """What the score is made of, each from 0 to 1."""
+
+    uncertainty: float
+    sla: float
+    complexity: float
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Priority:
+    """`score` runs from 0 to 100."""
+
+    score: float
+    parts: PriorityParts
+    band: Band
+
+    def parts_json(self) -> dict[str, float]:
+        """Return the parts by name, rounded as shown to people."""
+        return {name: round(part, 4) for name, part in asdict(self.parts).items()}
+
+
+def review_priority(
+    invoice: InvoiceData,
+    *,
+    sla_hours: float,
+    hours_used: float,
+    new_vendor: bool = False,
+    foreign_currency: bool = False,
+) -> Priority:
+    """Return how soon `invoice` needs a person, `hours_used` of `sla_hours` after it arrived."""
+    sla = _clip(hours_used / sla_hours) if sla_hours > 0 else 1.0
+    parts = PriorityParts(
+        uncertainty=_uncertainty(invoice)[1],
+        sla=sla,
+        complexity=sum(_complexity(invoice, new_vendor=new_vendor, foreign_currency=foreign_currency).values()),
+        value=_value(invoice.total.value),
+    )
+    score = sum(WEIGHTS[name] * part for name, part in asdict(parts).items())
+    return Priority(round(score, 2), parts, _band(invoice, sla))
+
+
+def priority_terms(
+    invoice: InvoiceData, *, new_vendor: bool = False, foreign_currency: bool = False
+) -> dict[str, float]:
+    """Return the points that the score is the sum of, but for those of the SLA, by what gives them."""
+    why, doubt = _uncertainty(invoice)
+    complexity = _complexity(invoice, new_vendor=new_vendor, foreign_currency=foreign_currency)
+    points = {f"uncertainty:{why}": WEIGHTS["uncertainty"] * doubt}
+    points["value:total"] = WEIGHTS["value"] * _value(invoice.total.value)
+    return points | {f"complexity:{what}": WEIGHTS["complexity"] * share for what, share in complexity.items()}
+
+
+def _uncertainty(invoice: InvoiceData) -> tuple[str, float]:
+    """Return how unsure the document is, and why: its confidence, or the rule that makes it no surer than that."""
+    doubt = 1 - invoice.confidence
+    for codes, least in ((_fraud_like(invoice), MISMATCH_UNCERTAINTY), (_errors(invoice), ERROR_UNCERTAINTY)):
+        if codes:
+            return (codes[0], least) if least > doubt else ("confidence", doubt)
+    return "confidence", doubt
+
+
+def _complexity(invoice: InvoiceData, *, new_vendor: bool, foreign_currency: bool) -> dict[str, float]:
+    unsure = [name for name in REQUIRED_FIELDS if getattr(invoice, name).confidence < UNSURE]
+    return {
+        "lines": 0.25 * min(1.0, len(invoice.line_items) / MANY_LINES),
+        "pages": 0.15 * min(1.0, invoice.page_count / MANY_PAGES),
+        "unsure_fields": 0.40 * len(unsure) / len(REQUIRED_FIELDS),
+        "new_vendor": 0.10 * new_vendor,
+        "foreign_currency": 0.10 * foreign_currency,
+    }
+
+
+def _value(total: Decimal | None) -> float:
+    if total is None:
+        return 0.0
+    return min(1.0, math.log10(1 + float(abs(total))) / HUGE_TOTAL_LOG10)
+
+
+def _band(invoice: InvoiceData, sla: float) -> Band:
+    if sla >= 1:
+        return Band.OVERDUE
+    return Band.URGENT if sla >= NEARLY_DUE or _fraud_like(invoice) else Band.NORMAL
+
+
+def _fraud_like(invoice: InvoiceData) -> list[str]:
+    return [problem.code for problem in invoice.problems if problem.code in FRAUD_LIKE]
+
+
+def _errors(invoice: InvoiceData) -> list[str]:
+    return [problem.code for problem in invoice.problems if problem.severity is Severity.ERROR]
+
+
+def _clip(share: float) -> float:
+    return min(1.0, max(0.0, share))

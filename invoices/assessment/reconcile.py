@@ -1,0 +1,189 @@
+"""Makes one reading of several: per field the surest value wins, and what every source says is kept as evidence."""
+
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from typing import Any
+
+from docrail.invoices.assessment.checks import RULES, lines_agree, lines_total
+from docrail.invoices.assessment.confidence import FOUND_BY_RULES, field_confidence
+from docrail.invoices.facts import Evidence, Source
+from docrail.invoices.model import FIELD_NAMES, Candidate, FieldValue, InvoiceData, LineItem, Problem, TaxPart
+from docrail.invoices.values.agreement import agree
+from docrail.invoices.values.currencies import tolerance
+
+EXACT = (Source.HUMAN, Source.XML, Source.QR)
+"""Sources that do not read but are told; they win in this order, whatever speaks against them."""
+FAMILIES = {
+    Source.TEXT_LABEL: "page",
+    Source.TEXT_PATTERN: "page",
+    Source.OCR_LABEL: "page",
+    Source.OCR_PATTERN: "page",
+}
+"""Sources that share their mistakes count as one: the same rules read a text layer and a picture's words."""
+PARTIAL_READERS = frozenset({"qr"})
+"""A payment code knows nothing of lines, tax or what kind of document it stands on."""
+JOINT = FOUND_BY_RULES | {Evidence.SECOND_SOURCE_AGREES, Evidence.SECOND_SOURCE_DIFFERS}
+"""Facts about several fields or readings together: those of one reading say nothing of the reconciled one."""
+
+
+def reconcile(readings: Sequence[InvoiceData]) -> InvoiceData:
+    """Return one reading of `readings`, which are given surest first; `assess` is still to be called.
+
+    The document as a whole (its type, lines, tax rows, adjustments) is the first reading's that knows of such.
+    A value without a place on the page gets the place of an agreeing one.
+    Raises: ValueError for no readings.
+    """
+    if not readings:
+        raise ValueError("no readings to reconcile: expected at least one InvoiceData")
+    main = next((reading for reading in readings if reading.reader not in PARTIAL_READERS), readings[0])
+    ordered = [main, *(reading for reading in readings if reading is not main)]
+    fields = {name: _field(name, [getattr(reading, name) for reading in readings]) for name in FIELD_NAMES}
+    problems = (problem for reading in readings for problem in reading.problems if problem.code not in RULES)
+    whole = main.model_copy(
+        update={
+            **fields,
+            "document_id": _first(reading.document_id for reading in ordered) or "",
+            "payment_reference": _first(reading.payment_reference for reading in readings),
+            "vendor_country": _first(reading.vendor_country for reading in ordered),
+            "problems": _unique(problems),
+            "confidence": 0.0,
+            "readers": _readers(ordered),
+            "model": _first(reading.model for reading in ordered) or "",
+            "prompt_version": _first(reading.prompt_version for reading in ordered) or "",
+            "calibration": "",
+            "page_count": max(reading.page_count for reading in readings),
+            "flags": tuple(dict.fromkeys(flag for reading in readings for flag in reading.flags)),
+        }
+    )
+    return whole.model_copy(update={"line_items": _lines(whole, ordered), "tax_parts": _tax_parts(whole, ordered)})
+
+
+def _field(name: str, values: Sequence[FieldValue[Any]]) -> FieldValue[Any]:
+    """Return the surest value, its evidence and every source's value; none where an exact source says so."""
+    told_none = next((field for field in values if field.value is None and field.source in EXACT), None)
+    own = [_without_joint_evidence(field) for field in values if field.value is not None]
+    if told_none or not own:
+        return told_none or values[0]
+    ranked = sorted(own, key=_sureness, reverse=True)  # stable: the surer reading stays first among equals
+    best = _in_place(name, ranked)
+    candidates = _candidates([best, *ranked[1:]])
+    evidence = best.evidence + _second_source(name, best, candidates)
+    return best.model_copy(update={"candidates": candidates, "evidence": evidence})
+
+
+def _in_place(name: str, ranked: Sequence[FieldValue[Any]]) -> FieldValue[Any]:
+    """Return the first value; without a place of its own it stands where one stands that agrees with it."""
+    best, *others = ranked
+    agreeing = (other for other in others if other.box is not None and agree(name, best.value, other.value))
+    other = next(agreeing, None) if best.box is None else None
+    return best.model_copy(update={"page": other.page, "box": other.box}) if other else best
+
+
+def _without_joint_evidence(field: FieldValue[Any]) -> FieldValue[Any]:
+    kept = tuple(fact for fact in field.evidence if fact not in JOINT)
+    return field.model_copy(update={"evidence": kept, "confidence": 0.0})
+
+
+def _sureness(field: FieldValue[Any]) -> tuple[int, float]:
+    if field.source in EXACT:
+        return len(EXACT) - EXACT.index(field.source), 0.0
+    return 0, field_confidence(field.source, field.evidence, field.word_score)
+
+
+def _candidates(ranked: Sequence[FieldValue[Any]]) -> tuple[Candidate[Any], ...]:
+    """Return what each source says, first the readings' choices and then what they passed over."""
+    chosen = [_candidate(field) for field in ranked]
+    passed_over = [candidate for field in ranked for candidate in field.candidates]
+    kept: dict[tuple[object, Source], Candidate[Any]] = {}
+    for candidate in (*chosen, *passed_over):
+        key = (candidate.value, candidate.source)
+        if key not in kept or (kept[key].box is None and candidate.box is not None):
+            kept[key] = candidate
+    return tuple(kept.values())
+
+
+def _candidate(field: FieldValue[Any]) -> Candidate[Any]:
+    return Candidate(
+        value=field.value, source=field.source, page=field.page, box=field.box, word_score=field.word_score
+    )
+
+
+def _second_source(name: str, best: FieldValue[Any], candidates: Sequence[Candidate[Any]]) -> tuple[Evidence, ...]:
+    """Return what independent sources say of the chosen value. One that agrees outweighs one that differs.
+
+    The first candidate of a family is its word; what it passed over proves nothing.
+    """
+    words = {_family(candidate.source): candidate.value for candidate in reversed(candidates)}
+    words.pop(_family(best.source), None)
+    verdicts = {agree(name, best.value, value) for value in words.values()}
+    if True in verdicts:
+        return (Evidence.SECOND_SOURCE_AGREES,)
+    if False in verdicts and Evidence.PAGE_CONTRADICTS not in best.evidence:  # that is the same fact, said already
+        return (Evidence.SECOND_SOURCE_DIFFERS,)
+    return ()
+
+
+def _family(source: Source) -> str:
+    return FAMILIES.get(source, source)
+
+
+def _lines(whole: InvoiceData, ordered: Sequence[InvoiceData]) -> tuple[LineItem, ...]:
+    """Return the main reading's lines; where it has none, another's that add up. Each with its place, if known."""
+    if whole.line_items:
+        return _placed(whole.line_items, [line for reading in ordered[1:] for line in reading.line_items])
+    for reading in ordered[1:]:
+        tried = whole.model_copy(update={"line_items": reading.line_items})
+        total = lines_total(tried)
+        if total is not None and whole.net.value is not None and lines_agree(tried, total):
+            return reading.line_items
+    return ()
+
+
+def _placed(lines: Sequence[LineItem], others: Iterable[LineItem]) -> tuple[LineItem, ...]:
+    """Give each line the place of the first other line with its amount; one place is given once."""
+    places = [line for line in others if line.box is not None]
+    placed = []
+    for line in lines:
+        same = next((other for other in places if line.box is None and other.amount == line.amount), None)
+        if same:
+            places.remove(same)
+            line = line.model_copy(update={"page": same.page, "box": same.box})  # noqa: PLW2901
+        placed.append(line)
+    return tuple(placed)
+
+
+def _tax_parts(whole: InvoiceData, ordered: Sequence[InvoiceData]) -> tuple[TaxPart, ...]:
+    """Return the main reading's tax rows; where it has none, another's that add up to the tax."""
+    if whole.tax_parts or whole.tax.value is None:
+        return whole.tax_parts
+    slack = tolerance(whole.currency.value)
+    for reading in ordered[1:]:
+        if reading.tax_parts and abs(_sum(reading.tax_parts) - whole.tax.value) <= slack:
+            return reading.tax_parts
+    return ()
+
+
+def _sum(parts: Iterable[TaxPart]) -> Decimal:
+    return sum((part.tax for part in parts), Decimal(0))
+
+
+def _readers(ordered: Sequence[InvoiceData]) -> tuple[str, ...]:
+    """Return the readers that found something, the main one first in any case."""
+    found = [name for reading in ordered[1:] if _found_something(reading) for name in _names(reading)]
+    return tuple(dict.fromkeys([*_names(ordered[0]), *found]))
+
+
+def _names(reading: InvoiceData) -> tuple[str, ...]:
+    return reading.readers or ((reading.reader,) if reading.reader else ())
+
+
+def _found_something(reading: InvoiceData) -> bool:
+    return any(getattr(reading, name).value is not None for name in FIELD_NAMES)
+
+
+def _first(values: Iterable[str | None]) -> str | None:
+    return next((value for value in values if value), None)
+
+
+def _unique(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    return tuple(dict.fromkeys(problems))

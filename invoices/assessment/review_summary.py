@@ -1,0 +1,100 @@
+"""What a reviewer is shown of a judged document: why to look, its line in the queue, if one approval is enough."""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+
+from docrail.invoices.assessment.assess import account_is_new, vendor_is_known
+from docrail.invoices.assessment.priority import UNSURE
+from docrail.invoices.facts import Severity, Source
+from docrail.invoices.model import FIELD_NAMES, FIELDS, REQUIRED_FIELDS, InvoiceData, Problem
+
+IBAN_CHANGED = "iban_changed"
+LONGEST_TOLD = 80
+"""Characters of each thing that a title tells of a document."""
+
+
+def review_reasons(invoice: InvoiceData) -> list[Problem]:
+    """Return why a person should look: broken rules, then required fields that were read but are not sure."""
+    return [*invoice.problems, *_unsure(invoice)]
+
+
+def shown_digest(invoice: InvoiceData) -> str:
+    """Return the sha256 (hex) of all that a decision rests on: values, locks, lines, and which rules are broken.
+
+    Confidences and wordings are not in it: a calibration, or another day, makes no decision outdated.
+    """
+    fields = {name: getattr(invoice, name) for name in FIELD_NAMES}
+    shown = [
+        invoice.document_type.value,
+        {name: [_plain(field.value), field.lock is not None] for name, field in fields.items()},
+        [line.model_dump(mode="json", exclude={"page", "box"}) for line in invoice.line_items],
+        [part.model_dump(mode="json") for part in invoice.tax_parts],
+        sorted([problem.code, problem.severity, problem.field or ""] for problem in invoice.problems),
+    ]
+    return hashlib.sha256(json.dumps(shown, sort_keys=True).encode()).hexdigest()
+
+
+def summary(invoice: InvoiceData) -> dict[str, str | float | None]:
+    """Return what the queue shows in one row; the total as text, which is exact."""
+    return {
+        "vendor": invoice.vendor_name.value,
+        "number": invoice.invoice_number.value,
+        "date": _plain(invoice.date.value),
+        "total": _plain(invoice.total.value),
+        "currency": invoice.currency.value,
+        "confidence": invoice.confidence,
+    }
+
+
+def document_title(told: Mapping[str, object], document_id: str | None) -> str:
+    """Return a document in one line, by its `summary`: `Muster AG, RE-17, 119.00 EUR`; its id where that says nothing.
+
+    Documents hold what their senders like: of what cannot be printed, or turns the direction of text, a space is left.
+    """
+    amount = _line(told.get("total"), told.get("currency")) if told.get("total") else ""
+    parts = _line(told.get("vendor")), _line(told.get("number")), amount
+    return ", ".join(filter(None, parts)) or document_id or ""
+
+
+def _line(*values: object) -> str:
+    text = " ".join(str(value) for value in values if value is not None)
+    words = "".join(character if character.isprintable() else " " for character in text).split()
+    line = " ".join(words)
+    return line if len(line) <= LONGEST_TOLD else f"{line[: LONGEST_TOLD - 1]}…"
+
+
+def why_two_approvals(invoice: InvoiceData, above: Decimal | None) -> list[str]:
+    """Return why two people must approve; empty: one is enough. `above` is the largest total that one may approve."""
+    return [*_large(invoice, above), *_account(invoice)]
+
+
+def _large(invoice: InvoiceData, above: Decimal | None) -> Iterator[str]:
+    total = invoice.total.value
+    if above is not None and total is not None and abs(total) > above:
+        yield f"the total {total} is above {above}, the largest that one person may approve"
+
+
+def _account(invoice: InvoiceData) -> Iterator[str]:
+    """Yield what about the account needs a second pair of eyes: whoever types one could type their own."""
+    if any(problem.code == IBAN_CHANGED for problem in invoice.problems):
+        yield "the IBAN is not the one that this vendor was paid to so far"
+    elif vendor_is_known(invoice) and account_is_new(invoice):
+        yield "nobody has approved this account of this vendor yet"
+    iban = invoice.iban
+    read = {each.value for each in iban.candidates if each.source not in (Source.HUMAN, Source.VENDOR)}
+    if iban.lock is not None and iban.value is not None and iban.value not in read:
+        yield f"no reader found the IBAN {iban.value}: {iban.lock.by} wrote it"
+
+
+def _unsure(invoice: InvoiceData) -> Iterator[Problem]:
+    for name in REQUIRED_FIELDS:
+        field = getattr(invoice, name)
+        if field.value is not None and field.confidence < UNSURE:
+            message = f"The {FIELDS[name].label} was read with confidence {field.confidence:.2f}."
+            yield Problem(code="unsure_field", severity=Severity.WARNING, message=message, field=name)
+
+
+def _plain(value: object) -> str | None:
+    return None if value is None else str(value)

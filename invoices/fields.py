@@ -1,0 +1,81 @@
+"""What people may write into a field: text, checked by the field's type, and the same text of a value."""
+
+import datetime as dt
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from enum import Enum
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from docrail.invoices.facts import DocumentType
+from docrail.invoices.kinds import FieldError, shown
+from docrail.invoices.model import FIELD_NAMES, FIELDS, LineItem
+
+LINE_ITEMS, DOCUMENT_TYPE = "line_items", "document_type"
+CORRECTABLE = (*FIELD_NAMES, DOCUMENT_TYPE, LINE_ITEMS)
+"""Everything a person may correct. The last two are no FieldValue: they have a value alone."""
+MOST_LINES = 1000
+LARGEST_AMOUNT, LARGEST_PAGE = Decimal(10) ** 14, 10_000
+"""The lake keeps decimal(18, 4), and pages as 32 bits."""
+
+_LINES = TypeAdapter(tuple[LineItem, ...])
+
+
+def parse_value(field: str, text: str | None) -> Any:
+    """Return what `text` means in `field`; None stays None: the document does not say it. Raises: FieldError."""
+    if field not in CORRECTABLE:
+        raise FieldError(f"there is no field {field[:64]!r}: expected one of {', '.join(CORRECTABLE)}")
+    if text is None:
+        if field == DOCUMENT_TYPE:
+            raise FieldError("a document always has a type: expected invoice or credit_note")
+        return () if field == LINE_ITEMS else None
+    spec = FIELDS.get(field)
+    return (spec.kind.parse if spec else _OTHER_PARSERS[field])(text.strip())
+
+
+def value_text(value: Any) -> str | None:
+    """Return a field's value as `parse_value` reads it."""
+    match value:
+        case None:
+            return None
+        case dt.date():
+            return value.isoformat()
+        case Decimal():
+            return f"{value:f}"
+        case Enum():
+            return str(value.value)
+        case tuple():
+            return _LINES.dump_json(value).decode()
+        case _:
+            return str(value)
+
+
+def _document_type(text: str) -> DocumentType:
+    try:
+        return DocumentType(text)
+    except ValueError:
+        raise FieldError(f"expected invoice or credit_note, found {shown(text)}") from None
+
+
+def _lines(text: str) -> tuple[LineItem, ...]:
+    try:
+        lines = _LINES.validate_json(text)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise FieldError(f"expected line items as a JSON list of objects: {place} {first['msg']}".strip()) from None
+    if len(lines) > MOST_LINES:
+        raise FieldError(f"expected at most {MOST_LINES} line items, found {len(lines)}")
+    for line in lines:
+        if line.page is not None and not 1 <= line.page <= LARGEST_PAGE:
+            raise FieldError(f"expected pages from 1 to {LARGEST_PAGE}, found {shown(str(line.page))}")
+        for amount in (line.quantity, line.unit_price, line.amount, line.tax_rate):
+            if amount is not None and (not amount.is_finite() or abs(amount) >= LARGEST_AMOUNT):
+                raise FieldError(f"expected amounts below {LARGEST_AMOUNT:f}, found {shown(str(amount))}")
+        if "\0" in line.description:
+            raise FieldError("expected a printable description, found one with a NUL")
+    return lines
+
+
+_OTHER_PARSERS: Mapping[str, Callable[[str], Any]] = {DOCUMENT_TYPE: _document_type, LINE_ITEMS: _lines}

@@ -1,0 +1,91 @@
+"""Looks up on the pages what Gemini says it read there: each value gets its place, or the fact that it is not there."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from docrail.invoices.facts import Evidence, Severity
+from docrail.invoices.kinds import CURRENCY
+from docrail.invoices.model import FIELD_NAMES, FIELDS, FieldValue, InvoiceData, Problem
+from docrail.invoices.problems import UnreadableDocument
+from docrail.invoices.readers.layout.page import Page, lay_out
+from docrail.invoices.readers.layout.places import Place, Places
+from docrail.invoices.values.folding import squeeze
+
+NOT_LOOKED_UP = (CURRENCY,)
+"""Printed as a sign as often as by its code."""
+MOST_PLACES = 50
+"""Of one value that are looked at: it stands on an invoice a few times, on a hostile page tens of thousands."""
+LONGEST_QUOTE = 200
+"""Characters: a row of a page has fewer."""
+NOT_EXAMINED = "gemini_not_checked"
+
+
+def claims_of(invoice: InvoiceData, quotes: Mapping[str, str]) -> dict[str, Any]:
+    """Return as JSON what `check_claims` needs of a reading, a few kilobytes of it."""
+    fields = {name: getattr(invoice, name).model_dump(mode="json") for name in FIELD_NAMES}
+    return {"fields": fields, "quotes": {name: quote[:LONGEST_QUOTE] for name, quote in quotes.items()}}
+
+
+def check_claims(claims: Mapping[str, Any], pages: Sequence[Page]) -> InvoiceData:
+    """Return the fields of `claims` as `check_on_pages` does, which costs seconds where a row has ten thousand words.
+
+    So it is for limited children.
+    """
+    return check_on_pages(InvoiceData.model_validate(claims["fields"]), claims["quotes"], pages)
+
+
+def with_findings(invoice: InvoiceData, checked: InvoiceData) -> InvoiceData:
+    """Return Gemini's reading with what was found out about its fields, and its own values whatever `checked` has."""
+    fields = {}
+    for name in FIELD_NAMES:
+        found: FieldValue[Any] = getattr(checked, name)
+        update = {"evidence": found.evidence, "page": found.page, "box": found.box}
+        fields[name] = getattr(invoice, name).model_copy(update=update)
+    return invoice.model_copy(update=fields)
+
+
+def not_examined(invoice: InvoiceData, why: UnreadableDocument | OSError) -> InvoiceData:
+    """Return Gemini's reading with the problem that nobody could look it up on the pages: a person has to."""
+    message = f"What Gemini read could not be looked up on the pages: {why} Please compare it with the document."
+    problem = Problem(code=NOT_EXAMINED, severity=Severity.ERROR, message=message)
+    return invoice.model_copy(update={"problems": (*invoice.problems, problem)})
+
+
+def check_on_pages(invoice: InvoiceData, quotes: Mapping[str, str], pages: Sequence[Page]) -> InvoiceData:
+    """Return Gemini's reading with what the pages' words say of each value: ON_PAGE with its box, or NOT_ON_PAGE.
+
+    `quotes` is what the model says it copied, by field. Words that an OCR read can speak for a value, not against it:
+    it may be the one that misread. Without words nothing is said.
+    """
+    if not any(page.words for page in pages):
+        return invoice
+    places = Places(lay_out(pages))
+    fields = {}
+    for name, spec in FIELDS.items():
+        field: FieldValue[Any] = getattr(invoice, name)
+        if field.value is None or spec.kind in NOT_LOOKED_UP:
+            continue
+        place = _best(places.of(field.value), quotes.get(name, ""), field.page)
+        if place:
+            fields[name] = _with(field, Evidence.ON_PAGE).model_copy(update={"page": place.page, "box": place.box})
+        elif places.mention(field.value):
+            fields[name] = _with(field, Evidence.ON_PAGE)
+        elif not places.doubtful:
+            fields[name] = _with(field, Evidence.NOT_ON_PAGE)
+    return invoice.model_copy(update=fields)
+
+
+def _best(places: Iterable[Place], quote: str, page: int | None) -> Place | None:
+    """Return the place that fits best what the model quoted and where; the first of equals."""
+    wanted = squeeze(quote)
+
+    def fitness(place: Place) -> tuple[bool, bool]:
+        row = squeeze(place.row_text)
+        return bool(wanted) and (wanted in row or row in wanted), place.page == page
+
+    return max(islice(places, MOST_PLACES), key=fitness, default=None)
+
+
+def _with(field: FieldValue[Any], fact: Evidence) -> FieldValue[Any]:
+    return field.model_copy(update={"evidence": (*field.evidence, fact)})

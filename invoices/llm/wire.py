@@ -1,0 +1,142 @@
+"""The shape of the answer that Gemini is asked for about a document, and what one says as an InvoiceData."""
+
+import math
+import re
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from pydantic import BaseModel, Field, create_model
+
+from docrail.invoices.facts import DocumentType, Source
+from docrail.invoices.kinds import Kind, amount_of, text_of_model
+from docrail.invoices.llm.prompt import PROMPT_VERSION
+from docrail.invoices.model import FIELDS, FieldValue, InvoiceData, LineItem, TaxPart
+
+READER = "gemini"
+OWN_WORD_MOST = 0.95
+"""Most that a model's own word counts for: it is as sure of what it makes up (documents.md §3)."""
+MAX_LINES = 500
+MOST_PAGES = 1000
+"""What the API takes of a PDF. A page beyond is made up, and what stores a reading takes 32 bits for it."""
+
+T = TypeVar("T")
+_COUNTRY = re.compile(r"[A-Z]{2}")
+
+
+class WireField(BaseModel):
+    """One field as the model tells it."""
+
+    value: str | None
+    confidence: float | None = None
+    page: int | None = None
+    source_text: str | None = None
+
+
+class WireLine(BaseModel):
+    """One charged line."""
+
+    description: str = ""
+    quantity: str | None = None
+    unit_price: str | None = None
+    amount: str | None = None
+    tax_rate: str | None = None
+    page: int | None = None
+
+
+class WireTax(BaseModel):
+    """One row of the tax summary."""
+
+    rate: str | None = None
+    base: str | None = None
+    tax: str | None = None
+
+
+_ASKED: dict[str, Any] = {
+    "document_type": (Literal["invoice", "credit_note"], ...),
+    **dict.fromkeys(FIELDS, (WireField, ...)),
+}
+_Asked: Any = create_model("_Asked", **_ASKED)
+
+
+class WireInvoice(_Asked):
+    """The model's whole answer. Flat, for the API takes no maps and no tuples; every field must be told, if as null."""
+
+    vendor_country: str | None = None
+    net_adjustment: str | None = None
+    total_adjustment: str | None = None
+    line_items: list[WireLine] = Field(default_factory=list)
+    tax_parts: list[WireTax] = Field(default_factory=list)
+
+    if TYPE_CHECKING:  # the attributes that FIELDS gives it
+
+        def __getattr__(self, name: str) -> Any: ...
+
+
+def read_answer(answer: WireInvoice, *, model: str) -> InvoiceData:
+    """Return what the answer says. What is no amount, date or code is left out: it never was on a page."""
+    fields: dict[str, Any] = {name: _field(getattr(answer, name), spec.kind) for name, spec in FIELDS.items()}
+    return InvoiceData(
+        document_type=DocumentType(answer.document_type),
+        **fields,
+        vendor_country=_country(answer.vendor_country),
+        net_adjustment=amount_of(answer.net_adjustment) or Decimal(0),
+        total_adjustment=amount_of(answer.total_adjustment) or Decimal(0),
+        line_items=tuple(map(_line, answer.line_items[:MAX_LINES])),
+        tax_parts=tuple(_tax_parts(answer.tax_parts[:MAX_LINES])),
+        reader=READER,
+        readers=(READER,),
+        model=model,
+        prompt_version=PROMPT_VERSION,
+    )
+
+
+def _field(told: WireField, kind: Kind[T]) -> FieldValue[T]:
+    value = kind.from_model(told.value)
+    if value is None:
+        return FieldValue[T]()
+    return FieldValue[T](
+        value=value,
+        source=Source.GEMINI,
+        page=_page(told.page),
+        word_score=_own_word(told.confidence),
+        evidence=kind.evidence(value),
+    )
+
+
+def _own_word(told: float | None) -> float | None:
+    return None if told is None or math.isnan(told) else min(max(told, 0.0), OWN_WORD_MOST)
+
+
+def _page(told: int | None) -> int | None:
+    return told if told is not None and 0 < told <= MOST_PAGES else None
+
+
+def _country(words: str | None) -> str | None:
+    code = (words or "").strip().upper()
+    return code if _COUNTRY.fullmatch(code) else None
+
+
+def _line(told: WireLine) -> LineItem:
+    return LineItem(
+        description=text_of_model(told.description) or "",
+        quantity=amount_of(told.quantity),
+        unit_price=amount_of(told.unit_price),
+        amount=amount_of(told.amount),
+        tax_rate=amount_of(told.tax_rate),
+        page=_page(told.page),
+    )
+
+
+def _tax_parts(told: Iterable[WireTax]) -> Iterable[TaxPart]:
+    for row in told:
+        tax = amount_of(row.tax)
+        if tax is not None:
+            yield TaxPart(rate=amount_of(row.rate), base=amount_of(row.base), tax=tax)
+
+
+def quotes_of(answer: WireInvoice) -> dict[str, str]:
+    """Return what the model says it copied from the page, by field."""
+    fields: dict[str, Any] = {name: getattr(answer, name) for name in WireInvoice.model_fields}
+    told = {name: field.source_text for name, field in fields.items() if isinstance(field, WireField)}
+    return {name: text for name, text in told.items() if text}

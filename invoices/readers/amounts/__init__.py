@@ -1,0 +1,1 @@
+"""Totals, taxes and currency."""

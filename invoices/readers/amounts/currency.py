@@ -1,0 +1,150 @@
+"""Finds the currency that a document is in: where it says so, at the total, at most amounts, or anywhere."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from docrail.invoices.facts import Source
+from docrail.invoices.model import FieldValue
+from docrail.invoices.readers.amounts.money import Money, Role, role_of
+from docrail.invoices.readers.amounts.sums import Totals
+from docrail.invoices.readers.layout.found import found
+from docrail.invoices.readers.layout.labels import Finder
+from docrail.invoices.readers.layout.page import Cell, Layout
+from docrail.invoices.readers.layout.vocabulary import CURRENCY_LABEL, LINE_AMOUNT, LINE_PRICE
+from docrail.invoices.values.currencies import CURRENCIES
+from docrail.invoices.values.numbers import CODES, PREFIXED_DOLLARS, RINGGIT, SYMBOLS, currency_of, find_amounts
+
+CODE = re.compile(r"(?<![A-Za-z])[A-Z]{3}(?![A-Za-z0-9])")
+"""Not the beginning of a product's code."""
+GLUED = re.compile(r"(?<![A-Za-z])[A-Z]{3}\d+(?![\d.,])")
+COMPANY = re.compile(r"\bBHD\b")
+_SIGNS = [*PREFIXED_DOLLARS, *(symbol for symbol in SYMBOLS if not symbol.startswith("Rs"))]
+SYMBOL = re.compile(
+    "|".join(rf"(?<![A-Z]){re.escape(sign)}" if sign[0].isalpha() else re.escape(sign) for sign in _SIGNS)
+)
+RINGGIT_ALONE = re.compile(rf"^{RINGGIT}$|\({RINGGIT}\)")
+"""Of columns' headers."""
+AMERICA = re.compile(r"\b(?:USA|U\.S\.A|United States)\b")
+EUROPEAN = re.compile(r"\b(?:IBAN|VAT|MwSt|TVA|BTW|IVA|GST)\b")
+"""What is on no invoice between Americans."""
+CENTS = re.compile(r"[.,](?=\d\d(?!\d))")
+COMMON = frozenset(CODES.split("|"))
+WORDS_TOO = frozenset({"AED", "CAD", "INR", "TRY"})
+"""Of the common ones: drawings, tests and calls are named so as well."""
+IN = re.compile(r"\b(?:in|en|em)\s+\(?$", re.IGNORECASE)
+SHOUTED_WORDS = 2
+"""In a longer cell of capitals alone, a code does not stand out."""
+DOLLARS = frozenset({"USD", "CAD", "AUD", "NZD", "HKD", "SGD", "MXN"})
+"""What a bare dollar sign can mean; a code elsewhere in the document tells which."""
+MAX_LABEL_WORDS = 6
+WRITTEN_OUT = {
+    "EUR": re.compile(r"\beuros?\b"),
+    "CHF": re.compile(r"\b(?:swiss francs|(?:schweizer )?franken|francs suisses|franchi svizzeri)\b"),
+    "GBP": re.compile(r"\bpounds sterling\b"),
+    "USD": re.compile(r"\bus dollars\b"),
+}
+"""On folded text: `Total TTC en euros`."""
+
+
+def find_currency(finder: Finder, amounts: Sequence[Money], totals: Totals) -> FieldValue[str]:
+    """Return the surest currency; nothing where none is named."""
+    layout = finder.layout
+    codes = [(code, cell) for cell in layout.cells for code in _codes(cell)]
+    for source, named in (
+        (Source.TEXT_LABEL, [*_labelled(finder)]),
+        (Source.TEXT_LABEL, [*_beside_total(layout, totals)]),
+        (Source.TEXT_LABEL, [*_at_amounts(amounts, totals)]),
+        (Source.TEXT_PATTERN, codes),
+        (Source.TEXT_PATTERN, [*_symbols(layout)]),
+        (Source.TEXT_PATTERN, [*_written_out(layout)]),
+        (Source.TEXT_PATTERN, [*_american(layout, amounts)]),
+        (Source.TEXT_PATTERN, [*_written_out(layout, in_sentences=True)]),
+    ):
+        if named:
+            best = Counter(code for code, _ in named).most_common(1)[0][0]
+            cell = next(cell for code, cell in named if code == best)
+            return found(layout, _which_dollar(best, CODE.findall(layout.text)), cell, source)
+    return FieldValue()
+
+
+def _labelled(finder: Finder) -> Iterator[tuple[str, Cell]]:
+    for labelled in finder.at(CURRENCY_LABEL):
+        code = CODE.search(labelled.text)
+        if labelled.leads and code and code[0] in CURRENCIES and len(labelled.label_cell.words) <= MAX_LABEL_WORDS:
+            yield code[0], labelled.cell
+
+
+def _beside_total(layout: Layout, totals: Totals) -> Iterator[tuple[str, Cell]]:
+    """Yield the currency in the name of a total that has none itself: other amounts may be told in another currency."""
+    total = totals.total.cell if totals.total else None
+    if total is None or any(amount.currency for amount in find_amounts(total.text)):
+        return
+    for cell in layout.rows[total.row].cells:
+        if cell.left < total.left and not _is_sentence(cell):
+            yield from ((code, cell) for code in _codes(cell) if code in COMMON)
+            yield from ((code, cell) for code, words in WRITTEN_OUT.items() if words.search(cell.folded))
+
+
+def _at_amounts(amounts: Sequence[Money], totals: Totals) -> list[tuple[str, Cell]]:
+    """Return the currency at the total alone, if there is one; else all that stand at amounts with cents."""
+    total = totals.total.cell if totals.total else None
+    marked = [(money.currency, money.cell, money.value) for money in amounts if money.currency and not _is_code(money)]
+    at_total = [(code, cell) for code, cell, _ in marked if cell is total]
+    with_cents = [(code, cell) for code, cell, value in marked if value != value.to_integral() or value.as_tuple()[2]]
+    return at_total or with_cents or [(code, cell) for code, cell, _ in marked if not _is_sentence(cell)]
+
+
+def _is_code(money: Money) -> bool:
+    """Tell whether letters glued to whole digits without a name are a product's: `RON95` is petrol."""
+    return money.role is Role.OTHER and money.value == money.value.to_integral() and bool(GLUED.search(money.cell.text))
+
+
+def _codes(cell: Cell) -> Iterator[str]:
+    """Yield the codes in a cell. Of `Sdn Bhd`, `PLUG TOP 15 A` or `Mozzarella DOP 250 g` none: most are words too."""
+    shouted = cell.text.isupper() and len(cell.words) > SHOUTED_WORDS
+    for match in CODE.finditer(COMPANY.sub(" ", cell.text)):
+        common = match[0] in COMMON - WORDS_TOO
+        if match[0] in CURRENCIES and (common or (not shouted and _is_of_money(cell, match))):
+            yield match[0]
+
+
+def _is_of_money(cell: Cell, code: re.Match[str]) -> bool:
+    """Tell whether a code is alone but for a number, behind an amount or `in`, or in the name of a sum or a column."""
+    before, after = code.string[: code.start()], code.string[code.end() :]
+    alone = not re.search(r"[^\W\d_]", before + after)
+    behind = IN.search(before) or any(a.exact and not before[a.end :].strip() for a in find_amounts(before))
+    named = any(name.search(cell.folded) for name in (CURRENCY_LABEL, LINE_AMOUNT, LINE_PRICE))
+    named = named or role_of(cell.folded) not in (Role.OTHER, Role.NOT_A_SUM)
+    return alone or bool(behind) or (named and not _is_sentence(cell))
+
+
+def _symbols(layout: Layout) -> Iterator[tuple[str, Cell]]:
+    for cell in layout.cells:
+        for symbol in SYMBOL.findall(cell.text):
+            if not _is_sentence(cell):
+                yield currency_of(symbol), cell
+        if RINGGIT_ALONE.search(cell.text):
+            yield "MYR", cell
+
+
+def _written_out(layout: Layout, *, in_sentences: bool = False) -> Iterator[tuple[str, Cell]]:
+    for cell in layout.cells:
+        if in_sentences or not _is_sentence(cell):
+            yield from ((code, cell) for code, words in WRITTEN_OUT.items() if words.search(cell.folded))
+
+
+def _american(layout: Layout, amounts: Sequence[Money]) -> Iterator[tuple[str, Cell]]:
+    """Yield dollars where an address is American and amounts are written so: there, many write no currency."""
+    written = [cents for money in amounts if money.exact for cents in CENTS.findall(money.cell.text)]
+    if written and set(written) == {"."} and not EUROPEAN.search(layout.text):
+        yield from (("USD", cell) for cell in layout.cells if AMERICA.search(cell.text) and not _is_sentence(cell))
+
+
+def _is_sentence(cell: Cell) -> bool:
+    return len(cell.words) > MAX_LABEL_WORDS
+
+
+def _which_dollar(code: str, codes: Sequence[str]) -> str:
+    named = {other for other in codes if other in DOLLARS}
+    return named.pop() if code == "USD" and len(named) == 1 else code

@@ -1,0 +1,214 @@
+"""Finds the amounts on the pages and what each one is called: total, net, tax, an adjustment, or something else."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from enum import Enum
+from functools import lru_cache
+
+from docrail.invoices.readers.amounts.sum_words import (
+    ADJUSTMENT,
+    CASH_DISCOUNT,
+    GROSS_WORDS,
+    NET,
+    NET_WORDS,
+    NOT_A_SUM,
+    OTHERWISE,
+    PLAIN_TOTAL,
+    TAX,
+    TAX_SUM,
+    TENDERED,
+    TOTAL,
+)
+from docrail.invoices.readers.layout.page import Cell, Layout, Row
+from docrail.invoices.values.currencies import CURRENCIES
+from docrail.invoices.values.dates import find_dates
+from docrail.invoices.values.numbers import PREFIXED_DOLLARS, RINGGIT, SYMBOLS, Amount, find_amounts
+
+RATE = re.compile(r"\d{1,2}(?:[.,]\d{1,3})?\s?%")
+RATES = re.compile(r"^[^\d%]*%[^\d%]*$|\b(?:tipo|taux|aliquot[ae]|rate|tarief|\w*satz)\b")
+"""Of a column's head: its numbers are rates."""
+CODE_LABEL = re.compile(r"(?:[\s-]|^)(?:nr|no|nummer|number|n[o°º]|num|numero|id|idnr|code)\W*$")
+"""What follows is a tax or customer number, however much it looks like an amount."""
+YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+MAX_LABEL_WORDS = 9
+"""A longer text before an amount is a sentence."""
+SIGN_LETTERS = 3
+WORD = re.compile(r"[a-z]\.?[a-z]")
+"""Two letters make a word, also with a dot between them: `I.V.A.`."""
+PREPOSITION = re.compile(r"\b(?:auf|von|aus|on|of|at|de|du|sur|van|over|op|su|di|sobre|s/)(?![a-z])")
+"""Between a tax's rate and what it is of: `VAT 1 = 19 % of 407,81`."""
+NEAR_ROW = 1.3
+"""Line heights between two lines of one cell, at most."""
+HEADER_DROP = 90.0
+"""Points a column's header may stand above its amounts."""
+
+LEAST_RATED = 2
+"""Amounts of a row of a table of taxes: what is taxed, and the tax."""
+LEAST_HEADS, SLOT = 3, 90.0
+"""Of a row of ruled boxes; and points from a head's end to its amount, at most."""
+
+
+class Role(Enum):
+    """What an amount is called on the page."""
+
+    TOTAL = "total"
+    PLAIN_TOTAL = "plain_total"
+    NET = "net"
+    TAX = "tax"
+    ADJUSTMENT = "adjustment"
+    NOT_A_SUM = "not_a_sum"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Money:
+    """An amount on a page, with its own role (from the text before it) and its column's (from the header above)."""
+
+    value: Decimal
+    currency: str | None
+    exact: bool
+    cell: Cell
+    label: str
+    role: Role
+    column: Role
+    order: int
+    """Its number within the row, from the left."""
+
+
+def find_money(layout: Layout) -> list[Money]:
+    """Return every number that can be an amount of money, in reading order."""
+    found: list[Money] = []
+    for row in layout.rows:
+        found.extend(_by_heads(list(_row_money(layout, row))))
+    return found
+
+
+@lru_cache(maxsize=256)  # a column's header is asked about for each of its amounts
+def role_of(label: str) -> Role:
+    """Return what a folded label calls its amount; the more telling words are asked first."""
+    if CODE_LABEL.search(label) or TENDERED.match(label):
+        return Role.NOT_A_SUM
+    gross, total = bool(GROSS_WORDS.search(label)), bool(TOTAL.search(label))
+    if NOT_A_SUM.search(label) and not total:
+        return Role.NOT_A_SUM
+    order = (
+        (Role.ADJUSTMENT, not gross and bool(ADJUSTMENT.search(label))),
+        (Role.TAX, bool(TAX_SUM.search(label))),
+        (Role.NET, not gross and bool(NET_WORDS.search(label))),
+        (Role.TOTAL, total),
+        (Role.NET, not gross and bool(NET.search(label))),
+        (Role.TAX, bool(TAX.search(label))),
+        (Role.PLAIN_TOTAL, bool(PLAIN_TOTAL.search(label))),
+    )
+    return next((role for role, holds in order if holds), Role.OTHER)
+
+
+def _row_money(layout: Layout, row: Row) -> Iterator[Money]:
+    first, label, order = "", _label_across(layout, row), 0
+    for cell in row.cells:
+        amounts = [amount for amount in find_amounts(cell.text) if not _in_date(amount, cell)]
+        if not amounts:
+            if _is_label(cell) and not (label and _is_sign(cell)):
+                label = cell.folded
+                first = first or label
+            continue
+        end = 0
+        for amount in amounts:
+            own = cell.folded[end : amount.start]
+            if RATE.search(own) and not WORD.search(PREPOSITION.sub("", own)) and role_of(label) is Role.TAX:
+                label += own
+            elif WORD.search(own):
+                label = own
+            end = amount.end
+            column = _column_role(layout, cell) if amount.exact else Role.OTHER
+            discounted = role_of(first) is Role.ADJUSTMENT
+            yield _money(amount, cell, first if discounted else label, column, order)
+            order += 1
+        if not any(amount.exact for amount in amounts) and _is_label(cell):
+            label = cell.folded  # `19 % Umsatzsteuer Nr. 7008 VV`
+            first = first or label
+
+
+def _label_across(layout: Layout, row: Row) -> str:
+    """Return what stands beside a row without words, half a line above or below: narrow columns break cells into two.
+
+    Empty for a row with words, and where those others have an amount of their own.
+    """
+    if any(WORD.search(cell.folded) for cell in row.cells):
+        return ""
+    for number in (row.number + 1, row.number - 1):
+        near = layout.rows[number] if 0 <= number < len(layout.rows) else None
+        if near is None or near.page != row.page or abs(near.top - row.top) > NEAR_ROW * row.cells[0].height:
+            continue
+        cell = near.cells[0]
+        own = any(amount.exact for other in near.cells for amount in find_amounts(other.text))
+        if not own and _is_label(cell) and cell.right < row.cells[-1].left:
+            return cell.folded
+    return ""
+
+
+def _in_date(amount: Amount, cell: Cell) -> bool:
+    """Tell whether the number is a part of a date."""
+    if amount.exact or not YEAR.search(cell.text):
+        return False
+    return any(date.start < amount.end and amount.start < date.end for date in find_dates(cell.text))
+
+
+def _is_label(cell: Cell) -> bool:
+    """A rate or a currency between a label and its amount is no label."""
+    return bool(WORD.search(cell.folded)) and not (
+        RATE.fullmatch(cell.text) or cell.text in CURRENCIES or cell.text in (*SYMBOLS, *PREFIXED_DOLLARS, RINGGIT)
+    )
+
+
+def _is_sign(cell: Cell) -> bool:
+    """Tell whether it is two or three letters without a meaning of their own: a currency misread, a tax code."""
+    return len(cell.text) <= SIGN_LETTERS and role_of(cell.folded) is Role.OTHER
+
+
+def _money(amount: Amount, cell: Cell, label: str, column: Role, order: int) -> Money:
+    sentence = len(label.split()) > MAX_LABEL_WORDS
+    role = Role.OTHER if sentence else role_of(RATE.sub(" ", label))
+    if len(cell.words) > MAX_LABEL_WORDS and CASH_DISCOUNT.search(OTHERWISE.split(cell.folded[: amount.start])[-1]):
+        role = column = Role.NOT_A_SUM
+    return Money(amount.value, amount.currency, amount.exact, cell, label, role, column, order)
+
+
+def _by_heads(row: list[Money]) -> list[Money]:
+    """Return a row's amounts, those of a table of taxes as their heads say: not all are what the rate names."""
+    rated = [money for money in row if money.exact and money.role is Role.TAX and RATE.search(money.label)]
+    if len(rated) < LEAST_RATED or {Role.NET, Role.TAX} - {money.column for money in rated}:
+        return row
+    return [replace(m, role=Role.OTHER) if m in rated and m.column is not Role.TAX else m for m in row]
+
+
+def _column_role(layout: Layout, cell: Cell) -> Role:
+    """Return the role of the nearest words above the amount in its column."""
+    for row in reversed(layout.rows[max(0, cell.row - 9) : cell.row]):
+        if row.page != cell.page or cell.top - row.top > HEADER_DROP:
+            return Role.OTHER
+        above = _above(row.cells, cell) or _in_slot(row.cells, cell)
+        if above and WORD.search(above.folded) and not any(a.exact for a in find_amounts(above.text)):
+            return Role.OTHER if RATES.search(above.folded) else role_of(above.folded)
+    return Role.OTHER
+
+
+def _in_slot(cells: Sequence[Cell], cell: Cell) -> Cell | None:
+    """Return the head that begins left of the amount, if the next one begins right of it.
+
+    In ruled boxes heads are set to the left and amounts to the right. None where the row has anything but heads.
+    """
+    if len(cells) < LEAST_HEADS or any(amount.exact for other in cells for amount in find_amounts(other.text)):
+        return None
+    before = [other for other in cells if other.left <= cell.left]
+    after = [other for other in cells if other.left > cell.left]
+    head = before[-1] if before else None
+    fits = head and cell.left - head.right < SLOT and all(other.left > cell.right for other in after)
+    return head if fits else None
+
+
+def _above(cells: Sequence[Cell], cell: Cell) -> Cell | None:
+    over = [other for other in cells if min(other.right, cell.right) - max(other.left, cell.left) > 0]
+    return min(over, key=lambda other: abs(other.right - cell.right), default=None)

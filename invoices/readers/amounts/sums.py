@@ -1,0 +1,137 @@
+"""What a document asks for: net, tax and total, and the total after rounding to the next coin."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from docrail.invoices.facts import Source
+from docrail.invoices.readers.amounts.money import Money, Role
+from docrail.invoices.readers.amounts.sum_words import CHANGE, INSIDE, PREPAID, ROUNDING, TENDERED
+from docrail.invoices.readers.layout.page import Cell
+
+ZERO = Decimal(0)
+LOWEST_RATE, HIGHEST_RATE = Decimal("0.012"), Decimal("0.35")
+"""No country taxes less or more of a whole invoice."""
+TAX_INSIDE, NET_LEFT = 3.0, 0.4
+"""Of a tax that is called a part of the total, and of the net that it leaves."""
+MOST_ROUNDED = Decimal("0.50")
+"""Half of the largest coin that totals are rounded to: a krone."""
+MAX_ROUNDINGS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """An amount proposed for net, tax or total. `cell` None: computed, printed nowhere."""
+
+    value: Decimal
+    score: float
+    cell: Cell | None
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """What the document asks for. `adjustment` is added to net + tax."""
+
+    net: Part | None = None
+    tax: Part | None = None
+    total: Part | None = None
+    adjustment: Decimal = ZERO
+
+
+def roundings(amounts: Sequence[Money]) -> list[int]:
+    """Return where the last amounts stand that a total is rounded by."""
+    small = (index for index, money in enumerate(amounts) if ZERO < abs(money.value) <= MOST_ROUNDED)
+    return [index for index in small if ROUNDING.search(amounts[index].label)][-MAX_ROUNDINGS:]
+
+
+def settled(amounts: Sequence[Money]) -> Decimal | None:
+    """Return what was handed over less what came back, where a till printed both once; rounding is in it."""
+    change = {money.value for money in amounts if money.exact and CHANGE.search(money.label)}
+    handed = {money.value for money in amounts if money.exact and _handed_over(money)}
+    return handed.pop() - change.pop() if len(handed) == len(change) == 1 else None
+
+
+def _handed_over(money: Money) -> bool:
+    return bool(TENDERED.match(money.label)) and not CHANGE.search(money.label)
+
+
+def rounded(totals: Totals, amounts: Sequence[Money]) -> Totals:
+    """Return what is asked for after rounding to the next coin, where that is printed below the rounding."""
+    if totals.total is None:
+        return totals
+    for index in roundings(amounts):
+        if all(money.value != totals.total.value for money in amounts[:index]):
+            continue
+        for money in amounts[index + 1 :]:
+            change = money.value - totals.total.value
+            called = money.role in (Role.TOTAL, Role.PLAIN_TOTAL) or ROUNDING.search(money.label)
+            if called and abs(change) == abs(amounts[index].value):
+                total = Part(money.value, totals.total.score, money.cell, Source.TEXT_LABEL)
+                return Totals(totals.net, totals.tax, total, totals.adjustment + change)
+    return totals
+
+
+def with_tax_inside(totals: Totals, amounts: Sequence[Money]) -> Totals:
+    """Return the totals with the one tax that is called a part of the total, where no other was found.
+
+    What is called net there has the tax in it.
+    """
+    inside = {m.value: m for m in amounts if m.exact and m.role is Role.TAX and INSIDE.search(m.label)}
+    if totals.total is None or totals.tax is not None or len(inside) != 1:
+        return totals
+    (money,) = inside.values()
+    net = totals.total.value - money.value
+    if not money.value or not plausible_rate(net, money.value):
+        return totals
+    printed = next((m.cell for m in amounts if m.exact and m.value == net), None)
+    tax = Part(money.value, TAX_INSIDE, money.cell, Source.TEXT_LABEL)
+    return Totals(Part(net, NET_LEFT, printed, Source.TEXT_PATTERN), tax, totals.total)
+
+
+def before_payment(totals: Totals, amounts: Sequence[Money]) -> Totals:
+    """Return the totals with the total from which a payment was taken off, where that left what was found.
+
+    Net and tax that make what was found speak against it: then this document asks for the rest of another sum.
+    """
+    left = totals.total
+    if left is None or (totals.tax is not None and not totals.adjustment):
+        return totals
+    exact = [money for money in amounts if money.exact]
+    last = max((index for index, money in enumerate(exact) if money.value == left.value), default=0)
+    grosses: dict[Decimal, Money] = {}
+    for money in exact[:last]:
+        gross = grosses.get(left.value + abs(money.value))
+        if gross and PREPAID.search(money.label):
+            total = Part(gross.value, left.score, gross.cell, Source.TEXT_LABEL)
+            return Totals(totals.net, totals.tax, total, totals.adjustment and totals.adjustment + abs(money.value))
+        if money.role in (Role.TOTAL, Role.PLAIN_TOTAL) and money.value > left.value:
+            grosses.setdefault(money.value, money)
+    return totals
+
+
+def partly_taxed(net: Part, tax: Part, total: Part) -> bool:
+    """Tell whether three that are called so add up exactly: little of the net need be taxed then."""
+    called = all(part.source is Source.TEXT_LABEL for part in (net, tax, total))
+    return called and net.value + tax.value == total.value and ZERO < tax.value <= HIGHEST_RATE * net.value
+
+
+def is_of_a_part(total: Part | None, named: Sequence[Part], lines_total: Decimal | None) -> bool:
+    """Tell whether a total without a name is less than a named one that the lines add up to: what one rate is of."""
+    names = {part.value for part in named}
+    if total is None or lines_total is None or total.value in names:
+        return False
+    return abs(total.value) < abs(lines_total) and lines_total in names
+
+
+def plausible_rate(net: Decimal, tax: Decimal) -> bool:
+    """Tell whether a tax has its net's sign and is a part of it that some country asks for; zero is one."""
+    return tax == 0 or (net != 0 and LOWEST_RATE <= tax / net <= HIGHEST_RATE)
+
+
+def plausible_tax(taxes: Sequence[Part], total: Part | None) -> Part | None:
+    """Return the first tax with a label that can be one of the total; None if there is none."""
+    if total is None:
+        return None
+    labelled = [tax for tax in taxes if tax.source is Source.TEXT_LABEL]
+    return next((tax for tax in labelled if ZERO <= tax.value <= HIGHEST_RATE * total.value), None)

@@ -1,0 +1,1 @@
+"""QR codes and payment codes."""

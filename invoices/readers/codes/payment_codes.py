@@ -1,0 +1,178 @@
+"""Reads what a payment QR code says: the European Credit Transfer code (EPC069-12) and the Swiss QR-bill (SPC).
+
+Both say exactly whom to pay and how much. A code that breaks its standard is told as broken and not believed.
+"""
+
+import datetime as dt
+import re
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any, TypeVar
+
+from docrail.invoices.facts import Evidence, Source
+from docrail.invoices.model import FieldValue, InvoiceData
+from docrail.invoices.values.identifiers import compact, iban_valid, vat_evidence
+
+EPC_LINES, SWISS_LINES = 12, 34
+"""At most: EPC069-12 table 1; Swiss Implementation Guidelines QR-bill 2.3, chapter 4."""
+CHARSETS = ("utf-8", "latin-1", "iso8859-2", "iso8859-4", "iso8859-5", "iso8859-7", "iso8859-10", "iso8859-15")
+"""EPC069-12's numbers 1 to 8."""
+MOST = Decimal("999999999.99")
+"""Both standards' largest amount; the smallest is a cent."""
+AMOUNT = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,2})?")
+SWISS_CURRENCIES = frozenset({"CHF", "EUR"})
+SWISS_COUNTRIES = ("CH", "LI")
+LONGEST_NAME = 70
+CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+BILLING = re.compile(r"/(\d\d)/((?:\\.|[^/\\])*)")
+"""One part of Swico's billing information: /11/190512. A slash in a value is written \\/."""
+UID = re.compile(r"[0-9]{9}")
+
+T = TypeVar("T")
+
+
+class BrokenCode(ValueError):  # noqa: N818  # a fact about the code, told to people
+    """The code begins like a payment code, but breaks its standard."""
+
+
+def read_payment_code(data: bytes, text: str) -> InvoiceData | None:
+    """Return what a payment code says; None for another kind of QR code, a link to a web page for example.
+
+    `data` is the code's content as it is, `text` as its decoder guessed it. Raises: BrokenCode.
+    """
+    lines = _lines_of(text)
+    if lines[0].strip("\ufeff \t") in ("BCD", "SPC") and CONTROL.search(text):
+        raise BrokenCode("it holds control characters")
+    match lines[0].strip("\ufeff \t"):
+        case "BCD":
+            return _epc(_decoded(data, lines))
+        case "SPC":
+            return _swiss(lines)
+        case _:
+            return None
+
+
+def _decoded(data: bytes, lines: Sequence[str]) -> list[str]:
+    """Return the lines in the character set that the third names; as guessed, where that cannot be."""
+    number = _line(lines, 2)
+    if re.fullmatch(r"[0-9]", number) and 0 < int(number) <= len(CHARSETS):
+        try:
+            return _lines_of(data.decode(CHARSETS[int(number) - 1]))
+        except UnicodeDecodeError:
+            pass  # many writers say UTF-8 and write Latin-1
+    return list(lines)
+
+
+def _lines_of(text: str) -> list[str]:
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+def _epc(lines: Sequence[str]) -> InvoiceData:
+    if len([line for line in lines if line.strip()]) > EPC_LINES or _line(lines, 3) != "SCT":
+        raise BrokenCode(f"it has {len(lines)} lines and identification '{_line(lines, 3)[:9]}', not SCT")
+    amount = _line(lines, 7)
+    if amount and not amount.startswith("EUR"):
+        raise BrokenCode(f"its amount '{amount[:20]}' is not in euros")
+    return InvoiceData(
+        vendor_name=_told(_name(_line(lines, 5))),
+        iban=_iban(_line(lines, 6)),
+        total=_told(_amount(amount.removeprefix("EUR"))),
+        currency=_told("EUR"),
+        payment_reference=_line(lines, 9) or _line(lines, 10) or None,
+        reader="qr",
+    )
+
+
+def _swiss(lines: Sequence[str]) -> InvoiceData:
+    if len(lines) > SWISS_LINES or _line(lines, 30) != "EPD":
+        raise BrokenCode(f"it has {len(lines)} lines and ends in '{_line(lines, 30)[:9]}', not EPD")
+    iban, currency = _line(lines, 3), _line(lines, 19)
+    if not iban.startswith(SWISS_COUNTRIES):
+        raise BrokenCode(f"its account '{iban[:34]}' is not of Switzerland or Liechtenstein")
+    if currency not in SWISS_CURRENCIES:
+        raise BrokenCode(f"its currency '{currency[:9]}' is neither CHF nor EUR")
+    code = InvoiceData(
+        vendor_name=_told(_name(_line(lines, 5))),
+        vendor_country=_line(lines, 10) or None,
+        buyer_name=_told(_line(lines, 21)[:LONGEST_NAME] or None),
+        iban=_iban(iban),
+        total=_told(_amount(_line(lines, 18))),
+        currency=_told(currency),
+        payment_reference=_line(lines, 28) or _line(lines, 29) or None,
+        reader="qr",
+    )
+    return code.model_copy(update=_billing(_line(lines, 31)))
+
+
+def _billing(information: str) -> dict[str, FieldValue[Any]]:
+    """Return the fields in Swico's billing information, S1: number, dates, VAT id and the longest time to pay.
+
+    Tag 31 is the day of the service; a period has twice its digits, and is no day.
+    """
+    if not information.startswith("//S1/"):
+        return {}
+    parts = {tag: re.sub(r"\\(.)", r"\1", value) for tag, value in BILLING.findall(information.removeprefix("//S1"))}
+    date = _short_date(parts.get("11", ""))
+    found: dict[str, FieldValue[Any] | None] = {
+        "invoice_number": _told(parts.get("10") or None),
+        "date": _told(date),
+        "delivery_date": _told(_short_date(parts.get("31", ""))),
+        "vendor_vat_id": _vat_id(parts.get("30", "")),
+        "due_date": _told(_due(date, parts.get("40", ""))),
+    }
+    return {name: field for name, field in found.items() if field is not None and field.value is not None}
+
+
+def _vat_id(digits: str) -> FieldValue[str] | None:
+    """Return the Swiss VAT id, of which the code holds the digits only."""
+    if not UID.fullmatch(digits):
+        return None
+    return _told(f"CHE{digits}", vat_evidence(f"CHE{digits}"))
+
+
+def _due(date: dt.date | None, conditions: str) -> dt.date | None:
+    """Return the day by which the whole amount is due: the condition with no discount, as in 2:10;0:30."""
+    whole = re.search(r"(?:^|;)0(?:\.0*)?:([0-9]{1,3})(?:;|$)", conditions)
+    return date + dt.timedelta(days=int(whole[1])) if date and whole else None
+
+
+def _short_date(digits: str) -> dt.date | None:
+    """Return the date of 190512."""
+    try:
+        return (
+            dt.date(2000 + int(digits[:2]), int(digits[2:4]), int(digits[4:]))
+            if re.fullmatch(r"[0-9]{6}", digits)
+            else None
+        )
+    except ValueError:
+        return None
+
+
+def _line(lines: Sequence[str], index: int) -> str:
+    return lines[index].strip() if index < len(lines) else ""
+
+
+def _told(value: T | None, evidence: tuple[Evidence, ...] = ()) -> FieldValue[T]:
+    return FieldValue[T]() if value is None else FieldValue[T](value=value, source=Source.QR, evidence=evidence)
+
+
+def _name(words: str) -> str:
+    if not 0 < len(words) <= LONGEST_NAME:
+        raise BrokenCode(f"its payee's name has {len(words)} characters, not 1 to {LONGEST_NAME}")
+    return words
+
+
+def _iban(words: str) -> FieldValue[str]:
+    iban = compact(words) or ""
+    if not iban_valid(iban):
+        raise BrokenCode(f"its IBAN '{words[:40]}' has wrong check digits")
+    return _told(iban, (Evidence.CHECKSUM_VALID,))
+
+
+def _amount(words: str) -> Decimal | None:
+    """Return the amount; None where the payer is to fill it in."""
+    if not words:
+        return None
+    if not AMOUNT.fullmatch(words) or not 0 < Decimal(words) <= MOST:
+        raise BrokenCode(f"its amount '{words[:20]}' is not from 0.01 to {MOST}")
+    return Decimal(words).quantize(Decimal("0.01"))

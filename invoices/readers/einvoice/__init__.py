@@ -1,0 +1,1 @@
+"""E-invoices: CII and UBL XML."""

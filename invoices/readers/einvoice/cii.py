@@ -1,0 +1,130 @@
+"""Reads UN/CEFACT Cross Industry Invoices: ZUGFeRD 1.0, Factur-X, ZUGFeRD 2.x and XRechnung CII."""
+
+from decimal import Decimal
+
+from docrail.invoices.model import InvoiceData, LineItem, TaxPart
+from docrail.invoices.readers.einvoice.xml_tree import Element, find, find_all, text, words_of
+from docrail.invoices.readers.einvoice.xml_values import (
+    as_amount,
+    as_date,
+    as_document_type,
+    as_field,
+    as_iban_field,
+    as_unit_price,
+    as_vat_field,
+    own_amount,
+    sum_of,
+)
+
+ROOTS = frozenset({"CrossIndustryInvoice", "CrossIndustryDocument"})
+"""Versions 2 and 1; their element names differ, so every path below names both."""
+HEADER = "ExchangedDocument|HeaderExchangedDocument"
+TRADE = "SupplyChainTradeTransaction|SpecifiedSupplyChainTradeTransaction"
+AGREEMENT = "ApplicableHeaderTradeAgreement|ApplicableSupplyChainTradeAgreement"
+SETTLEMENT = "ApplicableHeaderTradeSettlement|ApplicableSupplyChainTradeSettlement"
+SUMS = "SpecifiedTradeSettlementHeaderMonetarySummation|SpecifiedTradeSettlementMonetarySummation"
+ACCOUNTS = "SpecifiedTradeSettlementPaymentMeans/PayeePartyCreditorFinancialAccount/IBANID|ProprietaryID"
+"""The second is for national account numbers, but senders write IBANs there too."""
+PAYER = "SpecifiedTradeSettlementPaymentMeans/PayerPartyDebtorFinancialAccount/IBANID"
+ISSUED = "IssueDateTime/DateTimeString|DateTime"
+DUE = "SpecifiedTradePaymentTerms/DueDateDateTime/DateTimeString|DateTime"
+DELIVERY = "ApplicableHeaderTradeDelivery|ApplicableSupplyChainTradeDelivery"
+DELIVERED = f"{DELIVERY}/ActualDeliverySupplyChainEvent/OccurrenceDateTime/DateTimeString|DateTime"
+ORDER = "BuyerOrderReferencedDocument/IssuerAssignedID|ID"
+LINE_SETTLEMENT = "SpecifiedLineTradeSettlement|SpecifiedSupplyChainTradeSettlement"
+LINE_SUMS = "SpecifiedTradeSettlementLineMonetarySummation|SpecifiedTradeSettlementMonetarySummation"
+LINE_AGREEMENT = "SpecifiedLineTradeAgreement|SpecifiedSupplyChainTradeAgreement"
+LINE_DELIVERY = "SpecifiedLineTradeDelivery|SpecifiedSupplyChainTradeDelivery"
+SUMMARY_LINES = frozenset({"GROUP", "INFORMATION"})
+"""Of the EXTENDED profile: a group repeats the sum of the lines below it, which are charged themselves."""
+PRICE = "NetPriceProductTradePrice/ChargeAmount"
+PRICE_BASE = "NetPriceProductTradePrice/BasisQuantity"
+ZERO = Decimal(0)
+RATE = "RateApplicablePercent|ApplicablePercent"
+
+
+def read_cii(root: Element) -> InvoiceData:
+    """Return what a CII invoice says, exactly."""
+    header, trade = find(root, HEADER), find(root, TRADE)
+    agreement, settlement = find(trade, AGREEMENT), find(trade, SETTLEMENT)
+    seller, sums = find(agreement, "SellerTradeParty"), find(settlement, SUMS)
+    currency = _currency(settlement, sums)
+    total = as_amount(text(sums, "GrandTotalAmount"))
+    adjustment = (_amount(sums, "ChargeTotalAmount") or ZERO) - (_amount(sums, "AllowanceTotalAmount") or ZERO)
+    tax_parts = tuple(part for row in find_all(settlement, "ApplicableTradeTax") if (part := _tax_part(row)))
+    return InvoiceData(
+        document_type=as_document_type(text(header, "TypeCode"), total),
+        invoice_number=as_field(text(header, "ID")),
+        order_reference=as_field(text(agreement, ORDER)),
+        date=as_field(as_date(text(header, ISSUED))),
+        due_date=as_field(as_date(text(settlement, DUE))),
+        delivery_date=as_field(as_date(text(trade, DELIVERED))),
+        vendor_name=as_field(text(seller, "Name")),
+        vendor_vat_id=as_vat_field(_vat_id(seller)),
+        vendor_country=text(seller, "PostalTradeAddress/CountryID"),
+        buyer_name=as_field(text(agreement, "BuyerTradeParty/Name")),
+        iban=as_iban_field(map(words_of, find_all(settlement, ACCOUNTS)), direct_debit=bool(text(settlement, PAYER))),
+        currency=as_field(currency),
+        net=as_field(_net(sums, adjustment)),
+        tax=as_field(_tax(sums, currency, tax_parts)),
+        total=as_field(total),
+        net_adjustment=adjustment,
+        payment_reference=text(settlement, "PaymentReference"),
+        line_items=tuple(_line(line) for line in _charged_lines(trade)),
+        tax_parts=tax_parts,
+        reader="cii",
+    )
+
+
+def _amount(sums: Element | None, name: str) -> Decimal | None:
+    return as_amount(text(sums, name))
+
+
+def _currency(settlement: Element | None, sums: Element | None) -> str | None:
+    """Some senders leave the code empty and name the currency at the amounts only."""
+    total = find(sums, "GrandTotalAmount")
+    return text(settlement, "InvoiceCurrencyCode") or (None if total is None else total.get("currencyID"))
+
+
+def _net(sums: Element | None, adjustment: Decimal) -> Decimal | None:
+    """Return the amount before tax; ZUGFeRD 1.0 BASIC may leave it to be added up, which EN 16931 says how to do."""
+    net, lines = _amount(sums, "TaxBasisTotalAmount"), _amount(sums, "LineTotalAmount")
+    return net if net is not None or lines is None else lines + adjustment
+
+
+def _tax(sums: Element | None, currency: str | None, parts: tuple[TaxPart, ...]) -> Decimal | None:
+    stated = own_amount(find_all(sums, "TaxTotalAmount"), currency)
+    return sum_of(part.tax for part in parts) if stated is None else as_amount(words_of(stated))
+
+
+def _vat_id(party: Element | None) -> str | None:
+    ids = find_all(party, "SpecifiedTaxRegistration/ID")
+    return next((words_of(element) for element in ids if element.get("schemeID") == "VA"), None)
+
+
+def _charged_lines(trade: Element | None) -> list[Element]:
+    """ZUGFeRD 1.0 puts notes among the lines: a line without an amount charges nothing."""
+    lines = find_all(trade, "IncludedSupplyChainTradeLineItem")
+    return [
+        line
+        for line in lines
+        if text(line, f"{LINE_SETTLEMENT}/{LINE_SUMS}/LineTotalAmount")
+        and text(line, "AssociatedDocumentLineDocument/LineStatusReasonCode") not in SUMMARY_LINES
+    ]
+
+
+def _line(line: Element) -> LineItem:
+    return LineItem(
+        description=text(line, "SpecifiedTradeProduct/Name") or "",
+        quantity=as_amount(text(line, f"{LINE_DELIVERY}/BilledQuantity")),
+        unit_price=as_unit_price(text(line, f"{LINE_AGREEMENT}/{PRICE}"), text(line, f"{LINE_AGREEMENT}/{PRICE_BASE}")),
+        amount=as_amount(text(line, f"{LINE_SETTLEMENT}/{LINE_SUMS}/LineTotalAmount")),
+        tax_rate=as_amount(text(line, f"{LINE_SETTLEMENT}/ApplicableTradeTax/{RATE}")),
+    )
+
+
+def _tax_part(row: Element) -> TaxPart | None:
+    tax = as_amount(text(row, "CalculatedAmount"))
+    if tax is None:
+        return None
+    return TaxPart(rate=as_amount(text(row, RATE)), base=as_amount(text(row, "BasisAmount")), tax=tax)

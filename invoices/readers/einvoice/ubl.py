@@ -1,0 +1,117 @@
+"""Reads OASIS UBL 2.1 Invoices and CreditNotes: Peppol BIS and XRechnung UBL."""
+
+from decimal import Decimal
+
+from docrail.invoices.model import InvoiceData, LineItem, TaxPart
+from docrail.invoices.readers.einvoice.xml_tree import Element, find, find_all, local_name, text, words_of
+from docrail.invoices.readers.einvoice.xml_values import (
+    as_amount,
+    as_date,
+    as_document_type,
+    as_field,
+    as_iban_field,
+    as_unit_price,
+    as_vat_field,
+    own_amount,
+)
+
+ROOTS = frozenset({"Invoice", "CreditNote"})
+PARTY_NAME = ("PartyLegalEntity/RegistrationName", "PartyName/Name")
+"""The registered name is the one that is paid; a trading name is second best."""
+ACCOUNTS = "PaymentMeans/PayeeFinancialAccount/ID"
+PAYER = "PaymentMeans/PaymentMandate/PayerFinancialAccount/ID"
+ZERO = Decimal(0)
+
+
+def read_ubl(root: Element) -> InvoiceData:
+    """Return what a UBL invoice or credit note says, exactly."""
+    seller, buyer = find(root, "AccountingSupplierParty/Party"), find(root, "AccountingCustomerParty/Party")
+    sums = find(root, "LegalMonetaryTotal")
+    total = _total(sums)
+    currency = _currency(root, sums)
+    tax_total = own_amount(find_all(root, "TaxTotal/TaxAmount"), currency)
+    tax_rows = find_all(None if tax_total is None else tax_total.getparent(), "TaxSubtotal")
+    tax_parts = tuple(part for row in tax_rows if (part := _tax_part(row)))
+    due = text(root, "DueDate") or text(root, "PaymentMeans/PaymentDueDate")
+    code, is_credit_note = text(root, "InvoiceTypeCode|CreditNoteTypeCode"), local_name(root) == "CreditNote"
+    adjustment = (_amount(sums, "ChargeTotalAmount") or ZERO) - (_amount(sums, "AllowanceTotalAmount") or ZERO)
+    return InvoiceData(
+        document_type=as_document_type(code, total, is_credit_note=is_credit_note),
+        invoice_number=as_field(text(root, "ID")),
+        order_reference=as_field(_order(root)),
+        date=as_field(as_date(text(root, "IssueDate"))),
+        due_date=as_field(as_date(due)),
+        delivery_date=as_field(as_date(text(root, "Delivery/ActualDeliveryDate"))),
+        vendor_name=as_field(_name(seller)),
+        vendor_vat_id=as_vat_field(_vat_id(seller)),
+        vendor_country=text(seller, "PostalAddress/Country/IdentificationCode"),
+        buyer_name=as_field(_name(buyer)),
+        iban=as_iban_field(map(words_of, find_all(root, ACCOUNTS)), direct_debit=bool(text(root, PAYER))),
+        currency=as_field(currency),
+        net=as_field(_net(sums, adjustment)),
+        tax=as_field(None if tax_total is None else as_amount(words_of(tax_total))),
+        total=as_field(total),
+        net_adjustment=adjustment,
+        payment_reference=text(root, "PaymentMeans/PaymentID"),
+        line_items=tuple(_line(line) for line in find_all(root, "InvoiceLine|CreditNoteLine")),
+        tax_parts=tax_parts,
+        reader="ubl",
+    )
+
+
+def _amount(sums: Element | None, name: str) -> Decimal | None:
+    return as_amount(text(sums, name))
+
+
+def _currency(root: Element, sums: Element | None) -> str | None:
+    """Some senders leave the code out and name the currency at the amounts only."""
+    payable = find(sums, "PayableAmount")
+    return text(root, "DocumentCurrencyCode") or (None if payable is None else payable.get("currencyID"))
+
+
+def _net(sums: Element | None, adjustment: Decimal) -> Decimal | None:
+    """Return the amount before tax; plain UBL may leave it to be added up, which EN 16931 says how to do."""
+    net, lines = _amount(sums, "TaxExclusiveAmount"), _amount(sums, "LineExtensionAmount")
+    return net if net is not None or lines is None else lines + adjustment
+
+
+def _total(sums: Element | None) -> Decimal | None:
+    """Return the amount with tax; where only what is left to pay is stated, what was paid before is added."""
+    total, payable = _amount(sums, "TaxInclusiveAmount"), _amount(sums, "PayableAmount")
+    if total is not None or payable is None:
+        return total
+    return payable + (_amount(sums, "PrepaidAmount") or ZERO) - (_amount(sums, "PayableRoundingAmount") or ZERO)
+
+
+def _order(root: Element) -> str | None:
+    """Return the number of the buyer's order. Peppol has NA where only the seller's number is known."""
+    order = text(root, "OrderReference/ID")
+    return None if order == "NA" else order
+
+
+def _name(party: Element | None) -> str | None:
+    return next((name for path in PARTY_NAME if (name := text(party, path))), None)
+
+
+def _vat_id(party: Element | None) -> str | None:
+    schemes = find_all(party, "PartyTaxScheme")
+    return next((text(scheme, "CompanyID") for scheme in schemes if text(scheme, "TaxScheme/ID") == "VAT"), None)
+
+
+def _line(line: Element) -> LineItem:
+    return LineItem(
+        description=text(line, "Item/Name") or "",
+        quantity=as_amount(text(line, "InvoicedQuantity|CreditedQuantity")),
+        unit_price=as_unit_price(text(line, "Price/PriceAmount"), text(line, "Price/BaseQuantity")),
+        amount=as_amount(text(line, "LineExtensionAmount")),
+        tax_rate=as_amount(text(line, "Item/ClassifiedTaxCategory/Percent")),
+    )
+
+
+def _tax_part(row: Element) -> TaxPart | None:
+    tax = as_amount(text(row, "TaxAmount"))
+    if tax is None:
+        return None
+    return TaxPart(
+        rate=as_amount(text(row, "TaxCategory/Percent")), base=as_amount(text(row, "TaxableAmount")), tax=tax
+    )

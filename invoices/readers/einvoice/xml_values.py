@@ -1,0 +1,100 @@
+"""Values as e-invoice XML writes them: amounts, dates and identifiers, as FieldValues with their evidence."""
+
+import datetime as dt
+import re
+from collections.abc import Iterable
+from decimal import Decimal
+from itertools import islice
+from typing import TypeVar
+
+from docrail.invoices.facts import DocumentType, Evidence, Source
+from docrail.invoices.model import Candidate, FieldValue
+from docrail.invoices.readers.einvoice.xml_tree import Element
+from docrail.invoices.values.identifiers import compact, iban_evidence, iban_valid, vat_evidence
+
+AMOUNT = re.compile(r"[+-]?(?:\d{1,14}(?:\.\d{0,30})?|\.\d{1,30})$")
+"""xsd:decimal, bounded: a longer number is no amount of money. Some senders write 20 zeros behind the point."""
+DATE = re.compile(r"(\d{4})-?(\d\d)-?(\d\d)")
+IBAN_START = re.compile(r"[A-Z]{2}\d\d")
+CREDIT_NOTE_CODES = frozenset({"81", "83", "261", "262", "296", "308", "381", "396", "420", "458", "532"})
+"""UNTDID 1001 as EN 16931 sorts it. 389, self-billed (German: Gutschrift), asks for money as an invoice does."""
+CORRECTION = "384"
+MAX_ACCOUNTS = 20
+
+T = TypeVar("T")
+
+
+def as_field(value: T | None, evidence: tuple[Evidence, ...] = ()) -> FieldValue[T]:
+    """Return `value` as read from XML; an empty field for None."""
+    if value is None:
+        return FieldValue[T]()
+    return FieldValue[T](value=value, source=Source.XML, evidence=evidence)
+
+
+def as_amount(words: str | None) -> Decimal | None:
+    """Return the amount with two decimals, or more where they say something; None if it is no number."""
+    if words is None or not AMOUNT.match(words):
+        return None
+    amount = Decimal(words)
+    cents = amount.quantize(Decimal("0.01"))
+    return cents if cents == amount else Decimal(f"{amount:f}".rstrip("0"))
+
+
+def as_unit_price(price: str | None, base: str | None) -> Decimal | None:
+    """Return the price of one unit: it may be stated for 100."""
+    amount, quantity = as_amount(price), as_amount(base)
+    if amount is None or quantity is None or quantity <= 0 or quantity == 1:
+        return amount
+    return as_amount(f"{amount / quantity:.6f}")
+
+
+def as_date(words: str | None) -> dt.date | None:
+    """Return the date of `20180305`, `2018-03-05` or a longer ISO time, None if it is none."""
+    match = DATE.match(words or "")
+    if not match:
+        return None
+    try:
+        return dt.date(*map(int, match.groups()))
+    except ValueError:
+        return None
+
+
+def as_vat_field(words: str | None) -> FieldValue[str]:
+    """Return the VAT id without spaces, with its checksum as evidence."""
+    vat_id = compact(words)
+    return as_field(vat_id, vat_evidence(vat_id)) if vat_id else FieldValue[str]()
+
+
+def as_iban_field(accounts: Iterable[str | None], *, direct_debit: bool) -> FieldValue[str]:
+    """Return the first valid IBAN of `accounts`, else the first that looks like one; the others are its candidates.
+
+    Empty where there are only national account numbers; empty by XML's own word, where the seller takes the money.
+    """
+    ibans = dict.fromkeys(
+        iban for account in islice(accounts, MAX_ACCOUNTS) if (iban := compact(account)) and IBAN_START.match(iban)
+    )
+    ordered = sorted(ibans, key=lambda iban: not iban_valid(iban))
+    if not ordered:
+        return FieldValue[str](source=Source.XML if direct_debit else Source.NOWHERE)
+    candidates = tuple(Candidate[str](value=iban, source=Source.XML) for iban in ordered)
+    return as_field(ordered[0], iban_evidence(ordered[0])).model_copy(update={"candidates": candidates})
+
+
+def as_document_type(code: str | None, total: Decimal | None, *, is_credit_note: bool = False) -> DocumentType:
+    """Return what a type code of UNTDID 1001 asks for. A correction (384) of less than nothing gives money back."""
+    if is_credit_note or code in CREDIT_NOTE_CODES or (code == CORRECTION and total is not None and total < 0):
+        return DocumentType.CREDIT_NOTE
+    return DocumentType.INVOICE
+
+
+def own_amount(amounts: Iterable[Element], currency: str | None) -> Element | None:
+    """Return the amount in the document's own currency: the tax may be stated in a second, accounting currency too."""
+    known = list(amounts)
+    own = [amount for amount in known if amount.get("currencyID") in (currency, None)]
+    return next(iter(own or known), None)
+
+
+def sum_of(amounts: Iterable[Decimal | None]) -> Decimal | None:
+    """Return the sum of the known amounts, None if there are none."""
+    known = [amount for amount in amounts if amount is not None]
+    return sum(known, Decimal(0)) if known else None

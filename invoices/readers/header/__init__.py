@@ -1,0 +1,1 @@
+"""The invoice's number and dates."""

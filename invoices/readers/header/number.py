@@ -1,0 +1,212 @@
+"""Finds what an invoice is called: its number, and the kind of document."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from docrail.invoices.facts import DocumentType, Evidence, Source
+from docrail.invoices.model import FieldValue
+from docrail.invoices.readers.layout.found import found
+from docrail.invoices.readers.layout.labels import Finder, Labelled, Place
+from docrail.invoices.readers.layout.page import Cell, Layout, Row
+from docrail.invoices.readers.layout.vocabulary import (
+    BARE_NUMBER,
+    CREDIT_NUMBER,
+    DATED_NUMBER,
+    INVOICE_NUMBER,
+    INVOICE_TITLE,
+    INVOICES,
+    LINE_AMOUNT,
+    LINE_DESCRIPTION,
+    LINE_PRICE,
+    LINE_QUANTITY,
+    ORDER_REFERENCE,
+    OTHER_DOCUMENT,
+    OTHER_PAPER,
+)
+from docrail.invoices.readers.parties.blocks import TOP
+from docrail.invoices.values.dates import find_dates
+from docrail.invoices.values.folding import squeeze
+from docrail.invoices.values.numbers import find_amounts
+
+NUMBER = re.compile(r"(?:[A-Z]{1,6}[ ])?[A-Za-z0-9](?:[\w/.\-]|(?<=\d)['\u2019](?=\d{3}(?!\d)))*(?=$|[\s;)]|,\s|,$)")
+"""The Swiss set thousands of numbers apart too: `10'482`."""
+_FIRST_GROUP = r"(?:[A-Z]{1,4} )?(?:[A-Z]{1,4}[\-./]?)?\d{1,8}(?:[\-./]\d{1,8})*"
+GROUPED = re.compile(
+    rf"(?:{_FIRST_GROUP}(?: (?:[A-Z]{{1,3}} )?\d{{2,10}})+(?: \d)?)"
+    r"(?=$|\)|[,;] |\s+[\-\u2013\u2014|\u00b7\u2022]\s|\s+(?:vom|von|du|del|dated|of|van|d\.d\.|le|date|datum)\s)"
+)
+"""A number in groups, which nothing follows but what is told apart: `VR 881 204 55`, `W-26 03318 vom 1. Mai`."""
+SLASHED = re.compile(r"(?:[A-Z]{1,6} )?[\w.\-]*\d[\w.\-]* / (?!\d+[.,]\d\d$)[\w.\-]*\d[\w\-]*$")
+"""`TR 3 / 26-077`; nothing follows."""
+OTHER_NUMBER = re.compile(r"(?:ABN|ACN|UEN|EIN|VAT|GST|UID|SIRET|SIREN|KvK|CVR|NIF|CIF|P\.?IVA)\b")
+"""It says itself that it is not the invoice's."""
+RECEIPT = re.compile(r"receipt|quittung|recibo|recu|ricevuta|voucher")
+"""Beside an invoice's own number, that of another paper."""
+DECIMAL = re.compile(r"\d+[.,]\d\d$")
+CORRECTION = re.compile(r"korrektur|storno|rectificativa|rettifica|correct")
+"""Of an invoice: it is a credit note."""
+DATE_HEAD = re.compile(r"\W*(?:date|datum|fecha|data)\W*|.*(?:emitida|emise|emessa|issued|ausgestellt).*")
+CREDIT_WORDS = re.compile(
+    r"\b(credit ?(?:note|memo|invoice)|gutschrift|avoir|note de credit|credit(?:nota|factuur)|nota (?:d[ei] )?credito|"
+    r"nota de abono)\b"
+)
+TITLE_WORDS, SENTENCE_WORDS = 6, 8
+"""Longest title; from here on a line is a sentence."""
+SURE_LABEL = 3.0
+"""Of labels that say number or date, and of what."""
+ROWS_BELOW_TITLE = 3
+WEAK_NUMBER = 0.5
+"""Of labels that may be another paper's: less than a title."""
+DATED_TITLE = 1.0
+"""Less than a title that has its number right behind it."""
+LONG_TITLE = 0.2
+"""`Invoice for May`: what stands beside or below it is seldom its number."""
+SAID_OF_ANOTHER, SAID_IN_A_SENTENCE, SAID_OF_PAYMENT, SAID_IN_A_LINE = 2.5, 0.6, 0.7, 1.5
+"""What a label loses that names an earlier document, stands in a sentence, names what was paid with, or in a charge."""
+SAID_OF_AN_INVOICE = 1.5
+"""What a label that names an invoice loses on a credit note, which has its own number and date besides."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    value: str
+    cell: Cell
+    score: float
+
+
+def document_type(layout: Layout) -> DocumentType:
+    """Return what the title says. "Gutschrift" in a sentence is no title, so only short cells count."""
+    titles = (cell.folded for cell in layout.cells[:40] if len(cell.words) <= 4)  # noqa: PLR2004  # words of a title
+    return DocumentType.CREDIT_NOTE if any(map(CREDIT_WORDS.search, titles)) else DocumentType.INVOICE
+
+
+def find_invoice_number(finder: Finder) -> FieldValue[str]:
+    """Return the number at the surest label; nothing where each speaks of another document."""
+    candidates = [candidate for candidate in _number_candidates(finder) if candidate.score > 0]
+    if not candidates:
+        return FieldValue()
+    best = max(candidates, key=lambda candidate: candidate.score)
+    rivals = {squeeze(c.value) for c in candidates if c.score >= best.score} - {squeeze(best.value)}
+    evidence = (Evidence.SEVERAL_CANDIDATES,) if rivals else ()
+    return found(finder.layout, best.value, best.cell, Source.TEXT_LABEL, evidence)
+
+
+def find_order_reference(finder: Finder) -> FieldValue[str]:
+    """Return the number of the buyer's order at its surest label. Those of lines, and of columns, name articles too."""
+    rows = finder.layout.rows
+    places = (
+        labelled
+        for labelled in finder.at(ORDER_REFERENCE)
+        if not is_charged(rows[labelled.label_cell.row], labelled.label_cell)
+        and not heads_lines(rows[labelled.label_cell.row])
+    )
+    candidates = [candidate for labelled in places for candidate in _number_at(labelled, SURE_LABEL)]
+    best = max(candidates, key=lambda candidate: candidate.score, default=None)
+    return found(finder.layout, best.value, best.cell, Source.TEXT_LABEL) if best else FieldValue()
+
+
+def _number_candidates(finder: Finder) -> Iterator[_Candidate]:
+    credit_note = document_type(finder.layout) is DocumentType.CREDIT_NOTE
+    for labelled in finder.at(INVOICE_NUMBER):
+        charged = is_charged(finder.layout.rows[labelled.label_cell.row], labelled.label_cell)
+        weak = OTHER_PAPER.match(labelled.label) or (CREDIT_NUMBER.match(labelled.label) and not credit_note)
+        strength = SURE_LABEL - SAID_OF_PAYMENT * bool(RECEIPT.match(labelled.label)) - SAID_IN_A_LINE * charged
+        strength -= SAID_OF_AN_INVOICE * (credit_note and names_an_invoice(labelled.label_cell))
+        yield from _number_at(labelled, WEAK_NUMBER if weak else strength)
+    for labelled in finder.at(INVOICE_TITLE):
+        behind = labelled.leads and labelled.place is Place.SAME_CELL
+        if behind or len(labelled.label_cell.words) <= TITLE_WORDS:  # a title with its number, not a sentence
+            goes_on = not behind and len(labelled.label_cell.words) > len(labelled.label.split()) + 1
+            yield from _number_at(labelled, LONG_TITLE if goes_on else 1.5)
+    for labelled in finder.at(DATED_NUMBER):
+        high = labelled.cell.top < TOP * finder.layout.pages[labelled.cell.page - 1].height
+        if high and labelled.place is Place.SAME_CELL:
+            another = credit_note and names_an_invoice(labelled.label_cell)
+            yield from _number_at(labelled, DATED_TITLE - SAID_OF_AN_INVOICE * another)
+    for labelled in finder.at(BARE_NUMBER):
+        alone = not re.search(r"[a-z]", labelled.label_cell.folded.partition(labelled.label)[2])
+        own = _beside_title(finder.layout, labelled.label_cell) or _before_a_date(finder.layout, labelled.label_cell)
+        if (alone or labelled.place is Place.SAME_CELL) and own:
+            yield from _number_at(labelled, 2.0)
+
+
+def _beside_title(layout: Layout, cell: Cell) -> bool:
+    """Tell whether the document's title stands before the cell in its row, or in the rows right above."""
+    before = [other for other in layout.rows[cell.row].cells if other.left < cell.left]
+    above = [other for row in layout.rows[max(0, cell.row - ROWS_BELOW_TITLE) : cell.row] for other in row.cells]
+    near = (*before, *above, *_nearest_above(layout, cell))
+    titles = (other for other in near if other.page == cell.page and len(other.words) <= TITLE_WORDS)
+    return any(INVOICE_TITLE.search(other.folded) for other in titles)
+
+
+def names_an_invoice(cell: Cell) -> bool:
+    """Tell whether a label speaks of an invoice, as that of the one which a credit note corrects does."""
+    return bool(INVOICES.search(cell.folded)) and not (
+        CREDIT_WORDS.search(cell.folded) or CORRECTION.search(cell.folded)
+    )
+
+
+def _before_a_date(layout: Layout, cell: Cell) -> bool:
+    """Tell whether the cell begins a row of heads that has the date too: `Number | Date | Customer`."""
+    row = layout.rows[cell.row]
+    dated = any(DATE_HEAD.fullmatch(other.folded) for other in row.cells[1:])
+    return cell is row.cells[0] and dated and not heads_lines(row)
+
+
+def heads_lines(row: Row) -> bool:
+    """Tell whether the row names the columns of what was done, with its day."""
+    heads = " | ".join(cell.folded for cell in row.cells)
+    counts = any(column.search(heads) for column in (LINE_QUANTITY, LINE_PRICE, LINE_AMOUNT))
+    return counts and bool(LINE_DESCRIPTION.search(heads))
+
+
+def _nearest_above(layout: Layout, cell: Cell) -> list[Cell]:
+    """Return the cell above in the column, however many rows stand between them in others."""
+    over = (other for row in reversed(layout.rows[: cell.row]) for other in row.cells if other.shares_column(cell))
+    return [*islice(over, 1)]
+
+
+def _number_at(labelled: Labelled, strength: float) -> Iterator[_Candidate]:
+    match = GROUPED.match(labelled.text) or _slashed(labelled.text) or NUMBER.match(labelled.text)
+    if not match:
+        return
+    value = match.group().rstrip(".-/")
+    if OTHER_NUMBER.match(value):
+        return
+    lone = value.isdigit() and strength > SURE_LABEL - 1 and labelled.text.strip() == value  # the first invoice of all
+    if not (lone or _is_number(value)) or any(date.start < match.end() for date in find_dates(labelled.text)):
+        return
+    digits = sum(character.isdigit() for character in value)
+    score = strength - 0.4 * labelled.place + 0.3 * labelled.leads + 0.05 * min(digits, 8) - doubt(labelled)
+    yield _Candidate(value, labelled.cell, score)
+
+
+def is_charged(row: Row, cell: Cell) -> bool:
+    """Tell whether the row has an amount behind the cell: it is a line, which names other papers and their days."""
+    return cell is not row.cells[-1] and any(amount.exact for amount in find_amounts(row.cells[-1].text))
+
+
+def _slashed(text: str) -> re.Match[str] | None:
+    """Return a number with a wide slash, unless what stands behind it is a date."""
+    return None if any(find_dates(text)) else SLASHED.match(text)
+
+
+def doubt(labelled: Labelled, start: int = 0) -> float:
+    """Return what a label loses by what else its cell says, up to the value, which has its `start` in the text."""
+    another = bool(OTHER_DOCUMENT.search(told(labelled, start)))
+    sentence = not labelled.leads and len(labelled.label_cell.words) > SENTENCE_WORDS
+    return SAID_OF_ANOTHER * another + SAID_IN_A_SENTENCE * sentence
+
+
+def told(labelled: Labelled, start: int) -> str:
+    """Return what a label's cell says up to the value, which has its `start` in the text; folded."""
+    cell = labelled.label_cell
+    value = len(cell.text) - len(labelled.text) + start
+    return cell.folded[:value] if labelled.place is Place.SAME_CELL else cell.folded
+
+
+def _is_number(value: str) -> bool:
+    """A document's number has a digit, is no amount and no single word of a sentence."""
+    return any(c.isdigit() for c in value) and not DECIMAL.match(value) and len(value) >= 2  # noqa: PLR2004

@@ -1,0 +1,1 @@
+"""Words on pages: geometry, labels, columns and the vocabulary."""

@@ -1,0 +1,237 @@
+"""What is printed, as words with boxes, gathered into cells and rows as a person sees them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+from statistics import median
+from typing import NamedTuple
+
+from docrail.invoices.readers.layout.sidebars import without_sidebar
+from docrail.invoices.readers.layout.word import Word
+from docrail.invoices.values.folding import fold
+
+CELL_GAP = 0.95
+"""Words further apart than this share of their height belong to different columns; a space is about a quarter."""
+ROW_OVERLAP = 0.5
+"""Share of the smaller height that two words must share to stand in one row."""
+COLUMN_OVERLAP = 0.5
+"""Share of the smaller width that they may not share then."""
+
+
+MAX_SPACED, LEAST_SPACED = 2, 6
+"""Letters of a piece of a word whose letters are set apart, of which a comma is one; and such pieces in a line."""
+WIDE = 1.6
+"""Gap between words as a multiple of that between letters."""
+LEAST_LETTERS, MOST_LETTERS = 4, 3
+"""Letters that stand alone in a label whose letters are set apart; and letters of its other pieces."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Words that stand together: a label, a value, or a sentence."""
+
+    words: tuple[Word, ...]
+    text: str
+    folded: str
+    """`text` folded, position by position."""
+    left: float
+    top: float
+    right: float
+    bottom: float
+    page: int
+    row: int
+    """Number of its row among all rows of the document."""
+
+    @property
+    def height(self) -> float:
+        """Of its tallest word."""
+        return self.bottom - self.top
+
+    @property
+    def centre(self) -> float:
+        """Horizontal middle."""
+        return (self.left + self.right) / 2
+
+    def shares_column(self, other: "Cell") -> bool:
+        """Tell whether some of it stands above or below some of the other, however far away."""
+        return min(self.right, other.right) > max(self.left, other.left)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Cells at one height, from left to right."""
+
+    cells: tuple[Cell, ...]
+    page: int
+    number: int
+
+    @property
+    def text(self) -> str:
+        """Cells joined with two spaces, so that patterns see the columns."""
+        return "  ".join(cell.text for cell in self.cells)
+
+    @property
+    def top(self) -> float:
+        """Of its first cell."""
+        return self.cells[0].top
+
+
+class Affine(NamedTuple):
+    """Maps x, y to (xx * x + xy * y + x0, yx * x + yy * y + y0)."""
+
+    xx: float
+    xy: float
+    x0: float
+    yx: float
+    yy: float
+    y0: float
+
+    def map(self, x: float, y: float) -> tuple[float, float]:
+        """Return where a point comes to lie."""
+        return self.xx * x + self.xy * y + self.x0, self.yx * x + self.yy * y + self.y0
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page's words and its size in points."""
+
+    number: int
+    width: float
+    height: float
+    words: tuple[Word, ...]
+    turned: Affine | None = None
+    """Where the upright page lies on the page as sent, both in fractions; None: it was sent upright."""
+
+    def as_sent(self, left: float, top: float, right: float, bottom: float) -> tuple[float, float, float, float]:
+        """Return a box in points as fractions of the page as sent, which viewers show."""
+        corners = [(x / self.width, y / self.height) for x in (left, right) for y in (top, bottom)]
+        if self.turned:
+            corners = [self.turned.map(x, y) for x, y in corners]
+        xs, ys = zip(*corners, strict=True)
+        return min(xs), min(ys), max(xs), max(ys)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A document as rows of cells, top to bottom, page after page."""
+
+    pages: tuple[Page, ...]
+    rows: tuple[Row, ...]
+
+    @property
+    def cells(self) -> list[Cell]:
+        """All cells in reading order."""
+        return [cell for row in self.rows for cell in row.cells]
+
+    @property
+    def text(self) -> str:
+        """One line for each row."""
+        return "\n".join(row.text for row in self.rows)
+
+
+def lay_out(pages: Sequence[Page]) -> Layout:
+    """Return the pages' words as rows of cells."""
+    rows: list[Row] = []
+    for page in pages:
+        for words in _page_rows(page):
+            cells = tuple(_cell(group, page.number, len(rows)) for group in _split(words))
+            rows.append(Row(cells, page.number, len(rows)))
+    return Layout(tuple(pages), tuple(rows))
+
+
+def _page_rows(page: Page) -> list[list[Word]]:
+    """Return the page's rows, then those of its sidebar, if it has one: what follows on each other stays together."""
+    aside, rest = without_sidebar(page.words, page.width)
+    return [*_word_rows(rest), *_word_rows(aside)]
+
+
+def _word_rows(words: Sequence[Word]) -> list[list[Word]]:
+    """Group words that share enough height. A row's height is that of its first word: tall logos do not swallow."""
+    rows: list[list[Word]] = []
+    for word in sorted(words, key=lambda word: ((word.top + word.bottom) / 2, word.left)):
+        middle = (word.top + word.bottom) / 2
+        for row in reversed(rows[-4:]):
+            if _same_row(row, word, middle):
+                row.append(word)
+                break
+        else:
+            rows.append([word])
+    ordered = [sorted(row, key=lambda word: word.left) for row in rows]
+    return sorted(ordered, key=lambda row: median(word.bottom for word in row))
+
+
+def _same_row(row: Sequence[Word], word: Word, middle: float) -> bool:
+    near = min(row, key=lambda other: abs(other.left - word.left))
+    shared = min(near.bottom, word.bottom) - max(near.top, word.top)
+    smaller = min(near.height, word.height)
+    if word.score is not None and any(_stands_on(other, word) for other in row):
+        return False  # two lines of a photo that are not quite level
+    return shared >= ROW_OVERLAP * smaller and abs(middle - (near.top + near.bottom) / 2) <= ROW_OVERLAP * smaller
+
+
+def _stands_on(one: Word, other: Word) -> bool:
+    shared = min(one.right, other.right) - max(one.left, other.left)
+    return shared > COLUMN_OVERLAP * min(one.right - one.left, other.right - other.left)
+
+
+def _spaced_out(words: Sequence[Word]) -> bool:
+    """Tell whether the words are letters set apart, as letterheads are: `P R E S C O T T`."""
+    short = [w for w in words if len(w.text) <= MAX_SPACED and not w.text.isdigit() and w.score is None]
+    return len(short) >= LEAST_SPACED and len(short) == len(words)
+
+
+def _label_spaced_out(words: Sequence[Word]) -> bool:
+    """Tell whether a cell is of capitals set apart: `FAC T U R A N.º`."""
+    if len(words) < LEAST_LETTERS or any(w.score is not None or w.text != w.text.upper() for w in words):
+        return False
+    letters = sum(len(w.text) == 1 and w.text.isalpha() for w in words)
+    return letters >= LEAST_LETTERS and all(len(w.text) <= MOST_LETTERS and not _has_digit(w.text) for w in words)
+
+
+def _has_digit(text: str) -> bool:
+    return any(map(str.isdigit, text))
+
+
+def _together(words: Sequence[Word]) -> Iterator[Word]:
+    """Yield words made of letters that are set apart: between words the gaps are wider."""
+    gaps = [word.left - before.right for before, word in pairwise(words)]
+    usual = median(gaps)
+    run = [words[0]]
+    for gap, word in zip(gaps, words[1:], strict=True):
+        if gap > WIDE * usual:
+            yield _joined(run)
+            run = []
+        run.append(word)
+    yield _joined(run)
+
+
+def _joined(letters: Sequence[Word]) -> Word:
+    text = "".join(letter.text for letter in letters)
+    top, bottom = min(letter.top for letter in letters), max(letter.bottom for letter in letters)
+    return Word(text, letters[0].left, top, letters[-1].right, bottom)
+
+
+def _split(words: Sequence[Word]) -> list[list[Word]]:
+    words = [*_together(words)] if _spaced_out(words) else words
+    groups = [[words[0]]]
+    for before, word in pairwise(words):
+        if word.left - before.right > CELL_GAP * min(before.height, word.height):
+            groups.append([])
+        groups[-1].append(word)
+    return [[*_together(group)] if _label_spaced_out(group) else group for group in groups]
+
+
+def _cell(words: Sequence[Word], page: int, row: int) -> Cell:
+    unique = [word for word, _ in groupby(words)]  # bold is sometimes the same word printed twice
+    text = " ".join(word.text for word in unique)
+    return Cell(
+        words=tuple(unique),
+        text=text,
+        folded=fold(text),
+        left=min(word.left for word in unique),
+        top=min(word.top for word in unique),
+        right=max(word.right for word in unique),
+        bottom=max(word.bottom for word in unique),
+        page=page,
+        row=row,
+    )

@@ -1,0 +1,144 @@
+"""Finds where on the pages a known value stands, however it is set: the search that goes with the readers' reading."""
+
+import datetime as dt
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from itertools import accumulate
+
+from docrail.invoices.model import Box
+from docrail.invoices.readers.layout.page import Layout, Page
+from docrail.invoices.readers.layout.word import Word
+from docrail.invoices.values.dates import find_dates
+from docrail.invoices.values.folding import fold, squeeze
+from docrail.invoices.values.numbers import find_amounts
+
+LONGEST = 200
+"""Letters and digits of a text that is looked for; a longer one is no name or number."""
+DISTINCT = 8
+"""Letters and digits. A text this long is itself, even glued to the label before it or broken over two rows."""
+
+Value = str | Decimal | dt.date
+_Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a value stands: counted pages, a box in fractions of the page, and the row around it."""
+
+    page: int
+    box: Box
+    row_text: str
+
+
+class Places:
+    """The pages' rows, to look values up in."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+
+    @cached_property
+    def _rows(self) -> list["_Row"]:
+        """Only when a value is looked up: most documents tell none that would be."""
+        rows = self._layout.rows
+        return [_Row(row.page, tuple(word for cell in row.cells for word in cell.words)) for row in rows]
+
+    @cached_property
+    def doubtful(self) -> bool:
+        """Tell whether an OCR read some of the words: what it misread is not found, and yet stands there."""
+        return any(word.score is not None for row in self._rows for word in row.words)
+
+    def of(self, value: Value) -> Iterator[Place]:
+        """Yield each place where `value` is printed, in reading order. Amounts match without their signs."""
+        for row in self._rows:
+            for start, end in row.spans_of(value):
+                words = row.words_between(start, end)
+                yield Place(row.page, _box(self._layout.pages[row.page - 1], words), row.text)
+
+    def mention(self, value: Value) -> bool:
+        """Tell whether `value` is printed, be it broken over two rows."""
+        if next(self.of(value), None):
+            return True
+        pattern = _pattern(value) if isinstance(value, str) and len(squeeze(value)) >= DISTINCT else None
+        return bool(pattern and pattern.search(self._folded))
+
+    @cached_property
+    def _folded(self) -> str:
+        return fold("\n".join(row.text for row in self._rows))
+
+
+def _box(page: Page, words: Sequence[Word]) -> Box:
+    left, top, right, bottom = page.as_sent(
+        min(word.left for word in words),
+        min(word.top for word in words),
+        max(word.right for word in words),
+        max(word.bottom for word in words),
+    )
+    return _fraction(left), _fraction(top), _fraction(right), _fraction(bottom)
+
+
+def _fraction(edge: float) -> float:
+    return round(min(1.0, max(0.0, edge)), 4)
+
+
+class _Row:
+    """One row's words, with what was found in it kept for the next value."""
+
+    def __init__(self, page: int, words: tuple[Word, ...]) -> None:
+        self.page = page
+        self.words = words
+        self.text = " ".join(word.text for word in words)
+
+    def spans_of(self, value: Value) -> Iterator[_Span]:
+        """Yield where `value` begins and ends in the row's text."""
+        match value:
+            case Decimal():
+                yield from (span for amount, span in self._amounts if amount == abs(value))
+            case dt.date():
+                yield from (span for date, span in self._dates if date == value)
+            case _:
+                pattern = _pattern(value)
+                yield from (match.span() for match in pattern.finditer(self._folded)) if pattern else ()
+
+    def words_between(self, start: int, end: int) -> list[Word]:
+        """Return the words that hold the text from `start` to `end`."""
+        return list(self.words[bisect_right(self._ends, start) : bisect_left(self._starts, end)])
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        """Where each word begins in the row's text."""
+        lengths = (len(word.text) + 1 for word in self.words)
+        return list(accumulate(lengths, initial=0))[:-1]
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        return [start + len(word.text) for start, word in zip(self._starts, self.words, strict=True)]
+
+    @cached_property
+    def _folded(self) -> str:
+        return fold(self.text)
+
+    @cached_property
+    def _amounts(self) -> list[tuple[Decimal, _Span]]:
+        return [(abs(amount.value), (amount.start, amount.end)) for amount in find_amounts(self.text)]
+
+    @cached_property
+    def _dates(self) -> list[tuple[dt.date, _Span]]:
+        orders = (find_dates(self.text, month_first=first) for first in (False, True))
+        return list(dict.fromkeys((date.value, (date.start, date.end)) for dates in orders for date in dates))
+
+
+def _pattern(value: str) -> re.Pattern[str] | None:
+    """Return what finds the letters and digits of `value` with anything else between them, and nothing longer.
+
+    RE-1 is not found in RE-10; an IBAN is found behind a label that is glued to it.
+    """
+    wanted = squeeze(value)
+    if not 0 < len(wanted) <= LONGEST:
+        return None
+    before = "" if len(wanted) >= DISTINCT and wanted[0].isalpha() else "(?<![a-z0-9])"
+    after = r"(?!\d)" if len(wanted) >= DISTINCT and wanted[-1].isdigit() else "(?![a-z0-9])"
+    return re.compile(before + "[^a-z0-9]*".join(wanted) + after)

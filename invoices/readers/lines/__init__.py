@@ -1,0 +1,1 @@
+"""Line items and their tables."""

@@ -1,0 +1,323 @@
+"""Finds the charged lines: in their tables, or as the rows that add up to the sum below them.
+
+Tells what is carried over from page to page: `A reporter`, `Riporto`, whatever it is called.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from itertools import chain, islice
+
+from docrail.invoices.model import LineItem
+from docrail.invoices.readers.amounts.money import Money, Role, role_of
+from docrail.invoices.readers.amounts.sum_words import TURNOVER_TAX
+from docrail.invoices.readers.layout.found import box_around
+from docrail.invoices.readers.layout.page import Cell, Layout, Row
+from docrail.invoices.readers.lines.numbers import (
+    NUMBERED,
+    QUANTITY,
+    Columns,
+    Numbers,
+    Span,
+    apart,
+    descriptions,
+    rate_of,
+    tell_apart,
+)
+from docrail.invoices.readers.lines.tables import MAX_SUM_WORDS, SUMS, Table, goes_on, is_other_header, is_sum, tables
+from docrail.invoices.values.numbers import Amount, find_amounts
+
+ALIGNED = 14.0
+"""Points by which an amount's right edge may miss its column."""
+
+
+UNDER_HEAD = 3
+"""An edge under the amount column's head counts so many times: discounts and prices make columns too."""
+
+
+LEAST_COLUMNS = 4
+"""Before an amount: a row of so many is a line, though it is called shipping. A sum's shipping has its name alone."""
+
+
+MAX_CHOICES = 12
+"""Ways to leave lines out that are tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Charge:
+    """A row with an amount in the table's amount column."""
+
+    row: Row
+    cell: Cell
+    amount: Amount
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    item: LineItem
+    sure: bool
+    """It is numbered, or its quantity and price make its amount."""
+    extra: bool = False
+    """Shipping, a surcharge, a row that counts nothing: a line only where the net is the sum with it."""
+    row: int = 0
+
+
+def find_line_items(layout: Layout, amounts: Sequence[Money] = ()) -> tuple[LineItem, ...]:
+    """Return the charged lines; none if there is no table. `amounts` holds the sums that they should add up to."""
+    every = [line for table in tables(layout) for line in _lines(layout, table)]
+    carried = carried_over([line.item for line in every])
+    lines = [line for index, line in enumerate(every) if index not in carried]
+    sums = {abs(money.value) for money in amounts if money.role in SUMS} - {every[n].item.amount for n in carried}
+    nets = {abs(money.value) for money in amounts if money.role is Role.NET}
+    headed = {abs(money.value) for money in amounts if _is_headed_sum(money, lines)}
+    plain = [line for line in lines if not line.extra]
+    printed = {abs(money.value) for money in amounts if money.exact and money.role is Role.OTHER}
+    added = plain if _sum(plain) in headed else _adding_up(plain, sums, printed)
+    chosen = added if not added or _sum(added) in sums or _sum(lines) not in nets else lines
+    if _sum(chosen) not in sums:
+        above = _above_their_sum(layout, sums, headed) or _above_tax_and_total(layout, amounts)
+        chosen = above if above and (len(above) > len(chosen) or _sum(chosen) not in headed) else chosen
+    return tuple(line.item for line in chosen or _above_a_number_like_it(layout))
+
+
+def _is_headed_sum(money: Money, lines: Sequence[_Line]) -> bool:
+    """Tell whether an amount below the lines stands under the head of a sum, in a table of sums or taxes."""
+    below = money.cell.row > max((line.row for line in lines), default=0)
+    return below and money.exact and money.role is not Role.NOT_A_SUM and money.column in SUMS
+
+
+def sum_of_lines(lines: Sequence[LineItem]) -> Decimal | None:
+    """Return what the lines add up to; None if there are none or one has no amount."""
+    amounts = [line.amount for line in lines if line.amount is not None]
+    return sum(amounts, Decimal(0)) if amounts and len(amounts) == len(lines) else None
+
+
+def _sum(lines: Sequence[_Line]) -> Decimal | None:
+    total = sum_of_lines([line.item for line in lines])
+    return None if total is None else abs(total)
+
+
+def _adding_up(lines: Sequence[_Line], sums: Collection[Decimal], printed: Collection[Decimal]) -> Sequence[_Line]:
+    """Leave out unsure lines, all or the last ones, where the others add up to a sum on the page.
+
+    None where several that are left out add up to an amount that is `printed`, too: what was paid out for the buyer.
+    """
+    last_sure = max((index for index, line in enumerate(lines) if line.sure), default=0)
+    choices = chain(
+        (lines, [line for line in lines if line.sure]),
+        (lines[:end] for end in range(len(lines) - 1, last_sure, -1)),
+    )
+    for choice in islice(choices, MAX_CHOICES):
+        if _sum(choice) in sums:
+            rest = lines[len(choice) :] if choice == lines[: len(choice)] else []
+            return lines if len(rest) > 1 and _sum(rest) in printed else choice
+    return lines
+
+
+def _above_their_sum(layout: Layout, sums: Collection[Decimal], headed: Collection[Decimal]) -> Sequence[_Line]:
+    """Return the rows of words and one amount that add up to the sum right below them; none otherwise.
+
+    The sum may stand in a table, whose heads are then what is right below. A tax may be among the rows, one on
+    electricity, where they add up to the net.
+    """
+    for lines, row in _runs(layout):
+        taxed = any(map(_is_a_tax, lines))
+        charge = _last_amount(row)
+        if charge is None and _sum(lines) in headed and is_other_header(row) and not taxed:
+            return lines
+        ends = charge is not None and is_sum(row) and _sum(lines) == abs(charge.amount.value) in sums
+        if ends and (not taxed or _is_net(row)):
+            return lines
+    return []
+
+
+def _above_tax_and_total(layout: Layout, amounts: Sequence[Money]) -> Sequence[_Line]:
+    """Return the rows of words and one amount under which taxes stand and what both make: no net is printed then."""
+    exact = (money for money in amounts if money.exact and money.role is Role.TAX)
+    taxes = {money.cell.row: abs(money.value) for money in exact if TURNOVER_TAX.search(money.label)}
+    for run, _ in _runs(layout):
+        lines = [line for line in run if line.row not in taxes]
+        made, taxed = _sum(lines) or Decimal(0), False
+        below = layout.rows[lines[-1].row + 1 :] if made else ()
+        for row in (row for row in below if not goes_on(row, layout.rows[lines[-1].row])):
+            charge = _last_amount(row)
+            if row.number not in taxes:
+                if taxed and charge and is_sum(row) and abs(charge.amount.value) == made:
+                    return lines
+                break
+            made, taxed = made + taxes[row.number], True
+    return []
+
+
+def _above_a_number_like_it(layout: Layout) -> Sequence[_Line]:
+    """Return the rows that add up to the next one's amount, whatever that is called: fees, a card that paid."""
+    lines: list[_Line] = []
+    for row in layout.rows:
+        charge = _last_amount(row)
+        line = None if charge is None or is_sum(row) else _summed_line(layout, row, charge)
+        same = charge is not None and not is_sum(row) and _sum(lines) == abs(charge.amount.value)
+        if same and len(lines) > 1:
+            return lines
+        lines = [*lines, line] if line and not _is_a_tax(line) else []
+    return []
+
+
+def _is_a_tax(line: _Line) -> bool:
+    return role_of(line.item.description.lower()) is Role.TAX
+
+
+def _runs(layout: Layout) -> Iterator[tuple[Sequence[_Line], Row]]:
+    """Yield each run of rows of words and one amount, with the row that ends it."""
+    lines: list[_Line] = []
+    for row in layout.rows:
+        charge = _last_amount(row)
+        line = None if charge is None or is_sum(row) else _summed_line(layout, row, charge)
+        if line is None and lines and goes_on(row, layout.rows[lines[-1].row]):
+            continue
+        if line is None and lines:
+            yield lines, row
+        lines = [*lines, line] if line else []
+
+
+def _summed_line(layout: Layout, row: Row, charge: _Charge) -> _Line | None:
+    before = [cell for cell in row.cells if cell.left < charge.cell.left]
+    return _line(layout, Table((row,), Columns(), headed=True, summed=True), charge, before)
+
+
+def _is_net(row: Row) -> bool:
+    return any(role_of(cell.folded) is Role.NET for cell in row.cells)
+
+
+def _lines(layout: Layout, table: Table) -> Iterator[_Line]:
+    held: _Line | None = None
+    charges = _charges(table)
+    taken = {charge.row.number for charge in charges}
+    for charge in charges:
+        before = [cell for cell in charge.row.cells if cell.left < charge.cell.left] or apart(charge.cell)
+        if held is not None and _is_discount(charge, before, held):
+            amount = (held.item.amount or Decimal(0)) + charge.amount.value
+            held = replace(held, item=held.item.model_copy(update={"amount": amount}))
+            continue
+        line = _line(layout, table, charge, _with_words(table, charge, before, taken))
+        if line:
+            if held is not None:
+                yield held
+            held = line
+    if held is not None:
+        yield held
+
+
+def _charges(table: Table) -> list[_Charge]:
+    """Return the rows with an amount in the amount column: where most amounts end, first under the column's head."""
+    found = [charge for row in table.rows if (charge := _last_amount(row))]
+    head = table.columns.amount or (None if found else table.columns.price)
+    if head is not None and not any(head.over(charge.cell) > 0 for charge in found):
+        boxed = [charge for row in table.rows if (charge := _boxed_amount(row, table.columns.box))]
+        if boxed:
+            return boxed
+        found = [charge for row in table.rows if (charge := _last_amount(row, loose=True))] or found
+        under = [
+            charge for charge in found if head.over(charge.cell) > 0 and charge.amount.end == len(charge.cell.text)
+        ]
+        found = [charge for charge in found if charge.amount.exact or charge in under]
+    if not found:
+        return []
+    weights: Counter[int] = Counter()
+    for charge in found:
+        weights[round(charge.cell.right)] += UNDER_HEAD if head is not None and head.over(charge.cell) > 0 else 1
+    edge = max(weights, key=lambda edge: sum(weights[other] for other in weights if abs(other - edge) <= ALIGNED))
+    return [charge for charge in found if abs(charge.cell.right - edge) <= ALIGNED]
+
+
+def _boxed_amount(row: Row, box: Span | None) -> _Charge | None:
+    """Return the row's amount that ends inside the box under the amounts' head."""
+    for cell in row.cells:
+        amounts = [amount for amount in find_amounts(cell.text) if amount.exact]
+        if box and amounts and box.left < cell.right <= box.right and cell.left >= box.left:
+            return _Charge(row, cell, amounts[-1])
+    return None
+
+
+def _last_amount(row: Row, *, loose: bool = False) -> _Charge | None:
+    """Return the row's rightmost amount of money. `loose`: any number will do, as where no line has cents."""
+    for cell in reversed(row.cells):
+        amounts = [amount for amount in find_amounts(cell.text) if amount.exact or loose]
+        if amounts:
+            return _Charge(row, cell, amounts[-1])
+    return None
+
+
+def _is_discount(charge: _Charge, before: Sequence[Cell], held: _Line) -> bool:
+    """Tell whether the row takes something off the line `held` before it: it says so, and counts nothing itself.
+
+    More than that line's amount is taken off others as well, and a line of its own.
+    """
+    counts = any(QUANTITY.match(cell.text) for cell in before)
+    counts = counts or abs(charge.amount.value) > abs(held.item.amount or charge.amount.value)
+    return charge.amount.value <= 0 and role_of(charge.row.text.lower()) is Role.ADJUSTMENT and not counts
+
+
+def _line(layout: Layout, table: Table, charge: _Charge, cells: Sequence[Cell]) -> _Line | None:
+    described = descriptions(cells)
+    if not described:
+        return None
+    description = max(described, key=len)
+    numbers = tell_apart(cells, charge.amount.value, table.columns, description)
+    numbered = bool(NUMBERED.match(cells[0].text))
+    charged = _is_charged(table, description, numbers, len(cells), numbered=numbered)
+    if not charged and role_of(description.lower()) in (*SUMS, Role.TAX):
+        return None
+    item = LineItem(
+        description=description,
+        quantity=numbers.quantity,
+        unit_price=numbers.price,
+        amount=charge.amount.value,
+        tax_rate=rate_of(charge.row.cells),
+        page=charge.row.page,
+        box=box_around(layout, [*cells, charge.cell]),
+    )
+    return _Line(item, sure=numbers.agree or numbered, extra=not charged, row=charge.row.number)
+
+
+def _with_words(table: Table, charge: _Charge, before: Sequence[Cell], taken: Collection[int]) -> Sequence[Cell]:
+    """Add the row above to a row that says nothing: some amounts are set a little lower than their words."""
+    index = charge.row.number - table.rows[0].number
+    if descriptions(before) or not table.headed or index == 0 or charge.row.number - 1 in taken:
+        return before
+    return [*table.rows[index - 1].cells, *before]
+
+
+def _is_charged(table: Table, description: str, numbers: Numbers, columns: int, *, numbered: bool) -> bool:
+    """Tell a line from a sum, a discount on the whole invoice and a remark, by what it counts or is called.
+
+    `columns` are those before the amount that the row fills.
+    """
+    called = role_of(description.lower())
+    sent = called is Role.ADJUSTMENT and (table.summed or columns >= LEAST_COLUMNS or numbers.quantity is not None)
+    if numbers.agree or numbered or sent:
+        return True
+    if table.summed and (called is Role.TAX or len(description.split()) > MAX_SUM_WORDS):
+        return True
+    if called in (*SUMS, Role.TAX, Role.ADJUSTMENT):
+        return numbers.quantity is not None and numbers.price is not None
+    return table.headed or numbers.quantity is not None
+
+
+LEAST_LINES = 2
+"""Before a sum: one line's amount again may be another of the same price."""
+
+
+def carried_over(items: Sequence[LineItem]) -> set[int]:
+    """Return the numbers of the items that only say what those before add up to, last or first on their page."""
+    carried: set[int] = set()
+    made, lines = Decimal(0), 0
+    for index, item in enumerate(items):
+        amount = item.amount or Decimal(0)
+        beside = (items[index - 1] if index else item, items[index + 1] if index + 1 < len(items) else item)
+        breaks = any(other.page != item.page for other in beside)
+        if breaks and lines >= LEAST_LINES and item.quantity is None and amount == made:
+            carried.add(index)
+        else:
+            made, lines = made + amount, lines + 1
+    return carried

@@ -1,0 +1,1 @@
+"""Text recognition in pictures of pages."""

@@ -1,0 +1,261 @@
+"""Finds and recognises printed lines in pixels, with the models that lie in rapidocr's wheel.
+
+The steps before and after the models are those of PP-OCR (differentiable binarisation, CTC), for lines that lie level:
+ocr_page.py turns the page first. Sessions with one thread keep none of their own, so that a forked child can use its
+parent's (ADR 0017). Importing this needs the extra `ocr`; ocr.py does, once.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # else its import sends usage data away, and keeps a file in the temp folder
+
+import onnxruntime
+
+from docrail.invoices.readers.ocr.ink import Pixels, see_dark
+from docrail.invoices.readers.ocr.model_head import known_characters, trimmed_weights
+
+DETECTION, RECOGNITION = "PP-OCRv6_det_small.onnx", "PP-OCRv6_rec_small.onnx"
+SEARCHED_PIXELS = 1_160_000
+"""Pixels of the picture in which lines are looked for: A4 with 110 dots per inch. Measured: ADR 0017."""
+MOST_ENLARGED = 2.0
+STRIDE = 32
+"""The detection model halves its picture five times."""
+TEXT_PROBABILITY, LINE_PROBABILITY = 0.3, 0.5
+"""Of a pixel that belongs to a line, and of a line: PP-OCR's."""
+UNCLIP = 1.6
+"""How far a found line is widened: the model marks only its core. PP-OCR's."""
+SMALLEST = 3
+MAX_LINES = 600
+"""Of a page. A dense page has 250."""
+LINE_HEIGHT = 48
+"""Pixels to which the recognition model wants a line scaled."""
+STRETCH = 1.1
+"""Lines are widened a little, or double letters are seen as one. Measured: ADR 0017."""
+STEP, MOST_TOGETHER, PIXELS_TOGETHER = 8, 8, 1600
+"""Pixels of a line for which the model gives one answer; lines, or pixels of them, after which more save nothing."""
+READ_PIXELS, NARROWEST = 32_000, 12.5
+"""Of all lines of a page together, where they are so many that it takes long; and of their letters, on average, to
+which they may be narrowed then: with less, words get lost. Measured: ADR 0017."""
+WHITE, INKED = 3, 0.04
+"""Pixels left beside a narrowed line's letters, and the share of a column that is ink where there are some."""
+LONGEST_LINE = 2400
+"""Pixels of a line at that height: about 150 letters."""
+BLANK = 0
+LATIN_END, PUNCTUATION = "\u0250", frozenset("\u2013\u2014\u2018\u2019\u201c\u201d\u201e\u2022\u2026\u20ac\u2212\u2122")
+"""Of the model's 18,700 characters those are taken that our languages write with: a smudge is no Chinese word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The box around a line, in pixels."""
+
+    left: int
+    top: int
+    right: int
+    bottom: int
+    slope: float
+    """Degrees by which it falls to the right; means something for long lines only."""
+
+    @property
+    def width(self) -> int:
+        """In pixels."""
+        return self.right - self.left
+
+    @property
+    def height(self) -> int:
+        """In pixels."""
+        return self.bottom - self.top
+
+    def cut(self, pixels: Pixels) -> Pixels:
+        """Return the line's part of the picture it was found in."""
+        return pixels[self.top : self.bottom, self.left : self.right]
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """One recognised character, or a space."""
+
+    text: str
+    centre: float
+    """As a share of the line's width."""
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Print:
+    """Where a picture has print: how likely each pixel of a smaller picture belongs to a line."""
+
+    core: Any
+    size: tuple[int, int]
+    """Width and height of the picture itself."""
+
+    def lines(self) -> list[Line]:
+        """Return the lines, largest first."""
+        mask = cv2.dilate((self.core > TEXT_PROBABILITY).astype(np.uint8), np.ones((2, 2), np.uint8))
+        count, labels, stats, _ = cv2.connectedComponentsWithStats(mask)
+        area = stats[:, cv2.CC_STAT_AREA]
+        probability = np.bincount(labels.ravel(), self.core.ravel(), count) / area
+        largest = [i for i in np.argsort(-area, kind="stable") if i and probability[i] > LINE_PROBABILITY]
+        ratio = self.size[0] / mask.shape[1], self.size[1] / mask.shape[0]
+        found = (_line(labels, stats[i], i, ratio, self.size) for i in largest[:MAX_LINES])
+        return [line for line in found if line]
+
+    def moved(self, turn: Any) -> "Print":
+        """Return the print after the picture was moved by a 3 x 3 matrix, which must not turn it far."""
+        rows, columns = self.core.shape
+        scale = np.diag([self.size[0] / columns, self.size[1] / rows, 1])
+        moved = np.linalg.inv(scale) @ turn @ scale
+        return Print(cv2.warpAffine(self.core, moved[:2], (columns, rows)), self.size)
+
+
+class Models:
+    """The loaded models: 0.2 seconds and 100 MB."""
+
+    def __init__(self) -> None:
+        cv2.setNumThreads(0)
+        self._detection = _session(model_file(DETECTION), {})
+        model = model_file(RECOGNITION)
+        known = known_characters(model)
+        codes = [code for code, text in enumerate(known) if text < LATIN_END or text in PUNCTUATION]
+        self._alphabet = [known[code] for code in codes]
+        weights = trimmed_weights(model, len(known), codes)
+        self._weights = {name: onnxruntime.OrtValue.ortvalue_from_numpy(values) for name, values in weights.items()}
+        self._recognition = _session(model, self._weights)
+
+    def see_print(self, pixels: Pixels) -> Print:
+        """Return where in a picture there is print."""
+        height, width = pixels.shape[:2]
+        scale = min(MOST_ENLARGED, (SEARCHED_PIXELS / (width * height)) ** 0.5)
+        size = max(STRIDE, round(width * scale / STRIDE) * STRIDE), max(STRIDE, round(height * scale / STRIDE) * STRIDE)
+        picture = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR)
+        return Print(_run(self._detection, [picture])[0][0], (width, height))
+
+    def recognise(self, crops: Sequence[Pixels], stretch: float = STRETCH) -> list[list[Letter]]:
+        """Return the letters of each crop, left to right; those that are scaled to one width are read together."""
+        scaled = [_scaled(crop, stretch) for crop in crops]
+        read: list[list[Letter]] = [[] for _ in crops]
+        for width in {line.width for line in scaled}:
+            alike = [index for index, line in enumerate(scaled) if line.width == width]
+            most = max(1, min(MOST_TOGETHER, PIXELS_TOGETHER // width))
+            for batch in (alike[start : start + most] for start in range(0, len(alike), most)):
+                answers = _run(self._recognition, [scaled[index].pixels for index in batch])
+                for index, answer in zip(batch, answers, strict=True):
+                    read[index] = self._letters(answer, scaled[index])
+        return read
+
+    def _letters(self, answer: Any, line: "_Scaled") -> list[Letter]:
+        best = answer.argmax(axis=1)
+        pixels = line.width / len(best)
+        return [
+            Letter(self._alphabet[code], (line.cut + (step + 0.5) * pixels) / line.whole, float(answer[step, code]))
+            for step, code in enumerate(best)
+            if code != BLANK and (step == 0 or code != best[step - 1])
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Scaled:
+    """A line as the model reads it: `whole` pixels wide, of which `cut` are left out before those that are read."""
+
+    pixels: Pixels
+    cut: int
+    whole: int
+
+    @property
+    def width(self) -> int:
+        return int(self.pixels.shape[1])
+
+
+def stretch_for(lines: Sequence[Line], sample: Mapping[Line, Sequence[Letter]]) -> float:
+    """Return how much to widen a page's lines: less where they are many, and what a `sample` says has wide letters."""
+    letters = sum(map(len, sample.values()))
+    if not letters:
+        return STRETCH
+    pitch = sum(map(_usual_width, sample)) / letters
+    return STRETCH * min(1.0, max(READ_PIXELS / sum(map(_usual_width, lines)), NARROWEST / pitch))
+
+
+def _usual_width(line: Line) -> float:
+    return STRETCH * LINE_HEIGHT * line.width / line.height
+
+
+def model_file(name: str) -> bytes:
+    """Return one of the models in the wheel."""
+    rapidocr = find_spec("rapidocr")
+    if rapidocr is None or rapidocr.origin is None:
+        raise ModuleNotFoundError("rapidocr, in which the models lie, is not installed: install docrail[ocr]")
+    return (Path(rapidocr.origin).parent / "models" / name).read_bytes()
+
+
+def _session(model: bytes, weights: Mapping[str, onnxruntime.OrtValue]) -> onnxruntime.InferenceSession:
+    """Load a model, with `weights` in place of its own: the session uses them where they are."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.enable_mem_pattern = False  # each line has another width
+    options.log_severity_level = 4  # also of answers that are narrower than the model says
+    for name, values in weights.items():
+        options.add_initializer(name, values)
+    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+
+
+def _run(session: onnxruntime.InferenceSession, pictures: Sequence[Pixels]) -> Any:
+    """Return the answers for pictures of one size, which the models want as three planes of numbers from -1 to 1."""
+    planes = np.ascontiguousarray((np.stack(pictures).astype(np.float32) / 127.5 - 1).transpose(0, 3, 1, 2))
+    return session.run(None, {session.get_inputs()[0].name: planes})[0]
+
+
+def _scaled(crop: Pixels, stretch: float) -> _Scaled:
+    """Return a line in the size in which it is read; a narrowed one without the white beside it.
+
+    Those come in a few widths, so that many can be read together.
+    """
+    height, width = crop.shape[:2]
+    whole = min(LONGEST_LINE, max(STEP, round(width * LINE_HEIGHT / height * stretch)))
+    if stretch >= STRETCH:
+        return _Scaled(cv2.resize(crop, (whole, LINE_HEIGHT)), 0, whole)
+    whole = _steps(whole)
+    pixels = cv2.resize(crop, (whole, LINE_HEIGHT))
+    inked = np.flatnonzero(see_dark(pixels).mean(axis=0) > INKED)
+    if len(inked) == 0:
+        return _Scaled(pixels, 0, whole)
+    first, end = max(0, int(inked[0]) - WHITE), min(whole, int(inked[-1]) + 1 + WHITE)
+    kept = _steps(end - first)
+    first = min(first, whole - kept)
+    return _Scaled(pixels[:, first : first + kept], first, whole)
+
+
+def _steps(pixels: int) -> int:
+    """Return the next larger number of pixels that is a multiple of the model's steps."""
+    return -(-pixels // STEP) * STEP
+
+
+def _line(labels: Any, stats: Any, index: int, ratio: tuple[float, float], size: tuple[int, int]) -> Line | None:
+    """Return the box of a marked core, widened and in the pixels of the whole picture; None for a speck."""
+    left, top, width, height = (int(number) for number in stats[:4])
+    if min(width, height) < SMALLEST:
+        return None
+    grow = UNCLIP * width * height / (2 * (width + height))
+    return Line(
+        left=max(0, round((left - grow) * ratio[0])),
+        top=max(0, round((top - grow) * ratio[1])),
+        right=min(size[0], round((left + width + grow) * ratio[0])),
+        bottom=min(size[1], round((top + height + grow) * ratio[1])),
+        slope=_slope(labels[top : top + height, left : left + width] == index),
+    )
+
+
+def _slope(inside: Any) -> float:
+    """Return the angle of the straight line through the middles of the marked columns, in degrees."""
+    columns = np.flatnonzero(inside.any(axis=0)).astype(float)
+    marked = inside[:, columns.astype(int)]
+    middles = (marked * np.arange(len(marked))[:, None]).sum(axis=0) / marked.sum(axis=0)
+    across, down = columns - columns.mean(), middles - middles.mean()
+    return float(np.degrees(np.arctan2((across * down).sum(), (across * across).sum())))

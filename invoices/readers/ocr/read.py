@@ -1,0 +1,107 @@
+"""Reads pictures of pages: image files, and PDF pages that are scans. Yields the same pages as a PDF's text layer does.
+
+Needs the extra `ocr`, which is loaded at the first picture, or by `warm_up`. Pages come upright and level; their boxes
+are told as the page was sent.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from importlib.util import find_spec
+
+from PIL import Image
+
+from docrail.invoices.facts import Severity
+from docrail.invoices.model import Problem
+from docrail.invoices.problems import Unreadable, UnreadableDocument
+from docrail.invoices.readers.layout.page import Page
+from docrail.invoices.readers.pdf.render import find_scans, render_pages
+
+MAX_OCR_PAGES = 15
+"""At up to 2.5 CPU seconds each, they stay within the 60 that a document may take; an invoice has one to three."""
+LONG_SIDE = 842.0
+"""Points of the longer side of a picture, whose true size nobody knows: A4's."""
+INSTALL = "Install the extra `ocr` where documents are read (pip install 'docrail[ocr]'), and start the worker again."
+
+
+@cache
+def installed() -> bool:
+    """Tell whether the extra is there, without loading it."""
+    return all(find_spec(name) for name in ("rapidocr", "onnxruntime", "cv2"))
+
+
+def loaded() -> bool:
+    """Tell whether the models are in this process."""
+    return _page_reader.cache_info().currsize > 0
+
+
+def warm_up() -> None:
+    """Load the models and read a small page, so that forked children need not."""
+    _page_reader()(Image.new("RGB", (320, 64), "white"), 1, (320.0, 64.0))
+
+
+def read_pictures(pictures: Iterable[Image.Image]) -> list[Page]:
+    """Return the pages that `pictures` show; those after the first MAX_OCR_PAGES without words.
+
+    Raises: UnreadableDocument where the extra is missing, and what opening the pictures does.
+    """
+    if not installed():
+        raise UnreadableDocument(
+            Unreadable.NEEDS_OCR,
+            "The file is a picture, and this installation reads no pictures. "
+            f"Send the invoice as a PDF with text, or as an e-invoice. {INSTALL}",
+        )
+    pages = []
+    for number, picture in enumerate(pictures, start=1):
+        scale = LONG_SIDE / max(picture.size)
+        size = picture.width * scale, picture.height * scale
+        pages.append(_page_reader()(picture, number, size) if number <= MAX_OCR_PAGES else Page(number, *size, ()))
+    return pages
+
+
+def scanned_pages(data: bytes, pages: Sequence[Page]) -> list[int]:
+    """Return the numbers of a PDF's pages whose print is in pictures, or drawn: `pages` is what its text layer says."""
+    words = {page.number: len(page.words) for page in pages}
+    if not installed():  # somebody else's OCR is better than none
+        words = {number: count for number, count in words.items() if not count}
+    return find_scans(data, words)
+
+
+def read_scans(data: bytes, pages: Sequence[Page], numbers: Sequence[int]) -> list[Page]:
+    """Return a PDF's `pages`, the first MAX_OCR_PAGES of `numbers` as read from their pictures.
+
+    Without the extra, and where nothing is seen in a picture, pages stay as they are.
+    """
+    if not installed():
+        return list(pages)
+    sizes = {page.number: (page.width, page.height) for page in pages}
+    pictures = render_pages(data, numbers[:MAX_OCR_PAGES])
+    read = {number: _page_reader()(picture, number, sizes[number]) for number, picture in pictures}
+    return [seen if (seen := read.get(page.number)) and seen.words else page for page in pages]
+
+
+def left_out(pictures: int) -> tuple[Problem, ...]:
+    """Return what a person must know of a document with this many pictures of pages."""
+    if pictures == 0 or (installed() and pictures <= MAX_OCR_PAGES):
+        return ()
+    if installed():
+        message = f"Only the first {MAX_OCR_PAGES} of {pictures} scanned pages were read. Please look at the others."
+    else:
+        message = f"{pictures} of the pages are pictures, which this installation does not read. {INSTALL}"
+    return (Problem(code="pages_not_read", severity=Severity.WARNING, message=message),)
+
+
+@cache
+def _page_reader() -> Callable[[Image.Image, int, tuple[float, float]], Page]:
+    """Load the models, once. Local imports: they need the extra."""
+    import numpy as np  # noqa: PLC0415
+
+    from docrail.invoices.readers.ocr.models import Models  # noqa: PLC0415
+    from docrail.invoices.readers.ocr.page import read_pixels  # noqa: PLC0415
+
+    models = Models()
+
+    def read(picture: Image.Image, number: int, size: tuple[float, float]) -> Page:
+        pixels = np.ascontiguousarray(np.asarray(picture)[:, :, ::-1])
+        return read_pixels(models, pixels, number, size)
+
+    return read

@@ -1,0 +1,215 @@
+"""Corrects what an OCR confuses, where more than looks decides: the characters around, or a checksum.
+
+No code is made up: it is changed only if its check digits are wrong as read and right as changed.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from statistics import fmean
+
+from stdnum.eu import vat as stdnum_vat
+
+from docrail.invoices.readers.layout.page import Page, lay_out
+from docrail.invoices.readers.layout.word import Word
+from docrail.invoices.readers.parties.accounts import IBAN_LENGTHS
+from docrail.invoices.values.folding import fold
+from docrail.invoices.values.identifiers import compact, iban_valid
+
+DIGITS = str.maketrans("ODQIL|SBZG", "0001115826")
+"""Digits by the capitals that they are taken for."""
+LETTERS = str.maketrans("01|58", "OIISB")
+DASH_BETWEEN = re.compile(r"(?<=\d)[~_](?=\d\d?\b)")
+ZERO_BETWEEN = re.compile(r"(?<=\d)[Oo](?=[\d.,])|(?<=\d[.,])[Oo](?=\d)")
+ONE_BETWEEN = re.compile(r"(?<=\d)[Il|](?=[\d.,])|(?<=\d[.,])[Il|](?=\d)")
+WORD = re.compile(r"[^\W_]{5,}")
+SMALL_L = re.compile(r"(?<=[A-Z])l(?=[A-Z\d/-])|(?<![A-Za-z])l(?=[A-Z]{2})")
+"""A small L beside capitals is a capital I, where no other letter is small: "Sl-2024"."""
+SMALL_L_OF_A_FORM = re.compile(r"(?<=\b[Ss]\.[rR]\.)[1I|](?=\W|$)")
+"""An Italian or French company's `S.r.l.` ends in no figure: "S.r.1."."""
+CAPITAL_I = re.compile(r"(?<=[a-z]{2})I(?=[a-z])")
+"""Within small letters it is a small L: "WorId"."""
+THOUSANDS = re.compile(r"(?<=\d):(?=\d{3}([.,])\d\d(?!\d))")
+"""A colon before three digits and cents: no time is written so."""
+CENTS = re.compile(r"(?<![\d.,])(\d{1,3}(?:([.,])\d{3})(?:\2\d{3})*)\2(?=\d\d(?![\d.,]))")
+"""A large number up to its cents: between them stands the other sign than between its thousands."""
+OTHER_SMALL = re.compile(r"[a-km-z]")
+LABELS = frozenset(
+    re.findall(
+        r"\w+",
+        "account amount balance betrag brutto conto datum facture factura factuur fattura fecha gesamtbetrag "
+        "importe imponibile invoice konto montant netto nummer number payment rechnung rechnungsdatum "
+        "rechnungsnummer steuer subtotal summe totaal total totale zahlbar zahlungsziel",
+    )
+)
+"""Words that name what is asked for; one wrong letter in them would hide a value."""
+NUMBER = re.compile(r"^[Nn][acdesACDGQSU069]\.$")
+"""What small print of "No." is taken for."""
+HYPHENATED = re.compile(r"\d{1,5}-\d\d")
+AMOUNT_LABEL = re.compile(r"^\W*(?:(?:sub|grand|net)[ -]?)?(?:total|totaal|totale|gesamt|summe|cash|change|bar)\W*$")
+PAIRED, SLASHED = ("SDN", "BHD"), re.compile(r"[S5]/[B8D]")
+"""A legal form that is written in these ways; letters so alike, and so few, are often misread."""
+REGISTERED = re.compile(r"\(?\d{5,}-[A-Z]\)?")
+"""What follows the latter."""
+SURE = 0.99
+"""A word that was read with this score has no letter that was guessed."""
+IBAN_START = re.compile(r"^(?:[^\W\d_]*[.:])?([A-Z]{2}[\dODQIlL|SBZG]{2})")
+VAT_START = re.compile(r"^(?:[^\W\d_]*[.:])?((?:AT|BE|BG|CZ|DE|DK|EE|EL|FI|HR|HU|IT|LT|LU|LV|MT|PL|PT|RO|SE|SI|SK)\S)")
+"""VAT ids that are digits alone after their country, in Austria after a U."""
+BANK_LETTERS = {"GB": 4, "NL": 4, "IE": 4, "BG": 4, "RO": 4, "LV": 4, "MT": 4, "IT": 1, "SM": 1}
+"""How many letters name the bank in a country's IBANs; elsewhere, nearly all are digits alone."""
+MOST_WORDS, MOST_LOST = 9, 4
+"""Groups of an IBAN, and how many equal digits in a row may be lost: the model takes long runs for shorter ones."""
+GUESSED = 0.3
+"""Score of a code of which digits were lost: nobody saw it whole, and its check digits were used to find them."""
+SHORTEST_VAT, LONGEST_VAT = 10, 14
+
+
+def repair(page: Page) -> Page:
+    """Return the page with its words corrected; a corrected code is one word."""
+    words = tuple(replace(word, text=_label(_by_neighbours(word.text), word.score)) for word in page.words)
+    rows = ([w for cell in row.cells for w in cell.words] for row in lay_out([replace(page, words=words)]).rows)
+    return replace(page, words=tuple(word for row in rows for word in _codes(_legal_forms(_cents(row)))))
+
+
+def _by_neighbours(text: str) -> str:
+    text = SMALL_L_OF_A_FORM.sub("l", text)
+    text = CAPITAL_I.sub("l", ONE_BETWEEN.sub("1", ZERO_BETWEEN.sub("0", DASH_BETWEEN.sub("-", text))))
+    text = THOUSANDS.sub(lambda match: "." if match[1] == "," else ",", text)
+    text = CENTS.sub(lambda match: match[1] + ("," if match[2] == "." else "."), text)
+    return text if OTHER_SMALL.search(text) else SMALL_L.sub("I", text)
+
+
+def _label(text: str, score: float | None) -> str:
+    """Put right the one letter in which an unsure word differs from a label."""
+    match = WORD.search(text)
+    if score is None or score >= SURE:
+        return text
+    if match is None:
+        return NUMBER.sub("No.", text)
+    seen, folded = match.group(), fold(match.group())
+    like = [label for label in LABELS if _wrong_letters(label, folded) <= 1]
+    if len(like) != 1 or like[0] == folded:
+        return text
+    right = "".join(old if same == new else new for old, same, new in zip(seen, folded, like[0], strict=True))
+    if seen.isupper():
+        right = right.upper()
+    elif folded[0] != like[0][0]:
+        right = right.capitalize()
+    return text[: match.start()] + right + text[match.end() :]
+
+
+def _cents(words: Sequence[Word]) -> list[Word]:
+    """Put a point in `52-00` at the end of a row that is called an amount."""
+    *label, last = words
+    called = fold(" ".join(word.text for word in label))
+    if label and HYPHENATED.fullmatch(last.text) and AMOUNT_LABEL.search(called):
+        last = replace(last, text=last.text.replace("-", "."))
+    return [*label, last]
+
+
+def _legal_forms(words: Sequence[Word]) -> list[Word]:
+    """Put right the legal form of two words of which one is right, and the short one before a register's number."""
+    right = list(words)
+    for index, (one, other) in enumerate(pairwise(words)):
+        if SLASHED.fullmatch(one.text) and REGISTERED.fullmatch(other.text):
+            right[index] = replace(one, text="S/B")
+        read = [re.sub(r"\W", "", word.text).upper() for word in (one, other)]
+        if sum(a == b for a, b in zip(read, PAIRED, strict=True)) == 1:
+            for place, word, seen, form in zip((index, index + 1), (one, other), read, PAIRED, strict=True):
+                if _unsure(word) and _one_letter_off(seen, form):
+                    right[place] = replace(word, text=form if word.text.isupper() else form.capitalize())
+    return right
+
+
+def _unsure(word: Word) -> bool:
+    return word.score is not None and word.score < SURE
+
+
+def _one_letter_off(seen: str, form: str) -> bool:
+    """Tell whether one letter is wrong, or lost."""
+    lost = {form[:place] + form[place + 1 :] for place in range(len(form))}
+    return seen in lost or (len(seen) == len(form) and _wrong_letters(seen, form) == 1)
+
+
+def _wrong_letters(one: str, other: str) -> int:
+    """Return in how many places two words of one length differ; a large number for others."""
+    return sum(a != b for a, b in zip(one, other, strict=True)) if len(one) == len(other) else len(one)
+
+
+def _codes(words: Sequence[Word]) -> Iterator[Word]:
+    """Yield the row's words, with each code that can be corrected as one."""
+    index = 0
+    while index < len(words):
+        count, text = _iban(words[index:]) or _vat_id(words[index:]) or (1, words[index].text)
+        read = words[index : index + count]
+        word = replace(read[0], text=text) if count == 1 else _joined(read, text)
+        added = _signs(text) > sum(_signs(each.text) for each in read)
+        yield replace(word, score=GUESSED) if added else word
+        index += count
+
+
+def _signs(text: str) -> int:
+    """Return how many letters and digits there are: points and commas are no part of a code."""
+    return sum(map(str.isalnum, text))
+
+
+def _iban(words: Sequence[Word]) -> tuple[int, str] | None:
+    start = IBAN_START.match(words[0].text)
+    length = IBAN_LENGTHS.get(start.group(1)[:2]) if start else None
+    if start is None or length is None:
+        return None
+    head = words[0].text[: start.start(1)]
+    readings = [(count, read) for count, read in _beginnings(words, start.start(1)) if len(read) <= length]
+    if any(iban_valid(read) for _, read in readings):
+        return None
+    whole = [(count, read) for count, read in readings if len(read) == length]
+    for count, read in whole or reversed(readings):  # digits were lost only if no word behind them makes it whole
+        if len(read) >= length - MOST_LOST and (right := _right_iban(read, length)):
+            return count, head + right
+    return None
+
+
+def _right_iban(read: str, length: int) -> str | None:
+    """Return the IBAN that `read` must be, if its check digits say that there is just one."""
+    bank = 4 + BANK_LETTERS.get(read[:2], 0)
+    code = read[:2] + read[2:4].translate(DIGITS) + read[4:bank].translate(LETTERS) + read[bank:].translate(DIGITS)
+    lost = length - len(code)
+    runs = [match.end() for match in re.finditer(r"(\d)\1", code[bank:])] if lost else [0]
+    tries = {code[: bank + end] + code[bank + end - 1] * lost + code[bank + end :] for end in runs}
+    right = [attempt for attempt in sorted(tries) if iban_valid(attempt)]
+    return right[0] if len(right) == 1 else None
+
+
+def _vat_id(words: Sequence[Word]) -> tuple[int, str] | None:
+    start = VAT_START.match(words[0].text)
+    if start is None:
+        return None
+    head = words[0].text[: start.start(1)]
+    for count, read in _beginnings(words, start.start(1)):
+        if stdnum_vat.is_valid(read) or len(read) > LONGEST_VAT:
+            return None
+        digits = 3 if read.startswith("ATU") else 2
+        right = read[:digits] + read[digits:].translate(DIGITS)
+        if len(read) >= SHORTEST_VAT and stdnum_vat.is_valid(right):
+            return count, head + right
+    return None
+
+
+def _beginnings(words: Sequence[Word], start: int) -> Iterator[tuple[int, str]]:
+    """Yield how many words were taken, and what they say together from `start` on, without spaces."""
+    for count in range(1, min(len(words), MOST_WORDS) + 1):
+        text = " ".join(word.text for word in words[:count])[start:].rstrip(".,;")
+        yield count, compact(text) or ""
+
+
+def _joined(words: Sequence[Word], text: str) -> Word:
+    return Word(
+        text=text,
+        left=words[0].left,
+        top=min(word.top for word in words),
+        right=words[-1].right,
+        bottom=max(word.bottom for word in words),
+        score=round(fmean(word.score or 0.0 for word in words), 4),
+    )

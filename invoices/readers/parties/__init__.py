@@ -1,0 +1,1 @@
+"""The seller: names, addresses and bank accounts."""

@@ -1,0 +1,267 @@
+"""Tells which lines of the page belong to whom: the seller's, the buyer's, those of others."""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import chain
+
+from docrail.invoices.facts import Source
+from docrail.invoices.model import FieldValue
+from docrail.invoices.readers.amounts.money import Role, role_of
+from docrail.invoices.readers.layout.found import found
+from docrail.invoices.readers.layout.labels import MAX_DROP, Finder, Labelled, Place
+from docrail.invoices.readers.layout.page import Cell, Layout, Row
+from docrail.invoices.readers.layout.vocabulary import (
+    ATTENTION,
+    BUYER,
+    INVOICE_TITLE,
+    REGISTRATION,
+    SALUTATION,
+    SELLER,
+    THIRD_PARTY,
+)
+from docrail.invoices.readers.parties.names import (
+    BETWEEN_PARTS,
+    MAX_NAME_WORDS,
+    POSTAL_CODE,
+    before_address,
+    clean,
+    is_name,
+)
+from docrail.invoices.values.dates import find_dates
+from docrail.invoices.values.folding import fold, squeeze
+from docrail.invoices.values.numbers import find_amounts
+
+MAX_BLOCK_CELLS = 16
+"""Seven lines of an address, some with labels beside them."""
+MAX_MENTIONS, MAX_BLOCK_LINES = 6, 8
+"""Of the vendor's name that are looked at, and lines under each."""
+COLUMN = 0.42
+"""Share of the page's width that a block has where nothing stands to its right."""
+GAP = 1.4
+"""A block ends at a gap of more than this many line heights."""
+FAR = 12
+"""Heights of a label with a colon: a value stands nearer to it, what is further off is another block."""
+TOP, BOTTOM = 0.33, 0.85
+"""Share of the page down to which letterheads and address windows are, and from which on is the foot."""
+MAX_TO_CITY = 4
+"""Lines from the name in an address to its city."""
+MAX_SENDER_ROWS, SENDER_PARTS = 25, 3
+"""Rows in which a sender's line can stand; its parts are name, street and city."""
+SMALL_WORDS = frozenset({"de", "da", "van", "von"})
+"""A seller's labels only over its address."""
+NARROW = 0.6
+"""Share of the page's width: a sender above an address window is shorter, a letterhead across the page is longer."""
+PHRASE = re.compile(r"\s+(?:&|et|and|und|e|y|en|of|de|du|di|von|van|for|pour|per|para|voor|avec|with|mit)\s")
+"""Behind a word: it begins a phrase, `Delivery and assembly`, and is no label."""
+ACCOUNT = re.compile(r"\b[a-z]{2}\d{2} ?[a-z0-9]{4} ?\d{4}")
+SUMS = (Role.NET, Role.TOTAL)
+CONTACT = re.compile(r"@|www\.|\b(?:tel|fax|fon|phone|mail|mob|gsm)")
+"""At the beginning of a word: figures behind it are no money."""
+NO_ADDRESS = re.compile(r"@|www\.|\b(?:tel|fax|fon|phone|mail|iban|ust|tva|vat|btw|siret|hrb)\b")
+
+
+def buyer_cells(finder: Finder) -> list[Cell]:
+    """Return the cells of every block that a label gives to the buyer, a recipient, or some other than the seller."""
+    blocks = list(_labelled_blocks(finder))
+    attention = [cell for block in blocks if ATTENTION.match(block[0].folded) for cell in block]
+    cells = [cell for block in blocks if not ATTENTION.match(block[0].folded) for cell in block]
+    for _, sender in sender_lines(finder.layout):
+        cells.extend(_addressed(finder, sender))
+    cells.extend(_saluted(finder))
+    if not cells:
+        cells.extend(_for_attention(finder) or ([] if attention else _second_address(finder)))
+    cells.extend(attention)
+    for labelled in finder.at(THIRD_PARTY):
+        cells.extend([labelled.label_cell, *_block(finder, labelled.label_cell)])
+    return cells
+
+
+def find_buyer_name(finder: Finder) -> FieldValue[str]:
+    """Return the name at the first buyer label that has one."""
+    for labelled in finder.at(BUYER):
+        if labelled.leads and is_name(labelled.text) and not heads_a_block(finder, labelled):
+            return found(finder.layout, clean(labelled.text), labelled.cell, Source.TEXT_LABEL)
+    in_window = (cell for _, sender in sender_lines(finder.layout) for cell in _addressed(finder, sender))
+    name = next((cell for cell in chain(in_window, _saluted(finder)) if is_name(cell.text)), None)
+    return FieldValue() if name is None else found(finder.layout, clean(name.text), name, Source.TEXT_PATTERN)
+
+
+def seller_cells(finder: Finder, vendor: FieldValue[str], buyers: Sequence[Cell]) -> list[Cell]:
+    """Return the cells that name the vendor, and the lines right under them."""
+    name = squeeze(vendor.value or "")
+    named = [cell for cell in finder.layout.cells if name and name in squeeze(cell.text) and cell not in buyers]
+    columns = ((start, *finder.below(start)[:MAX_BLOCK_LINES]) for start in named[:MAX_MENTIONS])
+    return [cell for cells in chain(columns, _feet(finder.layout, named)) for cell in cells if cell not in buyers]
+
+
+def _feet(layout: Layout, named: Sequence[Cell]) -> Iterator[list[Cell]]:
+    """Yield the cells of the pages' feet, each from the row of its first one that is `named` on."""
+    low = [cell for cell in named if cell.top >= BOTTOM * layout.pages[cell.page - 1].height]
+    first = {cell.page: cell.row for cell in reversed(low)}
+    for page, number in first.items():
+        yield [cell for row in layout.rows[number:] if row.page == page for cell in row.cells]
+
+
+def sender_lines(layout: Layout) -> Iterator[tuple[str, Cell]]:
+    """Yield the one-line senders of the first page, with their names: `Name - Street 1 - 12345 City`."""
+    for row in layout.rows[:MAX_SENDER_ROWS]:
+        if row.page > 1:
+            return
+        cells = [(cell.text, cell) for cell in row.cells]
+        if len(BETWEEN_PARTS.split(row.cells[0].text)) < SENDER_PARTS:
+            cells = [(row.text, row.cells[0])]  # wide signs between the parts make cells of them
+        for text, cell in cells:
+            parts = BETWEEN_PARTS.split(text)
+            if (
+                len(parts) >= SENDER_PARTS
+                and is_name(parts[0])
+                and any(_is_city_part(fold(part)) for part in parts[1:])
+            ):
+                yield clean(parts[0]), cell
+
+
+def _is_city_part(folded: str) -> bool:
+    """Tell whether a part of a line has a postal code, not the figures of an account or a tax number."""
+    return bool(POSTAL_CODE.search(folded)) and not (ACCOUNT.search(folded) or REGISTRATION.search(folded))
+
+
+def heads_a_block(finder: Finder, labelled: Labelled) -> bool:
+    """Tell whether what stands to the right of a label is not its value: an address begins right under the label."""
+    cell = labelled.label_cell
+    under = next(iter(finder.below(cell)), None)
+    if labelled.place is not Place.RIGHT or under is None:
+        return False
+    if ":" in cell.text and labelled.cell.left - cell.right < FAR * cell.height:
+        return False
+    close = max(abs(under.left - cell.left), under.top - cell.bottom) < cell.height
+    return close and is_name(under.text)
+
+
+def is_only_a_word(finder: Finder, labelled: Labelled) -> bool:
+    """Tell whether a small word labels no seller: no address in the head begins under it. `Von` has journeys, too."""
+    if labelled.label not in SMALL_WORDS:
+        return False
+    high = labelled.cell.top < TOP * finder.layout.pages[labelled.cell.page - 1].height
+    return not (high and labelled.place is Place.BELOW and _address_from(finder, labelled.cell))
+
+
+def _begins_a_phrase(labelled: Labelled) -> bool:
+    return bool(PHRASE.match(labelled.label_cell.folded.partition(labelled.label)[2]))
+
+
+def _labelled_blocks(finder: Finder) -> Iterator[list[Cell]]:
+    """Yield the blocks at a buyer's labels, each from its label or first line on."""
+    for labelled in finder.at(BUYER):
+        if labelled.leads and len(labelled.label_cell.words) <= MAX_NAME_WORDS and not _begins_a_phrase(labelled):
+            start = labelled.label_cell if labelled.place is not Place.RIGHT else labelled.cell
+            if labelled.place is Place.RIGHT and (heads_a_block(finder, labelled) or not is_name(labelled.text)):
+                continue
+            yield [start, *_block(finder, start)]
+
+
+def _saluted(finder: Finder) -> list[Cell]:
+    """Return the addresses in the head that begin with a line of their own for how one is addressed.
+
+    None where a label says of an address that it is the buyer's: such a line can then head the seller's.
+    """
+    if any(_is_city(line.folded) for block in _labelled_blocks(finder) for line in block[1:]):
+        return []
+    heads = (cell for cell in finder.layout.cells if SALUTATION.fullmatch(cell.folded) and cell.page == 1)
+    blocks = (_block(finder, cell) for cell in heads if cell.top < TOP * finder.layout.pages[0].height)
+    return [cell for block in blocks if any(_is_city(line.folded) for line in block) for cell in block]
+
+
+def _for_attention(finder: Finder) -> list[Cell]:
+    """Return the address in the head whose name has a line under it that says for whom there; nothing if none has."""
+    for cell in finder.layout.cells:
+        if cell.page > 1 or cell.top > TOP * finder.layout.pages[0].height:
+            break
+        under = finder.below(cell)[:1]
+        if under and ATTENTION.match(under[0].folded) and is_name(cell.text):
+            return [cell, *_block(finder, cell)]
+    return []
+
+
+def _second_address(finder: Finder) -> list[Cell]:
+    """Return the address below another one in a letter's head: the writer's own comes first; nothing if there is none.
+
+    For pages that say of no buyer who it is. One that has a seller's label is the writer's own wherever it stands.
+    """
+    sellers = (at for at in finder.at(SELLER) if at.leads and not is_only_a_word(finder, at))
+    labelled = [at.cell for at in sellers if _address_from(finder, at.cell)]
+    own = [line for cell in labelled for line in (cell, *_block(finder, cell))]
+    end, seen = 0.0, bool(own)
+    for row in finder.layout.rows[:MAX_SENDER_ROWS]:
+        for cell in row.cells:
+            if row.page > 1 or cell.top > TOP * finder.layout.pages[0].height:
+                return []
+            begins = cell.top >= end and cell not in own and not _is_of_the_invoice(cell, row)
+            address = _address_from(finder, cell) if begins else []
+            if not address:
+                continue
+            if seen:
+                plain = not any(NO_ADDRESS.search(line.folded) for line in address)
+                return [cell, *_block(finder, cell)] if plain else []
+            end, seen = address[-1].bottom, True
+    return []
+
+
+def _address_from(finder: Finder, cell: Cell) -> list[Cell]:
+    """Return the lines from a name to its city, or the one line that has both; nothing if that is no address."""
+    if before_address(cell.text) != cell.text:
+        return [cell]
+    block = [cell, *_block(finder, cell)] if is_name(cell.text) else []
+    end = next((index for index, line in enumerate(block) if _is_city(line.folded)), len(block))
+    return block[: end + 1] if end < min(len(block), MAX_TO_CITY + 1) else []
+
+
+def _is_city(folded: str) -> bool:
+    """Tell whether a line has a postal code beside a word: figures alone are a telephone number, a year, a till's.
+
+    Nor is the year of a date one, or a group of an account's.
+    """
+    dated = next(find_dates(folded), None) or ACCOUNT.search(folded)
+    return not dated and bool(POSTAL_CODE.search(folded)) and any(letter.isalpha() for letter in folded)
+
+
+def _addressed(finder: Finder, sender: Cell) -> list[Cell]:
+    """Return the address under a sender's line, as it shows in an envelope's window; nothing if it is none."""
+    page = finder.layout.pages[sender.page - 1]
+    if sender.right - sender.left > NARROW * page.width or sender.top > TOP * page.height:
+        return []
+    block = _block(finder, sender)
+    plain = not any(NO_ADDRESS.search(cell.folded) for cell in block)
+    return block if plain and any(POSTAL_CODE.search(cell.folded) for cell in block) else []
+
+
+def _block(finder: Finder, start: Cell) -> list[Cell]:
+    """Return the lines under `start` in its column, down to a gap: an address, with labels and values or without."""
+    layout = finder.layout
+    cells = layout.rows[start.row].cells
+    after = cells[cells.index(start) + 1 :]
+    limit = after[0].left if after else start.left + COLUMN * layout.pages[start.page - 1].width
+    lines: list[Cell] = []
+    bottom = start.bottom
+    for row in layout.rows[start.row + 1 :]:
+        inside = [cell for cell in row.cells if start.left - start.height <= cell.left < limit - start.height / 2]
+        if row.page != start.page or row.top - bottom > (GAP if lines else MAX_DROP) * start.height:
+            break
+        if any(_is_of_the_invoice(cell, row) for cell in inside):
+            break
+        if inside:
+            lines.extend(inside)
+            bottom = max(cell.bottom for cell in inside)
+        if len(lines) > MAX_BLOCK_CELLS:
+            break
+    return lines
+
+
+def _is_of_the_invoice(cell: Cell, row: Row) -> bool:
+    """Tell whether a line is no longer of an address: an amount of money, the name of a sum with one, or the title."""
+    if INVOICE_TITLE.match(cell.folded) and not BUYER.match(cell.folded):
+        return True
+    last = row.cells[-1].text
+    charged = any(amount.exact and amount.end == len(last) for amount in find_amounts(last))
+    if not charged or CONTACT.search(cell.folded):
+        return False
+    return role_of(cell.folded) in SUMS or any(amount.exact for amount in find_amounts(cell.text))

@@ -1,0 +1,327 @@
+"""Tells what can be the name of a company or a person, and what about it looks like one.
+
+Puts names together that are printed over two lines.
+"""
+
+import re
+from collections.abc import Sequence
+
+from docrail.invoices.readers.layout.page import Cell, Layout
+from docrail.invoices.readers.layout.vocabulary import (
+    BUYER,
+    CURRENCY_LABEL,
+    DUE_DATE,
+    INVOICE_NUMBER,
+    INVOICE_TITLE,
+    INVOICES,
+    ISSUE_DATE,
+    LINE_COLUMNS,
+    REGISTRATION,
+    SELLER,
+    VAT_LABEL,
+)
+from docrail.invoices.values.currencies import CURRENCIES
+from docrail.invoices.values.dates import find_dates
+from docrail.invoices.values.folding import fold, squeeze
+from docrail.invoices.values.numbers import find_amounts
+
+LEGAL_FORM = re.compile(
+    r"\b(?:gmbh(?: & co\.? kg)?|ag|kg|ohg|ug|e\.?k\.?|gbr|mbh|se|ltd|limited|inc|llc|llp|plc|corp|corporation|"
+    r"incorporated|co(?!(?<=^co)\.? [a-z]{4,}\W*$)|(?:sdn\.? )?bhd|berhad|s/b|pte|"
+    r"b\.?v\.?|n\.?v\.?|v\.?o\.?f\.?|s\.?a\.?r\.?l\.?|s\.?a\.?s\.?u?|s\.?a\.?(?:u\.?)?|s\.s\.|"
+    r"eurl|selarl|s\.?l\.?u?|s\.?r\.?l\.?s?|s\.?n\.?c\.?|s\.?p\.?a\.?|"
+    r"company|a/?s|aps|(?<!\b\d{4} )ab|oy|ou$|u\.a|partg(?: ?mbb)?|e\. ?u\.|"
+    r"(?<=[a-z] )[oe]g(?= *(?:[,;|\u2022\u00b7\u2013-]|$))|ges\.? ?m\. ?b\. ?h\.?|gesmbh|"
+    r"s\.c\.a\.?|s\.? ?coop\.?|s\.?l\.?[lp]\.?|c\.b\.|"
+    r"dac|sprl|bvba|cvba|a\.?g\.?|sp\. z o\.?o\.?|s\.r\.o|kft|pvt|pty|a\.g|e\. ?v|gmbh & co)(?![a-z])\.?"
+)
+"""An Irish county, `Co. Mayo`, has none."""
+
+
+WHOLE_FORM = re.compile(
+    r"(?i:[\s,](?:limited|company|incorporated|corporation|gmbh|ag|kg|llc|llp|plc|sarl|sas|sa|sl|srl|spa|bv|nv)\.$)"
+)
+"""At the end, with a full stop that is none of an abbreviation's."""
+
+
+REGISTER_ENTRY = re.compile(
+    r"\s*(?:\((?:\w[\w.]{0,9}[\s:.]{1,3}){0,2}(?:\d ?){5,}\W?[A-Z]\)|\s\d{5,}-[A-Z]\b\)?)(?:\s*\([^)]*\))?\s*$"
+    r"|\s*\((?:registered|reg\.)[^)]*\)\s*$"
+)
+"""Behind a name in its line: `(126926-H)`."""
+
+
+FREE_MAIL = frozenset({"gmail", "gmx", "web", "yahoo", "hotmail", "outlook", "icloud", "aol", "t-online", "example"})
+
+
+DOMAIN = re.compile(r"(?:@|www\.|https?://(?:www\.)?)([a-z0-9-]+(?:\.[a-z0-9-]+)*)\.[a-z]{2,14}\b")
+
+
+CONTACT = re.compile(r"\s+(?:\S*@|www\.|https?:).*")
+"""Behind a name in its line."""
+
+
+NO_NAME = re.compile(
+    r"^\W*(?:page|seite|pagina|pag|tel|fax|phone|e-?mail|date|datum|gln|nummer|number|no(?=\W*(?:\d|$)|[.:])|nr|iban|bic|"
+    r"vat|ust|btw|tva|tax|www|http|logo|original|copy|kopie|copie|duplicate|herrn?|frau|mr|mrs|to|from|bill|bank|swift|"
+    r"kvk|siret|invoice|receipt|payment|globale|summary|total|amount|account|email|dear|terms|po|p\.o|order|your|ihre?|"
+    r"uw|votre|formerly|licensee|owned by|afdeling|abteilung|departa?ment[o]?|dept|ufficio|"
+    r"posted|paid|received|statement|estimate|quotation|inh|inhaber(?:in)?|gerante?|propietari[ao]|titolare)\b"
+)
+
+
+NUMBER_OF = re.compile(r"\b(?:no|nr|n[o°º]|nummer|number)$")
+
+
+LABELS = (INVOICE_NUMBER, ISSUE_DATE, DUE_DATE, VAT_LABEL, REGISTRATION, CURRENCY_LABEL)
+
+
+COUNTRY = re.compile(
+    r"deutschland|germany|austria|osterreich|schweiz|switzerland|suisse|france|frankreich|nederland|netherlands|"
+    r"belgie|belgique|belgium|luxembourg|italia|italy|espana|spain|portugal|united kingdom|united states|usa|uk|india"
+)
+
+
+STREET_NAME = re.compile(
+    r"(?:c/ ?|(?:avda|pza|ctra|pol|bd|loc)\.? |(?:rue|chemin|impasse|quai|allee|viale|calle) |"
+    r"z\.?[ai]\.? (?:de|du|des|la|les) )"
+    r"|.*[a-z] \d{1,4}[a-z]?, "
+)
+"""Of a line without a legal form."""
+
+
+STREET = re.compile(r"^\d|\d{4,}|\b\d{1,4}[a-z]?$")
+
+
+GOES_ON = re.compile(r"(?:di|by|of|c/o|t/a|(?:a )?trading (?:name|style|as))\s")
+"""In small letters: the line belongs to the name above it."""
+
+
+END_OF_SENTENCE = re.compile(r"[a-z\u00df-\u00ff]+\.")
+"""Alone in a line: a word of running text, which breaks anywhere."""
+
+
+GOES_ON_AFTER = re.compile(r"\W*\s(?:[-\u2013\u2014|\u00b7\u2022]\s|\w)")
+"""Behind a name with its legal form: the line says more."""
+
+
+FORM_FIRST = re.compile(
+    r"(?:sarl|sasu?|eurl|selarl|s\.?a\.?|sci|snc|scp) .{3,60}?(?=,| (?:[-\u2013\u2014|\u00b7\u2022]|au capital) )"
+)
+"""As the French write: `SARL Dupont, capital 10 000 €, RCS Nantes`."""
+
+
+TRADES_UNDER = re.compile(
+    r"(.{2,60}?)\W(?:(?:is|ist|est|es|e|e') )?(?:a|an|eine?|une?|een|una|un) (?:registered |eingetragene )?"
+    r"(?:trad(?:e|ing) (?:name|style)|division|geschaftsbereich|handelsname|nom commercial|handelsnaam|"
+    r"nombre comercial|divisione) (?:of|der|von|des|de|du|van|del(?:la)?|di) (?=\w)"
+)
+"""Before the name of who is the seller: `Smith's is a trading name of ...`; folded. A brand may be a franchiser's."""
+
+
+LEAST_SPACES = 5
+"""Of such a sentence: `X, a division of Y Ltd`."""
+
+
+SMALL_AFTER = re.compile(r"\s+[-\u2013\u2014|\u00b7\u2022]\s+[a-z\u00df-\u00ff]")
+"""Behind a name with its legal form: a remark."""
+
+
+LEAST_LETTERS = 3
+"""Before a legal form: `AG Bonn HRB 1` is a court, `SARL Dupont` begins with its form."""
+
+
+FOUNDED = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
+"""A year in the name of a company or a club."""
+
+
+POSTAL_CODE = re.compile(
+    r"(?<!\d-)\b\d{4,6}\b(?!-[a-z]\b)|\b[a-z]{1,2}\d[a-z\d]? ?\d[a-z]{2}\b|\b[a-z]\d[\dw] [a-z\d]{4}\b"
+    r"|\b(?:se|cz|sk|gr)-?\d{3} \d{2}\b"
+)
+"""Of most of Europe; British; Irish; with the country in front, Swedish and others in two parts. On folded text."""
+
+
+CODE = re.compile(r"(?=(?:\D*\d){4})[a-z\d]{8,}")
+"""One word with many figures: `MNGLCU71D55D548R`, a tax number."""
+
+
+BETWEEN_PARTS = re.compile(r"\s+[-\u2013\u2014|]\s+|\s*[\u2022\u25cf|\u00b7]\s*")
+
+
+ADDRESS_PARTS = 3
+"""Of an address in one line: name, street, city."""
+
+
+MAX_NAME_WORDS, MAX_NAME_LENGTH = 8, 70
+
+
+MAX_LEGAL_WORDS, MAX_LEGAL_LENGTH = 16, 120
+"""Of a name with its legal form, which a sentence does not have."""
+
+
+ON_THE_NET, MENTIONED, MAX_MENTIONS = 1.5, 0.3, 3
+"""What an address on the net says for a name like it, and what each more mention on the pages says."""
+
+
+def is_name(text: str) -> bool:
+    """Tell whether a line can be a name: no label, address, date, amount or sentence."""
+    folded = fold(clean(text))
+    if not folded or text in CURRENCIES or text.startswith("(") or not re.search(r"[^\W\d_]{2}", text):
+        return False
+    legal, words = bool(LEGAL_FORM.search(folded)), text.split()
+    longest, most = (MAX_LEGAL_LENGTH, MAX_LEGAL_WORDS) if legal else (MAX_NAME_LENGTH, MAX_NAME_WORDS)
+    if len(words) > most or len(text) > longest or (not legal and INVOICES.search(folded)):
+        return False
+    if ":" in text or "@" in text or CODE.fullmatch(folded) or all(len(word) == 1 for word in words):
+        return False
+    if GOES_ON.match(text) or END_OF_SENTENCE.fullmatch(text):
+        return False
+    place = FOUNDED.sub("", folded) if legal else folded
+    street = not legal and STREET_NAME.match(folded)
+    return not (street or _is_label(folded, legal=legal) or _is_address(place) or _has_figures(text))
+
+
+def _is_label(folded: str, *, legal: bool) -> bool:
+    bare = folded.rstrip(". ")
+    if (
+        (NO_NAME.match(folded) and not legal)
+        or BUYER.match(folded)
+        or SELLER.fullmatch(folded)
+        or NUMBER_OF.search(bare)
+    ):
+        return True
+    return any(label.fullmatch(bare) for label in (*LABELS, INVOICE_TITLE, *LINE_COLUMNS))
+
+
+def _is_address(folded: str) -> bool:
+    return bool(STREET.search(folded) or POSTAL_CODE.search(folded) or COUNTRY.fullmatch(folded))
+
+
+def _has_figures(text: str) -> bool:
+    return next(find_dates(text), None) is not None or any(amount.exact for amount in find_amounts(text))
+
+
+def before_address(text: str) -> str:
+    """Return the name of `Name, Street 1, 12345 City`, with commas or other signs between; any other text as it is."""
+    parts = re.split(r",\s+", text)
+    parts = parts if len(parts) > 1 else BETWEEN_PARTS.split(text)
+    if len(parts) > 1 and LEGAL_FORM.fullmatch(fold(parts[1])):
+        parts[:2] = [", ".join(parts[:2])]
+    if len(parts) < ADDRESS_PARTS or not STREET.search(fold(parts[1])):
+        return text
+    return parts[0] if any(POSTAL_CODE.search(fold(part)) for part in parts[2:]) else text
+
+
+def before_register(text: str) -> str:
+    """Return the name of `Muster AG, Sitz Bonn, HRB 1234`: up to its legal form, where a register entry follows."""
+    folded = fold(text)
+    first = FORM_FIRST.match(folded)
+    if first and is_name(text[: first.end()]) and REGISTRATION.search(folded[first.end() :]):
+        return text[: first.end()]
+    form = LEGAL_FORM.search(folded)
+    if form is None or form.start() < LEAST_LETTERS or not is_name(text[: form.end()]):
+        return text
+    rest = folded[form.end() :]
+    return text[: form.end()] if GOES_ON_AFTER.match(rest) and REGISTRATION.search(rest) else text
+
+
+def before_remark(text: str) -> str:
+    """Return the name of `Muster AG - delivered by us`: up to its legal form, where small letters follow a dash."""
+    form = LEGAL_FORM.search(fold(text))
+    return text[: form.end()] if form and SMALL_AFTER.match(text[form.end() :]) else text
+
+
+def owner_of_name(text: str) -> tuple[str, str] | None:
+    """Return a name and the company that a line says trades under it, up to its legal form; None if it says of none."""
+    folded = fold(text)
+    told = TRADES_UNDER.match(folded) if folded.count(" ") >= LEAST_SPACES else None
+    form = LEGAL_FORM.search(folded, told.end()) if told else None
+    if told is None or form is None:
+        return None
+    owner = text[told.end() : form.end()]
+    owner = owner[:-1] if form.group().count(".") == 1 else owner  # the sentence's
+    return (text[: told.end(1)], owner) if is_name(owner) else None
+
+
+def clean(text: str) -> str:
+    """Return a name without the signs around it, and without the full stop of its sentence."""
+    text = text[:-1] if WHOLE_FORM.search(text) else text
+    return re.sub(r"^[\s:;#*\-\u2013]+|[\s:;,*\-\u2013]+$", "", text)
+
+
+def domains(layout: Layout) -> list[str]:
+    """Return the squeezed parts of the addresses on the net, without those of mail providers."""
+    names = DOMAIN.findall(layout.text.lower())
+    return [squeeze(part) for name in names for part in name.split(".") if part not in FREE_MAIL]
+
+
+def support(name: str, everything: str, on_the_net: Sequence[str]) -> float:
+    """Return what the rest of the pages says for a name: an address on the net like it, other mentions of it.
+
+    `everything` is the squeezed text of the document.
+    """
+    squeezed = squeeze(name)
+    stem = squeeze(LEGAL_FORM.sub("", name.lower())) or squeezed
+    like = any(stem and (domain.startswith(stem) or (len(domain) > 3 and domain in stem)) for domain in on_the_net)  # noqa: PLR2004
+    return ON_THE_NET * like + MENTIONED * min(MAX_MENTIONS, everything.count(squeezed) - 1)
+
+
+SAME_SIZE = 0.1
+"""Share by which the heights of a name's two lines may differ, if none has its legal form."""
+
+
+NEAR_REST = 0.75
+"""Height of a name's first line within which its second begins."""
+
+
+def legal_form_below(layout: Layout, cell: Cell, name: str) -> str:
+    """Return the legal form of a name that begins in a cell, with a space before it: only the next line has it."""
+    if LEGAL_FORM.search(cell.folded) or LEGAL_FORM.search(fold(name)):
+        return ""
+    under = (other for row in layout.rows[cell.row + 1 : cell.row + 2] for other in row.cells)
+    near = (o for o in under if o.page == cell.page and o.top - cell.bottom <= cell.height and aligned(o, cell))
+    return next((f" {other.text}" for other in near if is_legal_form(other) or _goes_on_to_form(other)), "")
+
+
+def _goes_on_to_form(cell: Cell) -> bool:
+    """Tell whether a line ends the name above it: Italian partners are called `Hotel Rosa di Rossi Mario s.n.c.`."""
+    return cell.text.startswith("di ") and bool(LEGAL_FORM.search(cell.folded))
+
+
+def rest_below(layout: Layout, cell: Cell, said: Sequence[str]) -> Cell | None:
+    """Return the second line of a name that is broken over two, which another line says as one; None if none does."""
+    under = (other for row in layout.rows[cell.row + 1 : cell.row + 3] for other in row.cells)
+    for other in (o for o in under if o.page == cell.page and o.top > cell.top and aligned(o, cell)):
+        if other.top - cell.bottom > cell.height * NEAR_REST:
+            continue
+        both = f"{cell.text} {other.text}"
+        alike = abs(other.height - cell.height) <= SAME_SIZE * cell.height or LEGAL_FORM.search(fold(both))
+        if alike and _is_said(fold(both), said) and is_name(both):
+            return other
+    return None
+
+
+def _is_said(folded: str, said: Sequence[str]) -> bool:
+    """Tell whether one of the texts has these words, and not as parts of others."""
+    having = [text for text in said if folded in text]  # hardly ever any: a pattern for each two lines is dear
+    return bool(having) and any(map(re.compile(rf"(?<!\w){re.escape(folded)}(?!\w)").search, having))
+
+
+def is_legal_form(cell: Cell) -> bool:
+    """Tell whether nothing else stands there: `Co. (UK) Ltd`."""
+    return bool(LEGAL_FORM.search(cell.folded)) and not re.search(r"[a-z\d]", _without_form(cell))
+
+
+def has_legal_form(cell: Cell) -> bool:
+    """Tell whether a legal form stands there behind a name."""
+    return bool(LEGAL_FORM.search(cell.folded)) and not is_legal_form(cell)
+
+
+def _without_form(cell: Cell) -> str:
+    return LEGAL_FORM.sub("", re.sub(r"\([^)]*\)", "", cell.folded))
+
+
+def aligned(one: Cell, other: Cell) -> bool:
+    """Tell whether two lines begin below each other, or are centred on each other."""
+    return min(abs(one.left - other.left), abs(one.centre - other.centre)) <= other.height

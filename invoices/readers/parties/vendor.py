@@ -1,0 +1,287 @@
+"""Finds who wrote the invoice: the name at a label, in the letterhead, in the footer, at the account."""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from docrail.invoices.facts import Evidence, Source
+from docrail.invoices.model import FieldValue
+from docrail.invoices.readers.layout.found import found
+from docrail.invoices.readers.layout.labels import Finder, Labelled, Place
+from docrail.invoices.readers.layout.page import Cell, Layout, Row
+from docrail.invoices.readers.layout.vocabulary import PAYEE, REGISTRATION, SELLER
+from docrail.invoices.readers.parties.blocks import BOTTOM, GAP, TOP, heads_a_block, is_only_a_word, sender_lines
+from docrail.invoices.readers.parties.names import (
+    CONTACT,
+    LEGAL_FORM,
+    MENTIONED,
+    POSTAL_CODE,
+    REGISTER_ENTRY,
+    aligned,
+    before_address,
+    before_register,
+    before_remark,
+    clean,
+    domains,
+    has_legal_form,
+    is_legal_form,
+    is_name,
+    legal_form_below,
+    owner_of_name,
+    rest_below,
+    support,
+)
+from docrail.invoices.values.folding import fold, squeeze
+from docrail.invoices.values.numbers import find_amounts
+
+NAME_LABEL = re.compile(
+    r"\W*(?:name|firma|company(?: name)?|nom|naam|nombre|denominazione|(?:ragione|razon|raison) sociale?|"
+    r"denominacion social|bedrijfsnaam|handelsnaam|firmenname)\s*(?::\s*|$)"
+)
+REGISTER_NUMBER = re.compile(r"\(?(?:(?:co|company|reg|no|roc)\W{1,3}){0,3}\d{5,12}\W?[a-z]\)?")
+"""Alone under a name; on folded text."""
+OWNER = re.compile(r"\W*(?:owned (?:and operated )?by|formerly(?: known as)?|licensee)\W*")
+OWNED = re.compile(
+    r"\W*(?:inh(?:aber(?:in)?)?\W|entreprise individuelle|einzelunternehm|eenmanszaak|(?:ditta|impresa) individuale|"
+    r"titolare\W|propietari[ao]\W|prop(?:rietor)?[.:]|sole (?:trader|proprietor))"
+)
+"""Of the line under a name: it says who trades under it."""
+LABELLED, PAID, SENT = 3.6, 2.1, 2.2
+"""What a label, a payee's label and a sender's line say for a name."""
+LINE, LEGAL, LARGE, FIRST, LOW = 0.4, 1.3, 0.6, 0.7, 0.8
+"""What it says to be a line, with a legal form, set twice as high, and the first; and against it to stand lower."""
+REGISTERED = 1.0
+"""What a register entry or a tax number beside a name says for it."""
+MOST_CLAIMS = 2
+"""Lines without a legal form that an entry counts for: a slogan and the name. Those below are of the address."""
+ROWS_OF_A_HEAD = 9
+FORM_LAST = re.compile(rf"(?:{LEGAL_FORM.pattern})\W*$")
+FIGURES = "0123456789 "
+"""A name with its register entry may begin with them; elsewhere it is a street's number."""
+LEAST_SURNAME = 4
+"""Letters of a name that says who it is also inside another: `Ziegler` in `Malerbetrieb Ziegler e.K.`"""
+OF_A_LOGO = 0.5
+"""More height than usual, as a share of it, with which a name without its form may be spelt out below."""
+LOGO = 2
+"""Letters that are rather read from a picture than a registered name."""
+AGREED = 0.8
+"""What it says for a name that both a label and its place give it."""
+BELOW = 0.25
+"""What a name loses for each step from its label."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    name: str
+    cell: Cell
+    score: float
+    source: Source
+
+
+def find_vendor_name(finder: Finder, buyers: Sequence[Cell]) -> FieldValue[str]:
+    """Return the likeliest name of who wrote the invoice: labelled, in the letterhead, or in the footer."""
+    layout = finder.layout
+    buyer_names = {squeeze(cell.text) for cell in buyers}
+    everything, on_the_net = squeeze(layout.text), domains(layout)
+    candidates = [*_labelled(finder), *_senders(layout), *_names(layout, on_the_net)]
+    own = [c for c in candidates if c.cell not in buyers and squeeze(c.name) not in buyer_names]
+    if not own:
+        return FieldValue()
+    said = {(squeeze(c.name), c.source) for c in own}
+    best = max(own, key=lambda c: c.score + support(c.name, everything, on_the_net) + AGREED * _said_twice(c, said))
+    best = next((candidate for candidate in own if _spells_out(candidate, best)), best)
+    best = next((candidate for candidate in own if _is_in_full(candidate, best)), best)
+    again = support(best.name, everything, on_the_net) >= MENTIONED
+    return found(layout, best.name, best.cell, best.source, (Evidence.NAMED_AGAIN,) if again else ())
+
+
+def _said_twice(candidate: _Candidate, said: Collection[tuple[str, Source]]) -> bool:
+    """Tell whether both a label and a place where sellers stand give this name."""
+    return all((squeeze(candidate.name), source) in said for source in (Source.TEXT_LABEL, Source.TEXT_PATTERN))
+
+
+def _spells_out(candidate: _Candidate, logo: _Candidate) -> bool:
+    """Tell whether a name is the other one with its legal form, of which a logo leaves much away."""
+    short, long = squeeze(logo.name), squeeze(candidate.name)
+    with_form = bool(LEGAL_FORM.search(fold(candidate.name))) and not LEGAL_FORM.search(fold(logo.name))
+    within = long.startswith(short) or (len(short) > LEAST_SURNAME and f" {fold(logo.name)} " in fold(candidate.name))
+    words, others = fold(logo.name).split(), fold(candidate.name).split()
+    within = within or (len(words) > 1 and all(_begins(others, word) for word in words))
+    return with_form and len(short) > LOGO and within and long != short
+
+
+def _is_in_full(candidate: _Candidate, short: _Candidate) -> bool:
+    """Tell whether only abbreviations differ: `Muster Handelsges. mbH` and `Muster Handelsgesellschaft mbH`."""
+    words, others = fold(short.name).split(), fold(candidate.name).split()
+    if len(words) != len(others):
+        return False
+    differing = [(word, other) for word, other in zip(words, others, strict=True) if word != other]
+    return bool(differing) and all(
+        word.endswith(".") and len(word) > LEAST_SURNAME and other.startswith(word[:-1]) for word, other in differing
+    )
+
+
+def _begins(words: Sequence[str], word: str) -> bool:
+    """Tell whether one of the words is or begins with `word`, as a logo shortens and turns round a name."""
+    return any(other == word or (len(word) >= LEAST_SURNAME and other.startswith(word)) for other in words)
+
+
+def _labelled(finder: Finder) -> Iterator[_Candidate]:
+    for label, strength in ((SELLER, LABELLED), (PAYEE, PAID)):
+        for labelled in finder.at(label):
+            if (label is SELLER and not labelled.leads) or heads_a_block(finder, labelled) or _goes_on(labelled):
+                continue
+            if is_only_a_word(finder, labelled):
+                continue
+            if " " not in labelled.label and not _separated(labelled):
+                continue  # "Lieferant GmbH" is a name that begins like a label
+            cells = [(labelled.text, labelled.cell)]
+            if labelled.place is Place.BELOW:
+                cells = _below(finder, labelled)
+            names = [(text, cell) for text, cell in cells if is_name(text)]
+            if names:
+                text, cell = next((name for name in names[:2] if LEGAL_FORM.search(fold(name[0]))), names[0])
+                yield _Candidate(clean(text), cell, strength - BELOW * labelled.place, Source.TEXT_LABEL)
+
+
+def _below(finder: Finder, labelled: Labelled) -> list[tuple[str, Cell]]:
+    """The name need not be the first line under its label: numbers and remarks come before it."""
+    texts: list[tuple[str, Cell]] = []
+    for cell in finder.below(labelled.label_cell)[:4]:
+        cells = finder.layout.rows[cell.row].cells
+        right = cells[cells.index(cell) + 1 :]
+        named = right and NAME_LABEL.fullmatch(cell.folded)
+        own = NAME_LABEL.match(cell.folded)
+        texts.append((right[0].text, right[0]) if named else (cell.text[own.end() if own else 0 :], cell))
+    return texts
+
+
+def _goes_on(labelled: Labelled) -> bool:
+    """Tell whether a line is the rest of a sentence: `from the date of purchase`."""
+    after = labelled.label_cell.text[
+        len(labelled.label_cell.folded.partition(labelled.label)[0]) + len(labelled.label) :
+    ]
+    return labelled.label == "from" and after[1:2].islower()
+
+
+def _separated(labelled: Labelled) -> bool:
+    after = labelled.label_cell.folded.partition(labelled.label)[2].strip()
+    return labelled.label == "from" or not after or not after[0].isalnum()
+
+
+def _senders(layout: Layout) -> Iterator[_Candidate]:
+    for name, cell in sender_lines(layout):
+        yield _Candidate(name, cell, SENT + LEGAL * bool(LEGAL_FORM.search(fold(name))), Source.TEXT_PATTERN)
+
+
+def _names(layout: Layout, on_the_net: Collection[str]) -> Iterator[_Candidate]:
+    """Yield lines of the letterhead and the footer that can be a name.
+
+    Elsewhere, too, where a register entry stands beside the name, it is that of an address on the net, or it spells a
+    logo out.
+    """
+    first, spelt_out, claims = True, False, Counter[int]()
+    logos: tuple[str, ...] = ()
+    usual = median([cell.height for row in layout.rows if row.page == 1 for cell in row.cells] or [1.0])
+    for cell, printed, own_entry in _printed_names(layout):
+        place = cell.top / layout.pages[0].height if cell.page == 1 else 1.0
+        owned = place < TOP and _has_its_owner_below(layout, cell)
+        bare = printed.lstrip(FIGURES) if own_entry or FORM_LAST.search(cell.folded) else printed
+        if not (owned or is_name(bare)):
+            continue
+        name = printed + legal_form_below(layout, cell, printed)
+        short = squeeze(name)
+        legal = bool(LEGAL_FORM.search(fold(name)))
+        entries = _register_entries(layout, cell) if len(short) > LOGO else []
+        claimed = max((claims[row] for row in entries), default=0)
+        registered = own_entry or (bool(entries) and (legal or claimed < MOST_CLAIMS))
+        claims.update(entries)
+        known = registered or owned or short in on_the_net
+        if place >= TOP and not (known or (legal and (place >= BOTTOM or short.startswith(logos)))):
+            continue
+        if cell.page > 1 and (spelt_out or not (legal and short.startswith(logos))):
+            continue
+        spelt_out = spelt_out or (legal and bool(logos) and short.startswith(logos))
+        size = min(1.0, max(0.0, cell.height / usual - 1))
+        score = LINE + LEGAL * legal + LARGE * size + FIRST * first + REGISTERED * (registered or owned)
+        score -= LOW * place * (place < TOP)
+        first = False
+        if place < TOP and not legal and len(short) > LOGO and (size >= OF_A_LOGO or known):
+            logos = (*logos, short)
+        yield _Candidate(clean(name), cell, score, Source.TEXT_PATTERN)
+
+
+def _printed_names(layout: Layout) -> Iterator[tuple[Cell, str, bool]]:
+    """Yield cells that may be names, with the name, and whether its register entry is beside it.
+
+    Those of the first page; of the last one's foot only a name with its register entry.
+    """
+    rests: list[Cell] = []
+    said = [other.folded for other in layout.cells]
+    for cell in layout.cells:
+        if cell.page > 1:
+            page = layout.pages[cell.page - 1]
+            in_foot = page is layout.pages[-1] and cell.top >= BOTTOM * page.height and LEGAL_FORM.search(cell.folded)
+            if in_foot and (short := before_register(cell.text)) != cell.text:
+                yield cell, short, True
+            continue
+        low = cell.top >= TOP * layout.pages[0].height
+        if low and (told := owner_of_name(cell.text)):
+            if _is_in_head(layout, told[0]):
+                yield cell, told[1], True
+            continue
+        if _belongs_to_owner(layout, cell) or (low and _ends_in_amount(layout.rows[cell.row])):
+            continue
+        name, own_entry = REGISTER_ENTRY.subn("", before_address(cell.text))
+        if low and (short := before_register(cell.text)) != cell.text:
+            name, own_entry = short, 1
+        name = CONTACT.sub("", name)
+        name = before_remark(name) if is_name(name) else name
+        if cell in rests or is_legal_form(cell):
+            continue
+        rest = rest_below(layout, cell, said)
+        rests += [rest] if rest else []
+        yield cell, f"{name} {rest.text}" if rest else name, bool(own_entry)
+
+
+def _is_in_head(layout: Layout, name: str) -> bool:
+    """Tell whether a name is the letterhead's: invoices say of payment services, too, under which names they trade."""
+    heads = (cell for row in layout.rows[:ROWS_OF_A_HEAD] if row.page == 1 for cell in row.cells)
+    return any(squeeze(name) in squeeze(cell.text) for cell in heads if cell.top < TOP * layout.pages[0].height)
+
+
+def _belongs_to_owner(layout: Layout, cell: Cell) -> bool:
+    """Tell whether the line or the one above says so: who trades under a name is another than the name."""
+    above = [other for row in layout.rows[max(0, cell.row - 1) : cell.row] for other in row.cells]
+    under_a_name = OWNED.match(cell.folded) and any(aligned(other, cell) for other in above)
+    return bool(under_a_name) or any(OWNER.fullmatch(other.folded) for other in above)
+
+
+def _has_its_owner_below(layout: Layout, cell: Cell) -> bool:
+    below = [other for row in layout.rows[cell.row + 1 : cell.row + 2] for other in row.cells]
+    return any(OWNED.match(other.folded) and other.page == cell.page and aligned(other, cell) for other in below)
+
+
+def _ends_in_amount(row: Row) -> bool:
+    """Tell whether the row ends in a column of amounts: a line or a sum, though it names a tax."""
+    last = row.cells[-1]
+    return len(row.cells) > 1 and any(amount.exact for amount in find_amounts(last.text))
+
+
+def _register_entries(layout: Layout, cell: Cell) -> list[int]:
+    """Return the rows of register entries and tax numbers under a name, in its column; none without its address."""
+    legal = bool(LEGAL_FORM.search(cell.folded))
+    bottom, addressed, entries = cell.bottom, legal, []
+    for row in layout.rows[cell.row + 1 : cell.row + 1 + ROWS_OF_A_HEAD]:
+        if row.page != cell.page or row.top - bottom > GAP * cell.height or _ends_in_amount(row):
+            break
+        under = [other for other in row.cells if other.shares_column(cell)]
+        if not legal and any(has_legal_form(other) and is_name(other.text) for other in under):
+            break  # that name's, then
+        addressed = addressed or any(POSTAL_CODE.search(other.folded) for other in under)
+        if any(REGISTRATION.search(other.folded) or REGISTER_NUMBER.fullmatch(other.folded) for other in under):
+            entries.append(row.number)
+        bottom = max((other.bottom for other in under), default=bottom)
+    return entries if addressed else []

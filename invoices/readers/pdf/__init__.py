@@ -1,0 +1,1 @@
+"""PDF files: words, pictures, drawings, and limits against malicious ones."""

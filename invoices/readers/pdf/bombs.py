@@ -1,0 +1,104 @@
+"""Refuses PDFs whose pages cost far more to draw than to send, before anything draws them.
+
+A file that two PDF libraries understand differently gets past this; the limits of the child process are for those.
+"""
+
+import re
+from dataclasses import dataclass, field
+
+import pikepdf
+
+from docrail.invoices.problems import Unreadable, UnreadableDocument
+from docrail.invoices.readers.pdf.streams import unpack
+
+MAX_CONTENT_BYTES = 32 * 1024 * 1024
+"""Unpacked drawing instructions of a page. A dense page has well under 1 MB; a bomb of 1.2 kB unpacks to 300."""
+MAX_FORMS = 20_000
+"""Forms that a page draws, those within forms too. Six forms that draw each other ten times are a million of them."""
+MAX_DEPTH = 30
+DRAW = re.compile(rb"/([^\s/\[\]()<>{}%]{1,127})\s+Do\b")
+MAX_PARENTS = 50
+
+
+@dataclass(slots=True)
+class _Budget:
+    """What a page has used so far, and the forms on it that are known."""
+
+    page_forms: pikepdf.Dictionary | None
+    """Where PDF readers look for what a form's own resources do not have."""
+    content_bytes: int = 0
+    known: dict[tuple[int, int], int | None] = field(default_factory=dict)
+    """Forms that one form draws, itself included, by object; None while they are being counted."""
+
+
+def refuse_bombs(pdf: pikepdf.Pdf) -> None:
+    """Raise UnreadableDocument if a page unpacks to too many instructions, or draws too many forms."""
+    for page in pdf.pages:
+        budget = _Budget(_forms(page.obj))
+        contents = page.obj.get("/Contents")
+        streams = list(contents) if isinstance(contents, pikepdf.Array) else [contents]
+        drawing = b"\n".join(_content(stream, budget) for stream in streams if isinstance(stream, pikepdf.Stream))
+        _count(drawing, budget.page_forms, budget, depth=0)
+
+
+def _content(stream: pikepdf.Stream, budget: _Budget) -> bytes:
+    content = unpack(stream, MAX_CONTENT_BYTES - budget.content_bytes)
+    budget.content_bytes += len(content)
+    if budget.content_bytes > MAX_CONTENT_BYTES:
+        raise _bomb(f"unpacks to more than {MAX_CONTENT_BYTES >> 20} MB of drawing instructions")
+    return content
+
+
+def _count(drawing: bytes, forms: pikepdf.Dictionary | None, budget: _Budget, depth: int) -> int:
+    """Return how many forms `drawing` draws."""
+    total = 0
+    for name in DRAW.findall(drawing):
+        form = _form(forms, name) or _form(budget.page_forms, name)
+        if form is not None:
+            total += _cost(form, budget, depth)
+        if total > MAX_FORMS:
+            raise _bomb(f"draws more than {MAX_FORMS} forms within forms")
+    return total
+
+
+def _cost(form: pikepdf.Stream, budget: _Budget, depth: int) -> int:
+    key = form.objgen
+    if key not in budget.known:
+        if depth > MAX_DEPTH:
+            raise _bomb(f"draws forms within forms {MAX_DEPTH} deep")
+        budget.known[key] = None
+        budget.known[key] = 1 + _count(_content(form, budget), _forms(form), budget, depth + 1)
+    cost = budget.known[key]
+    if cost is None:
+        raise _bomb("draws a form within itself")
+    return cost
+
+
+def _form(forms: pikepdf.Dictionary | None, name: bytes) -> pikepdf.Stream | None:
+    if forms is None:
+        return None
+    plain = re.sub(rb"#([0-9A-Fa-f]{2})", lambda match: bytes([int(match[1], 16)]), name)
+    form = forms.get("/" + plain.decode("utf-8", "surrogateescape"))
+    return form if isinstance(form, pikepdf.Stream) and form.get("/Subtype") == "/Form" else None
+
+
+def _forms(holder: pikepdf.Object) -> pikepdf.Dictionary | None:
+    """Return the XObjects in the resources of a page, of what it inherits them from, or of a form."""
+    for _ in range(MAX_PARENTS):
+        resources = holder.get("/Resources")
+        if isinstance(resources, pikepdf.Dictionary):
+            forms = resources.get("/XObject")
+            return forms if isinstance(forms, pikepdf.Dictionary) else None
+        parent = holder.get("/Parent")
+        if not isinstance(parent, pikepdf.Dictionary):
+            return None
+        holder = parent
+    return None
+
+
+def _bomb(how: str) -> UnreadableDocument:
+    return UnreadableDocument(
+        Unreadable.UNSAFE,
+        f"A page of the PDF {how}, as files made to break a reader do. "
+        "Print the document into a new PDF and send that.",
+    )

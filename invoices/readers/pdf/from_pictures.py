@@ -1,0 +1,58 @@
+"""Puts the pages of a picture file into a PDF, for a model that does not take such files."""
+
+import io
+
+import pypdfium2
+from PIL import Image
+
+from docrail.invoices.problems import Unreadable, UnreadableDocument
+from docrail.invoices.readers.pdf.images import open_pictures
+from docrail.invoices.readers.pdf.render import LEAST_SIDE
+
+MOST_PIXELS = 4_000_000
+"""Of a page: A4 with 200 dots per inch, as faxes and most scanners have it. More is more to send, and no clearer."""
+DOTS_PER_POINT = 200 / 72
+JPEG_QUALITY = 80
+MOST_BYTES = 12_000_000
+"""Of the pages together: some fifty of print, ten of photos. A child's answer and a request have their limits."""
+
+
+def pictures_as_pdf(data: bytes, max_pages: int) -> bytes:
+    """Return a PDF that shows, page for page, what the readers see of a picture file.
+
+    Safe only in a limited child process. Raises: UnreadableDocument.
+    """
+    made, size = pypdfium2.PdfDocument.new(), 0
+    for number, picture in enumerate(open_pictures(data, max_pages), 1):
+        page = _fitting(picture)
+        if page is None:
+            raise UnreadableDocument(Unreadable.TOO_LARGE, f"Page {number} is a line: nothing can be read on it.")
+        encoded = io.BytesIO()
+        page.save(encoded, "JPEG", quality=JPEG_QUALITY)
+        size += len(encoded.getvalue())
+        if size > MOST_BYTES:
+            raise UnreadableDocument(
+                Unreadable.TOO_LARGE, f"Its pages take more than {MOST_BYTES // 1_000_000} MB as JPEGs: send a PDF."
+            )
+        _add_page(made, encoded, page.size)
+    written = io.BytesIO()
+    made.save(written)
+    return written.getvalue()
+
+
+def _fitting(picture: Image.Image) -> Image.Image | None:
+    scale = min(1.0, (MOST_PIXELS / (picture.width * picture.height)) ** 0.5)
+    size = int(picture.width * scale), int(picture.height * scale)
+    if min(size) < LEAST_SIDE:
+        return None
+    return picture if size == picture.size else picture.resize(size, Image.Resampling.BOX, reducing_gap=2.0)
+
+
+def _add_page(made: pypdfium2.PdfDocument, jpeg: io.BytesIO, size: tuple[int, int]) -> None:
+    shown = pypdfium2.PdfImage.new(made)
+    shown.load_jpeg(jpeg, inline=True)
+    width, height = (pixels / DOTS_PER_POINT for pixels in size)
+    shown.set_matrix(pypdfium2.PdfMatrix().scale(width, height))
+    page = made.new_page(width, height)
+    page.insert_obj(shown)
+    page.gen_content()

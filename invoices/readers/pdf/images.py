@@ -1,0 +1,138 @@
+"""Opens pictures of invoices: PNG, JPEG, every page of a TIFF, the first frame of GIF, WebP and BMP."""
+
+import io
+import struct
+import warnings
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from PIL import Image, TiffImagePlugin, UnidentifiedImageError
+
+from docrail.invoices.problems import Unreadable, UnreadableDocument
+
+FORMATS = ("PNG", "JPEG", "TIFF", "GIF", "WEBP", "BMP")
+MAX_PIXELS = 40_000_000
+"""Of a picture as it comes. A4 with 600 dots per inch has 35 million."""
+KEPT_PIXELS = 9_000_000
+"""Of a picture as it is read. A4 with 300 dots per inch has 8.7 million; more dots make no letter clearer."""
+BROKEN = (OSError, SyntaxError, ValueError, TypeError, LookupError, EOFError, ArithmeticError, struct.error, zlib.error)
+"""What Pillow's decoders raise for files that are not what they say."""
+ORIENTATION = 274
+TURNS = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
+"""What undoes each orientation that EXIF and TIFF know."""
+SUBFILE_TYPE, REDUCED = 254, 1
+"""TIFF's tag for what an image in the file is, and its bit for a small preview of another one."""
+
+
+def open_pictures(data: bytes, max_pages: int) -> Iterator[Image.Image]:
+    """Yield each page as upright RGB pixels, turned as its EXIF says.
+
+    Raises: UnreadableDocument for damaged files, too many pages, and pictures of more than MAX_PIXELS.
+    """
+    with _own_words():
+        picture = Image.open(io.BytesIO(data), formats=FORMATS)
+    pages = 0
+    for index in range(2 * max_pages + 1):  # a page may bring its preview along
+        with _own_words():
+            if index and not _has_page(picture, index):
+                return
+            if _is_preview(picture):
+                continue
+            pages += 1
+            page = _page(picture, pages, max_pages)
+        yield page
+
+
+def _has_page(picture: Image.Image, index: int) -> bool:
+    """Go to a TIFF's next page. The frames of other formats are a moving picture: the first one counts."""
+    if not isinstance(picture, TiffImagePlugin.TiffImageFile):
+        return False
+    try:
+        picture.seek(index)
+    except EOFError:
+        return False
+    return True
+
+
+def _is_preview(picture: Image.Image) -> bool:
+    if not isinstance(picture, TiffImagePlugin.TiffImageFile):
+        return False
+    kind = picture.tag_v2.get(SUBFILE_TYPE, 0)
+    return isinstance(kind, int) and bool(kind & REDUCED)
+
+
+def _page(picture: Image.Image, number: int, max_pages: int) -> Image.Image:
+    if number > max_pages:
+        raise _too_many(max_pages)
+    width, height = picture.size
+    if width * height > MAX_PIXELS:
+        raise _too_large(f"{width * height / 1e6:.0f} megapixels")
+    shrink = min(1.0, (KEPT_PIXELS / (width * height)) ** 0.5)
+    size = max(1, round(width * shrink)), max(1, round(height * shrink))
+    picture.draft(None, size)  # a JPEG unpacks no more of itself than that takes
+    picture.load()
+    turn = TURNS.get(picture.getexif().get(ORIENTATION, 1))  # a TIFF has been turned by now, and says so
+    page = _on_white(picture).resize(size, reducing_gap=2.0)
+    return page if turn is None else page.transpose(turn)
+
+
+def _on_white(page: Image.Image) -> Image.Image:
+    """Return the page in RGB; what is transparent shows white paper."""
+    if page.mode.startswith("I"):
+        page = _eight_bits(page)
+    if not page.has_transparency_data:
+        return page.convert("RGB")
+    layer = page.convert("RGBA")
+    return Image.alpha_composite(Image.new("RGBA", layer.size, "white"), layer).convert("RGB")
+
+
+def _eight_bits(page: Image.Image) -> Image.Image:
+    """Scale a grey with more levels from its darkest to its brightest; convert() would cut it off."""
+    low, high = (float(level) for level in page.getextrema())  # type: ignore[arg-type]  # one band: two numbers
+    scale = 255 / max(1.0, high - low)
+    return page.convert("F").point(lambda grey: grey * scale - low * scale).convert("L")
+
+
+@contextmanager
+def _own_words() -> Iterator[None]:
+    """Say in our words what Pillow finds wrong."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except UnreadableDocument:
+        raise
+    except Image.DecompressionBombError as error:
+        raise _too_large("hundreds of megapixels") from error
+    except BROKEN as error:
+        found = "its beginning makes no sense" if isinstance(error, UnidentifiedImageError) else str(error)[:200]
+        raise UnreadableDocument(
+            Unreadable.DAMAGED,
+            f"The file begins like a picture but is damaged ({found or type(error).__name__}). "
+            "Send it again; if it opens on your screen, save it as a new PNG and send that.",
+        ) from error
+
+
+def _too_large(found: str) -> UnreadableDocument:
+    return UnreadableDocument(
+        Unreadable.TOO_LARGE,
+        f"The picture has {found}; at most {MAX_PIXELS // 1_000_000} megapixels are read. "
+        "Scan the invoice with 300 dots per inch.",
+    )
+
+
+def _too_many(max_pages: int) -> UnreadableDocument:
+    return UnreadableDocument(
+        Unreadable.TOO_MANY_PAGES,
+        f"The picture has more than {max_pages} pages; at most {max_pages} are read. "
+        "Send the invoice alone, without its attachments.",
+    )

@@ -1,0 +1,140 @@
+"""Reads what is printed on a PDF's pages: words with boxes, out of the text layer."""
+
+import ctypes
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+
+import pypdfium2
+from pypdfium2 import raw
+
+from docrail.invoices.problems import Unreadable, UnreadableDocument
+from docrail.invoices.readers.layout.page import Affine, Page
+from docrail.invoices.readers.layout.word import Word
+from docrail.invoices.readers.pdf.drawn import View
+
+QUARTER_TURN = math.pi / 2
+WORD_GAP = 0.28
+"""Characters further apart than this share of their height are different words, whatever the file says."""
+GUESSED_GAP = 0.15
+"""The same inside a word where pdfium guesses a space that the file does not have: letters may be set widely."""
+MAX_CHARACTERS = 50_000
+"""Of a page. A page of fine print has 10,000."""
+CONTROLS = frozenset(letter for letter in map(chr, (*range(0x20), *range(0x7F, 0xA0))) if not letter.isspace())
+"""What a font may claim to print, and a terminal that shows it obeys. Pdfium's mark for a hyphen is among them."""
+INVISIBLE = frozenset("\u00ad\u200b\ufeff\ufffe") | CONTROLS
+"""Those, soft hyphens, zero-width spaces, and pdfium's other mark for a broken-off hyphen."""
+SURROGATES = range(0xD800, 0xE000)
+"""Halves of a character beyond the first plane, as pictures in icon fonts are: no text, and no valid Unicode alone."""
+
+LIES = {1: Affine(0, 1, 0, -1, 0, 1), 2: Affine(-1, 0, 1, 0, -1, 1), 3: Affine(0, -1, 1, 1, 0, 0)}
+"""Where a page lies on the page as sent, both in fractions, by the quarter turns that its text is set across that."""
+
+
+@dataclass(slots=True)
+class _Character:
+    text: str
+    left: float
+    top: float
+    right: float
+    bottom: float
+    quarter: int
+    """Turns by 90 degrees counterclockwise, 0 to 3, before the page's own rotation."""
+    after_guess: bool = False
+    """Pdfium guesses a space before it."""
+
+
+def read_pages(data: bytes) -> list[Page]:
+    """Return each page's words. Raises: UnreadableDocument if no page can be opened."""
+    try:
+        document = pypdfium2.PdfDocument(data)
+    except pypdfium2.PdfiumError as error:
+        raise UnreadableDocument(
+            Unreadable.DAMAGED,
+            f"The PDF is damaged ({error}). Send it again; if it opens on your screen, print it into a new PDF.",
+        ) from error
+    with closing(document):
+        return [_read_page(document, index) for index in range(len(document))]
+
+
+def _read_page(document: pypdfium2.PdfDocument, index: int) -> Page:
+    try:
+        page = document[index]
+    except pypdfium2.PdfiumError:
+        return Page(index + 1, 1.0, 1.0, ())  # a broken page among good ones: the others still count
+    with closing(page), closing(page.get_textpage()) as text_page:
+        width, height = page.get_size()
+        view, count = View.of(page), min(text_page.count_chars(), MAX_CHARACTERS)
+        characters = list(_characters(text_page, view, count))
+        quarter = _usual_quarter(characters, view)
+        turns = (quarter - view.quarter) % 4
+        if turns:  # the whole page is printed sideways, or upside down
+            characters = list(_characters(text_page, view.of_text(quarter), count))
+        upright = [character if character and character.quarter == quarter else None for character in characters]
+        size = (height, width) if turns % 2 else (width, height)
+        return Page(index + 1, *size, tuple(_word(group) for group in _group(upright)), LIES.get(turns))
+
+
+def _characters(text_page: pypdfium2.PdfTextPage, view: View, count: int) -> Iterator[_Character | None]:
+    """Yield each printed character; None for white space that the file has."""
+    box = raw.FS_RECTF()
+    reference = ctypes.byref(box)
+    letters = text_page.raw  # pdfium's own: the wrapper is unwrapped at each call
+    unicode_of, box_of, seen = raw.FPDFText_GetUnicode, raw.FPDFText_GetLooseCharBox, view.seen
+    after_guess, line, quarter = False, (math.nan, math.nan), 0
+    for index in range(count):
+        code = unicode_of(letters, index)
+        text = chr(code) if code else ""
+        if not text or text in INVISIBLE or code in SURROGATES:
+            continue
+        if text.isspace() and raw.FPDFText_IsGenerated(letters, index) == 1:
+            after_guess = True
+        elif text.isspace() or not box_of(letters, index, reference):
+            yield None
+        else:
+            if (box.top, box.bottom) != line:  # what turns the letters moves them off their line
+                line = box.top, box.bottom
+                quarter = round(-raw.FPDFText_GetCharAngle(letters, index) / QUARTER_TURN) % 4  # told clockwise
+            yield _Character(text, *seen(box), quarter, after_guess)
+            after_guess = False
+
+
+def _usual_quarter(characters: Sequence[_Character | None], view: View) -> int:
+    """Return how most is set. The rest is left out, as notes in the margin are: it would fall into every row."""
+    turns = Counter(character.quarter for character in characters if character)
+    return turns.most_common(1)[0][0] if turns else view.quarter
+
+
+def _group(characters: Sequence[_Character | None]) -> list[list[_Character]]:
+    """Split at white space, at gaps and at line changes."""
+    groups: list[list[_Character]] = []
+    before: _Character | None = None
+    for character in characters:
+        if character is not None:
+            if before is None or _apart(before, character):
+                groups.append([])
+            groups[-1].append(character)
+        before = character
+    return groups
+
+
+def _apart(before: _Character, character: _Character) -> bool:
+    height = max(before.bottom - before.top, 1.0)
+    gap = character.left - before.right
+    if character.after_guess:
+        inside = before.text.isalpha() and character.text.islower()
+        if not inside or gap > GUESSED_GAP * height:
+            return True
+    return gap > WORD_GAP * height or gap < -2 * height or abs(character.bottom - before.bottom) > height / 2
+
+
+def _word(group: Sequence[_Character]) -> Word:
+    return Word(
+        text="".join([character.text for character in group]),
+        left=min([character.left for character in group]),
+        top=min([character.top for character in group]),
+        right=max([character.right for character in group]),
+        bottom=max([character.bottom for character in group]),
+    )

@@ -1,0 +1,1 @@
+"""Numbers, dates, currencies and identifiers as invoices print them."""

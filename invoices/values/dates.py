@@ -1,0 +1,102 @@
+"""Reads dates as people write them, in six languages, and tells where day and month could be swapped."""
+
+import datetime as dt
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from docrail.invoices.values.folding import fold
+
+MONTHS = {
+    1: "january januar janner januari janvier enero gennaio jan janv ene gen",
+    2: "february februar februari fevrier febrero febbraio feb febr fevr fev",
+    3: "march marz maart mars marzo mar mrz mrt",
+    4: "april avril abril aprile apr avr abr",
+    5: "may mai mei mayo maggio mag",
+    6: "june juni juin junio giugno jun giu",
+    7: "july juli juillet julio luglio jul juil lug",
+    8: "august augustus aout agosto aug ago",
+    9: "september septembre septiembre settembre sep sept set",
+    10: "october oktober octobre octubre ottobre oct okt ott",
+    11: "november novembre noviembre nov",
+    12: "december dezember decembre diciembre dicembre dec dez dic",
+}
+"""English, German, Austrian, Dutch, French, Spanish, Italian; folded."""
+MONTH_OF = {name: month for month, names in MONTHS.items() for name in names.split()}
+_MONTH = "|".join(sorted(MONTH_OF, key=len, reverse=True))
+PATTERNS = (
+    re.compile(r"(?<![\d.-])(?P<y>20\d\d|19\d\d)[-/.](?P<m>\d{1,2})[-/.](?P<d>\d{1,2})(?![\d-])"),
+    re.compile(
+        r"(?<![\d.,/-])(?<!\b[a-z])(?<!\b[a-z]{2})(?P<a>\d{1,2})"
+        r"(?P<s>[./-])\s?(?P<b>\d{1,2})(?P=s)\s?(?P<y>\d{4}|\d\d)(?![\d/-]|\.\d)"
+    ),
+    re.compile(
+        rf"(?<!\d)(?P<d>\d{{1,2}})(?:st|nd|rd|th|er|[.°º])?[\s/-]*(?:de |di |of )?(?P<month>{_MONTH})\b\.?"
+        r"[\s,/-]*(?:de |del )?(?P<y>\d{4}|\d\d)(?!\d)"
+    ),
+    re.compile(rf"\b(?P<month>{_MONTH})\.?\s*(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\s*,?\s*(?P<y>\d{{4}})(?!\d)"),
+)
+CENTURY_SPLIT = 70
+"""Two-digit years up to here are of this century."""
+FIRST_YEAR, LAST_YEAR = 1900, 2199
+"""Any other is a part of a number: `26-08-1177`."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundDate:
+    """A date in a text. `ambiguous`: day and month could be swapped, and this is the likelier reading."""
+
+    value: dt.date
+    ambiguous: bool
+    start: int
+    end: int
+
+
+def find_dates(text: str, *, month_first: bool = False) -> Iterator[FoundDate]:
+    """Yield the dates in `text`, in order. `month_first` decides 03/04/2024, which otherwise is the third of April."""
+    folded = fold(text)
+    found = [date for pattern in PATTERNS for match in pattern.finditer(folded) if (date := _read(match, month_first))]
+    end = -1
+    for date in sorted(found, key=lambda date: (date.start, -date.end)):
+        if date.start >= end:
+            yield date
+            end = date.end
+
+
+def month_comes_first(texts: Iterable[str], *, american: bool) -> bool:
+    """Tell how a document orders 03/04/2024: as its unmistakable dates do; without any, as `american` says."""
+    first, second = 0, 0
+    for text in texts:
+        for match in PATTERNS[1].finditer(text):
+            first, second = max(first, int(match["a"])), max(second, int(match["b"]))
+    if first > 12 or second > 12:  # noqa: PLR2004  # months in a year
+        return second > 12 and first <= 12  # noqa: PLR2004
+    return american
+
+
+def _read(match: re.Match[str], month_first: bool) -> FoundDate | None:
+    parts = match.groupdict()
+    ambiguous = False
+    if "a" in parts:
+        first, second = int(parts["a"]), int(parts["b"])
+        american = (month_first and parts["s"] != "." and first <= 12) or second > 12  # noqa: PLR2004
+        month, day = (first, second) if american else (second, first)
+        ambiguous = max(first, second) <= 12 and first != second and parts["s"] == "/"  # noqa: PLR2004
+    else:
+        month = MONTH_OF[parts["month"]] if "month" in parts else int(parts["m"])
+        day = int(parts["d"])
+    year = _year(parts["y"])
+    try:
+        value = dt.date(year, month, day)
+    except ValueError:
+        return None
+    if not FIRST_YEAR <= year <= LAST_YEAR:
+        return None
+    return FoundDate(value, ambiguous, match.start(), match.end())
+
+
+def _year(digits: str) -> int:
+    year = int(digits)
+    if len(digits) == 4:  # noqa: PLR2004
+        return year
+    return 2000 + year if year <= CENTURY_SPLIT else 1900 + year

@@ -1,0 +1,132 @@
+"""Reads amounts as people write them: 1.234,56 or 1,234.56 or 1 234,56 or 1'234.50, with signs and currencies."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import lru_cache
+
+from docrail.invoices.values.currencies import COMMA_DECIMALS, THOUSANDTHS
+
+SYMBOLS = {"€": "EUR", "$": "USD", "£": "GBP", "¥": "JPY", "₹": "INR", "Rs.": "INR", "Rs": "INR", "zł": "PLN"}
+RINGGIT = "RM"
+_RINGGIT = rf"{RINGGIT}(?=\s?\d[\d,]*\.\d\d(?!\d))"
+"""Only before cents: rooms and road metres are numbered so as well."""
+WORDS = {"euros": "EUR", "euro": "EUR", "Euro": "EUR"}
+"""Signs with the currency each most often means."""
+PREFIXED_DOLLARS = {
+    "US$": "USD",
+    "C$": "CAD",
+    "CA$": "CAD",
+    "A$": "AUD",
+    "AU$": "AUD",
+    "NZ$": "NZD",
+    "HK$": "HKD",
+    "S$": "SGD",
+}
+CODES = "EUR|USD|GBP|CHF|JPY|INR|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|CNY|HKD|SGD|ZAR|BRL|MXN|AED|RON|BGN|TRY|MYR"
+_CURRENCY = "|".join(
+    [*map(re.escape, PREFIXED_DOLLARS), *map(re.escape, SYMBOLS), *WORDS, CODES, *sorted(THOUSANDTHS), _RINGGIT]
+)
+_DIGITS = (
+    r"\d{1,3}(?:[.,'\u2019 \u00a0\u202f]\d{2,3}(?!(?<=[.,]\d\d) ))*[.,'\u2019 \u00a0\u202f]\d{3}(?:[.,]\d{1,4})?"
+    r"|\d+(?:[.,]\d{1,4})?|\.\d\d(?!\d)"
+)
+_TAX_CODE = r"(?<=[.,]\d\d)(?:[ABSTZx]|[SZ]RL?)(?!\w)"
+"""Glued to an amount at a till: at which rate it is taxed."""
+AMOUNT = re.compile(
+    rf"(?<![\w.,/#°*@])(?<!§ )(?<!\d:)(?<!\w-)(?P<minus>[(\-\u2212\u2013]\s?)?(?P<before>{_CURRENCY})?\s?"
+    rf"(?P<inner>[\-\u2212\u2013]\s?)?"
+    rf"(?P<digits>{_DIGITS})(?P<dash>[.,][-\u2013\u2014]{{1,2}})?\s?(?P<after>{_CURRENCY})?(?P<trailing>(?<=\d)-(?!-)|\))?"
+    rf"(?:(?={_TAX_CODE})|(?![\w%/:]|[.,]\d|\s?%|-\d))"
+)
+MAX_DIGITS = 14
+"""Before the point: what decimal128(18, 4) in Parquet holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A number in a text that can be money. `exact`: it has decimals or a currency, so it very likely is."""
+
+    value: Decimal
+    currency: str | None
+    exact: bool
+    start: int
+    end: int
+
+
+@lru_cache(maxsize=4096)
+def find_amounts(text: str) -> tuple[Amount, ...]:
+    """Return the amounts in `text`, from left to right. Percentages, dates and longer codes are none.
+
+    Kept: each rule asks about each cell again.
+    """
+    return tuple(_amounts(text))
+
+
+def _amounts(text: str) -> Iterator[Amount]:
+    for match in AMOUNT.finditer(text):
+        sign = match["before"] or match["after"]
+        currency = currency_of(sign) if sign else None
+        value = parse_number(match["digits"], thousandths=_before_thousandths(currency))
+        if value is None or _is_day(match):
+            continue
+        negative = bool(match["inner"] or match["trailing"] == "-" or _opens_negative(match))
+        exact = bool(sign or match["dash"] or re.search(r"[.,]\d\d$", match["digits"]))
+        amount = -value if negative else value
+        yield Amount(amount, currency, exact, match.start(), match.end())
+
+
+def _before_thousandths(currency: str | None) -> str:
+    """Return the separators that can stand before three decimals in the currency."""
+    if currency not in THOUSANDTHS:
+        return ""
+    return ".," if currency in COMMA_DECIMALS else "."
+
+
+def _is_day(match: re.Match[str]) -> bool:
+    """Tell whether it is a date without its year: `until 23.12.`."""
+    return bool(re.fullmatch(r"[0-3]?\d\.[01]?\d", match.group().strip())) and match.string[match.end() :][:1] == "."
+
+
+def parse_number(digits: str, *, thousandths: str = "") -> Decimal | None:
+    """Return the number that `digits` means; None if it is too long for money.
+
+    The last separator is the decimal one unless three digits follow it: `1.234` is a thousand, as prices of three
+    decimals are rarer than thousands; but not at one of `thousandths`, separators of a currency with three decimals.
+    """
+    plain = re.sub(r"['\u2019 \u00a0\u202f]", "", digits)
+    whole, separator, decimals = _split_decimals(plain, thousandths=thousandths)
+    whole = re.sub(r"[.,]", "", whole) or "0" * bool(decimals)
+    if len(whole) > MAX_DIGITS or not whole.isdigit():
+        return None
+    return Decimal(f"{whole}.{decimals}") if separator else Decimal(whole)
+
+
+def currency_of(sign: str) -> str:
+    """Return the ISO code for a sign or code next to an amount."""
+    return PREFIXED_DOLLARS.get(sign) or SYMBOLS.get(sign) or WORDS.get(sign) or ("MYR" if sign == RINGGIT else sign)
+
+
+def _split_decimals(plain: str, *, thousandths: str) -> tuple[str, str, str]:
+    """Return whole part, decimal separator and decimals; no separator if there are no decimals."""
+    last = max(plain.rfind("."), plain.rfind(","))
+    if last < 0:
+        return plain, "", ""
+    separator, decimals = plain[last], plain[last + 1 :]
+    other = "," if separator == "." else "."
+    if plain.count(separator) > 1:
+        return plain, "", ""
+    grouped = len(decimals) == 3 and other not in plain and len(plain[:last]) <= 3 and plain[:last] != "0"  # noqa: PLR2004
+    return (plain, "", "") if grouped and separator not in thousandths else (plain[:last], separator, decimals)
+
+
+def _opens_negative(match: re.Match[str]) -> bool:
+    """A minus counts; a bracket only if it closes after the amount, as bookkeepers write negatives."""
+    opening = (match["minus"] or "").strip()
+    if opening == "(":
+        return False
+    if not opening:
+        return False
+    before = match.string[: match.start()]
+    return not before.strip() or before.endswith((" ", "(", ":"))

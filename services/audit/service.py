@@ -1,0 +1,17 @@
+"""Read the audit of what people did, and check that its chain is whole."""
+
+from docrail.services.access.models import Principal
+from docrail.services.app import App
+from docrail.services.audit.models import AuditEvent
+from docrail.services.audit.repository import Verdict, list_events, verify_chain
+
+
+async def list_audit(app: App, principal: Principal, *, after: int = 0, limit: int = 100) -> list[AuditEvent]:
+    """Return the tenant's events after number `after`, oldest first."""
+    return await list_events(app.db, principal.tenant_id, after=after, limit=limit)
+
+
+async def verify_audit(app: App, principal: Principal, *, kept_head: str | None = None) -> Verdict:
+    """Check the tenant's chain, as it stands at one moment, and that it has the head of an earlier check."""
+    async with app.db.acquire() as connection, connection.transaction(isolation="repeatable_read", readonly=True):
+        return await verify_chain(connection, principal.tenant_id, kept_head=kept_head)

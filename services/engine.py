@@ -1,0 +1,188 @@
+"""Speak to Temporal for the other operations: its errors become refusals, its statuses become run statuses."""
+
+import re
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from datetime import timedelta
+from urllib.parse import quote
+
+from temporalio.api.errordetails.v1 import NamespaceNotFoundFailure
+from temporalio.client import (
+    Client,
+    RPCTimeoutOrCancelledError,
+    WorkflowExecution,
+    WorkflowExecutionDescription,
+    WorkflowExecutionStatus,
+)
+from temporalio.service import RetryConfig, RPCError, RPCStatusCode
+
+from docrail.adapters.temporal.connection import Connection, connect
+from docrail.dag.language.inputs import InputProblem
+from docrail.dag.language.statuses import RunStatus
+from docrail.services.app import App
+from docrail.services.errors import InvalidInput, NotFound, Unavailable
+from docrail.workflows.contract.names import SEARCH_ATTRIBUTES, STATUS, run_id_of, workflow_id
+
+
+def told_away(error: Unavailable, connection: Connection) -> str:
+    """Return what to say at the start of a program that Temporal does not answer: where it was looked for, and why."""
+    cause = str(error.__cause__ or "no reason was given")
+    reason = re.findall(r'message: "([^"]+)"', cause)  # what the Rust core nests its errors around
+    return (
+        f"{error} (its address is {connection.address}): {reason[-1] if reason else cause}; "
+        "is it running? `docrail up` starts one, DOCRAIL_TEMPORAL_ADDRESS says where it is"
+    )
+
+
+RPC_TIMEOUT = timedelta(seconds=5)
+"""Most that a caller waits for Temporal's server. It answers in milliseconds or not at all."""
+
+
+WORKER_TIMEOUT = timedelta(seconds=10)
+"""Most that a caller waits for a worker to answer a query or an update."""
+
+
+SERVER_RETRIES = RetryConfig(max_elapsed_time_millis=2000)
+"""The SDK's own retries, shortened: whoever waits on HTTP should hear soon that Temporal is away."""
+
+
+MAX_REQUEST_BYTES = 1_900_000
+"""Temporal takes 2 MiB as a workflow's argument: definitions, inputs and a state beyond that cannot be handed on."""
+
+
+WORKER = "worker"
+"""What is not available if none answers."""
+
+
+CONNECT_FAILED = "Failed client connect"
+"""How the SDK's RuntimeError begins when a lazy client cannot reach the server."""
+
+
+_UNREACHABLE = frozenset(
+    {
+        RPCStatusCode.UNAVAILABLE,
+        RPCStatusCode.DEADLINE_EXCEEDED,
+        RPCStatusCode.CANCELLED,
+        RPCStatusCode.RESOURCE_EXHAUSTED,
+        RPCStatusCode.ABORTED,
+        RPCStatusCode.UNKNOWN,  # what its server answers while its own database is away
+        RPCStatusCode.INTERNAL,
+    }
+)
+
+
+_NO_ANSWER = frozenset({RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.FAILED_PRECONDITION, RPCStatusCode.CANCELLED})
+"""FAILED_PRECONDITION: "no poller seen for task queue recently"."""
+
+
+_STATUSES = {
+    WorkflowExecutionStatus.RUNNING: RunStatus.RUNNING,
+    WorkflowExecutionStatus.CONTINUED_AS_NEW: RunStatus.RUNNING,
+    WorkflowExecutionStatus.COMPLETED: RunStatus.COMPLETED,
+    WorkflowExecutionStatus.FAILED: RunStatus.FAILED,
+    WorkflowExecutionStatus.TIMED_OUT: RunStatus.FAILED,
+    WorkflowExecutionStatus.CANCELED: RunStatus.CANCELLED,
+    WorkflowExecutionStatus.TERMINATED: RunStatus.FAILED,  # by the server itself, or by force
+}
+
+
+async def open_client(connection: Connection) -> Client:
+    """Return a client that connects when first used: Temporal may start later, stop and come back."""
+    return await connect(connection, lazy=True, retry_config=SERVER_RETRIES)
+
+
+@contextmanager
+def engine_errors(kind: str, wanted: str) -> Iterator[None]:
+    """Turn Temporal's errors about one thing into refusals. Raises: NotFound, InvalidInput, Unavailable."""
+    try:
+        yield
+    except RPCError as error:
+        if _is_unprepared(error):
+            missing = error.message.rstrip(".")
+            unprepared = f"its namespace is not prepared for runs, run `docrail server migrate` ({missing})"
+            raise Unavailable("Temporal", unprepared) from error
+        if error.status is RPCStatusCode.NOT_FOUND:
+            raise NotFound(kind, wanted) from error
+        if error.status is RPCStatusCode.INVALID_ARGUMENT:
+            raise InvalidInput([InputProblem(kind, error.message)]) from error
+        if error.status in _UNREACHABLE:
+            raise Unavailable("Temporal", error.message) from error
+        raise
+    except (RPCTimeoutOrCancelledError, TimeoutError) as error:
+        raise Unavailable("Temporal", "no answer in time") from error
+    except RuntimeError as error:
+        if not str(error).startswith(CONNECT_FAILED):
+            raise
+        raise Unavailable("Temporal", "it cannot be reached") from error
+
+
+def _is_unprepared(error: RPCError) -> bool:
+    """Tell whether the namespace or a search attribute is missing that `docrail server migrate` registers."""
+    if error.status is RPCStatusCode.INVALID_ARGUMENT:
+        # Only the text tells, as "no mapping defined for search attribute DocrailTenant".
+        return any(key.name in error.message for key in SEARCH_ATTRIBUTES)
+    details = () if error.grpc_status is None else error.grpc_status.details
+    return any(detail.Is(NamespaceNotFoundFailure.DESCRIPTOR) for detail in details)
+
+
+@contextmanager
+def worker_errors() -> Iterator[None]:
+    """Turn the silence of workers into a refusal, around a call that one must answer. Raises: Unavailable."""
+    try:
+        yield
+    except RPCError as error:
+        if error.status not in _NO_ANSWER:
+            raise
+        raise Unavailable(WORKER, error.message) from error
+    except (RPCTimeoutOrCancelledError, TimeoutError) as error:
+        raise Unavailable(WORKER, "no worker answered in time") from error
+
+
+async def describe(app: App, tenant_id: str, run_id: str) -> WorkflowExecutionDescription:
+    """Return what Temporal's server knows of a run, without asking a worker. Raises: NotFound, Unavailable."""
+    with engine_errors("run", run_id):
+        handle = app.temporal.get_workflow_handle(workflow_id(tenant_id, run_id))
+        return await handle.describe(rpc_timeout=RPC_TIMEOUT)
+
+
+def blocked(app: App, description: WorkflowExecutionDescription) -> Unavailable | None:
+    """Return what is told of a run whose workflow task fails, so that no worker can carry it on or answer for it."""
+    failures = description.raw_description.pending_workflow_task.attempt - 1
+    if failures < 1:
+        return None
+    tenant_id, run_id = description.id.partition("/")[0], run_id_of(description.id)
+    times = f"{failures} times in a row" if failures > 1 else "once"
+    told = f"its workflow task has failed {times}, why is told in its history: {history_url(app, tenant_id, run_id)}"
+    ends = f"`docrail run abort {run_id} --reason TEXT --force`, or an abort with `force: true`, ends it"
+    return Unavailable("the run", f"{told}; it goes on once the cause is mended; {ends}")
+
+
+@asynccontextmanager
+async def worker_answers(app: App, tenant_id: str, run_id: str) -> AsyncIterator[None]:
+    """Have a run's worker asked in the block. Raises: NotFound; Unavailable, with why if its workflow task fails."""
+    try:
+        with engine_errors("run", run_id), worker_errors():
+            yield
+    except Unavailable as error:
+        # Described only now: the task may have failed since the run was asked.
+        raise blocked(app, await describe(app, tenant_id, run_id)) or error from error
+
+
+def status_of(execution: WorkflowExecution) -> RunStatus:
+    """Return a run's status as users see it: Temporal's, refined by the interpreter's own word where there is one."""
+    assert execution.status is not None, "Temporal always tells a status"
+    status = _STATUSES[execution.status]
+    told = execution.typed_search_attributes.get(STATUS)
+    if status is RunStatus.RUNNING:
+        return RunStatus(told) if told in (RunStatus.PAUSED, RunStatus.WAITING) else status
+    return RunStatus.ABORTED if told == RunStatus.ABORTED else status
+
+
+def history_url(app: App, tenant_id: str, run_id: str) -> str:
+    """Return the address of the run's history in Temporal's web UI."""
+    escaped = quote(workflow_id(tenant_id, run_id), safe="")
+    return f"{app.temporal_ui_url.rstrip('/')}/namespaces/{app.temporal.namespace}/workflows/{escaped}"
+
+
+POLL_SECONDS = 90.0
+"""An idle worker polls anew every 60 s (Temporal's long poll), so one that was not seen for longer is gone."""

@@ -1,0 +1,407 @@
+"""Has one attempt ask Gemini about bytes that several may want read, and keeps what comes of it.
+
+Asks Gemini about one document, and decides what its answer is good for: use it, ask again, or give it up.
+
+Asks Gemini once and keeps what that cost: of an answer that is lost a guess on the dear side.
+"""
+
+import asyncio
+import datetime as dt
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from google.genai.types import ThinkingLevel
+
+from docrail.adapters.gemini.ask import Answer, Document, Question, ask, is_lost
+from docrail.adapters.http.errors import OutgoingTimeoutError, RequestRefusedError, TryAgainLaterError, UnreachableError
+from docrail.adapters.postgres.pool import DATABASE_ERRORS, StorageError, transaction
+from docrail.dag.values.json_values import Json
+from docrail.handlers import StepCall
+from docrail.invoices.assessment.confidence import assess, overall
+from docrail.invoices.assessment.reconcile import reconcile
+from docrail.invoices.facts import Severity
+from docrail.invoices.llm.page_check import claims_of, not_examined, with_findings
+from docrail.invoices.llm.prices import Tokens
+from docrail.invoices.llm.prompt import PROMPT, PROMPT_VERSION, REPAIR_PROMPT
+from docrail.invoices.llm.wire import WireInvoice, quotes_of, read_answer
+from docrail.invoices.model import InvoiceData, Problem
+from docrail.invoices.problems import UnreadableDocument
+from docrail.services.documents.models import FALLBACK, reading_version
+from docrail.services.documents.repository.readings import save_extraction
+from docrail.services.extraction.local import Reading, find_reading
+from docrail.services.extraction.repository import Claim, Lease, leave_lease, release_lease
+from docrail.services.extraction.single_flight import BeingReadError, find_or_claim, renewing
+from docrail.services.tools import Tools
+from docrail.services.usage.models import Use
+from docrail.services.usage.service import BudgetUsedError, check_budget, keep_use
+
+REFUSED_SECONDS = 600.0
+"""How long other documents of the same bytes take a refusal for theirs, without asking."""
+
+
+SETTLED = frozenset({"needs_ocr", "no_text_layer", "pages_not_read"})
+"""What the local readers could not do and Gemini has done."""
+
+
+SAVE_PAUSES_SECONDS = (0.5, 1.0, 2.0, 4.0)
+"""Between the tries to store an answer that is paid for. Then it is given up, and another attempt pays for it again."""
+
+
+LONGEST_PAUSE_SECONDS = 900.0
+"""Most that a `Retry-After` puts a document off. A quota of a day asks for hours: people can have the local reading."""
+
+
+LEAST_PAUSE_SECONDS = 1.0
+"""Between two attempts at the same bytes: who waited in a slot takes over without a new turn of the limit."""
+
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """One attempt at one document. `version` is that under which the reading will be stored."""
+
+    call: StepCall[Any]
+    tools: Tools
+    document_id: str
+    sha256: str
+    model: str
+    version: str
+    local: Reading
+    timeout_seconds: float
+    may_wait_for_budget: bool
+
+    @property
+    def lease(self) -> Lease:
+        """The right to ask about these bytes; its holder is this attempt and no other."""
+        call = self.call
+        holder = f"{call.run_id}/{call.step_id}/{call.item_key or ''}/{call.attempt}"
+        return Lease(call.tenant_id, f"{self.sha256}/{self.version}", holder)
+
+
+async def read_with_gemini(work: Work) -> Reading:
+    """Return what Gemini and the local readers say together: this attempt's, or another's that was at it.
+
+    Where Gemini will not read it, the local reading with a problem that says why.
+    Raises: the errors of `PASSING`; BudgetUsedError is one of them.
+    """
+    try:
+        claim = await _claim(work)
+        if isinstance(claim, Reading):
+            return claim
+        async with renewing(work.tools.db, work.lease):
+            return await _ask(work, Hints.of(claim))
+    except NotReadError as error:
+        work.tools.metrics.models.count_fallback(error.problem.code)
+        return await _left_to_local_readers(work, error)
+
+
+async def _claim(work: Work) -> Reading | Claim:
+    call, tools = work.call, work.tools
+
+    async def find() -> Reading | None:
+        return await find_reading(tools, call.tenant_id, work.sha256, work.version)
+
+    try:
+        claim = await find_or_claim(tools.db, work.lease, find, tools.metrics.models)
+        if isinstance(claim, Claim) and claim.mine:
+            await _check_budget(work)
+    except BudgetUsedError as error:
+        if work.may_wait_for_budget and call.may_retry_in(error.retry_after_seconds or 0):
+            raise
+        raise NotReadError(BUDGET, str(error)) from None
+    except BeingReadError as error:
+        if _may_wait(call, error.retry_after_seconds or 0):
+            raise
+        raise NotReadError(UNAVAILABLE, str(error)) from None
+    if isinstance(claim, Claim) and not claim.mine:
+        raise NotReadError(*claim.note["refused"])
+    return claim
+
+
+def _may_wait(call: StepCall[Any], seconds: float) -> bool:
+    return seconds <= LONGEST_PAUSE_SECONDS and call.may_retry_in(seconds)
+
+
+async def _check_budget(work: Work) -> None:
+    """Look when it is our turn to ask: those before us were paid while we waited."""
+    try:
+        await check_budget(work.tools, work.call.tenant_id)
+    except BaseException:
+        await release_lease(work.tools.db, work.lease)
+        raise
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """How to ask, after what the last answer was. They travel from attempt to attempt in the lease's note."""
+
+    repair: bool = False
+    larger: bool = False
+    after_death: bool = False
+    """Whoever asked before died over it, so nobody counted what that may have cost."""
+
+    @classmethod
+    def of(cls, claim: Claim) -> "Hints":
+        """Return the hints that a holder left."""
+        return cls(bool(claim.note.get("repair")), bool(claim.note.get("larger")), claim.died)
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the note that leaves them."""
+        return {"repair": self.repair, "larger": self.larger}
+
+
+async def _ask(work: Work, hints: Hints) -> Reading:
+    """Ask, and leave the lease as whoever comes next needs it."""
+    call, db = work.call, work.tools.db
+    try:
+        return await _answered(work, hints)
+    except PASSING as error:
+        after = getattr(error, "retry_after_seconds", None) or 0.0
+        if _may_wait(call, after):
+            left = error.hints if isinstance(error, AskAgainError) else hints
+            await leave_lease(db, work.lease, max(after, LEAST_PAUSE_SECONDS), left.to_json())
+            raise
+        await release_lease(db, work.lease)
+        late = after > LONGEST_PAUSE_SECONDS
+        why = f"it asks to be left alone for {after:.0f} s" if late else "its retries are used up"
+        raise NotReadError(UNAVAILABLE, f"{error}, and {why}") from None
+    except NotReadError as error:
+        await leave_lease(db, work.lease, REFUSED_SECONDS, {"refused": [error.problem.code, str(error)]})
+        raise
+    except BaseException:  # cancelled, too: somebody else may begin at once
+        await release_lease(db, work.lease)
+        raise
+
+
+async def _answered(work: Work, hints: Hints) -> Reading:
+    call, tools = work.call, work.tools
+    data = await tools.blobs.get(work.sha256)
+    async with tools.blobs.at_hand(work.sha256) as path:  # before the call: what fails after it was paid for in vain
+        document = await document_to_send(tools, data, path)
+        answer, model = await ask_about(
+            *(tools, call, work.document_id, document, work.local.invoice.page_count),
+            model=work.model,
+            hints=hints,
+            timeout_seconds=work.timeout_seconds,
+        )
+        told = await _looked_up(tools, path, answer, model)
+    return await _save(work, await asyncio.to_thread(_together, told, work.local.invoice))
+
+
+async def _looked_up(tools: Tools, path: Path, answer: WireInvoice, model: str) -> InvoiceData:
+    """Return what the answer says, with what the pages' text says of it as far as that can be opened."""
+    told = await asyncio.to_thread(read_answer, answer, model=model)
+    try:
+        checked = await tools.reader.check(path, claims_of(told, quotes_of(answer)))
+    except (UnreadableDocument, OSError) as error:
+        return not_examined(told, error)
+    return with_findings(told, checked)
+
+
+def _together(told: InvoiceData, local: InvoiceData) -> InvoiceData:
+    kept = tuple(problem for problem in local.problems if problem.code not in SETTLED)
+    readings = [told, local.model_copy(update={"problems": kept})]
+    return assess(reconcile(readings), dt.datetime.now(dt.UTC).date())
+
+
+async def _save(work: Work, invoice: InvoiceData) -> Reading:
+    """Store what was paid for and give the work back: who waits finds the reading, or the lease."""
+    for pause in SAVE_PAUSES_SECONDS:
+        try:
+            return await _save_once(work, invoice)
+        except (OSError, StorageError, *DATABASE_ERRORS) as error:
+            log.warning("what a model read of %s could not be stored, next try in %g s: %s", work.sha256, pause, error)
+        await asyncio.sleep(pause)
+    return await _save_once(work, invoice)
+
+
+async def _save_once(work: Work, invoice: InvoiceData) -> Reading:
+    async with transaction(work.tools.db) as connection:
+        saved = await save_extraction(connection, work.call.tenant_id, work.sha256, work.version, invoice)
+        await release_lease(connection, work.lease)
+    return Reading(work.version, saved, cached=False)
+
+
+class NotReadError(Exception):
+    """Gemini will not read this document; the local readers serve, and the problem says so to a person."""
+
+    def __init__(self, code: str, why: str) -> None:
+        super().__init__(why)
+        self.problem = Problem(
+            code=code,
+            severity=Severity.WARNING if code == BUDGET else Severity.ERROR,
+            message=f"Gemini did not read this document: {why}. The values are the local readers': please check them.",
+        )
+
+
+async def _left_to_local_readers(work: Work, error: NotReadError) -> Reading:
+    """Store the local reading with the problem beside the one without: it is no answer of the cache."""
+    local = work.local.invoice
+    invoice = local.model_copy(update={"problems": (*local.problems, error.problem)})
+    invoice = invoice.model_copy(update={"confidence": overall(invoice)})
+    version = reading_version(FALLBACK, error.problem.code, fresh_run_id=work.call.run_id)
+    saved = await save_extraction(work.tools.db, work.call.tenant_id, work.sha256, version, invoice)
+    return Reading(version, saved, cached=False)
+
+
+OUTPUT_TOKENS = 16_384
+"""Room for the answer and the thinking before it: an invoice of a hundred lines takes about 8,000."""
+
+
+PAGE_TOKENS = 560
+"""What the API counts for a page of a PDF at its usual resolution."""
+
+
+AGAIN_AFTER_SECONDS = 1.0
+
+
+REFUSED, GARBLED, UNAVAILABLE, BUDGET = "gemini_refused", "gemini_garbled", "gemini_unavailable", "gemini_budget"
+
+
+PASSING = (TryAgainLaterError, UnreachableError, OutgoingTimeoutError)
+"""What another attempt may be spared."""
+
+
+PDF = "application/pdf"
+
+
+MEDIA_TYPES = (
+    (b"%PDF-", PDF),
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"RIFF", "image/webp"),
+)
+"""What the API takes, by how it begins. A wrong name is a wrong request."""
+
+
+PDF_WINDOW = 1024
+
+
+class AskAgainError(TryAgainLaterError):
+    """The answer was of no use, and another question may get a better one. One call an attempt: each is one turn."""
+
+    def __init__(self, message: str, hints: Hints) -> None:
+        Exception.__init__(self, message)
+        self.status = 0
+        self.retry_after_seconds = AGAIN_AFTER_SECONDS
+        self.hints = hints
+
+
+async def document_to_send(tools: Tools, data: bytes, path: Path) -> Document:
+    """Return the bytes as they are, or a PDF of them (TIFF, GIF, BMP) where the API does not take such files.
+
+    Raises: NotReadError (no pages can be made of it), OSError.
+    """
+    for magic, media_type in MEDIA_TYPES:
+        if data.startswith(magic) or (media_type == PDF and magic in data[:PDF_WINDOW]):
+            return Document(data, media_type)
+    try:
+        return Document(await tools.reader.as_pdf(path), PDF)
+    except UnreadableDocument as error:
+        raise NotReadError(REFUSED, f"it takes no such files, and no PDF can be made of this one: {error}") from None
+
+
+async def ask_about(
+    tools: Tools,
+    call: StepCall[Any],
+    document_id: str,
+    document: Document,
+    page_count: int,
+    *,
+    model: str,
+    hints: Hints,
+    timeout_seconds: float,
+) -> tuple[WireInvoice, str]:
+    """Return the model's answer and its own name, with one request; what it cost is kept whatever it is worth.
+
+    Raises: AskAgainError and the other errors of `PASSING` (worth another attempt), NotReadError.
+    """
+    question = _question(document, model, hints, timeout_seconds)
+    most = most_tokens(question, document_tokens=PAGE_TOKENS * max(page_count, 1))
+    lost = Use(
+        *(call.tenant_id, call.run_id, call.step_id, call.attempt, model, "lost", most),
+        prompt_version=PROMPT_VERSION,
+        document_id=document_id,
+    )
+    if hints.after_death:
+        await keep_use(tools, lost)
+    try:
+        answer = await ask_and_count(tools, question, lost, _outcome)
+    except RequestRefusedError as error:
+        raise NotReadError(REFUSED, str(error)) from None
+    return _useful(answer, hints), answer.model
+
+
+def _question(document: Document, model: str, hints: Hints, timeout_seconds: float) -> Question:
+    return Question(
+        text=f"{REPAIR_PROMPT}\n{PROMPT}" if hints.repair else PROMPT,
+        model=model,
+        document=document,
+        schema=WireInvoice,
+        max_output_tokens=2 * OUTPUT_TOKENS if hints.larger else OUTPUT_TOKENS,
+        thinking=ThinkingLevel.LOW,
+        timeout_seconds=timeout_seconds,
+    )
+
+
+def _outcome(answer: Answer) -> str:
+    if answer.refused:
+        return "refused"
+    if answer.cut:
+        return "cut"
+    return "read" if isinstance(answer.parsed, WireInvoice) else "garbled"
+
+
+def _useful(answer: Answer, hints: Hints) -> WireInvoice:
+    match _outcome(answer):
+        case "refused":
+            raise NotReadError(REFUSED, f"it {answer.refused}")
+        case "cut" if hints.larger:
+            raise NotReadError(GARBLED, f"its answer does not fit into {2 * OUTPUT_TOKENS} tokens")
+        case "cut":
+            told = f"Gemini's answer does not fit into {OUTPUT_TOKENS} tokens; the next attempt gives it twice that"
+            raise AskAgainError(told, Hints(hints.repair, larger=True))
+        case "garbled" if hints.repair:
+            raise NotReadError(GARBLED, "its answers were not what was asked for, twice")
+        case "garbled":
+            told = "Gemini's answer is not of the schema that was asked for; the next attempt tells it so"
+            raise AskAgainError(told, Hints(repair=True, larger=hints.larger))
+    assert isinstance(answer.parsed, WireInvoice), "else it is garbled"
+    return answer.parsed
+
+
+CHARACTERS_A_TOKEN = 4
+"""About how much text the API counts as one token."""
+
+
+MOST_OUTPUT_TOKENS = 65_536
+"""The longest answer of a model that was given no limit."""
+
+
+async def ask_and_count(tools: Tools, question: Question, lost: Use, outcome_of: Callable[[Answer], str]) -> Answer:
+    """Return the model's answer; what it cost is kept whatever it is worth. Raises: as `activities.gemini.ask`.
+
+    `lost` is kept of a call whose answer is lost, with `most_tokens`: else an outage would be free, and without end.
+    """
+    began = time.monotonic()
+    try:
+        answer = await ask(tools.outside.gemini, question)
+    except BaseException as error:  # cancelled, too
+        if is_lost(error):
+            await keep_use(tools, lost)
+        raise
+    tools.metrics.models.record_answer(question.model, time.monotonic() - began)
+    await keep_use(tools, replace(lost, model=answer.model, outcome=outcome_of(answer), tokens=answer.tokens))
+    return answer
+
+
+def most_tokens(question: Question, *, document_tokens: int = 0) -> Tokens:
+    """Return what the call may have cost at most, by a guess at the prompt."""
+    prompt = (len(question.text) + len(question.instructions or "")) // CHARACTERS_A_TOKEN
+    return Tokens(prompt + document_tokens, question.max_output_tokens or MOST_OUTPUT_TOKENS)

@@ -1,0 +1,92 @@
+"""Reads a stored document with the local readers, once for its bytes, and says whether Gemini is to read it too."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from docrail.adapters.postgres.pool import NotStored
+from docrail.handlers import StepCall
+from docrail.invoices.facts import Severity
+from docrail.invoices.model import InvoiceData, Problem
+from docrail.invoices.problems import Unreadable, UnreadableDocument
+from docrail.services.documents.models import FALLBACK, Document, reading_version
+from docrail.services.documents.repository.documents import load_document
+from docrail.services.documents.repository.readings import load_extraction, save_extraction
+from docrail.services.reviews.models import APPROVED, REJECTED, Review, review_id_of
+from docrail.services.reviews.repository.items import load_review
+from docrail.services.tools import Tools
+
+EXACT = frozenset({"ubl", "cii", "xml"})
+"""Readers that are told what others have to read: there is nothing that a model could add."""
+
+
+class DocumentDecidedError(ValueError):
+    """A decided document was to be read anew."""
+
+    def __init__(self, document_id: str, review: Review) -> None:
+        super().__init__(
+            f"document {document_id} was {review.status} by {review.decided_by}, and that rests on what was read: "
+            f"expected an open item; reopen {review.review_id} to read the document anew"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A stored reading, and the version under which it is stored. `cached`: it was there before."""
+
+    version: str
+    invoice: InvoiceData
+    cached: bool
+
+
+async def load_stored(tools: Tools, tenant_id: str, document_id: str, *, fresh: bool) -> Document:
+    """Return the tenant's document, to be read. Raises: NotStored, DocumentDecidedError if it is to be read anew."""
+    document = await load_document(tools.db, tenant_id, document_id)
+    if document is None:
+        raise NotStored("document", document_id, tenant_id)
+    review = await load_review(tools.db, tenant_id, review_id_of(tenant_id, document_id)) if fresh else None
+    if review is not None and review.status in (APPROVED, REJECTED):
+        raise DocumentDecidedError(document_id, review)
+    return document
+
+
+async def find_reading(tools: Tools, tenant_id: str, sha256: str, version: str) -> Reading | None:
+    """Return what is stored of these bytes under a version."""
+    invoice = await load_extraction(tools.db, tenant_id, sha256, version)
+    return None if invoice is None else Reading(version, invoice, cached=True)
+
+
+async def read_locally(tools: Tools, tenant_id: str, sha256: str, *, fresh_run_id: str | None) -> Reading:
+    """Return the local readers' reading, from the cache if these bytes were read before.
+
+    For two documents of the same bytes at once, the first stored reading is the answer of both. With `fresh_run_id`
+    they are read anew, once for that run. Raises: UnreadableDocument (never retried); OSError (retried).
+    """
+    version = reading_version(fresh_run_id=fresh_run_id)
+    found = await find_reading(tools, tenant_id, sha256, version)
+    tools.metrics.models.count_lookup("local", "miss" if found is None else "hit")
+    if found:
+        return found
+    async with tools.blobs.at_hand(sha256) as path:
+        invoice = await tools.reader.read(path)
+    return Reading(version, await save_extraction(tools.db, tenant_id, sha256, version, invoice), cached=False)
+
+
+async def read_or_leave_to_gemini(tools: Tools, call: StepCall[Any], sha256: str, *, fresh: bool) -> Reading:
+    """Return the local reading; of a picture that needs an OCR that is not installed, an empty one if there is a key.
+
+    Raises: as `read_locally`.
+    """
+    try:
+        return await read_locally(tools, call.tenant_id, sha256, fresh_run_id=call.run_id if fresh else None)
+    except UnreadableDocument as error:
+        if error.code is not Unreadable.NEEDS_OCR or not tools.outside.gemini.api_key:
+            raise
+        unread = Problem(code=error.code.value, severity=Severity.ERROR, message=error.message)
+    version = reading_version(FALLBACK, fresh_run_id=call.run_id)
+    empty = await save_extraction(tools.db, call.tenant_id, sha256, version, InvoiceData(problems=(unread,)))
+    return Reading(version, empty, cached=False)
+
+
+def is_for_gemini(tools: Tools, reading: Reading) -> bool:
+    """Tell whether Gemini is to read what the local readers have read."""
+    return bool(tools.outside.gemini.api_key) and reading.invoice.reader not in EXACT

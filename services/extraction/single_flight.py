@@ -1,0 +1,96 @@
+"""Lets one attempt do a piece of work that several want at once, while the others wait for what it stores."""
+
+import asyncio
+import logging
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import TypeVar
+
+from docrail.adapters.http.errors import TryAgainLaterError
+from docrail.adapters.postgres.pool import DATABASE_ERRORS, Database, StorageError
+from docrail.services.extraction.repository import Claim, Lease, claim_lease, release_lease, renew_lease
+from docrail.services.metrics import ModelMetrics
+
+LEASE_SECONDS = 30.0
+"""How long the work of a worker that died stays undone."""
+RENEWALS = 3
+"""Within a lease, so that one lost renewal loses nothing."""
+POLL_SECONDS = 0.5
+LONGEST_WAIT_SECONDS = 120.0
+"""Most that an attempt waits beside another. It holds a slot of its worker, and costs a query a poll."""
+
+T = TypeVar("T")
+log = logging.getLogger(__name__)
+
+
+class BeingReadError(TryAgainLaterError):
+    """Somebody else has the work, and will come back to it later than is worth waiting for in a slot."""
+
+    def __init__(self, free_in_seconds: float) -> None:
+        Exception.__init__(
+            self, f"these bytes are being read for another document, which tries again in {free_in_seconds:.0f} s"
+        )
+        self.status = 0
+        self.retry_after_seconds = max(free_in_seconds, 1.0)
+
+
+async def find_or_claim(
+    db: Database, lease: Lease, find: Callable[[], Awaitable[T | None]], metrics: ModelMetrics
+) -> T | Claim:
+    """Return what `find` gives as soon as it gives something, else a claim.
+
+    A claim that is not `mine` comes with the note of a holder who says that the work is of no use for now.
+    Raises: BeingReadError.
+    """
+    loop = asyncio.get_running_loop()
+    until, waited = loop.time() + LONGEST_WAIT_SECONDS, False
+    while True:
+        found = await find()
+        if found is not None:
+            return found
+        claim = await claim_lease(db, lease, LEASE_SECONDS)
+        if claim.mine:
+            return await _unless_just_done(db, lease, find, claim)
+        if claim.note.get("refused"):
+            return claim
+        if not waited:
+            waited = True
+            metrics.count_wait()
+        if claim.free_in_seconds > LEASE_SECONDS or loop.time() > until:
+            raise BeingReadError(claim.free_in_seconds)
+        await asyncio.sleep(random.uniform(POLL_SECONDS / 2, POLL_SECONDS))  # noqa: S311 - no secret
+
+
+async def _unless_just_done(
+    db: Database, lease: Lease, find: Callable[[], Awaitable[T | None]], claim: Claim
+) -> T | Claim:
+    """Return the claim, or what its last holder stored between our look and our claim."""
+    found = await find()
+    if found is None:
+        return claim
+    await release_lease(db, lease)
+    return found
+
+
+@asynccontextmanager
+async def renewing(db: Database, lease: Lease) -> AsyncIterator[None]:
+    """Keep the lease while the body works."""
+    task = asyncio.create_task(_renew(db, lease))
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def _renew(db: Database, lease: Lease) -> None:
+    pause = LEASE_SECONDS / RENEWALS
+    while True:
+        await asyncio.sleep(pause)
+        try:
+            await renew_lease(db, lease, LEASE_SECONDS)
+            pause = LEASE_SECONDS / RENEWALS
+        except (OSError, StorageError, *DATABASE_ERRORS) as error:
+            log.warning("the lease of %s could not be renewed: %s", lease.work_key, error)
+            pause = POLL_SECONDS  # as often as others look whether it is free

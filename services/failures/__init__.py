@@ -1,0 +1,1 @@
+"""The dead-letter inbox: failed steps, retries and edits."""

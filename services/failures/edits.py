@@ -1,0 +1,154 @@
+"""Check what a person gives a step in the place of what its definition says."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from types import MappingProxyType
+
+from pydantic import ValidationError
+
+from docrail.dag.engine.events import ResolutionKind
+from docrail.dag.engine.park import shape_problem
+from docrail.dag.engine.plan import Plan, Step
+from docrail.dag.engine.retry import Edit, edit_problems
+from docrail.dag.language.definition import Definition
+from docrail.dag.language.inputs import InputProblem, MisfitError, check_answer, complete_inputs
+from docrail.dag.language.step_kinds import StepKind
+from docrail.dag.validation.document.fields import report_validation_error
+from docrail.dag.values.findings import Findings
+from docrail.dag.values.json_values import Json
+from docrail.dag.values.wording import describe
+from docrail.handlers import Handler
+from docrail.services.app import App
+from docrail.services.errors import InvalidInput
+from docrail.services.failures.models import Resolved
+from docrail.workflows.contract.names import Pinned, RunRequest, nested_key
+
+
+def value_problems(app: App, request: RunRequest, step: Step, edit: Edit, prefix: str = "") -> list[InputProblem]:
+    """Return what is wrong with what an edit gives a step of a run; paths begin with `prefix`."""
+    match edit.kind:
+        case ResolutionKind.OUTPUT:
+            return _output_problems(app, step, edit.value, f"{prefix}output")
+        case ResolutionKind.RETRY if edit.value is not None:
+            return _config_problems(app, request, step, edit.value, f"{prefix}config")
+        case ResolutionKind.ITEMS:
+            return [*_items_problems(app, request, step, edit.value, f"{prefix}items")]
+        case _:
+            return []
+
+
+def check_edits(app: App, request: RunRequest, plan: Plan, edits: Mapping[str, Edit]) -> None:
+    """Check what a person gives steps of a run, whose plan is `plan`. Raises: InvalidInput."""
+    problems = list(edit_problems(plan, edits))
+    if not problems:
+        for step_id, edit in edits.items():
+            problems += value_problems(app, request, plan.step(step_id), edit, f"steps.{step_id}.")
+    if problems:
+        raise InvalidInput(problems)
+
+
+def resolution_of(edit: Edit | None) -> Resolved:
+    """Return as what the inbox notes an edit; without one, or with one of items, the step is tried again."""
+    return Resolved.RETRY if edit is None or edit.kind is ResolutionKind.ITEMS else Resolved(edit.kind)
+
+
+@contextmanager
+def misfits_told() -> Iterator[None]:
+    """Let what does not fit a run as it ended be told to the caller. Raises: InvalidInput."""
+    try:
+        yield
+    except MisfitError as error:
+        raise InvalidInput(error.problems) from error
+
+
+def _items_problems(app: App, request: RunRequest, step: Step, given: Json, path: str) -> Iterator[InputProblem]:
+    """Yield what is wrong with what items of a list are given."""
+    if wrong := _json_problems(given, path):
+        yield from wrong
+        return
+    if problem := shape_problem(step, given):
+        yield InputProblem(path, problem)
+        return
+    for key, edit in given.items():
+        place = f"{path}.{key[:64]}"
+        if "config" in edit:
+            yield from _config_problems(app, request, step, edit["config"], f"{place}.config")
+        elif "output" in edit:
+            yield from _of_work(app, step, edit["output"], f"{place}.output")
+
+
+def _output_problems(app: App, step: Step, output: Json, path: str) -> list[InputProblem]:
+    """Return what is wrong with an output: the steps behind it read what the step itself would have given."""
+    definition = step.definition
+    asked = definition.human.form if definition.human else definition.wait and definition.wait.accept
+    if problems := _json_problems(output, path, asked or {}):
+        return problems
+    if step.items is not None and (wrong := _unlike_a_lists(output)):
+        told = "a step over a list gives an object, with total, completed and failed as numbers and items as a list"
+        return [InputProblem(path, f"{told}; {wrong}")]
+    return [] if step.items is not None else _of_work(app, step, output, path)
+
+
+def _of_work(app: App, step: Step, output: Json, path: str) -> list[InputProblem]:
+    """Return what is wrong with an output in the place of what a handler or a nested run gives."""
+    if step.kind is StepKind.WORKFLOW and not isinstance(output, dict):
+        told = "a nested run gives an object, its outputs by name"
+        return [InputProblem(path, f"{told}; found {describe(output)}")]
+    handler = app.catalogue.get(step.definition.handler or "")
+    return [] if handler is None else _misfits(handler, output, path)
+
+
+def _unlike_a_lists(output: Json) -> str:
+    """Return what makes an output none of a step over a list (dag.fan), empty if nothing does."""
+    if not isinstance(output, dict):
+        return f"found {describe(output)}"
+    kinds = {"total": int, "completed": int, "failed": int, "items": list}
+    if missing := [name for name in kinds if name not in output]:
+        return f"it has no {', '.join(missing)}"
+    wrong = [name for name, kind in kinds.items() if type(output[name]) is not kind]
+    return f"found {', '.join(f'{name} as {describe(output[name])}' for name in wrong)}" if wrong else ""
+
+
+def _misfits(handler: Handler, output: Json, path: str) -> list[InputProblem]:
+    try:
+        handler.output.model_validate(output)
+    except ValidationError as error:
+        findings = Findings()
+        owner = f"the output of handler '{handler.name}'"
+        report_validation_error(error, handler.output, output, findings, base=tuple(path.split(".")), owner=owner)
+        return [InputProblem(problem.path, problem.message, problem.suggestion) for problem in findings.problems()]
+    return []
+
+
+def _config_problems(app: App, request: RunRequest, step: Step, config: Json, path: str) -> list[InputProblem]:
+    """Return what is wrong with a config. It is taken as it is: its templates are not resolved."""
+    problems = _json_problems(config, path)
+    if not problems and step.definition.workflow is not None:
+        return _inputs_problems(request.nested[nested_key(step.definition.workflow)], config, path)
+    handler = app.catalogue.get(step.definition.handler or "")
+    if problems or handler is None:
+        return problems
+    try:
+        handler.config.model_validate(config)
+    except ValidationError as error:
+        return [InputProblem(".".join([path, *map(str, fault["loc"])]), fault["msg"]) for fault in error.errors()]
+    return []
+
+
+def _inputs_problems(nested: Pinned, inputs: Json, path: str) -> list[InputProblem]:
+    """Return what is wrong with the inputs of a nested run."""
+    try:
+        complete_inputs(Definition.model_validate(nested.definition), inputs)
+    except MisfitError as error:
+        return [replace(problem, path=path + problem.path.removeprefix("inputs")) for problem in error.problems]
+    return []
+
+
+def _json_problems(value: Json, path: str, schema: Mapping[str, Json] = MappingProxyType({})) -> list[InputProblem]:
+    """Tell of NaN, NUL, half a surrogate pair, too many bytes, and what does not meet a schema."""
+    try:
+        check_answer(schema, value)
+    except MisfitError as error:
+        return [InputProblem(path + problem.path.removeprefix("answer"), problem.message) for problem in error.problems]
+    return []

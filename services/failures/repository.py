@@ -1,0 +1,201 @@
+# ruff: noqa: S608  # the only thing formatted into a statement is the constant list of columns
+"""The dead_letters table: failed steps, told by their runs, and what became of each."""
+
+import datetime as dt
+from collections.abc import Sequence
+
+import asyncpg
+
+from docrail.adapters.postgres.pool import Database
+from docrail.dag.language.statuses import StepStatus
+from docrail.services.failures.models import ClassCount, LetterFilter, LetterStatus, Resolved, StoredLetter
+from docrail.workflows.contract.messages import DeadLetter
+
+_COLUMNS = """
+run_id, step_id, definition_id, version, handler, document_id, status, error_type, error_message, retryable, attempts,
+failed_at, told_at, resolution, resolved_by, resolved_at"""
+
+
+# A letter counts if it is newer than all before it. Of two that the run told in one moment, the end of a parked step's
+# waiting is the later. So a write that comes late, or again, changes nothing, and opens nothing that was resolved.
+_IS_NEWER = """
+(excluded.told_at > dead_letters.told_at
+ OR (excluded.told_at = dead_letters.told_at AND dead_letters.status = 'parked' AND excluded.status <> 'parked'))"""
+
+
+TELL_FAILED = f"""
+INSERT INTO dead_letters (tenant_id, run_id, step_id, definition_id, version, handler, document_id, error_type,
+                          error_message, retryable, attempts, failed_at, told_at, status)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $13)
+ON CONFLICT (tenant_id, run_id, step_id) DO UPDATE
+   SET version = excluded.version, handler = excluded.handler, status = excluded.status,
+       error_type = excluded.error_type, error_message = excluded.error_message, retryable = excluded.retryable,
+       attempts = excluded.attempts, failed_at = excluded.failed_at, told_at = excluded.told_at,
+       resolution = NULL, resolved_by = NULL, resolved_at = NULL
+ WHERE {_IS_NEWER}"""
+
+
+TELL_RESOLVED = """
+INSERT INTO dead_letters (tenant_id, run_id, step_id, definition_id, version, handler, document_id, error_type,
+                          error_message, retryable, attempts, failed_at, told_at, status,
+                          resolution, resolved_by, resolved_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, 'resolved', $13, nullif($14, ''), $12)
+ON CONFLICT (tenant_id, run_id, step_id) DO UPDATE
+   SET status = 'resolved', told_at = excluded.told_at,
+       resolution = coalesce(dead_letters.resolution, excluded.resolution),
+       resolved_by = coalesce(dead_letters.resolved_by, excluded.resolved_by),
+       resolved_at = coalesce(dead_letters.resolved_at, excluded.resolved_at)
+ WHERE excluded.told_at >= dead_letters.told_at"""
+
+
+CLOSE = """
+UPDATE dead_letters
+   SET status = 'resolved', resolution = $5, resolved_by = $6, resolved_at = coalesce(resolved_at, now())
+ WHERE tenant_id = $1 AND run_id = $2 AND step_id = $3
+   AND ((told_at = $4 AND status <> 'resolved') OR (resolution = $5 AND resolved_by IS NULL))"""
+
+
+LOAD = f"SELECT {_COLUMNS} FROM dead_letters WHERE tenant_id = $1 AND run_id = $2 AND step_id = $3"
+
+
+LOAD_OF_RUN = f"""
+SELECT {_COLUMNS} FROM dead_letters
+ WHERE tenant_id = $1 AND status <> 'resolved'
+   AND ((run_id = $2 AND ($3::text IS NULL OR step_id = $3))
+        OR starts_with(run_id || '~', $2 || '~' || coalesce($3 || '~', '')))
+ ORDER BY run_id, step_id"""
+
+
+_MATCHES = """
+tenant_id = $1
+   AND ($2::text IS NULL OR error_type = $2)
+   AND ($3::text IS NULL OR definition_id = $3)
+   AND ($4::text IS NULL OR handler = $4)
+   AND ($5::text = 'all' OR ($5 = 'open') = (status <> 'resolved'))
+   AND ($6::text = 'all' OR ($6 = 'retryable') = (retryable AND status <> 'parked'))
+   AND ($7::timestamptz IS NULL OR failed_at < $7)"""
+
+
+LIST = f"""
+SELECT {_COLUMNS} FROM dead_letters
+ WHERE {_MATCHES}
+   AND ($9::text IS NULL OR (failed_at, run_id, step_id) <
+        (SELECT failed_at, run_id, step_id FROM dead_letters WHERE tenant_id = $1 AND run_id = $9 AND step_id = $10))
+ ORDER BY failed_at DESC, run_id DESC, step_id DESC
+ LIMIT $8"""
+
+
+LIST_OLDEST = f"SELECT {_COLUMNS} FROM dead_letters WHERE {_MATCHES} ORDER BY failed_at, run_id, step_id LIMIT $8"
+
+
+COUNT = f"""
+SELECT error_type, count(*) AS letters, count(*) FILTER (WHERE status = 'parked') AS parked,
+       count(*) FILTER (WHERE retryable) AS retryable, min(failed_at) AS oldest, max(failed_at) AS newest
+  FROM dead_letters
+ WHERE {_MATCHES}
+ GROUP BY error_type
+ ORDER BY count(*) DESC, error_type"""
+
+
+_FILTERS = {"class": "error_type", "definition": "definition_id", "handler": "handler"}
+
+
+LIST_VALUES = {
+    name: f"""
+SELECT {column} FROM dead_letters
+ WHERE tenant_id = $1 AND {column} IS NOT NULL
+ GROUP BY {column}
+ ORDER BY {column} = $2 DESC, count(*) DESC, {column}
+ LIMIT $3"""
+    for name, column in _FILTERS.items()
+}
+"""By a filter's name."""
+
+
+_STATUSES = {StepStatus.PARKED: LetterStatus.PARKED, StepStatus.FAILED: LetterStatus.FAILED}
+
+
+_RESOLUTIONS = {
+    StepStatus.SKIPPED: Resolved.SKIP,
+    StepStatus.COMPLETED: Resolved.OUTPUT,
+    StepStatus.CANCELLED: Resolved.ABORT,
+}
+"""What a step's status says somebody did, where an operation has not said so itself; any other: tried again."""
+
+
+async def tell(db: Database, letter: DeadLetter) -> None:
+    """Write what a run tells of a failed step. The newest word counts; again, or late, it changes nothing."""
+    at = dt.datetime.fromtimestamp(letter.failed_at or 0.0, dt.UTC)
+    error = (_storable(letter.error_type), _storable(letter.error_message), letter.retryable, letter.attempts)
+    row = (
+        *(letter.tenant_id, letter.run_id, letter.step_id),
+        *(letter.definition_id, letter.version, letter.handler, letter.document_id),
+        *(*error, at),
+    )
+    if letter.status in _STATUSES:
+        await db.execute(TELL_FAILED, *row, _STATUSES[letter.status])
+    else:
+        resolution = _RESOLUTIONS.get(letter.status, Resolved.RETRY)
+        await db.execute(TELL_RESOLVED, *row, resolution, letter.resolved_by)
+
+
+async def close(db: Database, tenant_id: str, letter: StoredLetter, resolution: Resolved, *, by: str) -> bool:
+    """Mark a letter as dealt with, as it was when it was loaded; False if its run has told something else since."""
+    done = await db.execute(CLOSE, tenant_id, *letter.key, letter.told_at, resolution, by)
+    return done.endswith(" 1")
+
+
+async def load_letter(db: Database, tenant_id: str, run_id: str, step_id: str) -> StoredLetter | None:
+    """Return the tenant's letter of that step, None if it never failed."""
+    row = await db.fetchrow(LOAD, tenant_id, run_id, step_id)
+    return _letter(row) if row else None
+
+
+async def load_open_letters(
+    db: Database, tenant_id: str, run_id: str, step_id: str | None = None
+) -> list[StoredLetter]:
+    """Return the letters of a run, or of one step of it, and of the runs inside, that nobody has dealt with."""
+    return [_letter(row) for row in await db.fetch(LOAD_OF_RUN, tenant_id, run_id, step_id)]
+
+
+async def list_letters(
+    db: Database, tenant_id: str, wanted: LetterFilter, *, limit: int = 100, after: Sequence[str] | None = None
+) -> list[StoredLetter]:
+    """Return letters, those that failed last first; `after` is the key of the last one of the page before."""
+    run_id, step_id = after or (None, None)
+    rows = await db.fetch(LIST, tenant_id, *_parameters(wanted), limit, run_id, step_id)
+    return [_letter(row) for row in rows]
+
+
+async def list_oldest(db: Database, tenant_id: str, wanted: LetterFilter, *, limit: int) -> list[StoredLetter]:
+    """Return letters, those that failed first first: one that fails again is the last one then."""
+    return [_letter(row) for row in await db.fetch(LIST_OLDEST, tenant_id, *_parameters(wanted), limit)]
+
+
+async def count_letters(db: Database, tenant_id: str, wanted: LetterFilter) -> list[ClassCount]:
+    """Return how many letters each error class has, the most frequent first."""
+    return [ClassCount(**row) for row in await db.fetch(COUNT, tenant_id, *_parameters(wanted))]
+
+
+async def list_values(db: Database, tenant_id: str, name: str, value: str, *, limit: int) -> list[str]:
+    """Return what letters, resolved ones too, have of `class`, `definition` or `handler`: `value` first if one has it.
+
+    Then the most frequent.
+    """
+    return [row[0] for row in await db.fetch(LIST_VALUES[name], tenant_id, value, limit)]
+
+
+def _parameters(wanted: LetterFilter) -> tuple[str | dt.datetime | None, ...]:
+    named = (wanted.error_type, wanted.definition_id, wanted.handler, wanted.status, wanted.view)
+    return (*named, wanted.failed_before)
+
+
+def _letter(row: asyncpg.Record) -> StoredLetter:
+    resolution = row["resolution"]
+    typed = {"status": LetterStatus(row["status"]), "resolution": None if resolution is None else Resolved(resolution)}
+    return StoredLetter(**{**row, **typed})
+
+
+def _storable(text: str) -> str:
+    """Return `text` as PostgreSQL can keep it: one that it refused would be written again for ever."""
+    return text.replace("\x00", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode()

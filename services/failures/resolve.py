@@ -1,0 +1,118 @@
+"""Say what becomes of a failed step: in the run that waits for that word, or by a retry of the run that ended."""
+
+from dataclasses import dataclass
+
+from temporalio.client import WorkflowExecutionStatus, WorkflowUpdateFailedError
+from temporalio.exceptions import ApplicationError
+
+from docrail.adapters.postgres.pool import transaction
+from docrail.dag.engine.events import ResolutionKind
+from docrail.dag.engine.plan import Step, plan_of
+from docrail.dag.engine.retry import FIELDS, Edit, is_left
+from docrail.dag.language.inputs import InputProblem
+from docrail.dag.language.statuses import RunStatus
+from docrail.services.access.models import Principal
+from docrail.services.app import App
+from docrail.services.engine import describe
+from docrail.services.errors import InvalidInput, NotFound, WrongState
+from docrail.services.failures import repository as dead_letters
+from docrail.services.failures.edits import resolution_of, value_problems
+from docrail.services.failures.retry import RetryOrder, describe_settled, retry_run
+from docrail.services.runs.control import update_run
+from docrail.services.runs.reports import show_run
+from docrail.services.runs.repository import record_action
+from docrail.services.runs.saved import request_of
+from docrail.services.runs.service import checked_run_id
+from docrail.workflows.contract.names import MISFIT, RESOLVE, UNKNOWN_STEP, RunRequest, outer_run_id
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """Where a failed step was dealt with, and that run's status. A run inside another is retried by the outer one."""
+
+    run_id: str
+    step_id: str
+    status: RunStatus
+
+
+async def settle_step(
+    app: App, principal: Principal, run_id: str, step_id: str, edit: Edit, *, reason: str = ""
+) -> Settled:
+    """Have a failed step tried again, skipped or given an output, whether its run waits for that or has ended.
+
+    Where it is the undoing of the step that failed, trying again is to undo it, and nothing else.
+
+    Raises: NotFound, WrongState, InvalidInput, TooLarge, Unavailable.
+    """
+    description = await describe_settled(app, principal, run_id)
+    if description.status is WorkflowExecutionStatus.RUNNING:
+        status = await resolve_step(app, principal, run_id, step_id, edit, reason=reason)
+        return Settled(run_id, step_id, status)
+    is_plain = edit == Edit(ResolutionKind.RETRY)
+    if is_plain and await _is_undoing(app, principal, run_id, step_id):
+        undone = await retry_run(app, principal, run_id, RetryOrder({}, reason=reason, undo=True))
+        return Settled(run_id, step_id, undone.status)
+    if description.parent_id is not None and is_plain:
+        outer = outer_run_id(description.parent_id)
+        outer_step = run_id.removeprefix(f"{outer}~").partition("~")[0]
+        return await settle_step(app, principal, outer, outer_step, edit, reason=reason)
+    order = RetryOrder({} if is_plain else {step_id: edit}, reason=reason)
+    retried = await retry_run(app, principal, run_id, order)
+    return Settled(run_id, step_id, retried.status)
+
+
+async def _is_undoing(app: App, principal: Principal, run_id: str, step_id: str) -> bool:
+    """Tell whether what failed of a step of an ended run is its undoing."""
+    step = (await show_run(app, principal, run_id)).steps.get(step_id)
+    return step is not None and is_left(step.compensation)
+
+
+async def resolve_step(
+    app: App, principal: Principal, run_id: str, step_id: str, edit: Edit, *, reason: str = ""
+) -> RunStatus:
+    """Have a parked step tried again, skipped or given an output, in the run that waits for it; return its status.
+
+    Raises: NotFound (the run, the step), WrongState, InvalidInput, Unavailable.
+    """
+    tenant_id = principal.tenant_id
+    if edit.value is not None or edit.kind is ResolutionKind.OUTPUT:
+        request = await request_of(app, await describe(app, tenant_id, checked_run_id(run_id)))
+        problems = value_problems(app, request, _step_of(request, step_id), edit)
+        if problems:
+            raise InvalidInput(problems)
+    async with transaction(app.db) as connection:
+        resolution = resolution_of(edit)
+        given = "items" if edit.kind is ResolutionKind.ITEMS else "value"
+        details = {given: edit.value, "reason": reason}
+        await record_action(connection, tenant_id, run_id, step_id, resolution, details=details, by=principal.name)
+        letters = await dead_letters.load_open_letters(connection, tenant_id, run_id, step_id)
+        status = await _tell_run(app, principal, run_id, step_id, edit)
+        for letter in letters:
+            await dead_letters.close(connection, tenant_id, letter, resolution, by=principal.name)
+    return status
+
+
+async def _tell_run(app: App, principal: Principal, run_id: str, step_id: str, edit: Edit) -> RunStatus:
+    try:
+        return await update_run(app, principal, run_id, RESOLVE, step_id, edit.kind, edit.value, principal.name)
+    except WrongState as error:
+        if not isinstance(error.__cause__, WorkflowUpdateFailedError):
+            raise WrongState(edit.kind, error.state) from None
+        match error.__cause__.cause:
+            case ApplicationError(type=type_, details=[list(known), *_]) if type_ == UNKNOWN_STEP:
+                raise NotFound("step", step_id, known=known) from None
+            case ApplicationError(type=type_, details=[list(problems), *_]) if type_ == MISFIT:
+                raise InvalidInput([_problem(edit, *problem) for problem in problems]) from None
+        raise WrongState(edit.kind, error.state, f"step {step_id!r}") from None
+
+
+def _problem(edit: Edit, path: str, message: str, suggestion: str | None = None) -> InputProblem:
+    """Return what a run refused: all that was given, or what one item is."""
+    return InputProblem(FIELDS[edit.kind] if path == "value" else path, message, suggestion)
+
+
+def _step_of(request: RunRequest, step_id: str) -> Step:
+    plan = plan_of(request.definition, request.semantics)
+    if step_id not in plan.index:
+        raise NotFound("step", step_id, known=[*plan.index])
+    return plan.step(step_id)

@@ -1,0 +1,368 @@
+"""Retry a run that ended without success: a new Temporal run under the same id, with finished work kept.
+
+What a retry of a run keeps of the runs inside it: the states in which those ended that are to be done again.
+
+Undoing what a run could not undo: what may be asked of it, and where a refused retry points to it.
+"""
+
+import asyncio
+import contextlib
+import time
+import uuid
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
+from pydantic_core import to_json
+from temporalio.client import WorkflowExecutionDescription, WorkflowExecutionStatus, WorkflowFailureError
+
+from docrail.adapters.postgres.pool import transaction
+from docrail.dag.engine.plan import Plan, Step, plan_of
+from docrail.dag.engine.retry import (
+    UNDOABLE,
+    Edit,
+    Fate,
+    Retry,
+    StepFate,
+    Who,
+    is_left,
+    plan_retry,
+    plan_undoing,
+    renew_context,
+    skip_problems,
+)
+from docrail.dag.engine.saved_state import save
+from docrail.dag.engine.state import RunState
+from docrail.dag.explain.retry_preview import foretold, resolved
+from docrail.dag.explain.words import SAID_KEYS, named
+from docrail.dag.language.definition import Definition
+from docrail.dag.language.inputs import InputProblem, complete_inputs
+from docrail.dag.language.statuses import RunStatus, StepStatus
+from docrail.dag.language.step_kinds import StepKind
+from docrail.dag.values.json_values import Json
+from docrail.services.access.models import Principal
+from docrail.services.app import App
+from docrail.services.definitions.nested import pin_nested
+from docrail.services.definitions.service import load
+from docrail.services.engine import MAX_REQUEST_BYTES, WORKER_TIMEOUT, describe, status_of
+from docrail.services.errors import InvalidInput, NotFound, TooLarge, Unavailable, WrongState
+from docrail.services.failures import repository as dead_letters
+from docrail.services.failures.edits import check_edits, misfits_told, resolution_of
+from docrail.services.failures.models import StoredLetter
+from docrail.services.limits.service import check_tags
+from docrail.services.runs.control import end_run
+from docrail.services.runs.reports import show_run
+from docrail.services.runs.repository import lock_run, record_action
+from docrail.services.runs.saved import kept, request_of, saved_state
+from docrail.services.runs.service import checked_run_id, continue_run, priority_of
+from docrail.workflows.contract.names import RunRequest, child_run_id, nested_key, outer_run_id, run_id_of
+
+_RETRYABLE = frozenset({RunStatus.FAILED, RunStatus.CANCELLED})
+"""Who aborts a run has decided that it ends there. A completed one may have left items failed (_may_go_on)."""
+
+
+_OVER = _RETRYABLE | {RunStatus.COMPLETED, RunStatus.ABORTED}
+
+
+@dataclass(frozen=True, slots=True)
+class RetryOrder:
+    """What a caller wants of a retry. `version` None: the version that ran.
+
+    `undo`: nothing but to undo what could not be undone; it takes no edits and no version.
+    """
+
+    edits: Mapping[str, Edit]
+    version: int | None = None
+    reason: str = ""
+    undo: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RetriedRun:
+    """A run that goes on, or with a preview would: under which version, and what becomes of each step."""
+
+    run_id: str
+    version: int
+    status: RunStatus
+    steps: dict[str, StepFate]
+    end: Annotated[str, Field(description="how it would end at once, with a preview of a run with parked steps")] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """A retry as it would start."""
+
+    description: WorkflowExecutionDescription
+    request: RunRequest
+    fates: dict[str, StepFate]
+
+
+async def retry_run(app: App, principal: Principal, run_id: str, order: RetryOrder) -> RetriedRun:
+    """Start an ended run again from its failed steps. However often it is asked for at once, one run starts.
+
+    With a version, one that waits with parked steps is ended as it stands, and goes on under that version. With `undo`,
+    one that failed or was aborted undoes what it could not undo, and ends as it did.
+
+    Raises: NotFound (run, version), WrongState, InvalidInput, TooLarge, Unavailable.
+    """
+    prepared = await _prepare(app, principal, run_id, order)
+    if status_of(prepared.description) is RunStatus.WAITING:
+        await _hand_over(app, principal, run_id, prepared.request.version)
+        prepared = await _prepare(app, principal, run_id, order)
+    request, memo = prepared.request, await prepared.description.memo()
+    definition = Definition.model_validate(request.definition)
+    priority = priority_of(definition, principal.tenant_id, request.inputs, memo.get("priority"))
+    memo = {"asked_digest": memo["digest"], **memo, "version": request.version, "digest": request.digest}
+    async with transaction(app.db) as connection:
+        await lock_run(connection, principal.tenant_id, run_id)
+        await _check_unchanged(app, principal, run_id, prepared.description)
+        details = _details(order, request.version)
+        await record_action(
+            connection, principal.tenant_id, run_id, None, "retry_run", details=details, by=principal.name
+        )
+        for letter in await dead_letters.load_open_letters(connection, principal.tenant_id, run_id):
+            if order.undo and not is_of_undoing(letter, run_id, prepared.fates):
+                continue
+            resolution = resolution_of(order.edits.get(letter.step_id) if letter.run_id == run_id else None)
+            await dead_letters.close(connection, principal.tenant_id, letter, resolution, by=principal.name)
+        summary = definition.title or definition.id
+        was_completed = prepared.description.status is WorkflowExecutionStatus.COMPLETED  # so to Temporal are aborted
+        if not await continue_run(app, request, memo, summary, priority, was_completed=was_completed):
+            raise WrongState("retry", RunStatus.RUNNING)
+    return RetriedRun(run_id, request.version, RunStatus.RUNNING, prepared.fates)
+
+
+async def preview_retry(app: App, principal: Principal, run_id: str, order: RetryOrder) -> RetriedRun:
+    """Tell what `retry_run` would do, and do nothing. Raises as it does.
+
+    Of a run that waits with parked steps, without a version: what becomes of it when they are resolved as `edits` say.
+    """
+    if order.edits and order.version is None and not order.undo:
+        description = await describe_settled(app, principal, run_id)
+        status = status_of(description)
+        if status in (RunStatus.WAITING, RunStatus.RUNNING):
+            return await _preview_resolving(app, principal, run_id, description, order)
+    prepared = await _prepare(app, principal, run_id, order)
+    return RetriedRun(run_id, prepared.request.version, status_of(prepared.description), prepared.fates)
+
+
+async def _preview_resolving(
+    app: App, principal: Principal, run_id: str, description: WorkflowExecutionDescription, order: RetryOrder
+) -> RetriedRun:
+    request, saved = await request_of(app, description), await saved_state(app, description)
+    plan = plan_of(request.definition, request.semantics)
+    check_edits(app, request, plan, order.edits)
+    states = saved["steps"]
+    for step_id in order.edits:
+        if states[step_id]["status"] != StepStatus.PARKED:
+            raise WrongState("resolve", states[step_id]["status"], f"step {step_id!r}")
+    with misfits_told():
+        ahead = resolved(plan, saved, order.edits, principal.name, time.time())
+    return RetriedRun(run_id, request.version, status_of(description), ahead.fates, ahead.end)
+
+
+async def describe_settled(app: App, principal: Principal, run_id: str) -> WorkflowExecutionDescription:
+    """Return what Temporal knows of a run, once it has ended if its report says that it has.
+
+    Between the two its last words are being written. Raises: NotFound, Unavailable.
+    """
+    description = await describe(app, principal.tenant_id, checked_run_id(run_id))
+    if description.status is not WorkflowExecutionStatus.RUNNING:
+        return description
+    with contextlib.suppress(Unavailable, TimeoutError, WorkflowFailureError):
+        if (await show_run(app, principal, run_id)).status in _OVER:
+            handle = app.temporal.get_workflow_handle(description.id, run_id=description.run_id)
+            async with asyncio.timeout(WORKER_TIMEOUT.total_seconds()):
+                await handle.result(follow_runs=False)
+    return await describe(app, principal.tenant_id, run_id)
+
+
+async def _prepare(app: App, principal: Principal, run_id: str, order: RetryOrder) -> _Prepared:
+    description = await describe_settled(app, principal, run_id)
+    status = status_of(description)
+    is_retryable = status in (UNDOABLE if order.undo else _RETRYABLE)
+    if not is_retryable and (order.undo or not await _may_go_on(app, principal, run_id, status, order)):
+        advice = "" if order.undo else await undo_advice(app, principal, description)
+        raise WrongState("undo" if order.undo else "retry", status, advice=advice)
+    if description.parent_id is not None:
+        raise InvalidInput([_answers_for(outer_run_id(description.parent_id), is_undoing=order.undo)])
+    asked = await request_of(app, description)
+    saved = await saved_state(app, description)
+    request = await _request_for(app, principal, asked, saved, order)
+    check_tags(app, [request.definition, *(inner.definition for inner in request.nested.values())])
+    who = Who(principal.name, time.time())
+    plan = plan_of(request.definition, request.semantics)
+    retry = plan_undoing(plan, saved) if order.undo else _plan(app, who, asked, request, saved, order)
+    if order.undo:
+        check_undoing(retry, alone=not order.edits and order.version is None)
+    retry.state.inputs = request.inputs
+    if request.version != asked.version:
+        retry.state.context = renew_context(retry.state.context, plan, request.version, uuid.uuid4().hex)
+    fates = retry.fates if order.undo else foretold(plan, retry, who.at)
+    inner = await inner_states(app, principal, request, retry, who)
+    resumed = save(plan, retry.state)
+    request = request.model_copy(update={"resumed": resumed, "resumed_inner": inner})
+    if len(to_json(request)) > MAX_REQUEST_BYTES:
+        request = await kept(app, request)
+    if len(to_json(request)) > MAX_REQUEST_BYTES:
+        raise TooLarge(MAX_REQUEST_BYTES)
+    return _Prepared(description, request, fates)
+
+
+def _answers_for(outer: str, *, is_undoing: bool) -> InputProblem:
+    message = f"is a run inside {outer!r}, which answers for it: retry that one"
+    if is_undoing:
+        message = f"is a run inside {outer!r}: what it did is not undone alone. Undo it by hand and dismiss its letter"
+    return InputProblem("run_id", message)
+
+
+async def _may_go_on(app: App, principal: Principal, run_id: str, status: RunStatus, order: RetryOrder) -> bool:
+    """Tell whether a completed run left items failed, or a run with parked steps is to go on under a version."""
+    if status is not RunStatus.COMPLETED and (status is not RunStatus.WAITING or order.version is None):
+        return False
+    steps = (await show_run(app, principal, run_id)).steps.values()
+    if status is RunStatus.WAITING:
+        return any(step.status is StepStatus.PARKED for step in steps)
+    return any(step.items is not None and step.items.failed for step in steps)
+
+
+async def _hand_over(app: App, principal: Principal, run_id: str, version: int) -> None:
+    """End a run with parked steps as it stands, for another to go on from. Raises: WrongState if it went on itself."""
+    status = await end_run(app, principal, run_id, f"goes on under version {version}", is_continued=True)
+    if status is not RunStatus.FAILED:
+        raise WrongState("retry", status)
+
+
+def _plan(
+    app: App, who: Who, asked: RunRequest, request: RunRequest, saved: dict[str, Json], order: RetryOrder
+) -> Retry:
+    old, plan = plan_of(asked.definition, asked.semantics), plan_of(request.definition, request.semantics)
+    check_edits(app, request, plan, order.edits)
+    if problems := list(skip_problems(old, saved, order.edits)):
+        raise InvalidInput(problems)
+    with misfits_told():
+        return plan_retry(old, plan, saved, order.edits, who)
+
+
+async def _request_for(
+    app: App, principal: Principal, asked: RunRequest, saved: dict[str, Json], order: RetryOrder
+) -> RunRequest:
+    """Return the argument of the new run: as before, or as a start of the version pins it, nested definitions too."""
+    if order.version is None:
+        return asked
+    stored = await load(app, principal, str(asked.definition["id"]), order.version)
+    definition = Definition.model_validate(stored.body)
+    nested = await pin_nested(app, principal, stored, key=asked.run_id.partition(".")[2])
+    return asked.model_copy(
+        update={
+            "definition": stored.body,
+            "version": stored.version,
+            "digest": stored.digest,
+            "inputs": _inputs(definition, saved["inputs"]),
+            "nested": nested,
+        }
+    )
+
+
+def _inputs(definition: Definition, before: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the run's inputs as another version takes them. Raises: InvalidInput if it needs one that nobody gave."""
+    given = {name: value for name, value in before.items() if name in definition.inputs and value is not None}
+    with misfits_told():
+        return complete_inputs(definition, given)
+
+
+async def _check_unchanged(app: App, principal: Principal, run_id: str, seen: WorkflowExecutionDescription) -> None:
+    """Check that the run that ended is still the last of its id. Raises: WrongState if somebody was faster."""
+    now = await describe(app, principal.tenant_id, run_id)
+    if now.run_id != seen.run_id:
+        raise WrongState("retry", status_of(now))
+
+
+def _details(order: RetryOrder, version: int) -> dict[str, Json]:
+    steps = {step_id: {"action": edit.kind, "value": edit.value} for step_id, edit in order.edits.items()}
+    details = {"steps": steps, "version": version, "reason": order.reason}
+    return details | {"undo": True} if order.undo else details
+
+
+MOST_INNER = 200
+"""Runs inside a retried one that are asked for their state: a worker replays each. Beyond that a person decides."""
+
+
+_ENDED_BADLY = (WorkflowExecutionStatus.FAILED, WorkflowExecutionStatus.CANCELED, WorkflowExecutionStatus.TERMINATED)
+
+
+async def inner_states(
+    app: App, principal: Principal, request: RunRequest, retry: Retry, who: Who
+) -> dict[str, dict[str, Json]]:
+    """Return the rewound states of the failed runs inside one that is retried, at any depth, by run id.
+
+    Raises: InvalidInput if there are more than MOST_INNER, Unavailable, TooLarge.
+    """
+    states: dict[str, dict[str, Json]] = {}
+    pending = list(_to_redo(request, plan_of(request.definition, request.semantics), retry.state))
+    while pending:
+        if len(states) >= MOST_INNER:
+            message = f"more than {MOST_INNER} runs inside it are to be retried: give their step an output, or skip it"
+            raise InvalidInput([InputProblem("run_id", message)])
+        run_id, digest = pending.pop()
+        try:
+            description = await describe(app, principal.tenant_id, run_id)
+        except NotFound:  # it never began, or Temporal has forgotten it
+            continue
+        inner = await request_of(app, description)
+        if description.status not in _ENDED_BADLY or inner.digest != digest:
+            continue
+        plan = plan_of(inner.definition, inner.semantics)
+        kept = plan_retry(plan, plan, await saved_state(app, description), {}, who)
+        states[run_id] = save(plan, kept.state)
+        pending += _to_redo(inner, plan, kept.state)
+    return states
+
+
+def _to_redo(request: RunRequest, plan: Plan, run: RunState) -> Iterator[tuple[str, str]]:
+    """Yield the ids, and the definitions' digests, of the runs that a rewound state is about to start again."""
+    for step in plan.steps:
+        state = run.steps[step.index]
+        if step.kind is StepKind.WORKFLOW and state.status is StepStatus.PENDING:
+            for key in (
+                [None]
+                if state.fan is None
+                else [item.key for item in state.fan.items if item.status is StepStatus.PENDING]
+            ):
+                yield child_run_id(request.run_id, step.id, key), _digest(request, step)
+
+
+def _digest(request: RunRequest, step: Step) -> str:
+    nested = step.definition.workflow
+    assert nested is not None, "only workflow steps have nested runs"
+    return request.nested[nested_key(nested)].digest
+
+
+def check_undoing(retry: Retry, *, alone: bool) -> None:
+    """Check that there is something to undo, and with `alone` nothing else to do. Raises: InvalidInput."""
+    if not alone:
+        raise InvalidInput([InputProblem("undo", "goes with no edits and no version: the run only undoes, and ends")])
+    if all(fate.fate is not Fate.UNDONE for fate in retry.fates.values()):
+        raise InvalidInput([InputProblem("undo", "the run has no step that could not be undone")])
+
+
+def is_of_undoing(letter: StoredLetter, run_id: str, fates: Mapping[str, StepFate]) -> bool:
+    """Tell whether a letter is of a step that a retry undoes."""
+    return letter.run_id == run_id and letter.step_id in fates and fates[letter.step_id].fate is Fate.UNDONE
+
+
+async def undo_advice(app: App, principal: Principal, description: WorkflowExecutionDescription) -> str:
+    """Say what is left to do about a run that is not retried, because it was aborted; empty: nothing.
+
+    Raises: NotFound, Unavailable.
+    """
+    if status_of(description) is not RunStatus.ABORTED or description.parent_id is not None:
+        return ""
+    run_id = run_id_of(description.id)
+    steps = (await show_run(app, principal, run_id)).steps
+    stuck = [step_id for step_id, step in steps.items() if is_left(step.compensation)]
+    if not stuck:
+        return ""
+    told = f"what it could not undo ({named(stuck, SAID_KEYS)}) can be undone"
+    return f"{told}: `docrail run retry {run_id} --undo`, or `undo: true` in the request"

@@ -1,0 +1,236 @@
+"""The dead-letter inbox: failed steps, counted by class, and what people do about them, one by one or many at once."""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from docrail.adapters.postgres.pool import transaction
+from docrail.dag.engine.events import ResolutionKind
+from docrail.dag.engine.retry import Edit
+from docrail.dag.language.inputs import InputProblem
+from docrail.services.access.models import Principal
+from docrail.services.app import App
+from docrail.services.errors import InvalidInput, NotFound, OperationError, Unavailable, WrongState
+from docrail.services.failures import repository as dead_letters
+from docrail.services.failures.models import (
+    ClassCount,
+    LetterFilter,
+    LetterStatus,
+    Resolved,
+    StatusFilter,
+    StoredLetter,
+    View,
+)
+from docrail.services.failures.resolve import settle_step
+from docrail.services.paging import MOST_COMPARED, Unmatched, unmatched
+from docrail.services.runs import repository as operator_actions
+from docrail.services.runs.control import end_run
+from docrail.services.runs.models import OperatorAction
+from docrail.services.runs.repository import record_action
+from docrail.services.runs.service import checked_run_id
+
+MOST_RETRIED = 100
+"""Letters that one call retries: each ended run among them is replayed by a worker to learn its state."""
+
+RETRIED_AT_ONCE = 4
+"""Runs: each holds a connection of the pool of ten while its worker answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class LetterPage:
+    """Some letters, those that failed last first, and what to ask for to get more; None at the end."""
+
+    letters: list[StoredLetter]
+    after: str | None
+    unmatched: list[Unmatched]
+    """Of an empty page: filters whose value no letter has."""
+
+
+@dataclass(frozen=True, slots=True)
+class LetterCounts:
+    """How many letters each error class has, the most frequent first; `unmatched` as of a page."""
+
+    classes: list[ClassCount]
+    unmatched: list[Unmatched]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownLetter:
+    """A letter, and what people did about it or its run, newest first."""
+
+    letter: StoredLetter
+    actions: list[OperatorAction]
+
+
+@dataclass(frozen=True, slots=True)
+class LetterOrder:
+    """What to do about a failed step. `edit`: where it is tried again, skipped or given an output; else None."""
+
+    action: Resolved
+    edit: Edit | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one letter that was to be retried. `why` says what kept it from it."""
+
+    run_id: str
+    step_id: str
+    retried: bool
+    why: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Retried:
+    """What a call that retries many did, and how many open letters still match what it asked for."""
+
+    outcomes: list[Outcome]
+    left: int
+    unmatched: list[Unmatched] = field(default_factory=list)
+    """Where nothing was to be retried: filters whose value no letter has."""
+
+
+async def list_letters(
+    app: App, principal: Principal, wanted: LetterFilter, *, limit: int = 100, after: str | None = None
+) -> LetterPage:
+    """Return a page of letters. Raises: InvalidInput."""
+    key = None if after is None else after.split("/")
+    if key is not None and len(key) != 2:  # noqa: PLR2004 - a run and a step
+        raise InvalidInput([InputProblem("after", "is not the `after` of an earlier page of this list")])
+    found = await dead_letters.list_letters(app.db, principal.tenant_id, wanted, limit=limit + 1, after=key)
+    unknown = [] if found or key else await _unmatched(app, principal, wanted)
+    return LetterPage(found[:limit], "/".join(found[limit - 1].key) if len(found) > limit else None, unknown)
+
+
+async def count_letters(app: App, principal: Principal, wanted: LetterFilter) -> LetterCounts:
+    """Return how many letters each error class has, the most frequent first."""
+    found = await dead_letters.count_letters(app.db, principal.tenant_id, wanted)
+    return LetterCounts(found, [] if found else await _unmatched(app, principal, wanted))
+
+
+async def _unmatched(app: App, principal: Principal, wanted: LetterFilter) -> list[Unmatched]:
+    """Return the filters whose value no letter has, dealt with or not."""
+    asked = {"class": wanted.error_type, "definition": wanted.definition_id, "handler": wanted.handler}
+    given = {name: value for name, value in asked.items() if value is not None}
+    known = {
+        name: await dead_letters.list_values(app.db, principal.tenant_id, name, value, limit=MOST_COMPARED + 1)
+        for name, value in given.items()
+    }
+    return unmatched(given, known)
+
+
+async def show_letter(app: App, principal: Principal, run_id: str, step_id: str) -> ShownLetter:
+    """Return a letter with what was done about it. Raises: NotFound."""
+    letter = await _load(app, principal, run_id, step_id)
+    actions = await operator_actions.list_actions(app.db, principal.tenant_id, run_id, step_id=step_id)
+    return ShownLetter(letter, actions)
+
+
+async def resolve_letter(app: App, principal: Principal, run_id: str, step_id: str, order: LetterOrder) -> ShownLetter:
+    """Deal with a failed step, and return its letter as it is then.
+
+    Raises: NotFound, WrongState (dealt with already, or its run cannot take it), InvalidInput, TooLarge, Unavailable.
+    """
+    letter = await _load(app, principal, run_id, step_id)
+    if letter.status is LetterStatus.RESOLVED:
+        raise WrongState(order.action, letter.status, "dead letter")
+    if order.edit is not None:
+        await settle_step(app, principal, run_id, step_id, order.edit, reason=order.reason)
+    elif order.action is Resolved.ABORT:
+        await _abort(app, principal, letter, order)
+    else:
+        await _dismiss(app, principal, letter, order)
+    return await show_letter(app, principal, run_id, step_id)
+
+
+async def retry_letters(
+    app: App, principal: Principal, keys: Sequence[tuple[str, str]], *, reason: str = ""
+) -> Retried:
+    """Retry these steps, at most MOST_RETRIED; one that cannot be retried keeps no other from it. Raises: NotFound."""
+    letters = [await _load(app, principal, *key) for key in keys[:MOST_RETRIED]]
+    outcomes = await _retry_all(app, principal, letters, reason)
+    return Retried(outcomes, len(keys) - sum(outcome.retried for outcome in outcomes))
+
+
+async def retry_matching(
+    app: App, principal: Principal, wanted: LetterFilter, *, limit: int, reason: str = ""
+) -> Retried:
+    """Retry the open letters that match, those that failed first first, at most `limit` of them.
+
+    So those that fail again come last, and each is tried as often as every other one.
+    """
+    wanted = replace(wanted, status=StatusFilter.OPEN, view=View.ALL)
+    letters = await dead_letters.list_oldest(app.db, principal.tenant_id, wanted, limit=min(limit, MOST_RETRIED))
+    outcomes = await _retry_all(app, principal, letters, reason)
+    left = await dead_letters.count_letters(app.db, principal.tenant_id, wanted)
+    unknown = [] if letters else await _unmatched(app, principal, wanted)
+    return Retried(outcomes, sum(count.letters for count in left), unknown)
+
+
+async def _retry_all(app: App, principal: Principal, letters: Iterable[StoredLetter], reason: str) -> list[Outcome]:
+    """Retry run by run, in the order given: one retry of an ended run is that of all its failed steps."""
+    runs: dict[str, list[StoredLetter]] = {}
+    for letter in letters:
+        runs.setdefault(letter.run_id, []).append(letter)
+    turns = asyncio.Semaphore(RETRIED_AT_ONCE)
+    away: list[Unavailable] = []
+
+    async def retry_of(run: list[StoredLetter]) -> list[Outcome]:
+        async with turns:
+            return [await _retry(app, principal, letter, reason, away) for letter in run]
+
+    groups = await asyncio.gather(*map(retry_of, runs.values()))
+    return [outcome for group in groups for outcome in group]
+
+
+async def _retry(app: App, principal: Principal, letter: StoredLetter, reason: str, away: list[Unavailable]) -> Outcome:
+    """Retry one step, unless a retry of its run has done so. `away`: what stopped answering stops all that follow."""
+    if away:
+        return Outcome(*letter.key, retried=False, why=f"not tried: {away[0]}")
+    now = await dead_letters.load_letter(app.db, principal.tenant_id, *letter.key)
+    if now is not None and now.status is LetterStatus.RESOLVED:
+        if now.resolution is Resolved.RETRY and letter.status is not LetterStatus.RESOLVED:
+            return Outcome(*letter.key, retried=True)
+        return Outcome(*letter.key, retried=False, why=f"it was dealt with: {now.resolution} by {now.resolved_by}")
+    if now is not None and now.told_at > letter.told_at and now.status is letter.status:
+        # a retry of its run has tried it, and it has failed again
+        return Outcome(*letter.key, retried=True)
+    try:
+        await settle_step(app, principal, *letter.key, Edit(ResolutionKind.RETRY), reason=reason)
+    except OperationError as error:
+        if isinstance(error, Unavailable):
+            away.append(error)
+        return Outcome(*letter.key, retried=False, why=str(error))
+    return Outcome(*letter.key, retried=True)
+
+
+async def _abort(app: App, principal: Principal, letter: StoredLetter, order: LetterOrder) -> None:
+    """End the run, with which all its letters are dealt with."""
+    tenant_id, details = principal.tenant_id, {"reason": order.reason}
+    async with transaction(app.db) as connection:
+        await record_action(connection, tenant_id, *letter.key, order.action, details=details, by=principal.name)
+        letters = await dead_letters.load_open_letters(connection, tenant_id, letter.run_id)
+        await end_run(app, principal, letter.run_id, order.reason or "aborted from the dead-letter inbox")
+        for each in letters:
+            await dead_letters.close(connection, tenant_id, each, Resolved.ABORT, by=principal.name)
+
+
+async def _dismiss(app: App, principal: Principal, letter: StoredLetter, order: LetterOrder) -> None:
+    """Close a letter and leave its run alone; a parked step cannot be dismissed, for its run waits."""
+    if letter.status is LetterStatus.PARKED:
+        raise WrongState(order.action, letter.status, f"step {letter.step_id!r}")
+    details = {"reason": order.reason}
+    async with transaction(app.db) as connection:
+        await record_action(
+            connection, principal.tenant_id, *letter.key, order.action, details=details, by=principal.name
+        )
+        await dead_letters.close(connection, principal.tenant_id, letter, Resolved.DISMISS, by=principal.name)
+
+
+async def _load(app: App, principal: Principal, run_id: str, step_id: str) -> StoredLetter:
+    key = checked_run_id(run_id), step_id
+    letter = await dead_letters.load_letter(app.db, principal.tenant_id, *key) if "\x00" not in step_id else None
+    if letter is None:
+        raise NotFound("dead letter", f"{run_id}/{step_id}")
+    return letter

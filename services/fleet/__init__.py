@@ -1,0 +1,1 @@
+"""The processes: health, deployments and the namespace."""

@@ -1,0 +1,164 @@
+"""Tell whether work that comes in now can be done: Temporal, PostgreSQL with what we ship, a polling worker."""
+
+import asyncio
+import datetime as dt
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import asyncpg
+from temporalio.api.deployment.v1 import WorkerDeploymentVersion
+from temporalio.api.enums.v1 import TaskQueueType, WorkerStatus, WorkerVersioningMode
+from temporalio.api.taskqueue.v1 import PollerInfo, TaskQueue, TaskQueueVersioningInfo
+from temporalio.api.worker.v1 import WorkerHeartbeat
+from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest, DescribeTaskQueueResponse, ListWorkersRequest
+from temporalio.client import Client
+from temporalio.service import RPCError
+
+from docrail.services.access.models import DEFAULT_TENANT
+from docrail.services.app import App
+from docrail.services.definitions.repository import list_versions
+from docrail.services.definitions.service import shipped_files
+from docrail.services.engine import POLL_SECONDS, RPC_TIMEOUT, engine_errors
+from docrail.services.errors import Unavailable
+
+OK = "ok"
+
+
+CHECK_SECONDS = 5.0
+"""Most that a probe waits for one service; load balancers give up after about ten seconds."""
+
+
+LOST_HEARTBEATS = 3
+"""So many intervals without a heartbeat, and a worker is gone: 15 s by default. The clocks must agree that well."""
+
+
+LONGEST_HEARTBEAT_SECONDS = 60.0
+"""The longest interval, and the SDK's own default. What a worker keeps to is told by its second heartbeat."""
+
+
+MOST_HEARTBEATS = 1000
+"""Of one answer. A larger fleet is judged by the polls of those beyond."""
+
+
+_STOPPING = frozenset({WorkerStatus.WORKER_STATUS_SHUTTING_DOWN, WorkerStatus.WORKER_STATUS_SHUTDOWN})
+
+
+@dataclass(frozen=True, slots=True)
+class Readiness:
+    """`ok` for each thing that is there, else what is wrong with it in words."""
+
+    temporal: str
+    postgresql: str
+    worker: str
+
+    @property
+    def ready(self) -> bool:
+        """Tell whether everything is there."""
+        return {self.temporal, self.postgresql, self.worker} == {OK}
+
+
+async def check_readiness(app: App) -> Readiness:
+    """Ask each service. Never raises for one that is away."""
+    (temporal, worker), postgresql = await asyncio.gather(_check_temporal(app), _check_postgresql(app))
+    return Readiness(temporal, postgresql, worker)
+
+
+async def _check_temporal(app: App) -> tuple[str, str]:
+    try:
+        with engine_errors("task queue", app.task_queue):
+            async with asyncio.timeout(CHECK_SECONDS):
+                queue = await describe_queue(app.temporal, app.task_queue, TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW)
+                heartbeats = await load_heartbeats(app.temporal, app.task_queue)
+    except Unavailable as error:
+        return str(error), "unknown: Temporal tells which workers poll"
+    takers = [poller for poller in queue.pollers if gets_new_runs(poller, queue.versioning_info)]
+    if queue.pollers and not takers:
+        return OK, _told_of_builds(app.task_queue, queue.pollers, queue.versioning_info)
+    return OK, check_workers(app.task_queue, takers, heartbeats, dt.datetime.now(dt.UTC))
+
+
+async def describe_queue(client: Client, task_queue: str, kind: TaskQueueType.ValueType) -> DescribeTaskQueueResponse:
+    """Return who polls a task queue, and which build its new runs go to. Raises: RPCError."""
+    request = DescribeTaskQueueRequest(
+        namespace=client.namespace, task_queue=TaskQueue(name=task_queue), task_queue_type=kind
+    )
+    return await client.workflow_service.describe_task_queue(request, timeout=RPC_TIMEOUT)
+
+
+async def load_heartbeats(client: Client, task_queue: str) -> Sequence[WorkerHeartbeat]:
+    """Return what workers say of themselves; nothing if this Temporal does not tell: an older one, or by its rules."""
+    query = f"TaskQueue = {json.dumps(task_queue, ensure_ascii=False)}"
+    request = ListWorkersRequest(namespace=client.namespace, query=query, page_size=MOST_HEARTBEATS)
+    try:
+        answer = await client.workflow_service.list_workers(request, timeout=RPC_TIMEOUT)
+    except RPCError:
+        return []
+    return [worker.worker_heartbeat for worker in answer.workers_info]
+
+
+def gets_new_runs(poller: PollerInfo, routing: TaskQueueVersioningInfo) -> bool:
+    """Tell whether new runs are sent to a worker: to one of a chosen build, else to one that says no build."""
+    told = poller.deployment_options
+    if told.worker_versioning_mode != WorkerVersioningMode.WORKER_VERSIONING_MODE_VERSIONED:
+        return not routing.current_deployment_version.build_id
+    chosen: list[WorkerDeploymentVersion] = [routing.current_deployment_version]
+    if routing.ramping_version_percentage:
+        chosen.append(routing.ramping_deployment_version)
+    return any((told.deployment_name, told.build_id) == (build.deployment_name, build.build_id) for build in chosen)
+
+
+def _told_of_builds(task_queue: str, pollers: Sequence[PollerInfo], routing: TaskQueueVersioningInfo) -> str:
+    """Return why none of the workers that poll gets new runs, and what to do."""
+    polling = sorted({poller.deployment_options.build_id or "none" for poller in pollers})
+    current = routing.current_deployment_version.build_id or "none"
+    return (
+        f"no worker that polls the task queue {task_queue!r} gets new runs: the current build is {current}, and those "
+        f"that poll are of {', '.join(polling)}. Run `temporal worker deployment set-current-version`"
+    )
+
+
+def check_workers(
+    task_queue: str, pollers: Sequence[PollerInfo], heartbeats: Sequence[WorkerHeartbeat], now: dt.datetime
+) -> str:
+    """Tell whether a worker lives that polls: `ok`, or what became of the last one.
+
+    A killed worker stays a poller for minutes, and its last poll may be a minute old while it lives: its heartbeat
+    tells sooner. Heartbeats only ever speak against a poller. One without is believed, as Temporal forgets them all
+    when it restarts and old servers and workers have none.
+    """
+    if not pollers:
+        return f"no worker polls the task queue {task_queue!r}"
+    latest_first = sorted(pollers, key=lambda poller: poller.last_access_time.ToDatetime(), reverse=True)
+    faults = [_fault(poller, heartbeats, now) for poller in latest_first]
+    return OK if None in faults else f"no worker polls the task queue {task_queue!r}: the last one {faults[0]}"
+
+
+def _fault(poller: PollerInfo, heartbeats: Sequence[WorkerHeartbeat], now: dt.datetime) -> str | None:
+    silent = (now - poller.last_access_time.ToDatetime(dt.UTC)).total_seconds()
+    if silent > POLL_SECONDS:
+        return f"polled {silent:.0f} s ago"
+    # Several may share an identity, process@host: a container's next worker has its dead predecessor's.
+    faults = [_heartbeat_fault(beat, now) for beat in heartbeats if beat.worker_identity == poller.identity]
+    return None if not faults or None in faults else faults[-1]
+
+
+def _heartbeat_fault(heartbeat: WorkerHeartbeat, now: dt.datetime) -> str | None:
+    if heartbeat.status in _STOPPING:
+        return "is stopping"
+    interval = heartbeat.elapsed_since_last_heartbeat.ToTimedelta().total_seconds() or LONGEST_HEARTBEAT_SECONDS
+    lost = (now - heartbeat.heartbeat_time.ToDatetime(dt.UTC)).total_seconds()
+    return f"was last heard of {lost:.0f} s ago" if lost > LOST_HEARTBEATS * interval else None
+
+
+async def _check_postgresql(app: App) -> str:
+    try:
+        async with asyncio.timeout(CHECK_SECONDS):
+            missing = [
+                path.stem
+                for path in shipped_files()
+                if not await list_versions(app.db, DEFAULT_TENANT, path.stem, limit=1)
+            ]
+    except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+        return f"PostgreSQL is not available: {type(error).__name__}"
+    return f"not published yet: {', '.join(missing)}; run `docrail migrate`" if missing else OK

@@ -1,0 +1,1 @@
+"""Documents coming in: uploads and repeated readings."""

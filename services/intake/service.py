@@ -1,0 +1,264 @@
+"""Take documents in: bytes kept, row written, run started; what a crash left in between is finished later.
+
+Read a document again, by whatever readers there are now. What people locked stays; what differs is proposed.
+"""
+
+import hashlib
+import logging
+import re
+import time
+import uuid
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+
+from docrail.dag.language.definition import Definition
+from docrail.dag.language.inputs import InputProblem
+from docrail.dag.language.routing import Facts
+from docrail.dag.language.version_refs import parse_ref
+from docrail.services.access.models import Principal, system_principal
+from docrail.services.app import App
+from docrail.services.definitions.models import StoredDefinition
+from docrail.services.definitions.routing import BROUGHT, DEFAULT_DEFINITION, missing_inputs, route
+from docrail.services.definitions.service import resolve
+from docrail.services.documents.context import context_of
+from docrail.services.documents.models import Document, DocumentConflict
+from docrail.services.documents.repository.documents import insert_document, load_unstarted, mark_run_started
+from docrail.services.documents.service import show_document
+from docrail.services.errors import InvalidInput, KeyConflict, OperationError, TooLarge, Unavailable, WrongState
+from docrail.services.reviews.models import APPROVED, REJECTED, review_id_of
+from docrail.services.reviews.repository.items import load_review
+from docrail.services.runs.service import StartedRun, begin_run, checked_key
+
+DEFAULT_SLA_HOURS = 24
+
+
+LONGEST_NAME = 255
+
+
+UNKNOWN_MEDIA_TYPE = "application/octet-stream"
+
+
+GRACE_SECONDS = 30.0
+"""How long an upload may take from its row to its run before the sweep does it in its place. Both is harmless."""
+
+
+SWEEP_BATCH = 100
+
+
+SWEEP_SECONDS = 30.0
+"""After this a sweep begins no more documents: the next one, a minute later, goes on."""
+
+
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
+"""Control characters, and those that turn the direction of text so that `fdp.exe` reads as `exe.pdf`."""
+
+
+SOURCE_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9 _.:/@+-]{0,99}$"
+"""A label or an address, without anything that a terminal or a log would take for more."""
+
+
+_MEDIA_TYPE = re.compile(r"[a-z0-9][a-z0-9!#$&^_.+-]{0,63}/[a-z0-9][a-z0-9!#$&^_.+-]{0,127}")
+
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A document on its way in.
+
+    Its name, media type and source are the caller's claims: shown, read by routing rules, and used for nothing else.
+    """
+
+    chunks: AsyncIterator[bytes]
+    file_name: str
+    media_type: str
+    sla_hours: int = DEFAULT_SLA_HOURS
+    key: str | None = None
+    source: str = ""
+    definition: str | None = None
+    """`ID`, `ID@VERSION` or `ID@ALIAS`; None leaves it to the tenant's routing rules."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """The definition that a document takes: what names it, and the version that is meant now."""
+
+    ref: str
+    stored: StoredDefinition
+
+
+async def upload_document(app: App, principal: Principal, upload: Upload) -> Document:
+    """Keep a document and start its run. With Temporal away it is kept all the same, and its run starts later.
+
+    The same key again is the same document. Raises: InvalidInput (no bytes, bad key, a definition that no document can
+    run), TooLarge, KeyConflict, NotFound (the tenant has no such definition).
+    """
+    document_id = _document_id(principal.tenant_id, upload.key)
+    data = await _read(upload.chunks, app.max_upload_bytes)
+    facts = _facts(principal, upload, len(data))
+    choice = await _choose(app, principal, upload.definition, facts, document_id)
+    document = await _keep(app, principal, document_id, upload, facts, data, choice)
+    try:
+        return await _start_run(app, principal, document, choice)
+    except Unavailable:
+        log.warning("document %s is kept; its run starts when Temporal is back", document_id)
+        return document
+
+
+async def start_waiting_documents(app: App, *, older_than_seconds: float = GRACE_SECONDS) -> int:
+    """Start the runs of documents, of all tenants, whose upload was cut short, and return how many.
+
+    No batch begins after SWEEP_SECONDS. Raises: Unavailable.
+    """
+    started, last, until = 0, None, time.monotonic() + SWEEP_SECONDS
+    while time.monotonic() < until and (
+        batch := await load_unstarted(app.db, older_than_seconds=older_than_seconds, limit=SWEEP_BATCH, after=last)
+    ):
+        started += sum([await _start_waiting(app, document) for document in batch])
+        last = batch[-1]  # what cannot be started is passed by: it is the next sweep's, and holds up nobody else's
+    return started
+
+
+def clean_name(name: str) -> str:
+    """Return a caller's file name as harmless plain text: no folders, no control characters, at most 255 characters."""
+    base = _UNPRINTABLE.sub("", name.replace("\\", "/")).rstrip("/").rpartition("/")[2].strip()
+    return base[:LONGEST_NAME] or "document"
+
+
+async def _start_waiting(app: App, document: Document) -> bool:
+    owner = system_principal(document.tenant_id)
+    try:
+        await _start_run(app, owner, document)
+    except Unavailable:
+        raise
+    except OperationError as error:
+        log.warning("the run of document %s cannot be started: %s", document.document_id, error)
+        return False
+    return True
+
+
+def _facts(principal: Principal, upload: Upload, size_bytes: int) -> Facts:
+    media_type = upload.media_type.lower()
+    return Facts(
+        tenant=principal.tenant_id,
+        type=media_type if _MEDIA_TYPE.fullmatch(media_type) else UNKNOWN_MEDIA_TYPE,
+        size=size_bytes,
+        source=_checked_source(upload.source),
+        file_name=clean_name(upload.file_name),
+    )
+
+
+async def _choose(app: App, principal: Principal, named: str | None, facts: Facts, document_id: str) -> _Choice:
+    """Return what the document takes. Raises: NotFound, InvalidInput (the definition needs more than a document)."""
+    ref = named or (await route(app, principal, facts)).definition or DEFAULT_DEFINITION
+    stored = await resolve(app, principal, ref, key=document_id)
+    if missing := missing_inputs(Definition.model_validate(stored.body)):
+        message = f"{ref!r} cannot run a document: it needs the input {missing[0]!r}, which a document does not bring"
+        raise InvalidInput([InputProblem("definition", message)])
+    return _Choice(str(parse_ref(ref)), stored)
+
+
+async def _keep(
+    app: App, principal: Principal, document_id: str, upload: Upload, facts: Facts, data: bytes, choice: _Choice
+) -> Document:
+    try:
+        document = await insert_document(
+            app.db,
+            principal.tenant_id,
+            document_id,
+            await app.blobs.put(data),
+            media_type=facts.type,
+            file_name=facts.file_name,
+            sla_hours=upload.sla_hours,
+            run_id=f"{choice.stored.definition_id}.{document_id}",
+            definition=choice.ref,
+            source=facts.source,
+            uploaded_by=principal.name,
+        )
+    except DocumentConflict:
+        raise KeyConflict(upload.key or document_id, ["file"]) from None
+    if differences := list(_differences(document, upload, choice)):
+        raise KeyConflict(upload.key or document_id, differences)
+    return document
+
+
+def _differences(document: Document, upload: Upload, choice: _Choice) -> Iterator[str]:
+    """Yield what this caller asked for and the first upload with its key did not; a rule's choice is no wish."""
+    if document.sla_hours != upload.sla_hours:
+        yield "sla_hours"
+    if document.source != upload.source:
+        yield "source"
+    if upload.definition is not None and (document.definition or DEFAULT_DEFINITION) != choice.ref:
+        yield "definition"
+
+
+async def _read(chunks: AsyncIterator[bytes], limit_bytes: int) -> bytes:
+    data = bytearray()
+    async for chunk in chunks:
+        data += chunk
+        if len(data) > limit_bytes:
+            raise TooLarge(limit_bytes)
+    if not data:
+        raise InvalidInput([InputProblem("file", "is empty")])
+    return bytes(data)
+
+
+async def _start_run(app: App, principal: Principal, document: Document, choice: _Choice | None = None) -> Document:
+    """Start the document's run, of what was chosen when it was kept: rules and aliases may have changed since."""
+    if document.run_started_at is not None:
+        return document
+    kept = document.definition or DEFAULT_DEFINITION
+    if choice is not None and choice.ref == kept:
+        definition = choice.stored
+    else:
+        definition = await resolve(app, principal, kept, key=document.document_id)
+    brought = {"document_id": document.document_id, "sla_hours": int(document.sla_hours)}
+    inputs = {name: brought[name] for name in BROUGHT if name in definition.body.get("inputs", {})}
+    run = await begin_run(
+        *(app, principal, definition, inputs, document.document_id),
+        pinned=False,
+        document=context_of(document),
+        started_by=document.uploaded_by,
+    )
+    await mark_run_started(app.db, document.tenant_id, document.document_id, run.run_id)
+    return await show_document(app, principal, document.document_id)
+
+
+def _checked_source(source: str) -> str:
+    if source and not re.fullmatch(SOURCE_PATTERN, source):
+        shape = "must be at most 100 letters, digits, spaces and _ . : / @ + -, beginning with a letter or a digit"
+        raise InvalidInput([InputProblem("source", shape)])
+    return source
+
+
+def _document_id(tenant_id: str, key: str | None) -> str:
+    """Return a new id; with a key, the same one for the same tenant and key."""
+    if key is None:
+        return f"doc_{uuid.uuid4().hex[:26]}"
+    return f"doc_{hashlib.sha256(f'{tenant_id}/{checked_key(key)}'.encode()).hexdigest()[:26]}"
+
+
+FRESH = "fresh"
+"""The input by which a definition is told to read anew."""
+
+
+async def extract_again(app: App, principal: Principal, document_id: str, *, key: str | None = None) -> StartedRun:
+    """Start a run of `invoice` that reads the document anew and renews its review item; the same key, the same run.
+
+    What was decided rests on what was read: a decided document is reopened first. Raises: NotFound (the document, or
+    the tenant's definition `invoice`), WrongState, InvalidInput (no input `fresh`, bad key), KeyConflict, Unavailable.
+    """
+    document = await show_document(app, principal, document_id)
+    review = await load_review(app.db, principal.tenant_id, review_id_of(principal.tenant_id, document_id))
+    if review is not None and review.status in (APPROVED, REJECTED):
+        raise WrongState("read the document again", review.status, "review item")
+    own = f"{document_id}-{uuid.uuid4().hex[:12] if key is None else checked_key(key)}"
+    stored = await resolve(app, principal, DEFAULT_DEFINITION, key=document_id)
+    inputs = {"document_id": document_id, "sla_hours": int(document.sla_hours), FRESH: True}
+    known = stored.body.get("inputs", {})
+    if FRESH not in known:
+        message = f"has no input {FRESH!r}, by which it is told to read anew: expected one, of the type boolean"
+        raise InvalidInput([InputProblem(DEFAULT_DEFINITION, message)])
+    given = {name: value for name, value in inputs.items() if name in known}
+    return await begin_run(app, principal, stored, given, checked_key(own), document=context_of(document))

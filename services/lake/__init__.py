@@ -1,0 +1,1 @@
+"""The lake: decided and saved invoices as Parquet, with versions and queries."""

@@ -1,0 +1,78 @@
+"""Keeps each document's extraction as one Parquet and one JSON file, by names and bytes that a retry repeats."""
+
+import asyncio
+import hashlib
+import re
+from pathlib import Path
+
+from docrail.adapters.store.folders import Folder, as_folder, local_root
+from docrail.invoices.model import InvoiceData
+from docrail.services.lake.models import LakeFile, LakeVersion, Saved
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}")
+"""What a tenant or document id may be as part of a path: no separator, no hidden file, no way up."""
+
+
+_FILE_NAME = re.compile(r"(?P<document>.+?)\.v(?P<version>[1-9][0-9]{0,8})\.(?:parquet|json)")
+
+
+class Lake:
+    """The files in the folder `place`.
+
+    `{tenant}/parquet/{document}.v{n}.parquet` and `{tenant}/json/{document}.v{n}.json` are written here;
+    `{tenant}/compacted/` is what services/lake/compaction.py makes of them.
+    """
+
+    def __init__(self, place: Path | Folder) -> None:
+        self.folder = as_folder(place)
+
+    @property
+    def root(self) -> Path:
+        """Where the lake lies on this machine. Raises: ValueError if it does not."""
+        return local_root(self.folder)
+
+    async def write_parquet(self, tenant_id: str, invoice: InvoiceData, version: LakeVersion) -> LakeFile:
+        """Write the invoice as Parquet (see services/lake/parquet.py), durable when this returns.
+
+        Raises: ValueError (an id that is no file name, an amount that does not fit), OSError (disk full, S3 away).
+        """
+        return await asyncio.to_thread(self._write_parquet, tenant_id, invoice, version)
+
+    async def write_json(self, tenant_id: str, invoice: InvoiceData, version: LakeVersion) -> LakeFile:
+        """Write the invoice as JSON, every value exact, durable when this returns. Raises: ValueError, OSError."""
+        return await asyncio.to_thread(self._write_json, tenant_id, invoice, version)
+
+    def tenants(self) -> list[str]:
+        """Return the tenants that have files here, sorted. Blocking: call it in a thread."""
+        return [name for name in self.folder.folders() if _NAME.fullmatch(name)]
+
+    def of(self, tenant_id: str) -> Folder:
+        """Return the tenant's files. Raises: ValueError for an id that is no file name."""
+        return self.folder.sub(_checked("tenant id", tenant_id))
+
+    def _write_parquet(self, tenant_id: str, invoice: InvoiceData, version: LakeVersion) -> LakeFile:
+        from docrail.services.lake.parquet import encode  # noqa: PLC0415  # pyarrow: only workers that save need its memory
+
+        return self._write(tenant_id, "parquet", invoice, version, encode(tenant_id, invoice, version))
+
+    def _write_json(self, tenant_id: str, invoice: InvoiceData, version: LakeVersion) -> LakeFile:
+        text = invoice.model_dump_json(indent=2) + "\n"
+        return self._write(tenant_id, "json", invoice, version, text.encode())
+
+    def _write(self, tenant_id: str, kind: str, invoice: InvoiceData, version: LakeVersion, data: bytes) -> LakeFile:
+        document_id = _checked("document id", invoice.document_id)
+        path = f"{kind}/{document_id}.v{version.number}.{kind}"
+        self.of(tenant_id).write(path, data)
+        return LakeFile(f"{tenant_id}/{path}", hashlib.sha256(data).hexdigest(), len(data))
+
+
+def saved_in(tenant: Folder, kind: str) -> list[Saved]:
+    """Return the tenant's documents' files of one kind, `parquet` or `json`, by document and version. Blocking."""
+    found = ((info.path, _FILE_NAME.fullmatch(info.path.rpartition("/")[2])) for info in tenant.files(kind))
+    return sorted(Saved(name["document"], int(name["version"]), path) for path, name in found if name)
+
+
+def _checked(what: str, name: str) -> str:
+    if not _NAME.fullmatch(name):
+        raise ValueError(f"{what} {name!r} cannot name a file: expected letters, digits and _ . : - (at most 128)")
+    return name

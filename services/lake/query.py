@@ -1,0 +1,224 @@
+"""Opens the lake for SQL: each document once, in its latest version, whatever is compacted or being compacted.
+
+The SQL gets at these views and at nothing else: no files, no network, and it changes no setting. Imports pyarrow and
+DuckDB: late.
+"""
+
+import io
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NoReturn, TypeVar, cast
+
+import duckdb
+import pyarrow as pa
+import pyarrow.dataset as ds
+from pyarrow import fs
+
+from docrail.adapters.postgres.pool import StorageError
+from docrail.adapters.store.folders import Folder
+from docrail.dag.values.json_values import Json
+from docrail.services.lake.compaction import latest, month_of
+from docrail.services.lake.files import Lake, saved_in
+from docrail.services.lake.manifest import read_manifest
+from docrail.services.lake.models import Saved
+from docrail.services.lake.parquet import LAKE_SCHEMA_VERSION, SCHEMA, joined, read_document, read_rows
+
+CONFIG: dict[str, str | bool | int | float | list[str]] = {
+    "enable_external_access": "false",
+    "python_enable_replacements": "false",
+    "temp_directory": "",  # else it may be read: DuckDB trusts it, and takes `.tmp` where nobody names another
+    "memory_limit": "2GB",  # what takes more is refused: it has no files to go on in
+}
+READ_AT_ONCE = 16
+"""Small files that are read at the same time."""
+BATCH_ROWS = 1_000
+T = TypeVar("T")
+
+_MONTH = pa.field("issue_month", pa.string())
+_ROWS = SCHEMA.append(_MONTH)
+
+_SAME_DOCUMENT = "recent.tenant_id = compacted.tenant_id AND recent.document_id = compacted.document_id"
+_REPLACED = f"{_SAME_DOCUMENT} AND recent.version > compacted.version"
+_OUTDATED = f"{_SAME_DOCUMENT} AND compacted.version >= recent.version"
+"""Of which rows there are later ones. That reads which versions all parts have, whatever is asked for; so it is for the
+time between two compactions."""
+
+VIEWS = {
+    "line_items": """
+SELECT tenant_id, document_id, status, vendor_name, invoice_number, date, issue_month, currency, line_number,
+       unnest(item)
+  FROM (SELECT *, generate_subscripts(line_items, 1) AS line_number, unnest(line_items) AS item FROM invoices)""",
+    "fields": """
+SELECT tenant_id, document_id, status, issue_month, unnest(field)
+  FROM (SELECT tenant_id, document_id, status, issue_month, unnest(fields) AS field FROM invoices)""",
+}
+
+
+class NotALake(StorageError):  # noqa: N818  # a statement about the folder
+    """There are no saved documents here: a wrong folder, a wrong tenant, or nothing was saved yet."""
+
+    def __init__(self, folder: Folder, tenants: Sequence[str] | None) -> None:
+        whose = f" of {', '.join(tenants)}" if tenants else ""
+        check = "check DOCRAIL_STORE and DOCRAIL_DATA_DIR, or save a document first"
+        super().__init__(f"{folder} holds no saved documents{whose}: {check}")
+
+
+class NotAQuery(StorageError):  # noqa: N818  # a statement about the SQL
+    """The SQL is not exactly one reading statement."""
+
+    def __init__(self, found: str) -> None:
+        super().__init__(f"expected one statement that reads, such as SELECT, SUMMARIZE or DESCRIBE; found {found}")
+
+
+@dataclass(frozen=True, slots=True)
+class OpenLake:
+    """Views over some tenants' invoices. `recent_files` are not compacted yet, and cost the most to read."""
+
+    connection: duckdb.DuckDBPyConnection
+    recent_files: int
+
+    def ask(self, sql: str) -> pa.RecordBatchReader:
+        """Return the answer, in batches. Raises: duckdb.Error with its own words, NotAQuery."""
+        self._check(sql)
+        return self._answer(sql)
+
+    def ask_json(self, sql: str) -> pa.RecordBatchReader:
+        """Return the answer as one column of JSON objects, their decimals exact. Raises: as `ask`."""
+        self._check(sql)
+        return self._answer(f"SELECT to_json(answer) FROM (\n{_bare(sql)}\n) AS answer")  # noqa: S608  # is SQL
+
+    def _check(self, sql: str) -> None:
+        statements = self.connection.extract_statements(sql)
+        if len(statements) != 1:
+            raise NotAQuery(f"{len(statements)} statements")
+        try:
+            kind = statements[0].type
+        except ValueError:  # one that has no name in DuckDB's Python part, as UPDATE EXTENSIONS
+            raise NotAQuery("a statement of another kind") from None
+        if kind not in (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN):
+            raise NotAQuery(kind.name)
+
+    def _answer(self, sql: str) -> pa.RecordBatchReader:
+        return cast("pa.RecordBatchReader", self.connection.sql(sql).to_arrow_reader(BATCH_ROWS))
+
+
+def rows_of(answer: pa.RecordBatchReader) -> Iterator[tuple[Json, ...]]:
+    """Yield the rows of an answer: amounts as Decimal, times in UTC, structs and lists as dicts and lists."""
+    for batch in answer:
+        yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
+
+
+def open_lake(lake: Lake, tenants: Sequence[str] | None = None) -> OpenLake:
+    """Return the views over the files of `tenants`, or of all. Blocking.
+
+    Raises: NotALake, OSError, ManifestDamaged, LakeFileDamaged, ValueError (a tenant id that cannot be one).
+    """
+    parts: list[str] = []
+    other: list[pa.Table] = []
+    recent: list[pa.Table] = []
+    for tenant_id in tenants if tenants is not None else lake.tenants():
+        tenant = lake.of(tenant_id)
+        recent += _load(partial(_read_small, tenant), latest(saved_in(tenant, "parquet")))
+        manifest = read_manifest(tenant).manifest  # last: it covers small files that were deleted meanwhile
+        todays = [part for part in manifest.parts if part.schema_version == LAKE_SCHEMA_VERSION]
+        parts += [f"{tenant_id}/{part.path}" for part in todays]
+        other += _load(partial(read_rows, tenant), [part.path for part in manifest.parts if part not in todays])
+    if not (parts or other or recent):
+        raise NotALake(lake.folder, tenants)
+    connection = duckdb.connect(":memory:", config=CONFIG)
+    # Relations have no names: whoever asks sees each document once, or not at all.
+    current = connection.from_arrow(_dataset(lake.folder, parts))
+    compacted = current.union(connection.from_arrow(_with_month(joined(other))))  # of earlier releases, and later ones
+    if recent:
+        compacted = _latest(compacted.set_alias("compacted"), connection.from_arrow(_with_month(joined(recent))))
+    compacted.create_view("invoices")
+    for name, select in VIEWS.items():
+        connection.execute(f"CREATE VIEW {name} AS {select}")
+    connection.execute("SET TimeZone = 'UTC'")
+    connection.execute("SET lock_configuration = true")
+    return OpenLake(connection, len(recent))
+
+
+def _latest(compacted: duckdb.DuckDBPyRelation, recent: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
+    recent = recent.set_alias("recent")
+    return compacted.join(recent, _REPLACED, how="anti").union(recent.join(compacted, _OUTDATED, how="anti"))
+
+
+def _bare(sql: str) -> str:
+    return sql.strip().rstrip(";")
+
+
+def _read_small(tenant: Folder, saved: Saved) -> pa.Table | None:
+    try:
+        return read_document(tenant, saved.path, saved.document_id, saved.version)
+    except FileNotFoundError:  # compacted since it was listed
+        return None
+
+
+def _load(read: Callable[[T], pa.Table | None], files: Sequence[T]) -> list[pa.Table]:
+    with ThreadPoolExecutor(READ_AT_ONCE) as pool:
+        return [table for table in pool.map(read, files) if table is not None]
+
+
+def _with_month(table: pa.Table) -> pa.Table:
+    months = [month_of(date) for date in table["date"].to_pylist()]
+    return table.append_column(_MONTH, pa.array(months, pa.string()))
+
+
+def _dataset(lake: Folder, paths: Sequence[str]) -> ds.Dataset:
+    """Return the parts as one table of which only the columns and months that a query needs are read."""
+    if not paths:
+        return ds.dataset(_ROWS.empty_table())
+    local = lake.local_path("")
+    files = fs.PyFileSystem(_Files(lake)) if local is None else fs.SubTreeFileSystem(str(local), fs.LocalFileSystem())
+    months = ds.partitioning(pa.schema([_MONTH]), flavor="hive")
+    made = ds.dataset(list(paths), schema=_ROWS, format="parquet", filesystem=files, partitioning=months)
+    if local is not None:
+        return made
+    return _OneAfterTheOther([*made.get_fragments()], made.schema, made.format, made.filesystem)
+
+
+class _OneAfterTheOther(ds.FileSystemDataset):
+    """Files that are read by Python code: no other thread may be in it when a scan fails.
+
+    Pyarrow ends a scan on several threads with the interpreter's lock in its hand, and waits for those threads, which
+    wait for the lock: a question to an S3 that is away would never end.
+    """
+
+    def scanner(self, *arguments: Any, **options: Any) -> ds.Scanner:
+        return super().scanner(*arguments, **options | {"use_threads": False})
+
+
+class _Files(fs.FileSystemHandler):
+    """A folder as pyarrow reads one. It is only ever asked for the files that we name, and never to change one."""
+
+    def __init__(self, folder: Folder) -> None:
+        self._folder = folder
+
+    def get_type_name(self) -> str:
+        return "docrail"
+
+    def normalize_path(self, path: str) -> str:
+        return path
+
+    def get_file_info(self, paths: str | list[str]) -> list[fs.FileInfo]:
+        return [self._info(path) for path in ([paths] if isinstance(paths, str) else paths)]
+
+    def open_input_file(self, path: str) -> pa.PythonFile:
+        return pa.PythonFile(self._folder.open(path), mode="r")
+
+    def open_input_stream(self, path: str) -> pa.PythonFile:
+        return self.open_input_file(path)
+
+    def _info(self, path: str) -> fs.FileInfo:
+        found = self._folder.stat(path)
+        kind = fs.FileType.File if found else fs.FileType.NotFound
+        return fs.FileInfo(path, kind, size=found.size if found else None)
+
+    def _refuse(self, *_: object, **__: object) -> NoReturn:
+        raise io.UnsupportedOperation("this folder is only read")
+
+    get_file_info_selector = create_dir = delete_dir = delete_dir_contents = delete_root_dir_contents = _refuse
+    delete_file = move = copy_file = open_output_stream = open_append_stream = _refuse

@@ -1,0 +1,38 @@
+"""How one step hands an invoice to the next: by name, so that no document enters a run's history."""
+
+import datetime as dt
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from docrail.invoices.model import InvoiceData
+from docrail.services.documents.repository.readings import ReadingKey
+from docrail.services.lake import repository as lake_versions
+from docrail.services.lake.models import LakeVersion
+from docrail.services.tools import Tools
+
+
+class InvoiceRef(BaseModel):
+    """Names a stored reading, and the document that it is saved as."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    document_id: str = Field(description="the document that the invoice stands for")
+    sha256: str = Field(description="of the document's bytes, hex")
+    reader_version: str = Field(description="what read them")
+
+
+async def load_version(tools: Tools, tenant_id: str, reference: InvoiceRef) -> tuple[InvoiceData, LakeVersion]:
+    """Return the document by the reading that `reference` names, and the version under which the lake keeps that.
+
+    Corrections, and a decision once there is one, count as they do for reviewers. Steps that save the document in
+    several forms at once get the same. Raises: NotStored if the tenant has no such document or reading.
+    """
+    reading = ReadingKey(reference.sha256, reference.reader_version)
+
+    async def look() -> tuple[InvoiceData, LakeVersion]:
+        today = dt.datetime.now(dt.UTC).date()
+        return await lake_versions.load_version(
+            tools.db, tenant_id, reference.document_id, today=today, reading=reading
+        )
+
+    return await tools.gathering.ask((tenant_id, reference.document_id, reading), look)

@@ -1,0 +1,256 @@
+"""How often each limited resource may be used: the limit lies on its task queue, in Temporal, one for the whole fleet.
+
+The settings say where a limit begins. One that a person has changed since stays as it is, whatever is restarted.
+"""
+
+import asyncio
+import datetime as dt
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from temporalio.api.enums.v1 import RateLimitSource, TaskQueueType
+from temporalio.api.taskqueue.v1 import RateLimit, RateLimitConfig, TaskQueue
+from temporalio.api.workflowservice.v1 import (
+    DescribeTaskQueueRequest,
+    DescribeTaskQueueResponse,
+    UpdateTaskQueueConfigRequest,
+)
+from temporalio.client import Client
+from temporalio.service import RPCError, RPCStatusCode
+
+from docrail.adapters.temporal.connection import Connection
+from docrail.dag.language.inputs import InputProblem
+from docrail.dag.language.rates import HIGHEST_RATE, rate_text
+from docrail.dag.values.json_values import Json
+from docrail.services.access.models import Principal
+from docrail.services.app import App
+from docrail.services.engine import POLL_SECONDS, RPC_TIMEOUT, engine_errors, open_client
+from docrail.services.errors import InvalidInput, NotFound, Unavailable
+from docrail.workflows.contract.names import tag_queue
+
+FROM_SETTINGS = "docrail settings"
+"""Identity under which a limit of the settings is set; nobody else's is the same."""
+
+OPERATOR = "operator "
+"""Before a person's name in the identity. Without the tenant, for all tenants see it."""
+
+RESET = "back to the settings"
+"""Reason of a limit that somebody gave back."""
+
+ACTIVITY = TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY
+DIGITS = 6
+"""Temporal keeps rates as floats of 32 bits: 0.1 comes back as 0.10000000149."""
+
+_KNOWN_SOURCES = frozenset({RateLimitSource.RATE_LIMIT_SOURCE_API, RateLimitSource.RATE_LIMIT_SOURCE_WORKER})
+"""Anything else means that neither the queue nor a worker has said anything yet."""
+
+_NOT_KEPT = frozenset(
+    {RPCStatusCode.UNIMPLEMENTED, RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNAUTHENTICATED}
+)  # servers before 1.29, and clusters whose rules are not ours
+
+
+@dataclass(frozen=True, slots=True)
+class TagLimit:
+    """One limited resource now. `changed_*` and `reason` are None while the limit is that of the settings."""
+
+    tag: str
+    task_queue: str
+    per_second: float
+    """What counts: uses a second of the whole fleet; 0 stops the resource's steps."""
+    initial_per_second: float
+    """What the settings say."""
+    changed_by: str | None
+    changed_at: dt.datetime | None
+    reason: str | None
+    waiting: int
+    """Attempts that wait for their turn, about."""
+    workers: int
+    """Processes that take the tag's steps: without one, they wait for ever."""
+
+
+class Applied(StrEnum):
+    """What became of a limit of the settings."""
+
+    SET = "set"
+    UNCHANGED = "unchanged"
+    KEPT = "kept"
+    """Somebody has changed it: theirs counts."""
+    STATED = "stated"
+    """This Temporal keeps no limits of ours: each worker states the settings' with its polls, and that counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedLimit:
+    """A limit after the settings were applied: `per_second` counts, whosever it is."""
+
+    tag: str
+    outcome: Applied
+    per_second: float
+    changed_by: str | None = None
+
+
+def told(applied: AppliedLimit) -> str:
+    """Return what `migrate` and `up` say of a limit of the settings; nothing if all is as before."""
+    now = rate_text(applied.per_second)
+    match applied.outcome:
+        case Applied.SET:
+            return f"limited {applied.tag} to {now}"
+        case Applied.KEPT:
+            return (
+                f"{applied.tag} stays limited to {now}, as set by {applied.changed_by}: "
+                f"`docrail limit reset {applied.tag}` gives it the limit of the settings"
+            )
+        case Applied.STATED:
+            return f"this Temporal keeps no limits for us: the workers ask it to limit {applied.tag} to {now}"
+        case Applied.UNCHANGED:
+            return ""
+
+
+def check_tags(app: App, definitions: Iterable[Mapping[str, Json]]) -> None:
+    """Refuse to start what would wait for ever: a tag may be gone since a definition (as JSON) was published.
+
+    Raises: InvalidInput.
+    """
+    known = ", ".join(app.resource_limits) or "none"
+    problems = [
+        InputProblem(
+            f"{definition['id']}.{step['id']}.resource_tag",
+            f"no worker takes {step['resource_tag']!r} any more: DOCRAIL_RESOURCE_LIMITS has {known}",
+        )
+        for definition in definitions
+        for step in definition["steps"]
+        if step.get("resource_tag") not in (None, *app.resource_limits)
+    ]
+    if problems:
+        raise InvalidInput(problems)
+
+
+async def list_limits(app: App, _: Principal) -> list[TagLimit]:
+    """Return every resource tag of the settings with its limit. Raises: Unavailable."""
+    return list(await asyncio.gather(*(_load(app, tag) for tag in app.resource_limits)))
+
+
+async def set_limit(app: App, principal: Principal, tag: str, per_second: float, reason: str = "") -> TagLimit:
+    """Change a tag's limit for the whole fleet, at once and until it is changed again.
+
+    Raises: NotFound, InvalidInput, Unavailable.
+    """
+    _check_tag(app, tag)
+    if not 0 <= per_second <= HIGHEST_RATE:
+        raise InvalidInput([InputProblem("per_second", f"must be between 0 and {HIGHEST_RATE:g}")])
+    await _update(app, tag, per_second, OPERATOR + principal.name, reason)
+    return await _load(app, tag)
+
+
+async def reset_limit(app: App, _: Principal, tag: str) -> TagLimit:
+    """Give a tag the limit of the settings again, which from then on follows them. Raises: NotFound, Unavailable."""
+    _check_tag(app, tag)
+    await _update(app, tag, app.resource_limits[tag], FROM_SETTINGS, RESET)
+    return await _load(app, tag)
+
+
+async def apply_limits(connection: Connection, task_queue: str, limits: Mapping[str, float]) -> list[AppliedLimit]:
+    """Give each tag's queue the limit of the settings, if nobody has changed it since. Safe to repeat.
+
+    Raises: Unavailable, ConnectionUnfit.
+    """
+    client = await open_client(connection)
+    with engine_errors("task queue", task_queue):
+        return [await _apply(client, task_queue, tag, per_second) for tag, per_second in limits.items()]
+
+
+async def _apply(client: Client, task_queue: str, tag: str, per_second: float) -> AppliedLimit:
+    queue = tag_queue(task_queue, tag)
+    try:
+        found = (await _describe(client, queue)).config.queue_rate_limit
+        if found.HasField("rate_limit"):
+            now = _rounded(found.rate_limit.requests_per_second)
+            if found.metadata.update_identity != FROM_SETTINGS:
+                return AppliedLimit(tag, Applied.KEPT, now, found.metadata.update_identity)
+            if now == _rounded(per_second):
+                return AppliedLimit(tag, Applied.UNCHANGED, per_second)
+        await _set(client, queue, per_second, FROM_SETTINGS, "DOCRAIL_RESOURCE_LIMITS")
+    except RPCError as error:
+        if error.status not in _NOT_KEPT:
+            raise
+        return AppliedLimit(tag, Applied.STATED, per_second)
+    return AppliedLimit(tag, Applied.SET, per_second)
+
+
+def _check_tag(app: App, tag: str) -> None:
+    if tag not in app.resource_limits:
+        raise NotFound("resource tag", tag)
+
+
+async def _update(app: App, tag: str, per_second: float, identity: str, reason: str) -> None:
+    queue = tag_queue(app.task_queue, tag)
+    with engine_errors("task queue", queue):
+        try:
+            await _set(app.temporal, queue, per_second, identity, reason)
+        except RPCError as error:
+            if error.status not in _NOT_KEPT:
+                raise
+            told = f"it keeps no limits of task queues for us ({error.message}); change DOCRAIL_RESOURCE_LIMITS"
+            raise Unavailable("Temporal", told) from error
+
+
+async def _load(app: App, tag: str) -> TagLimit:
+    queue = tag_queue(app.task_queue, tag)
+    with engine_errors("task queue", queue):
+        found = await _describe(app.temporal, queue)
+    return _tag_limit(app, tag, found, dt.datetime.now(dt.UTC))
+
+
+def _tag_limit(app: App, tag: str, found: DescribeTaskQueueResponse, now: dt.datetime) -> TagLimit:
+    initial = app.resource_limits[tag]
+    known = found.effective_rate_limit.rate_limit_source in _KNOWN_SOURCES
+    changed = _change(found.config.queue_rate_limit)
+    oldest = now - dt.timedelta(seconds=POLL_SECONDS)
+    polling = {poller.identity for poller in found.pollers if poller.last_access_time.ToDatetime(dt.UTC) > oldest}
+    return TagLimit(
+        tag=tag,
+        task_queue=tag_queue(app.task_queue, tag),
+        per_second=_rounded(found.effective_rate_limit.requests_per_second) if known else initial,
+        initial_per_second=initial,
+        changed_by=None if changed is None else changed.metadata.update_identity,
+        changed_at=None if changed is None else changed.metadata.update_time.ToDatetime(dt.UTC),
+        reason=None if changed is None else changed.metadata.reason or None,
+        waiting=found.stats.approximate_backlog_count,
+        workers=len(polling),
+    )
+
+
+def _change(found: RateLimitConfig) -> RateLimitConfig | None:
+    """Return the limit that somebody else than the settings has set, if there is one."""
+    theirs = found.HasField("rate_limit") and found.metadata.update_identity != FROM_SETTINGS
+    return found if theirs else None
+
+
+def _rounded(per_second: float) -> float:
+    return round(per_second, DIGITS)
+
+
+async def _describe(client: Client, queue: str) -> DescribeTaskQueueResponse:
+    request = DescribeTaskQueueRequest(
+        namespace=client.namespace,
+        task_queue=TaskQueue(name=queue),
+        task_queue_type=ACTIVITY,
+        report_stats=True,
+        report_config=True,
+    )
+    return await client.workflow_service.describe_task_queue(request, timeout=RPC_TIMEOUT)
+
+
+async def _set(client: Client, queue: str, per_second: float, identity: str, reason: str) -> None:
+    limit = UpdateTaskQueueConfigRequest.RateLimitUpdate(
+        rate_limit=RateLimit(requests_per_second=per_second), reason=reason
+    )
+    request = UpdateTaskQueueConfigRequest(
+        namespace=client.namespace,
+        identity=identity,
+        task_queue=queue,
+        task_queue_type=ACTIVITY,
+        update_queue_rate_limit=limit,
+    )
+    await client.workflow_service.update_task_queue_config(request, timeout=RPC_TIMEOUT)

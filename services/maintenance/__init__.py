@@ -1,0 +1,1 @@
+"""Scheduled work: retention, compaction, deadlines of reviews."""

@@ -1,0 +1,140 @@
+"""Deletes what is older than an operator wants to keep it, and nothing that a run, a person or a reader still needs."""
+
+import asyncio
+import datetime as dt
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+
+from temporalio.client import Client, WorkflowExecution
+from temporalio.service import RPCError, RPCStatusCode
+
+from docrail.adapters.store.blobs import RENEWED_AFTER, blob_path
+from docrail.adapters.store.folders import Folder
+from docrail.adapters.store.renewal import BLOBS, VALUES, turns_in
+from docrail.adapters.store.values import folder_of
+from docrail.services.documents.repository.page_images import remove_images
+from docrail.services.maintenance.repository import (
+    documents_in,
+    forget_stored_outputs,
+    load_old_originals,
+    mark_original_removed,
+    marked_in,
+    needed_of,
+    old_files,
+    put_before,
+    remove_if_old,
+)
+from docrail.services.tools import Tools
+
+OPEN = "ExecutionStatus NOT IN ('Completed', 'Failed', 'Canceled', 'Terminated', 'ContinuedAsNew', 'TimedOut')"
+"""What has not ended is open, also what Temporal itself has paused."""
+OPEN_RUNS = f"WorkflowType IN ('Run', 'Chunk') AND {OPEN}"
+OPEN_RUN_OF = f"DocrailDocument = '{{}}' AND {OPEN}"
+"""Document ids are ours, and hold no quotes."""
+TENANT = "DocrailTenant"
+BATCH = 1000
+"""Originals that are loaded at once."""
+
+
+async def remove_values(tools: Tools, client: Client) -> int:
+    """Delete stored values that nobody has put for as long as they are kept, and that no open run refers to.
+
+    A run's history holds all that it refers to, so what is left out of every open one is needed by none. It is read
+    after the cache has forgotten them: no run can come to refer to one meanwhile but by putting it, which renews it.
+    """
+    days = tools.keeping.values_days
+    if days is None:
+        return 0
+    before = put_before(days, dt.datetime.now(dt.UTC))
+    old = await asyncio.to_thread(_old_values, tools.values.folder, before)
+    if not old:
+        return 0
+    await forget_stored_outputs(tools.db, before + RENEWED_AFTER)
+    referred = await _referred_to(client)
+    return sum([await _sweep(tools, name, paths, referred, before) for name, paths in old.items()])
+
+
+async def remove_originals(tools: Tools, client: Client) -> int:
+    """Delete the bytes of documents that all are old enough, have no open review, and that no open run names.
+
+    Their rows stay. A run names the document it is of, and those in its inputs, answers and outputs.
+    """
+    days = tools.keeping.originals_days
+    if days is None:
+        return 0
+    before, removed = dt.datetime.now(dt.UTC) - dt.timedelta(days=days), 0
+    batch = await load_old_originals(tools.db, before, BATCH)
+    named = await _named_by_open_runs(client) if batch else set()
+    while batch:
+        for original in batch:
+            if named.isdisjoint(original.document_ids) and not await _has_open_run(client, original.document_ids):
+                removed += await remove_original(tools, original.sha256, before)
+        batch = await load_old_originals(tools.db, before, BATCH, after=batch[-1])
+    return removed
+
+
+async def remove_original(tools: Tools, sha256: str, before: dt.datetime) -> bool:
+    """Delete the bytes and pictures of them, then note it: who is killed in between finds them gone the next time."""
+    folder, path = tools.blobs.folder, blob_path(sha256)
+    async with turns_in(tools.db, BLOBS)(path):
+        gone = await asyncio.to_thread(remove_if_old, folder, path, before - RENEWED_AFTER)
+    if gone or await asyncio.to_thread(folder.stat, path) is None:
+        await asyncio.to_thread(remove_images, folder, sha256)
+        await mark_original_removed(tools.db, sha256, before)
+        return True
+    return False
+
+
+def _old_values(values: Folder, before: dt.datetime) -> dict[str, list[str]]:
+    found = {name: [info.path for info in old_files(values.sub(name), before)] for name in values.folders()}
+    return {name: paths for name, paths in found.items() if paths}
+
+
+async def _sweep(
+    tools: Tools, name: str, paths: list[str], referred: Mapping[str, set[str]], before: dt.datetime
+) -> int:
+    folder, turn, removed = tools.values.folder.sub(name), turns_in(tools.db, VALUES), 0
+    needed = await asyncio.to_thread(needed_of, folder, referred.get(name, set()))
+    for path in paths:
+        if path.rpartition("/")[2] not in needed:
+            async with turn(f"{name}/{path}"):
+                removed += await asyncio.to_thread(remove_if_old, folder, path, before)
+    return removed
+
+
+async def _referred_to(client: Client) -> Mapping[str, set[str]]:
+    """Return which stored values open runs refer to, by the folder of their tenant."""
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    async for execution in client.list_workflows(OPEN_RUNS):
+        tenant = execution.search_attributes.get(TENANT, [""])[0]
+        found[folder_of(str(tenant))] |= await _found_in_history(marked_in, client, execution)
+    return found
+
+
+async def _named_by_open_runs(client: Client) -> set[str]:
+    """Return the ids of all documents that open runs know of."""
+    found: set[str] = set()
+    async for execution in client.list_workflows(OPEN_RUNS):
+        found |= await _found_in_history(documents_in, client, execution)
+    return found
+
+
+async def _found_in_history(
+    find: Callable[[bytes], frozenset[str]], client: Client, execution: WorkflowExecution
+) -> set[str]:
+    handle = client.get_workflow_handle(execution.id, run_id=execution.run_id)
+    found: set[str] = set()
+    try:
+        async for event in handle.fetch_history_events():
+            found |= find(event.SerializeToString())
+    except RPCError as error:
+        if error.status is not RPCStatusCode.NOT_FOUND:  # it ended, and Temporal's retention has passed meanwhile
+            raise
+    return found
+
+
+async def _has_open_run(client: Client, document_ids: Sequence[str]) -> bool:
+    for document_id in document_ids:
+        if (await client.count_workflows(OPEN_RUN_OF.format(document_id))).count:
+            return True
+    return False

@@ -1,0 +1,1 @@
+"""The review queue: items, claims, corrections and decisions."""

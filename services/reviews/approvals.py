@@ -1,0 +1,53 @@
+"""Decide a document's review item: the one place where it is approved, by people or straight through."""
+
+from decimal import Decimal
+
+from docrail.adapters.postgres.pool import Database
+from docrail.dag.values.json_values import Json
+from docrail.invoices.assessment.review_summary import shown_digest, why_two_approvals
+from docrail.invoices.model import InvoiceData
+from docrail.services.audit.models import Act
+from docrail.services.audit.repository import append_event
+from docrail.services.documents.repository.corrections import load_changes
+from docrail.services.reviews.models import APPROVED, PASSED_BY, Decision, Question, Review
+from docrail.services.reviews.repository.decisions import record_decision
+from docrail.services.reviews.repository.items import load_review, open_or_renew
+
+NOTHING_WRONG = "nothing is wrong with it"
+"""Reason of an approval that no person gave."""
+
+
+def answer_of(status: str, why: str) -> dict[str, Json]:
+    """Return what waiting runs are answered about a document with this decision."""
+    return {"approved": status == APPROVED, "reason": why}
+
+
+async def decide_document(tx: Database, review: Review, decision: Decision, **detail: Json) -> None:
+    """Close the locked item as decided and add the decision to the audit; last in the transaction.
+
+    Other transactions of the tenant wait for the audit until this one ends.
+    """
+    await record_decision(tx, review.tenant_id, review.review_id, decision)
+    told: dict[str, Json] = {"digest": decision.digest, "why": decision.answer["reason"], **detail}
+    act = Act(decision.by, decision.status, review.review_id, review.document_id, told)
+    await append_event(tx, review.tenant_id, act)
+
+
+async def open_passing_item(
+    tx: Database, tenant_id: str, question: Question, invoice: InvoiceData, four_eyes_above: Decimal | None
+) -> Review:
+    """Open or renew the document's item, and approve a new one without a person.
+
+    An item stays open if a person corrected the document, or if two people must approve it. Nothing is learned about
+    the vendor, because no person looked.
+    """
+    review, is_new = await open_or_renew(tx, tenant_id, invoice.document_id, question)
+    if not is_new or why_two_approvals(invoice, four_eyes_above):
+        return review
+    if await load_changes(tx, tenant_id, invoice.document_id):
+        return review
+    answer = answer_of(APPROVED, NOTHING_WRONG)
+    await decide_document(tx, review, Decision(APPROVED, answer, PASSED_BY, shown_digest(invoice), invoice))
+    decided = await load_review(tx, tenant_id, review.review_id)
+    assert decided is not None, "was updated just now"
+    return decided

@@ -1,0 +1,148 @@
+"""Correct the fields of a document: a person's value is locked, with who, when and why; unlock and undo are acts too.
+
+Each answers with the document as it is judged now, so that whoever corrects sees at once which rules still are broken.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from docrail.adapters.postgres.pool import Database, transaction
+from docrail.dag.language.inputs import InputProblem
+from docrail.invoices.assessment.review_summary import shown_digest
+from docrail.invoices.fields import parse_value, value_text
+from docrail.invoices.kinds import FieldError
+from docrail.invoices.model import FIELD_NAMES, Box, InvoiceData, Lock
+from docrail.services.access.models import Principal
+from docrail.services.app import App
+from docrail.services.documents.models import Change, CorrectionAct, StoredChange
+from docrail.services.documents.repository.corrections import insert_change, load_changes, load_corrections, undo_last
+from docrail.services.documents.service import show_document
+from docrail.services.errors import InvalidInput, NothingToTakeBack, WrongState
+from docrail.services.reviews.items import appearance_of, judged, lock_held, record
+from docrail.services.reviews.models import CORRECTIONS, Review, review_id_of
+from docrail.services.reviews.repository.decisions import mark_touched
+from docrail.services.reviews.repository.items import count_review, show_anew
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectionOrder:
+    """What a field really says, in the text of its type; None: nothing. `token` is of the caller's claim."""
+
+    value: str | None
+    token: int
+    why: str = ""
+    page: int | None = None
+    box: Box | None = None
+    """Where on the page the caller found it."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedDocument:
+    """A document as it is known now, and the digest that a decision about it names.
+
+    `locks` has what people said of it, `document_type` and `line_items` too: these two are locked as a whole.
+    """
+
+    review_id: str
+    invoice: InvoiceData
+    digest: str
+    locks: Mapping[str, Lock]
+
+
+async def show_fields(app: App, principal: Principal, document_id: str) -> JudgedDocument:
+    """Return the document's fields with all that is known of them. Raises: NotFound (also if it was not read yet)."""
+    await show_document(app, principal, document_id)
+    return await _shown(app.db, principal, await judged(app.db, principal.tenant_id, document_id))
+
+
+async def list_changes(app: App, principal: Principal, document_id: str) -> list[StoredChange]:
+    """Return all that people did to the document's fields, oldest first. Raises: NotFound."""
+    await show_document(app, principal, document_id)
+    return await load_changes(app.db, principal.tenant_id, document_id)
+
+
+async def correct_field(
+    app: App, principal: Principal, document_id: str, field: str, order: CorrectionOrder
+) -> JudgedDocument:
+    """Lock a field to what a person says. The value that stands there already is confirmed, and locked too.
+
+    Raises: NotFound, InvalidInput (no such field, no such value), WrongState (decided: reopen it), ClaimLost.
+    """
+    try:
+        value = value_text(parse_value(field, order.value))
+    except FieldError as error:
+        raise InvalidInput([InputProblem("value", str(error))]) from None
+    async with transaction(app.db) as tx:
+        review = await _held(tx, principal, document_id, order.token, "correct")
+        before, source = _value_of(await judged(tx, principal.tenant_id, document_id), field)
+        change = Change(
+            *(field, CorrectionAct.LOCK, value, principal.name, order.why, before, source),
+            page=order.page,
+            box=order.box,
+        )
+        await insert_change(tx, principal.tenant_id, document_id, change)
+        if before != value:
+            await mark_touched(tx, principal.tenant_id, review.review_id)
+            await count_review(tx, principal.tenant_id, CORRECTIONS, field)
+        invoice = await _show_anew(app, tx, review, document_id)
+        await record(
+            tx, principal, review, "corrected", field=field, value=value, was=before, source=source, why=order.why
+        )
+        return await _shown(tx, principal, invoice)
+
+
+async def unlock_field(
+    app: App, principal: Principal, document_id: str, field: str, token: int, why: str
+) -> JudgedDocument:
+    """Give a locked field back to the readers. Raises: NotFound, WrongState (it is not locked), ClaimLost."""
+    async with transaction(app.db) as tx:
+        review = await _held(tx, principal, document_id, token, "unlock")
+        locked = {each.field: each for each in await load_corrections(tx, principal.tenant_id, document_id)}
+        if field not in locked:
+            raise WrongState("unlock", "not locked", "field")
+        change = Change(field, CorrectionAct.UNLOCK, None, principal.name, why, locked[field].value, "human")
+        await insert_change(tx, principal.tenant_id, document_id, change)
+        invoice = await _show_anew(app, tx, review, document_id)
+        await record(tx, principal, review, "unlocked", field=field, was=locked[field].value, why=why)
+        return await _shown(tx, principal, invoice)
+
+
+async def undo_correction(app: App, principal: Principal, document_id: str, token: int) -> JudgedDocument:
+    """Take back the document's last change, if it is the caller's. Raises: as `correct_field`, NothingToTakeBack."""
+    async with transaction(app.db) as tx:
+        review = await _held(tx, principal, document_id, token, "undo")
+        undone = await undo_last(tx, principal.tenant_id, document_id, principal.name)
+        if undone is None:
+            raise NothingToTakeBack
+        invoice = await _show_anew(app, tx, review, document_id)
+        await record(tx, principal, review, "undone", field=undone.field, change=undone.act, value=undone.value)
+        return await _shown(tx, principal, invoice)
+
+
+async def _held(tx: Database, principal: Principal, document_id: str, token: int, action: str) -> Review:
+    """Return the document's item, which the principal has claimed. Raises: NotFound, WrongState, ClaimLost."""
+    return await lock_held(tx, principal, review_id_of(principal.tenant_id, document_id), token, action)
+
+
+async def _show_anew(app: App, tx: Database, review: Review, document_id: str) -> InvoiceData:
+    invoice = await judged(tx, review.tenant_id, document_id)
+    await show_anew(tx, review.tenant_id, review.review_id, appearance_of(invoice, app.four_eyes_above))
+    return invoice
+
+
+def _value_of(invoice: InvoiceData, field: str) -> tuple[str | None, str]:
+    """Return what stands in a field, as text, and where it is from."""
+    found = getattr(invoice, field)
+    if field in FIELD_NAMES:
+        return value_text(found.value), found.source.value
+    return value_text(found), invoice.reader
+
+
+async def _shown(db: Database, principal: Principal, invoice: InvoiceData) -> JudgedDocument:
+    locked = await load_corrections(db, principal.tenant_id, invoice.document_id)
+    return JudgedDocument(
+        review_id=review_id_of(principal.tenant_id, invoice.document_id),
+        invoice=invoice,
+        digest=shown_digest(invoice),
+        locks={each.field: Lock(by=each.by, at=each.at, why=each.why) for each in locked},
+    )

@@ -1,0 +1,271 @@
+"""Decide on documents: approve, by two people where it must be, reject, reopen, approve many at once.
+
+A decision is stored with its audit event, then the waiting runs are told (review_answers). It names the digest of what
+was shown, and is refused if that has changed.
+"""
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from docrail.adapters.postgres.pool import Database, transaction
+from docrail.dag.language.inputs import InputProblem, MisfitError, check_answer
+from docrail.invoices.assessment.review_summary import review_reasons, shown_digest, why_two_approvals
+from docrail.invoices.model import InvoiceData
+from docrail.services.access.models import Principal
+from docrail.services.app import App
+from docrail.services.documents.repository.vendors import remember
+from docrail.services.errors import (
+    AlreadyDecided,
+    ClaimedByOther,
+    DecisionOutdated,
+    InvalidInput,
+    MayNotDecide,
+    OperationError,
+    WrongState,
+)
+from docrail.services.reviews.approvals import answer_of, decide_document
+from docrail.services.reviews.items import check_second, document_of, judged, lock_held, lock_item, record
+from docrail.services.reviews.models import (
+    APPROVED,
+    DECISIONS,
+    REJECTED,
+    REVIEWED,
+    SAMPLED,
+    SECONDS,
+    TOUCHED,
+    Decision,
+    Review,
+)
+from docrail.services.reviews.repository.decisions import (
+    load_forms,
+    load_unanswered,
+    record_first_approval,
+    reopen_review,
+)
+from docrail.services.reviews.repository.items import count_review, load_content, load_review
+from docrail.services.reviews.run_answers import answer_runs, answer_runs_of_many
+
+MOST_AT_ONCE = 100
+"""Items of one bulk approval: each is a transaction of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a person decides. `digest` is of what they were shown, `token` of their claim."""
+
+    token: int
+    digest: str
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a decision. `needs_second` says why another person must approve too; empty: it is decided."""
+
+    review: Review
+    needs_second: list[str]
+    runs_told: bool = True
+    """False: a run that waits will be told within a minute, for Temporal or its worker is away."""
+
+
+@dataclass(frozen=True, slots=True)
+class BulkOutcome:
+    """What became of one item of a bulk approval; `why` says what kept it from being approved."""
+
+    review_id: str
+    approved: bool
+    why: str | None
+
+
+async def approve(app: App, principal: Principal, review_id: str, verdict: Verdict) -> Outcome:
+    """Approve a document as it was shown. With broken rules it takes a reason.
+
+    Repeating one's own approval changes nothing and has the same outcome: the first answer may have been lost.
+
+    Raises: NotFound, WrongState, ClaimLost, AlreadyDecided, DecisionOutdated, MayNotDecide, InvalidInput.
+    """
+    async with transaction(app.db) as tx:
+        review = await lock_item(tx, principal, review_id)
+        missing = await _made_before(app, tx, principal, review, APPROVED, verdict)
+        if missing is None:
+            invoice = await _shown(tx, principal, review, verdict, "approve")
+            if invoice.has_errors() and not verdict.why.strip():
+                broken = ", ".join(problem.code for problem in invoice.problems if problem.severity == "error")
+                raise InvalidInput([InputProblem("why", f"is required: these rules are broken: {broken}")])
+            missing = await _approve(app, tx, principal, review, invoice, verdict.why)
+    return await _outcome(app, principal, review_id, missing)
+
+
+async def reject(app: App, principal: Principal, review_id: str, verdict: Verdict) -> Outcome:
+    """Reject a document, with a reason. Raises: as `approve`."""
+    if not verdict.why.strip():
+        raise InvalidInput([InputProblem("why", "is required: a rejection has a reason")])
+    async with transaction(app.db) as tx:
+        review = await lock_item(tx, principal, review_id)
+        if await _made_before(app, tx, principal, review, REJECTED, verdict) is None:
+            invoice = await _shown(tx, principal, review, verdict, "reject")
+            await _decide(tx, principal, review, REJECTED, invoice, verdict.why)
+    return await _outcome(app, principal, review_id, [])
+
+
+async def reopen(app: App, principal: Principal, review_id: str, why: str) -> Review:
+    """Open a decided document's item again. A run that was told of the decision goes on with it; while one is, wait.
+
+    Raises: NotFound, WrongState, InvalidInput.
+    """
+    if not why.strip():
+        raise InvalidInput([InputProblem("why", "is required: it tells why the decision does not stand")])
+    async with transaction(app.db) as tx:
+        review = await lock_item(tx, principal, review_id)
+        document_of(review)
+        if review.status not in (APPROVED, REJECTED):  # nor one that its run has closed: none would close it again
+            raise WrongState("reopen", review.status, "review item")
+        if await load_unanswered(tx, principal.tenant_id, review_id):
+            raise WrongState("reopen", f"{review.status}, and a run is being told", "review item")
+        await reopen_review(tx, principal.tenant_id, review_id)
+        await record(tx, principal, review, "reopened", why=why, was=review.status, decided_by=review.decided_by)
+        return await lock_item(tx, principal, review_id)
+
+
+async def approve_many(app: App, principal: Principal, wanted: Sequence[tuple[str, str]]) -> list[BulkOutcome]:
+    """Approve the items, each with the digest of what was shown, where nothing is wrong and one approval is enough.
+
+    Raises: InvalidInput (too many); what keeps single items from it is told of each.
+    """
+    if len(wanted) > MOST_AT_ONCE:
+        raise InvalidInput([InputProblem("items", f"expected at most {MOST_AT_ONCE}, found {len(wanted)}")])
+    outcomes = [await _approve_one(app, principal, review_id, digest) for review_id, digest in wanted]
+    await answer_runs_of_many(app, principal.tenant_id, [each.review_id for each in outcomes if each.approved])
+    return outcomes
+
+
+async def _approve_one(app: App, principal: Principal, review_id: str, digest: str) -> BulkOutcome:
+    try:
+        async with transaction(app.db) as tx:
+            review = await lock_item(tx, principal, review_id)
+            if await _made_before(app, tx, principal, review, APPROVED, Verdict(0, digest)) == []:
+                return BulkOutcome(review_id, approved=True, why=None)
+            if review.claimed_by not in (None, principal.name):
+                raise ClaimedByOther(str(review.claimed_by))
+            invoice = await _checked(tx, principal, review, digest, "approve")
+            wrong = [problem.message for problem in review_reasons(invoice)]
+            if wrong := wrong + why_two_approvals(invoice, app.four_eyes_above):
+                return BulkOutcome(review_id, approved=False, why=" ".join(wrong))
+            await _approve(app, tx, principal, review, invoice, "")
+    except OperationError as error:
+        return BulkOutcome(review_id, approved=False, why=str(error))
+    return BulkOutcome(review_id, approved=True, why=None)
+
+
+async def _made_before(
+    app: App, tx: Database, principal: Principal, review: Review, status: str, verdict: Verdict
+) -> list[str] | None:
+    """Return what the same decision of the same person came to; None if it was not made before."""
+    first = review.first_approval or {}
+    is_first = status == APPROVED and (first.get("by"), first.get("digest")) == (principal.name, verdict.digest)
+    if is_first and review.is_open:
+        invoice = await judged(tx, principal.tenant_id, document_of(review))
+        return why_two_approvals(invoice, app.four_eyes_above) or None
+    if review.status != status:
+        return None
+    return [] if is_first or await _is_decision_of(tx, principal, review, verdict) else None
+
+
+async def _is_decision_of(tx: Database, principal: Principal, review: Review, verdict: Verdict) -> bool:
+    """Return whether the principal decided the item with the same reason, on the same document."""
+    if review.decided_by != principal.name:
+        return False
+    content = await load_content(tx, review.tenant_id, review.review_id)
+    if content is None or content.decision != answer_of(review.status, verdict.why):
+        return False
+    return shown_digest(await judged(tx, principal.tenant_id, document_of(review))) == verdict.digest
+
+
+async def _shown(tx: Database, principal: Principal, review: Review, verdict: Verdict, action: str) -> InvoiceData:
+    """Return the document of the locked item that the principal holds, if it is as it was shown."""
+    if not review.is_open:
+        raise await _too_late(tx, review, action)
+    await lock_held(tx, principal, review.review_id, verdict.token, action)
+    return await _checked(tx, principal, review, verdict.digest, action)
+
+
+async def _checked(tx: Database, principal: Principal, review: Review, digest: str, action: str) -> InvoiceData:
+    if not review.is_open:
+        raise await _too_late(tx, review, action)
+    invoice = await judged(tx, principal.tenant_id, document_of(review))
+    if (current := shown_digest(invoice)) != digest:
+        raise DecisionOutdated(current)
+    if principal.name in review.may_not_decide:
+        raise MayNotDecide(f"{principal.name} started the run, and the step takes only somebody else's decision")
+    return invoice
+
+
+async def _too_late(tx: Database, review: Review, action: str) -> OperationError:
+    if review.decided_by is None:
+        return WrongState(action, review.status, "review item")
+    content = await load_content(tx, review.tenant_id, review.review_id)
+    return AlreadyDecided(review.decided_by, content.decision if content else None)
+
+
+async def _approve(
+    app: App, tx: Database, principal: Principal, review: Review, invoice: InvoiceData, why: str
+) -> list[str]:
+    """Approve the locked item; return why a second person must too, empty if it is approved now."""
+    digest, needs = shown_digest(invoice), why_two_approvals(invoice, app.four_eyes_above)
+    first = review.first_approval
+    if needs and (first is None or first["digest"] != digest):  # what was approved then is not what there is now
+        at = dt.datetime.now(dt.UTC)
+        await record_first_approval(tx, principal.tenant_id, review.review_id, by=principal.name, at=at, digest=digest)
+        await record(tx, principal, review, "approved_first", digest=digest, why=why, needs_second=needs)
+        return needs
+    if needs:
+        check_second(principal, review)
+    taught = await remember(tx, principal.tenant_id, invoice)
+    await _decide(tx, principal, review, APPROVED, invoice, why, taught_vendor=taught)
+    return []
+
+
+async def _decide(
+    tx: Database,
+    principal: Principal,
+    review: Review,
+    status: str,
+    invoice: InvoiceData,
+    why: str,
+    *,
+    taught_vendor: str | None = None,
+) -> None:
+    answer = answer_of(status, why)
+    for form in await load_forms(tx, principal.tenant_id, review.review_id):
+        try:
+            check_answer(form, answer)
+        except MisfitError as error:
+            message = f"the run's form does not take the decision of a document, {answer}: {error}"
+            raise InvalidInput([InputProblem("review_id", message)]) from None
+    digest = shown_digest(invoice)
+    await _count(tx, review, status)
+    first = review.first_approval if status == APPROVED else None
+    by = first["by"] if first and first["digest"] == digest else None
+    decision = Decision(status, answer, principal.name, digest, invoice, taught_vendor)
+    await decide_document(tx, review, decision, first_approved_by=by)
+
+
+async def _count(tx: Database, review: Review, status: str) -> None:
+    counts = [(DECISIONS, status, 1.0)]
+    if review.touched:
+        counts.append((TOUCHED, status, 1.0))
+    if review.audit_sample:
+        counts.append((SAMPLED, "wrong" if review.touched or status == REJECTED else "right", 1.0))
+    if review.claimed_at is not None and review.claimed_by is not None:
+        seconds = (dt.datetime.now(dt.UTC) - review.claimed_at).total_seconds()
+        counts += [(SECONDS, "", max(seconds, 0.0)), (REVIEWED, "", 1.0)]
+    for name, label, by in counts:
+        await count_review(tx, review.tenant_id, name, label, by)
+
+
+async def _outcome(app: App, principal: Principal, review_id: str, needs_second: list[str]) -> Outcome:
+    told = True if needs_second else await answer_runs(app, principal.tenant_id, review_id)
+    review = await load_review(app.db, principal.tenant_id, review_id)
+    assert review is not None, "was decided just now"
+    return Outcome(review, needs_second, told)

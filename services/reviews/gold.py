@@ -1,0 +1,130 @@
+"""Gold data: what people approved, field by field, beside what was read; for scoring, calibrating and training."""
+
+import datetime as dt
+import mimetypes
+from collections.abc import AsyncIterator
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from docrail.adapters.postgres.pool import Database
+from docrail.dag.values.json_values import Json
+from docrail.invoices.assessment.corrections import Correction, merge
+from docrail.invoices.assessment.labelled import LINE_COUNT
+from docrail.invoices.fields import DOCUMENT_TYPE, LINE_ITEMS, value_text
+from docrail.invoices.model import FIELD_NAMES, FieldValue, InvoiceData
+from docrail.services.access.models import Principal
+from docrail.services.documents.repository.corrections import load_corrections
+from docrail.services.documents.repository.readings import load_best_extraction
+from docrail.services.reviews.repository.gold import Approved, list_approved
+
+PAGE = 200
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class ReadValue(_Model):
+    """What the readers said of a field: its value as text, null if they found none."""
+
+    value: str | None
+    source: str = ""
+    confidence: float | None = None
+
+
+class GoldCorrection(_Model):
+    """One field that a person corrected, in a document that was approved."""
+
+    document_id: str
+    sha256: str
+    field: str
+    read: ReadValue
+    value: str | None
+    """As the person says; null: the document does not say it."""
+    corrected_by: str
+    corrected_at: dt.datetime
+    why: str
+    approved_by: list[str]
+    approved_at: dt.datetime
+
+
+class GoldDocument(_Model):
+    """One approved document: every field as it is, and the corrections among them."""
+
+    document_id: str
+    sha256: str
+    media_type: str
+    document_type: str
+    expected: dict[str, Json]
+    family: str
+    """Documents of one vendor look alike."""
+    corrections: list[GoldCorrection]
+
+    @property
+    def file(self) -> str:
+        """The name of its original in an export: never the uploader's."""
+        return f"originals/{self.sha256}{mimetypes.guess_extension(self.media_type) or '.bin'}"
+
+    def for_manifest(self) -> dict[str, Json]:
+        """Return the document as the MANIFEST.json of a labelled folder has it."""
+        return {
+            "file": self.file,
+            "sha256": self.sha256,
+            "kind": self.media_type.rpartition("/")[2],
+            "family": self.family,
+            "document_type": self.document_type,
+            "expected": self.expected,
+            "visible": [name for name, value in self.expected.items() if value is not None],
+        }
+
+
+async def gold_documents(db: Database, principal: Principal) -> AsyncIterator[GoldDocument]:
+    """Yield the tenant's approved documents, longest approved first. One that was never read is left out."""
+    last: Approved | None = None
+    while page := await list_approved(db, principal.tenant_id, after=last, limit=PAGE):
+        for approved in page:
+            reading = await load_best_extraction(db, principal.tenant_id, approved.sha256)
+            if reading is not None:
+                corrections = await load_corrections(db, principal.tenant_id, approved.document_id)
+                yield _gold(approved, reading, corrections)
+        last = page[-1]
+
+
+def _gold(approved: Approved, reading: InvoiceData, corrections: list[Correction]) -> GoldDocument:
+    final = InvoiceData.model_validate_json(approved.decided) if approved.decided else merge(reading, corrections)
+    expected: dict[str, Json] = {name: value_text(getattr(final, name).value) for name in FIELD_NAMES}
+    expected[LINE_COUNT] = len(final.line_items) or None
+    return GoldDocument(
+        document_id=approved.document_id,
+        sha256=approved.sha256,
+        media_type=approved.media_type,
+        document_type=final.document_type.value,
+        expected=expected,
+        family=final.vendor_name.value or approved.sha256,
+        corrections=[_correction(approved, reading, each) for each in corrections],
+    )
+
+
+def _correction(approved: Approved, reading: InvoiceData, correction: Correction) -> GoldCorrection:
+    first = approved.first_approval
+    return GoldCorrection(
+        document_id=approved.document_id,
+        sha256=approved.sha256,
+        field=correction.field,
+        read=_read(reading, correction.field),
+        value=correction.value,
+        corrected_by=correction.by,
+        corrected_at=correction.at,
+        why=correction.why,
+        approved_by=[*([first["by"]] if first else []), approved.approved_by],
+        approved_at=approved.approved_at,
+    )
+
+
+def _read(reading: InvoiceData, field: str) -> ReadValue:
+    found: Any = getattr(reading, field)
+    if field in (DOCUMENT_TYPE, LINE_ITEMS):
+        return ReadValue(value=value_text(found), source=reading.reader)
+    value: FieldValue[Any] = found
+    return ReadValue(value=value_text(value.value), source=value.source.value, confidence=value.confidence)

@@ -1,0 +1,117 @@
+"""What every act on a review item begins with: the item locked, its claim checked; and what it ends with, the audit.
+
+How a judged document looks in the review queue, whether a run opens its item or a person changes a field.
+"""
+
+import datetime as dt
+import re
+from decimal import Decimal
+
+from docrail.adapters.postgres.pool import Database, NotStored
+from docrail.dag.language.inputs import InputProblem
+from docrail.dag.values.json_values import Json
+from docrail.invoices.assessment.assess import currency_is_foreign, vendor_is_known
+from docrail.invoices.assessment.priority import review_priority
+from docrail.invoices.assessment.review_summary import review_reasons, shown_digest, summary, why_two_approvals
+from docrail.invoices.model import InvoiceData
+from docrail.services.access.models import ANONYMOUS, NAME_YOURSELF, Principal, Scope
+from docrail.services.audit.models import Act
+from docrail.services.audit.repository import append_event
+from docrail.services.documents.assessed import load_judged
+from docrail.services.errors import ClaimedByOther, ClaimLost, InvalidInput, MayNotDecide, NotFound, WrongState
+from docrail.services.reviews.models import DOCUMENT, Appearance, Review
+from docrail.services.reviews.repository.items import lock_review
+
+REVIEW_ID_PATTERN = r"^rev_[0-9a-f]{26}$"
+
+
+async def lock_item(db: Database, principal: Principal, review_id: str) -> Review:
+    """Return the tenant's item, locked until the transaction of `db` ends. Raises: NotFound."""
+    review = None
+    if re.fullmatch(REVIEW_ID_PATTERN, review_id):
+        review = await lock_review(db, principal.tenant_id, review_id)
+    if review is None:
+        raise NotFound("review item", review_id)
+    return review
+
+
+async def lock_held(db: Database, principal: Principal, review_id: str, token: int, action: str) -> Review:
+    """Return the open item that the principal has claimed, locked. Raises: NotFound, WrongState, ClaimLost."""
+    review = await lock_item(db, principal, review_id)
+    check_open(review, action)
+    if review.claimed_by != principal.name or review.claim_token != token:
+        raise ClaimLost(review.claimed_by)
+    return review
+
+
+async def lock_free(db: Database, principal: Principal, review_id: str, token: int | None, action: str) -> Review:
+    """Return the open item, locked, if nobody else works on it; whoever operates may take it from others.
+
+    Raises: NotFound, WrongState, ClaimedByOther.
+    """
+    review = await lock_item(db, principal, review_id)
+    check_open(review, action)
+    is_mine = review.claimed_by == principal.name and token in (None, review.claim_token)
+    if review.claimed_by and not is_mine and Scope.OPERATE not in principal.scopes:
+        raise ClaimedByOther(review.claimed_by)
+    return review
+
+
+def check_open(review: Review, action: str) -> None:
+    """Raise WrongState if the item waits for no decision any more."""
+    if not review.is_open:
+        raise WrongState(action, review.status, "review item")
+
+
+def check_second(principal: Principal, review: Review) -> None:
+    """Raise MayNotDecide if the principal has given the first of the item's two approvals."""
+    if review.first_approved_by == principal.name:
+        hint = f": {NAME_YOURSELF}" if principal == ANONYMOUS else ""
+        raise MayNotDecide(f"{principal.name} approved it first; someone else must give the second approval{hint}")
+
+
+def document_of(review: Review) -> str:
+    """Return the document that the item is about. Raises: InvalidInput if it is a step's."""
+    if review.kind != DOCUMENT or review.document_id is None:
+        where = f": decide {review.document_review_id}" if review.document_review_id else ""
+        message = f"is a human step's item, expected a document's{where or '; a step is decided by its form'}"
+        raise InvalidInput([InputProblem("review_id", message)])
+    return review.document_id
+
+
+async def judged(db: Database, tenant_id: str, document_id: str) -> InvoiceData:
+    """Return the document as it is known now. Raises: NotFound if the tenant has none, or it was not read."""
+    try:
+        return await load_judged(db, tenant_id, document_id, today=dt.datetime.now(dt.UTC).date())
+    except NotStored as error:
+        raise NotFound(error.kind, document_id) from None
+
+
+async def record(db: Database, principal: Principal, review: Review, act: str, **detail: Json) -> None:
+    """Add what the principal did to the audit; last in the transaction, for everybody else waits to add theirs."""
+    document_id = review.document_id if review.kind == DOCUMENT else None
+    await append_event(db, principal.tenant_id, Act(principal.name, act, review.review_id, document_id, detail))
+
+
+def appearance_of(invoice: InvoiceData, four_eyes_above: Decimal | None = None) -> Appearance:
+    """Return the item's appearance, with a priority that leaves out the SLA: that part is added when it is read.
+
+    `four_eyes_above` is the largest total that one person may approve; None: any.
+    """
+    priority = review_priority(
+        invoice,
+        sla_hours=1,
+        hours_used=0,
+        new_vendor=not vendor_is_known(invoice),
+        foreign_currency=currency_is_foreign(invoice),
+    )
+    parts = {name: part for name, part in priority.parts_json().items() if name != "sla"}
+    return Appearance(
+        priority=priority.score,
+        parts=parts,
+        reasons=[problem.model_dump(mode="json") for problem in review_reasons(invoice)],
+        summary=dict(summary(invoice)),
+        band=priority.band,
+        digest=shown_digest(invoice),
+        approvals=2 if why_two_approvals(invoice, four_eyes_above) else 1,
+    )

@@ -1,0 +1,173 @@
+# ruff: noqa: S608  # only constants of this code are formatted into statements
+"""The reviews table: one question to a person for each document and each human step, most urgent first.
+
+How much of its SLA a document has used is computed when it is read, so its priority and its band rise with time.
+
+Totals of what reviewers do, kept with each act, for dashboards.
+"""
+
+import asyncpg
+
+from docrail.adapters.postgres.pool import Database, NotStored
+from docrail.invoices.assessment.priority import NEARLY_DUE, WEIGHTS, Band
+from docrail.services.reviews.models import (
+    STRAIGHT_THROUGH,
+    Appearance,
+    Question,
+    Review,
+    ReviewContent,
+    ReviewCount,
+    review_id_of,
+)
+
+AS_OF = f"""
+reviews AS r,
+LATERAL (SELECT CASE WHEN r.sla_from IS NOT NULL THEN
+                least(1, greatest(0, extract(epoch FROM coalesce(r.closed_at, %(now)s) - r.sla_from)
+                / greatest(extract(epoch FROM r.due_at - r.sla_from), 0.001)))::float8 END) AS used (sla),
+LATERAL (SELECT round((r.priority + coalesce({WEIGHTS["sla"]} * sla, 0))::numeric, 3)::float8,
+                greatest(r.band, CASE WHEN sla >= 1 THEN {Band.OVERDUE} WHEN sla >= {NEARLY_DUE} THEN {Band.URGENT}
+                                      ELSE {Band.NORMAL} END),
+                CASE WHEN r.status = 'open' AND r.postponed_until > %(now)s THEN 'postponed' ELSE r.status END
+        ) AS live (priority, band, status)"""
+
+
+LIVE = AS_OF % {"now": "now()"}
+
+
+ORDER = "-live.band, -live.priority, r.created_at, r.review_id"
+
+
+COLUMNS = """
+r.tenant_id, r.review_id, coalesce(r.document_id, r.run_document_id) AS document_id, r.run_id, r.step_id, r.queue,
+r.title AS question, live.status, live.band, live.priority,
+CASE WHEN sla IS NULL THEN r.parts ELSE r.parts || jsonb_build_object('sla', round(sla::numeric, 4)) END AS parts,
+r.reasons, r.summary, r.assignee_group AS "group", r.may_not_decide, r.assigned_to,
+CASE WHEN r.claimed_until > now() THEN r.claimed_by END AS claimed_by,
+CASE WHEN r.claimed_until > now() THEN r.claimed_until END AS claimed_until, r.claimed_at, r.claim_token,
+r.shown_digest AS digest, r.postponed_until, r.first_approval, r.straight_through, r.audit_sample, r.touched,
+r.decided_by, r.due_at, r.created_at, r.updated_at, r.closed_at, r.document_review_id,
+CASE WHEN r.first_approval IS NULL THEN r.approvals_needed ELSE 2 END AS approvals_needed,
+CASE WHEN r.first_approval IS NULL THEN
+     (SELECT coalesce(json_agg(json_build_object('by', made -> 'by', 'at', made -> 'at', 'digest', made -> 'digest')),
+                      '[]') FROM json_array_elements(r.decided_so_far) AS made)
+     ELSE json_build_array(r.first_approval) END AS decided_so_far"""
+"""All but what may be long: form, show and decisions."""
+
+
+COUNT_COLUMNS = "review_counts AS c (tenant_id, name, label, total)"
+
+
+OR_ADD = "ON CONFLICT (tenant_id, name, label) DO UPDATE SET total = c.total + excluded.total"
+
+
+# What the statement made is told as `reviews`, in the table's place, for that does not show it yet.
+UPSERT_REVIEW = f"""
+WITH reviews AS (
+    INSERT INTO reviews AS r (tenant_id, review_id, document_id, run_id, band, priority, parts, reasons, summary,
+                              due_at, shown_digest, approvals_needed, sla_from, straight_through, audit_sample)
+    VALUES ($1, $2, $3, $4, $5, $6::float8, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+    ON CONFLICT (document_id) DO UPDATE
+       SET run_id = EXCLUDED.run_id, band = EXCLUDED.band, priority = EXCLUDED.priority, parts = EXCLUDED.parts,
+           reasons = EXCLUDED.reasons, summary = EXCLUDED.summary, due_at = EXCLUDED.due_at,
+           shown_digest = EXCLUDED.shown_digest, approvals_needed = EXCLUDED.approvals_needed,
+           sla_from = EXCLUDED.sla_from, straight_through = EXCLUDED.straight_through,
+           audit_sample = EXCLUDED.audit_sample, status = 'open',
+           first_approval = CASE WHEN r.first_approval ->> 'digest' = EXCLUDED.shown_digest THEN r.first_approval END,
+           closed_at = NULL, updated_at = now()
+     WHERE r.tenant_id = EXCLUDED.tenant_id AND r.status IN ('open', 'closed')
+    RETURNING r.*, r.xmax = 0 AS is_new),
+counted AS (
+    INSERT INTO {COUNT_COLUMNS}
+    SELECT tenant_id, '{STRAIGHT_THROUGH}', CASE WHEN straight_through THEN 'passes' ELSE 'held' END, 1
+      FROM reviews WHERE is_new AND straight_through IS NOT NULL
+    {OR_ADD})
+SELECT {COLUMNS}, r.is_new FROM {LIVE}"""
+
+
+SHOW_ANEW = """
+UPDATE reviews SET band = $3, priority = $4::float8, parts = $5, reasons = $6, summary = $7, shown_digest = $8,
+       approvals_needed = $9,
+       first_approval = CASE WHEN first_approval ->> 'digest' = $8 THEN first_approval END, -- else it is void
+       revision = revision + 1, updated_at = now()
+ WHERE tenant_id = $1 AND review_id = $2"""
+
+
+LOAD_REVIEW = f"SELECT {COLUMNS} FROM {LIVE} WHERE r.tenant_id = $1 AND r.review_id = $2"
+
+
+LOCK_REVIEW = f"{LOAD_REVIEW} FOR UPDATE OF r"
+
+
+LOAD_CONTENT = "SELECT form, show, decision, decided_so_far FROM reviews WHERE tenant_id = $1 AND review_id = $2"
+
+
+async def upsert_review(db: Database, tenant_id: str, document_id: str, question: Question) -> Review:
+    """Open the document's review item, or renew the open one. An item that was decided stays as it was decided.
+
+    Raises: NotStored if the tenant has no such document.
+    """
+    return (await open_or_renew(db, tenant_id, document_id, question))[0]
+
+
+async def open_or_renew(db: Database, tenant_id: str, document_id: str, question: Question) -> tuple[Review, bool]:
+    """Do what `upsert_review` does, and tell whether the item was made just now, by this very call.
+
+    A new one is counted by what straight-through said of it, if that was asked.
+    """
+    review_id = review_id_of(tenant_id, document_id)
+    look = question.appearance
+    content = (look.band, look.priority, look.parts, look.reasons, look.summary, question.due_at, look.digest)
+    passing = (look.approvals, question.sla_from, question.straight_through, question.audit_sample)
+    try:
+        place = (tenant_id, review_id, document_id, question.run_id)
+        row = await db.fetchrow(UPSERT_REVIEW, *place, *content, *passing)
+    except asyncpg.ForeignKeyViolationError:
+        raise NotStored("document", document_id, tenant_id) from None
+    if row:
+        is_new = (values := dict(row)).pop("is_new")
+        return Review(**values), is_new
+    stored = await load_review(db, tenant_id, review_id)
+    if stored is None:
+        raise NotStored("document", document_id, tenant_id)
+    return stored, False
+
+
+async def show_anew(db: Database, tenant_id: str, review_id: str, look: Appearance) -> None:
+    """Let the queue show the item as its document looks now, after somebody changed a field."""
+    values = (look.band, look.priority, look.parts, look.reasons, look.summary, look.digest, look.approvals)
+    await db.execute(SHOW_ANEW, tenant_id, review_id, *values)
+
+
+async def load_review(db: Database, tenant_id: str, review_id: str) -> Review | None:
+    """Return the tenant's review item, None if it has none of this id."""
+    row = await db.fetchrow(LOAD_REVIEW, tenant_id, review_id)
+    return Review(**row) if row else None
+
+
+async def lock_review(db: Database, tenant_id: str, review_id: str) -> Review | None:
+    """Return the item as `load_review` does, and let nobody else change it until the caller's transaction ends."""
+    row = await db.fetchrow(LOCK_REVIEW, tenant_id, review_id)
+    return Review(**row) if row else None
+
+
+async def load_content(db: Database, tenant_id: str, review_id: str) -> ReviewContent | None:
+    """Return what the tenant's review item asks and shows, None if it has none of this id."""
+    row = await db.fetchrow(LOAD_CONTENT, tenant_id, review_id)
+    return ReviewContent(row["form"] or {}, row["show"] or {}, row["decision"], row["decided_so_far"]) if row else None
+
+
+COUNT = f"INSERT INTO {COUNT_COLUMNS} VALUES ($1, $2, $3, $4) {OR_ADD}"
+
+
+LOAD = "SELECT name, label, sum(total) AS total FROM review_counts GROUP BY name, label ORDER BY name, label"
+
+
+async def count_review(db: Database, tenant_id: str, name: str, label: str = "", by: float = 1) -> None:
+    """Add to a total, inside the caller's transaction."""
+    await db.execute(COUNT, tenant_id, name, label, by)
+
+
+async def load_review_counts(db: Database) -> list[ReviewCount]:
+    """Return the totals of ALL tenants together, for the operator's dashboards. Never for a caller."""
+    return [ReviewCount(**row) for row in await db.fetch(LOAD)]

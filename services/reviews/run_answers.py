@@ -1,0 +1,103 @@
+"""Tell waiting runs what was decided of their documents: at once, or by a sweep if whoever decided died before.
+
+What is to be told is read from the queue (storage/review_decisions), so it cannot be forgotten. An update's id is made
+of the asking and the decision, so however often a run is told, it is told once.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Iterator, Sequence
+
+from docrail.adapters.postgres.pool import transaction
+from docrail.dag.values.json_values import digest
+from docrail.services.access.models import Principal, Scope, system_principal
+from docrail.services.app import App
+from docrail.services.errors import InvalidInput, MayNotDecide, NotFound, OperationError, Unavailable, WrongState
+from docrail.services.reviews.items import lock_item, record
+from docrail.services.reviews.models import CLOSED, StepEnd, Unanswered
+from docrail.services.reviews.repository.decisions import load_all_unanswered, load_unanswered, put_off, reopen_review
+from docrail.services.reviews.repository.steps import close_question
+from docrail.services.runs.control import answer_wait
+from docrail.workflows.contract.names import BY_DOCUMENT
+
+GRACE_SECONDS = 10.0
+"""How long whoever decided may take to tell the run before the sweep does it too. Both is harmless."""
+
+SWEEP_BATCH = 100
+SWEEP_SECONDS = 30.0
+"""After this a sweep begins no more: the next one goes on. A run without a worker takes 10 s."""
+
+AT_ONCE = 10
+
+log = logging.getLogger(__name__)
+
+
+async def answer_runs(app: App, tenant_id: str, review_id: str) -> bool:
+    """Tell the runs that wait for this item's decision; False if one could not be told now, and the sweep will."""
+    told = [await _answer(app, each) for each in await load_unanswered(app.db, tenant_id, review_id)]
+    return all(told)
+
+
+async def answer_runs_of_many(app: App, tenant_id: str, review_ids: Sequence[str]) -> None:
+    """Tell the runs that wait for the decisions of these items; once one could not be told, the sweep tells the rest.
+
+    So whoever decided waits no longer for many runs without a worker than for one.
+    """
+    for some in _turns([each for id_ in review_ids for each in await load_unanswered(app.db, tenant_id, id_)]):
+        if not all(await _answer_some(app, some)):
+            break
+
+
+async def answer_waiting_runs(app: App, *, older_than_seconds: float = GRACE_SECONDS) -> int:
+    """Tell the runs, of all tenants, that were not told by whoever decided, and return how many now were."""
+    waiting = await load_all_unanswered(app.db, older_than_seconds=older_than_seconds, limit=SWEEP_BATCH)
+    told, until = 0, time.monotonic() + SWEEP_SECONDS
+    for some in _turns(waiting):
+        if time.monotonic() > until:
+            break
+        await put_off(app.db, some)  # first: one that cannot be told must not be the first of every sweep
+        told += (await _answer_some(app, some)).count(True)
+    return told
+
+
+def _turns(waiting: Sequence[Unanswered]) -> Iterator[Sequence[Unanswered]]:
+    return (waiting[at : at + AT_ONCE] for at in range(0, len(waiting), AT_ONCE))
+
+
+async def _answer_some(app: App, some: Sequence[Unanswered]) -> list[bool]:
+    """Tell these runs at once, and return of each whether it was told."""
+    outcomes = await asyncio.gather(*(_answer(app, each) for each in some), return_exceptions=True)
+    for each, outcome in zip(some, outcomes, strict=True):
+        if isinstance(outcome, BaseException):
+            log.warning("%s is not told that its document was decided: %r", each.run_id, outcome)
+    return [outcome is True for outcome in outcomes]
+
+
+async def _answer(app: App, each: Unanswered) -> bool:
+    who = Principal(each.tenant_id, each.decided_by, frozenset({Scope.REVIEW}))
+    update_id = f"{BY_DOCUMENT}{digest([each.step_id, each.asked_at, each.decision, each.decided_by])}"
+    try:
+        await answer_wait(app, who, each.run_id, each.step_id, each.decision, update_id=update_id)
+    except Unavailable as error:
+        log.warning("%s is not told yet that its document was decided: %s", each.run_id, error)
+        return False
+    except (InvalidInput, MayNotDecide) as error:
+        await _give_back(app, each, error)
+    except (NotFound, WrongState) as error:  # it ended, or was answered by another way: there is nothing to tell
+        log.warning("%s does not wait for its document's decision any more: %s", each.run_id, error)
+        end = StepEnd(CLOSED, each.asked_at)
+        async with transaction(app.db) as tx:
+            await close_question(tx, each.tenant_id, each.run_id, each.step_id, end)
+    return True
+
+
+async def _give_back(app: App, each: Unanswered, refused: OperationError) -> None:
+    """Open the item again: its run does not take this decision, or not from this person."""
+    log.warning("%s does not take the decision of its document: %s", each.run_id, refused)
+    system = system_principal(each.tenant_id)
+    async with transaction(app.db) as tx:
+        review = await lock_item(tx, system, each.review_id)
+        if not review.is_open:
+            await reopen_review(tx, each.tenant_id, each.review_id)
+            await record(tx, system, review, "reopened", why=f"its run refused the decision: {refused}")

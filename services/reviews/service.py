@@ -1,0 +1,234 @@
+"""The questions that people have to answer: list them most urgent first, show one, decide what a run waits for.
+
+Tell what reviewers did, for the operator's dashboards.
+"""
+
+import asyncio
+import datetime as dt
+import re
+from dataclasses import dataclass
+
+import asyncpg
+from pydantic import TypeAdapter, ValidationError
+
+from docrail.dag.language.inputs import InputProblem
+from docrail.dag.language.statuses import RunStatus, StepStatus
+from docrail.dag.values.json_values import Json, digest
+from docrail.services.access.models import Principal
+from docrail.services.app import ANSWER_SECONDS, App
+from docrail.services.audit.models import AuditEvent
+from docrail.services.audit.repository import list_events
+from docrail.services.errors import AlreadyDecided, InvalidInput, NotFound, OperationError, Unavailable, WrongState
+from docrail.services.paging import MOST_COMPARED, Unmatched, after_of, not_a_page, token_of, unmatched
+from docrail.services.reviews.items import REVIEW_ID_PATTERN as items_REVIEW_ID_PATTERN
+from docrail.services.reviews.models import DECIDED, OPEN, Place, Review, ReviewContent, ReviewCount, ReviewFilter, Sort
+from docrail.services.reviews.repository import items as stored_reviews
+from docrail.services.reviews.repository import queue as review_lists
+from docrail.services.reviews.repository.items import load_review, load_review_counts
+from docrail.services.reviews.repository.queue import place_of
+from docrail.services.reviews.repository.steps import load_document_review
+from docrail.services.runs.control import answer_wait
+from docrail.services.runs.explanation import load_step_status
+from docrail.services.runs.reports import show_run
+from docrail.workflows.contract.names import BY_DECISION
+
+
+async def list_item_events(
+    app: App, principal: Principal, review_id: str, *, after: int = 0, limit: int = 100
+) -> list[AuditEvent]:
+    """Return what people did to one item after event number `after`, oldest first. Raises: NotFound."""
+    known = re.fullmatch(items_REVIEW_ID_PATTERN, review_id)
+    if not known or await load_review(app.db, principal.tenant_id, review_id) is None:
+        raise NotFound("review item", review_id)
+    return await list_events(app.db, principal.tenant_id, review_id=review_id, after=after, limit=limit)
+
+
+REVIEW_ID_PATTERN = r"^rev_[0-9a-f]{26}$"
+
+
+_PLACE = TypeAdapter(Place)
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewPage:
+    """Some review items, and what to ask for to get the ones after them; None at the end."""
+
+    reviews: list[Review]
+    after: str | None
+    unmatched: list[Unmatched]
+    """Of an empty page: a queue, or a group, that no item has ever had."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A review item about which somebody decided, and how its run stands now."""
+
+    review: Review
+    run_status: RunStatus
+    approvals_missing: int = 0
+    """How many more people must decide alike; 0: it is decided."""
+
+
+async def list_reviews(
+    app: App,
+    principal: Principal,
+    wanted: ReviewFilter | None = None,
+    *,
+    sort: Sort = Sort.PRIORITY,
+    limit: int = 100,
+    after: str | None = None,
+) -> ReviewPage:
+    """Return a page of the tenant's review items, by default the open ones. Raises: InvalidInput."""
+    tenant_id = principal.tenant_id
+    query = f"{tenant_id} {sort} {wanted}"
+    place = _place_in(token_of(after, query))
+    as_of = place.as_of if place else dt.datetime.now(dt.UTC)
+    found = await review_lists.list_reviews(
+        app.db, tenant_id, wanted, sort=sort, limit=limit + 1, as_of=as_of, after=place
+    )
+    unknown = [] if found or after or wanted is None else await _unmatched(app, tenant_id, wanted)
+    rest = _PLACE.dump_json(place_of(found[limit - 1], sort, as_of)) if len(found) > limit else None
+    return ReviewPage(found[:limit], after_of(rest, query), unknown)
+
+
+def _place_in(token: bytes | None) -> Place | None:
+    try:
+        return None if token is None else _PLACE.validate_json(token)
+    except ValidationError:  # made by somebody who knows how tokens are marked
+        raise not_a_page() from None
+
+
+async def _unmatched(app: App, tenant_id: str, wanted: ReviewFilter) -> list[Unmatched]:
+    asked = {name: value for name, value in (("queue", wanted.queue), ("group", wanted.group)) if value is not None}
+    known = {
+        name: await review_lists.list_values(app.db, tenant_id, name, value, limit=MOST_COMPARED + 1)
+        for name, value in asked.items()
+    }
+    return unmatched(asked, known)
+
+
+async def show_review(app: App, principal: Principal, review_id: str) -> tuple[Review, ReviewContent]:
+    """Return the tenant's review item with its form and what it shows. Raises: NotFound."""
+    if re.fullmatch(REVIEW_ID_PATTERN, review_id):
+        review = await stored_reviews.load_review(app.db, principal.tenant_id, review_id)
+        content = await stored_reviews.load_content(app.db, principal.tenant_id, review_id)
+        if review is not None and content is not None:
+            return review, content
+    raise NotFound("review item", review_id)
+
+
+async def decide_review(app: App, principal: Principal, review_id: str, decision: Json) -> Decided:
+    """Decide what a human step asks. The first decision counts; the same person's same decision again is taken again.
+
+    Where several people must decide alike, a person's decision counts until the same person makes another one.
+
+    Raises: NotFound, AlreadyDecided, MayNotDecide (the step wants somebody else's), WrongState (nobody asks any more),
+    InvalidInput (the decision does not fit the form, or the item is a document's, or asks about one), Unavailable.
+    """
+    review, _ = await show_review(app, principal, review_id)
+    if review.step_id is None:
+        message = "is a document's item: approve or reject it; expected that of a human step"
+        raise InvalidInput([InputProblem("review_id", message)])
+    if review.document_review_id is not None and review.is_open:
+        raise _asks_about_document("review_id", review.document_review_id)
+    if review.document_id is not None and not review.is_open:  # its run may be about to ask anew, of the document
+        return await _decided_before(app, principal, review, decision)
+    is_shared = review.approvals_needed > 1  # then people may come back to what they decided first
+    update_id = None if is_shared else f"{BY_DECISION}{digest([review.step_id, decision, principal.name])}"
+    try:
+        status = await answer_wait(app, principal, review.run_id, review.step_id, decision, update_id=update_id)
+    except InvalidInput as error:
+        raise InvalidInput([_about_decision(problem) for problem in error.problems]) from None
+    except WrongState as error:
+        refused = await _refusal(app, principal, review, error)
+        if is_shared and isinstance(refused, AlreadyDecided) and _is_theirs(review, refused, principal, decision):
+            return await _as_it_stands(app, principal, review)
+        raise refused from None
+    return await _as_it_stands(app, principal, review) if is_shared else Decided(review, status)
+
+
+async def _as_it_stands(app: App, principal: Principal, review: Review) -> Decided:
+    run = await show_run(app, principal, review.run_id)
+    return Decided(review, run.status, run.steps[review.step_id or ""].approvals_missing or 0)
+
+
+def _is_theirs(review: Review, made: AlreadyDecided, principal: Principal, decision: Json) -> bool:
+    """Tell whether the principal, perhaps with others, has made this very decision."""
+    people = made.decided_by.split(", ") if review.approvals_needed > 1 else [made.decided_by]
+    return principal.name in people and digest(made.decision) == digest(decision)
+
+
+async def _decided_before(app: App, principal: Principal, review: Review, decision: Json) -> Decided:
+    """Return what a repeated decision gives again. Raises: AlreadyDecided, WrongState, NotFound, Unavailable."""
+    _, content = await show_review(app, principal, review.review_id)
+    if review.status != DECIDED:
+        raise WrongState("decide", review.status, "review item")
+    made = AlreadyDecided(review.decided_by or "", content.decision)
+    if not _is_theirs(review, made, principal, decision):
+        raise made
+    return Decided(review, (await show_run(app, principal, review.run_id)).status)
+
+
+async def answer_step(app: App, principal: Principal, run_id: str, step_id: str, answer: Json) -> RunStatus:
+    """Answer a waiting step of a run, whatever it waits for; the first answer counts.
+
+    Raises: as `run_control.answer_wait`, and InvalidInput for a step whose answer is the decision of its document:
+    that may need two people, and is no matter of one who operates runs. The run itself refuses it too, so that no
+    answer comes before its question.
+    """
+    if "\0" not in run_id + step_id:
+        review_id = await load_document_review(app.db, principal.tenant_id, run_id, step_id)
+        if review_id is not None:
+            raise _asks_about_document("step_id", review_id)
+    try:
+        return await answer_wait(app, principal, run_id, step_id, answer)
+    except (NotFound, WrongState) as error:
+        if not await _is_parked(app, principal, run_id, step_id, error):
+            raise
+        advice = f"use `docrail failure retry {run_id} {step_id}`, or `skip` or `output` in place of `retry`"
+        raise WrongState("answer", StepStatus.PARKED, "step", advice=advice) from None
+
+
+async def _is_parked(app: App, principal: Principal, run_id: str, step_id: str, refused: NotFound | WrongState) -> bool:
+    """Tell whether a run refused an answer to a step that is parked; a step that takes none may be."""
+    if isinstance(refused, WrongState):
+        return refused.state == StepStatus.PARKED
+    if refused.kind == "run":
+        return False
+    try:
+        return await load_step_status(app, principal, run_id, step_id) is StepStatus.PARKED
+    except (NotFound, Unavailable):  # the refusal itself can be told without it
+        return False
+
+
+def _asks_about_document(path: str, review_id: str) -> InvalidInput:
+    return InvalidInput([InputProblem(path, f"asks about a document: approve or reject its item, {review_id}")])
+
+
+def _about_decision(problem: InputProblem) -> InputProblem:
+    path = problem.path.removeprefix("answer").lstrip(".")
+    return InputProblem(f"decision.{path}" if path else "decision", problem.message, problem.suggestion)
+
+
+async def _refusal(app: App, principal: Principal, review: Review, refused: WrongState) -> OperationError:
+    """Return why the run takes no decision: who was first, or that it does not ask any more.
+
+    A decided item is closed a moment later, so the run may know more than the queue.
+    """
+    stored, content = await show_review(app, principal, review.review_id)
+    if stored.status == DECIDED:
+        return AlreadyDecided(stored.decided_by or "", content.decision)
+    if stored.status == OPEN and review.step_id is not None:
+        step = (await show_run(app, principal, review.run_id)).steps.get(review.step_id)
+        if step is not None and step.answered_by is not None:
+            return AlreadyDecided(step.answered_by, step.output)
+    return WrongState("decide", refused.state, "step that asked" if stored.status == OPEN else "run")
+
+
+async def load_review_totals(app: App) -> list[ReviewCount] | None:
+    """Return the totals of all tenants, None if PostgreSQL does not tell them. Never raises for that."""
+    try:
+        async with asyncio.timeout(ANSWER_SECONDS):
+            return await load_review_counts(app.db)
+    except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError):
+        return None

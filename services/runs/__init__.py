@@ -1,0 +1,1 @@
+"""Runs: start, show, control and answer them."""

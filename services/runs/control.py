@@ -1,0 +1,223 @@
+"""Pause, resume and abort a run: asked of its worker, answered with the run's new status.
+
+What people did to a run and about its failed steps, who and when, with what they gave by hand.
+"""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+
+from temporalio.client import WorkflowUpdateFailedError
+from temporalio.exceptions import ApplicationError
+
+from docrail.dag.language.inputs import InputProblem, MisfitError, check_answer
+from docrail.dag.language.statuses import RunStatus
+from docrail.dag.values.json_values import Json
+from docrail.services.access.models import Principal
+from docrail.services.app import App
+from docrail.services.engine import (
+    RPC_TIMEOUT,
+    WORKER,
+    WORKER_TIMEOUT,
+    blocked,
+    describe,
+    engine_errors,
+    status_of,
+    worker_errors,
+)
+from docrail.services.errors import InvalidInput, MayNotDecide, NotFound, Unavailable, WrongState
+from docrail.services.runs.explanation import load_step_status
+from docrail.services.runs.models import OperatorAction
+from docrail.services.runs.repository import list_actions, record_action
+from docrail.services.runs.service import checked_run_id
+from docrail.workflows.contract.names import (
+    ABORT,
+    ANSWER,
+    MISFIT,
+    NOT_ALLOWED,
+    PAUSE,
+    RESUME,
+    UNKNOWN_STEP,
+    WRONG_STATE,
+    workflow_id,
+)
+
+UNANSWERED = "no worker answered: it may have been carried out later, or not at all"
+"""The `outcome` of an action that nobody knows the end of."""
+
+
+async def pause_run(app: App, principal: Principal, run_id: str, *, reason: str = "") -> RunStatus:
+    """Start no more steps of the run; what runs goes on. Raises: NotFound, WrongState, Unavailable."""
+    async with _recorded(app, principal, run_id, PAUSE, {"reason": reason}):
+        return await update_run(app, principal, run_id, PAUSE)
+
+
+async def resume_run(app: App, principal: Principal, run_id: str, *, reason: str = "") -> RunStatus:
+    """Let a paused run go on. Raises: NotFound, WrongState, Unavailable."""
+    async with _recorded(app, principal, run_id, RESUME, {"reason": reason}):
+        return await update_run(app, principal, run_id, RESUME)
+
+
+async def abort_run(app: App, principal: Principal, run_id: str, reason: str, *, force: bool = False) -> RunStatus:
+    """End the run early; its running steps are still being stopped. Raises: NotFound, WrongState, Unavailable.
+
+    `force` asks no worker: for a run whose workflow task fails. Its steps are not told, and the run has failed.
+    """
+    if not force:
+        async with _recorded(app, principal, run_id, ABORT, {"reason": reason}):
+            return await end_run(app, principal, run_id, reason)
+    async with _recorded(app, principal, run_id, ABORT, {"reason": reason, "force": True}):
+        handle = app.temporal.get_workflow_handle(workflow_id(principal.tenant_id, run_id))
+        told = f"aborted by force, by {principal.name}: {reason}"
+        try:
+            with engine_errors("run", run_id):
+                await handle.terminate(reason=told, rpc_timeout=RPC_TIMEOUT)
+        except NotFound:
+            raise await _ended(app, principal, run_id, ABORT) from None
+        return RunStatus.FAILED
+
+
+async def end_run(app: App, principal: Principal, run_id: str, reason: str, *, is_continued: bool = False) -> RunStatus:
+    """Abort the run, or with `is_continued` end it for another to go on. Raises: NotFound, WrongState, Unavailable."""
+    return await update_run(app, principal, run_id, ABORT, reason, is_continued, principal.name)
+
+
+async def answer_wait(
+    app: App, principal: Principal, run_id: str, step_id: str, answer: Json, *, update_id: str | None = None
+) -> RunStatus:
+    """Answer a step that waits for a signal, a webhook or a person; the first answer that it accepts counts.
+
+    An `update_id` that was accepted before is accepted again and does nothing. Raises: NotFound (the run, or a step of
+    it that takes answers), WrongState, MayNotDecide, InvalidInput, Unavailable.
+    """
+    try:
+        check_answer({}, answer)  # what Temporal cannot carry never comes to the run, which checks the rest
+        return await update_run(app, principal, run_id, ANSWER, step_id, answer, principal.name, update_id=update_id)
+    except MisfitError as error:
+        raise InvalidInput(error.problems) from None
+    except WrongState as error:
+        cause = error.__cause__.cause if isinstance(error.__cause__, WorkflowUpdateFailedError) else None
+        match cause:
+            case ApplicationError(type=type_, details=[list(known), *_]) if type_ == UNKNOWN_STEP:
+                raise NotFound("waiting step", step_id, known=known) from None
+            case ApplicationError(type=type_, message=why) if type_ == NOT_ALLOWED:
+                raise MayNotDecide(why) from None
+            case ApplicationError(type=type_, details=[list(problems), *_]) if type_ == MISFIT:
+                raise InvalidInput([InputProblem(path, message) for path, message in problems]) from None
+        raise
+
+
+async def update_run(
+    app: App, principal: Principal, run_id: str, action: str, *arguments: Json, update_id: str | None = None
+) -> RunStatus:
+    """Have the run's worker do `action`, and return the run's new status. Raises: NotFound, WrongState, Unavailable.
+
+    Of several updates under one `update_id`, the run is given the first that it accepts.
+    """
+    handle = app.temporal.get_workflow_handle(workflow_id(principal.tenant_id, checked_run_id(run_id)))
+    try:
+        with engine_errors("run", run_id), worker_errors():
+            async with asyncio.timeout(WORKER_TIMEOUT.total_seconds()):
+                answer: str = await handle.execute_update(
+                    action, args=arguments, id=update_id, rpc_timeout=WORKER_TIMEOUT
+                )
+    except NotFound:  # Temporal says so of an ended run too
+        raise await _ended(app, principal, run_id, action) from None
+    except WorkflowUpdateFailedError as error:
+        raise WrongState(action, await _refusing_state(app, principal, run_id, error)) from error
+    except Unavailable as error:
+        if error.service != WORKER:
+            raise
+        raise await _unanswered(app, principal, run_id, action, error) from error
+    return RunStatus(answer)
+
+
+@asynccontextmanager
+async def _recorded(
+    app: App, principal: Principal, run_id: str, action: str, details: dict[str, Json]
+) -> AsyncIterator[None]:
+    """Write down what the block did to the whole run, and nothing of what was refused. Raises: NotFound.
+
+    Where no worker answered, nobody knows whether it is done: then that is written down. Only afterwards, so that none
+    of the few connections is held while a run without a worker is waited for.
+    """
+    checked_run_id(run_id)
+    record = partial(record_action, app.db, principal.tenant_id, run_id, None, action, by=principal.name)
+    try:
+        yield
+    except Unavailable as error:
+        if isinstance(error.__cause__, Unavailable) and error.__cause__.service == WORKER:
+            await record(details=details | {"outcome": UNANSWERED})
+        raise
+    await record(details=details)
+
+
+async def _ended(app: App, principal: Principal, run_id: str, action: str) -> WrongState:
+    """Return the refusal of what came after the run's end. Raises: NotFound, Unavailable."""
+    return WrongState(action, status_of(await describe(app, principal.tenant_id, run_id)))
+
+
+async def _unanswered(app: App, principal: Principal, run_id: str, action: str, error: Unavailable) -> Unavailable:
+    """Return what is told of an update that no worker has answered: Temporal may still hand it to one."""
+    description = await describe(app, principal.tenant_id, run_id)
+    may = f"the {action} may still be carried out, so look at the run before you ask again"
+    return blocked(app, description) or Unavailable(WORKER, f"{error.detail}; {may}")
+
+
+async def _refusing_state(app: App, principal: Principal, run_id: str, error: WorkflowUpdateFailedError) -> str:
+    """Return the state that refused: the run's own word, or how it ended while it was asked."""
+    if isinstance(error.cause, ApplicationError) and error.cause.type == WRONG_STATE:
+        return str(error.cause.details[0])
+    return status_of(await describe(app, principal.tenant_id, run_id))
+
+
+ACTION_ID_PATTERN = r"[0-9]{1,18}"
+"""What surely fits into a bigint."""
+
+
+@dataclass(frozen=True, slots=True)
+class ActionPage:
+    """Some actions, newest first, and what to ask for to get more; None at the end."""
+
+    actions: list[OperatorAction]
+    after: str | None
+
+
+async def list_run_actions(
+    app: App,
+    principal: Principal,
+    run_id: str,
+    *,
+    step_id: str | None = None,
+    limit: int = 100,
+    after: str | None = None,
+) -> ActionPage:
+    """Return a page of what was done; with a step only what concerned it, or the whole run.
+
+    Also of a run that Temporal has forgotten, if anything was. Raises: NotFound, also for a step that the run does not
+    have, InvalidInput, Unavailable.
+    """
+    if after is not None and not re.fullmatch(ACTION_ID_PATTERN, after):
+        raise InvalidInput([InputProblem("after", "is not the `after` of an earlier page of this list")])
+    tenant_id, before = principal.tenant_id, None if after is None else int(after)
+    found = await list_actions(
+        app.db, tenant_id, checked_run_id(run_id), step_id=step_id, limit=limit + 1, before=before
+    )
+    if not found and not await list_actions(app.db, tenant_id, run_id, limit=1):
+        await describe(app, tenant_id, run_id)  # refuses if there is no such run
+    if step_id is not None and not any(action.step_id == step_id for action in found):
+        await _check_step(app, principal, run_id, step_id)
+    return ActionPage(found[:limit], str(found[limit - 1].action_id) if len(found) > limit else None)
+
+
+async def _check_step(app: App, principal: Principal, run_id: str, step_id: str) -> None:
+    """Refuse a step that the run does not have, as far as the run can be asked. Raises: NotFound."""
+    try:
+        status = await load_step_status(app, principal, run_id, step_id)
+    except (NotFound, Unavailable):  # it is forgotten, or no worker tells: what was done can be told without it
+        return
+    if status is None:
+        raise NotFound("step", f"{run_id} {step_id}")

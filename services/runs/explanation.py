@@ -1,0 +1,102 @@
+"""Tell why a run's steps are as they are: its worker knows what decided, Temporal's server what is being tried."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from temporalio.client import WorkflowExecutionStatus, WorkflowHandle
+
+from docrail.dag.explain.explain import in_words
+from docrail.dag.explain.facts import ItemsAtWork, RunExplanation, StepExplanation
+from docrail.dag.language.inputs import InputProblem
+from docrail.dag.language.statuses import RunStatus, StepStatus
+from docrail.services.access.models import Principal
+from docrail.services.app import App
+from docrail.services.engine import WORKER_TIMEOUT, describe, status_of, worker_answers
+from docrail.services.errors import InvalidInput, NotFound
+from docrail.services.runs.pending_activities import Pending, pending_of
+from docrail.services.runs.reports import end_of
+from docrail.services.runs.running_items import at_work_words, items_at_work
+from docrail.services.runs.service import checked_run_id
+from docrail.services.runs.waits import InnerWaits, inner_waits
+from docrail.workflows.contract.names import EXPLAIN, run_id_of, tenant_of, workflow_id
+
+_UNTOLD = (WorkflowExecutionStatus.TERMINATED, WorkflowExecutionStatus.TIMED_OUT)
+"""Ways in which a run ends without knowing it: its worker tells how it stood before."""
+
+
+async def explain_run(
+    app: App,
+    principal: Principal,
+    run_id: str,
+    *,
+    step: str | None = None,
+    after: str | None = None,
+    limit: int = 100,
+) -> RunExplanation:
+    """Explain one step of a run, or a page of its steps, also after its end.
+
+    Raises: NotFound, also for a step that the run does not have; InvalidInput; Unavailable without a worker.
+    """
+    description = await describe(app, principal.tenant_id, checked_run_id(run_id))
+    handle = app.temporal.get_workflow_handle(description.id, run_id=description.run_id)
+    if step is not None and after is not None:
+        raise InvalidInput([InputProblem("after", "a single step has no further pages")])
+    explanation = await _ask(app, handle, [step, after, limit])
+    if step is not None and step not in explanation.steps:
+        others = await _ask(app, handle, [None, None, limit])
+        raise NotFound("step", step, known=[*others.steps])
+    known = await asyncio.gather(
+        pending_of(app, description, explanation.steps),
+        items_at_work(app, description, explanation.steps),
+        inner_waits(app, description, explanation.steps),
+    )
+    steps = {step_id: _with_known(run_id, step_id, told, *known) for step_id, told in explanation.steps.items()}
+    told: dict[str, object] = {"steps": steps}
+    if explanation.status is RunStatus.PAUSED:
+        told["words"] = (*explanation.words, f"nothing begins in it before `docrail run resume {run_id}`")
+    if description.status in _UNTOLD:
+        told |= {"status": status_of(description), "words": (await end_of(handle, description),)}
+    return explanation.model_copy(update=told)
+
+
+async def load_step_status(app: App, principal: Principal, run_id: str, step_id: str) -> StepStatus | None:
+    """Return how a step stands, None if the run has none of that id. Raises: NotFound (the run), Unavailable."""
+    handle = app.temporal.get_workflow_handle(workflow_id(principal.tenant_id, checked_run_id(run_id)))
+    step = (await _ask(app, handle, [step_id, None, 1])).steps.get(step_id)
+    return None if step is None else step.status
+
+
+async def _ask(app: App, handle: WorkflowHandle[Any, Any], wanted: list[str | int | None]) -> RunExplanation:
+    async with worker_answers(app, tenant_of(handle.id), run_id_of(handle.id)):
+        explanation: RunExplanation = await handle.query(
+            EXPLAIN, args=wanted, result_type=RunExplanation, rpc_timeout=WORKER_TIMEOUT
+        )
+    return in_words(explanation)
+
+
+def _with_known(
+    run_id: str,
+    step_id: str,
+    told: StepExplanation,
+    pending: Pending,
+    at_work: Mapping[str, ItemsAtWork],
+    inner: Mapping[str, InnerWaits],
+) -> StepExplanation:
+    """Return the explanation with what the server knows of attempts that are being made, and of nested runs."""
+    words = [*told.words, *pending.words(step_id, told.resource_tag)]
+    nested, items, waits = pending.nested.get(step_id), at_work.get(step_id), inner.get(step_id)
+    if items is not None:
+        words += at_work_words(items, told.resource_tag)
+    if waits is not None:
+        words += waits.words(run_id)
+    return told.model_copy(
+        update={
+            "attempts": pending.attempts.get(step_id, told.attempts),
+            "nested_run_id": nested and nested.run_id,
+            "at_work": items,
+            "inner_waiting": waits.runs if waits else 0,
+            "inner_waits": waits.waits if waits else (),
+            "words": tuple(words),
+        }
+    )

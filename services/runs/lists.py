@@ -1,0 +1,178 @@
+"""List runs, newest first, out of Temporal's visibility store: one tenant's, page by page."""
+
+import datetime as dt
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
+from temporalio.client import WorkflowExecution
+
+from docrail.dag.language.inputs import InputProblem
+from docrail.dag.language.statuses import RunStatus
+from docrail.services.access.models import Principal
+from docrail.services.app import App
+from docrail.services.definitions import repository as definitions
+from docrail.services.documents.repository.documents import load_document
+from docrail.services.engine import RPC_TIMEOUT, engine_errors, status_of
+from docrail.services.errors import InvalidInput
+from docrail.services.paging import MOST_COMPARED, Unmatched, after_of, token_of, unmatched
+from docrail.workflows.contract.names import DEFINITION, DOCUMENT, OVERDUE, STATUS, TENANT, WORKFLOW_TYPE, run_id_of
+
+_SAFE_VALUE = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
+"""What needs no quoting in a visibility query; no id of ours holds anything else."""
+
+_RUNS = f'WorkflowType = "{WORKFLOW_TYPE}" AND ExecutionStatus != "ContinuedAsNew"'
+"""Executions that are attempts of runs: the parts of one long attempt count as one."""
+
+IDS_AT_ONCE = 100
+"""Runs that one query compares: its text stays under 32 KiB."""
+
+MOST_PAGES = 10
+"""Pages of Temporal's that one page of ours is made of, if most of their executions were retried since."""
+
+_STATUS_FILTERS = {
+    RunStatus.RUNNING: f'ExecutionStatus = "Running" AND ({STATUS.name} IS NULL OR {STATUS.name} = "running")',
+    RunStatus.WAITING: f'ExecutionStatus = "Running" AND {STATUS.name} = "waiting"',
+    RunStatus.PAUSED: f'ExecutionStatus = "Running" AND {STATUS.name} = "paused"',
+    RunStatus.COMPLETED: f'ExecutionStatus = "Completed" AND ({STATUS.name} IS NULL OR {STATUS.name} != "aborted")',
+    RunStatus.FAILED: 'ExecutionStatus IN ("Failed", "TimedOut", "Terminated")',
+    RunStatus.ABORTED: f'ExecutionStatus = "Completed" AND {STATUS.name} = "aborted"',
+    RunStatus.CANCELLED: 'ExecutionStatus = "Canceled"',
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RunFilter:
+    """Which runs to list; None is any."""
+
+    definition_id: str | None = None
+    document_id: str | None = None
+    status: RunStatus | None = None
+    overdue: bool | None = None
+    """True: whose deadline has passed; unless a status is given too, of those that have not ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """One line of a list of runs, as the run's last attempt stands. The list may be a moment behind a run."""
+
+    run_id: str
+    definition_id: str
+    version: int
+    document_id: str | None
+    status: RunStatus
+    started_at: dt.datetime
+    ended_at: dt.datetime | None
+    overdue: Annotated[bool, Field(description="whether it had not ended within its definition's `deadline_seconds`")]
+    attempts: Annotated[int, Field(description="1, and one more for each retry, as far back as Temporal keeps them")]
+
+
+@dataclass(frozen=True, slots=True)
+class RunPage:
+    """A page of runs, newest first; it may be a moment behind."""
+
+    runs: list[RunSummary]
+    after: str | None
+    unmatched: Annotated[
+        list[Unmatched],
+        Field(
+            description="if there are no runs: a definition that was never published, a document that was never sent"
+        ),
+    ]
+
+
+async def list_runs(
+    app: App, principal: Principal, wanted: RunFilter, *, limit: int = 100, after: str | None = None
+) -> RunPage:
+    """Return a page of the tenant's runs, each once. Raises: InvalidInput (an unknown filter or `after`), Unavailable.
+
+    A run that was retried has an execution for each attempt: only the last one counts.
+    """
+    query = _query(principal.tenant_id, wanted)
+    token, runs = token_of(after, query), list[RunSummary]()
+    with engine_errors("after", after or ""):
+        for _ in range(MOST_PAGES):
+            size = limit - len(runs)
+            pages = app.temporal.list_workflows(query, page_size=size, next_page_token=token, rpc_timeout=RPC_TIMEOUT)
+            await pages.fetch_next_page()
+            runs += await _last_attempts(app, pages.current_page or ())
+            token = pages.next_page_token
+            if token is None or len(runs) == limit:
+                break
+    unknown = [] if runs or after else await _unmatched(app, principal.tenant_id, wanted)
+    return RunPage(runs, after_of(token, query), unknown)
+
+
+async def _last_attempts(app: App, found: Sequence[WorkflowExecution]) -> list[RunSummary]:
+    attempts: defaultdict[str, list[WorkflowExecution]] = defaultdict(list)
+    for ids in _batches([execution.id for execution in found]):
+        query = f"{_RUNS} AND WorkflowId IN ({', '.join(ids)})"
+        async for execution in app.temporal.list_workflows(query, rpc_timeout=RPC_TIMEOUT):
+            attempts[execution.id].append(execution)
+    return [
+        await _summary(execution, len(attempts[execution.id]))
+        for execution in found
+        if all(other.start_time <= execution.start_time for other in attempts[execution.id])
+    ]
+
+
+def _batches(ids: Sequence[str]) -> Iterator[list[str]]:
+    quoted = [f'"{id_}"' for id_ in dict.fromkeys(ids)]
+    return (quoted[at : at + IDS_AT_ONCE] for at in range(0, len(quoted), IDS_AT_ONCE))
+
+
+async def _unmatched(app: App, tenant_id: str, wanted: RunFilter) -> list[Unmatched]:
+    known: dict[str, list[str]] = {"definition": [], "document": []}
+    if wanted.definition_id is not None:
+        lines = await definitions.list_definitions(app.db, tenant_id, limit=MOST_COMPARED + 1)
+        exact = await definitions.list_versions(app.db, tenant_id, wanted.definition_id, limit=1)
+        known["definition"] = [line.definition_id for line in (*lines, *exact)]
+    if wanted.document_id is not None and await load_document(app.db, tenant_id, wanted.document_id) is not None:
+        known["document"] = [wanted.document_id]
+    return unmatched({"definition": wanted.definition_id, "document": wanted.document_id}, known)
+
+
+def _query(tenant_id: str, wanted: RunFilter) -> str:
+    conditions = [_RUNS, f'{TENANT.name} = "{safe_value("tenant", tenant_id)}"']
+    if wanted.definition_id is not None:
+        conditions.append(f'{DEFINITION.name} = "{safe_value("definition", wanted.definition_id)}"')
+    if wanted.document_id is not None:
+        conditions.append(f'{DOCUMENT.name} = "{safe_value("document", wanted.document_id)}"')
+    if wanted.status is not None:
+        conditions.append(f"({_status_filter(wanted.status)})")
+    if wanted.overdue is not None:
+        conditions.append(f'{OVERDUE.name} = "true"' if wanted.overdue else f"{OVERDUE.name} IS NULL")
+    if wanted.overdue and wanted.status is None:
+        conditions.append('ExecutionStatus = "Running"')
+    return " AND ".join(conditions)
+
+
+def safe_value(name: str, value: str) -> str:
+    """Return `value` if it needs no quoting in a visibility query. Raises: InvalidInput."""
+    if not _SAFE_VALUE.fullmatch(value):
+        raise InvalidInput([InputProblem(name, "is not an id")])
+    return value
+
+
+def _status_filter(status: RunStatus) -> str:
+    if status not in _STATUS_FILTERS:
+        raise InvalidInput([InputProblem("status", f"no run is {status}: before it is triggered it is an execution")])
+    return _STATUS_FILTERS[status]
+
+
+async def _summary(execution: WorkflowExecution, attempts: int) -> RunSummary:
+    memo = await execution.memo()
+    return RunSummary(
+        run_id=run_id_of(execution.id),
+        definition_id=memo["definition"],
+        version=memo["version"],
+        document_id=execution.typed_search_attributes.get(DOCUMENT),
+        status=status_of(execution),
+        started_at=execution.start_time,
+        ended_at=execution.close_time,
+        overdue=execution.typed_search_attributes.get(OVERDUE) is not None,
+        attempts=max(attempts, 1),
+    )

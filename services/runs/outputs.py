@@ -1,0 +1,56 @@
+"""Tell what a step, or a whole run, gave, however large: a run's report only says what stands for a stored value."""
+
+from docrail.adapters.postgres.pool import StorageError
+from docrail.adapters.store.parts import filled
+from docrail.adapters.store.values import MAX_STORED_BYTES
+from docrail.dag.language.inputs import InputProblem
+from docrail.dag.language.statuses import StepStatus
+from docrail.dag.values.json_values import Json
+from docrail.services.access.models import Principal
+from docrail.services.app import App
+from docrail.services.engine import WORKER, WORKER_TIMEOUT, worker_answers
+from docrail.services.errors import InvalidInput, NotFound, Unavailable
+from docrail.services.runs.reports import show_run
+from docrail.workflows.contract.names import OUTPUT, workflow_id
+
+
+async def show_output(app: App, principal: Principal, run_id: str, step_id: str) -> Json:
+    """Return what a step of the principal's run gave, with all stored values in it, also after the run's end.
+
+    Raises: NotFound, also for a step that gave nothing yet or never will; InvalidInput (too large to be told at once);
+    Unavailable, also while the value store is away, and where a report leaves the outputs out and no worker is there.
+    """
+    report = await show_run(app, principal, run_id)
+    if not report.steps:
+        raise Unavailable(WORKER, report.reason)
+    step = report.steps.get(step_id)
+    if step is None:
+        raise NotFound("step", step_id, known=[*report.steps])
+    output = await _asked(app, principal, run_id, step_id) if report.step_outputs_omitted else step.output
+    if output is None and step.status is not StepStatus.COMPLETED:
+        raise NotFound("output of the step", f"{run_id} {step_id}")
+    return await _whole(app, principal, output)
+
+
+async def show_outputs(app: App, principal: Principal, run_id: str) -> Json:
+    """Return the outputs of the principal's run, with all stored values in them; none before its end.
+
+    Raises: NotFound; InvalidInput (too large to be told at once); Unavailable, also while the value store is away.
+    """
+    return await _whole(app, principal, (await show_run(app, principal, run_id)).outputs)
+
+
+async def _asked(app: App, principal: Principal, run_id: str, step_id: str) -> Json:
+    """Return a step's output as its run has it: a report that was too large left it out."""
+    handle = app.temporal.get_workflow_handle(workflow_id(principal.tenant_id, run_id))
+    async with worker_answers(app, principal.tenant_id, run_id):
+        return await handle.query(OUTPUT, step_id, rpc_timeout=WORKER_TIMEOUT)
+
+
+async def _whole(app: App, principal: Principal, output: Json) -> Json:
+    try:
+        return await filled(app.values, principal.tenant_id, output, most_bytes=MAX_STORED_BYTES)
+    except StorageError as error:
+        raise Unavailable("the value store", str(error)) from error
+    except ValueError as error:
+        raise InvalidInput([InputProblem("output", f"cannot be told at once: {error}")]) from error

@@ -1,0 +1,147 @@
+"""What only Temporal's server knows of steps that are being worked on: the attempt that is made, the nested run."""
+
+import asyncio
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+
+from temporalio.api.enums.v1 import PendingActivityState
+from temporalio.api.workflow.v1 import PendingActivityInfo
+from temporalio.client import WorkflowExecutionDescription
+
+from docrail.dag.engine.state import EarlierError, StepError
+from docrail.dag.explain.facts import AttemptsPart, StepExplanation
+from docrail.dag.explain.report import StepReport
+from docrail.dag.explain.words import earlier_words
+from docrail.dag.language.statuses import RunStatus, StepStatus
+from docrail.dag.language.step_kinds import StepKind
+from docrail.services.app import App
+from docrail.services.engine import describe, status_of
+from docrail.services.errors import NotFound, Unavailable
+from docrail.workflows.contract.messages import errors_left
+from docrail.workflows.contract.names import child_run_id, run_id_of, tenant_of
+
+MOST_NESTED = 20
+"""Nested runs of one run that the server is asked about, each by itself; of the others only the id is told."""
+
+_ACTIVITIES = {
+    PendingActivityState.PENDING_ACTIVITY_STATE_STARTED: "running",
+    PendingActivityState.PENDING_ACTIVITY_STATE_CANCEL_REQUESTED: "stopping",
+}
+
+_WORDS = {
+    "running": "attempt {attempt} of at most {most} is running on {worker}",
+    "stopping": "attempt {attempt} of at most {most} was asked to stop, and has not yet answered",
+    "queued": "attempt {attempt} of at most {most} waits for a worker{turn}",
+    "backing_off": "attempt {attempt} of at most {most} begins when the delay before it is over",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Nested:
+    """A nested run that goes on now; `status` is None where it is not known."""
+
+    run_id: str
+    status: RunStatus | None
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """What is being done for a run's steps, by their ids."""
+
+    attempts: Mapping[str, AttemptsPart]
+    nested: Mapping[str, Nested]
+
+    def words(self, step_id: str, resource_tag: str | None) -> Iterator[str]:
+        """Say of one step what is being done for it."""
+        if step_id in self.attempts:
+            yield from _attempt_words(self.attempts[step_id], resource_tag)
+        if nested := self.nested.get(step_id):
+            status = "" if nested.status is None else f", which is {nested.status}"
+            yield f"it waits for its nested run {nested.run_id}{status}: that can be explained too"
+
+
+async def pending_of(
+    app: App, description: WorkflowExecutionDescription, steps: Mapping[str, StepReport | StepExplanation]
+) -> Pending:
+    """Return what is being done for those of `steps` that run. Raises: Unavailable."""
+    running = {step_id: step for step_id, step in steps.items() if step.status is StepStatus.RUNNING and not step.items}
+    activities = {activity.activity_id: activity for activity in description.raw_description.pending_activities}
+    attempts = {
+        step_id: await _attempts(app, activities[step_id], _known(step))
+        for step_id, step in running.items()
+        if step.kind is StepKind.HANDLER and step_id in activities
+    }
+    outer = (step_id for step_id, step in running.items() if step.kind is StepKind.WORKFLOW)
+    return Pending(attempts, await _nested(app, description, outer))
+
+
+async def _nested(app: App, description: WorkflowExecutionDescription, steps: Iterable[str]) -> dict[str, Nested]:
+    tenant_id, outer = tenant_of(description.id), run_id_of(description.id)
+    runs = {step_id: child_run_id(outer, step_id) for step_id in steps}
+    asked = islice(runs.items(), MOST_NESTED)
+    known = dict(await asyncio.gather(*(_status(app, tenant_id, step_id, run_id) for step_id, run_id in asked)))
+    return {step_id: Nested(run_id, known.get(step_id)) for step_id, run_id in runs.items()}
+
+
+async def _status(app: App, tenant_id: str, step_id: str, run_id: str) -> tuple[str, RunStatus | None]:
+    try:
+        return step_id, status_of(await describe(app, tenant_id, run_id))
+    except (NotFound, Unavailable):  # it is about to begin, or the rest can be told without it
+        return step_id, None
+
+
+def state_of(activity: PendingActivityInfo) -> str:
+    """Return what is done about an activity: it is `running`, `stopping`, `queued` or `backing_off`."""
+    return _ACTIVITIES.get(activity.state, "backing_off" if _next_at(activity) > time.time() else "queued")
+
+
+def _next_at(activity: PendingActivityInfo) -> float:
+    return activity.next_attempt_schedule_time.ToMicroseconds() / 1e6  # 0 where there is none
+
+
+def _known(step: StepReport | StepExplanation) -> AttemptsPart | None:
+    return step.attempts if isinstance(step, StepExplanation) else None
+
+
+async def _attempts(app: App, activity: PendingActivityInfo, known: AttemptsPart | None) -> AttemptsPart:
+    """Return the attempts at a step; `known` to its run are also those of earlier activities, which lost a worker."""
+    state, next_at = state_of(activity), _next_at(activity)
+    before = 0 if known is None else known.most - activity.maximum_attempts
+    return AttemptsPart(
+        made=before + (activity.attempt if state in _ACTIVITIES.values() else activity.attempt - 1),
+        most=before + activity.maximum_attempts,
+        last_error=_error(activity),
+        earlier=(*(known.earlier if known else ()), *await _earlier(app, activity, before)),
+        activity=state,
+        next_at=next_at if next_at > time.time() else None,
+        worker=activity.last_worker_identity or None,
+    )
+
+
+def _error(activity: PendingActivityInfo) -> StepError | None:
+    if not activity.HasField("last_failure"):
+        return None
+    failure = activity.last_failure
+    kind = failure.application_failure_info.type if failure.HasField("application_failure_info") else "Timeout"
+    return StepError(kind or "Error", failure.message)
+
+
+async def _earlier(app: App, activity: PendingActivityInfo, before: int) -> tuple[EarlierError, ...]:
+    """Return what attempts left to those behind them (activities/wrapper.py), but for the last, which is `_error`."""
+    left = errors_left(await app.temporal.data_converter.decode(activity.heartbeat_details.payloads))
+    return tuple(each for each in left if each.attempt < before + activity.attempt - 1)
+
+
+def _attempt_words(of: AttemptsPart, resource_tag: str | None) -> Iterator[str]:
+    facts = {
+        "attempt": of.made if of.activity in _ACTIVITIES.values() else of.made + 1,
+        "most": of.most,
+        "worker": of.worker or "a worker",
+        "turn": f", or for its turn of {resource_tag}" if resource_tag else "",
+    }
+    yield _WORDS[of.activity or "queued"].format(**facts)
+    yield from earlier_words(of.earlier)
+    if of.last_error is not None:
+        yield f"the last attempt failed: {of.last_error.type}: {of.last_error.message}"

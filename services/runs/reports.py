@@ -1,0 +1,134 @@
+"""Tell how a run stands: from its worker while it runs, from its result once it ended."""
+
+from typing import Any
+
+from temporalio.client import (
+    WorkflowExecutionDescription,
+    WorkflowExecutionStatus,
+    WorkflowFailureError,
+    WorkflowHandle,
+    WorkflowHistoryEventFilterType,
+)
+from temporalio.exceptions import ApplicationError
+
+from docrail.dag.explain.report import RunReport
+from docrail.dag.values.json_values import shortened
+from docrail.services.access.models import Principal
+from docrail.services.app import App
+from docrail.services.engine import (
+    RPC_TIMEOUT,
+    WORKER_TIMEOUT,
+    describe,
+    engine_errors,
+    status_of,
+    worker_answers,
+    worker_errors,
+)
+from docrail.services.errors import Unavailable
+from docrail.services.runs.pending_activities import pending_of
+from docrail.services.runs.service import checked_run_id
+from docrail.workflows.contract.names import OVERDUE, RUN_FAILED, STATE, run_id_of, tenant_of
+
+Handle = WorkflowHandle[object, RunReport]
+
+
+async def show_run(app: App, principal: Principal, run_id: str) -> RunReport:
+    """Return a run's steps and totals. Raises: NotFound, Unavailable."""
+    description = await describe(app, principal.tenant_id, checked_run_id(run_id))
+    handle = app.temporal.get_workflow_handle(description.id, run_id=description.run_id, result_type=RunReport)
+    match description.status:
+        case WorkflowExecutionStatus.COMPLETED | WorkflowExecutionStatus.FAILED:
+            report = await _result(handle, description)
+            is_inner = description.parent_id is not None
+            return await _in_full(handle, report) if is_inner and _is_lightened(report) else report
+        case WorkflowExecutionStatus.RUNNING:
+            return await _current(app, handle, description, run_id)
+        case _:
+            return await _last_known(handle, description)
+
+
+def _is_lightened(report: RunReport) -> bool:
+    """Tell whether a run told the one around it less than it knows (dag.report.for_outer)."""
+    return report.step_outputs_omitted or 0 < report.unexplained == len(report.steps)
+
+
+async def _ask(handle: Handle, run_id: str) -> RunReport:
+    with engine_errors("run", run_id), worker_errors():
+        report: RunReport = await handle.query(STATE, result_type=RunReport, rpc_timeout=WORKER_TIMEOUT)
+    return report
+
+
+async def _current(app: App, handle: Handle, description: WorkflowExecutionDescription, run_id: str) -> RunReport:
+    async with worker_answers(app, tenant_of(description.id), run_id):
+        report = await _ask(handle, run_id)
+    pending = await pending_of(app, description, {name: step for name, step in report.steps.items() if step.why})
+    steps = {
+        name: step.model_copy(update={"why": (*step.why, *pending.words(name, step.resource_tag))})
+        for name, step in report.steps.items()
+    }
+    return report.model_copy(update={"steps": steps})
+
+
+async def _result(handle: Handle, description: WorkflowExecutionDescription) -> RunReport:
+    try:
+        with engine_errors("run", handle.id):
+            return await handle.result(follow_runs=False, rpc_timeout=RPC_TIMEOUT)
+    except WorkflowFailureError as error:
+        if isinstance(error.cause, ApplicationError) and error.cause.type == RUN_FAILED:
+            return RunReport.model_validate(error.cause.details[0])
+        return await _bare(description, str(error.cause))
+
+
+async def _in_full(handle: Handle, told: RunReport) -> RunReport:
+    """Return the report of a run inside another, which tells that one less (dag.report), if a worker can replay it."""
+    try:
+        return await _ask(handle, told.run_id)
+    except Unavailable:
+        return told
+
+
+async def _last_known(handle: Handle, description: WorkflowExecutionDescription) -> RunReport:
+    """Return the steps of a run that ended without a result, if a worker is there to replay it."""
+    reason = await end_of(handle, description)
+    try:
+        report = await _ask(handle, handle.id)
+    except Unavailable:
+        return await _bare(description, f"{reason}; its steps are known while a worker runs")
+    ended = description.close_time
+    known: dict[str, object] = {"status": status_of(description), "reason": reason}
+    if report.ended_at is None and ended is not None:
+        known |= {"ended_at": ended.timestamp(), "duration_seconds": (ended - description.start_time).total_seconds()}
+        known["why"] = (reason,)
+    return report.model_copy(update=known)
+
+
+async def end_of(handle: WorkflowHandle[Any, Any], description: WorkflowExecutionDescription) -> str:
+    """Return why a run ended that could not say so itself."""
+    if description.status is not WorkflowExecutionStatus.TERMINATED:
+        return "timed out" if description.status is WorkflowExecutionStatus.TIMED_OUT else "cancelled"
+    last = WorkflowHistoryEventFilterType.CLOSE_EVENT
+    with engine_errors("run", handle.id):
+        async for event in handle.fetch_history_events(event_filter_type=last, rpc_timeout=RPC_TIMEOUT):
+            told = event.workflow_execution_terminated_event_attributes.reason
+            return f"terminated in Temporal: {shortened(told) or 'no reason was given'}"
+    return "terminated in Temporal"
+
+
+async def _bare(description: WorkflowExecutionDescription, reason: str) -> RunReport:
+    """Return what Temporal's server alone knows of a run."""
+    memo = await description.memo()
+    ended = description.close_time
+    return RunReport(
+        run_id=run_id_of(description.id),
+        tenant_id=tenant_of(description.id),
+        definition_id=memo["definition"],
+        version=memo["version"],
+        digest=memo["digest"],
+        status=status_of(description),
+        reason=reason,
+        why=(reason,),
+        started_at=description.start_time.timestamp(),
+        ended_at=None if ended is None else ended.timestamp(),
+        duration_seconds=None if ended is None else (ended - description.start_time).total_seconds(),
+        overdue=description.typed_search_attributes.get(OVERDUE) is not None,
+    )

@@ -1,0 +1,203 @@
+# ruff: noqa: S608  # the only thing formatted into a statement is the constant list of columns
+"""The executions table: definitions that were submitted for a run that somebody triggers later, once.
+
+The table of what people did to runs and their failed steps: only ever added to.
+
+The overdue_runs table: runs that did not end within their deadline, and whether people were notified.
+
+The step_cache table: outputs of cached steps, for equal work of the same tenant until they are too old.
+"""
+
+import datetime as dt
+import json
+
+import asyncpg
+
+from docrail.adapters.postgres.pool import Database, NotStored, StorageError
+from docrail.dag.values.json_values import Json
+from docrail.services.runs.models import CachedOutput, Execution, OperatorAction
+from docrail.workflows.contract.messages import OverdueRun
+
+_COLUMNS = "tenant_id, execution_id, definition_id, version, created_at, run_id, triggered_at"
+
+
+INSERT_EXECUTION = f"""
+INSERT INTO executions (tenant_id, execution_id, definition_id, version) VALUES ($1, $2, $3, $4)
+ON CONFLICT DO NOTHING
+RETURNING {_COLUMNS}"""
+
+
+LOAD_EXECUTION = f"SELECT {_COLUMNS} FROM executions WHERE tenant_id = $1 AND execution_id = $2"
+
+
+MARK_TRIGGERED = """
+UPDATE executions SET run_id = $3, triggered_at = now()
+ WHERE tenant_id = $1 AND execution_id = $2 AND triggered_at IS NULL
+RETURNING true"""
+
+
+class ExecutionConflict(StorageError):  # noqa: N818  # a statement about the id
+    """The execution id is taken by another definition or by someone else."""
+
+    def __init__(self, execution_id: str) -> None:
+        super().__init__(f"execution id {execution_id!r} is taken")
+        self.execution_id = execution_id
+
+
+async def insert_execution(
+    db: Database, tenant_id: str, execution_id: str, *, definition_id: str, version: int
+) -> Execution:
+    """Store the submission and return its row; storing it again returns the first row unchanged.
+
+    Raises: NotStored (the tenant has no such definition version), ExecutionConflict.
+    """
+    try:
+        row = await db.fetchrow(INSERT_EXECUTION, tenant_id, execution_id, definition_id, version)
+    except asyncpg.ForeignKeyViolationError:
+        raise NotStored("definition version", f"{definition_id} {version}", tenant_id) from None
+    stored = Execution(**row) if row else await load_execution(db, tenant_id, execution_id)
+    if stored is None or (stored.definition_id, stored.version) != (definition_id, version):
+        raise ExecutionConflict(execution_id)
+    return stored
+
+
+async def load_execution(db: Database, tenant_id: str, execution_id: str) -> Execution | None:
+    """Return the tenant's execution, None if it has none of this id."""
+    row = await db.fetchrow(LOAD_EXECUTION, tenant_id, execution_id)
+    return Execution(**row) if row else None
+
+
+async def mark_triggered(db: Database, tenant_id: str, execution_id: str, run_id: str) -> bool:
+    """Note the run that this execution became. True the first time, then False and nothing changes."""
+    return await db.fetchval(MARK_TRIGGERED, tenant_id, execution_id, run_id) is True
+
+
+INSERT_ACTION = """
+INSERT INTO operator_actions (tenant_id, run_id, step_id, action, details, acted_by) VALUES ($1, $2, $3, $4, $5, $6)"""
+
+
+LIST_ACTIONS = """
+SELECT action_id, run_id, step_id, action, details, acted_by, acted_at FROM operator_actions
+ WHERE tenant_id = $1 AND run_id = $2 AND ($3::text IS NULL OR step_id IS NULL OR step_id = $3)
+   AND ($5::bigint IS NULL OR action_id < $5)
+ ORDER BY action_id DESC
+ LIMIT $4"""
+
+
+LOCK_RUN = "SELECT pg_advisory_xact_lock(hashtextextended($1 || '/' || $2, 0))"
+
+
+async def record_action(
+    db: Database,
+    tenant_id: str,
+    run_id: str,
+    step_id: str | None,
+    action: str,
+    *,
+    details: dict[str, Json],
+    by: str,
+) -> None:
+    """Write down what somebody does: in the transaction in which it is done, if it is done in one."""
+    await db.execute(INSERT_ACTION, tenant_id, run_id, step_id, action, details, by)
+
+
+async def list_actions(
+    db: Database,
+    tenant_id: str,
+    run_id: str,
+    *,
+    step_id: str | None = None,
+    limit: int = 100,
+    before: int | None = None,
+) -> list[OperatorAction]:
+    """Return what was done to a run, newest first; with a step only what concerned it, or the whole run.
+
+    `before`: only what came before that action.
+    """
+    found = await db.fetch(LIST_ACTIONS, tenant_id, run_id, step_id, limit, before)
+    return [OperatorAction(**row) for row in found]
+
+
+async def lock_run(db: Database, tenant_id: str, run_id: str) -> None:
+    """Let no other transaction that asks for the same lock act on the run until this one ends."""
+    await db.execute(LOCK_RUN, tenant_id, run_id)
+
+
+INSERT = """
+INSERT INTO overdue_runs (tenant_id, run_id, started_at, definition_id, version, document_id, deadline_seconds)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
+ON CONFLICT DO NOTHING
+RETURNING true"""
+
+
+IS_NOTIFIED = """
+SELECT notified_at IS NOT NULL FROM overdue_runs WHERE tenant_id = $1 AND run_id = $2 AND started_at = $3"""
+
+
+MARK_NOTIFIED = """
+UPDATE overdue_runs SET notified_at = now()
+ WHERE tenant_id = $1 AND run_id = $2 AND started_at = $3 AND notified_at IS NULL"""
+
+
+async def insert_overdue(db: Database, run: OverdueRun) -> bool:
+    """Keep that the run is overdue; tell whether this call was the first to do so."""
+    told = (run.definition_id, run.version, run.document_id, run.deadline_seconds)
+    return await db.fetchval(INSERT, *_identity(run), *told) is True
+
+
+async def is_notified(db: Database, run: OverdueRun) -> bool:
+    """Tell whether people were notified of this overdue run."""
+    return await db.fetchval(IS_NOTIFIED, *_identity(run)) is True
+
+
+async def mark_notified(db: Database, run: OverdueRun) -> None:
+    """Keep that people were notified; safe to repeat."""
+    await db.execute(MARK_NOTIFIED, *_identity(run))
+
+
+def _identity(run: OverdueRun) -> tuple[str, str, dt.datetime]:
+    return run.tenant_id, run.run_id, dt.datetime.fromtimestamp(run.started_at, dt.UTC)
+
+
+REMOVED_AT_ONCE = 20
+"""Expired rows that one write removes: more than it adds, so they become fewer as long as anybody writes."""
+
+
+# A definition that shortened its `ttl_seconds` gets no output that is older than it now allows.
+LOAD = """
+SELECT output FROM step_cache
+ WHERE tenant_id = $1 AND cache_key = $2 AND expires_at > now() AND made_at > now() - make_interval(secs => $3)"""
+
+
+# Of two workers that did the same work at once the later write stays: its output is the younger one.
+SAVE = """
+INSERT INTO step_cache (tenant_id, cache_key, handler, output, expires_at)
+VALUES ($1, $2, $3, $4::text::json, now() + make_interval(secs => $5))
+ON CONFLICT (tenant_id, cache_key) DO UPDATE
+   SET output = excluded.output, made_at = excluded.made_at, expires_at = excluded.expires_at"""
+
+
+# SKIP LOCKED: two writes at once remove different rows, and wait for nobody.
+REMOVE_EXPIRED = """
+DELETE FROM step_cache
+ WHERE (tenant_id, cache_key) IN (
+       SELECT tenant_id, cache_key FROM step_cache
+        WHERE expires_at <= now()
+        ORDER BY expires_at
+        LIMIT $1
+          FOR UPDATE SKIP LOCKED)"""
+
+
+async def load_cached(db: Database, tenant_id: str, cache_key: str, ttl_seconds: float) -> CachedOutput | None:
+    """Return the output of equal work that is at most `ttl_seconds` old, None if there is none."""
+    row = await db.fetchrow(LOAD, tenant_id, cache_key, ttl_seconds)
+    return CachedOutput(row["output"]) if row else None
+
+
+async def save_cached(
+    db: Database, tenant_id: str, cache_key: str, handler: str, output: Json, ttl_seconds: float
+) -> None:
+    """Keep an output for `ttl_seconds`, and remove some of what has expired. Raises: ValueError (no JSON value)."""
+    text = json.dumps(output, allow_nan=False)  # not left to the column's codec: null would be no value
+    await db.execute(SAVE, tenant_id, cache_key, handler, text, ttl_seconds)
+    await db.execute(REMOVE_EXPIRED, REMOVED_AT_ONCE)

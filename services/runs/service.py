@@ -1,0 +1,301 @@
+"""Start a run once for each key, however often it is asked for.
+
+Which run goes first where several wait for a worker: by priority, and among equals each fairness key in turn.
+"""
+
+import contextlib
+import hashlib
+import re
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from pydantic import Field
+from pydantic_core import to_json
+from temporalio.common import Priority, SearchAttributePair, TypedSearchAttributes, WorkflowIDReusePolicy
+from temporalio.exceptions import WorkflowAlreadyStartedError
+
+from docrail.dag.engine.plan import SEMANTICS
+from docrail.dag.language.definition import Definition, RunPriority
+from docrail.dag.language.expressions.expression import Scope
+from docrail.dag.language.expressions.templates import compile_template
+from docrail.dag.language.inputs import InputProblem, MisfitError, complete_inputs
+from docrail.dag.values.cost import ExpressionError
+from docrail.dag.values.json_values import Json, digest
+from docrail.dag.values.wording import describe as wording_describe
+from docrail.services.access.models import Principal
+from docrail.services.app import App
+from docrail.services.definitions.models import DefinitionRef, StoredDefinition
+from docrail.services.definitions.nested import pin_nested
+from docrail.services.definitions.service import check, names_version, resolve
+from docrail.services.documents.context import context_named, subject_of
+from docrail.services.engine import MAX_REQUEST_BYTES, RPC_TIMEOUT, describe, engine_errors
+from docrail.services.errors import InvalidInput, KeyConflict, NotFound
+from docrail.services.limits.service import check_tags
+from docrail.workflows.contract.names import DEFINITION, DOCUMENT, TENANT, WORKFLOW_TYPE, RunRequest, workflow_id
+
+KEY_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"
+"""An idempotency key is part of a run's id, so it has a shape that needs no quoting in a path or a query."""
+
+
+RUN_ID_PATTERN = r"^[A-Za-z][A-Za-z0-9_]{0,63}\.[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}(~[A-Za-z0-9_.:-]{1,64}){0,20}$"
+"""`definition.key`, and for a nested run `~step` or `~step~item` behind its outer run's id."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunOrder:
+    """What a caller asks for. Without a key every call is a new run."""
+
+    definition: DefinitionRef
+    version: int | None = None
+    inputs: Mapping[str, Json] = field(default_factory=dict)
+    key: str | None = None
+    priority: int | None = None
+    """1 (first) to 5, in place of the definition's."""
+
+
+@dataclass(frozen=True, slots=True)
+class StartedRun:
+    """A run that exists. `created` is False if an earlier call with the same key had started it."""
+
+    run_id: Annotated[str, Field(examples=["invoice.order-4711"])]
+    definition_id: str
+    version: int
+    digest: str
+    created: bool
+
+
+async def start_run(app: App, principal: Principal, order: RunOrder) -> StartedRun:
+    """Start a run of a published or an inline definition, which is published first.
+
+    Raises: InvalidDefinition, InvalidInput, NotFound, KeyConflict, Unavailable.
+    """
+    key = uuid.uuid4().hex if order.key is None else checked_key(order.key)
+    if not isinstance(order.definition, str):
+        definition, _ = await check(app, principal, order.definition)
+        _complete(definition, order.inputs)  # else a wrong call would leave a version
+    subject = subject_of(order.inputs, key)
+    stored = await resolve(app, principal, order.definition, order.version, key=subject)
+    pinned = names_version(order.definition, order.version)
+    return await begin_run(app, principal, stored, order.inputs, key, pinned=pinned, priority=order.priority)
+
+
+async def begin_run(
+    app: App,
+    principal: Principal,
+    stored: StoredDefinition,
+    inputs: Mapping[str, Json],
+    key: str,
+    *,
+    pinned: bool = True,
+    document: dict[str, Json] | None = None,
+    priority: int | None = None,
+    started_by: str | None = None,
+) -> StartedRun:
+    """Start the run `key` of one stored version, or find it, running or ended.
+
+    `started_by` is who wanted it, if that is not who calls; empty if nobody knows. Without `pinned`, the caller wants
+    what an alias names, and gets an earlier call's run though it moved. Raises: InvalidInput, KeyConflict, Unavailable.
+    """
+    definition = Definition.model_validate(stored.body)
+    complete = _complete(definition, inputs)
+    nested = await pin_nested(app, principal, stored, key=subject_of(complete, key))
+    request = RunRequest(
+        tenant_id=principal.tenant_id,
+        run_id=f"{stored.definition_id}.{key}",
+        definition=stored.body,
+        version=stored.version,
+        digest=stored.digest,
+        inputs=complete,
+        document=document or await context_named(app, principal.tenant_id, complete),
+        nested=nested,
+        semantics=SEMANTICS,
+        started_by=principal.name if started_by is None else started_by,
+    )
+    _check_size(request)
+    memo = _memo(stored, inputs, pinned=pinned, priority=priority)
+    check_tags(app, [stored.body, *(inner.definition for inner in nested.values())])
+    order = priority_of(definition, principal.tenant_id, request.inputs, priority)
+    created = await _start(app, request, memo, definition.title or definition.id, order)
+    told = memo if created else await _compare(app, request.tenant_id, request.run_id, memo)
+    return StartedRun(request.run_id, stored.definition_id, told["version"], told["digest"], created=created)
+
+
+async def confirm_run(
+    app: App, principal: Principal, stored: StoredDefinition, inputs: Mapping[str, Json], key: str
+) -> None:
+    """Check that the run `key`, started before, was asked for with the same inputs; one long gone is believed.
+
+    Raises: KeyConflict, Unavailable.
+    """
+    with contextlib.suppress(NotFound):  # Temporal forgets ended runs after its retention time
+        memo = _memo(stored, inputs, pinned=True)
+        await _compare(app, principal.tenant_id, f"{stored.definition_id}.{key}", memo)
+
+
+def checked_key(key: str) -> str:
+    """Return `key` if it can be part of a run's id. Raises: InvalidInput."""
+    if not re.fullmatch(KEY_PATTERN, key):
+        shape = "must be 1 to 128 letters, digits, _ . : or -, beginning with a letter or a digit"
+        raise InvalidInput([InputProblem("key", shape)])
+    return key
+
+
+def checked_run_id(run_id: str) -> str:
+    """Return `run_id` if it has the shape of one. Raises: NotFound, for there can be no such run."""
+    if not re.fullmatch(RUN_ID_PATTERN, run_id):
+        raise NotFound("run", run_id)
+    return run_id
+
+
+def _check_size(request: RunRequest) -> None:
+    size = len(to_json(request))
+    if size > MAX_REQUEST_BYTES:
+        parts = "with its inputs and the definitions of its nested runs"
+        message = f"takes {size} bytes as JSON {parts}, more than the {MAX_REQUEST_BYTES} that a run can begin with"
+        raise InvalidInput([InputProblem("definition", message)])
+
+
+def _complete(definition: Definition, given: Mapping[str, Json]) -> dict[str, Json]:
+    try:
+        return complete_inputs(definition, given)
+    except MisfitError as error:
+        raise InvalidInput(error.problems) from error
+
+
+def _memo(
+    stored: StoredDefinition, given: Mapping[str, Json], *, pinned: bool, priority: int | None = None
+) -> dict[str, Json]:
+    """Return what the run pins, and what a second call with the same key is compared with: digests, not values."""
+    return {
+        "definition": stored.definition_id,
+        "version": stored.version,
+        "digest": stored.digest,
+        "pinned": pinned,
+        "inputs": {name: digest(value)[:16] for name, value in given.items()},
+        "priority": priority,
+    }
+
+
+async def _compare(app: App, tenant_id: str, run_id: str, asked: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Return the memo of the existing run. Raises: KeyConflict if it was asked for with something else."""
+    existing = await (await describe(app, tenant_id, run_id)).memo()
+    if differences := _differences(existing, asked):
+        raise KeyConflict(run_id.partition(".")[2], differences)
+    return existing
+
+
+def _differences(existing: Mapping[str, Json], asked: Mapping[str, Json]) -> list[str]:
+    before, now = existing["inputs"], asked["inputs"]
+    chosen = existing["pinned"] or asked["pinned"]
+    first = existing.get("asked_digest", existing["digest"])  # a retry may have gone on with another version
+    differences = ["definition"] if chosen and first != asked["digest"] else []
+    if existing.get("priority") != asked.get("priority"):
+        differences.append("priority")
+    names = sorted(before.keys() | now.keys())
+    return differences + [f"inputs.{name}" for name in names if before.get(name) != now.get(name)]
+
+
+async def continue_run(
+    app: App,
+    request: RunRequest,
+    memo: dict[str, Json],
+    summary: str,
+    priority: Priority,
+    *,
+    was_completed: bool = False,
+) -> bool:
+    """Start an ended run again under its id; False if it runs, or if it has completed and had not (`was_completed`).
+
+    Raises: Unavailable.
+    """
+    failed_only, any_end = WorkflowIDReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY, WorkflowIDReusePolicy.ALLOW_DUPLICATE
+    policy = any_end if was_completed else failed_only
+    return await _start(app, request, memo, summary, priority, policy)
+
+
+async def _start(
+    app: App,
+    request: RunRequest,
+    memo: dict[str, Json],
+    summary: str,
+    priority: Priority,
+    policy: WorkflowIDReusePolicy = WorkflowIDReusePolicy.REJECT_DUPLICATE,
+) -> bool:
+    """Tell whether this call created the run."""
+    attributes = [
+        SearchAttributePair(TENANT, request.tenant_id),
+        SearchAttributePair(DEFINITION, request.definition["id"]),
+    ]
+    if request.document is not None:
+        attributes.append(SearchAttributePair(DOCUMENT, request.document["document_id"]))
+    with engine_errors("run", request.run_id):
+        try:
+            await app.temporal.start_workflow(
+                WORKFLOW_TYPE,
+                request,
+                id=workflow_id(request.tenant_id, request.run_id),
+                task_queue=app.task_queue,
+                id_reuse_policy=policy,
+                memo=memo,
+                search_attributes=TypedSearchAttributes(attributes),
+                static_summary=summary,
+                priority=priority,
+                rpc_timeout=RPC_TIMEOUT,
+            )
+        except WorkflowAlreadyStartedError:
+            return False
+    return True
+
+
+LONGEST_KEY = 64
+"""Bytes that Temporal takes as a fairness key."""
+
+
+PATH = "priority.fairness_key"
+
+
+@dataclass(frozen=True, slots=True)
+class _Inputs(Scope):
+    """What a fairness key may read (dag.expressions.Scope)."""
+
+    inputs: Mapping[str, Json]
+
+    def name(self, name: str) -> Json:
+        if name != "inputs":
+            raise KeyError(name)
+        return dict(self.inputs)
+
+    def step(self, step_id: str) -> Mapping[str, Json]:
+        raise KeyError(step_id)
+
+
+def priority_of(definition: Definition, tenant_id: str, inputs: Mapping[str, Json], key: int | None = None) -> Priority:
+    """Return the priority of a run with these complete inputs; its steps and nested runs inherit it.
+
+    `key` (1 goes first, to 5) counts in place of the definition's. The fairness key is the tenant, or a part of it.
+    Raises: InvalidInput if the definition's fairness key cannot be read.
+    """
+    wanted = definition.priority or RunPriority()
+    part = None if wanted.fairness_key is None else _evaluate(wanted.fairness_key, inputs)
+    return Priority(priority_key=wanted.key if key is None else key, fairness_key=_fairness_key(tenant_id, part))
+
+
+def _evaluate(template: str, inputs: Mapping[str, Json]) -> str | None:
+    try:
+        value = compile_template(template).resolve(_Inputs(inputs))
+    except ExpressionError as error:
+        raise InvalidInput([InputProblem(PATH, error.message)]) from error
+    if value is None or value == "":
+        return None
+    if isinstance(value, str | int | float):
+        return str(value)
+    raise InvalidInput([InputProblem(PATH, f"must be a text or a number, found {wording_describe(value)}")])
+
+
+def _fairness_key(tenant_id: str, part: str | None) -> str:
+    """Return a key that no other tenant has, short enough for Temporal."""
+    text = tenant_id if part is None else f"{tenant_id}/{part}"
+    encoded = text.encode()
+    return text if len(encoded) <= LONGEST_KEY else hashlib.sha256(encoded).hexdigest()

@@ -1,0 +1,181 @@
+"""What a run waits for: its own steps, and those of the runs inside it, which are each asked by themselves."""
+
+import asyncio
+from collections.abc import Awaitable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from temporalio.client import WorkflowExecutionDescription, WorkflowExecutionStatus, WorkflowQueryFailedError
+
+from docrail.dag.explain.facts import OpenWait, RunExplanation, StepExplanation
+from docrail.dag.explain.words import wait_words
+from docrail.dag.language.statuses import RunStatus, StepStatus
+from docrail.dag.language.step_kinds import StepKind
+from docrail.services.access.models import Principal
+from docrail.services.app import App
+from docrail.services.engine import WORKER_TIMEOUT, describe, worker_answers
+from docrail.services.errors import NotFound, OperationError, Unavailable
+from docrail.services.runs.inner_runs import Inside, Place, count_inside, keys_of, list_inside, place_of, tenant_and_run
+from docrail.services.runs.service import checked_run_id
+from docrail.workflows.contract.names import EXPLAIN, workflow_id
+
+PAGE = 500
+"""Steps of a run that are asked for at once."""
+
+ASKED_AT_ONCE = 8
+"""Runs inside one: a worker replays each that it does not have at hand."""
+
+MOST_STEPS = 10
+"""Steps of one explanation of whose inner runs it tells."""
+
+MOST_NAMED = 5
+"""Runs inside a step that are asked what they wait for; the rest are counted."""
+
+_WAITS = (StepStatus.WAITING, StepStatus.PARKED)
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What a run told of itself; `steps` None: it did not answer."""
+
+    run_id: str
+    steps: Mapping[str, StepExplanation] | None
+    is_paused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WaitPage:
+    """What a run waits for, and some of the runs inside it.
+
+    `unanswered`: runs that did not tell; `paused`: those in which an answer is taken, but nothing begins after it.
+    `after` is what to ask for to get what the next ones wait for; None at the end.
+    """
+
+    waits: list[OpenWait]
+    unanswered: list[str]
+    paused: list[str]
+    after: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class InnerWaits:
+    """How many runs inside a list wait, and what the first ones wait for."""
+
+    runs: int
+    waits: tuple[OpenWait, ...]
+
+    def words(self, run_id: str) -> Iterator[str]:
+        """Say it of a step of the run `run_id`."""
+        are = "runs inside it wait" if self.runs > 1 else "run inside it waits"
+        yield f"{self.runs} {are}; `docrail run waits {run_id}` tells all that is waited for"
+        for each in self.waits:
+            item = "" if each.item is None else f"item {each.item}: "
+            yield f"{item}{each.step_id} of {each.run_id}: {wait_words(each.waiting)}"
+
+
+async def list_waits(
+    app: App, principal: Principal, run_id: str, *, limit: int = 100, after: str | None = None
+) -> WaitPage:
+    """Return what the run waits for, and on each page at most `limit` runs inside it, those started last first.
+
+    Raises: NotFound, InvalidInput, Unavailable if no worker tells of the run itself.
+    """
+    description = await describe(app, principal.tenant_id, checked_run_id(run_id))
+    own = await _ask(app, principal.tenant_id, run_id)
+    steps = own.steps or {}
+    page = await list_inside(app, Inside(principal.tenant_id, run_id), limit=limit, after=after)
+    told = await _ask_all(app, principal.tenant_id, page.run_ids)
+    waits = [] if after is not None else [*_open(run_id, steps, None)]
+    waits += await _inner(app, description, told, {step_id: step.items is not None for step_id, step in steps.items()})
+    unanswered = [inner.run_id for inner in told if inner.steps is None]
+    paused = [run.run_id for run in (*([own] if after is None else []), *told) if run.is_paused]
+    return WaitPage(waits, unanswered, paused, page.after)
+
+
+async def inner_waits(
+    app: App, description: WorkflowExecutionDescription, steps: Mapping[str, StepExplanation]
+) -> dict[str, InnerWaits]:
+    """Return what inner runs wait for, by step: of those of `steps` that run a nested run for each item of a list.
+
+    Where it cannot be told, nothing is.
+    """
+    lists = [step_id for step_id, step in steps.items() if _runs_inner_list(step)][:MOST_STEPS]
+    if description.status is not WorkflowExecutionStatus.RUNNING:
+        return {}
+    try:
+        told = await asyncio.gather(*(_inside_list(app, description, step_id) for step_id in lists))
+    except OperationError:  # the rest can be told without it
+        return {}
+    return {step_id: found for step_id, found in zip(lists, told, strict=True) if found.runs}
+
+
+def _runs_inner_list(step: StepExplanation) -> bool:
+    return step.kind is StepKind.WORKFLOW and step.status is StepStatus.RUNNING and step.items is not None
+
+
+async def _inside_list(app: App, description: WorkflowExecutionDescription, step_id: str) -> InnerWaits:
+    tenant_id, run_id = tenant_and_run(description)
+    wanted = Inside(tenant_id, run_id, step_id, waiting=True)
+    runs = await count_inside(app, wanted)
+    if not runs:
+        return InnerWaits(0, ())
+    page = await list_inside(app, wanted, limit=MOST_NAMED)
+    told = await _ask_all(app, tenant_id, page.run_ids)
+    return InnerWaits(runs, tuple(await _inner(app, description, told, {step_id: True}))[:MOST_NAMED])
+
+
+async def _inner(
+    app: App, description: WorkflowExecutionDescription, told: Iterable[_Told], lists: Mapping[str, bool]
+) -> list[OpenWait]:
+    """Return what inner runs wait for, with their items' keys."""
+    _, run_id = tenant_and_run(description)
+    placed = [(each.run_id, each.steps, place_of(run_id, each.run_id, lists)) for each in told if each.steps]
+    keys = await keys_of(app, description, (place for _, _, place in placed))
+    waits: list[OpenWait] = []
+    for inner, steps, place in placed:
+        key = None if place.item is None else keys.get((place.step_id, place.item), place.item)
+        waits += _open(inner, steps, Place(place.step_id, key))
+    return waits
+
+
+def _open(run_id: str, steps: Mapping[str, StepExplanation], place: Place | None) -> Iterator[OpenWait]:
+    for step_id, step in steps.items():
+        if step.status in _WAITS:
+            yield OpenWait(
+                run_id=run_id,
+                step_id=step_id,
+                title=step.title,
+                outer_step_id=place and place.step_id,
+                item=place and place.item,
+                waiting=step.waiting,
+            )
+
+
+async def _ask_all(app: App, tenant_id: str, run_ids: Iterable[str]) -> list[_Told]:
+    """Return what runs tell; one that does not answer keeps no other from it."""
+    turns = asyncio.Semaphore(ASKED_AT_ONCE)
+
+    async def ask(run_id: str) -> _Told:
+        async with turns:
+            try:
+                return await _ask(app, tenant_id, run_id)
+            except (NotFound, Unavailable, WorkflowQueryFailedError):
+                return _Told(run_id, None)
+
+    asked: Iterable[Awaitable[_Told]] = map(ask, run_ids)
+    return await asyncio.gather(*asked)
+
+
+async def _ask(app: App, tenant_id: str, run_id: str) -> _Told:
+    """Return what a run tells, all its steps explained. Raises: NotFound, Unavailable."""
+    handle = app.temporal.get_workflow_handle(workflow_id(tenant_id, run_id))
+    steps: dict[str, StepExplanation] = {}
+    after: str | None = None
+    async with worker_answers(app, tenant_id, run_id):
+        while True:
+            page: RunExplanation = await handle.query(
+                EXPLAIN, args=[None, after, PAGE], result_type=RunExplanation, rpc_timeout=WORKER_TIMEOUT
+            )
+            steps |= page.steps
+            after = page.after
+            if after is None:
+                return _Told(run_id, steps, is_paused=page.status is RunStatus.PAUSED)

@@ -1,0 +1,1 @@
+"""Model usage and its cost."""

@@ -1,0 +1,86 @@
+"""Counts what models cost: each answer's tokens and money are kept, and a day's budget is not gone beyond.
+
+Tell what models were asked and what it cost: of one document, and of all.
+"""
+
+import asyncio
+import datetime as dt
+import logging
+
+from docrail.adapters.http.errors import TryAgainLaterError
+from docrail.adapters.postgres.pool import DATABASE_ERRORS, StorageError
+from docrail.services.access.models import Principal
+from docrail.services.app import ANSWER_SECONDS, App
+from docrail.services.documents.service import show_document
+from docrail.services.tools import Tools
+from docrail.services.usage.models import DocumentUse, ModelTotal, Use
+from docrail.services.usage.repository import (
+    load_document_uses,
+    load_model_totals,
+    load_spent_today,
+    load_tenant_spent_today,
+    record_use,
+)
+
+LONGEST_SECONDS = 5.0
+"""Most that an answer waits to be counted. PostgreSQL does it in milliseconds, or it is away."""
+
+
+log = logging.getLogger(__name__)
+
+
+class BudgetUsedError(TryAgainLaterError):
+    """Today's budget for models is used up. There is a new one at midnight UTC, which is when to try again."""
+
+    def __init__(self, budget: str, variable: str, now: dt.datetime) -> None:
+        told = f"today's budget for Gemini, {budget}, is used up: it begins anew at midnight UTC, or set {variable}"
+        Exception.__init__(self, told)
+        self.status = 0
+        midnight = (now + dt.timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
+        self.retry_after_seconds = (midnight - now).total_seconds()
+
+
+async def check_budget(tools: Tools, tenant_id: str) -> None:
+    """Refuse to ask once today's answers have cost the budget, all tenants' or this one's.
+
+    What is being asked just now may go beyond it.
+
+    Raises: BudgetUsedError.
+    """
+    access = tools.outside.gemini
+    now, currency = dt.datetime.now(dt.UTC), access.prices.currency
+    all_may, one_may = access.budget_per_day, access.budget_per_tenant
+    if all_may is not None and await load_spent_today(tools.db) >= all_may:
+        raise BudgetUsedError(f"{all_may:f} {currency}", "DOCRAIL_GEMINI_BUDGET_PER_DAY", now)
+    if one_may is not None and await load_tenant_spent_today(tools.db, tenant_id) >= one_may:
+        raise BudgetUsedError(f"{one_may:f} {currency} for one tenant", "DOCRAIL_GEMINI_BUDGET_PER_TENANT", now)
+
+
+async def keep_use(tools: Tools, use: Use) -> None:
+    """Keep what an answer cost. Where that cannot be written it is only logged: the answer itself is paid for."""
+    prices = tools.outside.gemini.prices
+    cost = prices.cost(use.model, use.tokens, dt.datetime.now(dt.UTC).date())
+    tools.metrics.models.count_answer(use.model, use.outcome, use.tokens, cost.amount)
+    try:
+        async with asyncio.timeout(LONGEST_SECONDS):
+            await record_use(tools.db, use, cost, currency=prices.currency, prices_read_on=prices.read_on)
+    except (OSError, StorageError, *DATABASE_ERRORS) as error:
+        log.warning(
+            "%s %s for an answer of %s could not be counted for step %s of %s: %s: %s",
+            *(cost.amount, prices.currency, use.model, use.step_id, use.run_id, type(error).__name__, error),
+        )
+
+
+async def list_document_uses(app: App, principal: Principal, document_id: str) -> list[DocumentUse]:
+    """Return every answer of a model that was paid for this document, in order. Raises: NotFound."""
+    await show_document(app, principal, document_id)
+    return await load_document_uses(app.db, principal.tenant_id, document_id)
+
+
+async def load_totals(app: App) -> list[ModelTotal] | None:
+    """Return the totals of all tenants and workers, None if PostgreSQL does not tell them. Never raises for that."""
+    try:
+        async with asyncio.timeout(ANSWER_SECONDS):
+            return await load_model_totals(app.db)
+    except (OSError, TimeoutError, *DATABASE_ERRORS):
+        return None

@@ -1,1 +1,0 @@
-"""What people own (PostgreSQL) and what documents contain (files). Every function takes the tenant it acts for."""

@@ -1,0 +1,1 @@
+"""What crosses the line between workflows and everything else: names and messages."""

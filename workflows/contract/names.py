@@ -1,0 +1,254 @@
+"""How callers speak to a run: its argument, ids, messages, errors and search attributes. No behaviour."""
+
+import hashlib
+import re
+
+from pydantic import BaseModel, ConfigDict, Field
+from temporalio.common import SearchAttributeKey
+
+from docrail.dag.engine.events import ChunkItem
+from docrail.dag.engine.state import ItemEnd
+from docrail.dag.language.step_kinds import Nested
+from docrail.dag.values.json_values import Json
+from docrail.workflows.contract.messages import Callback
+
+WORKFLOW_TYPE = "Run"
+
+
+CHUNK_TYPE = "Chunk"
+"""The workflow that does part of a long list for a run."""
+
+
+CHUNK_THINNED, WIDEN = "chunk_thinned", "widen"
+"""Signals of a chunk to its run (step id, its first item's place, how many items run, completed and failed), and back:
+how many items may run at once from now on."""
+
+
+PAUSE, RESUME, ABORT = "pause", "resume", "abort"
+"""Names of the updates (they answer, and refuse in a wrong state) and of the signals (they wait for a worker)."""
+
+
+ANSWER = "answer"
+"""Name of the update, and of the signal, that gives a waiting step its answer: step id, answer, who gave it."""
+
+
+BY_DOCUMENT, BY_DECISION = "document-", "decision-"
+"""What the ids of such updates begin with that the review queue sends: a document's decision, a step's own item's."""
+
+
+RESOLVE = "resolve"
+"""Name of the update that says what becomes of a parked step: step id, `retry` | `skip` | `output`, value, who."""
+
+
+STATE = "state"
+"""Name of the query; it answers a RunReport."""
+
+
+OUTPUT = "output"
+"""Name of the query that answers one step's output, also where a report leaves the outputs out."""
+
+
+EXPLAIN = "explain"
+"""Name of the query that tells why: a step id or None for a page, the step before the page or None, and its size."""
+
+
+SAVED = "saved"
+"""Name of the query that answers the whole state (dag.rewind.save), for a retry to go on from; or the piece of it that
+is asked for, and how many there are: it is refused whole where it is too large."""
+
+
+OPEN_REVIEW, ESCALATE_REVIEW, CLOSE_REVIEW = "open_review", "escalate_review", "close_review"
+
+
+RECORD_DECISION = "record_decision"
+"""Activities behind a human step. They are not in the catalogue: no definition names them."""
+
+
+RECORD_DEAD_LETTER = "record_dead_letter"
+"""Activity that tells the dead-letter inbox of a failed step, and of what became of it."""
+
+
+RECORD_OVERDUE = "record_overdue"
+"""Activity that tells people of a run that has not ended within its deadline."""
+
+
+STORE_VALUE, LOAD_VALUES = "store_value", "load_values"
+"""Activities that keep what is too large to travel inside a run, and bring back what expressions read of it."""
+
+
+LOAD_STATE = "load_state"
+"""Activity that brings back a piece of the state that a retried run goes on from."""
+
+
+WRONG_STATE = "WrongState"
+"""ApplicationError type of a refused update; details[0] is the run's status."""
+
+
+UNKNOWN_STEP = "UnknownStep"
+"""ApplicationError type of an answer to a step that the run does not have, or that takes no answers."""
+
+
+MISFIT = "Misfit"
+"""ApplicationError type of an answer that its step does not accept; details[0] lists what is wrong with it."""
+
+
+NOT_ALLOWED = "NotAllowed"
+"""ApplicationError type of a decision by somebody whose decision the step does not take; the message says why."""
+
+
+RUN_FAILED = "RunFailed"
+"""ApplicationError type of a failed run; details[0] is its RunReport."""
+
+
+TENANT = SearchAttributeKey.for_keyword("DocrailTenant")
+
+
+DEFINITION = SearchAttributeKey.for_keyword("DocrailDefinition")
+
+
+DOCUMENT = SearchAttributeKey.for_keyword("DocrailDocument")
+
+
+STATUS = SearchAttributeKey.for_keyword("DocrailStatus")
+"""Set only where Temporal's own status does not tell: `paused` while paused (else `running`), `aborted` at the end."""
+
+
+OVERDUE = SearchAttributeKey.for_keyword("DocrailOverdue")
+"""`true` once the run's deadline has passed and it had not ended; never set otherwise."""
+
+
+_PLAIN_KEY = r"[A-Za-z0-9_.:-]{1,31}"
+"""Item keys that can stand in an id as they are; longer than the rest, a digest can never be mistaken for one."""
+
+
+SEARCH_ATTRIBUTES = (TENANT, DEFINITION, DOCUMENT, STATUS, OVERDUE)
+"""What a namespace must know before runs can be started in it."""
+
+
+class Pinned(BaseModel):
+    """One version of a definition, as a run follows it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    definition: dict[str, Json]
+    """A dag.definition.Definition as JSON, every default resolved."""
+    version: int
+    digest: str
+
+
+class RunRequest(BaseModel):
+    """Everything a run needs, pinned: later changes to a definition or to settings never reach it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    tenant_id: str
+    run_id: str
+    definition: dict[str, Json]
+    """A dag.definition.Definition as JSON, every default resolved."""
+    version: int
+    digest: str
+    inputs: dict[str, Json]
+    document: dict[str, Json] | None = None
+    nested: dict[str, Pinned] = Field(default_factory=dict)
+    """The definitions of all nested runs at any depth, by `nested_key`."""
+    resumed: dict[str, Json] | None = None
+    """A rewound state to go on from (dag.rewind), instead of a beginning; or what stands for it (dag.pieces), where
+    it is too large to travel."""
+    resumed_inner: dict[str, dict[str, Json]] = Field(default_factory=dict)
+    """The same of runs inside this one, by run id: they go on from there if their inputs are as they were."""
+    started_by: str = ""
+    """The principal who started the run, or the outermost of the runs around it; empty: not known."""
+    callbacks: tuple[Callback, ...] = ()
+    """The callback URLs of the runs around this one, which its inputs may ask for."""
+    semantics: int
+    """The way in which its scheduler decides: dag.plan.SEMANTICS of the build that started it."""
+    inline_bytes: int | None = None
+    """Largest outputs, as JSON, that the run around it takes as they are; None: there is none around it."""
+
+
+class ChunkRequest(BaseModel):
+    """What a chunk of a long list needs: its run's request, but of the definition only the step."""
+
+    model_config = ConfigDict(frozen=True)
+
+    run: RunRequest
+    step_id: str
+    items: tuple[ChunkItem, ...]
+    width: int
+    stop_after: int | None
+    inline_bytes: int
+
+
+class ChunkReport(BaseModel):
+    """How a chunk's items ended, in its order."""
+
+    model_config = ConfigDict(frozen=True)
+
+    ends: tuple[ItemEnd, ...]
+
+
+def tag_queue(task_queue: str, tag: str) -> str:
+    """Return the task queue of the steps with that resource tag, beside the runs' own `task_queue`."""
+    return f"{task_queue}.{tag}"
+
+
+def nested_key(nested: Nested) -> str:
+    """Return under what name a nested step's definition is pinned in its run's request."""
+    return nested.id if nested.version is None else f"{nested.id}@{nested.version}"
+
+
+def child_run_id(run_id: str, step_id: str, item_key: str | None = None) -> str:
+    """Return the public id of the run that a step, or one of its items, starts: the same on every attempt."""
+    if item_key is None:
+        return f"{run_id}~{step_id}"
+    name = item_key if re.fullmatch(_PLAIN_KEY, item_key) else hashlib.sha256(item_key.encode()).hexdigest()[:32]
+    return f"{run_id}~{step_id}~{name}"
+
+
+def workflow_id(tenant_id: str, run_id: str) -> str:
+    """Return the Temporal workflow id of a run: `tenant/definition/key`."""
+    definition_id, _, key = run_id.partition(".")
+    return f"{tenant_id}/{definition_id}/{key}"
+
+
+def tenant_of(workflow_id: str) -> str:
+    """Return whose run it is, of a Temporal workflow id."""
+    return workflow_id.partition("/")[0]
+
+
+def run_id_of(workflow_id: str) -> str:
+    """Return the public run id, `definition.key`, of a Temporal workflow id."""
+    _, definition_id, key = workflow_id.split("/", 2)
+    return f"{definition_id}.{key}"
+
+
+def chunk_workflow_id(tenant_id: str, run_id: str, step_id: str, first: int) -> str:
+    """Return the Temporal workflow id of a chunk of a step's list; `first` is the place of its first item."""
+    return f"{workflow_id(tenant_id, child_run_id(run_id, step_id))}~~{first}"
+
+
+def outer_run_id(parent_workflow_id: str) -> str:
+    """Return the id of the run that an inner run belongs to: its parent in Temporal, or that of its chunk."""
+    around, mark, _ = run_id_of(parent_workflow_id).rpartition("~~")
+    return around.rpartition("~")[0] if mark else run_id_of(parent_workflow_id)
+
+
+MAINTENANCE_TYPE = "Maintenance"
+
+
+MAINTENANCE_FAILED = "MaintenanceFailed"
+"""ApplicationError type of a round that could not do all; details[0] is its MaintenanceReport."""
+
+
+SLA_TYPE = "SlaWatch"
+
+
+TELL_SLA = "tell_sla"
+"""The activity. It is not in the catalogue: no definition names it."""
+
+
+BACKGROUND_TYPE = "BackgroundTasks"
+
+
+START_DOCUMENTS, ANSWER_RUNS, FILE_REVIEWED = "start_waiting_documents", "answer_waiting_runs", "file_reviewed"
+"""The activities. No definition names them. Each is bounded in time and safe to repeat."""

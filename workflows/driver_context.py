@@ -1,0 +1,89 @@
+"""What a run is told of itself, as expressions read it, and what stands for its callback URLs.
+
+The timer of a run's deadline, and what is told once it has passed. It stops nothing.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+
+from temporalio import workflow
+
+from docrail.dag.engine.events import DeadlinePassed
+from docrail.dag.engine.plan import Plan, Step
+from docrail.dag.language.step_kinds import WaitFor
+from docrail.dag.values.json_values import Json
+from docrail.workflows.contract.messages import Callback, OverdueRun
+from docrail.workflows.contract.names import OVERDUE, RECORD_OVERDUE, RunRequest
+from docrail.workflows.start_step import RECORD_TIMEOUT
+
+
+def placeholders(steps: tuple[Step, ...]) -> dict[str, Json]:
+    """Return what stands for each webhook's URL: activities put the real one there, so that no history holds it.
+
+    The random part keeps a document's text from asking for one.
+    """
+    waiting = [step.id for step in steps if step.definition.wait and step.definition.wait.for_ is WaitFor.WEBHOOK]
+    if not waiting:
+        return {}
+    nonce = workflow.uuid4().hex
+    return {step_id: f"callback://{nonce}/{step_id}" for step_id in waiting}
+
+
+def own_callbacks(run_id: str, steps: tuple[Step, ...], run: Mapping[str, Json]) -> Iterator[Callback]:
+    """Yield what each of the run's placeholders asks for; `run` is that word of its context."""
+    placeholders = run.get("callbacks", {})
+    for step in steps:
+        if step.definition.wait and step.id in placeholders:
+            yield Callback(
+                placeholder=placeholders[step.id],
+                run_id=run_id,
+                step_id=step.id,
+                timeout_seconds=step.definition.wait.timeout_seconds,
+            )
+
+
+def context_of(request: RunRequest, callbacks: dict[str, Json]) -> dict[str, Json]:
+    """Return the words of the run's context, as expressions read them."""
+    run = {"id": request.run_id, "tenant_id": request.tenant_id, "callbacks": callbacks}
+    workflow_ = {"id": request.run_id, "definition": request.definition["id"], "version": request.version}
+    return {"run": run, "workflow": workflow_, "document": request.document}
+
+
+@contextmanager
+def deadline(seconds: float | None, tell: Callable[[DeadlinePassed], None]) -> Iterator[None]:
+    """Tell, while the body runs, that the deadline has passed; None: there is none, and so no timer.
+
+    It counts from the start of the workflow, so that the time in which no worker took the run counts too.
+    """
+    if seconds is None:
+        yield
+        return
+    passing = asyncio.create_task(_pass(seconds, tell))
+    try:
+        yield
+    finally:
+        passing.cancel()
+
+
+async def _pass(seconds: float, tell: Callable[[DeadlinePassed], None]) -> None:
+    left = workflow.info().workflow_start_time.timestamp() + seconds - workflow.time()
+    if left > 0:
+        await workflow.sleep(left)
+    tell(DeadlinePassed(workflow.time()))
+
+
+async def record_overdue(request: RunRequest, plan: Plan) -> None:
+    """Mark the run in Temporal's lists and tell people; tried until it works."""
+    assert plan.deadline_seconds is not None, "only a deadline makes a run overdue"
+    workflow.upsert_search_attributes([OVERDUE.value_set("true")])
+    overdue = OverdueRun(
+        tenant_id=request.tenant_id,
+        run_id=request.run_id,
+        definition_id=plan.id,
+        version=request.version,
+        document_id=None if request.document is None else request.document["document_id"],
+        started_at=workflow.info().workflow_start_time.timestamp(),
+        deadline_seconds=plan.deadline_seconds,
+    )
+    await workflow.execute_activity(RECORD_OVERDUE, overdue, start_to_close_timeout=RECORD_TIMEOUT, summary="overdue")

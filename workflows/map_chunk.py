@@ -1,0 +1,147 @@
+"""The workflow that does a chunk of a long list for a run: items as the run itself would do them, under its name."""
+
+import asyncio
+from collections import deque
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+
+from temporalio import workflow
+from temporalio.exceptions import FailureError
+
+with workflow.unsafe.imports_passed_through():
+    from docrail.dag.engine.events import WHOLE_STEP, StepCompleted, StepFailed
+    from docrail.dag.engine.map_chunk import ChunkRun, Progress, with_short_errors
+    from docrail.dag.engine.plan import plan_of
+    from docrail.dag.engine.state import ItemEnd
+    from docrail.dag.language.statuses import StepStatus
+    from docrail.dag.language.step_kinds import StepKind
+    from docrail.workflows.contract.names import (
+        CHUNK_THINNED,
+        CHUNK_TYPE,
+        PAUSE,
+        RESUME,
+        WIDEN,
+        ChunkReport,
+        ChunkRequest,
+    )
+    from docrail.workflows.failures import may_pass
+    from docrail.workflows.lost_workers import Losses, losses_after
+    from docrail.workflows.outcomes import Work, event_of
+    from docrail.workflows.start_step import Piece, run_handler, run_nested
+
+THIN_SECONDS = 1.0
+"""Places that came free for less are not worth a word: the items of most chunks end together, and the next begins."""
+
+
+@workflow.defn(name=CHUNK_TYPE)
+class Chunk:
+    """Some items of one step of one run."""
+
+    @workflow.init
+    def __init__(self, request: ChunkRequest) -> None:
+        """Lay out the chunk, so that messages that arrive before `run` find it."""
+        self._request = request
+        self._step = plan_of(request.run.definition, request.run.semantics).step(request.step_id)
+        self._chunk = ChunkRun(len(request.items), request.width, request.stop_after)
+        self._work: dict[int, Work] = {}
+        self._cancelled: set[int] = set()
+        self._ended: deque[tuple[int, Work, Losses]] = deque()
+
+    @workflow.run
+    async def run(self, _: ChunkRequest) -> ChunkReport:
+        """Do the items and return how each ended; being cancelled stops them."""
+        driving = asyncio.create_task(self._drive())
+        telling = asyncio.create_task(self._tell_places())
+        try:
+            await asyncio.shield(driving)
+        except asyncio.CancelledError:
+            self._cancel(self._chunk.stop())
+            await driving
+        telling.cancel()
+        return ChunkReport(ends=with_short_errors(self._chunk.ends))
+
+    @workflow.signal(name=PAUSE, description="Begin no more items until resumed")
+    def pause(self) -> None:
+        """Let what runs go on, and begin nothing more."""
+        self._chunk.is_paused = True
+
+    @workflow.signal(name=RESUME, description="Go on after a pause")
+    def resume(self) -> None:
+        """Begin items again."""
+        self._chunk.is_paused = False
+
+    @workflow.signal(name=WIDEN, description="Let so many items run at once")
+    def widen(self, width: int) -> None:
+        """Take places that came free elsewhere."""
+        self._chunk.widen(width)
+
+    async def _tell_places(self) -> None:
+        """Tell the run of places that come free while the last items run: of many at once, of few less and less often.
+
+        Each word costs the run four events of its history: an item a day is not to cost thousands.
+        """
+        chunk, patience = self._chunk, THIN_SECONDS
+        while True:
+            await workflow.wait_condition(lambda: chunk.has_thinned)
+            await workflow.sleep(THIN_SECONDS)
+            if not chunk.has_thinned_much:
+                with suppress(TimeoutError):
+                    await workflow.wait_condition(lambda: chunk.has_thinned_much, timeout=patience)
+                patience *= 2
+            if chunk.has_thinned:
+                await self._tell_run(chunk.tell())
+
+    async def _tell_run(self, told: Progress) -> None:
+        parent = workflow.info().parent
+        if parent is None:  # somebody started the chunk by hand
+            return
+        run = workflow.get_external_workflow_handle(parent.workflow_id, run_id=parent.run_id)
+        words = [self._request.step_id, self._request.items[0].place, told.running, told.completed, told.failed]
+        with suppress(FailureError):  # the run has ended at that very moment
+            await run.signal(CHUNK_THINNED, args=words)
+
+    async def _drive(self) -> None:
+        while not self._chunk.is_over:
+            for number in self._chunk.begin():
+                self._begin(number)
+            await workflow.wait_condition(lambda: bool(self._ended) or self._chunk.may_begin or self._chunk.is_over)
+            while self._ended:
+                number, work, losses = self._ended.popleft()
+                self._cancel(self._chunk.end(number, self._end_of(work, losses)))
+
+    def _begin(self, number: int, losses: Losses | None = None) -> None:
+        losses = losses or Losses(workflow.time())
+        item, request = self._request.items[number], self._request.run
+        piece = Piece(item.config, item.key, item.cache_key, self._request.inline_bytes)
+        work: Work
+        if self._step.kind is StepKind.WORKFLOW:
+            work = asyncio.create_task(run_nested(request, self._step, piece))
+        else:
+            work = run_handler(request, self._step, piece, losses)
+        self._work[number] = work
+        work.add_done_callback(partial(self._arrive, number, losses))
+
+    def _arrive(self, number: int, losses: Losses, work: Work) -> None:
+        losses = replace(losses, is_cancelled=number in self._cancelled)
+        if after := losses_after(self._step.definition, work, losses):
+            self._begin(number, after)
+            return
+        del self._work[number]
+        self._ended.append((number, work, losses))
+
+    def _cancel(self, numbers: list[int]) -> None:
+        for number in numbers:
+            if number in self._work:  # else it has ended, and its end is about to be read
+                self._cancelled.add(number)
+                self._work[number].cancel()
+
+    def _end_of(self, work: Work, losses: Losses) -> ItemEnd:
+        match event_of(self._step, WHOLE_STEP, work, losses):
+            case StepCompleted(output=output, attempts=attempts, cached=cached):
+                return ItemEnd(StepStatus.COMPLETED, output, None, attempts, cached)
+            case StepFailed(error=error, attempts=attempts, out_of_time=out_of_time):
+                passing = may_pass(work.exception())
+                return ItemEnd(StepStatus.FAILED, None, error, attempts, may_pass=passing, out_of_time=out_of_time)
+            case _:
+                return ItemEnd(StepStatus.CANCELLED, attempts=1)

@@ -1,0 +1,85 @@
+"""How people are asked: a review item is opened, handed on and closed, and told who has decided what."""
+
+import asyncio
+from collections.abc import Callable
+
+from temporalio import workflow
+
+from docrail.dag.engine.approvals import approvals_of, barred
+from docrail.dag.engine.plan import Step
+from docrail.dag.engine.state import Decision
+from docrail.dag.language.step_kinds import Human
+from docrail.dag.values.json_values import Json
+from docrail.workflows.contract.messages import DecisionCall, ReviewCall, ReviewEnd
+from docrail.workflows.contract.names import CLOSE_REVIEW, ESCALATE_REVIEW, OPEN_REVIEW, RECORD_DECISION, RunRequest
+from docrail.workflows.start_step import RECORD_TIMEOUT, wait
+
+
+async def ask(
+    request: RunRequest, step: Step, config: dict[str, Json], asked_at: float, end_of: Callable[[], ReviewEnd]
+) -> None:
+    """Open a review item and return when its time is up. However this ends, the item is closed as `end_of` says."""
+    human = step.definition.human
+    assert human is not None, "only human steps ask people"
+    try:
+        await _tell(OPEN_REVIEW, _question(request, step, config, human.queue, asked_at))
+        _heed_cancellation()
+        await wait(human.timeout_seconds)
+        if human.on_timeout and human.on_timeout.escalate_to:
+            await _tell(ESCALATE_REVIEW, _question(request, step, config, human.on_timeout.escalate_to, asked_at))
+            _heed_cancellation()
+            await wait(human.timeout_seconds)
+    except (Exception, asyncio.CancelledError):  # not `finally`: a run that is only evicted from memory closes nothing
+        await _tell(CLOSE_REVIEW, end_of().model_copy(update={"asked_at": asked_at}))
+        raise
+    await _tell(CLOSE_REVIEW, end_of().model_copy(update={"asked_at": asked_at}))
+
+
+async def record_decision(request: RunRequest, step_id: str, decision: Decision, asked_at: float) -> None:
+    """Tell the queue what one of several people decided; tried until it works."""
+    call = DecisionCall(
+        tenant_id=request.tenant_id,
+        run_id=request.run_id,
+        step_id=step_id,
+        by=decision.by,
+        decision=decision.value,
+        number=decision.number,
+        decided_at=workflow.time(),
+        asked_at=asked_at,
+    )
+    await _tell(RECORD_DECISION, call)
+
+
+def _heed_cancellation() -> None:
+    """Stop if this task was told to: an activity that completes at that very moment returns, and swallows it."""
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
+
+
+def _question(request: RunRequest, step: Step, config: dict[str, Json], queue: str, asked_at: float) -> ReviewCall:
+    human: Human | None = step.definition.human
+    assert human is not None, "only human steps ask people"
+    seconds = human.timeout_seconds
+    return ReviewCall(
+        tenant_id=request.tenant_id,
+        run_id=request.run_id,
+        step_id=step.id,
+        document_id=None if request.document is None else request.document["document_id"],
+        queue=queue,
+        title=step.question(config["title"]),
+        form=human.form,
+        show=config["show"],
+        priority=human.priority,
+        group=human.assignees.group if human.assignees else None,
+        may_not_decide=barred(human, request.started_by),
+        approvals=approvals_of(human),
+        due_at=None if seconds is None else workflow.time() + seconds,
+        asked_at=asked_at,
+    )
+
+
+async def _tell(activity: str, argument: ReviewCall | DecisionCall | ReviewEnd) -> None:
+    await workflow.execute_activity(
+        activity, argument, start_to_close_timeout=RECORD_TIMEOUT, summary=f"{activity}: {argument.step_id}"
+    )

@@ -1,0 +1,242 @@
+"""How a step is begun, by its kind: an activity, a nested run, a wait. Questions to people are in asking.py.
+
+Whether what starts a workflow can travel to the server.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+
+from pydantic import BaseModel
+from temporalio import workflow
+from temporalio.common import Priority, RetryPolicy, SearchAttributePair, TypedSearchAttributes
+from temporalio.exceptions import ApplicationError
+
+from docrail.dag.engine.plan import Step
+from docrail.dag.engine.saved_state import is_of
+from docrail.dag.explain.report import RunReport
+from docrail.dag.language.definition import Definition, RetryConfig
+from docrail.dag.language.inputs import MisfitError, complete_inputs
+from docrail.dag.values.json_values import Json, canonical, size_of
+from docrail.dag.values.stored import MAX_INLINE_BYTES, part_of
+from docrail.workflows.contract.messages import AttemptRequest, CacheUse, Callback, DeadLetter, StepOutcome
+from docrail.workflows.contract.names import (
+    DEFINITION,
+    DOCUMENT,
+    RECORD_DEAD_LETTER,
+    TENANT,
+    WORKFLOW_TYPE,
+    Pinned,
+    RunRequest,
+    child_run_id,
+    nested_key,
+    tag_queue,
+    workflow_id,
+)
+from docrail.workflows.lost_workers import NOT_RETRIED, Losses
+
+Handle = workflow.ActivityHandle[StepOutcome]
+
+
+NEVER_RETRIED = "PayloadsTooLarge"
+"""Temporal's error for a result above its payload limit: the same result would be too large again."""
+
+
+RECORD_TIMEOUT = timedelta(seconds=30)
+"""One attempt at writing a row of ours; it is tried until it works: no question and no failure may get lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """What is begun of a step: all of it, or one item where it runs over a list."""
+
+    config: Json
+    item_key: str | None = None
+    cache_key: str | None = None
+    inline_bytes: int = MAX_INLINE_BYTES
+    """Largest output that comes back as it is."""
+
+
+def run_handler(request: RunRequest, step: Step, piece: Piece, losses: Losses) -> Handle:
+    """Start the activity of a step's handler."""
+    assert step.definition.handler is not None, "only handler steps run handlers"
+    activity_id = step.id if piece.item_key is None else child_run_id(step.id, piece.item_key)
+    call = _call(request, step, step.id, piece, losses)
+    if cache := _cache_use(step, call, piece.cache_key):
+        call = call.model_copy(update={"cache": cache})
+    return _start(step, step.definition.handler, call, activity_id, losses)
+
+
+def _cache_use(step: Step, call: AttemptRequest, key: str | None) -> CacheUse | None:
+    """Return how a step uses the cache. One that asks for a callback does not: no other run's output has called for it.
+
+    The config has but what stands for the URL, and that is this run's alone.
+    """
+    cache = step.definition.cache
+    if cache is None or key is None or call.callbacks:
+        return None
+    return CacheUse(key=key, ttl_seconds=cache.ttl_seconds)
+
+
+def undo(request: RunRequest, step: Step, config: Json, losses: Losses) -> Handle:
+    """Start the activity that undoes a step. Its identity is its own: a handler must not take it for the step's."""
+    assert step.definition.compensate is not None, "only such steps are undone"
+    name = f"{step.id}.compensate"
+    call = _call(request, step, name, Piece(config), losses)
+    return _start(step, step.definition.compensate.handler, call, name, losses)
+
+
+def _call(request: RunRequest, step: Step, step_id: str, piece: Piece, losses: Losses) -> AttemptRequest:
+    retry = step.definition.retry_config
+    return AttemptRequest(
+        tenant_id=request.tenant_id,
+        run_id=request.run_id,
+        step_id=step_id,
+        item_key=piece.item_key,
+        config=piece.config,
+        jitter=retry.jitter,
+        failed_before=losses.failed,
+        honor_retry_after=retry.honor_retry_after,
+        secrets=step.secrets if step_id == step.id else step.compensation_secrets,
+        callbacks=_asked_for(request, piece.config),
+        inline_bytes=piece.inline_bytes,
+    )
+
+
+def _asked_for(request: RunRequest, config: Json) -> tuple[Callback, ...]:
+    """Return the callback URLs that a config asks for: few runs have any, so few configs are searched."""
+    if not request.callbacks:
+        return ()
+    text = canonical(config)
+    return tuple(callback for callback in request.callbacks if callback.placeholder in text)
+
+
+def _start(step: Step, handler: str, call: AttemptRequest, activity_id: str, losses: Losses) -> Handle:
+    """Start an activity with the step's limits."""
+    definition = step.definition
+    tag = definition.resource_tag
+    return workflow.start_activity(
+        handler,
+        call,
+        result_type=StepOutcome,
+        activity_id=activity_id,
+        summary=_summary(step, call),
+        start_to_close_timeout=timedelta(seconds=definition.timeout_seconds),
+        schedule_to_close_timeout=losses.left_of(definition.total_timeout_seconds),
+        heartbeat_timeout=timedelta(seconds=definition.heartbeat_seconds),
+        cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+        retry_policy=_retry_policy(definition.retry_config, definition.max_retries - losses.failed),
+        task_queue=None if tag is None else tag_queue(workflow.info().task_queue, tag),
+        priority=Priority(priority_key=definition.priority),  # what it does not say is the run's
+    )
+
+
+def _summary(step: Step, call: AttemptRequest) -> str:
+    name = step.definition.title or step.id
+    if call.step_id != step.id:
+        return f"undo {name}"
+    return name if call.item_key is None else f"{name}: {call.item_key[:100]}"
+
+
+def _retry_policy(retry: RetryConfig, max_retries: int) -> RetryPolicy:
+    """Return Temporal's policy. It carries the delays for crashes and timeouts; the wrapper adds jitter to errors."""
+    return RetryPolicy(
+        initial_interval=timedelta(seconds=retry.initial_delay),
+        backoff_coefficient=retry.exponential_base,
+        maximum_interval=None if retry.max_delay is None else timedelta(seconds=retry.max_delay),
+        maximum_attempts=max_retries + 1,
+        non_retryable_error_types=[*retry.non_retryable, NEVER_RETRIED, *NOT_RETRIED],
+    )
+
+
+async def run_nested(request: RunRequest, step: Step, piece: Piece) -> RunReport:
+    """Start a nested run and return its report once it completed or was aborted. Cancelling cancels it and waits.
+
+    Outputs that are too large to travel on are stored, by the nested run itself.
+    """
+    nested = step.definition.workflow
+    assert nested is not None, "only workflow steps have nested runs"
+    pinned = request.nested[nested_key(nested)]
+    definition = Definition.model_validate(pinned.definition)
+    inner = _inner(request, step, piece, pinned, definition)
+    attributes = [SearchAttributePair(TENANT, request.tenant_id), SearchAttributePair(DEFINITION, definition.id)]
+    if request.document is not None:
+        attributes.append(SearchAttributePair(DOCUMENT, request.document["document_id"]))
+    report: RunReport = await workflow.execute_child_workflow(
+        WORKFLOW_TYPE,
+        inner,
+        id=workflow_id(request.tenant_id, inner.run_id),
+        result_type=RunReport,
+        parent_close_policy=workflow.ParentClosePolicy.REQUEST_CANCEL,
+        cancellation_type=workflow.ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
+        memo={"definition": definition.id, "version": pinned.version, "digest": pinned.digest},
+        search_attributes=TypedSearchAttributes(attributes),
+        static_summary=definition.title or definition.id,
+    )
+    is_stored = part_of(report.outputs) is not None
+    if piece.item_key is not None and not is_stored and (size := size_of(report.outputs)) > piece.inline_bytes:
+        message = f"the outputs of {inner.run_id} take {size} bytes as JSON, and the value store did not take them"
+        raise ApplicationError(message, type="NotStored", non_retryable=True)
+    return report
+
+
+def _inner(request: RunRequest, step: Step, piece: Piece, pinned: Pinned, definition: Definition) -> RunRequest:
+    """Return the request of a nested run. Raises: ApplicationError (InvalidInput, TooLarge)."""
+    try:
+        complete = complete_inputs(definition, piece.config)
+    except MisfitError as error:
+        raise ApplicationError(f"{definition.id}: {error}", type="InvalidInput", non_retryable=True) from error
+    run_id = child_run_id(request.run_id, step.id, piece.item_key)
+    left = request.resumed_inner.get(run_id)
+    inside = {name: state for name, state in request.resumed_inner.items() if name.startswith(f"{run_id}~")}
+    inner = request.model_copy(
+        update={
+            "run_id": run_id,
+            **dict(pinned),
+            "inputs": complete,
+            "resumed": left if left is not None and is_of(left, complete) else None,
+            "resumed_inner": inside,
+            "inline_bytes": piece.inline_bytes,
+        }
+    )
+    definitions = [inner.definition, *(each.definition for each in request.nested.values())]
+    kept = [inner.resumed, inner.resumed_inner]
+    check_travels(inner, "a nested run", {"definitions": definitions, "inputs": complete, KEPT: kept})
+    return inner
+
+
+async def wait(seconds: float | None) -> None:
+    """Return when time is up; without a time, never: then only cancelling ends it."""
+    if seconds is None:
+        await asyncio.get_running_loop().create_future()
+    else:
+        await workflow.sleep(seconds)
+
+
+async def record(letter: DeadLetter) -> None:
+    """Tell the dead-letter inbox; tried until it works, for the run must not end untold."""
+    await workflow.execute_activity(
+        RECORD_DEAD_LETTER, letter, start_to_close_timeout=RECORD_TIMEOUT, summary=f"{letter.step_id} {letter.status}"
+    )
+
+
+MAX_PAYLOAD_BYTES = 2_000_000
+"""Temporal takes 2 MiB. Above it, it fails the workflow's task again and again, and the run would stand still."""
+
+
+KEPT = "states kept of an earlier attempt"
+
+
+def check_travels(argument: BaseModel, what: str, parts: Mapping[str, Json]) -> None:
+    """Check that `what` can be started with `argument`; `parts` is what may be large in it, by name.
+
+    Raises: ApplicationError (TooLarge).
+    """
+    if (size := len(argument.model_dump_json())) > MAX_PAYLOAD_BYTES:
+        largest = ", ".join(f"{name}: {size_of(part)}" for name, part in parts.items())
+        message = (
+            f"what {what} is started with takes {size} bytes as JSON together, more than {MAX_PAYLOAD_BYTES} "
+            f"({largest}): make the largest of them smaller, or pass references"
+        )
+        raise ApplicationError(message, type="TooLarge", non_retryable=True)
