@@ -57,13 +57,19 @@ from docrail.workflows.map_chunk import Chunk
 from docrail.workflows.run import Run
 
 PASSED_THROUGH = (
-    "dag",
-    "docrail.workflows.driver_context",
-    "docrail.workflows.contract.names",
-    "docrail.workflows.driver_context",
+    "docrail.dag",
+    "docrail.workflows.contract",
+    "docrail.workflows.answer_validation",
     "docrail.workflows.driver",
+    "docrail.workflows.driver_context",
     "docrail.workflows.failures",
+    "docrail.workflows.lost_workers",
+    "docrail.workflows.map_chunk_client",
+    "docrail.workflows.notifications",
+    "docrail.workflows.outcomes",
+    "docrail.workflows.review_request",
     "docrail.workflows.start_step",
+    "docrail.workflows.value_transfer",
     "jinja2",
     "markupsafe",
     "pydantic",

@@ -17,20 +17,22 @@ from docrail.adapters.store.blobs import BlobStore
 from docrail.adapters.store.renewal import BLOBS, VALUES, turns_in
 from docrail.adapters.store.values import ValueStore
 from docrail.adapters.temporal.connection import Connection, find_connection
-from docrail.api import audit, callbacks, corrections, definitions, documents, metrics, reviews, routing, runs
-from docrail.api import definitions as aliases
-from docrail.api import definitions as handlers
-from docrail.api import documents as originals
-from docrail.api import executions as workflow
-from docrail.api import failures as dead_letters
-from docrail.api import failures as retries
-from docrail.api import fleet as health
-from docrail.api import limits as rate_limits
-from docrail.api import reviews as review_claims
-from docrail.api import reviews as review_decisions
-from docrail.api import runs as actions
-from docrail.api import runs as waits
-from docrail.api import usage as model_uses
+from docrail.api import (
+    audit,
+    callbacks,
+    corrections,
+    definitions,
+    documents,
+    executions,
+    failures,
+    fleet,
+    limits,
+    metrics,
+    reviews,
+    routing,
+    runs,
+    usage,
+)
 from docrail.api.body_limit import BodyLimit
 from docrail.api.descriptions import describe
 from docrail.api.docs import add_docs
@@ -48,27 +50,23 @@ VERSION = "1"
 CLOSE_SECONDS = 5.0
 
 ROUTERS = (
-    documents,
-    originals,
-    model_uses,
-    runs,
-    actions,
-    waits,
-    retries,
-    dead_letters,
-    workflow,
-    reviews,
-    review_claims,
-    review_decisions,
-    corrections,
-    audit,
-    definitions,
-    aliases,
-    routing,
-    handlers,
-    rate_limits,
+    documents.router,
+    usage.router,
+    runs.router,
+    runs.actions_router,
+    failures.retries_router,
+    failures.router,
+    executions.router,
+    reviews.router,
+    corrections.router,
+    audit.router,
+    definitions.router,
+    definitions.aliases_router,
+    routing.router,
+    definitions.handlers_router,
+    limits.router,
 )
-FOR_STRANGERS = (callbacks, health, metrics)
+FOR_STRANGERS = (callbacks.router, fleet.router, metrics.router)
 """Called by what we do not know, which may add parameters of its own."""
 
 
@@ -100,10 +98,10 @@ def create_app(settings: Settings) -> FastAPI:
     api.state.registry = CollectorRegistry()
     api.state.trust_names = settings.trust_names
     register(api)
-    for module in ROUTERS:
-        api.include_router(module.router, dependencies=[Depends(only_known)])
-    for module in FOR_STRANGERS:
-        api.include_router(module.router)
+    for router in ROUTERS:
+        api.include_router(router, dependencies=[Depends(only_known)])
+    for router in FOR_STRANGERS:
+        api.include_router(router)
     add_docs(api)
     generate = api.openapi
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROLES = {
-    "reading_server": "readers",
+    "sandbox.server": "readers",
     "temporal server": "temporal",
     "-m worker": "workers",
     "cli server start": "api",

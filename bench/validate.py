@@ -108,7 +108,7 @@ def time_command(name: str, text: str) -> None:
         file = Path(folder, "definition.yaml")
         file.write_text(text)
         bare = (sys.executable, "-c", BARE, str(file))
-        own = (sys.executable, "-m", "cli", "validate", str(file))
+        own = (sys.executable, "-m", "docrail", "validate", str(file))
         times = [(seconds_of(*bare), seconds_of(*own)) for _ in range(TURNS)]
     least, base = min(whole for _, whole in times), min(least for least, _ in times)
     line = {

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pydantic import ValidationError
 
 from docrail.adapters.postgres.pool import DATABASE_ERRORS, StorageError
+from docrail.adapters.temporal.connection import ConnectionUnfit
 from docrail.cli.client import ApiError
 from docrail.embedded.processes import ProcessError
 from docrail.services.errors import OperationError
@@ -16,7 +17,11 @@ def words_of(error: Exception) -> str | None:
         return "\n".join(_problem(problem["loc"], problem["msg"]) for problem in error.errors())
     if isinstance(error, DATABASE_ERRORS):
         return f"the database of DOCRAIL_DATABASE_URL: {error}"
-    return str(error) if isinstance(error, (ApiError, OperationError, ProcessError, StorageError, OSError)) else None
+    return (
+        str(error)
+        if isinstance(error, (ApiError, ConnectionUnfit, OperationError, ProcessError, StorageError, OSError))
+        else None
+    )
 
 
 def _problem(place: Sequence[int | str], message: str) -> str:

@@ -11,6 +11,7 @@ import typer
 from docrail.adapters.postgres.migrate import migrate as apply_migrations
 from docrail.adapters.postgres.pool import DATABASE_ERRORS
 from docrail.adapters.temporal.connection import Connection, find_connection
+from docrail.cli.catalogue import all_handlers
 from docrail.cli.database import unreachable
 from docrail.cli.stop import run_until_stopped
 from docrail.cli.terminal import AsJson, complain, print_json, say
@@ -94,6 +95,8 @@ def start_worker(context: typer.Context, as_json: Started = False) -> None:
 
     Example: DOCRAIL_TEMPORAL_ADDRESS=temporal:7233 docrail worker start
     """
+    from docrail import worker
+
     if as_json:
         settings = context.obj()
         print_json({"temporal_address": settings.temporal_address, "task_queue": settings.task_queue})
@@ -144,7 +147,7 @@ def migrate(context: typer.Context, as_json: AsJson = False) -> None:
     report = _no_report if as_json else say
     try:
         applied = asyncio.run(apply_migrations(settings.database_url))
-        asyncio.run(publish_release(settings.database_url, settings.resource_limits))
+        asyncio.run(publish_release(settings.database_url, all_handlers(), settings.resource_limits))
     except (OSError, *DATABASE_ERRORS) as error:
         raise SystemExit(unreachable(error)) from None
     report("\n".join([*(f"applied {name}" for name in applied), "the database is up to date"]))

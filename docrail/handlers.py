@@ -1,4 +1,4 @@
-"""What a handler is: its name, its models, its code, and the call it receives."""
+"""What a handler is: its models, its code, the call that it is given, and the tools that it works with."""
 
 import inspect
 import math
@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from docrail.dag.values.json_values import Json, digest
 from docrail.invoices.page_text import PageText
+from docrail.invoices.problems import UnreadableDocument
 
 __all__ = [
     "Answer",
@@ -30,10 +31,8 @@ __all__ = [
     "replaced",
 ]
 
-
 MAX_ANSWER_BYTES = 16 * 2**20
 """Longest answer of another service, unless a handler asks for less or more."""
-
 
 Config = TypeVar("Config", bound=BaseModel)
 

@@ -150,10 +150,13 @@ async def _start_servers(
 
 
 async def _publish(dsn: str) -> None:
-    from docrail.services.definitions.service import publish_release  # noqa: PLC0415  # `docrail --help` loads this module too
+    # `docrail --help` loads this module too
+    from docrail.activities.registry import load_catalogue  # noqa: PLC0415
+    from docrail.services.definitions.service import publish_release  # noqa: PLC0415
     from docrail.settings import Settings  # noqa: PLC0415
 
-    await publish_release(dsn, Settings().resource_limits)
+    settings = Settings()
+    await publish_release(dsn, load_catalogue(settings.handlers), settings.resource_limits)
 
 
 def _environment(
@@ -188,7 +191,7 @@ class _Children:
     def worker(self, number: int, metrics_port: int) -> Supervised:
         program = Program(
             f"worker {number}",
-            _python("worker"),
+            _python("docrail.worker"),
             self._log(f"worker-{number}"),
             {**os.environ, **self.environment, **self._metrics(metrics_port)},
             stop_seconds=self.options.graceful_shutdown_seconds + GRACE_MARGIN_SECONDS,
@@ -198,7 +201,11 @@ class _Children:
     def api(self, http: httpx.AsyncClient) -> Supervised:
         environment = {**os.environ, **self.environment}
         program = Program(
-            "the API", _python("cli", "server", "start"), self._log("api"), environment, stop_seconds=API_STOP_SECONDS
+            "the API",
+            _python("docrail", "server", "start"),
+            self._log("api"),
+            environment,
+            stop_seconds=API_STOP_SECONDS,
         )
         return Supervised(program, lambda: _is_green(http, "/healthz"), self.report)
 

@@ -15,7 +15,7 @@ NAMESPACE = "default"
 RETENTION = "30d"
 """How long closed runs are kept; the dev server's own default is one day."""
 SEARCH_ATTRIBUTES = ("DocrailTenant", "DocrailDefinition", "DocrailDocument", "DocrailStatus", "DocrailOverdue")
-"""Those of workflows/contract/names.py, whose import would cost every command a third of a second; a test compares them."""
+"""Those of workflows/contract/names.py, whose import would slow every command down; a test compares them."""
 DYNAMIC_CONFIG = (
     # The dev server has one shard, whose queues are read 20 times a second: 50 ms for every hop of a run.
     "history.transferProcessorMaxPollRPS=2000",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from importlib import import_module as import_module
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from docrail.adapters.gemini.access import GeminiAccess

@@ -18,7 +18,7 @@ ALSO_SHORT = {"document extract", "definition validate", "definition test"}
 
 
 def docrail(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    command = (sys.executable, "-m", "cli", *arguments)
+    command = (sys.executable, "-m", "docrail", *arguments)
     settings = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1", **environment}
     return subprocess.run(command, capture_output=True, text=True, env=settings, check=False, timeout=60)
 
@@ -97,7 +97,7 @@ def test_a_misspelt_command_is_refused_with_the_one_that_is_meant() -> None:
 def test_ctrl_c_ends_a_command_without_a_traceback(tmp_path: Path) -> None:
     fifo = tmp_path / "never.yaml"
     os.mkfifo(fifo)
-    command = (sys.executable, "-m", "cli", "validate", str(fifo))
+    command = (sys.executable, "-m", "docrail", "validate", str(fifo))
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     with process, fifo.open("w"):  # opens when the command has: it is past its start, and reads
         process.send_signal(signal.SIGINT)
@@ -208,7 +208,7 @@ def test_ctrl_c_while_the_commands_are_loaded_is_no_traceback(tmp_path: Path) ->
     slow = "import sys, time\nprint('loading', flush=True)\ntime.sleep(60)\n"
     (tmp_path / "typer.py").write_text(slow)  # stands before the real one
     process = subprocess.Popen(
-        (sys.executable, "-m", "cli", "up"),
+        (sys.executable, "-m", "docrail", "up"),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

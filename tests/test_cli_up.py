@@ -22,7 +22,7 @@ from tests.stack import descendants, survivors
 
 pytestmark = pytest.mark.server
 
-CLI = (sys.executable, "-m", "cli")
+CLI = (sys.executable, "-m", "docrail")
 FREE_PORTS = ("--port", "0", "--temporal-port", "0", "--ui-port", "0")
 READY = "Docrail is ready."
 START_SECONDS = 120

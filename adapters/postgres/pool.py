@@ -67,7 +67,8 @@ async def _prepare(connection: asyncpg.Connection) -> None:
 async def _keep_session(_: asyncpg.Connection) -> None:
     """Skip the round trip that resets a returned connection: our statements leave no state in a session.
 
-    An open transaction is rolled back all the same; session locks (adapters/postgres/migrate.py) use a connection of their own.
+    An open transaction is rolled back all the same; session locks (adapters/postgres/migrate.py) use a connection of
+    their own.
     """
 
 

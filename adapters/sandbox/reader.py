@@ -34,7 +34,7 @@ _LIMIT_SIGNALS = frozenset({signal.SIGALRM, signal.SIGXCPU})
 _MEMORY_HINT = "An invoice of a few pages needs a small part of that. Print the document into a new PDF and send that."
 _SERVER_PROGRAM = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
-    "from activities.reading_server import serve; serve(int(sys.argv[2]))"
+    "from docrail.adapters.sandbox.server import serve; serve(int(sys.argv[2]))"
 )
 
 

@@ -13,13 +13,11 @@ from temporalio.envconfig import ClientConfigProfile, ClientConnectConfig
 from temporalio.runtime import Runtime
 from temporalio.service import RetryConfig, TLSConfig
 
-from docrail.services.errors import OperationError
-
 _ADDRESS = re.compile(r"[^\s/]+:[0-9]{1,5}")
 
 
-class ConnectionUnfit(OperationError):  # noqa: N818  # named for what it says, like every refusal
-    """What says how to reach Temporal cannot be used. Met only at the start; it never leaves over HTTP."""
+class ConnectionUnfit(ValueError):  # noqa: N818  # named for what it says
+    """The settings of the connection to Temporal cannot be used. Raised at the start only."""
 
     def __init__(self, problem: str) -> None:
         super().__init__(f"the connection to Temporal is not set up right: {problem}")

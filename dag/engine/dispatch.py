@@ -55,6 +55,7 @@ def _is_open(run: RunState, layer: int) -> bool:
 
 
 def is_duration(seconds: Json) -> bool:
+    """Return whether a wait may take this long."""
     is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
     return is_number and SHORTEST_SECONDS <= seconds <= LONGEST_WAIT_SECONDS
 

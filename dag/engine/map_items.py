@@ -265,6 +265,7 @@ MAX_SENT_BYTES = 3_900_000
 
 
 def of_item(item: ItemState, earlier: Iterable[EarlierError]) -> Iterator[EarlierError]:
+    """Yield the errors of an item with its key."""
     return (replace(error, item=shortened(item.key, EARLIER_CHARACTERS)) for error in earlier)
 
 

@@ -40,7 +40,7 @@ def load(plan: Plan, saved: dict[str, Json]) -> RunState:
 
 
 MAX_PIECE_BYTES = 500_000
-"""Largest piece, as JSON, unless one element of a list is larger: no item of a list is above 1,500,000 (dag/engine/map_items.py)."""
+"""Largest piece, as JSON, unless one element of a list is larger: no item is above 1,500,000 (map_items.py)."""
 
 
 MAX_TOLD_BYTES = 1_900_000

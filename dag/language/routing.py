@@ -101,4 +101,5 @@ def holds(condition: str, facts: Facts) -> bool:
 
 @lru_cache(maxsize=1000)
 def compiled(condition: str) -> Expression:
+    """Return the compiled condition of a rule, once for each text."""
     return compile_expression(condition)

@@ -60,7 +60,7 @@ class Calibration(BaseModel):
 @cache
 def default_calibration() -> Calibration:
     """Return the calibration that is shipped: fitted on the development set and scans of it (ADR 19)."""
-    return Calibration.model_validate_json((files("invoices") / DEFAULT_FILE).read_text())
+    return Calibration.model_validate_json((files("docrail.invoices.assessment") / DEFAULT_FILE).read_text())
 
 
 def fit(observations: Sequence[Observation], name: str) -> Calibration:

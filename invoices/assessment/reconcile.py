@@ -4,11 +4,11 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Any
 
+from docrail.invoices.assessment.agreement import agree
 from docrail.invoices.assessment.checks import RULES, lines_agree, lines_total
 from docrail.invoices.assessment.confidence import FOUND_BY_RULES, field_confidence
 from docrail.invoices.facts import Evidence, Source
 from docrail.invoices.model import FIELD_NAMES, Candidate, FieldValue, InvoiceData, LineItem, Problem, TaxPart
-from docrail.invoices.values.agreement import agree
 from docrail.invoices.values.currencies import tolerance
 
 EXACT = (Source.HUMAN, Source.XML, Source.QR)

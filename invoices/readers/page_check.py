@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
+from docrail.invoices.assessment.agreement import agree
 from docrail.invoices.assessment.confidence import PAGE_MISMATCH
 from docrail.invoices.facts import Evidence, Severity, Source
 from docrail.invoices.model import FIELD_NAMES, FIELDS, FieldValue, InvoiceData, Problem
 from docrail.invoices.readers.layout.places import Places
-from docrail.invoices.values.agreement import agree
 
 MUST_AGREE = ("total", "iban", "invoice_number")
 """Fields where a contradiction moves money to the wrong place."""

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import asyncpg
 
-from docrail.activities.registry import load_catalogue
 from docrail.adapters.postgres.pool import open_pool
 from docrail.dag.language.definition import Definition, to_json
 from docrail.dag.language.difference import diff
@@ -41,7 +40,7 @@ from docrail.services.definitions.models import (
 from docrail.services.definitions.run_tests import require_passed
 from docrail.services.errors import Damaged, InvalidDefinition, InvalidInput, NotFound
 
-SHIPPED = Path(__file__).resolve().parent.parent / "definitions"
+SHIPPED = Path(__file__).resolve().parents[2] / "definitions"
 """The folder of the definitions that come with Docrail, beside our packages wherever they are installed."""
 
 
@@ -206,11 +205,13 @@ async def publish_shipped(app: Registry) -> list[StoredDefinition]:
     return [await _publish_shipped(app, owner, text) for text in texts]
 
 
-async def publish_release(database_url: str, resource_limits: Mapping[str, float]) -> list[StoredDefinition]:
+async def publish_release(
+    database_url: str, catalogue: Mapping[str, Handler], resource_limits: Mapping[str, float]
+) -> list[StoredDefinition]:
     """Publish the shipped definitions to the database at `database_url`. Raises: as asyncpg does, InvalidDefinition."""
     pool = await open_pool(database_url, min_size=1, max_size=1)
     try:
-        return await publish_shipped(_Release(pool, load_catalogue(), resource_limits))
+        return await publish_shipped(_Release(pool, catalogue, resource_limits))
     finally:
         await pool.close()
 

@@ -20,7 +20,7 @@ from docrail.services.audit.models import AuditEvent
 from docrail.services.audit.repository import list_events
 from docrail.services.errors import AlreadyDecided, InvalidInput, NotFound, OperationError, Unavailable, WrongState
 from docrail.services.paging import MOST_COMPARED, Unmatched, after_of, not_a_page, token_of, unmatched
-from docrail.services.reviews.items import REVIEW_ID_PATTERN as items_REVIEW_ID_PATTERN
+from docrail.services.reviews.items import REVIEW_ID_PATTERN
 from docrail.services.reviews.models import DECIDED, OPEN, Place, Review, ReviewContent, ReviewCount, ReviewFilter, Sort
 from docrail.services.reviews.repository import items as stored_reviews
 from docrail.services.reviews.repository import queue as review_lists
@@ -37,13 +37,10 @@ async def list_item_events(
     app: App, principal: Principal, review_id: str, *, after: int = 0, limit: int = 100
 ) -> list[AuditEvent]:
     """Return what people did to one item after event number `after`, oldest first. Raises: NotFound."""
-    known = re.fullmatch(items_REVIEW_ID_PATTERN, review_id)
+    known = re.fullmatch(REVIEW_ID_PATTERN, review_id)
     if not known or await load_review(app.db, principal.tenant_id, review_id) is None:
         raise NotFound("review item", review_id)
     return await list_events(app.db, principal.tenant_id, review_id=review_id, after=after, limit=limit)
-
-
-REVIEW_ID_PATTERN = r"^rev_[0-9a-f]{26}$"
 
 
 _PLACE = TypeAdapter(Place)

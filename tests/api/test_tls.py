@@ -35,7 +35,7 @@ async def running(*arguments: str, **variables: str) -> AsyncIterator[asyncio.su
 
 
 async def test_migrate_prepares_a_namespace_behind_tls(front: TlsFront, dsn: str) -> None:
-    async with running("cli", "server", "migrate", **front.variables, DOCRAIL_DATABASE_URL=dsn) as migrate:
+    async with running("docrail", "server", "migrate", **front.variables, DOCRAIL_DATABASE_URL=dsn) as migrate:
         told, _ = await asyncio.wait_for(migrate.communicate(), 60)
     assert told.decode().endswith("Temporal's namespace 'default' is up to date\n")
     assert migrate.returncode == 0
@@ -51,7 +51,7 @@ async def test_a_run_goes_through_behind_tls(
     worker = {
         f"DOCRAIL_{name.upper()}": str(getattr(settings, name)) for name in ("database_url", "data_dir", "task_queue")
     }
-    async with serve(settings) as service, running("worker", **worker):
+    async with serve(settings) as service, running("docrail.worker", **worker):
         await publish_shipped(service.app)
 
         async def is_ready() -> bool:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tests.stack import descendants, eventually, survivors
 
-COMMAND = (sys.executable, "-P", "-m", "cli")
+COMMAND = (sys.executable, "-P", "-m", "docrail")
 PATIENCE_SECONDS = 120.0
 AT_ONCE = asyncio.Semaphore(2)
 """More would only wait for each other: starting Python and reading our modules is all they do."""

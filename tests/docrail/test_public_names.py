@@ -1,6 +1,5 @@
 """The public names: `import docrail` is light, and each name is there."""
 
-from  import docrail
 import subprocess
 import sys
 import tomllib

@@ -9,6 +9,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from docrail.invoices.assessment.agreement import agree
 from docrail.invoices.assessment.confidence import assess
 from docrail.invoices.assessment.reconcile import reconcile
 from docrail.invoices.facts import Evidence, Source
@@ -21,7 +22,6 @@ from docrail.invoices.readers.einvoice.xml_values import as_amount, as_date, as_
 from docrail.invoices.readers.layout.page import Page, lay_out
 from docrail.invoices.readers.layout.places import Places
 from docrail.invoices.readers.layout.word import Word
-from docrail.invoices.values.agreement import agree
 from docrail.invoices.values.dates import find_dates
 from docrail.invoices.values.numbers import find_amounts
 from tests.invoices.codes import SWISS

@@ -1,7 +1,7 @@
 """Plays a test of a definition on a real Temporal server that skips time: the workflow that all runs are, mocks around.
 
-The simulation has said what happens outside the run, and in which order (dag/simulation/simulate.py). Here each of its cues is
-given when the run has begun what it is for, and the next one when the run has taken it.
+The simulation has said what happens outside the run, and in which order (dag/simulation/simulate.py). Here each of its
+cues is given when the run has begun the step that it is for, and the next one when the run has taken it.
 """
 
 import asyncio

@@ -97,4 +97,5 @@ def _line_and_column(text: str, position: int) -> tuple[int, int]:
 
 
 def place(problem: Problem) -> tuple[int, int]:
+    """Return a problem's line and column, to sort by; problems without a place come last."""
     return (problem.line or sys.maxsize, problem.column or 0)

@@ -1,5 +1,0 @@
-"""Run `docrail` as `python -m cli`."""
-
-from docrail.cli import main
-
-main()

@@ -1,0 +1,5 @@
+"""Run `docrail` as `python -m docrail`."""
+
+from docrail.cli import main
+
+main()
