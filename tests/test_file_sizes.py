@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.test_imports import ROOT, modules
+from tests.test_layout import ROOT, modules
 
 MODULE_LINES, FUNCTION_LINES = 400, 40
 REASON = "one file because"

@@ -3,7 +3,7 @@
 import re
 import tomllib
 
-from tests.test_imports import ROOT
+from tests.test_layout import ROOT
 
 PIN = re.compile(r"^([a-z0-9-]+)==(\S+)", re.MULTILINE)
 

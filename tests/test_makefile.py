@@ -4,7 +4,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from tests.test_imports import ROOT
+from tests.test_layout import ROOT
 
 
 def test_a_folder_without_labelled_documents_is_refused_before_anything_is_installed(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build the sdist, and the wheel from it, in a copy: the build writes next to its sources."""
     folder = tmp_path_factory.mktemp("wheel")
     shutil.copytree(ROOT, folder / "source", symlinks=True, ignore=NOT_SOURCE)
-    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", folder / "dist", folder / "source"]
+    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", f"{folder}/dist", f"{folder}/source"]
     built = subprocess.run(command, capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stdout[-2000:] + built.stderr[-2000:]
     (found,) = (folder / "dist").glob("*.whl")
@@ -45,15 +45,15 @@ def test_the_wheel_holds_every_file_of_the_rooms(wheel: Path) -> None:
 
 @pytest.fixture(scope="module")
 def environment(wheel: Path) -> Path:
-    """Make a virtual environment with the wheel in it; its dependencies are those of the tests, and this checkout is not.
+    """Make a virtual environment with the wheel in it, and with the dependencies of the tests, but not this checkout.
 
-    A folder that a .pth file names is searched for modules; the .pth files in it, which name the checkout, are not read.
+    A folder that a .pth file names is searched for modules; the .pth files in it, which name the checkout, are not.
     """
     folder = wheel.parent.parent / "environment"
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
     (packages,) = (folder / "lib").glob("python*/site-packages")
-    install = [sys.executable, "-m", "pip", "--python", folder / "bin" / "python", "install", "--quiet"]
-    install += ["--disable-pip-version-check", "--no-deps", "--no-index", wheel]
+    install = [sys.executable, "-m", "pip", "--python", f"{folder}/bin/python", "install", "--quiet"]
+    install += ["--disable-pip-version-check", "--no-deps", "--no-index", str(wheel)]
     subprocess.run(install, check=True)
     (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
     (folder / "bin" / "temporal").symlink_to(Path(sys.executable).parent / "temporal")
@@ -63,12 +63,12 @@ def environment(wheel: Path) -> Path:
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_the_demo_runs_from_the_installed_wheel(environment: Path, tmp_path: Path) -> None:
-    command = [environment / "bin" / "docrail", "demo"]
+    command = [f"{environment}/bin/docrail", "demo"]
     plain = {name: value for name, value in os.environ.items() if not name.startswith(("DOCRAIL_", "PYTHON"))}
     ran = subprocess.run(command, cwd=tmp_path, env=plain, capture_output=True, text=True, timeout=500, check=False)
     assert ran.returncode == 0, ran.stdout[-3000:] + ran.stderr[-3000:]
     assert "coolblue" in ran.stdout.lower()
-    where = [environment / "bin" / "python", "-c", "import docrail.dag; print(docrail.dag.__file__)"]
+    where = [f"{environment}/bin/python", "-c", "import docrail.dag; print(docrail.dag.__file__)"]
     assert str(environment) in subprocess.run(where, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
 
 
@@ -76,6 +76,6 @@ def test_a_module_of_the_users_is_not_shadowed(environment: Path, tmp_path: Path
     for name in ("api", "dag", "settings", "worker", "cli"):
         (tmp_path / f"{name}.py").write_text("MINE = True\n")
     code = "import docrail.settings, docrail.dag, api, dag, settings, worker, cli; print(api.MINE, settings.MINE)"
-    command = [environment / "bin" / "python", "-c", code]
+    command = [f"{environment}/bin/python", "-c", code]
     ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert ran.stdout == "True True\n", ran.stderr

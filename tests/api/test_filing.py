@@ -17,8 +17,8 @@ from tests.api.invoices import e_invoice
 from tests.api.reviewing import Reviewer, reviewer, waiting
 from tests.api.service import Service, run_background_tasks
 from tests.api.test_corrections import correct
+from tests.services.lakes import ask
 from tests.stack import eventually
-from tests.storage.lakes import ask
 
 
 @pytest.fixture

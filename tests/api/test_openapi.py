@@ -43,7 +43,7 @@ def test_every_body_has_an_example(document: dict[str, Any]) -> None:
 
 def test_an_operations_id_is_the_name_of_its_function(document: dict[str, Any]) -> None:
     ids = [operation["operationId"] for methods in document["paths"].values() for operation in methods.values()]
-    routes = [route for module in (*ROUTERS, *FOR_STRANGERS) for route in module.router.routes]
+    routes = [route for router in (*ROUTERS, *FOR_STRANGERS) for route in router.routes]
     names = [route.endpoint.__name__ for route in routes if isinstance(route, APIRoute) and route.include_in_schema]
     assert sorted(ids) == sorted(names)
     assert len(ids) == len(set(ids))

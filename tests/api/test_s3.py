@@ -16,8 +16,8 @@ from tests.api.test_documents import upload
 from tests.cli.process import docrail
 from tests.postgres import migrated_database
 from tests.s3 import Bucket, bucket, s3_server
+from tests.services.lakes import ask
 from tests.stack import Servers, eventually
-from tests.storage.lakes import ask
 
 __all__ = ["bucket", "s3_server"]
 

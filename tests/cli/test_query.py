@@ -13,7 +13,7 @@ from docrail.services.lake.compaction import compact
 from docrail.services.lake.files import Lake
 from docrail.services.lake.query import open_lake
 from tests.cli.process import Ended, docrail
-from tests.storage.lakes import NOW, of_month, save
+from tests.services.lakes import NOW, of_month, save
 
 TOTALS = "SELECT document_id, total, line_items FROM invoices ORDER BY document_id"
 

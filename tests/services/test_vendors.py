@@ -8,7 +8,7 @@ from asyncpg.pool import PoolConnectionProxy
 from docrail.invoices.assessment.vendor_memory import VendorMemory
 from docrail.services.documents.repository.vendors import forget, remember
 from tests.postgres import TENANT
-from tests.storage.arrivals import IBAN, OTHER_IBAN, arrive, correct, judged
+from tests.services.arrivals import IBAN, OTHER_IBAN, arrive, correct, judged
 from tests.vendors import load_vendor
 
 OTHER: dict[str, Any] = {"invoice_number": "A-9", "total": Decimal(7), "net": None}

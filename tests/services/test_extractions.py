@@ -8,7 +8,7 @@ from asyncpg.pool import PoolConnectionProxy
 from docrail.services.documents.models import CURRENT_READER, FALLBACK, reading_version
 from docrail.services.documents.repository.readings import load_best_extraction, load_extraction, save_extraction
 from tests.postgres import COMMITTING, OTHER_TENANT, TENANT, blob_of, new_document_id
-from tests.storage.invoices import invoice
+from tests.services.invoices import invoice
 
 BYTES = blob_of("the bytes").sha256
 

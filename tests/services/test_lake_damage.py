@@ -23,7 +23,7 @@ from docrail.services.lake.parquet import (
     read_versions,
 )
 from docrail.services.lake.query import open_lake
-from tests.storage.lakes import NOW, of_month, save, seen
+from tests.services.lakes import NOW, of_month, save, seen
 
 GRACE = dt.timedelta(hours=24)
 STEP = 37

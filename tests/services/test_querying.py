@@ -18,7 +18,7 @@ from docrail.services.lake.models import LakeVersion
 from docrail.services.lake.parquet import LakeFileDamaged
 from docrail.services.lake.query import NotALake, NotAQuery, open_lake, rows_of
 from tests.s3 import Bucket
-from tests.storage.lakes import NOW, ask, of_month, save
+from tests.services.lakes import NOW, ask, of_month, save
 
 PATIENCE_SECONDS = 60.0
 SECRET = pa.table({"a table": ["of ours"]})

@@ -14,7 +14,7 @@ from docrail.services.lake.files import Lake
 from docrail.services.lake.manifest import read_manifest
 from docrail.services.lake.models import LakeVersion
 from tests.disks import SmallDisk, small_disk
-from tests.storage.lakes import NOW, of_month, save, seen
+from tests.services.lakes import NOW, of_month, save, seen
 
 __all__ = ["small_disk"]
 
@@ -73,7 +73,7 @@ from storage.blobs import BlobStore
 from storage.compaction import compact
 from storage.lake import Lake
 from storage.values import ValueStore
-from tests.storage.lakes import NOW, of_month, save, seen
+from tests.services.lakes import NOW, of_month, save, seen
 
 root = Path(sys.argv[1])
 blobs, values, lake = BlobStore(root / "blobs"), ValueStore(root / "values"), Lake(root / "lake")

@@ -17,7 +17,7 @@ from docrail.invoices.model import FIELD_NAMES, Candidate, FieldValue, InvoiceDa
 from docrail.services.lake.files import Lake
 from docrail.services.lake.models import LakeVersion
 from docrail.services.lake.parquet import LAKE_SCHEMA_VERSION
-from tests.storage.invoices import invoice
+from tests.services.invoices import invoice
 
 FIRST = LakeVersion(1, dt.datetime(2026, 11, 21, 9, 30, 0, 123_456, tzinfo=dt.UTC))
 MONEY = pa.decimal128(18, 4)

@@ -13,7 +13,7 @@ from docrail.services.documents.repository.counts import LOAD_COUNTS, claim_metr
 from docrail.services.documents.repository.readings import save_extraction
 from docrail.services.metrics import CONFIDENCE_BUCKETS, SECONDS_BUCKETS, Outcome
 from tests.postgres import OTHER_TENANT, TENANT, blob_of, upload
-from tests.storage.invoices import invoice
+from tests.services.invoices import invoice
 
 INFINITY = float("inf")
 

@@ -43,8 +43,8 @@ from docrail.workflows.contract.names import DOCUMENT, TENANT
 from docrail.workflows.maintenance import Maintenance
 from tests.disks import SmallDisk, small_disk
 from tests.postgres import COMMITTING, dsn, new_document_id, pool, upload
+from tests.services.lakes import of_month, save, seen
 from tests.stack import Servers, eventually
-from tests.storage.lakes import of_month, save, seen
 
 __all__ = ["dsn", "pool", "small_disk"]
 

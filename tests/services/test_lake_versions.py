@@ -14,7 +14,7 @@ from docrail.services.lake.repository import claim_version
 from docrail.services.reviews.models import Appearance, Question
 from docrail.services.reviews.repository.items import show_anew, upsert_review
 from tests.postgres import COMMITTING, OTHER_TENANT, TENANT, upload
-from tests.storage.invoices import invoice
+from tests.services.invoices import invoice
 
 
 async def test_the_same_state_again_is_the_same_version(db: PoolConnectionProxy) -> None:

@@ -20,7 +20,7 @@ from docrail.invoices.model import FieldValue, InvoiceData
 from docrail.services.documents.assessed import LOAD_KNOWN
 from docrail.services.documents.repository.vendors import remember
 from tests.postgres import COMMITTING, OTHER_TENANT, TENANT, new_document_id, upload
-from tests.storage.arrivals import IBAN, OTHER_IBAN, TODAY, approve, arrive, codes, correct, judged, reading
+from tests.services.arrivals import IBAN, OTHER_IBAN, TODAY, approve, arrive, codes, correct, judged, reading
 from tests.vendors import load_vendor
 
 

@@ -9,7 +9,7 @@ from docrail.invoices.model import FieldValue, InvoiceData
 from docrail.services.lake.files import Lake
 from docrail.services.lake.models import LakeFile, LakeVersion
 from docrail.services.lake.query import NotALake, open_lake, rows_of
-from tests.storage.invoices import invoice
+from tests.services.invoices import invoice
 
 NOW = dt.datetime(2026, 11, 21, 3, 0, tzinfo=dt.UTC)
 

@@ -1,4 +1,4 @@
-"""The database and the S3 server that storage tests share."""
+"""The database and the S3 server that tests of adapters share."""
 
 from tests.postgres import db, dsn, pool
 from tests.s3 import bucket, s3_server

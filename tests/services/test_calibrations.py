@@ -17,7 +17,7 @@ from docrail.services.documents.repository.calibrations import (
     save_outcomes,
 )
 from tests.postgres import COMMITTING, OTHER_TENANT, TENANT
-from tests.storage.arrivals import approve, arrive, correct, judged
+from tests.services.arrivals import approve, arrive, correct, judged
 
 
 def halving(observations: int = 3) -> Calibration:

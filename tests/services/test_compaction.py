@@ -24,7 +24,7 @@ from docrail.services.lake.manifest import Manifest, read_manifest, swap_manifes
 from docrail.services.lake.parquet import pack
 from docrail.workflows.contract.messages import Compacted
 from tests.s3 import Bucket
-from tests.storage.lakes import NOW, ask, of_month, save, seen
+from tests.services.lakes import NOW, ask, of_month, save, seen
 
 GRACE = dt.timedelta(hours=24)
 LATER = NOW + dt.timedelta(hours=25)
