@@ -56,7 +56,7 @@ test-all: .venv/.developer  ## Run all tests (an hour at most): with the slow on
 lint: .venv/.developer  ## Check style, types and imports
 	$(RUN)ruff check .
 	$(RUN)ruff format --check .
-	$(RUN)mypy .
+	$(RUN)mypy
 	$(RUN)lint-imports
 
 check: lint test-all  ## Run all that a commit must pass
