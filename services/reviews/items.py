@@ -16,7 +16,7 @@ from docrail.invoices.assessment.review_summary import review_reasons, shown_dig
 from docrail.invoices.model import InvoiceData
 from docrail.services.access.models import ANONYMOUS, NAME_YOURSELF, Principal, Scope
 from docrail.services.audit.models import Act
-from docrail.services.audit.repository import append_event
+from docrail.services.audit.service import append_event
 from docrail.services.documents.assessed import load_judged
 from docrail.services.errors import ClaimedByOther, ClaimLost, InvalidInput, MayNotDecide, NotFound, WrongState
 from docrail.services.reviews.models import DOCUMENT, Appearance, Review
