@@ -14,8 +14,8 @@ from temporalio import activity
 
 from docrail.adapters.postgres.pool import NotStored
 from docrail.services.lake.service import is_to_be_filed, load_version
+from docrail.services.reviews.items import load_unfiled, mark_filed
 from docrail.services.reviews.models import Unfiled
-from docrail.services.reviews.service import load_unfiled, mark_filed
 from docrail.services.tools import Tools
 
 AT_ONCE = 8

@@ -10,8 +10,8 @@ from docrail.adapters.http.addresses import RefusedAddressError
 from docrail.adapters.http.errors import TryAgainLaterError
 from docrail.adapters.http.webhooks import Message, deliver
 from docrail.dag.values.json_values import Json, digest
+from docrail.services.reviews.items import load_review
 from docrail.services.reviews.models import Review, SlaEvent
-from docrail.services.reviews.service import load_review
 from docrail.services.reviews.sla import load_untold, mark_told, record_due_sla
 from docrail.services.tools import Tools
 

@@ -10,8 +10,8 @@ from docrail.invoices.model import InvoiceData, Problem
 from docrail.invoices.problems import Unreadable, UnreadableDocument
 from docrail.services.documents.models import FALLBACK, Document, reading_version
 from docrail.services.documents.service import load_document, load_extraction, save_extraction
+from docrail.services.reviews.items import load_review
 from docrail.services.reviews.models import APPROVED, REJECTED, Review, review_id_of
-from docrail.services.reviews.service import load_review
 from docrail.services.tools import Tools
 
 EXACT = frozenset({"ubl", "cii", "xml"})

@@ -24,8 +24,8 @@ from docrail.services.documents.context import context_of
 from docrail.services.documents.models import Document, DocumentConflict
 from docrail.services.documents.service import insert_document, load_unstarted, mark_run_started, show_document
 from docrail.services.errors import InvalidInput, KeyConflict, OperationError, TooLarge, Unavailable, WrongState
+from docrail.services.reviews.items import load_review
 from docrail.services.reviews.models import APPROVED, REJECTED, review_id_of
-from docrail.services.reviews.service import load_review
 from docrail.services.runs.service import StartedRun, begin_run, checked_key
 
 DEFAULT_SLA_HOURS = 24

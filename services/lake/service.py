@@ -10,8 +10,8 @@ from docrail.services.documents.assessed import load_arrived
 from docrail.services.documents.models import ReadingKey
 from docrail.services.lake.models import LakeVersion, StandingChanged
 from docrail.services.lake.repository import claim_version, is_saved
+from docrail.services.reviews.items import lock_unfiled, mark_filed
 from docrail.services.reviews.models import Unfiled
-from docrail.services.reviews.service import lock_unfiled, mark_filed
 
 
 async def load_version(

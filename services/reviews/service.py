@@ -38,7 +38,6 @@ from docrail.services.reviews.models import (
 )
 from docrail.services.reviews.repository import items as stored_reviews
 from docrail.services.reviews.repository import queue as review_lists
-from docrail.services.reviews.repository.filing import load_unfiled, lock_unfiled, mark_filed
 from docrail.services.reviews.repository.items import load_review, load_review_counts
 from docrail.services.reviews.repository.queue import place_of
 from docrail.services.reviews.repository.steps import ask_question, close_question, keep_decision, load_document_review
@@ -46,25 +45,6 @@ from docrail.services.runs.control import answer_wait
 from docrail.services.runs.explanation import load_step_status
 from docrail.services.runs.reports import show_run
 from docrail.workflows.contract.names import BY_DECISION
-
-__all__ = [
-    "RUN",
-    "Decided",
-    "ReviewPage",
-    "answer_step",
-    "ask",
-    "close",
-    "decide_review",
-    "list_item_events",
-    "list_reviews",
-    "load_review",
-    "load_review_totals",
-    "load_unfiled",
-    "lock_unfiled",
-    "mark_filed",
-    "record_person",
-    "show_review",
-]
 
 RUN = "docrail"
 """The actor, in the audit, of a run that ended without a person's answer."""
