@@ -13,7 +13,7 @@ from docrail.adapters.secrets import Revealed
 from docrail.dag.values.json_values import Json
 from docrail.handlers import MAX_ANSWER_BYTES, Document, StepCall
 from docrail.invoices.page_text import PageText
-from docrail.services.documents.repository import documents
+from docrail.services.documents.service import load_document
 from docrail.services.tools import Tools
 
 
@@ -25,7 +25,7 @@ class StoredDocuments:
 
     async def find(self, call: StepCall[Any], document_id: str) -> Document:
         """Return the document's name, type and size. Raises: NotStored, also once its file was deleted for its age."""
-        found = await documents.load_document(self.tools.db, call.tenant_id, document_id)
+        found = await load_document(self.tools.db, call.tenant_id, document_id)
         if found is None:
             raise NotStored("document", document_id, call.tenant_id)
         if found.original_removed_at is not None:

@@ -11,7 +11,7 @@ import logging
 from docrail.adapters.postgres.pool import DATABASE_ERRORS, StorageError
 from docrail.dag.values.json_values import Json
 from docrail.services.runs.models import CachedOutput
-from docrail.services.runs.repository import load_cached, save_cached
+from docrail.services.runs.service import load_cached, save_cached
 from docrail.services.tools import Tools
 from docrail.workflows.contract.messages import AttemptRequest
 

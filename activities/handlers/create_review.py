@@ -6,15 +6,13 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from docrail.adapters.postgres.pool import transaction
 from docrail.handlers import Handler, StepCall
 from docrail.invoices.assessment.straight_through import Policy, StraightThrough, decide
 from docrail.services.documents.assessed import load_arrived
 from docrail.services.documents.models import Arrived
-from docrail.services.reviews.approvals import open_passing_item
+from docrail.services.reviews.approvals import open_item
 from docrail.services.reviews.items import appearance_of
 from docrail.services.reviews.models import APPROVED, Question
-from docrail.services.reviews.repository.items import upsert_review
 from docrail.services.tools import Tools
 
 DRAWN = "It is one of the audit sample, which a person always sees."
@@ -69,11 +67,8 @@ async def run(call: StepCall[Config], tools: Tools) -> Output:
     arrived = await load_arrived(tools.db, call.tenant_id, config.document_id, today=today)
     verdict = decide(arrived.invoice, _policy(config.straight_through))
     question = _question(call, arrived, verdict, tools.four_eyes_above)
-    if verdict.passes and config.straight_through.mode == "on":
-        async with transaction(tools.db) as tx:
-            review = await open_passing_item(tx, call.tenant_id, question, arrived.invoice, tools.four_eyes_above)
-    else:
-        review = await upsert_review(tools.db, call.tenant_id, config.document_id, question)
+    passes = verdict.passes and config.straight_through.mode == "on"
+    review = await open_item(tools.db, call.tenant_id, question, arrived.invoice, tools.four_eyes_above, passes=passes)
     return Output(
         review_id=review.review_id,
         priority=review.priority,

@@ -7,8 +7,7 @@ from pydantic import BaseModel, Field
 
 from docrail.adapters.postgres.pool import NotStored
 from docrail.handlers import Handler, StepCall
-from docrail.services.documents.repository.counts import claim_metrics
-from docrail.services.documents.repository.documents import load_document
+from docrail.services.documents.service import claim_metrics, load_document
 from docrail.services.metrics import Outcome
 from docrail.services.tools import Tools
 

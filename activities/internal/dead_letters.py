@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 
 from temporalio import activity
 
-from docrail.services.failures.repository import tell
+from docrail.services.failures.service import tell
 from docrail.services.tools import Tools
 from docrail.workflows.contract.messages import DeadLetter
 

@@ -14,7 +14,7 @@ from docrail.adapters.http.addresses import RefusedAddressError
 from docrail.adapters.http.errors import TryAgainLaterError
 from docrail.adapters.http.webhooks import Message, deliver
 from docrail.dag.values.json_values import Json, digest
-from docrail.services.runs.repository import insert_overdue, is_notified, mark_notified
+from docrail.services.runs.service import insert_overdue, is_notified, mark_notified
 from docrail.services.tools import Tools
 from docrail.workflows.contract.messages import OverdueRun
 

@@ -13,8 +13,9 @@ from collections.abc import Awaitable, Callable
 from temporalio import activity
 
 from docrail.adapters.postgres.pool import NotStored
-from docrail.services.lake.models import Unfiled
-from docrail.services.lake.repository import is_to_be_filed, load_unfiled, load_version, mark_filed
+from docrail.services.lake.service import is_to_be_filed, load_version
+from docrail.services.reviews.items import load_unfiled, mark_filed
+from docrail.services.reviews.models import Unfiled
 from docrail.services.tools import Tools
 
 AT_ONCE = 8

@@ -12,18 +12,12 @@ from typing import Any
 import asyncpg
 from temporalio import activity
 
-from docrail.adapters.postgres.pool import transaction
 from docrail.dag.language.statuses import StepStatus
 from docrail.dag.values.json_values import Json, digest, shortened
-from docrail.services.audit.models import Act
-from docrail.services.audit.repository import append_event
 from docrail.services.reviews.models import CLOSED, DECIDED, ESCALATED, FIRST, PersonsDecision, StepEnd, StepQuestion
-from docrail.services.reviews.repository.steps import ask_question, close_question, keep_decision
+from docrail.services.reviews.service import ask, close, record_person
 from docrail.services.tools import Tools
 from docrail.workflows.contract.messages import DecisionCall, ReviewCall, ReviewEnd
-
-RUN = "docrail"
-"""Who acts, in the audit, where a run ended without anybody's answer."""
 
 LONGEST_TITLE = 500
 """Of what a queue shows in one row; the definition's own limit, before its templates are filled in."""
@@ -49,12 +43,7 @@ def review_activities(tools: Tools) -> list[Callable[[Any], Awaitable[None]]]:
             decision=_storable(end.decision) if is_decided else None,
             decided_by=end.decided_by.replace("\0", "") if is_decided else None,
         )
-        async with transaction(tools.db) as tx:
-            settled = await close_question(tx, end.tenant_id, end.run_id, end.step_id, ended)
-            if settled is not None:
-                detail: dict[str, Json] = {"by": f"the run {end.run_id}"}
-                act = Act(RUN, CLOSED, settled.review_id, settled.document_id, detail)
-                await append_event(tx, end.tenant_id, act)
+        await close(tools.db, end.tenant_id, end.run_id, end.step_id, ended)
 
     @activity.defn(name="record_decision")
     async def record_decision(call: DecisionCall) -> None:
@@ -78,21 +67,14 @@ async def _ask(db: asyncpg.Pool, call: ReviewCall, band: int) -> None:
         document_id=call.document_id,
         band=band,
     )
-    async with transaction(db) as tx:
-        await ask_question(tx, call.tenant_id, call.run_id, call.step_id, question)
+    await ask(db, call.tenant_id, call.run_id, call.step_id, question)
 
 
 async def _keep(db: asyncpg.Pool, call: DecisionCall) -> None:
-    """Show what one of several people decided, and add it to the audit, once however often it is told."""
     at = dt.datetime.fromtimestamp(call.decided_at, dt.UTC)
-    decided, by = digest(call.decision), call.by.replace("\0", "")
-    made = PersonsDecision(by, at.isoformat(), decided, _storable(call.decision), call.number)
-    place = (call.tenant_id, call.run_id, call.step_id)
-    async with transaction(db) as tx:
-        review_id = await keep_decision(tx, *place, asked_at=call.asked_at, made=made)
-        if review_id is not None:
-            detail: dict[str, Json] = {"run_id": call.run_id, "step_id": call.step_id, "digest": decided}
-            await append_event(tx, call.tenant_id, Act(by, DECIDED, review_id, None, detail))
+    by = call.by.replace("\0", "")
+    made = PersonsDecision(by, at.isoformat(), digest(call.decision), _storable(call.decision), call.number)
+    await record_person(db, call.tenant_id, call.run_id, call.step_id, asked_at=call.asked_at, made=made)
 
 
 def _storable(value: Json) -> Json:

@@ -9,14 +9,10 @@ from temporalio import activity
 from docrail.adapters.http.addresses import RefusedAddressError
 from docrail.adapters.http.errors import TryAgainLaterError
 from docrail.adapters.http.webhooks import Message, deliver
-from docrail.adapters.postgres.pool import transaction
 from docrail.dag.values.json_values import Json, digest
-from docrail.services.access.models import WATCH
-from docrail.services.audit.models import Act
-from docrail.services.audit.repository import append_event
-from docrail.services.reviews.models import SLA, Review, SlaEvent
-from docrail.services.reviews.repository.items import count_review, load_review
-from docrail.services.reviews.repository.sla import load_untold, mark_told, record_due
+from docrail.services.reviews.items import load_review
+from docrail.services.reviews.models import Review, SlaEvent
+from docrail.services.reviews.sla import load_untold, mark_told, record_due_sla
 from docrail.services.tools import Tools
 
 MOST_RECORDED, MOST_TOLD = 500, 100
@@ -52,14 +48,7 @@ def sla_activity(tools: Tools) -> Callable[[], Awaitable[int]]:
 
 
 async def _record(tools: Tools) -> list[SlaEvent]:
-    async with transaction(tools.db) as tx:
-        events = sorted(await record_due(tx, limit=MOST_RECORDED), key=lambda event: (event.tenant_id, event.percent))
-        for event in events:  # tenant by tenant: whoever else adds to several audits at once does it in this order too
-            review = await load_review(tx, event.tenant_id, event.review_id)
-            assert review is not None, "was found just now"
-            told = {"percent": event.percent, "due_at": event.due_at.isoformat(), "band": review.band}
-            await count_review(tx, event.tenant_id, SLA, str(event.percent))
-            await append_event(tx, event.tenant_id, Act(WATCH, "sla", event.review_id, review.document_id, told))
+    events = await record_due_sla(tools.db, limit=MOST_RECORDED)
     for event in events:
         log.warning("%s (tenant %s)", _message(event), event.tenant_id)
     return events

@@ -1,9 +1,16 @@
-"""Read the audit of what people did, and check that its chain is whole."""
+"""Add to the audit of what people did, read it, and check that its chain is whole."""
 
 from docrail.services.access.models import Principal
 from docrail.services.app import App
 from docrail.services.audit.models import AuditEvent
-from docrail.services.audit.repository import Verdict, list_events, verify_chain
+from docrail.services.audit.repository import Verdict, append_event, list_events, verify_chain
+
+__all__ = [
+    "append_event",
+    "list_audit",
+    "list_events",
+    "verify_audit",
+]
 
 
 async def list_audit(app: App, principal: Principal, *, after: int = 0, limit: int = 100) -> list[AuditEvent]:

@@ -78,6 +78,13 @@ async def load_known_ids(app: Registry, principal: Principal) -> list[str]:
     return [line.definition_id for line in found]
 
 
+async def list_ids(app: App, tenant_id: str, named: str, *, limit: int) -> list[str]:
+    """Return the first ids of the tenant's definitions, and `named` if it is one of them."""
+    lines = await stored_definitions.list_definitions(app.db, tenant_id, limit=limit)
+    exact = await stored_definitions.list_versions(app.db, tenant_id, named, limit=1)
+    return [line.definition_id for line in (*lines, *exact)]
+
+
 async def _validated(
     app: Registry, body: DefinitionBody, unpublished: Unpublished = ALL_PUBLISHED
 ) -> tuple[Definition | None, list[Problem]]:
@@ -203,6 +210,15 @@ async def publish_shipped(app: Registry) -> list[StoredDefinition]:
     owner = system_principal(DEFAULT_TENANT)
     texts = [await asyncio.to_thread(path.read_text, "utf-8") for path in shipped_files()]
     return [await _publish_shipped(app, owner, text) for text in texts]
+
+
+async def list_missing(app: App) -> list[str]:
+    """Return the ids of shipped definitions that are not published for the default tenant."""
+    return [
+        path.stem
+        for path in shipped_files()
+        if not await stored_definitions.list_versions(app.db, DEFAULT_TENANT, path.stem, limit=1)
+    ]
 
 
 async def publish_release(

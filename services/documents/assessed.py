@@ -12,10 +12,10 @@ from docrail.invoices.assessment.corrections import merge
 from docrail.invoices.assessment.duplicates import DAYS_APART, SHORTEST_NUMBER, Seen, seen_of
 from docrail.invoices.assessment.vendor_memory import VendorMemory, vendor_keys
 from docrail.invoices.model import InvoiceData
-from docrail.services.documents.models import CURRENT_READER, Arrived, Standing
+from docrail.services.documents.models import CURRENT_READER, Arrived, ReadingKey, Standing
 from docrail.services.documents.repository.calibrations import named
 from docrail.services.documents.repository.corrections import load_corrections
-from docrail.services.documents.repository.readings import BEST_FIRST, ReadingKey
+from docrail.services.documents.repository.readings import BEST_FIRST
 from docrail.services.documents.repository.vendors import FIND_VENDORS
 
 MOST_ALIKE = 20

@@ -6,7 +6,7 @@ from docrail.adapters.postgres.pool import NotStored, transaction
 from docrail.invoices.assessment.calibration import Calibration, Observation
 from docrail.services.access.models import Principal
 from docrail.services.audit.models import Act
-from docrail.services.audit.repository import append_event
+from docrail.services.audit.service import append_event
 from docrail.services.documents.repository import calibrations as stored
 from docrail.services.documents.repository.calibrations import StoredCalibration
 from docrail.services.errors import NotFound

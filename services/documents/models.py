@@ -141,3 +141,11 @@ class DocumentCount:
     documents: int
     seconds_sum: float
     confidence_sum: float
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingKey:
+    """Names one stored reading of a tenant: the document's bytes, and what read them."""
+
+    sha256: str
+    reader_version: str

@@ -1,12 +1,44 @@
-"""Show documents."""
+"""Keep documents, their readings and what people said of them, and show them."""
 
 import re
 
 from docrail.services.access.models import Principal
 from docrail.services.app import App
 from docrail.services.documents.models import Document
-from docrail.services.documents.repository.documents import load_document
+from docrail.services.documents.repository.corrections import insert_change, load_changes, load_corrections, undo_last
+from docrail.services.documents.repository.counts import claim_metrics
+from docrail.services.documents.repository.documents import (
+    insert_document,
+    load_document,
+    load_unstarted,
+    mark_original_removed,
+    mark_run_started,
+)
+from docrail.services.documents.repository.page_images import remove_images
+from docrail.services.documents.repository.readings import load_best_extraction, load_extraction, save_extraction
+from docrail.services.documents.repository.vendors import forget, remember
 from docrail.services.errors import NotFound
+
+__all__ = [
+    "DOCUMENT_ID_PATTERN",
+    "claim_metrics",
+    "forget",
+    "insert_change",
+    "insert_document",
+    "load_best_extraction",
+    "load_changes",
+    "load_corrections",
+    "load_document",
+    "load_extraction",
+    "load_unstarted",
+    "mark_original_removed",
+    "mark_run_started",
+    "remember",
+    "remove_images",
+    "save_extraction",
+    "show_document",
+    "undo_last",
+]
 
 DOCUMENT_ID_PATTERN = r"^doc_[0-9a-z]{26}$"
 

@@ -31,7 +31,7 @@ from docrail.invoices.llm.wire import WireInvoice, quotes_of, read_answer
 from docrail.invoices.model import InvoiceData, Problem
 from docrail.invoices.problems import UnreadableDocument
 from docrail.services.documents.models import FALLBACK, reading_version
-from docrail.services.documents.repository.readings import save_extraction
+from docrail.services.documents.service import save_extraction
 from docrail.services.extraction.local import Reading, find_reading
 from docrail.services.extraction.repository import Claim, Lease, leave_lease, release_lease
 from docrail.services.extraction.single_flight import BeingReadError, find_or_claim, renewing

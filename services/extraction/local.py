@@ -9,10 +9,9 @@ from docrail.invoices.facts import Severity
 from docrail.invoices.model import InvoiceData, Problem
 from docrail.invoices.problems import Unreadable, UnreadableDocument
 from docrail.services.documents.models import FALLBACK, Document, reading_version
-from docrail.services.documents.repository.documents import load_document
-from docrail.services.documents.repository.readings import load_extraction, save_extraction
+from docrail.services.documents.service import load_document, load_extraction, save_extraction
+from docrail.services.reviews.items import load_review
 from docrail.services.reviews.models import APPROVED, REJECTED, Review, review_id_of
-from docrail.services.reviews.repository.items import load_review
 from docrail.services.tools import Tools
 
 EXACT = frozenset({"ubl", "cii", "xml"})

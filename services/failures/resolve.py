@@ -20,9 +20,8 @@ from docrail.services.failures.edits import resolution_of, value_problems
 from docrail.services.failures.retry import RetryOrder, describe_settled, retry_run
 from docrail.services.runs.control import update_run
 from docrail.services.runs.reports import show_run
-from docrail.services.runs.repository import record_action
 from docrail.services.runs.saved import request_of
-from docrail.services.runs.service import checked_run_id
+from docrail.services.runs.service import checked_run_id, record_action
 from docrail.workflows.contract.names import MISFIT, RESOLVE, UNKNOWN_STEP, RunRequest, outer_run_id
 
 

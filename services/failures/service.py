@@ -21,13 +21,30 @@ from docrail.services.failures.models import (
     StoredLetter,
     View,
 )
+from docrail.services.failures.repository import tell
 from docrail.services.failures.resolve import settle_step
 from docrail.services.paging import MOST_COMPARED, Unmatched, unmatched
-from docrail.services.runs import repository as operator_actions
 from docrail.services.runs.control import end_run
 from docrail.services.runs.models import OperatorAction
-from docrail.services.runs.repository import record_action
-from docrail.services.runs.service import checked_run_id
+from docrail.services.runs.service import checked_run_id, list_actions, record_action
+
+__all__ = [
+    "MOST_RETRIED",
+    "RETRIED_AT_ONCE",
+    "LetterCounts",
+    "LetterOrder",
+    "LetterPage",
+    "Outcome",
+    "Retried",
+    "ShownLetter",
+    "count_letters",
+    "list_letters",
+    "resolve_letter",
+    "retry_letters",
+    "retry_matching",
+    "show_letter",
+    "tell",
+]
 
 MOST_RETRIED = 100
 """Letters that one call retries: each ended run among them is replayed by a worker to learn its state."""
@@ -123,7 +140,7 @@ async def _unmatched(app: App, principal: Principal, wanted: LetterFilter) -> li
 async def show_letter(app: App, principal: Principal, run_id: str, step_id: str) -> ShownLetter:
     """Return a letter with what was done about it. Raises: NotFound."""
     letter = await _load(app, principal, run_id, step_id)
-    actions = await operator_actions.list_actions(app.db, principal.tenant_id, run_id, step_id=step_id)
+    actions = await list_actions(app.db, principal.tenant_id, run_id, step_id=step_id)
     return ShownLetter(letter, actions)
 
 

@@ -15,10 +15,8 @@ from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest, Describe
 from temporalio.client import Client
 from temporalio.service import RPCError
 
-from docrail.services.access.models import DEFAULT_TENANT
 from docrail.services.app import App
-from docrail.services.definitions.repository import list_versions
-from docrail.services.definitions.service import shipped_files
+from docrail.services.definitions.service import list_missing
 from docrail.services.engine import POLL_SECONDS, RPC_TIMEOUT, engine_errors
 from docrail.services.errors import Unavailable
 
@@ -154,11 +152,7 @@ def _heartbeat_fault(heartbeat: WorkerHeartbeat, now: dt.datetime) -> str | None
 async def _check_postgresql(app: App) -> str:
     try:
         async with asyncio.timeout(CHECK_SECONDS):
-            missing = [
-                path.stem
-                for path in shipped_files()
-                if not await list_versions(app.db, DEFAULT_TENANT, path.stem, limit=1)
-            ]
+            missing = await list_missing(app)
     except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
         return f"PostgreSQL is not available: {type(error).__name__}"
     return f"not published yet: {', '.join(missing)}; run `docrail migrate`" if missing else OK

@@ -22,11 +22,10 @@ from docrail.services.definitions.routing import BROUGHT, DEFAULT_DEFINITION, mi
 from docrail.services.definitions.service import resolve
 from docrail.services.documents.context import context_of
 from docrail.services.documents.models import Document, DocumentConflict
-from docrail.services.documents.repository.documents import insert_document, load_unstarted, mark_run_started
-from docrail.services.documents.service import show_document
+from docrail.services.documents.service import insert_document, load_unstarted, mark_run_started, show_document
 from docrail.services.errors import InvalidInput, KeyConflict, OperationError, TooLarge, Unavailable, WrongState
+from docrail.services.reviews.items import load_review
 from docrail.services.reviews.models import APPROVED, REJECTED, review_id_of
-from docrail.services.reviews.repository.items import load_review
 from docrail.services.runs.service import StartedRun, begin_run, checked_key
 
 DEFAULT_SLA_HOURS = 24

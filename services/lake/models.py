@@ -39,12 +39,3 @@ class LakeVersion:
     saved_at: dt.datetime
     status: str = "open"
     """What people had decided: `approved`, `rejected`, or `open`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Unfiled:
-    """A document whose acts up to `revision` the lake has yet to be told."""
-
-    tenant_id: str
-    document_id: str
-    revision: int

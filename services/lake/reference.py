@@ -5,8 +5,8 @@ import datetime as dt
 from pydantic import BaseModel, ConfigDict, Field
 
 from docrail.invoices.model import InvoiceData
-from docrail.services.documents.repository.readings import ReadingKey
-from docrail.services.lake import repository as lake_versions
+from docrail.services.documents.models import ReadingKey
+from docrail.services.lake import service as lake_versions
 from docrail.services.lake.models import LakeVersion
 from docrail.services.tools import Tools
 

@@ -1,19 +1,13 @@
-"""The lake_versions table: each state of a document that was saved has a number, the same however often it is saved.
+"""The lake_versions table: each state of a document that was saved has a number, the same however often it is saved."""
 
-Which documents people decided or corrected since the lake last heard of them. There is no other list of those.
-"""
-
-import datetime as dt
 import hashlib
 
 import asyncpg
 
-from docrail.adapters.postgres.pool import Database, NotStored, transaction
+from docrail.adapters.postgres.pool import Database, NotStored
 from docrail.invoices.model import InvoiceData
-from docrail.services.documents.assessed import load_arrived
 from docrail.services.documents.models import Standing
-from docrail.services.documents.repository.readings import ReadingKey
-from docrail.services.lake.models import LakeVersion, StandingChanged, Unfiled
+from docrail.services.lake.models import LakeVersion, StandingChanged
 
 # The review's row is held meanwhile: whoever decides or corrects does so before this, or after it.
 CLAIM = """
@@ -35,6 +29,9 @@ claimed AS (
     UNION ALL
     SELECT version, saved_at FROM last WHERE content = $3)
 SELECT is_current, version, saved_at FROM known LEFT JOIN claimed ON true"""
+
+
+IS_SAVED = "SELECT EXISTS (SELECT FROM lake_versions WHERE tenant_id = $1 AND document_id = $2)"
 
 
 NEW = Standing()
@@ -61,66 +58,12 @@ async def claim_version(db: Database, tenant_id: str, invoice: InvoiceData, stan
         # Somebody else took the number at this moment: perhaps for the same state.
 
 
-async def load_version(
-    db: Database, tenant_id: str, document_id: str, *, today: dt.date, reading: ReadingKey | None = None
-) -> tuple[InvoiceData, LakeVersion]:
-    """Return the document as `load_arrived` does, and the version under which the lake keeps that state.
-
-    Raises: NotStored if the tenant has no such document or reading.
-    """
-    while True:
-        arrived = await load_arrived(db, tenant_id, document_id, today=today, reading=reading)
-        try:
-            return arrived.invoice, await claim_version(db, tenant_id, arrived.invoice, arrived.standing)
-        except StandingChanged:
-            continue
+async def is_saved(db: Database, tenant_id: str, document_id: str) -> bool:
+    """Return whether the lake has a version of the document."""
+    return await db.fetchval(IS_SAVED, tenant_id, document_id) is True
 
 
 def _digest(invoice: InvoiceData, status: str) -> str:
     """Return the digest of all that the lake keeps of a state; without a decision it is the invoice's alone."""
     text = invoice.model_dump_json()
     return hashlib.sha256((text if status == "open" else f"{text}{status}").encode()).hexdigest()
-
-
-LOAD = """
-SELECT tenant_id, document_id, revision FROM reviews
- WHERE revision > filed_revision AND (tenant_id, document_id) > ($2, $3)
- ORDER BY tenant_id, document_id
- LIMIT $1"""
-
-
-LOCK = "SELECT FROM reviews WHERE tenant_id = $1 AND document_id = $2 FOR UPDATE"
-
-
-IS_SAVED = "SELECT EXISTS (SELECT FROM lake_versions WHERE tenant_id = $1 AND document_id = $2)"
-
-
-MARK = """
-UPDATE reviews SET filed_revision = $3
- WHERE tenant_id = $1 AND document_id = $2 AND filed_revision < $3"""
-
-
-async def load_unfiled(db: Database, *, limit: int, after: Unfiled | None = None) -> list[Unfiled]:
-    """Return such documents of ALL tenants, in the order of their ids from behind `after` on. Never for a caller."""
-    behind = (after.tenant_id, after.document_id) if after else ("", "")
-    return [Unfiled(**row) for row in await db.fetch(LOAD, limit, *behind)]
-
-
-async def is_to_be_filed(db: asyncpg.Pool, unfiled: Unfiled) -> bool:
-    """Tell whether the lake has the document at all; one that it has not is to be filed no more.
-
-    Whoever saves it later saves what people said. The row is locked, so whoever saves it now is done or has yet to look
-    (see storage/lake_versions.CLAIM).
-    """
-    place = (unfiled.tenant_id, unfiled.document_id)
-    async with transaction(db) as tx:
-        await tx.execute(LOCK, *place)
-        is_saved: bool = await tx.fetchval(IS_SAVED, *place)
-        if not is_saved:
-            await mark_filed(tx, unfiled)
-    return is_saved
-
-
-async def mark_filed(db: Database, unfiled: Unfiled) -> None:
-    """Keep that the lake knows of the document's acts up to `revision`."""
-    await db.execute(MARK, unfiled.tenant_id, unfiled.document_id, unfiled.revision)

@@ -10,10 +10,6 @@ from docrail.adapters.store.blobs import RENEWED_AFTER, blob_path
 from docrail.adapters.store.folders import FileInfo, Folder
 from docrail.dag.values.stored import STORED
 
-FORGET_STORED = """
-DELETE FROM step_cache WHERE made_at < $1 AND output::text LIKE $2"""
-
-
 # Bytes belong to all documents that have them: the youngest decides, and one that is still worked on.
 LOAD_OLD_ORIGINALS = """
 SELECT sha256, min(received_at) AS received_at, array_agg(document_id) AS document_ids FROM documents
@@ -27,12 +23,6 @@ HAVING max(received_at) < $1 AND bool_and(run_started_at IS NOT NULL)
    AND ($3::timestamptz IS NULL OR (min(received_at), sha256) > ($3, $4::text))
  ORDER BY min(received_at), sha256
  LIMIT $2"""
-
-
-# Who uploads the bytes again after they were deleted has them.
-MARK_ORIGINAL_REMOVED = """
-UPDATE documents SET original_removed_at = now()
- WHERE sha256 = $1 AND received_at < $2 AND original_removed_at IS NULL"""
 
 
 _DOCUMENT_ID = re.compile(rb"\bdoc_[0-9a-z]{26}\b")
@@ -50,11 +40,6 @@ class OldOriginal:
     document_ids: Sequence[str]
 
 
-async def forget_stored_outputs(db: Database, before: dt.datetime) -> None:
-    """Delete the cached outputs made before, of all tenants, that refer to stored values: no run may meet them now."""
-    await db.execute(FORGET_STORED, before, f'%"{STORED}"%')
-
-
 async def load_old_originals(
     db: Database, before: dt.datetime, limit: int, after: OldOriginal | None = None
 ) -> list[OldOriginal]:
@@ -64,11 +49,6 @@ async def load_old_originals(
     """
     key = (after.received_at, after.sha256) if after else (None, None)
     return [OldOriginal(**row) for row in await db.fetch(LOAD_OLD_ORIGINALS, before, limit, *key)]
-
-
-async def mark_original_removed(db: Database, sha256: str, before: dt.datetime) -> None:
-    """Note that the bytes are gone, for all documents received before that had them."""
-    await db.execute(MARK_ORIGINAL_REMOVED, sha256, before)
 
 
 def documents_in(data: bytes) -> frozenset[str]:

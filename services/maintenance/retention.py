@@ -12,18 +12,17 @@ from docrail.adapters.store.blobs import RENEWED_AFTER, blob_path
 from docrail.adapters.store.folders import Folder
 from docrail.adapters.store.renewal import BLOBS, VALUES, turns_in
 from docrail.adapters.store.values import folder_of
-from docrail.services.documents.repository.page_images import remove_images
+from docrail.services.documents.service import mark_original_removed, remove_images
 from docrail.services.maintenance.repository import (
     documents_in,
-    forget_stored_outputs,
     load_old_originals,
-    mark_original_removed,
     marked_in,
     needed_of,
     old_files,
     put_before,
     remove_if_old,
 )
+from docrail.services.runs.service import forget_stored_outputs
 from docrail.services.tools import Tools
 
 OPEN = "ExecutionStatus NOT IN ('Completed', 'Failed', 'Canceled', 'Terminated', 'ContinuedAsNew', 'TimedOut')"

@@ -2,16 +2,18 @@
 
 from decimal import Decimal
 
-from docrail.adapters.postgres.pool import Database
+import asyncpg
+
+from docrail.adapters.postgres.pool import Database, transaction
 from docrail.dag.values.json_values import Json
 from docrail.invoices.assessment.review_summary import shown_digest, why_two_approvals
 from docrail.invoices.model import InvoiceData
 from docrail.services.audit.models import Act
-from docrail.services.audit.repository import append_event
-from docrail.services.documents.repository.corrections import load_changes
+from docrail.services.audit.service import append_event
+from docrail.services.documents.service import load_changes
 from docrail.services.reviews.models import APPROVED, PASSED_BY, Decision, Question, Review
 from docrail.services.reviews.repository.decisions import record_decision
-from docrail.services.reviews.repository.items import load_review, open_or_renew
+from docrail.services.reviews.repository.items import load_review, open_or_renew, upsert_review
 
 NOTHING_WRONG = "nothing is wrong with it"
 """Reason of an approval that no person gave."""
@@ -33,7 +35,23 @@ async def decide_document(tx: Database, review: Review, decision: Decision, **de
     await append_event(tx, review.tenant_id, act)
 
 
-async def open_passing_item(
+async def open_item(
+    db: asyncpg.Pool,
+    tenant_id: str,
+    question: Question,
+    invoice: InvoiceData,
+    four_eyes_above: Decimal | None,
+    *,
+    passes: bool,
+) -> Review:
+    """Open or renew the document's item; one that `passes` is approved without a person. Raises: NotStored."""
+    if not passes:
+        return await upsert_review(db, tenant_id, invoice.document_id, question)
+    async with transaction(db) as tx:
+        return await _open_passing(tx, tenant_id, question, invoice, four_eyes_above)
+
+
+async def _open_passing(
     tx: Database, tenant_id: str, question: Question, invoice: InvoiceData, four_eyes_above: Decimal | None
 ) -> Review:
     """Open or renew the document's item, and approve a new one without a person.

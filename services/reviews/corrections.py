@@ -15,8 +15,7 @@ from docrail.invoices.model import FIELD_NAMES, Box, InvoiceData, Lock
 from docrail.services.access.models import Principal
 from docrail.services.app import App
 from docrail.services.documents.models import Change, CorrectionAct, StoredChange
-from docrail.services.documents.repository.corrections import insert_change, load_changes, load_corrections, undo_last
-from docrail.services.documents.service import show_document
+from docrail.services.documents.service import insert_change, load_changes, load_corrections, show_document, undo_last
 from docrail.services.errors import InvalidInput, NothingToTakeBack, WrongState
 from docrail.services.reviews.items import appearance_of, judged, lock_held, record
 from docrail.services.reviews.models import CORRECTIONS, Review, review_id_of

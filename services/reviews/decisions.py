@@ -14,7 +14,7 @@ from docrail.invoices.assessment.review_summary import review_reasons, shown_dig
 from docrail.invoices.model import InvoiceData
 from docrail.services.access.models import Principal
 from docrail.services.app import App
-from docrail.services.documents.repository.vendors import remember
+from docrail.services.documents.service import remember
 from docrail.services.errors import (
     AlreadyDecided,
     ClaimedByOther,

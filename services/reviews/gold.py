@@ -14,8 +14,7 @@ from docrail.invoices.assessment.labelled import LINE_COUNT
 from docrail.invoices.fields import DOCUMENT_TYPE, LINE_ITEMS, value_text
 from docrail.invoices.model import FIELD_NAMES, FieldValue, InvoiceData
 from docrail.services.access.models import Principal
-from docrail.services.documents.repository.corrections import load_corrections
-from docrail.services.documents.repository.readings import load_best_extraction
+from docrail.services.documents.service import load_best_extraction, load_corrections
 from docrail.services.reviews.repository.gold import Approved, list_approved
 
 PAGE = 200

@@ -16,11 +16,29 @@ from docrail.invoices.assessment.review_summary import review_reasons, shown_dig
 from docrail.invoices.model import InvoiceData
 from docrail.services.access.models import ANONYMOUS, NAME_YOURSELF, Principal, Scope
 from docrail.services.audit.models import Act
-from docrail.services.audit.repository import append_event
+from docrail.services.audit.service import append_event
 from docrail.services.documents.assessed import load_judged
 from docrail.services.errors import ClaimedByOther, ClaimLost, InvalidInput, MayNotDecide, NotFound, WrongState
 from docrail.services.reviews.models import DOCUMENT, Appearance, Review
-from docrail.services.reviews.repository.items import lock_review
+from docrail.services.reviews.repository.filing import load_unfiled, lock_unfiled, mark_filed
+from docrail.services.reviews.repository.items import load_review, lock_review
+
+__all__ = [
+    "REVIEW_ID_PATTERN",
+    "appearance_of",
+    "check_open",
+    "check_second",
+    "document_of",
+    "judged",
+    "load_review",
+    "load_unfiled",
+    "lock_free",
+    "lock_held",
+    "lock_item",
+    "lock_unfiled",
+    "mark_filed",
+    "record",
+]
 
 REVIEW_ID_PATTERN = r"^rev_[0-9a-f]{26}$"
 

@@ -330,3 +330,12 @@ class SlaEvent:
     review_id: str
     due_at: dt.datetime
     percent: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unfiled:
+    """A document whose acts up to `revision` the lake does not have yet."""
+
+    tenant_id: str
+    document_id: str
+    revision: int

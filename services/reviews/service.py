@@ -1,4 +1,4 @@
-"""The questions that people have to answer: list them most urgent first, show one, decide what a run waits for.
+"""The questions that people have to answer: ask, list most urgent first, show one, decide what a run waits for, close.
 
 Tell what reviewers did, for the operator's dashboards.
 """
@@ -11,26 +11,69 @@ from dataclasses import dataclass
 import asyncpg
 from pydantic import TypeAdapter, ValidationError
 
+from docrail.adapters.postgres.pool import transaction
 from docrail.dag.language.inputs import InputProblem
 from docrail.dag.language.statuses import RunStatus, StepStatus
 from docrail.dag.values.json_values import Json, digest
 from docrail.services.access.models import Principal
 from docrail.services.app import ANSWER_SECONDS, App
-from docrail.services.audit.models import AuditEvent
-from docrail.services.audit.repository import list_events
+from docrail.services.audit.models import Act, AuditEvent
+from docrail.services.audit.service import append_event, list_events
 from docrail.services.errors import AlreadyDecided, InvalidInput, NotFound, OperationError, Unavailable, WrongState
 from docrail.services.paging import MOST_COMPARED, Unmatched, after_of, not_a_page, token_of, unmatched
 from docrail.services.reviews.items import REVIEW_ID_PATTERN
-from docrail.services.reviews.models import DECIDED, OPEN, Place, Review, ReviewContent, ReviewCount, ReviewFilter, Sort
+from docrail.services.reviews.models import (
+    CLOSED,
+    DECIDED,
+    OPEN,
+    PersonsDecision,
+    Place,
+    Review,
+    ReviewContent,
+    ReviewCount,
+    ReviewFilter,
+    Sort,
+    StepEnd,
+    StepQuestion,
+)
 from docrail.services.reviews.repository import items as stored_reviews
 from docrail.services.reviews.repository import queue as review_lists
 from docrail.services.reviews.repository.items import load_review, load_review_counts
 from docrail.services.reviews.repository.queue import place_of
-from docrail.services.reviews.repository.steps import load_document_review
+from docrail.services.reviews.repository.steps import ask_question, close_question, keep_decision, load_document_review
 from docrail.services.runs.control import answer_wait
 from docrail.services.runs.explanation import load_step_status
 from docrail.services.runs.reports import show_run
 from docrail.workflows.contract.names import BY_DECISION
+
+RUN = "docrail"
+"""The actor, in the audit, of a run that ended without a person's answer."""
+
+
+async def ask(db: asyncpg.Pool, tenant_id: str, run_id: str, step_id: str, question: StepQuestion) -> None:
+    """Open the item of a human step, or hand the open one on to another queue. Safe to repeat, in any order."""
+    async with transaction(db) as tx:
+        await ask_question(tx, tenant_id, run_id, step_id, question)
+
+
+async def close(db: asyncpg.Pool, tenant_id: str, run_id: str, step_id: str, end: StepEnd) -> None:
+    """Close the item of a human step, and its document's item if nobody else asks. Safe to repeat, in any order."""
+    async with transaction(db) as tx:
+        settled = await close_question(tx, tenant_id, run_id, step_id, end)
+        if settled is not None:
+            detail: dict[str, Json] = {"by": f"the run {run_id}"}
+            await append_event(tx, tenant_id, Act(RUN, CLOSED, settled.review_id, settled.document_id, detail))
+
+
+async def record_person(
+    db: asyncpg.Pool, tenant_id: str, run_id: str, step_id: str, *, asked_at: float, made: PersonsDecision
+) -> None:
+    """Show what one of several people decided, and add it to the audit; once, if it is repeated."""
+    async with transaction(db) as tx:
+        review_id = await keep_decision(tx, tenant_id, run_id, step_id, asked_at=asked_at, made=made)
+        if review_id is not None:
+            detail: dict[str, Json] = {"run_id": run_id, "step_id": step_id, "digest": made.digest}
+            await append_event(tx, tenant_id, Act(made.by, DECIDED, review_id, None, detail))
 
 
 async def list_item_events(

@@ -14,8 +14,8 @@ from docrail.dag.language.inputs import InputProblem
 from docrail.dag.language.statuses import RunStatus
 from docrail.services.access.models import Principal
 from docrail.services.app import App
-from docrail.services.definitions import repository as definitions
-from docrail.services.documents.repository.documents import load_document
+from docrail.services.definitions.service import list_ids
+from docrail.services.documents.service import load_document
 from docrail.services.engine import RPC_TIMEOUT, engine_errors, status_of
 from docrail.services.errors import InvalidInput
 from docrail.services.paging import MOST_COMPARED, Unmatched, after_of, token_of, unmatched
@@ -127,9 +127,7 @@ def _batches(ids: Sequence[str]) -> Iterator[list[str]]:
 async def _unmatched(app: App, tenant_id: str, wanted: RunFilter) -> list[Unmatched]:
     known: dict[str, list[str]] = {"definition": [], "document": []}
     if wanted.definition_id is not None:
-        lines = await definitions.list_definitions(app.db, tenant_id, limit=MOST_COMPARED + 1)
-        exact = await definitions.list_versions(app.db, tenant_id, wanted.definition_id, limit=1)
-        known["definition"] = [line.definition_id for line in (*lines, *exact)]
+        known["definition"] = await list_ids(app, tenant_id, wanted.definition_id, limit=MOST_COMPARED + 1)
     if wanted.document_id is not None and await load_document(app.db, tenant_id, wanted.document_id) is not None:
         known["document"] = [wanted.document_id]
     return unmatched({"definition": wanted.definition_id, "document": wanted.document_id}, known)

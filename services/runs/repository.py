@@ -15,6 +15,7 @@ import asyncpg
 
 from docrail.adapters.postgres.pool import Database, NotStored, StorageError
 from docrail.dag.values.json_values import Json
+from docrail.dag.values.stored import STORED
 from docrail.services.runs.models import CachedOutput, Execution, OperatorAction
 from docrail.workflows.contract.messages import OverdueRun
 
@@ -188,6 +189,10 @@ DELETE FROM step_cache
           FOR UPDATE SKIP LOCKED)"""
 
 
+FORGET_STORED = """
+DELETE FROM step_cache WHERE made_at < $1 AND output::text LIKE $2"""
+
+
 async def load_cached(db: Database, tenant_id: str, cache_key: str, ttl_seconds: float) -> CachedOutput | None:
     """Return the output of equal work that is at most `ttl_seconds` old, None if there is none."""
     row = await db.fetchrow(LOAD, tenant_id, cache_key, ttl_seconds)
@@ -201,3 +206,8 @@ async def save_cached(
     text = json.dumps(output, allow_nan=False)  # not left to the column's codec: null would be no value
     await db.execute(SAVE, tenant_id, cache_key, handler, text, ttl_seconds)
     await db.execute(REMOVE_EXPIRED, REMOVED_AT_ONCE)
+
+
+async def forget_stored_outputs(db: Database, before: dt.datetime) -> None:
+    """Delete the cached outputs made before, of all tenants, that refer to stored values: no run may meet them now."""
+    await db.execute(FORGET_STORED, before, f'%"{STORED}"%')

@@ -33,7 +33,43 @@ from docrail.services.documents.context import context_named, subject_of
 from docrail.services.engine import MAX_REQUEST_BYTES, RPC_TIMEOUT, describe, engine_errors
 from docrail.services.errors import InvalidInput, KeyConflict, NotFound
 from docrail.services.limits.service import check_tags
+from docrail.services.runs.repository import (
+    forget_stored_outputs,
+    insert_overdue,
+    is_notified,
+    list_actions,
+    load_cached,
+    lock_run,
+    mark_notified,
+    record_action,
+    save_cached,
+)
 from docrail.workflows.contract.names import DEFINITION, DOCUMENT, TENANT, WORKFLOW_TYPE, RunRequest, workflow_id
+
+__all__ = [
+    "KEY_PATTERN",
+    "LONGEST_KEY",
+    "PATH",
+    "RUN_ID_PATTERN",
+    "RunOrder",
+    "StartedRun",
+    "begin_run",
+    "checked_key",
+    "checked_run_id",
+    "confirm_run",
+    "continue_run",
+    "forget_stored_outputs",
+    "insert_overdue",
+    "is_notified",
+    "list_actions",
+    "load_cached",
+    "lock_run",
+    "mark_notified",
+    "priority_of",
+    "record_action",
+    "save_cached",
+    "start_run",
+]
 
 KEY_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"
 """An idempotency key is part of a run's id, so it has a shape that needs no quoting in a path or a query."""

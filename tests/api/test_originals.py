@@ -12,7 +12,7 @@ from PIL import Image
 from docrail.adapters.store.blobs import blob_path
 from docrail.services.documents import originals
 from docrail.services.documents.repository.page_images import load_image
-from docrail.services.maintenance.repository import mark_original_removed
+from docrail.services.documents.service import mark_original_removed
 from tests.api.customer import unique
 from tests.api.service import Service
 from tests.api.test_documents import new_bytes, upload

@@ -30,8 +30,8 @@ from docrail.adapters.temporal.connection import Connection
 from docrail.adapters.temporal.draining import working
 from docrail.services.app import Keeping
 from docrail.services.documents.repository.page_images import keep_image, load_image
+from docrail.services.documents.service import mark_original_removed
 from docrail.services.lake.files import Lake
-from docrail.services.maintenance.repository import mark_original_removed
 from docrail.services.maintenance.retention import OPEN, remove_originals
 from docrail.services.maintenance.service import MaintenanceIncomplete, apply_schedule, run_maintenance, schedule_id
 from docrail.services.metrics import Metrics

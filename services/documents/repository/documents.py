@@ -1,6 +1,8 @@
 # ruff: noqa: S608  # the only thing formatted into a statement is the constant list of columns
 """The documents table: what was uploaded, by whom, when, and whether its run was started."""
 
+import datetime as dt
+
 from docrail.adapters.postgres.pool import Database
 from docrail.adapters.store.blobs import BlobRef
 from docrail.services.documents.models import Document, DocumentConflict
@@ -35,6 +37,12 @@ MARK_ORIGINAL_SENT_AGAIN = f"""
 UPDATE documents SET original_removed_at = NULL
  WHERE tenant_id = $1 AND document_id = $2 AND original_removed_at IS NOT NULL
 RETURNING {_COLUMNS}"""
+
+
+# Who uploads the bytes again after they were deleted has them.
+MARK_ORIGINAL_REMOVED = """
+UPDATE documents SET original_removed_at = now()
+ WHERE sha256 = $1 AND received_at < $2 AND original_removed_at IS NULL"""
 
 
 MARK_RUN_STARTED = """
@@ -100,3 +108,8 @@ async def load_unstarted(
 async def mark_run_started(db: Database, tenant_id: str, document_id: str, run_id: str) -> bool:
     """Note that the document's run was started. True the first time, then False and nothing changes."""
     return await db.fetchval(MARK_RUN_STARTED, tenant_id, document_id, run_id) is True
+
+
+async def mark_original_removed(db: Database, sha256: str, before: dt.datetime) -> None:
+    """Note that the bytes are gone, for all documents received before that had them."""
+    await db.execute(MARK_ORIGINAL_REMOVED, sha256, before)

@@ -1,7 +1,6 @@
 """The processed_documents table: what was read out of which bytes, so that equal bytes are read once for a tenant."""
 
 import re
-from dataclasses import dataclass
 
 from docrail.adapters.postgres.pool import Database
 from docrail.invoices.model import InvoiceData
@@ -36,14 +35,6 @@ RETURNING true"""
 
 _ESCAPED_NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
 r"""A NUL inside JSON text: `\u0000` after an even number of backslashes."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReadingKey:
-    """Names one stored reading of a tenant: the document's bytes, and what read them."""
-
-    sha256: str
-    reader_version: str
 
 
 async def load_extraction(db: Database, tenant_id: str, sha256: str, reader_version: str) -> InvoiceData | None:

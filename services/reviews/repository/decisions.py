@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from docrail.adapters.postgres.pool import Database
 from docrail.dag.values.json_values import Json
 from docrail.invoices.model import InvoiceData
-from docrail.services.documents.repository.vendors import forget
+from docrail.services.documents.service import forget
 from docrail.services.reviews.models import PASSED_BY, Decision, Unanswered
 
 DECIDE = """

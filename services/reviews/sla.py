@@ -1,0 +1,31 @@
+"""Which shares of their SLA the open review items have used: recorded once, in the audit too, and notified once."""
+
+import asyncpg
+
+from docrail.adapters.postgres.pool import transaction
+from docrail.dag.values.json_values import Json
+from docrail.services.access.models import WATCH
+from docrail.services.audit.models import Act
+from docrail.services.audit.service import append_event
+from docrail.services.reviews.models import SLA, SlaEvent
+from docrail.services.reviews.repository.items import count_review, load_review
+from docrail.services.reviews.repository.sla import load_untold, mark_told, record_due
+
+__all__ = [
+    "load_untold",
+    "mark_told",
+    "record_due_sla",
+]
+
+
+async def record_due_sla(db: asyncpg.Pool, *, limit: int) -> list[SlaEvent]:
+    """Record what is due of ALL tenants' open items and was not recorded before, and return it."""
+    async with transaction(db) as tx:
+        events = sorted(await record_due(tx, limit=limit), key=lambda event: (event.tenant_id, event.percent))
+        for event in events:  # by tenant: all that add to several audits at once do so in this order
+            review = await load_review(tx, event.tenant_id, event.review_id)
+            assert review is not None, "was found just now"
+            told: dict[str, Json] = {"percent": event.percent, "due_at": event.due_at.isoformat(), "band": review.band}
+            await count_review(tx, event.tenant_id, SLA, str(event.percent))
+            await append_event(tx, event.tenant_id, Act(WATCH, "sla", event.review_id, review.document_id, told))
+    return events
