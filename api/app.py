@@ -103,15 +103,20 @@ def create_app(settings: Settings) -> FastAPI:
     for router in FOR_STRANGERS:
         api.include_router(router)
     add_docs(api)
+    _describe(api)
+    api.add_middleware(BodyLimit, max_upload_bytes=settings.max_upload_bytes)
+    api.add_middleware(RequestMetrics, registry=api.state.registry)
+    return api
+
+
+def _describe(api: FastAPI) -> None:
+    """Complete the OpenAPI document that the framework generates."""
     generate = api.openapi
 
     def openapi() -> dict[str, Any]:
         return describe(generate())
 
     api.openapi = openapi  # type: ignore[method-assign]  # as FastAPI documents it
-    api.add_middleware(BodyLimit, max_upload_bytes=settings.max_upload_bytes)
-    api.add_middleware(RequestMetrics, registry=api.state.registry)
-    return api
 
 
 @contextlib.asynccontextmanager

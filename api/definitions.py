@@ -1,8 +1,8 @@
-"""Definitions: publish, list, show, compare; validate and plan without storing anything.
+"""Definitions: publish, list, show, compare, and validate and plan without storing anything.
 
-Aliases of definitions: what `stable`, the canary and other names stand for; move them, undo, tell who moved what.
+Aliases of definitions and their history. Handlers that a step may name, with their JSON Schemas.
 
-Handlers: what a step's `handler` may name, with the JSON Schema of what each takes and gives.
+In one file because its name is that of its noun, as of every file here.
 """
 
 import datetime as dt

@@ -1,10 +1,6 @@
-"""How a refusal leaves: as problem+json (RFC 9457), with the status that `kinds` gives it.
+"""Refusals as problem+json (RFC 9457): their status, their type, their fields and their words.
 
-Which status code each refusal has, and under which `type` it is told. No other module knows a status.
-
-What a refusal tells beside its status: the fields of problem+json (RFC 9457).
-
-What is wrong with a request that the framework could not read, in words: what was found, what was expected.
+In one file because it is the only one that knows status codes, those of the framework's own refusals included.
 """
 
 import json

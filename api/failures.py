@@ -1,6 +1,8 @@
-"""The dead-letter inbox: failed steps, how many of which class, and what is to be done about them.
+"""The dead-letter inbox: failed steps, how many of which class, and what to do about them.
 
-Retries of runs that ended, with edits and under newer versions, and the word that a parked step waits for.
+Retries of ended runs, with edits and under newer versions, and resolutions of parked steps.
+
+In one file because its name is that of its noun, as of every file here.
 """
 
 import datetime as dt

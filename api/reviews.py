@@ -1,10 +1,6 @@
-"""Reviews: the queue of what a person has to look at, documents and the questions of human steps.
+"""Reviews: the queue of documents and questions that people look at, claims of items, and decisions of documents.
 
-Who works on what, and what is decided of documents, is in review_claims.py and review_decisions.py.
-
-Who works on which review item: claim one, or the most urgent that is free; keep it, give it back, let it lie.
-
-What people decide of documents: approve, reject, reopen, approve many at once; and the audit of one item.
+In one file because its name is that of its noun, as of every file here.
 """
 
 import datetime as dt

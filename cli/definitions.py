@@ -54,9 +54,8 @@ def validate(
         found = [asdict(problem) for problem in problems]
         reports.append({"file": str(file), "valid": definition is not None, "problems": found})
         if not as_json:
-            print(
-                "\n".join([*(render(problem, str(file)) for problem in problems), _verdict(file, definition, problems)])
-            )
+            lines = [render(problem, str(file)) for problem in problems]
+            print("\n".join([*lines, _verdict(file, definition, problems)]))
     valid = sum(report["valid"] for report in reports)
     if as_json:
         print_json(reports)

@@ -48,13 +48,8 @@ def list_reviews(
     Example: docrail review list --kind step
     """
     wanted = {"queue": queue, "group": group, "kind": kind, "status": status, "limit": str(limit), "vendor": vendor}
-    wanted |= {
-        "claimed_by": claimed_by,
-        "assigned_to": assigned_to,
-        "due": due,
-        "sort": sort,
-        "band": None if band is None else str(band),
-    }
+    wanted |= {"claimed_by": claimed_by, "assigned_to": assigned_to, "due": due, "sort": sort}
+    wanted["band"] = None if band is None else str(band)
     page = ask_api(api, "GET", REVIEWS, params={name: text for name, text in wanted.items() if text is not None})
     complain_of_unmatched(page, "review item")
     if as_json:

@@ -115,14 +115,18 @@ async def run_stack(options: StackOptions, report: Report) -> AsyncIterator[Stac
         cleanup.push_async_callback(_stop_all, (api, *workers))
         for process in (*workers, api):
             await process.start(timeout_seconds=READY_SECONDS)
-        metrics_host = LOCAL.get(options.worker_metrics_host, options.worker_metrics_host)
-        metrics_urls = tuple(f"http://{metrics_host}:{port}/metrics" for port in metrics_ports)
+        metrics_urls = _metrics_urls(options, metrics_ports)
         stack = Stack(http, temporal, postgres, api, workers, environment, metrics_urls)
         await _become_ready(stack, options.data_dir / "logs")
         try:
             yield stack
         finally:
             report("stopping: what runs may end first")
+
+
+def _metrics_urls(options: StackOptions, ports: Sequence[int]) -> tuple[str, ...]:
+    host = LOCAL.get(options.worker_metrics_host, options.worker_metrics_host)
+    return tuple(f"http://{host}:{port}/metrics" for port in ports)
 
 
 def _metrics_ports(options: StackOptions) -> dict[str, tuple[int, str]]:

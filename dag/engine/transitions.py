@@ -1,11 +1,10 @@
-"""The heart: fold one event into a run and say what must happen next. With `progress`, all that writes a RunState.
+"""The heart: fold one event into a run and say what must happen next.
 
 An event costs what it touches: each step knows how many of its parents are unsettled, ready steps wait in a heap, and
 a step's fate is judged once, when its last parent settles. So the order in which work ends never changes an outcome.
 
-How steps come to be settled: admitted, begun, closed; and the counters that make an event cheap.
-
-How what runs comes to its end: by an answer of its own, or because the whole run is being stopped.
+In one file because it holds every assignment to a RunState that an event causes: steps are admitted, begun, ended and
+closed, and their items, chunks, compensations and stored values with them. Other modules only read and decide.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -168,13 +167,7 @@ def _record(  # noqa: C901, PLR0912 - a case an event
     """Apply the event's own effect, and settle every step whose fate follows from it."""
     match event:
         case RunStarted(at):
-            run.started_at = at if run.started_at is None else run.started_at
-            for step in plan.steps:
-                if (
-                    run.steps[step.index].status is StepStatus.PENDING
-                    and not run.counters.unsettled_parents[step.index]
-                ):
-                    admit(plan, run, step, at)
+            _begin_run(plan, run, at)
         case StepCompleted(step, at=at, part=Undo()):
             end_compensation(run, plan.step(step), Ending(StepStatus.COMPLETED, at))
         case StepFailed(step, error, at=at, part=Undo()):
@@ -207,6 +200,13 @@ def _record(  # noqa: C901, PLR0912 - a case an event
             _go_on(plan, run, at)
         case _:
             _obey(plan, run, event, commands)
+
+
+def _begin_run(plan: Plan, run: RunState, at: float) -> None:
+    run.started_at = at if run.started_at is None else run.started_at
+    for step in plan.steps:
+        if run.steps[step.index].status is StepStatus.PENDING and not run.counters.unsettled_parents[step.index]:
+            admit(plan, run, step, at)
 
 
 def _failed(event: StepFailed) -> Ending:

@@ -1,8 +1,8 @@
-"""Has one attempt ask Gemini about bytes that several may want read, and keeps what comes of it.
+"""Read a document with Gemini: ask once for all that want the same bytes, judge the answer, keep its cost.
 
-Asks Gemini about one document, and decides what its answer is good for: use it, ask again, or give it up.
+An answer is used, asked for again or given up. The cost of one that is lost is estimated on the high side.
 
-Asks Gemini once and keeps what that cost: of an answer that is lost a guess on the dear side.
+In one file because asking, judging and paying are the steps of one attempt.
 """
 
 import asyncio

@@ -17,7 +17,7 @@ RECORDED_BY: Mapping[str, str] = {
     "retries_end": "retries_that_end",
     "a_step_that_takes_too_long_times_out": "attempt_timeout",
     "all_attempts_together_take_too_long": "total_timeout",
-    "a_worker_that_is_silent_counts_as_dead": "heartbeat_timeout",
+    "a_step_that_kills_every_worker_fails": "heartbeat_timeout",
     "fail_fast_cancels_what_runs": "fail_fast",
     "a_timer_waits_as_long_as_its_template_says": "timer",
     "a_signal_answers_without_a_reply": "signal",

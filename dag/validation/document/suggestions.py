@@ -1,6 +1,6 @@
-"""What an author probably meant: words of other engines, fields in the wrong place, short forms, durations.
+"""Suggest what an author probably meant: words of other engines, fields in the wrong place, short forms, durations.
 
-What to do instead, for words that people bring from elsewhere and that have no word of ours in their place.
+In one file because most of it is tables of words that are read side by side.
 """
 
 import re
