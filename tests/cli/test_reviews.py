@@ -168,6 +168,29 @@ async def test_a_document_is_corrected_explained_and_approved(service: Service) 
     assert (await typed(service, "review", "reject", review, "--reason", "not ours")).out == f"rejected {review}\n"
 
 
+async def test_a_repeated_decision_has_the_same_outcome(service: Service) -> None:
+    review = (await document_item(service, "again.xml"))["review_id"]
+    for act, result in (("approve", "approved"), ("reject", "rejected")):
+        for _ in range(2):
+            decided = await typed(service, "review", act, review, "--reason", "seen")
+            assert (decided.code, decided.out) == (0, f"{result} {review}\n"), decided.err
+        other = await typed(service, "review", act, review, "--reason", "read")
+        assert (other.code, "tester decided this before: the first decision counts" in other.err) == (1, True)
+        await typed(service, "review", "reopen", review, "--reason", "typo")
+
+
+async def test_a_repeated_first_approval_has_the_same_outcome_and_a_second_person_approves(service: Service) -> None:
+    review = (await document_item(service, "twice.xml"))["review_id"]
+    assert (await typed(service, "review", "correct", review, f"iban={OTHER_IBAN}")).code == 0
+    for _ in range(2):
+        first = await typed(service, "review", "approve", review)
+        assert (first.code, first.out.startswith(f"approved {review} as the first of two: ")) == (0, True), first.err
+    ann = reviewer(service, "default")
+    item = await ann.get(f"/reviews/{review}")
+    await ann.post(f"/reviews/{review}/approve", await ann.verdict(item))
+    assert (await typed(service, "review", "approve", review)).out == f"approved {review}\n"
+
+
 @pytest.mark.parametrize("act", [["correct", "total=many"], ["undo"], ["unlock", "total"], ["postpone", "yesterday"]])
 async def test_a_refused_act_leaves_the_item_to_others_unless_it_was_claimed_before(
     service: Service, act: list[str]
