@@ -15,7 +15,7 @@ from tests.api.reviewing import OTHER_IBAN, reviewer
 from tests.api.service import Service, serve_with_worker, settings_for
 from tests.cli.process import Ended, docrail
 from tests.postgres import migrated_database
-from tests.stack import Servers, eventually
+from tests.stack import Servers
 
 FORM = {
     "type": "object",
@@ -123,15 +123,10 @@ def test_what_is_no_answer_is_wrong_usage(given: list[str], value: str | None, t
 async def document_item(service: Service, name: str) -> dict[str, Json]:
     """Upload a sample, and return its item."""
     files = {"file": (name, e_invoice(unique("T")))}
-    await eventually(lambda: _has_invoice(service), "what is shipped to be published")
     document = (await service.http.post("/v1/documents", files=files)).json()
     await service.ended(f"invoice.{document['document_id']}")
     listed = (await service.http.get("/v1/reviews", params={"kind": "document", "limit": 500})).json()["reviews"]
     return next(item for item in listed if item["document_id"] == document["document_id"])
-
-
-async def _has_invoice(service: Service) -> bool:
-    return (await service.http.get("/v1/definitions/invoice")).status_code == 200
 
 
 async def test_a_document_is_corrected_explained_and_approved(service: Service) -> None:
