@@ -264,6 +264,7 @@ BY_MODEL = {
     "ReadinessOut.worker": "Whether a worker polls for runs.",
     "RetriedRun.steps": "What becomes of each step, by id.",
     "RouteOut.rule": "Number of the rule that decided, from 0; null for the default.",
+    "RunExplanation.stopping": "How the run ends, or ended, if it was stopped early; null otherwise.",
     "RunIn.definition": "`ID`, `ID@VERSION` or `ID@ALIAS`, or a whole definition as a JSON object.",
     "RunOut.reason": "Why the run failed, was aborted, or is being stopped.",
     "RunOut.stopping": "How the run will end while its steps are being stopped; null otherwise.",

@@ -13,6 +13,8 @@ from docrail.dag.values.json_values import Json
 
 NO_DIGEST = "0" * 64
 """The digest of no document."""
+ANY_TOKEN = 1
+"""Sent with a repeated decision, which needs no claim."""
 
 
 def claim_of(api: str, review: str) -> dict[str, Json]:
@@ -198,11 +200,11 @@ def reopen(
 
 def _decide(api: str, review: str, act: str, reason: str, *, as_json: bool) -> None:
     """Decide on the present state of the document."""
-    with claimed_for_one_act(api, review) as claim:
-        path = f"/v1/documents/{claim['review']['document_id']}/fields"
-        digest = ask_api(api, "GET", path)["digest"] if claim["review"]["kind"] == "document" else NO_DIGEST
-        verdict = {"token": claim["token"], "digest": digest, "why": reason}
-        outcome = ask_api(api, "POST", f"{REVIEWS}/{review}/{act}", json=verdict)
+    item = ask_api(api, "GET", f"{REVIEWS}/{review}")
+    outcome = _repeat(api, item, act, reason)
+    if outcome is None:
+        with claimed_for_one_act(api, review) as claim:
+            outcome = _send_verdict(api, claim["review"], act, claim["token"], reason)
     if as_json:
         print_json(outcome)
     elif outcome["needs_second"]:
@@ -210,6 +212,29 @@ def _decide(api: str, review: str, act: str, reason: str, *, as_json: bool) -> N
     else:
         later = "" if outcome["runs_told"] else "; its run goes on in a moment"
         print(f"{outcome['review']['status']} {review}{later}")
+
+
+def _repeat(api: str, item: dict[str, Json], act: str, reason: str) -> dict[str, Json] | None:
+    """Return the outcome of a decision that the caller made before; None if it is new.
+
+    The first answer may have been lost. What is decided cannot be claimed again.
+    """
+    if item["status"] in ("open", "postponed") and item["first_approved_by"] is None:
+        return None
+    try:
+        return _send_verdict(api, item, act, ANY_TOKEN, reason)
+    except ApiError as error:
+        if error.kind != "claim-lost":
+            raise
+        return None
+
+
+def _send_verdict(api: str, item: dict[str, Json], act: str, token: int, reason: str) -> dict[str, Json]:
+    path = f"/v1/documents/{item['document_id']}/fields"
+    digest = ask_api(api, "GET", path)["digest"] if item["kind"] == "document" else NO_DIGEST
+    verdict = {"token": token, "digest": digest, "why": reason}
+    outcome: dict[str, Json] = ask_api(api, "POST", f"{REVIEWS}/{item['review_id']}/{act}", json=verdict)
+    return outcome
 
 
 def _say_claim(claimed: dict[str, Json]) -> None:

@@ -11,6 +11,7 @@ import httpx
 from pydantic import SecretStr
 
 from docrail.dag.values.json_values import Json
+from docrail.services.definitions.service import publish_shipped
 from tests.api.service import Service, serve, settings_for, work
 from tests.loopback import Loopback
 from tests.stack import eventually
@@ -27,12 +28,8 @@ async def outgoing(temporal_address: str, dsn: str, folder: Path) -> AsyncIterat
     async with serve(settings) as served:
         public = settings.model_copy(update={"public_url": str(served.http.base_url)})
         async with work(public):
-            await eventually(lambda: _has_shipped(served), "what is shipped to be published")
+            await publish_shipped(served.app)
             yield served
-
-
-async def _has_shipped(served: Service) -> bool:
-    return (await served.http.get("/v1/definitions/customer_approval/versions")).status_code == 200
 
 
 async def upload(served: Service, name: str) -> str:

@@ -22,7 +22,7 @@ async def test_a_retry_is_told_with_what_was_given_by_hand(service: Service) -> 
     run_id = await failed(service, failing())
     edits = {"sum": {"output": {"attempts": 7}}, "note": {"skip": True}}
     await retry(service.http, run_id, steps=edits, reason="phoned them")
-    await service.ended(run_id)
+    await service.closed(run_id)
     told = (await service.http.get(f"/v1/runs/{run_id}/actions")).json()
     assert told["after"] is None
     [action] = told["actions"]
@@ -38,7 +38,7 @@ async def test_actions_come_in_pages_the_latest_first(service: Service) -> None:
     run_id = await failed(service, failing())
     for reason in ("first", "second", "third"):
         await retry(service.http, run_id, reason=reason)
-        await service.ended(run_id)
+        await service.closed(run_id)
     seen: list[str] = []
     after: str | None = None
     while not seen or after is not None:
@@ -59,7 +59,7 @@ async def test_a_run_to_which_nobody_did_anything_has_none_and_an_unknown_one_is
 async def test_of_a_step_only_what_concerns_it_or_its_whole_run_is_told(service: Service) -> None:
     run_id = await failed(service, failing())
     await retry(service.http, run_id)
-    await service.ended(run_id)
+    await service.closed(run_id)
     path = f"/v1/dead-letters/{run_id}/sum/resolve"
     dismissed = await service.http.post(path, json={"action": "dismiss", "reason": "known"})
     assert dismissed.status_code == 200, dismissed.text
@@ -96,7 +96,7 @@ async def test_a_step_that_the_run_has_not_is_refused_also_where_the_whole_run_w
         assert refused.json()["detail"] == f"there is no step '{run_id} smu'"
         assert await actions_of(service, run_id, {"step": "note"}) == await actions_of(service, run_id, {})
         await retry(service.http, run_id)
-        await service.ended(run_id)
+        await service.closed(run_id)
 
 
 async def all_of(service: Service, run_id: str) -> list[dict[str, Json]]:
@@ -126,7 +126,7 @@ async def test_who_paused_resumed_and_aborted_a_run_is_told_once_and_nothing_of_
         ("pause", {}, 409),
     ):
         assert (await service.http.post(f"{path}/{action}", json=order)).status_code == status, action
-    await service.ended(run_id)
+    await service.closed(run_id)
     assert (await service.http.post(f"{path}/abort", json={"force": True})).status_code == 409
     told = await all_of(service, run_id)
     assert [(each["action"], each["details"]) for each in told] == [

@@ -57,7 +57,7 @@ async def test_a_retry_does_not_change_who_started_the_run(service: Service) -> 
         {"id": "ask", "human": {"assignees": OTHERS_ONLY}, "depends_on": ["first"]},
     ]
     run_id = await start(service, {"id": unique("retried"), "steps": steps})
-    await service.ended(run_id)
+    await service.closed(run_id)
     order: Json = {"steps": {"first": {"output": {"attempts": 1}}}}
     retried = await service.http.post(f"/v1/runs/{run_id}/retry", json=order, headers=BOB)
     assert retried.status_code == 200, retried.text

@@ -123,7 +123,7 @@ async def test_a_parked_step_is_retried_in_its_run_after_the_outage(calling: Ser
         told = await act(calling.http, run_id, "retry", reason="the service is back")
         assert told.status_code == 200, told.text
         assert (told.json()["status"], told.json()["resolution"]) == ("resolved", "retry")
-        run = await calling.ended(run_id)
+        run = await calling.closed(run_id)
     assert (run["status"], run["outputs"]) == ("completed", {"total": 12})
     handle = calling.app.temporal.get_workflow_handle(f"default/{run_id.replace('.', '/', 1)}")
     history = (await handle.fetch_history()).to_json()
@@ -149,7 +149,7 @@ async def test_a_parked_step_is_dealt_with(service: Service, order: dict[str, Js
     told = await act(service.http, run_id, **order)
     assert told.status_code == 200, told.text
     assert (told.json()["status"], told.json()["resolved_by"]) == ("resolved", "tester")
-    assert (await service.ended(run_id))["status"] == status
+    assert (await service.closed(run_id))["status"] == status
     letter = await letter_of(service, run_id)
     assert (letter["status"], letter["resolution"]) == ("resolved", order["action"])
     refused = await act(service.http, run_id, "retry")
@@ -159,12 +159,13 @@ async def test_a_parked_step_is_dealt_with(service: Service, order: dict[str, Js
 @pytest.mark.parametrize("action", ["retry", "skip", "output"])
 async def test_a_step_of_a_run_that_failed_is_dealt_with_by_a_retry_of_the_run(service: Service, action: str) -> None:
     run_id = await start(service, broken(new_id()))
+    await service.closed(run_id)
     await letter_of(service, run_id)
     output = {"output": {"attempts": 1}}
     values: dict[str, dict[str, Json]] = {"retry": {"config": {"times": 0}}, "skip": {}, "output": output}
     told = await act(service.http, run_id, action, **values[action])
     assert told.status_code == 200, told.text
-    assert (await service.ended(run_id))["status"] == "completed"
+    assert (await service.closed(run_id))["status"] == "completed"
     letter = await letter_of(service, run_id)
     assert (letter["status"], letter["resolution"]) == ("resolved", action)
 
@@ -225,7 +226,7 @@ async def test_a_parked_step_is_resolved_through_its_run(service: Service) -> No
         assert status != 409 or refused.json()["state"] == "pending"
     done = await service.http.post(f"{path}/bad/resolve", json={"action": "skip"})
     assert (done.status_code, done.json()["run_id"]) == (200, run_id)
-    assert (await service.ended(run_id))["status"] == "completed"
+    assert (await service.closed(run_id))["status"] == "completed"
     letter = await letter_of(service, run_id, status="resolved")
     assert (letter["resolution"], len(letter["actions"])) == ("skip", 1)
     refused = await service.http.post(f"{path}/bad/resolve", json={"action": "skip"})
@@ -239,6 +240,8 @@ async def test_all_of_a_class_are_retried_a_bounded_number_at_a_time(service: Se
     other = await start(service, broken(name, "ValueError"))
     for run_id in (*ended, *parked, other):
         await letter_of(service, run_id)
+    for run_id in ended:
+        await service.closed(run_id)
     order = {"class": "ConnectionError", "definition": name, "limit": 3}
     first = await service.http.post(f"{INBOX}/retry", json=order)
     assert first.status_code == 200, first.text
@@ -251,7 +254,7 @@ async def test_all_of_a_class_are_retried_a_bounded_number_at_a_time(service: Se
 
     await eventually(all_fell_again, "all have failed again")
     for run_id in ended:
-        await service.ended(run_id)
+        await service.closed(run_id)
     again = await service.http.post(f"{INBOX}/retry", json={**order, "limit": 100})
     assert sorted(outcome["run_id"] for outcome in again.json()["outcomes"]) == sorted([*ended, *parked])
     assert all(outcome["retried"] for outcome in again.json()["outcomes"])
@@ -293,6 +296,7 @@ async def test_each_of_many_is_told_what_kept_it_from_being_retried(service: Ser
     runs = [await start(service, broken(new_id())), await start(service, running)]
     for run_id in runs:
         await letter_of(service, run_id)
+    await service.closed(runs[0])
     letters = [{"run_id": run_id, "step_id": "bad"} for run_id in runs]
     told = (await service.http.post(f"{INBOX}/retry", json={"letters": letters})).json()
     assert [(outcome["run_id"], outcome["retried"]) for outcome in told["outcomes"]] == [
@@ -310,7 +314,7 @@ async def test_one_retry_of_a_run_is_that_of_all_its_failed_steps(service: Servi
     run_id = await start(service, definition)
     for step in ("bad", "bad2"):
         await letter_of(service, run_id, step)
-    await service.ended(run_id)
+    await service.closed(run_id)
     letters = [{"run_id": run_id, "step_id": step} for step in ("bad", "bad2")]
     told = (await service.http.post(f"{INBOX}/retry", json={"letters": letters})).json()
     assert [outcome["retried"] for outcome in told["outcomes"]] == [True, True]
@@ -322,7 +326,7 @@ async def test_retrying_a_step_twice_at_once_is_done_once(service: Service) -> N
     orders = [act(service.http, run_id, "output", output={"attempts": 1}) for _ in range(4)]
     answers = [answer.status_code for answer in await asyncio.gather(*orders)]
     assert sorted(answers) == [200, 409, 409, 409]
-    assert (await service.ended(run_id))["status"] == "completed"
+    assert (await service.closed(run_id))["status"] == "completed"
     assert len((await letter_of(service, run_id))["actions"]) == 1
 
 
@@ -331,7 +335,7 @@ async def test_a_letter_that_nobody_will_retry_is_dismissed(service: Service) ->
     definition["steps"][0]["optional"] = True
     run_id = await start(service, definition)
     await letter_of(service, run_id)
-    await service.ended(run_id)
+    await service.closed(run_id)
     refused = await act(service.http, run_id, "retry")
     assert (refused.status_code, refused.json()["state"]) == (409, "completed")
     told = await act(service.http, run_id, "dismiss", reason="known")

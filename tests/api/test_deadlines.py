@@ -61,14 +61,14 @@ async def test_an_overdue_run_is_found_until_it_ends_and_its_retry_begins_anew(s
     ]
 
     assert (await http.post(f"/v1/runs/{run_id}/waits/reply", json={"answer": {}})).status_code == 200
-    assert (await service.ended(run_id))["status"] == "failed"
+    assert (await service.closed(run_id))["status"] == "failed"
     await eventually(lambda: _none(http, of), "it has left the list of open ones")
     [ended] = await listed(http, **of, overdue="true", status="failed")
     assert (ended["run_id"], ended["overdue"]) == (run_id, True)
 
     again = await http.post(f"/v1/runs/{run_id}/retry", json={"steps": {"check": {"config": {"times": 0}}}})
     assert again.status_code == 200, again.text
-    done = await service.ended(run_id)
+    done = await service.closed(run_id)
     assert (done["status"], done["overdue"]) == ("completed", False)
 
 

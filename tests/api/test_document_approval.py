@@ -29,7 +29,6 @@ def ann(service: Service) -> Reviewer:
 
 async def upload(service: Service, who: Reviewer, definition: str = DEFINITION, vendor: str = "Muster GmbH") -> Json:
     """Upload an invoice that is to be approved, and return its item once the run waits for it."""
-    await eventually(lambda: _is_published(service), "what is shipped to be published")
     files = {"file": ("invoice.xml", e_invoice(unique("A")).replace(b"Muster GmbH", vendor.encode()))}
     headers = who.headers | {"X-Test-Name": "uploader", "X-Test-Scopes": "submit"}
     sent = await service.http.post("/v1/documents", files=files, data={"definition": definition}, headers=headers)
@@ -38,10 +37,6 @@ async def upload(service: Service, who: Reviewer, definition: str = DEFINITION, 
     run_id = f"{definition}.{document_id}"
     await eventually(lambda: _is_asked(service, run_id), f"{run_id} to ask")
     return await who.get(f"/reviews/{review_id_of(who.tenant, document_id)}") | {"run": run_id}
-
-
-async def _is_published(service: Service) -> bool:
-    return (await service.http.get(f"/v1/definitions/{DEFINITION}")).status_code == 200
 
 
 async def _is_asked(service: Service, run_id: str, step_id: str = "approval") -> bool:

@@ -15,6 +15,7 @@ from docrail.adapters.temporal.connection import Connection
 from docrail.dag.values.json_values import Json
 from docrail.embedded.fake_gemini.scenarios import Chooser, parse_mix, parse_script
 from docrail.embedded.fake_gemini.server import FakeGemini
+from docrail.services.definitions.service import publish_shipped
 from docrail.services.limits.service import apply_limits
 from tests.api.customer import SAMPLES
 from tests.api.service import Service, serve, settings_for, work
@@ -66,14 +67,10 @@ async def running(embedded: Servers, tmp_path_factory: pytest.TempPathFactory) -
         service = await stack.enter_async_context(serve(settings))
         for _ in range(2):
             await stack.enter_async_context(work(settings))
-        await eventually(lambda: _has_shipped(service), "what is shipped to be published")
+        await publish_shipped(service.app)
         await _publish(service, "impatient", {})
         await _publish(service, "hasty", {"max_retries: 5": "max_retries: 1"})
         yield Fleet(service, fake, dsn)
-
-
-async def _has_shipped(service: Service) -> bool:
-    return (await service.http.get("/v1/definitions/invoice")).status_code == 200
 
 
 async def _publish(service: Service, definition_id: str, changes: Mapping[str, str]) -> None:

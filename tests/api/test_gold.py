@@ -91,7 +91,7 @@ async def test_the_manifest_is_that_of_a_labelled_folder(service: Service, ann: 
 async def test_originals_come_with_it_named_by_what_they_are(service: Service, ann: Reviewer, tmp_path: Path) -> None:
     document_id = await approved(service, ann)
     told = await export(service, ann, str(tmp_path), "--originals")
-    assert "is no longer kept" in told.out  # the test's document has a row alone
+    assert "is no longer kept" in told.err  # the test's document has a row alone
     data = f"%PDF-1.7 {document_id}".encode()
     reference = await BlobStore(service.settings.data_dir / "blobs").put(data)
     await service.app.db.execute(

@@ -61,7 +61,7 @@ async def test_items_of_a_parked_list_are_given_what_they_need(service: Service)
     }
     told = await resolve(service, run_id, items=MORE, reason="typed wrong")
     assert told.status_code == 200, told.text
-    run = await service.ended(run_id)
+    run = await service.closed(run_id)
     assert (run["status"], run["outputs"]) == ("completed", {"items": GIVEN, "completed": 3})
     assert run["steps"]["bad"]["items"]["skipped"] == 1
     assert run["steps"]["bad"]["attempts"] == 1
@@ -82,7 +82,7 @@ async def test_items_of_a_list_whose_run_failed_are_given_what_they_need(service
         "why": f"failed: ItemsFailed; 1 of its 4 items completed, and are kept; {BY_HAND}",
     }
     assert (await retry(service.http, run_id, **order)).status_code == 200
-    run = await service.ended(run_id)
+    run = await service.closed(run_id)
     assert (run["status"], run["outputs"]) == ("completed", {"items": GIVEN, "completed": 3})
     assert await started_again(service, run_id) == ["bad~k7", "sum"]
     [action] = (await service.http.get(f"/v1/runs/{run_id}/actions")).json()["actions"]
@@ -122,7 +122,7 @@ async def test_items_that_a_completed_run_left_failed_are_edited(service: Servic
         "why": "completed; 1 of its 2 items completed, and are kept; by hand, k7 takes an output",
     }
     assert (await retry(service.http, run_id, steps=given)).status_code == 200
-    run = await service.ended(run_id)
+    run = await service.closed(run_id)
     assert run["outputs"]["items"] == [DONE, {"key": "k7", "status": "completed", "output": {"attempts": 3}}]
 
 
@@ -141,7 +141,7 @@ async def test_an_items_run_begins_with_the_inputs_that_it_is_given(service: Ser
     assert found == {"steps.bad.items.k9.config.tims": "times"}
     given = {"bad": {"items": {"k9": {"config": {"times": 0}}}}}
     assert (await retry(service.http, run_id, steps=given)).status_code == 200
-    run = await service.ended(run_id)
+    run = await service.closed(run_id)
     assert run["status"] == "completed", run
     assert (await service.http.get(f"/v1/runs/{run_id}~bad~k9")).json()["outputs"] == {"attempts": 1}
 

@@ -47,10 +47,10 @@ async def test_a_failed_long_list_goes_on_with_what_it_has_however_often(calling
         assert (statuses.count("completed"), statuses.count("failed")) == (ITEMS - 2, 2)
         told = await retry(calling.http, run_id)
         assert told.status_code == 200, told.text
-        run = await calling.ended(run_id)
+        run = await calling.closed(run_id)
         assert (run["status"], run["steps"]["fetch"]["items"]["completed"]) == ("failed", ITEMS - 1)
         assert (await retry(calling.http, run_id)).status_code == 200
-        run = await calling.ended(run_id)
+        run = await calling.closed(run_id)
     assert (run["status"], run["outputs"]) == ("completed", {"count": ITEMS})
     assert len(server.asked) == ITEMS + 2 + 1  # what completed was kept
 
@@ -63,6 +63,6 @@ async def test_a_run_inside_another_goes_on_with_its_large_state_too(calling: Se
         run_id = await failed(calling, {"id": "large_outer", "steps": steps, "outputs": {"all": "{{ inside.count }}"}})
         told = await retry(calling.http, run_id)
         assert told.status_code == 200, told.text
-        run = await calling.ended(run_id)
+        run = await calling.closed(run_id)
     assert (run["status"], run["outputs"]) == ("completed", {"all": ITEMS})
     assert len(server.asked) == ITEMS + 1

@@ -50,7 +50,7 @@ async def test_a_run_inside_another_has_the_version_named_or_current_when_that_b
 
     answered = await service.http.post(f"/v1/runs/{run_id}/waits/word", json={"answer": {}})
     assert answered.status_code == 200, answered.text
-    ended = await service.ended(run_id)
+    ended = await service.closed(run_id)
     assert (ended["status"], ended["outputs"]) == ("completed", {"said": expected})
     inside = (await service.http.get(f"/v1/runs/{run_id}~inside")).json()
     assert (inside["definition_id"], inside["version"]) == (inner, expected)
@@ -78,11 +78,11 @@ async def test_a_retry_with_a_version_takes_up_what_was_mended_inside(service: S
     await service.http.post("/v1/definitions", json={"definition": {"id": inner, "steps": [fails]}})
     around = {"id": f"outer_{uuid.uuid4().hex}", "steps": [{"id": "inside", "workflow": {"id": inner}}]}
     run_id = (await service.http.post("/v1/runs", json={"definition": around})).json()["run_id"]
-    assert (await service.ended(run_id))["status"] == "failed"
+    assert (await service.closed(run_id))["status"] == "failed"
     works = {"id": "a", "handler": "noop"}
     await service.http.post("/v1/definitions", json={"definition": {"id": inner, "steps": [works]}})
     await service.http.post(f"/v1/runs/{run_id}/retry")
-    assert (await service.ended(run_id))["status"] == "failed"
+    assert (await service.closed(run_id))["status"] == "failed"
     await service.http.post(f"/v1/runs/{run_id}/retry", json={"version": 1})
-    assert (await service.ended(run_id))["status"] == "completed"
+    assert (await service.closed(run_id))["status"] == "completed"
     assert (await service.http.get(f"/v1/runs/{run_id}~inside")).json()["version"] == 2

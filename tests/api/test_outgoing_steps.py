@@ -29,7 +29,7 @@ async def run(service: Service, *steps: Json, **more: Json) -> Json:
     definition = {"id": f"calls_{uuid.uuid4().hex}", "steps": list(steps), **more}
     started = await service.http.post("/v1/runs", json={"definition": definition})
     assert started.status_code in (200, 201, 202), started.text
-    return await service.ended(started.json()["run_id"])
+    return await service.closed(started.json()["run_id"])
 
 
 def calling_step(server: Loopback, **fields: Json) -> dict[str, Json]:
@@ -106,11 +106,11 @@ async def test_who_edits_a_config_names_no_other_secret_than_its_author(calling:
         retry = f"/v1/runs/{failed['run_id']}/retry"
         other = {"url": server.url, "headers": {"Authorization": "Bearer secret://bank"}}
         await calling.http.post(retry, json={"steps": {"tell": {"config": other}}})
-        refused = await calling.ended(failed["run_id"])
+        refused = await calling.closed(failed["run_id"])
         assert refused["steps"]["tell"]["error"]["type"] == "RefusedSecretError"
         same = {"url": f"{server.url}/again", "headers": {"Authorization": "Bearer secret://erp"}}
         await calling.http.post(retry, json={"steps": {"tell": {"config": same}}})
-        await calling.ended(failed["run_id"])
+        await calling.closed(failed["run_id"])
     assert [asked.headers["authorization"] for asked in server.asked] == ["Bearer hush-hush"] * 2
 
 

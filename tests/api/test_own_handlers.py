@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from docrail.dag.values.json_values import Json
+from docrail.services.definitions.service import publish_shipped
 from docrail.settings import Settings
 from tests.activities.asking import SAMPLE
 from tests.api.service import Service, is_ready, serve, settings_for, work
@@ -58,6 +59,7 @@ def settings(embedded: Servers, dsn: str, tmp_path_factory: pytest.TempPathFacto
 @pytest.fixture(scope="module")
 async def served(settings: Settings) -> AsyncIterator[Service]:
     async with serve(settings) as service:
+        await publish_shipped(service.app)
         yield service
 
 

@@ -1,4 +1,3 @@
-import httpx
 import pytest
 
 from docrail.invoices.model import FieldValue
@@ -7,7 +6,6 @@ from tests.api.invoices import e_invoice
 from tests.api.reviewing import Reviewer, reading, reviewer, said, waiting
 from tests.api.service import HELLO, Service
 from tests.api.test_corrections import correct, field_of
-from tests.stack import eventually
 
 
 @pytest.fixture
@@ -17,15 +15,10 @@ def ann(service: Service) -> Reviewer:
 
 async def uploaded(service: Service) -> str:
     """Upload an invoice, and return its document's id once it was read."""
-    await eventually(lambda: _is_published(service.http), "what is shipped to be published")
     sent = await service.http.post("/v1/documents", files={"file": ("a.xml", e_invoice(unique("E")))})
     document_id: str = sent.json()["document_id"]
     await service.ended(f"invoice.{document_id}")
     return document_id
-
-
-async def _is_published(http: httpx.AsyncClient) -> bool:
-    return (await http.get("/v1/definitions/invoice")).status_code == 200
 
 
 async def test_a_new_reading_leaves_what_people_locked_and_proposes_what_differs(

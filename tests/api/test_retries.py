@@ -58,7 +58,7 @@ async def test_a_retry_keeps_what_completed_and_does_the_rest(service: Service) 
     told = await retry(service.http, run_id, steps={"sum": {"config": {"times": 0}}})
     assert told.status_code == 200, told.text
     assert told.json()["status"] == "running"
-    run = await service.ended(run_id)
+    run = await service.closed(run_id)
     assert (run["status"], run["outputs"]) == ("completed", {"sent": 1, "note": 3})
     assert run["steps"]["sum"]["resolved_by"] == "tester"
     assert await started_again(service, run_id) == ["sum", "send"]
@@ -85,7 +85,7 @@ async def test_a_preview_tells_all_and_starts_nothing(service: Service) -> None:
 async def test_a_step_is_given_an_output_or_skipped(service: Service, edit: Json, status: str, sent: Json) -> None:
     run_id = await failed(service, failing(outputs={}))
     assert (await retry(service.http, run_id, steps={"sum": edit})).status_code == 200
-    run = await service.ended(run_id)
+    run = await service.closed(run_id)
     assert (run["status"], run["steps"]["sum"]["status"]) == ("completed", status)
     assert (run["steps"]["send"]["output"] or {}).get("value") == sent
     letter = (await service.http.get(f"/v1/dead-letters/{run_id}/sum")).json()
@@ -135,7 +135,7 @@ async def test_a_run_goes_on_with_a_newer_version(service: Service) -> None:
         "send": "rerun",
     }
     assert (await retry(service.http, run_id, version=2)).json()["version"] == 2
-    run = await service.ended(run_id)
+    run = await service.closed(run_id)
     assert (run["status"], run["version"], run["outputs"]["sent"]) == ("completed", 2, 10)
 
 
@@ -145,7 +145,7 @@ async def test_the_key_still_finds_a_run_that_went_on_with_a_newer_version(servi
     newer = definition | {"title": "mended", "steps": [definition["steps"][0]], "outputs": {}}
     await service.http.post("/v1/definitions", json={"definition": newer})
     assert (await retry(service.http, run_id, version=2)).json()["steps"]["sum"]["fate"] == "dropped"
-    assert (await service.ended(run_id))["status"] == "completed"
+    assert (await service.closed(run_id))["status"] == "completed"
     again = await service.http.post("/v1/runs", json={"definition": definition, "key": key})
     assert (again.status_code, again.json()["created"], again.json()["version"]) == (202, False, 2)
     letter = (await service.http.get(f"/v1/dead-letters/{run_id}/sum")).json()
@@ -167,7 +167,7 @@ async def test_retries_at_the_same_moment_start_one_run(service: Service) -> Non
     answers = await asyncio.gather(*(retry(service.http, run_id, steps=edit) for _ in range(5)))
     assert sorted(answer.status_code for answer in answers) == [200, 409, 409, 409, 409]
     assert {answer.json()["state"] for answer in answers if answer.status_code == 409} <= {"running", "completed"}
-    assert (await service.ended(run_id))["status"] == "completed"
+    assert (await service.closed(run_id))["status"] == "completed"
     actions = (await service.http.get(f"/v1/dead-letters/{run_id}/sum")).json()["actions"]
     assert [action["action"] for action in actions] == ["retry_run"]
 
@@ -178,7 +178,7 @@ async def test_a_run_that_runs_completed_or_was_aborted_is_not_retried(service: 
     refused = await retry(service.http, run_id)
     assert (refused.status_code, refused.json()["state"]) == (409, "running")
     await service.http.post(f"/v1/runs/{run_id}/abort")
-    await service.ended(run_id)
+    await service.closed(run_id)
     refused = await retry(service.http, run_id)
     assert (refused.status_code, refused.json()["state"]) == (409, "aborted")
 
@@ -187,16 +187,16 @@ async def test_a_cancelled_run_goes_on_where_it_stood(service: Service) -> None:
     started = await service.http.post("/v1/runs", json={"definition": SLOW})
     run_id = started.json()["run_id"]
     await service.app.temporal.get_workflow_handle(f"default/{run_id.replace('.', '/')}").cancel()
-    assert (await service.ended(run_id))["status"] == "cancelled"
+    assert (await service.closed(run_id))["status"] == "cancelled"
     assert (await retry(service.http, run_id, steps={"nap": {"config": {"seconds": 0}}})).status_code == 200
-    assert (await service.ended(run_id))["status"] == "completed"
+    assert (await service.closed(run_id))["status"] == "completed"
 
 
 async def test_a_run_that_failed_again_is_retried_again(service: Service) -> None:
     run_id = await failed(service, failing())
     for _ in range(2):
         assert (await retry(service.http, run_id)).status_code == 200
-        assert (await service.ended(run_id))["status"] == "failed"
+        assert (await service.closed(run_id))["status"] == "failed"
         letter = (await service.http.get(f"/v1/dead-letters/{run_id}/sum")).json()
         assert (letter["status"], letter["resolution"]) == ("failed", None)
     assert len(letter["actions"]) == 2
@@ -234,7 +234,7 @@ async def test_finished_items_are_kept(service: Service) -> None:
     steps = [{"id": "all", "handler": "fail", "for_each": items, "config": {"times": "{{ item }}"}, **NO_RETRY}]
     run_id = await failed(service, {"id": f"items_{uuid.uuid4().hex}", "steps": steps})
     assert (await retry(service.http, run_id)).status_code == 200
-    await service.ended(run_id)
+    await service.closed(run_id)
     assert await started_again(service, run_id) == ["all~1"]
 
 
@@ -249,9 +249,9 @@ async def test_a_nested_run_is_retried_by_the_run_around_it(service: Service) ->
     letter = f"/v1/dead-letters/{run_id}~call/sum"
     assert (await service.http.get(letter)).json()["status"] == "failed"
     assert (await service.http.post(f"{letter}/resolve", json={"action": "retry"})).status_code == 200
-    assert (await service.ended(run_id))["status"] == "failed"
+    assert (await service.closed(run_id))["status"] == "failed"
     assert (await retry(service.http, run_id, steps={"call": {"output": {}}})).status_code == 200
-    assert (await service.ended(run_id))["status"] == "completed"
+    assert (await service.closed(run_id))["status"] == "completed"
     assert (await service.http.get(letter)).json()["status"] == "resolved"
 
 
@@ -270,7 +270,7 @@ async def test_a_retry_keeps_what_completed_in_the_runs_inside(service: Service)
     call = {"id": "all", "for_each": calls, "workflow": {"id": middle["id"], "inputs": {"times": "{{ item }}"}}}
     run_id = await failed(service, {"id": f"outer_{uuid.uuid4().hex}", "steps": [call]})
     assert (await retry(service.http, run_id)).status_code == 200
-    assert (await service.ended(run_id))["status"] == "failed"
+    assert (await service.closed(run_id))["status"] == "failed"
     assert await started_again(service, f"{run_id}~all~9~call") == ["sum"]
     assert await started_again(service, f"{run_id}~all~0~call") == ["load", "sum"]  # its one and only time
 
@@ -292,7 +292,7 @@ async def test_a_run_inside_is_started_again_with_what_is_kept_of_it_alone(servi
     outer = {"id": f"outer_{uuid.uuid4().hex}", "inputs": {"text": {"type": "string"}}, "steps": [call]}
     run_id = await failed(service, outer, inputs={"text": "q" * 58_000})
     assert (await retry(service.http, run_id)).status_code == 200
-    assert (await service.ended(run_id))["status"] == "failed"
+    assert (await service.closed(run_id))["status"] == "failed"
     assert [await started_again(service, f"{run_id}~all~{n}") for n in range(9)] == [["sum"]] * 9
 
 
@@ -301,7 +301,7 @@ async def test_a_retried_document_has_one_review_and_one_parquet(service: Servic
         "/v1/documents", files={"file": ("i.xml", e_invoice(uuid.uuid4().hex[:8]), "application/xml")}
     )
     document_id = uploaded.json()["document_id"]
-    await service.ended(uploaded.json()["run_id"])
+    await service.closed(uploaded.json()["run_id"])
     shipped = (await service.http.get("/v1/definitions/invoice")).json()["body"]
     steps = [*shipped["steps"], {"id": "book", "handler": "fail", "depends_on": ["create_review"], **NO_RETRY}]
     steps[-1]["config"] = {"times": 9}
@@ -309,7 +309,7 @@ async def test_a_retried_document_has_one_review_and_one_parquet(service: Servic
     run_id = await failed(service, definition, inputs={"document_id": document_id})
     before = (await service.http.get(f"/v1/runs/{run_id}")).json()["steps"]
     assert (await retry(service.http, run_id, steps={"book": {"config": {"times": 0}}})).status_code == 200
-    run = await service.ended(run_id)
+    run = await service.closed(run_id)
     assert run["status"] == "completed"
     assert await started_again(service, run_id) == ["book"]
     for name in ("extract", "save_parquet", "create_review"):
@@ -332,7 +332,7 @@ async def test_a_completed_run_retries_only_the_items_that_it_tolerated(service:
         "/v1/runs", json={"definition": {"id": f"tolerant_{uuid.uuid4().hex}", "steps": steps}}
     )
     run_id: str = started.json()["run_id"]
-    assert (await service.ended(run_id))["status"] == "completed"
+    assert (await service.closed(run_id))["status"] == "completed"
     told = (await retry(service.http, run_id, preview=True)).json()
     assert (told["status"], {name: step["fate"] for name, step in told["steps"].items()}) == (
         "completed",
@@ -340,7 +340,7 @@ async def test_a_completed_run_retries_only_the_items_that_it_tolerated(service:
     )
     assert told["steps"]["all"]["why"] == "1 of its 3 items failed, and only these run again"
     assert (await retry(service.http, run_id)).status_code == 200
-    assert (await service.ended(run_id))["status"] == "completed"
+    assert (await service.closed(run_id))["status"] == "completed"
     assert await started_again(service, run_id) == ["all~1", "sum"]
 
 
@@ -363,7 +363,7 @@ async def test_what_could_not_be_undone_is_told_and_not_done_twice(service: Serv
     told = await retry(service.http, run_id, steps={"sum": {"config": {"times": 0}}})
     why = "completed, and could not be undone: what it did stands"
     assert told.json()["steps"]["load"] == {"fate": "reused", "why": why}
-    assert (await service.ended(run_id))["status"] == "completed"
+    assert (await service.closed(run_id))["status"] == "completed"
     assert "load" not in await started_again(service, run_id)
     assert (await service.http.get(f"/v1/dead-letters/{run_id}/load")).json()["status"] == "resolved"
 
@@ -426,7 +426,7 @@ async def test_a_parked_run_goes_on_under_a_newer_version_with_what_it_has_done(
     assert (await service.http.get(f"/v1/runs/{run_id}")).json()["status"] == "waiting"
     went_on = await retry(service.http, run_id, version=2)
     assert went_on.status_code == 200, went_on.text
-    run = await service.ended(run_id)
+    run = await service.closed(run_id)
     assert (run["status"], run["version"], run["steps"]["send"]["output"]["value"]) == ("completed", 2, 1)
     assert await started_again(service, run_id) == ["sum", "send"]
     assert (await service.http.get(f"/v1/dead-letters/{run_id}/sum")).json()["status"] == "resolved"

@@ -77,7 +77,7 @@ async def test_an_ended_run_says_it_without_a_worker_and_with_errors_of_earlier_
     async with serve(service.settings.model_copy(update={"task_queue": queue, "data_dir": tmp_path})) as served:
         async with work(served.settings):
             run_id = await started(served, {"id": "shaky", **failing(2, 0.05)}, outputs={"n": "{{ shaky.attempts }}"})
-            assert (await served.ended(run_id))["status"] == "completed"
+            assert (await served.closed(run_id))["status"] == "completed"
         run = await shown(served, run_id)
     assert run["why"] == ["1 of 1 steps are settled, the run is completed"]
     assert run["steps"]["shaky"]["why"] == [

@@ -160,9 +160,9 @@ async def test_a_run_of_an_unknown_definition_is_refused(http: httpx.AsyncClient
 
 
 async def test_a_run_of_an_unknown_version_is_refused(http: httpx.AsyncClient) -> None:
-    await http.post("/v1/definitions", json={"definition": HELLO})
-    response = await http.post("/v1/runs", json={"definition": "hello", "version": 4711})
-    there_is_none = "there is no definition 'hello version 4711' (there is version 1)"
+    await http.post("/v1/definitions", json={"definition": {**HELLO, "id": "published_once"}})
+    response = await http.post("/v1/runs", json={"definition": "published_once", "version": 4711})
+    there_is_none = "there is no definition 'published_once version 4711' (there is version 1)"
     assert (response.status_code, response.json()["detail"]) == (404, there_is_none)
 
 
@@ -302,7 +302,7 @@ async def test_a_filter_that_cannot_be_is_refused(http: httpx.AsyncClient, query
 
 async def test_another_tenants_run_does_not_exist(service: Service) -> None:
     http, run_id = service.http, await start(service.http, SLOW)
-    other = {"X-Test-Tenant": "globex"}
+    other = {"X-Test-Tenant": f"tenant_{uuid.uuid4().hex[:8]}"}  # other tests use the same server
     known = [await http.get(f"/v1/runs/{run_id}", headers=other)]
     known += [await http.post(f"/v1/runs/{run_id}/{action}", headers=other) for action in ("pause", "resume", "abort")]
     unknown = await http.get("/v1/runs/slow.nothing", headers=other)

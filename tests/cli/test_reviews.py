@@ -15,7 +15,7 @@ from tests.api.reviewing import OTHER_IBAN, reviewer
 from tests.api.service import Service, serve_with_worker, settings_for
 from tests.cli.process import Ended, docrail
 from tests.postgres import migrated_database
-from tests.stack import Servers, eventually
+from tests.stack import Servers
 
 FORM = {
     "type": "object",
@@ -123,15 +123,10 @@ def test_what_is_no_answer_is_wrong_usage(given: list[str], value: str | None, t
 async def document_item(service: Service, name: str) -> dict[str, Json]:
     """Upload a sample, and return its item."""
     files = {"file": (name, e_invoice(unique("T")))}
-    await eventually(lambda: _has_invoice(service), "what is shipped to be published")
     document = (await service.http.post("/v1/documents", files=files)).json()
     await service.ended(f"invoice.{document['document_id']}")
     listed = (await service.http.get("/v1/reviews", params={"kind": "document", "limit": 500})).json()["reviews"]
     return next(item for item in listed if item["document_id"] == document["document_id"])
-
-
-async def _has_invoice(service: Service) -> bool:
-    return (await service.http.get("/v1/definitions/invoice")).status_code == 200
 
 
 async def test_a_document_is_corrected_explained_and_approved(service: Service) -> None:
@@ -166,6 +161,29 @@ async def test_a_document_is_corrected_explained_and_approved(service: Service) 
     ]
     assert (await typed(service, "review", "reopen", review, "--reason", "typo")).out == f"reopened {review}\n"
     assert (await typed(service, "review", "reject", review, "--reason", "not ours")).out == f"rejected {review}\n"
+
+
+async def test_a_repeated_decision_has_the_same_outcome(service: Service) -> None:
+    review = (await document_item(service, "again.xml"))["review_id"]
+    for act, result in (("approve", "approved"), ("reject", "rejected")):
+        for _ in range(2):
+            decided = await typed(service, "review", act, review, "--reason", "seen")
+            assert (decided.code, decided.out) == (0, f"{result} {review}\n"), decided.err
+        other = await typed(service, "review", act, review, "--reason", "read")
+        assert (other.code, "tester decided this before: the first decision counts" in other.err) == (1, True)
+        await typed(service, "review", "reopen", review, "--reason", "typo")
+
+
+async def test_a_repeated_first_approval_has_the_same_outcome_and_a_second_person_approves(service: Service) -> None:
+    review = (await document_item(service, "twice.xml"))["review_id"]
+    assert (await typed(service, "review", "correct", review, f"iban={OTHER_IBAN}")).code == 0
+    for _ in range(2):
+        first = await typed(service, "review", "approve", review)
+        assert (first.code, first.out.startswith(f"approved {review} as the first of two: ")) == (0, True), first.err
+    ann = reviewer(service, "default")
+    item = await ann.get(f"/reviews/{review}")
+    await ann.post(f"/reviews/{review}/approve", await ann.verdict(item))
+    assert (await typed(service, "review", "approve", review)).out == f"approved {review}\n"
 
 
 @pytest.mark.parametrize("act", [["correct", "total=many"], ["undo"], ["unlock", "total"], ["postpone", "yesterday"]])
