@@ -7,7 +7,7 @@ LABELLED := ../shared/data/invoices
 PYTHONS := python3 python3.13 python3.12 python3.11
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo up test test-all lint check bench bench-extraction calibration labelled fuzz docs lock clean
+.PHONY: help venv demo up test test-all lint check bench bench-extraction calibration labelled fuzz docs dist lock clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -84,6 +84,10 @@ fuzz: .venv/.developer  ## Feed changed files to the readers for FUZZ_SECONDS (6
 docs: .venv/.developer  ## Generate the reference pages that come from the code, and schema.sql
 	@$(RUN)python -m docs.generate
 
+dist: .venv/.developer  ## Build the sdist, and the wheel from it, into dist/
+	@rm -rf dist
+	@$(RUN)python -m build --no-isolation --outdir dist .
+
 COMPILE := uv pip compile pyproject.toml --universal --generate-hashes --no-emit-index-url --no-header --quiet \
   --python-version 3.11 --extra build --extra ocr
 
@@ -91,5 +95,5 @@ lock: venv  ## Pin the newest versions that pyproject.toml allows (needs uv)
 	$(COMPILE) --extra dev --upgrade -o requirements-dev.lock
 	$(COMPILE) -c requirements-dev.lock -o requirements.lock
 
-clean:  ## Remove .venv and caches; data in ./var stays
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache *.egg-info
+clean:  ## Remove .venv, dist and caches; data in ./var stays
+	rm -rf .venv dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache *.egg-info

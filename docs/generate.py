@@ -53,7 +53,7 @@ def _settings() -> Iterator[str]:
     for name, field in schema["properties"].items():
         default = _default_cell(default_words(name, schema))
         yield _row(f"`DOCRAIL_{name.upper()}`", type_words(field, schema), field["description"], default)
-    yield from ("", "Options that a variable may stand for:", "")
+    yield from ("", "Options that a variable sets:", "")
     yield from _table("variable", "command", "option", "default")
     commands = defaultdict[tuple[str, str, str], list[str]](list)
     for words, command in leaves():

@@ -21,6 +21,7 @@ pytestmark = pytest.mark.server
 README = ROOT / "README.md"
 PAGES = (README, *sorted((ROOT / "docs").rglob("*.md")))
 NEW_HANDLER = ROOT / "docs" / "howto" / "add-a-handler.md"
+ROOMS = sorted(link.name for link in (ROOT / "docrail").iterdir() if link.is_symlink() and link.is_dir())
 CHECKED = {"console", "ini", "mermaid", "python", "sh", "yaml"}
 """Languages whose snippets a test below runs or checks."""
 
@@ -122,10 +123,9 @@ def test_a_definition_is_valid_unless_the_page_shows_its_problems(block: Block, 
 
 
 def test_the_picture_is_that_of_the_shipped_definition() -> None:
-    [picture] = blocks("mermaid")
+    [picture] = [block for block in blocks("mermaid") if block.page == README]
     definition, _ = check_definition((ROOT / "definitions" / "invoice.yaml").read_bytes(), load_catalogue())
     assert definition is not None
-    assert picture.page == README
     assert picture.text == mermaid(definition)
 
 
@@ -152,6 +152,15 @@ def test_the_files_that_the_readme_names_exist() -> None:
     named = re.findall(r"^\| `([^`]+)` \|", README.read_text("utf-8"), re.MULTILINE)
     assert len(named) >= 4
     assert [path for path in named if not (ROOT / path).exists()] == []
+
+
+def test_the_files_of_the_rooms_that_a_page_names_exist() -> None:
+    tops = "|".join((*ROOMS, "bench", "deploy", "docs", "tests"))
+    named = [
+        (page, path) for page in PAGES for path in re.findall(rf"`((?:{tops})/[\w./-]*\w)/?`", page.read_text("utf-8"))
+    ]
+    assert len(named) > 40
+    assert [f"{page.relative_to(ROOT)}: {path}" for page, path in named if not (ROOT / path).exists()] == []
 
 
 def test_every_page_is_reached_from_the_readme() -> None:

@@ -164,7 +164,7 @@ def test_prices_are_the_shipped_ones_unless_a_file_replaces_them(
     monkeypatch.setenv("DOCRAIL_GEMINI_PRICES", str(own))
     assert outside_of(Settings()).gemini.prices == dearer
     own.write_text('{"read_on": "2026-11-21", "per_million_tokens": []}')
-    with pytest.raises(ValidationError, match=r"(?s)invoices/prices\.json.*expected an entry of model '\*'"):
+    with pytest.raises(ValidationError, match=r"(?s)invoices/llm/prices\.json.*expected an entry of model '\*'"):
         Settings()
 
 

@@ -16,13 +16,13 @@ NOT_SOURCE = shutil.ignore_patterns(".*", "__pycache__", "*.egg-info", "build", 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the sdist, and the wheel from it, in a copy: the build writes next to its sources."""
+    """Run `make dist` with the tools of the tests, in a copy: the build writes next to its sources."""
     folder = tmp_path_factory.mktemp("wheel")
     shutil.copytree(ROOT, folder / "source", symlinks=True, ignore=NOT_SOURCE)
-    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", f"{folder}/dist", f"{folder}/source"]
-    built = subprocess.run(command, capture_output=True, text=True, check=False)
+    command = ["make", "dist", f"RUN={Path(sys.executable).parent}/", "--old-file", ".venv/.developer"]
+    built = subprocess.run(command, cwd=folder / "source", capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stdout[-2000:] + built.stderr[-2000:]
-    (found,) = (folder / "dist").glob("*.whl")
+    (found,) = (folder / "source" / "dist").glob("*.whl")
     return found
 
 
@@ -49,7 +49,7 @@ def environment(wheel: Path) -> Path:
 
     A folder that a .pth file names is searched for modules; the .pth files in it, which name the checkout, are not.
     """
-    folder = wheel.parent.parent / "environment"
+    folder = wheel.parents[2] / "environment"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
     (packages,) = (folder / "lib").glob("python*/site-packages")
     install = [sys.executable, "-m", "pip", "--python", f"{folder}/bin/python", "install", "--quiet"]

@@ -155,4 +155,4 @@ async def _check_postgresql(app: App) -> str:
             missing = await list_missing(app)
     except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
         return f"PostgreSQL is not available: {type(error).__name__}"
-    return f"not published yet: {', '.join(missing)}; run `docrail migrate`" if missing else OK
+    return f"not published yet: {', '.join(missing)}; run `docrail server migrate`" if missing else OK
