@@ -160,7 +160,7 @@ def test_the_identity_of_a_call_is_that_of_its_step_and_config_and_not_of_its_at
 
 def test_the_catalogue_loads_no_heavy_library() -> None:
     program = (
-        "import sys; from activities.registry import load_catalogue; load_catalogue(); "
+        "import sys; from docrail.activities.registry import load_catalogue; load_catalogue(); "
         f"print([name for name in {HEAVY} if name in sys.modules])"
     )
     ended = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True, text=True, timeout=60)

@@ -243,7 +243,7 @@ import asyncio, os, sys
 from pathlib import Path
 with open({log!r}, "a") as log:
     log.write("imported\\n")
-from activities.reading import DocumentReader
+from docrail.adapters.sandbox.reader import DocumentReader
 async def main():
     reader = DocumentReader()
     await reader.read(Path({invoice!r}))
@@ -290,7 +290,7 @@ def test_a_child_has_nothing_to_load() -> None:
     """Each document would pay for a module that is loaded in its child alone."""
     program = f"""
 import sys
-from activities import reading_server
+from docrail.adapters.sandbox import server as reading_server
 reading_server._preload()
 loaded = set(sys.modules)
 for claims in (None, {{}}):

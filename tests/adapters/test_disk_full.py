@@ -69,10 +69,10 @@ async def test_compaction(small_disk: SmallDisk, left_bytes: int) -> None:
 WITH_A_LIMIT = """
 import asyncio, datetime as dt, errno, resource, sys
 from pathlib import Path
-from storage.blobs import BlobStore
-from storage.compaction import compact
-from storage.lake import Lake
-from storage.values import ValueStore
+from docrail.adapters.store.blobs import BlobStore
+from docrail.services.lake.compaction import compact
+from docrail.services.lake.files import Lake
+from docrail.adapters.store.values import ValueStore
 from tests.services.lakes import NOW, of_month, save, seen
 
 root = Path(sys.argv[1])

@@ -299,6 +299,7 @@ acts = st.one_of(
 )
 
 
+@pytest.mark.timeout(1800)  # it opens the lake 200 times; Hypothesis calls a timeout a flaky failure
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(acts, max_size=14))
 async def test_whatever_happens_a_reader_sees_each_documents_last_version(
@@ -331,8 +332,8 @@ async def test_whatever_happens_a_reader_sees_each_documents_last_version(
 COMPACT_FOR_EVER = """
 import datetime as dt, sys
 from pathlib import Path
-from storage.compaction import compact
-from storage.lake import Lake
+from docrail.services.lake.compaction import compact
+from docrail.services.lake.files import Lake
 print("ready", flush=True)
 compact(Lake(Path(sys.argv[1])).of("acme"), now=dt.datetime.now(dt.UTC), batch_files=3)
 """
@@ -347,7 +348,7 @@ async def test_killed_anywhere_it_has_changed_nothing_or_all(local: Lake) -> Non
         command = [sys.executable, "-c", COMPACT_FOR_EVER, str(local.root)]
         child = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE)
         assert child.stdout is not None
-        await child.stdout.readline()
+        assert await child.stdout.readline() == b"ready\n"
         await asyncio.sleep(0.02 + 0.05 * attempt)  # into its work: anywhere will do
         with suppress(ProcessLookupError):
             child.kill()

@@ -130,8 +130,8 @@ async def test_in_s3_parts_are_read_in_pieces(bucket: Bucket) -> None:
 ASK_WHAT_IS_AWAY = """
 import sys, threading
 from pathlib import Path
-from storage.lake import Lake
-from storage.querying import open_lake
+from docrail.services.lake.files import Lake
+from docrail.services.lake.query import open_lake
 
 class Remote:  # a service that goes away once the lake is open; a refusal takes its time
     def __init__(self, folder):

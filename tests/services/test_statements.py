@@ -1,31 +1,66 @@
 """The pool, transactions, and every statement against the migrated schema."""
 
 import ast
+import importlib
+import pkgutil
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import ModuleType
 
 import asyncpg
 import pytest
 from asyncpg.pool import PoolConnectionProxy
 
-from docrail import adapters as storage
-from docrail.adapters.postgres import migrate
 from docrail.adapters.postgres.pool import transaction
-from docrail.services.definitions import repository as definitions
-from docrail.services.documents.repository import counts as document_counts
-from docrail.services.documents.repository import documents
-from docrail.services.documents.repository import readings as extractions
 from docrail.services.documents.repository.documents import load_document
-from docrail.services.reviews.repository import items as reviews
-from docrail.services.runs import repository as executions
 from tests.postgres import COMMITTING, new_document_id, upload
 
+ROOMS = ("activities", "adapters", "api", "services", "workflows")
+OTHER_SQL = {"docrail.adapters.postgres.migrate", "docrail.services.lake.query"}
+"""The first makes the schema, the second asks DuckDB."""
+VERBS = ("SELECT", "INSERT", "UPDATE", "DELETE", "WITH")
+RUN_SQL = {"cursor", "execute", "executemany", "fetch", "fetchmany", "fetchrow", "fetchval", "prepare"}
+
+
+def modules() -> Iterator[ModuleType]:
+    for room in ROOMS:
+        package = importlib.import_module(f"docrail.{room}")
+        for found in pkgutil.walk_packages(package.__path__, f"docrail.{room}."):
+            if found.name not in OTHER_SQL:
+                yield importlib.import_module(found.name)
+
+
+def syntax_of(module: ModuleType) -> ast.Module:
+    return ast.parse(Path(str(module.__file__)).read_text("utf-8"))
+
+
+def constants(module: ModuleType) -> Iterator[tuple[str, object]]:
+    """Yield what the module itself defines, of a mapping each value. A name that begins with `_` is part of others."""
+    for node in syntax_of(module).body:
+        for name in (target.id for target in targets(node) if isinstance(target, ast.Name)):
+            if name.isupper() and not name.startswith("_"):
+                value = getattr(module, name)
+                yield name, value
+                if isinstance(value, Mapping):
+                    yield from ((f"{name}[{key}]", one) for key, one in value.items())
+
+
+def targets(node: ast.stmt) -> list[ast.expr]:
+    match node:
+        case ast.Assign():
+            return node.targets
+        case ast.AnnAssign():
+            return [node.target]
+        case _:
+            return []
+
+
+MODULES = {module.__name__: module for module in modules()}
 STATEMENTS = {
-    f"{module.__name__}.{name}": value
-    for module in (definitions, document_counts, documents, executions, extractions, migrate, reviews)
-    for name, value in vars(module).items()
-    if name.isupper()
-    and isinstance(value, str)
-    and value.split()[0] in {"SELECT", "INSERT", "UPDATE", "DELETE", "WITH"}
+    f"{name}.{constant}": value
+    for name, module in MODULES.items()
+    for constant, value in constants(module)
+    if isinstance(value, str) and value.split(maxsplit=1)[:1] in [[verb] for verb in VERBS]
 }
 
 
@@ -34,24 +69,45 @@ async def test_every_statement_fits_the_schema(db: PoolConnectionProxy, name: st
     await db.prepare(STATEMENTS[name])
 
 
+def test_every_statement_that_runs_is_one_of_these() -> None:
+    known = {name.partition("[")[0] for name in STATEMENTS}
+    for module in MODULES.values():
+        for node in ast.walk(syntax_of(module)):
+            match node:
+                case ast.Call(func=ast.Attribute(attr=method), args=[sql, *_]) if method in RUN_SQL:
+                    constant = sql.value if isinstance(sql, ast.Subscript) else sql
+                    assert f"{module.__name__}.{ast.unparse(constant)}" in known, f"line {node.lineno}"
+
+
 def test_every_statement_on_a_tenants_table_asks_for_the_tenant() -> None:
-    sweeping = {
-        "docrail.services.documents.repository.counts.LOAD_COUNTS",
-        "docrail.services.documents.repository.documents.LOAD_UNSTARTED",
-        "docrail.adapters.postgres.migrate.LOAD_APPLIED",
-        "docrail.adapters.postgres.migrate.RECORD_APPLIED",
+    locks = {
+        "adapters.store.renewal.TAKE_TURN",
+        "services.documents.repository.calibrations.LOCK_CALIBRATIONS",
+        "services.runs.repository.LOCK_RUN",
     }
-    assert {
-        name for name, sql in STATEMENTS.items() if "tenant_id = $1" not in sql and "(tenant_id" not in sql
-    } == sweeping
+    sweeping = {
+        "services.documents.repository.documents.LOAD_UNSTARTED",
+        "services.maintenance.repository.FORGET_STORED",
+        "services.maintenance.repository.LOAD_OLD_ORIGINALS",
+        "services.maintenance.repository.MARK_ORIGINAL_REMOVED",
+        "services.reviews.repository.decisions.LOAD_ALL_UNANSWERED",
+    }
+    totals = {
+        "services.documents.repository.counts.LOAD_COUNTS",
+        "services.reviews.repository.items.LOAD",
+        "services.usage.repository.SPENT_TODAY",
+        "services.usage.repository.TOTALS",
+    }
+    free = {name for name, sql in STATEMENTS.items() if "tenant_id = $1" not in sql and "(tenant_id" not in sql}
+    assert free == {f"docrail.{name}" for name in locks | sweeping | totals}
 
 
-def test_every_function_that_takes_a_database_takes_a_tenant() -> None:
+def test_every_function_of_a_repository_that_takes_a_database_takes_a_tenant() -> None:
     free = set()
-    for path in Path(storage.__file__).parent.glob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
+    for name in {name.partition("[")[0].rpartition(".")[0] for name in STATEMENTS}:
+        for node in ast.walk(syntax_of(MODULES[name])):
             if isinstance(node, ast.AsyncFunctionDef):
-                names = [argument.arg for argument in node.args.args]
+                names = [argument.arg for argument in (*node.args.args, *node.args.kwonlyargs)]
                 if "db" in names and "tenant_id" not in names:
                     free.add(node.name)
     say_whose = {"tell", "insert_overdue", "is_notified", "mark_notified", "mark_told", "put_off", "record_use"}
