@@ -23,7 +23,7 @@ def approvals_of(human: Human | None) -> int:
 
 
 def refusal(human: Human, by: str, started_by: str) -> str | None:
-    """Return why the step does not accept a decision from `by`, None if it does. An unknown person is refused as well."""
+    """Return why the step refuses a decision from `by`, None if it accepts it. An unknown person is refused as well."""
     if not by and approvals_of(human) > 1:
         return "who decides is not known, and the step wants several people to decide alike"
     if not _bars_submitter(human):
@@ -52,8 +52,7 @@ def decide(decisions: tuple[Decision, ...], answer: Answer) -> tuple[Decision, .
 
 
 def agreement(decisions: Sequence[Decision], needed: int) -> Answer | None:
-    """Return the value that `needed` people share and their names in the order of their decisions, None if too few
-    agree."""
+    """Return the value that `needed` people share and their names in the order of their decisions; None without one."""
     if not decisions:
         return None
     value = decisions[-1].value  # only the latest decision can complete an agreement
@@ -62,5 +61,5 @@ def agreement(decisions: Sequence[Decision], needed: int) -> Answer | None:
 
 
 def missing_of(decisions: Sequence[Json], needed: int) -> int:
-    """Return the approvals still needed for the leading decision. `decisions` has one value, or its digest, per person."""
+    """Return the approvals still needed for the leading decision. `decisions` has each person's value or its digest."""
     return max(needed - max(Counter(map(canonical, decisions)).values(), default=0), 0)

@@ -78,9 +78,9 @@ turn. Temporal allows a turn two seconds, also on a busy machine, and one more t
 
 
 def judge(plan: Plan, run: RunState, step: Step) -> StepStatus:
-    """Decide whether a step runs (QUEUED), is SKIPPED, or cannot be decided (FAILED). Writes why into its state.
+    """Return whether a step runs (QUEUED), is SKIPPED, or cannot be decided (FAILED). Records why in its state.
 
-    PENDING: stored values must be loaded first; then it is judged again.
+    PENDING: stored values must be loaded, or the turn's work is used up; the step is judged again later.
     """
     state = run.steps[step.index]
     state.decided_by = str(step.definition.trigger_rule)
@@ -148,8 +148,7 @@ def choose(plan: Plan, run: RunState, step: Step) -> str:
 
 
 def skip_if(run: RunState, step: Step, *, well: bool) -> SkipReason | None:
-    """Return why the trigger rule skips the step if its remaining parents all succeed (`well`) or all fail, None if it
-    runs.
+    """Return why the trigger rule skips the step if its remaining parents all succeed (`well`) or all fail, else None.
 
     A parent that is not settled but already has a skip reason counts as skipped, though perhaps for another reason.
     """

@@ -163,8 +163,7 @@ class ChunkEnded:
 
 @dataclass(frozen=True, slots=True)
 class ChunkThinned:
-    """All items of a chunk have begun, and fewer still run than it has slots; `completed` and `failed` count the
-    others."""
+    """All items of a chunk have begun, and fewer still run than it has slots; the other counts are of ended items."""
 
     step: str
     chunk: Chunk
@@ -247,8 +246,7 @@ Event = RunStarted | StepEnded | WorkerLost | ChunkThinned | Answered | TimedOut
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Begin the step or one item of its list: run its handler, start its nested run, create its review or set its
-    timer.
+    """Begin the step or one item of its list: run its handler or nested run, create its review or set its timer.
 
     With the part Undo: run the handler that compensates the step.
 
@@ -291,7 +289,9 @@ class StartChunk:
 
 @dataclass(frozen=True, slots=True)
 class Cancel:
-    """Ask a started step to stop, or a waiting one to end because it was answered. Sent once; the step still answers."""
+    """Ask a started step to stop, or a waiting one to end because it was answered. Sent once; the step still
+    replies.
+    """
 
     step: str
     part: Part = WHOLE_STEP

@@ -159,7 +159,7 @@ def least_lent(fan: FanState) -> int:
 
 
 def may_widen(fan: FanState) -> int | None:
-    """Return the chunk that could use one more slot, by the last reports: the latest, since it has the most left to do."""
+    """Return the latest chunk that could use one more slot, by the last reports: it has the most left to do."""
     narrow = (place for place, of in fan.chunks.items() if not of.is_thin and of.width < len(of.places))
     return max(narrow, default=None)
 
@@ -336,14 +336,13 @@ def fewest(fan: FanState) -> int:
 
 
 def width_of_next(fan: FanState, free: int) -> int:
-    """Return how many of the free slots the next chunk gets: all of them if the rest would be too few for another
-    chunk."""
+    """Return how many free slots the next chunk gets: all, if the rest would be too few for another chunk."""
     lane = _lane(fan)
     return free if free < lane + fewest(fan) else min(lane, free)
 
 
 def length_of_next(fan: FanState, width: int) -> int:
-    """Return how many items the next chunk gets: a full chunk while enough are left, then its share of half the rest."""
+    """Return how many items the next chunk gets: a full chunk while enough are left, then its share of half of them."""
     left = len(fan.items) - fan.next
     return max(LEAST_CHUNK_ITEMS, width, min(CHUNK_ITEMS, left * width // (2 * fan.window)))
 

@@ -35,8 +35,8 @@ class UnknownSemanticsError(Exception):
 class Step:
     """A step of a plan. `parents` and `children` are indices into `Plan.steps`, ascending.
 
-    What it evaluates is compiled when it is first asked for, and kept: the expressions of a large definition together
-    take longer than Temporal gives a turn, and a turn that is ended for that must leave the next one less to do.
+    Expressions are compiled on first use and cached: compiling all those of a large definition takes longer than
+    Temporal allows a turn, and a turn that is cut off for that reason must leave the next one less to do.
     """
 
     index: int
@@ -119,8 +119,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
-    """The compiled definition that a run follows. Steps are ordered by layer (longest path from a root), then by
-    position in the document."""
+    """The compiled definition that a run follows. Steps are ordered by layer, then by position in the document.
+
+    A step's layer is the length of the longest path from a root.
+    """
 
     id: str
     steps: tuple[Step, ...]

@@ -242,8 +242,7 @@ def plan_retry(old: Plan, new: Plan, saved: dict[str, Json], edits: Mapping[str,
 
 @dataclass(frozen=True, slots=True)
 class _Before:
-    """What a step's fate depends on. `kept`: its state if its work is unchanged; `follows`: a parent that is not
-    reused.
+    """What a step's fate depends on. `kept`: its state if its work is unchanged; `follows`: a parent not reused.
 
     `left`: number of failed items to run again although the step completed.
     """

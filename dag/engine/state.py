@@ -59,8 +59,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The latest decision of one of several people who must agree. `number` counts all decisions on the item, from
-    1."""
+    """The latest decision of one of several people who must agree. `number` counts the item's decisions, from 1."""
 
     by: str
     value: Json
@@ -267,8 +266,10 @@ class Traffic:
 
 @dataclass(slots=True)
 class RunState:
-    """One run. `steps` is in plan order. Counters, turn, transfers and traffic belong to one workflow execution and are
-    not saved."""
+    """One run. `steps` is in plan order.
+
+    Counters, turn, transfers and traffic belong to one workflow execution and are not saved.
+    """
 
     steps: list[StepState]
     inputs: dict[str, Json]

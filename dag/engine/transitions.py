@@ -400,8 +400,9 @@ def _parks(plan: Plan, run: RunState, step: Step) -> bool:
 
 
 def close(run: RunState, step: Step, status: StepStatus, at: float) -> list[int]:
-    """Record a step's final status, count it as settled, and return its children that have no unsettled parents
-    left."""
+    """Record a step's final status, count it as settled, and return the children it was the last unsettled parent
+    of.
+    """
     state = run.steps[step.index]
     state.status, state.ended_at = status, at
     return run.counters.settle(step.layer, step.children)
@@ -418,8 +419,7 @@ def offer(run: RunState, step: Step) -> None:
 
 
 def withdraw(run: RunState, step: Step) -> None:
-    """Remove the step from its heap if it is there. Happens at most once each time its window fills or its items
-    end."""
+    """Remove the step from its heap if it is there: at most once each time its window fills or its items end."""
     heap = run.counters.ready if step.takes_slot else run.counters.ready_free
     if heap and heap[0] == step.index:
         heappop(heap)
@@ -585,8 +585,10 @@ def end_compensation(run: RunState, step: Step, ending: Ending) -> None:
 
 
 def dispatch(plan: Plan, run: RunState, at: float, commands: list[Command]) -> bool:
-    """Begin ready steps until one fails at once (True: the run may have to be stopped) or nothing more can begin
-    (False)."""
+    """Begin ready steps until one fails at once or nothing more can begin.
+
+    Returns True after a failure: the run may have to be stopped.
+    """
     turn = run.turn
     while not run.paused and not run.stopping and turn.begun_bytes < MAX_BEGUN_BYTES and turn.spent < MAX_TURN_WORK:
         step = next_ready(plan, run)
@@ -807,8 +809,7 @@ def note_failure(run: RunState, step: Step, commands: list[Command], *, failed: 
 
 
 def conclude(plan: Plan, run: RunState, step: Step, at: float) -> None:
-    """Settle a step over a list once its last item has ended and its output is stored, or small enough to stay
-    inline."""
+    """Settle a step over a list once its last item has ended. A large output is stored first."""
     fan = run.steps[step.index].fan
     assert fan is not None
     if fan.running or fan.is_storing or not (run.stopping or is_over(fan)):
@@ -881,8 +882,7 @@ def next_chunk(plan: Plan, run: RunState, step: Step, fan: FanState) -> StartChu
 
 
 def _widen(run: RunState, step: Step, fan: FanState, free: int) -> bool:
-    """Give free slots to a running chunk that can use them, if they are too few for a new chunk or no items are
-    left."""
+    """Give free slots to a running chunk that can use them, if a new chunk needs more slots or has no items."""
     place = may_widen(fan)
     if place is None or (free >= fewest(fan) and fan.next < len(fan.items)):
         return False
@@ -912,8 +912,10 @@ def _begin_chunk_items(plan: Plan, run: RunState, step: Step, fan: FanState, lef
 
 
 def must_load_outputs(plan: Plan, run: RunState, outputs: Template) -> bool:
-    """Return whether stored values must be loaded for the run's outputs first, and note which. A large value that is an
-    output by itself may stay a placeholder."""
+    """Return whether stored values must be loaded for the run's outputs first, and note which.
+
+    A large value that is an output by itself may stay a placeholder.
+    """
     computed = wanted(plan.index, run, outputs.computed)
     places = [want.place for want in computed]
     alone = [want for want in wanted(plan.index, run, outputs.alone, may_stay=True) if want.place not in places]
