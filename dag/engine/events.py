@@ -289,9 +289,7 @@ class StartChunk:
 
 @dataclass(frozen=True, slots=True)
 class Cancel:
-    """Ask a started step to stop, or a waiting one to end because it was answered. Sent once; the step still
-    replies.
-    """
+    """Ask a started step to stop, or a waiting one to end because it was answered. Sent once; the step replies."""
 
     step: str
     part: Part = WHOLE_STEP

@@ -400,9 +400,7 @@ def _parks(plan: Plan, run: RunState, step: Step) -> bool:
 
 
 def close(run: RunState, step: Step, status: StepStatus, at: float) -> list[int]:
-    """Record a step's final status, count it as settled, and return the children it was the last unsettled parent
-    of.
-    """
+    """Record a step's final status, count it as settled, and return the children that now have no unsettled parents."""
     state = run.steps[step.index]
     state.status, state.ended_at = status, at
     return run.counters.settle(step.layer, step.children)

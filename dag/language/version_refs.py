@@ -24,9 +24,7 @@ ALIAS_RULE = "must be a small letter and then at most 31 of a-z, 0-9, _ and -, a
 
 @dataclass(frozen=True, slots=True)
 class Ref:
-    """Reference to a definition: `invoice` (the version of new runs), `invoice@4` (a version), `invoice@pilot` (an
-    alias).
-    """
+    """Reference to a definition: `invoice` (for new runs), `invoice@4` (a version) or `invoice@pilot` (an alias)."""
 
     definition_id: str
     version: int | None = None

@@ -271,9 +271,7 @@ def _metered_test(name: str, test: Callable[..., bool]) -> Callable[..., bool]:
 
 
 def compare(context: Context, left: Json, rest: Iterable[tuple[str, Json]]) -> bool:
-    """Return whether `left` and the values after it satisfy the chain of comparisons; `rest` has Jinja's operator
-    names.
-    """
+    """Return whether `left` and the values in `rest` satisfy a chain of comparisons, given Jinja's operator names."""
     for name, right in rest:
         _pay_for_comparing(work_of(context), left, right)
         try:

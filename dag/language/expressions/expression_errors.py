@@ -70,9 +70,7 @@ class LackError(ExpressionError):
         self.subject = subject
 
     def of(self, subject: str = "", *, is_whole: bool) -> ExpressionError:
-        """Return the error of `subject`, listing the parts it has unless only some of them are loaded (not
-        `is_whole`).
-        """
+        """Return the error of `subject`, listing the parts it has if all of them are loaded (`is_whole`)."""
         describe = lack if is_whole else _lacks
         return ExpressionError(describe(self.found, self.key, self.subject or subject))
 

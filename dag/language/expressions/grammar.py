@@ -115,9 +115,7 @@ def _check_node(node: nodes.Node) -> None:
 
 
 def misuse(tree: nodes.Node) -> str | None:
-    """Return which filter or test has the wrong number of arguments, and so fails with every value; None if none
-    has.
-    """
+    """Return which filter or test has the wrong number of arguments and fails with every value; None if none has."""
     asked = [tree] if isinstance(tree, nodes.Filter | nodes.Test) else []
     asked += tree.find_all((nodes.Filter, nodes.Test))
     return next((told for node in asked if (told := _misuse_in(node))), None)

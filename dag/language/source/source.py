@@ -24,9 +24,7 @@ _MEANT_AS_JSON = re.compile(r'\s*\{\s*("|\}|\Z)')
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The value of a text. `complete` is False if it could not be read to its end; `problems` then includes the
-    reason.
-    """
+    """The value of a text. `complete`: whether it could be read to its end; if not, `problems` says why."""
 
     value: Json
     places: Places
