@@ -111,7 +111,7 @@ class ChunkState:
 
 @dataclass(slots=True)
 class FanState:
-    """A step that runs once for each item. Items start in the list's order, so `next` is all that is to be started."""
+    """A step that runs once for each item. Items start in the list's order; `next` is the first one not started."""
 
     items: list[ItemState]
     next: int = 0

@@ -252,9 +252,7 @@ def _real(loc: Path) -> Path:
 
 
 def _written(value: Json, loc: Path) -> Path:
-    """Return the part of `loc` that the author wrote: a text may be short for an object, whose fields are not
-    written.
-    """
+    """Return the part of `loc` that the author wrote: a text may stand for an object whose fields are not written."""
     for depth, key in enumerate(loc):
         match value, key:
             case dict(), str() if key in value:

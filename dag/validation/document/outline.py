@@ -20,7 +20,8 @@ CONTEXT: Mapping[str, tuple[str, ...] | None] = {
     "workflow": ("id", "definition", "version"),
     "run": ("id", "tenant_id", "callbacks"),
 }
-"""Names that a run's context provides, and the fields of each (workflows/run.py); those of `document` are unknown."""
+"""Names that a run's context provides, and the fields of each (workflows/driver_context.py); those of `document` are
+unknown."""
 
 
 OWN_WORDS = frozenset({"inputs", "steps", *CONTEXT})
