@@ -1,1 +1,1 @@
-"""The pure core: what a definition means and what a run does next. No clock, network, database or Temporal."""
+"""Decide what a definition means and what a run does next, without a clock, network, database or Temporal."""

@@ -1,1 +1,1 @@
-"""Temporal workflows: the thin shell that carries the pure core's decisions out."""
+"""Define the Temporal workflows, which execute the decisions of the pure core."""

@@ -1,6 +1,6 @@
-"""Which answers a step takes, and from whom: a late one is refused, and one that does not fit.
+"""Decide whether a step accepts an answer: late answers, and answers that do not fit, are refused.
 
-Of a step that asks about its run's document only the review queue answers, which heeds what people saw.
+Questions about the run's document are answered only through the review queue, which checks what the person saw.
 """
 
 from collections.abc import Iterable
@@ -26,13 +26,13 @@ from docrail.workflows.contract.names import (
 )
 
 MOST_NAMED = 100
-"""Steps that a refusal names."""
+"""Steps that a refusal lists."""
 
 
 def check_answer(
     plan: Plan, run: RunState, request: RunRequest, step_id: str, given: Answer, *, coming: Iterable[Answer]
 ) -> None:
-    """Check that a step takes this answer now; `coming` are those that it was given and has not taken yet.
+    """Check that a step accepts this answer now; `coming` are answers it was given and has not processed yet.
 
     Raises: ApplicationError (UnknownStep, WrongState, NotAllowed, Misfit).
     """
@@ -45,7 +45,7 @@ def check_answer(
     told = str(run.outcome or run.stopping or run.steps[step.index].status)
     if _is_answered(step, run, coming):
         told = "answered"
-    may_be_early = approvals_of(human) == 1  # several people have to see one question
+    may_be_early = approvals_of(human) == 1  # several people must see the same question
     if told != StepStatus.WAITING and not (may_be_early and told in (StepStatus.PENDING, StepStatus.QUEUED)):
         raise ApplicationError(f"{step_id} is {told}", told, type=WRONG_STATE, non_retryable=True)
     if human and _asks_about_document(human, request):
@@ -65,21 +65,21 @@ def _takes_answers(step: Step) -> bool:
 
 
 def _is_answered(step: Step, run: RunState, coming: Iterable[Answer]) -> bool:
-    """Tell whether the step has its answer, or will have it by what is coming."""
+    """Return whether the step has its answer, or will have it once `coming` is processed."""
     state = run.steps[step.index]
     decisions: tuple[Decision, ...] = reduce(decide, coming, state.decisions)
     return state.answer is not None or agreement(decisions, approvals_of(step.definition.human)) is not None
 
 
 def _asks_about_document(human: Human, request: RunRequest) -> bool:
-    """Tell whether the step's answer is for the review queue to give, and never comes before its question."""
+    """Return whether only the review queue may answer the step, and never before its question is asked."""
     return human.queue == DOCUMENT_QUEUE and request.document is not None
 
 
 def _check_way(step_id: str, status: str) -> None:
-    """Check that the answer that is being given comes from the review queue, to a step that waits now.
+    """Check that the current answer comes from the review queue, for a step that waits now.
 
-    An update's id is Docrail's own choice, never a caller's. Raises: ApplicationError (NotAllowed, WrongState).
+    An update's id is chosen by Docrail, never by a caller. Raises: ApplicationError (NotAllowed, WrongState).
     """
     update = workflow.current_update_info()
     if update is None or not update.id.startswith((BY_DOCUMENT, BY_DECISION)):

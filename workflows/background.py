@@ -1,4 +1,4 @@
-"""Finishes, every minute, what a process that died has left undone: once for the whole fleet."""
+"""Finish every minute, once for the whole fleet, the work that a failed process has left."""
 
 import asyncio
 from datetime import timedelta
@@ -12,16 +12,16 @@ LONGEST, HEARTBEAT = timedelta(minutes=3), timedelta(minutes=1)
 
 
 RETRIES = RetryPolicy(initial_interval=timedelta(seconds=2), maximum_interval=timedelta(seconds=30), maximum_attempts=3)
-"""The next round finds what this one did not finish."""
+"""The next round finishes what this one did not."""
 
 
 @workflow.defn(name=BACKGROUND_TYPE)
 class BackgroundTasks:
-    """One round over what is unfinished. A task that fails does not keep the others from their turn."""
+    """One round over unfinished work. A task that fails does not stop the others."""
 
     @workflow.run
     async def run(self) -> None:
-        """Run the tasks at the same time. Raises the first failure once all have ended."""
+        """Run the tasks concurrently. Raises the first failure once all have ended."""
         tasks = [_run(START_DOCUMENTS), _run(ANSWER_RUNS), _run(FILE_REVIEWED, HEARTBEAT)]
         for outcome in await asyncio.gather(*tasks, return_exceptions=True):
             if isinstance(outcome, BaseException):

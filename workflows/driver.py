@@ -1,4 +1,4 @@
-"""One run inside a workflow: obeys the scheduler's commands and tells it how they ended."""
+"""Drive one run inside a workflow: execute the scheduler's commands and report their results to it as events."""
 
 import asyncio
 from collections import deque
@@ -66,30 +66,30 @@ _LEADS_TO = {
     PauseRequested: RunStatus.PAUSED,
     ResumeRequested: RunStatus.RUNNING,
 }
-"""How a run stands once it has decided on what it was told."""
+"""The status of a run after it has processed the event."""
 
 TURN_PAUSE = timedelta(milliseconds=1)
-"""A timer ends a turn: what has begun goes to the server, and the time that a turn may take is counted anew."""
+"""A timer ends a turn: started work is sent to the server, and the turn's time limit starts anew."""
 
 Key = tuple[str, Part]
 """A step's id, and the part of it that runs."""
 
 Arrival = tuple[Step, Part, Work, Losses]
-"""Ended work: of which step and part, and the workers that it has lost."""
+"""Ended work, with its step and part, and the workers that it has lost."""
 
 Launch = Callable[[Losses], Work]
 """Starts a step's work, again after it has lost a worker."""
 
 
 class Driver:
-    """Drives one run. Needs nothing of the workflow around it, so that one workflow may drive several."""
+    """Drives one run. Independent of the surrounding workflow, so that one workflow may drive several."""
 
     def __init__(self, request: RunRequest) -> None:
-        """Compile the plan and lay out the state; nothing starts before `drive`."""
+        """Compile the plan and create the state; nothing starts before `drive`."""
         self.plan = plan_of(request.definition, request.semantics)
         self._asked_for = request
         self._is_kept = request.resumed is not None and PIECES in request.resumed
-        """The state to go on from is in the value store, and what stands here meanwhile is a beginning."""
+        """Whether the state to continue from is in the value store; until it is loaded, the state here is a new one."""
         self._take(
             load(self.plan, request.resumed)
             if request.resumed and not self._is_kept
@@ -98,7 +98,7 @@ class Driver:
         self._inbox: deque[Event | Arrival] = deque()
         self._work: dict[Key, Work] = {}
         self._cancelled: set[Key] = set()
-        """Work that was asked to stop. Only looked up: a set's order is not deterministic."""
+        """Work that was cancelled. Used for lookups only: a set's order is not deterministic."""
         self._recording: list[asyncio.Task[None]] = []
         self._moving: list[asyncio.Task[None]] = []
         self._asked: dict[str, float] = {}
@@ -106,18 +106,18 @@ class Driver:
         self._resolving: list[str] = []
         """Parked steps whose resolution is in the inbox."""
         self._passing: set[StepError] = set()
-        """Errors of a kind that is tried again."""
+        """Retryable errors."""
         self._told = RunStatus.RUNNING
 
     def _take(self, state: RunState) -> None:
-        """Go on from `state`. It knows what stands for the URLs: a retry keeps the placeholders that its state has."""
+        """Continue from `state`. Its callback placeholders are kept, as a retry requires."""
         self.state, request = state, self._asked_for
         state.nested_bytes = sum(size_of(pinned.definition) for pinned in request.nested.values())
         own = tuple(own_callbacks(request.run_id, self.plan.steps, state.context.get("run", {})))
         self._request = request.model_copy(update={"callbacks": (*request.callbacks, *own)})
 
     def tell(self, event: Event) -> None:
-        """Add an event; it is decided on in the run's next turn."""
+        """Add an event; it is processed in the run's next turn."""
         self._inbox.append(event)
 
     async def drive(self) -> RunStatus:
@@ -126,16 +126,16 @@ class Driver:
             kept = await kept_state(self._asked_for)
             self._take(load(self.plan, kept))
             self.state.traffic.carried_bytes, self._is_kept = size_of(kept), False
-        self._inbox.appendleft(RunStarted(workflow.time()))  # messages may have come before
+        self._inbox.appendleft(RunStarted(workflow.time()))  # messages may have arrived before
         with deadline(self.plan.deadline_seconds, self.tell):
             while self.state.outcome is None:
                 await workflow.wait_condition(lambda: bool(self._inbox))
                 while self._inbox:
                     self._turn(self._inbox.popleft())
                 self._show()
-        for moving in self._moving:  # nobody reads any more what a value store that is away would keep back
+        for moving in self._moving:  # an unavailable value store must not delay the run's end
             moving.cancel()
-        if self._is_busy():  # questions that were answered are being closed, failures being told
+        if self._is_busy():  # answered questions are being closed, or failures recorded
             await workflow.wait_condition(lambda: not self._is_busy())
         return self.state.outcome
 
@@ -143,18 +143,18 @@ class Driver:
         return bool(self._work or self._recording or self._moving)
 
     def coming(self) -> RunStatus | None:
-        """Return what an abort, or else the last pause or resume, leads to that is yet to be decided on."""
+        """Return the status that a pending abort, or else the last pending pause or resume, leads to."""
         told = [_LEADS_TO[type(event)] for event in self._inbox if type(event) in _LEADS_TO]
         if not told or self.state.outcome is not None:
             return None
         return RunStatus.ABORTED if RunStatus.ABORTED in told else told[-1]
 
     def is_idle(self) -> bool:
-        """Tell whether every event told so far has been decided on; after the run's end nothing is."""
+        """Return whether every event has been processed. After the run's end none is."""
         return not self._inbox or self.state.outcome is not None
 
     def report(self) -> RunReport:
-        """Return what is told of the run now."""
+        """Return the run's current report."""
         request = self._request
         return report_of(
             self.plan,
@@ -166,12 +166,12 @@ class Driver:
         )
 
     def saved(self, piece: int | None = None) -> Json:
-        """Return the whole state as it is now, for a retry to go on from, or one piece of it (dag.pieces.told_of)."""
+        """Return the whole current state, for a retry to continue from, or one piece of it (saved_state.py)."""
         kept = self._asked_for.resumed if self._is_kept else None
         return told_of(kept or save(self.plan, self.state), piece)
 
     def check_answer(self, step_id: str, answer: Json, by: str) -> None:
-        """Check that a step takes this answer now, from `by`.
+        """Check that a step accepts this answer now, from `by`.
 
         Raises: ApplicationError (UnknownStep, WrongState, NotAllowed, Misfit).
         """
@@ -179,11 +179,11 @@ class Driver:
         check_answer(self.plan, self.state, self._request, step_id, Answer(answer, by), coming=coming)
 
     def answer(self, step_id: str, answer: Answer) -> None:
-        """Give a step its answer; checked before, and the first one counts."""
+        """Give a step its answer, which was checked before. The first one counts."""
         self.tell(Answered(step_id, answer, workflow.time()))
 
     def check_resolution(self, step_id: str, kind: str, value: Json) -> None:
-        """Check that a step is parked and can be resolved so.
+        """Check that a step is parked and can be resolved this way.
 
         Raises: ApplicationError (UnknownStep, WrongState, Misfit).
         """
@@ -199,12 +199,12 @@ class Driver:
             raise ApplicationError(problems[0].message, wrong, type=MISFIT, non_retryable=True)
 
     def resolve(self, step_id: str, resolution: Resolution) -> None:
-        """Do with a parked step what a person decided; checked before, and the first decision counts."""
+        """Resolve a parked step as a person decided, which was checked before. The first decision counts."""
         self._resolving.append(step_id)
         self.tell(Resolved(step_id, resolution, workflow.time()))
 
     def _show(self) -> None:
-        """Tell Temporal's UI, and whoever lists runs, how the run stands."""
+        """Update the run's status in Temporal's UI and in lists of runs."""
         workflow.set_current_details(markdown(self.plan, self.state))
         status = self.state.status
         if self.state.outcome is None and status is not self._told:
@@ -237,7 +237,7 @@ class Driver:
                 ended = partial(self._ended, step, command.chunk, NO_LOSSES, None)
                 self._follow(step, command.chunk, asyncio.create_task(chunk), ended)
             case Cancel(step_id, part):
-                if work := self._work.get((step_id, part)):  # else its end is in the inbox already
+                if work := self._work.get((step_id, part)):  # otherwise its end is in the inbox already
                     self._cancelled.add((step_id, part))
                     work.cancel()
             case Record() | RecordDecision() | RecordOverdue():
@@ -247,10 +247,10 @@ class Driver:
             case GoOn():
                 self._aside(self._go_on(), self._moving)
             case Finish():
-                pass  # the state says so
+                pass  # part of the state
 
     def _telling(self, command: Record | RecordDecision | RecordOverdue) -> Coroutine[None, None, None]:
-        """Return what tells people of something, as it is now."""
+        """Return the coroutine that records or notifies, with the current data."""
         match command:
             case Record(step_id):
                 return record(letter_of(self._request, self.plan, self.state, step_id, self._passing))
@@ -299,7 +299,7 @@ class Driver:
                 return asyncio.create_task(wait(config["seconds"]))
 
     def _ended(self, step: Step, part: Part, losses: Losses, launch: Launch | None, work: Work) -> None:
-        """Put ended work into the inbox, where its result is read: a bug surfaces in the main task."""
+        """Put ended work into the inbox, where its result is read, so that bugs surface in the main task."""
         if (step.id, part) in self._cancelled:
             losses = replace(losses, is_cancelled=True)
         after = None if launch is None else losses_after(step.definition, work, losses)

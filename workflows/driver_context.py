@@ -1,6 +1,6 @@
-"""What a run is told of itself, as expressions read it, and what stands for its callback URLs.
+"""Build the context of a run for expressions, the placeholders of its callback URLs, and its deadline.
 
-The timer of a run's deadline, and what is told once it has passed. It stops nothing.
+The deadline only notifies people and marks the run as overdue; it stops nothing.
 """
 
 import asyncio
@@ -19,9 +19,9 @@ from docrail.workflows.start_step import RECORD_TIMEOUT
 
 
 def placeholders(steps: tuple[Step, ...]) -> dict[str, Json]:
-    """Return what stands for each webhook's URL: activities put the real one there, so that no history holds it.
+    """Return a placeholder for each webhook's URL. Activities insert the URL, so that no history contains it.
 
-    The random part keeps a document's text from asking for one.
+    The random part keeps a document's text from using one.
     """
     waiting = [step.id for step in steps if step.definition.wait and step.definition.wait.for_ is WaitFor.WEBHOOK]
     if not waiting:
@@ -31,7 +31,7 @@ def placeholders(steps: tuple[Step, ...]) -> dict[str, Json]:
 
 
 def own_callbacks(run_id: str, steps: tuple[Step, ...], run: Mapping[str, Json]) -> Iterator[Callback]:
-    """Yield what each of the run's placeholders asks for; `run` is that word of its context."""
+    """Yield the callback for each of the run's placeholders; `run` is the context's `run`."""
     placeholders = run.get("callbacks", {})
     for step in steps:
         if step.definition.wait and step.id in placeholders:
@@ -44,7 +44,7 @@ def own_callbacks(run_id: str, steps: tuple[Step, ...], run: Mapping[str, Json])
 
 
 def context_of(request: RunRequest, callbacks: dict[str, Json]) -> dict[str, Json]:
-    """Return the words of the run's context, as expressions read them."""
+    """Return the run's context, as expressions read it."""
     run = {"id": request.run_id, "tenant_id": request.tenant_id, "callbacks": callbacks}
     workflow_ = {"id": request.run_id, "definition": request.definition["id"], "version": request.version}
     return {"run": run, "workflow": workflow_, "document": request.document}
@@ -52,9 +52,9 @@ def context_of(request: RunRequest, callbacks: dict[str, Json]) -> dict[str, Jso
 
 @contextmanager
 def deadline(seconds: float | None, tell: Callable[[DeadlinePassed], None]) -> Iterator[None]:
-    """Tell, while the body runs, that the deadline has passed; None: there is none, and so no timer.
+    """Call `tell` once the deadline has passed while the body runs; None: no deadline, and so no timer.
 
-    It counts from the start of the workflow, so that the time in which no worker took the run counts too.
+    It counts from the start of the workflow, so that time spent waiting for a worker is included.
     """
     if seconds is None:
         yield
@@ -74,7 +74,7 @@ async def _pass(seconds: float, tell: Callable[[DeadlinePassed], None]) -> None:
 
 
 async def record_overdue(request: RunRequest, plan: Plan) -> None:
-    """Mark the run in Temporal's lists and tell people; tried until it works."""
+    """Mark the run in Temporal's lists and notify people, retried until it succeeds."""
     assert plan.deadline_seconds is not None, "only a deadline makes a run overdue"
     workflow.upsert_search_attributes([OVERDUE.value_set("true")])
     overdue = OverdueRun(

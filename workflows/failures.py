@@ -1,4 +1,4 @@
-"""What Temporal's failures mean for a step: its error in the author's terms, and how often it was tried."""
+"""Translate Temporal's failures for a step: its error in the author's terms, and the number of attempts."""
 
 from temporalio import exceptions
 from temporalio.exceptions import ActivityError, ApplicationError, ChildWorkflowError, RetryState, TimeoutType
@@ -28,7 +28,7 @@ def error_of(step: Step, error: BaseException) -> StepError:
 
 
 def attempts_of(step: Step, error: BaseException, failed_before: int = 0) -> int:
-    """Return how many attempts were made. The wrapper reports it; where no code of ours ran last, it is inferred.
+    """Return how many attempts were made, as the wrapper reports or, if it did not run last, by inference.
 
     `failed_before` attempts were made in earlier activities of the step.
     """
@@ -37,7 +37,7 @@ def attempts_of(step: Step, error: BaseException, failed_before: int = 0) -> int
             return attempt
         case ActivityError(__cause__=exceptions.TimeoutError(last_heartbeat_details=[int(attempt), *_])):
             has_failed = any(each.attempt == attempt for each in earlier_of(error))
-            return attempt + has_failed  # and the next one had begun, without a word yet
+            return attempt + has_failed  # the next attempt had begun, without a report yet
         case ActivityError(retry_state=RetryState.MAXIMUM_ATTEMPTS_REACHED):
             return step.max_retries + 1
         case _:
@@ -45,7 +45,7 @@ def attempts_of(step: Step, error: BaseException, failed_before: int = 0) -> int
 
 
 def earlier_of(error: BaseException) -> tuple[EarlierError, ...]:
-    """Return how attempts before the last one failed, as the wrapper told of them."""
+    """Return how attempts before the last one failed, as the wrapper reported them."""
     match error:
         case ActivityError(__cause__=ApplicationError(details=[{"earlier": told}, *_])):
             return EARLIER_ERRORS.validate_python(told)
@@ -56,7 +56,7 @@ def earlier_of(error: BaseException) -> tuple[EarlierError, ...]:
 
 
 def is_out_of_time(error: BaseException) -> bool:
-    """Tell whether a step was not tried again only because of what the time for all its attempts had left."""
+    """Return whether a step was not retried only because the time for all its attempts ran out."""
     if not isinstance(error, ActivityError):
         return False
     cause = error.__cause__
@@ -65,7 +65,7 @@ def is_out_of_time(error: BaseException) -> bool:
 
 
 def may_pass(error: BaseException | None) -> bool:
-    """Tell whether a step's failure was of a kind that is tried again, and only its attempts or its time ran out."""
+    """Return whether a step's failure was retryable, so that only its attempts or its time ran out."""
     if not isinstance(error, ActivityError) or error.retry_state is RetryState.NON_RETRYABLE_FAILURE:
         return False
     return not (isinstance(error.__cause__, ApplicationError) and error.__cause__.non_retryable)

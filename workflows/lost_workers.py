@@ -1,7 +1,7 @@
-"""A stopped or lost worker is no failed attempt: the step's activity is started again, within a bound.
+"""Restart the activity of a step whose worker was stopped or lost, a bounded number of times.
 
-Temporal counts every attempt that does not complete. So both ends are errors that it does not retry, and the run starts
-another activity with the attempts and the time that are left.
+Such an attempt does not count as failed. Temporal counts every attempt that does not complete, so both ends are errors
+that it does not retry, and the run starts another activity with the remaining attempts and time.
 """
 
 import asyncio
@@ -18,18 +18,18 @@ from docrail.workflows.contract.messages import WORKER_STOPPED
 from docrail.workflows.failures import attempts_of, earlier_of
 
 NOT_RETRIED = (WORKER_STOPPED, "TemporalTimeout:Heartbeat")
-"""Both ends as `non_retryable_error_types` names them."""
+"""Both ends, as named in `non_retryable_error_types`."""
 
 MOST_LOST = 5
-"""Workers that one step, or item, may lose without a word: it may be what kills them."""
+"""Workers that one step or item may lose without notice: it may be the cause of their loss."""
 
 MOST_STOPPED = 50
-"""Planned stops that one step, or item, may meet: a deployment ends no run, and an endless loop of them does."""
+"""Planned stops that one step or item may meet: enough for deployments, but not for an endless loop of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Losses:
-    """The workers that a step or an item has lost, and what its activities before the running one came to."""
+    """The workers that a step or an item has lost, and the result of its earlier activities."""
 
     since: float
     """When its first activity was started, in seconds since the epoch."""
@@ -39,17 +39,17 @@ class Losses:
     """Attempts that failed."""
     earlier: tuple[EarlierError, ...] = ()
     is_cancelled: bool = False
-    """It was asked to stop, so it is not started again."""
+    """Whether it was cancelled, so it is not started again."""
 
     def left_of(self, total_timeout_seconds: float | None) -> timedelta | None:
-        """Return what is left of the time for all attempts; None: there is no limit."""
+        """Return the time left for all attempts; None: there is no limit."""
         if total_timeout_seconds is None:
             return None
         return timedelta(seconds=self.since + total_timeout_seconds - workflow.time())
 
 
 NO_LOSSES = Losses(0.0)
-"""Of work that is never started again."""
+"""For work that is never started again."""
 
 
 def losses_after(step: Step, work: asyncio.Task[Any], before: Losses) -> Losses | None:

@@ -1,6 +1,6 @@
-"""The nightly round over the files: compacts each tenant's lake, one after the other, then deletes what is too old.
+"""Run scheduled maintenance: compact each tenant's lake every night, then delete expired files.
 
-Looks, every time its schedule says so, which review items have used much of their SLA, and has people told.
+On a schedule of its own, also look for review items that used much of their SLA, and notify people.
 """
 
 from datetime import timedelta
@@ -27,7 +27,7 @@ HEARTBEAT = timedelta(seconds=60)
 
 
 LONGEST = timedelta(hours=6)
-"""Of one tenant's compaction: millions of documents after the schedule was off for long."""
+"""Limit for one tenant's compaction: millions of documents if the schedule was off for long."""
 
 
 RETRIES = RetryPolicy(
@@ -36,16 +36,16 @@ RETRIES = RetryPolicy(
     maximum_attempts=6,
     non_retryable_error_types=["ValueError", "ManifestDamaged", "LakeFileDamaged"],
 )
-"""Ten minutes in all: a disk that stays full is left for the next night, and no other tenant waits for it."""
+"""Ten minutes in all: a disk that stays full is left for the next night, and the other tenants do not wait for it."""
 
 
 @workflow.defn(name=MAINTENANCE_TYPE)
 class Maintenance:
-    """One round over all tenants. What fails for one of them keeps none of the others from its turn."""
+    """One round over all tenants. A failure for one tenant does not stop the others."""
 
     @workflow.run
     async def run(self, request: MaintenanceRequest) -> MaintenanceReport:
-        """Do the round. Raises MaintenanceFailed with the report if anything could not be done."""
+        """Run one round. Raises MaintenanceFailed with the report if anything failed."""
         report = request.so_far
         tenants: list[str] = await _ask(LIST_TENANTS, result_type=list[str])
         for tenant_id in tenants:
@@ -109,16 +109,16 @@ ONE_LOOK = timedelta(minutes=5)
 SLA_RETRIES = RetryPolicy(
     initial_interval=timedelta(seconds=2), maximum_interval=timedelta(seconds=30), maximum_attempts=5
 )
-"""Two minutes in all: the next look finds what this one did not."""
+"""Two minutes in all: the next check finds what this one missed."""
 
 
 @workflow.defn(name=SLA_TYPE)
 class SlaWatch:
-    """One look at all tenants' open items."""
+    """One check of all tenants' open items."""
 
     @workflow.run
     async def run(self) -> int:
-        """Look, and return how many events there were."""
+        """Check the items, and return the number of events."""
         events: int = await workflow.execute_activity(
             TELL_SLA, result_type=int, start_to_close_timeout=ONE_LOOK, retry_policy=SLA_RETRIES
         )

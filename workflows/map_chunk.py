@@ -1,4 +1,4 @@
-"""The workflow that does a chunk of a long list for a run: items as the run itself would do them, under its name."""
+"""Define the workflow that runs a chunk of a long list for a run, with the run's identity."""
 
 import asyncio
 from collections import deque
@@ -31,7 +31,7 @@ with workflow.unsafe.imports_passed_through():
     from docrail.workflows.start_step import Piece, run_handler, run_nested
 
 THIN_SECONDS = 1.0
-"""Places that came free for less are not worth a word: the items of most chunks end together, and the next begins."""
+"""Seconds to wait before reporting free slots: the items of most chunks end together, and the next chunk begins."""
 
 
 @workflow.defn(name=CHUNK_TYPE)
@@ -40,7 +40,7 @@ class Chunk:
 
     @workflow.init
     def __init__(self, request: ChunkRequest) -> None:
-        """Lay out the chunk, so that messages that arrive before `run` find it."""
+        """Create the chunk's state, so that messages that arrive before `run` find it."""
         self._request = request
         self._step = plan_of(request.run.definition, request.run.semantics).step(request.step_id)
         self._chunk = ChunkRun(len(request.items), request.width, request.stop_after)
@@ -50,7 +50,7 @@ class Chunk:
 
     @workflow.run
     async def run(self, _: ChunkRequest) -> ChunkReport:
-        """Do the items and return how each ended; being cancelled stops them."""
+        """Run the items and return how each ended; being cancelled stops them."""
         driving = asyncio.create_task(self._drive())
         telling = asyncio.create_task(self._tell_places())
         try:
@@ -63,7 +63,7 @@ class Chunk:
 
     @workflow.signal(name=PAUSE, description="Begin no more items until resumed")
     def pause(self) -> None:
-        """Let what runs go on, and begin nothing more."""
+        """Begin nothing more; running items continue."""
         self._chunk.is_paused = True
 
     @workflow.signal(name=RESUME, description="Go on after a pause")
@@ -73,13 +73,13 @@ class Chunk:
 
     @workflow.signal(name=WIDEN, description="Let so many items run at once")
     def widen(self, width: int) -> None:
-        """Take places that came free elsewhere."""
+        """Accept slots that came free elsewhere."""
         self._chunk.widen(width)
 
     async def _tell_places(self) -> None:
-        """Tell the run of places that come free while the last items run: of many at once, of few less and less often.
+        """Report slots that come free while the last items run: many at once, few with growing delays.
 
-        Each word costs the run four events of its history: an item a day is not to cost thousands.
+        Each report adds four events to the run's history, so that an item of a day must not cost thousands.
         """
         chunk, patience = self._chunk, THIN_SECONDS
         while True:
@@ -94,11 +94,11 @@ class Chunk:
 
     async def _tell_run(self, told: Progress) -> None:
         parent = workflow.info().parent
-        if parent is None:  # somebody started the chunk by hand
+        if parent is None:  # the chunk was started by hand
             return
         run = workflow.get_external_workflow_handle(parent.workflow_id, run_id=parent.run_id)
         words = [self._request.step_id, self._request.items[0].place, told.running, told.completed, told.failed]
-        with suppress(FailureError):  # the run has ended at that very moment
+        with suppress(FailureError):  # the run has just ended
             await run.signal(CHUNK_THINNED, args=words)
 
     async def _drive(self) -> None:
@@ -132,7 +132,7 @@ class Chunk:
 
     def _cancel(self, numbers: list[int]) -> None:
         for number in numbers:
-            if number in self._work:  # else it has ended, and its end is about to be read
+            if number in self._work:  # otherwise it has ended, and its end is about to be read
                 self._cancelled.add(number)
                 self._work[number].cancel()
 

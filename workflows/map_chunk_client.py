@@ -1,4 +1,4 @@
-"""How a run has a chunk of a long list done: by a workflow of its own, with which it speaks of pauses and places."""
+"""Start a chunk of a long list as a workflow of its own, and exchange pauses and free slots with it."""
 
 import asyncio
 from collections.abc import Callable
@@ -34,7 +34,7 @@ from docrail.workflows.start_step import KEPT, check_travels
 async def run_chunk(
     request: RunRequest, step: Step, command: StartChunk, state: RunState, tell: Callable[[ChunkThinned], None]
 ) -> ChunkReport:
-    """Start a chunk and return how its items ended. Cancelling stops the items, and tells how far they came."""
+    """Start a chunk and return how its items ended. Cancelling stops the items, and still returns their ends."""
     fan = state.steps[step.index].fan
     assert fan is not None, "only lists run in chunks"
     _listen(tell)
@@ -71,7 +71,7 @@ async def run_chunk(
 
 
 def _listen(tell: Callable[[ChunkThinned], None]) -> None:
-    """Hear what the run's chunks tell. Setting the same handler again changes nothing."""
+    """Receive the progress of the run's chunks. Setting the same handler again changes nothing."""
 
     def hear(step_id: str, first: int, running: int, completed: int, failed: int) -> None:
         tell(ChunkThinned(step_id, Chunk(first), running, completed, failed, workflow.time()))
@@ -82,12 +82,12 @@ def _listen(tell: Callable[[ChunkThinned], None]) -> None:
 async def _keep_told(
     handle: workflow.ChildWorkflowHandle[Any, ChunkReport], command: StartChunk, state: RunState, fan: FanState
 ) -> None:
-    """Return when the chunk has ended; until then pass on pauses, places that it is lent, and being cancelled."""
+    """Return when the chunk has ended; until then forward pauses, additional slots and cancellation."""
     told = (False, command.width)
 
     def now(told: tuple[bool, int]) -> tuple[bool, int]:
         chunk = fan.chunks.get(command.chunk.first)
-        return state.paused, told[1] if chunk is None else max(chunk.width, told[1])  # what it gave back it knows
+        return state.paused, told[1] if chunk is None else max(chunk.width, told[1])  # it knows what it gave back
 
     while not handle.done():
         try:
@@ -101,11 +101,11 @@ async def _keep_told(
         except asyncio.CancelledError:
             handle.cancel()
         except FailureError:
-            pass  # it has ended at that very moment
+            pass  # it has just ended
 
 
 def of_items(request: RunRequest, step: Step, command: StartChunk) -> RunRequest:
-    """Return as much of the run's request as these items of one of its steps need: a chunk carries it along."""
+    """Return the part of the run's request that these items of a step need, to be sent with the chunk."""
     own: dict[str, Json] = next(each for each in request.definition["steps"] if each["id"] == step.id)
     alone = {name: value for name, value in own.items() if name not in ("condition", "compensate")}
     definition = {"id": request.definition["id"], "steps": [{**alone, "depends_on": []}]}
@@ -122,7 +122,7 @@ def of_items(request: RunRequest, step: Step, command: StartChunk) -> RunRequest
 
 
 def _left_of(request: RunRequest, step: Step, command: StartChunk) -> dict[str, dict[str, Json]]:
-    """Return what is kept of the items' runs, and of those inside them."""
+    """Return the kept states of the items' runs, and of runs nested in them."""
     own = {child_run_id(request.run_id, step.id, item.key) for item in command.items}
     depth = next(iter(own)).count("~")
     return {name: left for name, left in request.resumed_inner.items() if "~".join(name.split("~")[: depth + 1]) in own}

@@ -1,4 +1,4 @@
-"""What is told of a run's steps to those outside it: the dead-letter inbox, and whoever was asked."""
+"""Build the messages about a run's steps to other components: the dead-letter table and the review queue."""
 
 from collections.abc import Set as AbstractSet
 
@@ -14,14 +14,14 @@ from docrail.workflows.contract.names import RunRequest
 def letter_of(
     request: RunRequest, plan: Plan, run: RunState, step_id: str, passing: AbstractSet[StepError]
 ) -> DeadLetter:
-    """Return what the inbox is told of a failed step, or of what became of it. `passing`: errors that may pass."""
+    """Return the dead-letter record of a failed step, or of its resolution. `passing`: errors that may pass."""
     step = plan.step(step_id)
     state = run.steps[step.index]
     error, status, handler = state.error or StepError("", ""), state.status, step.definition.handler
     errors: list[StepError | None] = [item.error for item in state.fan.items if item.error] if state.fan else [error]
-    if run.stopping is RunStatus.ABORTED:  # nothing is left to be done about its steps
+    if run.stopping is RunStatus.ABORTED:  # its steps need no action
         status = StepStatus.CANCELLED
-    if state.compensation is not None and step.definition.compensate is not None:  # but about what was not undone
+    if state.compensation is not None and step.definition.compensate is not None:  # unless not undone
         status, handler = StepStatus.FAILED, step.definition.compensate.handler
         error, errors = _not_undone(state), [state.compensation_error]
     return DeadLetter(
@@ -43,13 +43,13 @@ def letter_of(
 
 
 def _not_undone(state: StepState) -> StepError:
-    """Return why what the step did still stands, in words that say so."""
+    """Return why the step's effects remain, in words."""
     error = state.compensation_error or StepError("Cancelled", "it was stopped")
     return StepError(error.type, f"what it did could not be undone: {error.message}")
 
 
 def review_end(request: RunRequest, run: RunState, step: Step) -> ReviewEnd:
-    """Return how a human step ended; one that is still waiting has run out of time."""
+    """Return how a human step ended; one that is still waiting has timed out."""
     state = run.steps[step.index]
     answer = state.answer or Answer(None)
     status = state.status if state.status is not StepStatus.WAITING else StepStatus.CANCELLED

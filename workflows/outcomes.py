@@ -1,4 +1,4 @@
-"""What the end of work means: the event that tells the scheduler of it."""
+"""Translate the end of work to the scheduler's event."""
 
 import asyncio
 
@@ -16,13 +16,13 @@ from docrail.workflows.failures import attempts_of, earlier_of, error_of, is_out
 from docrail.workflows.lost_workers import NO_LOSSES, Losses, final_error, loss_of
 
 Work = asyncio.Task[StepOutcome | RunReport | ChunkReport | None]
-"""What runs for a step, an item or a chunk: an activity, a nested run, a chunk, a wait (None: time is up)."""
+"""Running work of a step, an item or a chunk: an activity, a nested run, a chunk, a wait (None: it timed out)."""
 
 
 def event_of(  # noqa: PLR0911 - a case a kind of end
     step: Step, part: Part, work: Work, losses: Losses = NO_LOSSES
 ) -> Event:
-    """Return the event that ended work is. Only Temporal's failures are outcomes: anything else is a bug."""
+    """Return the event for ended work. Only Temporal's failures are outcomes: anything else is a bug."""
     at = workflow.time()
     try:
         result = work.result()

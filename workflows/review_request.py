@@ -1,4 +1,4 @@
-"""How people are asked: a review item is opened, handed on and closed, and told who has decided what."""
+"""Ask people: open, escalate and close a review item, and record decisions on it."""
 
 import asyncio
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from docrail.workflows.start_step import RECORD_TIMEOUT, wait
 async def ask(
     request: RunRequest, step: Step, config: dict[str, Json], asked_at: float, end_of: Callable[[], ReviewEnd]
 ) -> None:
-    """Open a review item and return when its time is up. However this ends, the item is closed as `end_of` says."""
+    """Open a review item and return when it times out. However this ends, the item is closed as `end_of` says."""
     human = step.definition.human
     assert human is not None, "only human steps ask people"
     try:
@@ -36,7 +36,7 @@ async def ask(
 
 
 async def record_decision(request: RunRequest, step_id: str, decision: Decision, asked_at: float) -> None:
-    """Tell the queue what one of several people decided; tried until it works."""
+    """Record one of several people's decisions in the queue, retried until it succeeds."""
     call = DecisionCall(
         tenant_id=request.tenant_id,
         run_id=request.run_id,
@@ -51,7 +51,7 @@ async def record_decision(request: RunRequest, step_id: str, decision: Decision,
 
 
 def _heed_cancellation() -> None:
-    """Stop if this task was told to: an activity that completes at that very moment returns, and swallows it."""
+    """Raise if this task was cancelled: an activity that completes at the same moment swallows the cancellation."""
     task = asyncio.current_task()
     if task is not None and task.cancelling():
         raise asyncio.CancelledError

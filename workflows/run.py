@@ -1,4 +1,4 @@
-"""The one workflow: interprets any plan. Signals and updates only add events; the query tells the state."""
+"""Define the workflow that interprets any plan. Signals and updates only add events; queries return the state."""
 
 import asyncio
 
@@ -46,12 +46,12 @@ class Run:
 
     @workflow.init
     def __init__(self, request: RunRequest) -> None:
-        """Lay out the run, so that messages that arrive before `run` find it."""
+        """Create the run's state, so that messages that arrive before `run` find it."""
         self._driver = Driver(request)
 
     @workflow.run
     async def run(self, request: RunRequest) -> RunReport:
-        """Run the plan to its end. A failed run raises RunFailed with the report, so that Temporal calls it failed."""
+        """Run the plan to its end. A failed run raises RunFailed with the report, so that Temporal marks it failed."""
         driving = asyncio.create_task(self._driver.drive())
         try:
             status = await asyncio.shield(driving)
@@ -70,7 +70,7 @@ class Run:
         return report
 
     async def _last_report(self, request: RunRequest) -> RunReport:
-        """Return what is told of the run for good, as light as the run around it needs it."""
+        """Return the final report, reduced for the outer run if there is one."""
         report = self._driver.report()
         if workflow.info().parent is None:
             return report
@@ -79,45 +79,45 @@ class Run:
 
     @workflow.query(name=STATE)
     def state(self) -> RunReport:
-        """Tell each step's status, reason, attempts and duration, and the totals."""
+        """Return each step's status, reason, attempts and duration, and the totals."""
         return self._driver.report()
 
     @workflow.query(name=OUTPUT)
     def output(self, step_id: str) -> Json:
-        """Tell what a step gave, null if it gave nothing."""
+        """Return a step's output, null if it has none."""
         plan, state = self._driver.plan, self._driver.state
         return state.steps[plan.index[step_id]].output if step_id in plan.index else None
 
     @workflow.query(name=SAVED)
     def saved(self, piece: int | None = None) -> Json:
-        """Tell the whole state, for a retry to go on from, or one piece of it. Refused where it is too large."""
+        """Return the whole state, for a retry to continue from, or one piece of it. A state too large is refused."""
         return self._driver.saved(piece)
 
     @workflow.query(name=EXPLAIN)
     def explain(self, step_id: str | None = None, after: str | None = None, limit: int = 100) -> Json:
-        """Return the facts of a RunExplanation, of one step or a page of steps, without those that are defaults."""
+        """Return the facts of a RunExplanation, of one step or a page of steps, without default values."""
         driver, run_id = self._driver, run_id_of(workflow.info().workflow_id)
         facts = facts_of_run(driver.plan, driver.state, run_id, step_id=step_id, after=after, limit=limit)
         return facts.model_dump(mode="json", exclude_defaults=True)
 
     @workflow.signal(name=PAUSE, description="Start no more steps until resumed")
     def signal_pause(self) -> None:
-        """Pause as soon as a worker is there."""
+        """Pause as soon as a worker is available."""
         self._pause()
 
     @workflow.signal(name=RESUME, description="Go on after a pause")
     def signal_resume(self) -> None:
-        """Resume as soon as a worker is there."""
+        """Resume as soon as a worker is available."""
         self._resume()
 
     @workflow.signal(name=ABORT, description="End the run early as ABORTED")
     def signal_abort(self, reason: str) -> None:
-        """Abort as soon as a worker is there."""
+        """Abort as soon as a worker is available."""
         self._abort(reason)
 
     @workflow.update(name=PAUSE, description="Start no more steps until resumed; refused unless running")
     async def pause(self) -> RunStatus:
-        """Pause and tell the new status."""
+        """Pause and return the new status."""
         self._pause()
         return await self._settled()
 
@@ -127,7 +127,7 @@ class Run:
 
     @workflow.update(name=RESUME, description="Go on after a pause; refused unless paused")
     async def resume(self) -> RunStatus:
-        """Resume and tell the new status."""
+        """Resume and return the new status."""
         self._resume()
         return await self._settled()
 
@@ -137,7 +137,7 @@ class Run:
 
     @workflow.update(name=ABORT, description="End the run early as ABORTED; refused once it is ending")
     async def abort(self, reason: str, is_continued: bool = False, by: str = "") -> RunStatus:
-        """Abort and tell the status; steps that are running are still being stopped. `is_continued`: see hand_over."""
+        """Abort and return the status; running steps are still being stopped. `is_continued`: see hand_over."""
         self._abort(reason, is_continued=is_continued, by=by)
         return await self._settled()
 
@@ -147,7 +147,7 @@ class Run:
 
     @workflow.signal(name=ANSWER, description="Answer a waiting step; dropped if it does not wait or accept this")
     def signal_answer(self, step_id: str, answer: Json, by: str = "") -> None:
-        """Answer as soon as a worker is there. A signal cannot be refused, so a wrong one changes nothing."""
+        """Answer as soon as a worker is available. A signal cannot be refused, so an invalid one is dropped."""
         try:
             self._driver.check_answer(step_id, answer, by)
         except ApplicationError as error:
@@ -157,7 +157,7 @@ class Run:
 
     @workflow.update(name=ANSWER, description="Answer a waiting step; the first answer that it accepts counts")
     async def answer(self, step_id: str, answer: Json, by: str = "") -> RunStatus:
-        """Answer and tell the run's status."""
+        """Answer and return the run's status."""
         self._driver.answer(step_id, Answer(answer, by))
         return await self._settled()
 
@@ -167,7 +167,7 @@ class Run:
 
     @workflow.update(name=RESOLVE, description="Say what becomes of a parked step: retry, skip or output")
     async def resolve(self, step_id: str, kind: str, value: Json = None, by: str = "") -> RunStatus:
-        """Do it and tell the run's status."""
+        """Resolve the step and return the run's status."""
         self._driver.resolve(step_id, Resolution(ResolutionKind(kind), value, by))
         return await self._settled()
 
@@ -185,9 +185,9 @@ class Run:
         self._driver.tell(AbortRequested(reason, workflow.time(), is_continued, by))
 
     def _require(self, *statuses: RunStatus, ending: RunStatus | None = None) -> None:
-        """Refuse an update in a wrong state, also one that it is about to be in: of two pauses at once, one is one.
+        """Refuse an update in a wrong state, including one that a pending event leads to, such as a second pause.
 
-        `ending` is how a run will end that is being undone, where that is no state to take it either.
+        `ending` is how a run that is being compensated will end, if the update is not accepted in that state either.
         """
         state = self._driver.state
         status = state.stopping or ending or self._driver.coming() or state.status
@@ -195,6 +195,6 @@ class Run:
             raise ApplicationError(f"the run is {status}", status, type=WRONG_STATE, non_retryable=True)
 
     async def _settled(self) -> RunStatus:
-        """Wait until the events told so far are decided on, and return the run's status."""
+        """Wait until the pending events are processed, and return the run's status."""
         await workflow.wait_condition(self._driver.is_idle)
         return self._driver.state.stopping or self._driver.state.status

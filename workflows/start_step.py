@@ -1,6 +1,6 @@
-"""How a step is begun, by its kind: an activity, a nested run, a wait. Questions to people are in asking.py.
+"""Start a step by its kind: an activity, a nested run or a wait. Questions to people are in review_request.py.
 
-Whether what starts a workflow can travel to the server.
+Also checks that a workflow's input fits Temporal's payload limit.
 """
 
 import asyncio
@@ -44,18 +44,18 @@ NEVER_RETRIED = "PayloadsTooLarge"
 
 
 RECORD_TIMEOUT = timedelta(seconds=30)
-"""One attempt at writing a row of ours; it is tried until it works: no question and no failure may get lost."""
+"""Timeout of one attempt to write a row; attempts repeat until one succeeds, so that no question or failure is lost."""
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """What is begun of a step: all of it, or one item where it runs over a list."""
+    """The part of a step that is started: all of it, or one item if it runs over a list."""
 
     config: Json
     item_key: str | None = None
     cache_key: str | None = None
     inline_bytes: int = MAX_INLINE_BYTES
-    """Largest output that comes back as it is."""
+    """Largest output that is returned inline, in bytes."""
 
 
 def run_handler(request: RunRequest, step: Step, piece: Piece, losses: Losses) -> Handle:
@@ -69,9 +69,10 @@ def run_handler(request: RunRequest, step: Step, piece: Piece, losses: Losses) -
 
 
 def _cache_use(step: Step, call: AttemptRequest, key: str | None) -> CacheUse | None:
-    """Return how a step uses the cache. One that asks for a callback does not: no other run's output has called for it.
+    """Return how a step uses the cache. A step that uses a callback URL is not cached.
 
-    The config has but what stands for the URL, and that is this run's alone.
+    Its config contains only the URL's placeholder, which is unique to this run, and a cached output would mean that the
+    URL was never called.
     """
     cache = step.definition.cache
     if cache is None or key is None or call.callbacks:
@@ -80,7 +81,7 @@ def _cache_use(step: Step, call: AttemptRequest, key: str | None) -> CacheUse | 
 
 
 def undo(request: RunRequest, step: Step, config: Json, losses: Losses) -> Handle:
-    """Start the activity that undoes a step. Its identity is its own: a handler must not take it for the step's."""
+    """Start a step's compensation. It has an identity of its own, so that no handler confuses it with the step."""
     assert step.definition.compensate is not None, "only such steps are undone"
     name = f"{step.id}.compensate"
     call = _call(request, step, name, Piece(config), losses)
@@ -105,7 +106,7 @@ def _call(request: RunRequest, step: Step, step_id: str, piece: Piece, losses: L
 
 
 def _asked_for(request: RunRequest, config: Json) -> tuple[Callback, ...]:
-    """Return the callback URLs that a config asks for: few runs have any, so few configs are searched."""
+    """Return the callback URLs that a config uses. Few runs have any, so few configs are searched."""
     if not request.callbacks:
         return ()
     text = canonical(config)
@@ -128,7 +129,7 @@ def _start(step: Step, handler: str, call: AttemptRequest, activity_id: str, los
         cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
         retry_policy=_retry_policy(definition.retry_config, definition.max_retries - losses.failed),
         task_queue=None if tag is None else tag_queue(workflow.info().task_queue, tag),
-        priority=Priority(priority_key=definition.priority),  # what it does not say is the run's
+        priority=Priority(priority_key=definition.priority),  # unset values are the run's
     )
 
 
@@ -140,7 +141,7 @@ def _summary(step: Step, call: AttemptRequest) -> str:
 
 
 def _retry_policy(retry: RetryConfig, max_retries: int) -> RetryPolicy:
-    """Return Temporal's policy. It carries the delays for crashes and timeouts; the wrapper adds jitter to errors."""
+    """Return Temporal's policy: its delays apply after crashes and timeouts; the wrapper adds jitter to errors."""
     return RetryPolicy(
         initial_interval=timedelta(seconds=retry.initial_delay),
         backoff_coefficient=retry.exponential_base,
@@ -153,7 +154,7 @@ def _retry_policy(retry: RetryConfig, max_retries: int) -> RetryPolicy:
 async def run_nested(request: RunRequest, step: Step, piece: Piece) -> RunReport:
     """Start a nested run and return its report once it completed or was aborted. Cancelling cancels it and waits.
 
-    Outputs that are too large to travel on are stored, by the nested run itself.
+    Outputs that are too large to pass on are stored by the nested run itself.
     """
     nested = step.definition.workflow
     assert nested is not None, "only workflow steps have nested runs"
@@ -207,7 +208,7 @@ def _inner(request: RunRequest, step: Step, piece: Piece, pinned: Pinned, defini
 
 
 async def wait(seconds: float | None) -> None:
-    """Return when time is up; without a time, never: then only cancelling ends it."""
+    """Return after `seconds`; without them never, until cancelled."""
     if seconds is None:
         await asyncio.get_running_loop().create_future()
     else:
@@ -215,21 +216,21 @@ async def wait(seconds: float | None) -> None:
 
 
 async def record(letter: DeadLetter) -> None:
-    """Tell the dead-letter inbox; tried until it works, for the run must not end untold."""
+    """Record a failure in the dead-letter table, retried until it succeeds, so that the run does not end before."""
     await workflow.execute_activity(
         RECORD_DEAD_LETTER, letter, start_to_close_timeout=RECORD_TIMEOUT, summary=f"{letter.step_id} {letter.status}"
     )
 
 
 MAX_PAYLOAD_BYTES = 2_000_000
-"""Temporal takes 2 MiB. Above it, it fails the workflow's task again and again, and the run would stand still."""
+"""Temporal accepts 2 MiB. Above it, the workflow task fails again and again, and the run makes no progress."""
 
 
 KEPT = "states kept of an earlier attempt"
 
 
 def check_travels(argument: BaseModel, what: str, parts: Mapping[str, Json]) -> None:
-    """Check that `what` can be started with `argument`; `parts` is what may be large in it, by name.
+    """Check that `what` can be started with `argument`; `parts` are its possibly large parts, by name.
 
     Raises: ApplicationError (TooLarge).
     """

@@ -1,4 +1,4 @@
-"""Carries what is too large to travel inside a run to the value store, and brings back what expressions read of it."""
+"""Move values too large for a run's data to the value store, and load the parts that expressions read."""
 
 from datetime import timedelta
 
@@ -16,12 +16,12 @@ from docrail.workflows.contract.names import LOAD_STATE, LOAD_VALUES, STORE_VALU
 
 ATTEMPT_TIMEOUT = timedelta(seconds=60)
 TOTAL_TIMEOUT = timedelta(minutes=15)
-"""A value store that has been away for so long needs a person, and a step that failed finds one. An aborted
-run waits for what its lists gave to be stored, and for nothing that is only to be read."""
+"""A value store that was unavailable for so long needs a person, and so does the failed step. An aborted run still
+waits until the outputs of its lists are stored, but not for values that would only be read."""
 
 
 async def moved(tenant_id: str, command: Load | Store) -> Moved:
-    """Return the event that ends `command`, once the value is where it shall be, or cannot be."""
+    """Return the event that ends `command`, once the value was stored or loaded, or could not be."""
     try:
         return await _moved(tenant_id, command)
     except ActivityError as error:
@@ -49,9 +49,9 @@ async def _moved(tenant_id: str, command: Load | Store) -> Loaded | Stored:
 
 
 async def kept_state(request: RunRequest) -> dict[str, Json]:
-    """Return the state that a retried run goes on from, out of its pieces; tried until the value store has them all.
+    """Return the state from which a retried run continues, loaded from its pieces, retried until it succeeds.
 
-    A run that has not begun yet has nothing to lose by waiting.
+    A run that has not begun yet can wait.
     """
     assert request.resumed is not None, "asked only of a run that goes on from pieces"
     pieces: list[StatePiece] = []
@@ -66,10 +66,10 @@ async def kept_state(request: RunRequest) -> dict[str, Json]:
 
 
 async def outputs_for_outer(request: RunRequest, outputs: dict[str, Json]) -> dict[str, Json]:
-    """Return a run's outputs as it gives them to the run around it: what stands for them, if they are too large.
+    """Return a nested run's outputs for the outer run: their placeholder, if they are too large.
 
-    So what many runs give never passes through the one around them. Outputs that cannot be stored are given as they
-    are, and the run around says what that means for it. Raises: ActivityError if the run is cancelled meanwhile.
+    Large outputs of many nested runs therefore never pass through the outer run. Outputs that cannot be stored are
+    returned unchanged, and the outer run handles them. Raises: ActivityError if the run is cancelled meanwhile.
     """
     if request.inline_bytes is None or size_of(outputs) <= request.inline_bytes:
         return outputs

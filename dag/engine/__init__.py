@@ -1,1 +1,1 @@
-"""What a run does next: `transitions` writes the run's state, the other modules read it and decide."""
+"""Decide what a run does next: `transitions` writes the run's state, the other modules read it and decide."""

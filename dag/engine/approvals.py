@@ -1,7 +1,7 @@
-"""Who may not decide what a human step asks, beyond what keys allow; and when so many agree as the step wants.
+"""Decide who may answer a human step, beyond what API keys allow, and when enough people agree.
 
-People agree who have decided alike: each has one decision, the last that they made, and the first that so many people
-share is the step's. So the order in which they decide makes no difference, and nobody can undo what others agree on.
+Each person has one decision, their latest. The step's answer is the first value that the required number of people
+share, so the order of decisions makes no difference, and no one can undo what others agreed on.
 """
 
 from collections import Counter
@@ -13,17 +13,17 @@ from docrail.dag.values.json_values import Json, canonical
 
 
 def barred(human: Human, started_by: str) -> tuple[str, ...]:
-    """Return the names of those whose decision the step does not take, as far as they are known."""
+    """Return the names of the people whose decision the step does not accept, as far as they are known."""
     return (started_by,) if _bars_submitter(human) and started_by else ()
 
 
 def approvals_of(human: Human | None) -> int:
-    """Return how many people must decide alike; of a step that asks nobody, one."""
+    """Return how many people must decide alike; 1 for a step without assignees."""
     return human.assignees.approvals if human is not None and human.assignees is not None else 1
 
 
 def refusal(human: Human, by: str, started_by: str) -> str | None:
-    """Return why the step does not take a decision from `by`, None if it does. Who is not known is not taken either."""
+    """Return why the step refuses a decision from `by`, None if it accepts it. An unknown person is refused as well."""
     if not by and approvals_of(human) > 1:
         return "who decides is not known, and the step wants several people to decide alike"
     if not _bars_submitter(human):
@@ -42,7 +42,7 @@ def _bars_submitter(human: Human) -> bool:
 
 
 def decide(decisions: tuple[Decision, ...], answer: Answer) -> tuple[Decision, ...]:
-    """Return `decisions` with that of one more person, or another one of the same; a repetition changes nothing."""
+    """Return `decisions` with one more person's decision, or a person's changed one; a repetition changes nothing."""
     key = canonical(answer.value)
     if any(each.by == answer.by and canonical(each.value) == key for each in decisions):
         return decisions
@@ -52,14 +52,14 @@ def decide(decisions: tuple[Decision, ...], answer: Answer) -> tuple[Decision, .
 
 
 def agreement(decisions: Sequence[Decision], needed: int) -> Answer | None:
-    """Return what so many people have decided alike, and who they are, in the order of their decisions."""
+    """Return the value that `needed` people share and their names in the order of their decisions; None without one."""
     if not decisions:
         return None
-    value = decisions[-1].value  # nobody but who decided last can have brought it about
+    value = decisions[-1].value  # only the latest decision can complete an agreement
     people = [each.by for each in decisions if canonical(each.value) == canonical(value)]
     return Answer(value, ", ".join(people)) if len(people) >= needed else None
 
 
 def missing_of(decisions: Sequence[Json], needed: int) -> int:
-    """Return how many more people must decide as most of them have: `decisions` has one of each, or its digest."""
+    """Return the approvals still needed for the leading decision. `decisions` has each person's value or its digest."""
     return max(needed - max(Counter(map(canonical, decisions)).values(), default=0), 0)

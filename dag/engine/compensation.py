@@ -1,4 +1,4 @@
-"""Undoes what a run has done, when it ends without success: newest first, one after the other."""
+"""Choose the next step to compensate when a run ends without success: newest first, one at a time."""
 
 from docrail.dag.engine.plan import Plan, Step
 from docrail.dag.engine.state import RunState
@@ -6,7 +6,7 @@ from docrail.dag.language.statuses import StepStatus
 
 
 def next_undo(plan: Plan, run: RunState) -> Step | None:
-    """Return the step that completed last among those still to be undone."""
+    """Return the most recently completed step that is not compensated yet, None if there is none left."""
     left = [
         step
         for step in plan.compensated

@@ -1,4 +1,4 @@
-"""Where a run begins: from nothing, from a saved state, or rewound to try its failed steps again."""
+"""Rebuild a run's derived counters from the statuses of its steps, for a new, loaded or rewound state."""
 
 from collections import Counter
 from dataclasses import fields
@@ -14,13 +14,13 @@ SAVED = tuple(
 
 
 def derive(plan: Plan, run: RunState) -> RunState:
-    """Fill in the counters that `advance` keeps, from the statuses."""
+    """Fill in the counters that `advance` maintains, from the statuses. Returns `run`."""
     run.counters = rebuild(plan, run)
     return run
 
 
 def rebuild(plan: Plan, run: RunState) -> Counters:
-    """Return the counters of a run, from its steps' states alone."""
+    """Return the counters of a run, computed from its steps' states alone."""
     settled = [state.status in SETTLED for state in run.steps]
     statuses = Counter(state.status for state in run.steps)
     offered = [step for step in plan.steps if not run.stopping and _is_offered(step, run.steps[step.index])]

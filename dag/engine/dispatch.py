@@ -1,12 +1,10 @@
-"""Begins what is ready: steps and items in plan order, as far as there are slots. Only now are configs resolved.
+"""Choose which ready steps and items begin: in plan order, while slots are free and the run's limits allow.
 
-What tells equal work of cached steps: the digest under which an output is kept, and looked for.
+Also computes the cache key of a step's work. Work is equal within a tenant if the handler, the config as written in the
+definition and the resolved key are equal. A changed config therefore never finds an old output, whatever the key leaves
+out, and steps of several definitions with the same config share outputs.
 
-Of one tenant, work is equal if it is the same handler's, if its config says the same in the definition, and if its
-resolved key is the same. So a config that was changed never meets an old output, whatever the key leaves out; and steps
-of several definitions that say the same share what they found.
-
-How long a run's history may become: Temporal ends a run whose history is too long, without asking anybody.
+A run is stopped before its history reaches the limit at which Temporal terminates the workflow.
 """
 
 from dataclasses import replace
@@ -23,22 +21,22 @@ from docrail.dag.values.cost import ExpressionError
 from docrail.dag.values.json_values import Json, digest
 
 MAX_CARRIED_BYTES = 30_000_000
-"""Of a run's configs and outputs together. Temporal ends a workflow whose history has 50 MB; the rest is for the events
-around them, a few hundred bytes each, and for the run's own beginning and end."""
+"""Limit for a run's configs and outputs together, in bytes. Temporal ends a workflow whose history has 50 MB; the rest
+is for the events around them, a few hundred bytes each, and for the run's own start and end."""
 
 
 MAX_BEGUN_BYTES = 2_000_000
-"""Of the configs of what begins at one moment. All of it travels to Temporal in one message, which may have 4 MB; one
-that is larger would end the run. The rest begins in the next turn."""
+"""Limit for the configs of everything that begins at one moment, in bytes. They are sent to Temporal in one message of
+at most 4 MB; a larger one would end the run. The rest begins in the next turn."""
 
 
 def may_dispatch(plan: Plan, run: RunState) -> bool:
-    """Tell whether something is ready, and nobody keeps it from beginning."""
+    """Return whether a step is ready and the run is neither paused nor stopping."""
     return not run.paused and not run.stopping and next_ready(plan, run) is not None
 
 
 def next_ready(plan: Plan, run: RunState) -> Step | None:
-    """Return the first step in plan order that may begin, or begin one more item."""
+    """Return the first step in plan order that may begin, or begin one more item; None if there is none."""
     heads = [run.counters.ready_free[0]] if run.counters.ready_free else []
     if run.counters.ready and run.counters.slots_used < plan.max_concurrency:
         heads.append(run.counters.ready[0])
@@ -55,16 +53,16 @@ def _is_open(run: RunState, layer: int) -> bool:
 
 
 def is_duration(seconds: Json) -> bool:
-    """Return whether a wait may take this long."""
+    """Return whether `seconds` is a number that a wait accepts."""
     is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
     return is_number and SHORTEST_SECONDS <= seconds <= LONGEST_WAIT_SECONDS
 
 
 def cache_key_of(step: Step, scope: RunScope, config: Json, edited: Json = None) -> str | None:
-    """Return the digest (64 hex digits) of the work that a step, or one item of it, is about to do.
+    """Return the digest (64 hex digits) of the work that a step, or one of its items, is about to do.
 
-    None for steps without `cache`. `config` is as the handler gets it; `edited`, what a person put in the place of the
-    definition's. Raises: ExpressionError, if the key cannot be told.
+    None for steps without `cache`. `config` is the handler's resolved config; `edited` is a config that a person gave
+    instead of the definition's. Raises: ExpressionError, if the key cannot be computed.
     """
     definition = step.definition
     if definition.cache is None:
@@ -75,12 +73,12 @@ def cache_key_of(step: Step, scope: RunScope, config: Json, edited: Json = None)
         return digest([definition.handler, says, key])
     except ExpressionError as error:
         raise error.within("cache.key") from error
-    except ValueError as error:  # a number that Python refuses to write, half a character
+    except ValueError as error:  # a number that JSON cannot represent, or a lone surrogate
         raise ExpressionError(f"cache.key: cannot be written as JSON: {error}") from error
 
 
 MAX_HISTORY_EVENTS = 45_000
-"""Temporal ends a workflow at 51,200 events. The rest is for the run's end, and for what people ask of it meanwhile."""
+"""Temporal ends a workflow at 51,200 events. The rest is for the run's end and for requests that arrive meanwhile."""
 
 
 MAX_HISTORY_BYTES = 45_000_000
@@ -88,11 +86,12 @@ MAX_HISTORY_BYTES = 45_000_000
 
 
 EVENTS_OF_AN_END = 6
-"""To stop something that runs, to undo a step or to tell the inbox of a failure: as much as a handler's step costs."""
+"""Events for cancelling a running step, compensating a step or recording a failure: as many as a handler's step takes.
+"""
 
 
 def overlong(plan: Plan, run: RunState) -> str | None:
-    """Say why the run must end before Temporal ends it; None if it need not."""
+    """Return why the run must end before Temporal ends it, None if it need not."""
     ends = _ends(plan, run) * EVENTS_OF_AN_END
     if run.traffic.history_events + ends > MAX_HISTORY_EVENTS:
         found = f"{run.traffic.history_events} events, which with {ends} for its end are more than {MAX_HISTORY_EVENTS}"
@@ -104,7 +103,7 @@ def overlong(plan: Plan, run: RunState) -> str | None:
 
 
 def _ends(plan: Plan, run: RunState) -> int:
-    """Return how much has to be stopped, undone or told of if the run is ended now, at most."""
+    """Return an upper bound for the steps to cancel, compensate or record if the run ends now."""
     nested = (run.steps[step.index] for step in plan.lists if step.kind is StepKind.WORKFLOW)
     items = sum(state.fan.running for state in nested if state.fan is not None and state.status is StepStatus.RUNNING)
     of = run.counters

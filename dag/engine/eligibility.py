@@ -1,6 +1,6 @@
-"""The trigger rules as functions of how a step's parents ended.
+"""Decide whether a step runs, once its last parent settles: first its trigger rule, then its condition.
 
-Whether a step runs: judged once, when its last parent settles. Trigger rule first, then condition.
+A trigger rule is a function of how the step's parents ended.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -27,7 +27,7 @@ class Outcomes:
     completed: int
     bad: int
     skipped: int
-    """Skipped by choice: a condition, a trigger rule, or parents that were themselves skipped by choice."""
+    """Skipped by choice: by a condition, a trigger rule, or parents that were skipped by choice themselves."""
 
 
 def _blocked(outcomes: Outcomes) -> SkipReason:
@@ -67,18 +67,20 @@ RULES: Mapping[TriggerRule, Callable[[Outcomes], SkipReason | None]] = {
 
 
 DEPENDENCY_FAILED = StepError("DependencyFailed", "Dependency failed")
-"""The error of a step that is skipped because something upstream failed (the seeds' words)."""
+"""The error of a step that is skipped because something upstream failed. The texts are those of the seed definitions.
+"""
 
 
 MAX_TURN_WORK = 200_000
-"""Steps of work (dag.work) that the expressions of a turn may take before the rest waits for the next: about 0.2 s.
-Temporal gives a turn two seconds, also on a busy machine, and one more template may come on top of it (dag.work)."""
+"""Units of work (dag/values/cost.py) that expressions may use in one turn, about 0.2 s; the rest waits for the next
+turn. Temporal allows a turn two seconds, also on a busy machine, and one more template may come on top of this limit.
+"""
 
 
 def judge(plan: Plan, run: RunState, step: Step) -> StepStatus:
-    """Decide whether a step runs (QUEUED), is SKIPPED, or cannot be decided (FAILED). Writes why into its state.
+    """Return whether a step runs (QUEUED), is SKIPPED, or cannot be decided (FAILED). Records why in its state.
 
-    PENDING: stored values must be loaded first; then it is judged again.
+    PENDING: stored values must be loaded, or the turn's work is used up; the step is judged again later.
     """
     state = run.steps[step.index]
     state.decided_by = str(step.definition.trigger_rule)
@@ -112,20 +114,20 @@ def _by_condition(plan: Plan, run: RunState, step: Step, condition: Expression) 
 
 
 def _with_reads(plan: Plan, run: RunState, step: Step, reads: Iterable[Path]) -> StepStatus:
-    """Return QUEUED if all that is to be read is at hand; else PENDING, and what to load is noted."""
+    """Return QUEUED if every value to be read is available; otherwise note what to load and return PENDING."""
     if run.counters.has_stored and note_wants(run, ForStep(step.id), wanted(plan.index, run, reads)):
         return StepStatus.PENDING
     return StepStatus.QUEUED
 
 
 def refuse(state: StepState, error_type: str, message: str) -> StepStatus:
-    """Write down why the step fails without having run."""
+    """Record why the step fails without running. Returns FAILED."""
     state.error = StepError(error_type, message)
     return StepStatus.FAILED
 
 
 def resolve(template: Template, scope: Scope, most_bytes: int = MAX_VALUE_BYTES) -> Json:
-    """Return the template's value. Raises ExpressionError, also for what Temporal could not carry."""
+    """Return the template's value. Raises ExpressionError, also for a value too large for Temporal."""
     value = template.resolve(scope)
     if template.references and (size := size_of(value)) > most_bytes:
         raise ExpressionError(f"takes {size} bytes as JSON, more than {most_bytes}; pass a reference instead")
@@ -146,9 +148,9 @@ def choose(plan: Plan, run: RunState, step: Step) -> str:
 
 
 def skip_if(run: RunState, step: Step, *, well: bool) -> SkipReason | None:
-    """Return why the step's trigger rule skips it if all parents that are still to end do so well, or all badly.
+    """Return why the trigger rule skips the step if its remaining parents all succeed (`well`) or all fail, else None.
 
-    None: then it does not. One that is to end with a reason already is sure to be skipped, if not for that reason.
+    A parent that is not settled but already has a skip reason counts as skipped, though perhaps for another reason.
     """
     of = _outcomes(run, step)
     left = [state for state in (run.steps[parent] for parent in step.parents) if state.status not in SETTLED]

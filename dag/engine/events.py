@@ -1,4 +1,4 @@
-"""The scheduler's whole protocol: events in, commands out. `at` is seconds since the epoch, told by the shell."""
+"""Define the scheduler's protocol: events in, commands out. `at` is seconds since the epoch, supplied by the caller."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -11,26 +11,26 @@ from docrail.dag.values.json_values import Json
 
 @dataclass(frozen=True, slots=True)
 class WholeStep:
-    """The step itself, which runs over no list."""
+    """The step itself, which does not run over a list."""
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One element of the list that the step runs over, by its place."""
+    """One element of the list that the step runs over, by its position."""
 
     place: int
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Items of a long list that run in a workflow of their own, by the place of the first."""
+    """Items of a long list that run in a workflow of their own, by the position of the first."""
 
     first: int
 
 
 @dataclass(frozen=True, slots=True)
 class Undo:
-    """The handler that undoes the step."""
+    """The handler that compensates the step."""
 
 
 Part = WholeStep | Item | Chunk | Undo
@@ -41,14 +41,14 @@ WHOLE_STEP = WholeStep()
 
 @dataclass(frozen=True, slots=True)
 class RunStarted:
-    """The run begins, or goes on from a rewound state."""
+    """The run begins, or continues from a rewound state."""
 
     at: float
 
 
 @dataclass(frozen=True, slots=True)
 class StepCompleted:
-    """A started part of a step ended well. `attempts` counts tries, the successful one included."""
+    """A started part of a step completed. `attempts` counts all tries, the successful one included."""
 
     step: str
     output: Json
@@ -56,13 +56,13 @@ class StepCompleted:
     at: float
     part: Part = WHOLE_STEP
     cached: bool = False
-    """The output is that of earlier equal work, and no handler ran."""
+    """Whether the output comes from the cache and no handler ran."""
     earlier: tuple[EarlierError, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class StepFailed:
-    """A started part ended badly, after its last attempt; `out_of_time`: only the total timeout allowed no other."""
+    """A started part failed after its last attempt. `out_of_time`: only the total timeout prevented another attempt."""
 
     step: str
     error: StepError
@@ -75,7 +75,7 @@ class StepFailed:
 
 @dataclass(frozen=True, slots=True)
 class StepCancelled:
-    """A started part acknowledged that it was stopped."""
+    """A started part confirmed that it was cancelled."""
 
     step: str
     at: float
@@ -84,7 +84,7 @@ class StepCancelled:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """Somebody answered a step that waits, or soon will; the first answer counts."""
+    """A step that waits, or soon will, was answered; the first answer counts."""
 
     step: str
     answer: Answer
@@ -93,7 +93,7 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class WorkerLost:
-    """A running step has lost its worker and was started again; `earlier`: how its attempts so far ended."""
+    """A running step lost its worker and was started again; `earlier`: how its attempts so far ended."""
 
     step: str
     earlier: tuple[EarlierError, ...]
@@ -102,7 +102,7 @@ class WorkerLost:
 
 @dataclass(frozen=True, slots=True)
 class TimedOut:
-    """A waiting step's time is up."""
+    """A waiting step timed out."""
 
     step: str
     at: float
@@ -110,7 +110,7 @@ class TimedOut:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The parts that a Load asked for, in its order."""
+    """The parts that a Load requested, in its order."""
 
     reader: stored.Reader
     parts: tuple[stored.Piece, ...]
@@ -119,7 +119,7 @@ class Loaded:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What a Store gave is kept; `mark` stands for it."""
+    """The value of a Store command was stored; `mark` is its placeholder."""
 
     step: str
     mark: Json
@@ -128,7 +128,7 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class NotLoaded:
-    """A Load has failed for good, or was cancelled with the run."""
+    """A Load failed permanently, or was cancelled with the run."""
 
     reader: stored.Reader
     error: StepError
@@ -137,7 +137,7 @@ class NotLoaded:
 
 @dataclass(frozen=True, slots=True)
 class NotStored:
-    """A Store has failed for good, or was cancelled with the run."""
+    """A Store failed permanently, or was cancelled with the run."""
 
     step: str
     error: StepError
@@ -146,14 +146,14 @@ class NotStored:
 
 @dataclass(frozen=True, slots=True)
 class WentOn:
-    """A new turn has begun, which a GoOn asked for."""
+    """A new turn has begun, as a GoOn requested."""
 
     at: float
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkEnded:
-    """A started chunk is over: how its items ended, in its order."""
+    """A started chunk ended: how its items ended, in its order."""
 
     step: str
     chunk: Chunk
@@ -163,7 +163,7 @@ class ChunkEnded:
 
 @dataclass(frozen=True, slots=True)
 class ChunkThinned:
-    """All items of a chunk have begun, and fewer still run than it has places; of the others, so many ended so."""
+    """All items of a chunk have begun, and fewer still run than it has slots; the other counts are of ended items."""
 
     step: str
     chunk: Chunk
@@ -174,7 +174,7 @@ class ChunkThinned:
 
 
 class ResolutionKind(StrEnum):
-    """What becomes of a parked step. ITEMS: it is tried again, with what items of its list are given by hand."""
+    """How a parked step is resolved. ITEMS: it is retried, with edits for some items of its list."""
 
     RETRY = "retry"
     SKIP = "skip"
@@ -184,7 +184,7 @@ class ResolutionKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """What a person decided of a parked step. `value`: a config (None: as it was), an output, what items are given."""
+    """A person's decision about a parked step. `value`: a config (None: unchanged), an output, or edits of items."""
 
     kind: ResolutionKind
     value: Json = None
@@ -193,7 +193,7 @@ class Resolution:
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """A person said what becomes of a parked step."""
+    """A person resolved a parked step."""
 
     step: str
     resolution: Resolution
@@ -202,7 +202,7 @@ class Resolved:
 
 @dataclass(frozen=True, slots=True)
 class PauseRequested:
-    """Start nothing more until resumed; what runs goes on."""
+    """Start nothing more until resumed; running work continues."""
 
     at: float
 
@@ -216,7 +216,7 @@ class ResumeRequested:
 
 @dataclass(frozen=True, slots=True)
 class AbortRequested:
-    """End the run early, as ABORTED: cancel what runs, skip the rest. `is_continued`: see endings.hand_over."""
+    """End the run early, as ABORTED: cancel running work, skip the rest. `is_continued`: see transitions.hand_over."""
 
     reason: str
     at: float
@@ -226,7 +226,7 @@ class AbortRequested:
 
 @dataclass(frozen=True, slots=True)
 class CancelRequested:
-    """End the run early, as CANCELLED: somebody cancelled the workflow itself."""
+    """End the run early, as CANCELLED: the workflow itself was cancelled."""
 
     at: float
 
@@ -246,24 +246,24 @@ Event = RunStarted | StepEnded | WorkerLost | ChunkThinned | Answered | TimedOut
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Begin the step, or one item of its list: run its handler, start its nested run, ask its person, set its timer.
+    """Begin the step or one item of its list: run its handler or nested run, create its review or set its timer.
 
-    Undo: run the handler that undoes it.
+    With the part Undo: run the handler that compensates the step.
 
-    `config` is what its kind takes: a handler's config, a nested run's inputs, a review item's title and content, a
-    wait's `seconds` (None: for ever). Answer with StepCompleted, StepFailed, StepCancelled or TimedOut.
+    `config` depends on the step's kind: a handler's config, a nested run's inputs, a review item's title and content,
+    or a wait's `seconds` (None: no limit). Answered by StepCompleted, StepFailed, StepCancelled or TimedOut.
     """
 
     step: str
     config: Json
     part: Part = WHOLE_STEP
     cache_key: str | None = None
-    """Under which equal work's output may be used in place of the handler's, and is kept; None: the handler runs."""
+    """The key under which an equal step's output is looked up and stored; None: the handler always runs."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkItem:
-    """One item of a chunk: its place in the list, its key, and what its handler or nested run takes."""
+    """One item of a chunk: its position in the list, its key, and the config of its handler or nested run."""
 
     place: int
     key: str
@@ -273,23 +273,23 @@ class ChunkItem:
 
 @dataclass(frozen=True, slots=True)
 class StartChunk:
-    """Begin items of a long list, `width` at once. Answer with ChunkEnded, StepFailed or StepCancelled."""
+    """Begin items of a long list, `width` at a time. Answered by ChunkEnded, StepFailed or StepCancelled."""
 
     step: str
     items: tuple[ChunkItem, ...]
     width: int
     stop_after: int | None
-    """So many failed items are allowed, and the next one stops the rest; None: every item runs."""
+    """Number of failed items allowed; one more stops the rest. None: every item runs."""
 
     @property
     def chunk(self) -> Chunk:
-        """The chunk, as events and Cancel name it."""
+        """The chunk, as events and Cancel identify it."""
         return Chunk(self.items[0].place)
 
 
 @dataclass(frozen=True, slots=True)
 class Cancel:
-    """Ask a started step to stop, or to wait no longer because it was answered; asked once. It still answers."""
+    """Ask a started step to stop, or a waiting one to end because it was answered. Sent once; the step replies."""
 
     step: str
     part: Part = WHOLE_STEP
@@ -297,17 +297,17 @@ class Cancel:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """Bring stored parts, which the expressions of `reader` read. Answer with Loaded or NotLoaded."""
+    """Load stored parts that the expressions of `reader` read. Answered by Loaded or NotLoaded."""
 
     reader: stored.Reader
     parts: tuple[stored.Part, ...]
     may_stay: tuple[int, ...] = ()
-    """Of which parts, by number, what stands for them will do where they are large: nothing is made of them."""
+    """Numbers of the parts whose placeholder suffices if they are large, because no expression computes with them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """Keep the step's output, which is too large to travel. Answer with Stored or NotStored."""
+    """Store the step's output, which is too large to send inline. Answered by Stored or NotStored."""
 
     step: str
     value: Json
@@ -315,19 +315,19 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class GoOn:
-    """Come back in a new turn: more is to be done than one may take. Answer with WentOn, a moment later."""
+    """Come back in a new turn: there is more to do than one turn allows. Answered by WentOn, a moment later."""
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """Tell the dead-letter inbox that the step failed, or what became of its failure. Nothing is answered."""
+    """Record in the dead-letter table that the step failed, or how its failure was resolved. Not answered."""
 
     step: str
 
 
 @dataclass(frozen=True, slots=True)
 class RecordDecision:
-    """Tell the review queue what one of several people decided. Nothing is answered."""
+    """Record one of several people's decisions in the review queue. Not answered."""
 
     step: str
     decision: Decision
@@ -335,14 +335,14 @@ class RecordDecision:
 
 @dataclass(frozen=True, slots=True)
 class RecordOverdue:
-    """Tell people that the run is overdue; given once. Nothing is answered, and the run goes on."""
+    """Notify people that the run is overdue; sent once. Not answered, and the run continues."""
 
     at: float
 
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """The run is over; nothing follows."""
+    """The run is over; no command follows."""
 
     status: RunStatus
 

@@ -1,4 +1,4 @@
-"""One chunk of a long list, on its way: which of its items begin, which are stopped, and how each ended."""
+"""Track one chunk of a long list: which of its items begin, which are stopped, and how each ended."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -10,16 +10,17 @@ from docrail.dag.values.json_values import LONGEST_MESSAGE, shortened, size_of
 NEVER_BEGAN = ItemEnd(StepStatus.PENDING)
 
 MAX_ENDS_BYTES = 1_900_000
-"""Of how all items of a chunk ended, as JSON: Temporal takes 2 MiB as a workflow's result. Outputs leave much room."""
+"""Limit for how all items of a chunk ended, in bytes of JSON: Temporal accepts 2 MiB as a workflow's result. Outputs
+take far less."""
 
 
 MUCH = 8
-"""One in so many of a chunk's places is worth a word at once. Else a wide chunk would tell of each of its items."""
+"""Report at once when 1/8 of a chunk's slots came free. Without a threshold, a wide chunk would report each item."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How many items of a chunk still run, all having begun, and how many ended how."""
+    """How many items of a chunk still run, all having begun, and how many completed or failed."""
 
     running: int
     completed: int
@@ -27,15 +28,15 @@ class Progress:
 
 
 class ChunkRun:
-    """Items by their number in the chunk, `width` of them at once, in order.
+    """Run a chunk's items, identified by their number in the chunk, `width` at a time, in order.
 
-    `stop_after`: so many failures are allowed, and the next one stops the rest; None: every item runs.
+    `stop_after`: number of failures allowed; one more stops the rest. None: every item runs.
     """
 
     def __init__(self, count: int, width: int, stop_after: int | None) -> None:
         self.ends = [NEVER_BEGAN] * count
         self.is_paused = False
-        """Nothing begins; what runs goes on."""
+        """Whether nothing new begins; running items continue."""
         self._width = self._told = width
         self._stop_after = stop_after
         self._next = 0
@@ -56,23 +57,23 @@ class ChunkRun:
 
     @property
     def has_thinned(self) -> bool:
-        """Whether places came free that no item of this chunk will take, and nobody was told."""
+        """Whether slots came free that no item of this chunk will use, and this was not reported yet."""
         has_begun = self._next >= len(self.ends) and not self._is_stopping
         return has_begun and 0 < len(self._running) < self._told
 
     @property
     def has_thinned_much(self) -> bool:
-        """Whether so many came free that it is to be told at once."""
+        """Whether enough slots came free to report it at once."""
         return self.has_thinned and self._told - len(self._running) >= max(self._told // MUCH, 1)
 
     def tell(self) -> Progress:
-        """Return what is told of the chunk now."""
+        """Return the progress to report, and remember it as reported."""
         self._told = len(self._running)
         completed = sum(ended.status is StepStatus.COMPLETED for ended in self.ends)
         return Progress(self._told, completed, self._failed)
 
     def widen(self, width: int) -> None:
-        """Let so many items run at once from now on."""
+        """Let `width` items run at once from now on; a smaller width changes nothing."""
         self._width = self._told = max(width, self._width)
 
     def begin(self) -> Iterator[int]:
@@ -83,7 +84,7 @@ class ChunkRun:
             yield number
 
     def end(self, number: int, ended: ItemEnd) -> list[int]:
-        """Note how an item ended; return those to be stopped because of that."""
+        """Record how an item ended; return the items to stop because of it."""
         del self._running[number]
         self.ends[number] = ended
         self._failed += ended.status is StepStatus.FAILED
@@ -91,13 +92,13 @@ class ChunkRun:
         return self.stop() if is_too_much and not self._is_stopping else []
 
     def stop(self) -> list[int]:
-        """Begin nothing more; return the items that run, which are to be stopped."""
+        """Begin nothing more; return the running items, which are to be stopped."""
         self._is_stopping = True
         return list(self._running)
 
 
 def with_short_errors(ends: Sequence[ItemEnd]) -> tuple[ItemEnd, ...]:
-    """Return `ends` with so much of each error's message that all of them can travel together."""
+    """Return `ends` with error messages shortened until all of them together fit one message."""
     told, most = tuple(ends), LONGEST_MESSAGE
     while most > 1 and size_of(told) > MAX_ENDS_BYTES:
         told, most = tuple(_with_short_error(ended, most) for ended in ends), most // 2

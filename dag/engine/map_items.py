@@ -1,14 +1,9 @@
-"""A step that runs once for each element of a list: its items, when it must stop, and what it gives in the end.
+"""Decide how a step runs once for each element of a list: its items, when it stops, how it ends and what it returns.
 
-Steps that run once for each element of a list: how items end, and with the last of them the step.
-
-Long lists run in chunks, each in a workflow of its own: a run's history could not take so many items.
-
-A chunk has a share of the step's window of items that run at once. When all of its items have begun it tells of the
-places that come free in it; those go to the next chunk, or to one that has more to do. So an item that takes long holds
-its own place only, and the window slides over the list as it does where there are no chunks.
-
-Counts how far a step over a list has come.
+Long lists run in chunks, each in a workflow of its own, because one run's history could not hold so many items. A chunk
+gets a share of the step's window of concurrent items. Once all of its items have begun, it reports the slots that come
+free; they go to the next chunk, or to one with more left to do. A slow item therefore holds only its own slot, and the
+window slides over the list as it does without chunks.
 """
 
 from collections import Counter
@@ -42,56 +37,57 @@ from docrail.dag.values.json_values import Json, canonical, fitted, shortened, s
 from docrail.dag.values.stored import MAX_INLINE_BYTES
 
 MAX_LIST_BYTES = 1_500_000
-"""Largest list, as JSON: as much as can be loaded of a stored one (activities/internal/values.py)."""
+"""Largest list, in bytes of JSON: as much as can be loaded of a stored one (activities/internal/values.py)."""
 
 
 LANES = 4
-"""Chunks of one step that share its window at first. More run at once where the last items of some take long."""
+"""Chunks of one step that share its window at first. More run at once if the last items of some take long."""
 
 
 LENT_PART = 32
-"""One in so many places of the window may stay free. Of fewer than 64 places none does."""
+"""1/32 of the window's slots may stay free. With fewer than 64 slots, none does."""
 
 
 MAX_STORED_BYTES = 1_900_000
-"""Largest output of a step over a list, as JSON: it travels to the value store in one payload, which may have 2 MiB."""
+"""Largest output of a step over a list, in bytes of JSON: it is sent to the value store in one payload of at most 2
+MiB."""
 
 
 MAX_KEY_CHARACTERS = 200
-"""Of an item's key: it names the item in reports and errors, and tells it from the others. A sha256 has 64."""
+"""Longest item key, in characters: it identifies the item in reports and errors. A SHA-256 in hex has 64."""
 
 
 MOST_NAMED = 5
-"""Keys that an error names."""
+"""Number of keys that an error lists."""
 
 
 _KEPT = (StepStatus.COMPLETED, StepStatus.SKIPPED)
-"""Items that are not done again. Only people skip items."""
+"""Statuses of items that are not run again. Only people skip items."""
 
 
 LEAST_INLINE_BYTES = 100
-"""What stands for a stored output takes nearly as much."""
+"""Size of an output, in bytes, below which storing saves nothing: its placeholder is nearly as large."""
 
 
 FRAME_BYTES = 40
-"""Of what a step's output says of an item beside its key and its output or error: names, the status, braces."""
+"""Bytes that a step's output needs for an item besides its key and its output or error: names, the status, braces."""
 
 
 COUNTS_BYTES = 100
-"""Of a step's output without its items."""
+"""Bytes of a step's output without its items."""
 
 
 ERROR_BYTES = len('{"type":,"message":}')
-"""Of an error in a step's output without the texts of its type and message."""
+"""Bytes of an error in a step's output without the texts of its type and message."""
 
 
 def inline_bytes(items: int) -> int:
-    """Return how large an item's output may be to be carried by the run, so that all of them together can be stored."""
+    """Return the largest inline output of an item, in bytes, such that all outputs together can be stored."""
     return max(LEAST_INLINE_BYTES, min(MAX_INLINE_BYTES, MAX_LIST_BYTES // max(items, 1) - LEAST_INLINE_BYTES))
 
 
 def open_fan(plan: Plan, run: RunState, step: Step) -> FanState:
-    """Return the step's items, none started. Raises ExpressionError for what is no list and for equal keys."""
+    """Return the step's items, none started. Raises ExpressionError if the value is not a list or keys repeat."""
     assert step.items is not None, "only a step with for_each is opened"
     values = resolve(step.items, RunScope(plan, run), MAX_LIST_BYTES)
     if not isinstance(values, list):
@@ -107,7 +103,7 @@ def open_fan(plan: Plan, run: RunState, step: Step) -> FanState:
 
 
 def item_work(plan: Plan, run: RunState, step: Step, place: int, item: ItemState) -> tuple[Json, str | None]:
-    """Return the config that an item takes, and the key of its work in the cache. Raises ExpressionError."""
+    """Return an item's config and its cache key. Raises ExpressionError."""
     scope = item_scope(plan, run, place, item.value, by_reference=step.kind is StepKind.HANDLER)
     given: Json = (run.steps[step.index].edited or {}).get(item.key)
     config = resolve(step.config, scope) if given is None else given
@@ -115,12 +111,12 @@ def item_work(plan: Plan, run: RunState, step: Step, place: int, item: ItemState
 
 
 def item_scope(plan: Plan, run: RunState, index: int, value: Json, *, by_reference: bool = False) -> RunScope:
-    """Return what an item's config reads: all that the step could, `item` and `index`."""
+    """Return the scope of an item's config: the step's scope with `item` and `index`."""
     return RunScope(plan, run, {"item": value, "index": index}, by_reference=by_reference)
 
 
 def _keys_of(plan: Plan, run: RunState, step: Step, values: list[Json]) -> list[str]:
-    """Return the items' keys. All of them are told in one turn, so they are one template's work."""
+    """Return the items' keys. All are computed in one turn, so together they count as one template's work."""
     if step.item_key is None:
         return [str(index) for index in range(len(values))]
     work = Work()
@@ -132,7 +128,7 @@ def _keys_of(plan: Plan, run: RunState, step: Step, values: list[Json]) -> list[
 
 
 def _check_lengths(keys: list[str]) -> None:
-    """Refuse keys beside which the items' outputs could not be stored, before any work is done for nothing."""
+    """Refuse keys that leave too little room to store the items' outputs, before any item runs."""
     longest = max(keys, key=len, default="")
     if len(longest) > MAX_KEY_CHARACTERS:
         found = f"a key of {len(longest)} characters, more than {MAX_KEY_CHARACTERS}: {longest[:64]}…"
@@ -145,12 +141,12 @@ def _check_lengths(keys: list[str]) -> None:
 
 
 def _room_beside(keys: list[str]) -> int:
-    """Return how many bytes each item's output or error may take, so that all can be stored with their keys."""
+    """Return the bytes available for each item's output or error, so that all can be stored with their keys."""
     return (MAX_STORED_BYTES - COUNTS_BYTES - size_of(keys)) // max(len(keys), 1) - FRAME_BYTES
 
 
 def has_work(fan: FanState, for_each: ForEach) -> bool:
-    """Tell whether one more item may start."""
+    """Return whether one more item may start."""
     if fan.window:
         is_wanted = fan.next < len(fan.items) or may_widen(fan) is not None
         return is_wanted and not fan.stopping and fan.window - fan.width >= least_lent(fan)
@@ -158,47 +154,47 @@ def has_work(fan: FanState, for_each: ForEach) -> bool:
 
 
 def least_lent(fan: FanState) -> int:
-    """Return how many places must be free before they are used: each use costs the run events of its history."""
+    """Return how many slots must be free before they are used: each use adds events to the run's history."""
     return max(fan.window // LENT_PART, 1)
 
 
 def may_widen(fan: FanState) -> int | None:
-    """Return which chunk could use one more place, as far as it has told: the latest, which has most left to do."""
+    """Return the latest chunk that could use one more slot, by the last reports: it has the most left to do."""
     narrow = (place for place, of in fan.chunks.items() if not of.is_thin and of.width < len(of.places))
     return max(narrow, default=None)
 
 
 def is_over(fan: FanState) -> bool:
-    """Tell whether nothing runs and nothing will."""
+    """Return whether nothing runs and nothing will."""
     return not fan.running and (fan.stopping or fan.next >= len(fan.items))
 
 
 def failed_so_far(fan: FanState) -> int:
-    """Return how many items have failed, those of running chunks too, as far as they have told."""
+    """Return how many items have failed, including those that running chunks have reported."""
     return fan.failed + sum(chunk.failed for chunk in fan.chunks.values())
 
 
 def must_stop(fan: FanState, for_each: ForEach) -> bool:
-    """Tell whether the failures so far stop the items that are left."""
+    """Return whether the failures so far stop the remaining items."""
     return is_too_much(failed_so_far(fan), for_each)
 
 
 def is_too_much(failed: int, for_each: ForEach) -> bool:
-    """Tell whether so many failures stop the items that are left."""
+    """Return whether `failed` failures stop the remaining items."""
     return for_each.on_item_error == "fail_fast" and failed > for_each.max_failures
 
 
 def running_parts(fan: FanState) -> Iterator[Item | Chunk]:
-    """Yield the items that run, or the chunks that they run in."""
+    """Yield the running items, or the chunks that they run in."""
     if fan.window:
         return map(Chunk, fan.chunks)
     return (Item(place) for place, item in enumerate(fan.items) if item.status is StepStatus.RUNNING)
 
 
 def output_of(fan: FanState) -> Json:
-    """Return what the step gives: counts, and each item's key, status and output or error, in the list's order.
+    """Return the step's output: counts, and each item's key, status and output or error, in the list's order.
 
-    Errors are cut so that all of it can be stored, however many items failed.
+    Errors are shortened so that the output can be stored, however many items failed.
     """
     counts = Counter(item.status for item in fan.items)
     room = max(_room_beside([item.key for item in fan.items]), LEAST_INLINE_BYTES)
@@ -211,7 +207,7 @@ def output_of(fan: FanState) -> Json:
 
 
 def failure_of(fan: FanState, for_each: ForEach) -> StepError | None:
-    """Return why the step fails, None if few enough of its items did."""
+    """Return why the step fails, None if no more items failed than `max_failures` allows."""
     if fan.failed <= for_each.max_failures:
         return None
     failed = [item for item in fan.items if item.status is StepStatus.FAILED]
@@ -233,7 +229,7 @@ def _item_output(item: ItemState, room: int) -> Json:
 
 
 def _short(error: StepError, room: int) -> Json:
-    """Return what the output says of an error, in so many bytes: its class may take half of them."""
+    """Return the error for the output in at most `room` bytes; its type may take half of them."""
     left = room - ERROR_BYTES
     told = fitted(error.type, left // 2)
     return {"type": told, "message": fitted(error.message, left - size_of(told))}
@@ -245,9 +241,9 @@ def _named(keys: list[str]) -> str:
 
 
 def unfinished(fan: FanState | None) -> FanState | None:
-    """Return a failed step's items with only the completed ones kept, and those skipped by hand.
+    """Return a failed step's items, keeping those that completed or that a person skipped.
 
-    What failed or never ran is to be done.
+    Items that failed or never ran become pending.
     """
     if fan is None:
         return None
@@ -255,13 +251,14 @@ def unfinished(fan: FanState | None) -> FanState | None:
 
 
 def laid_out(items: list[ItemState]) -> FanState:
-    """Return a list of which nothing runs, and only what is pending is to be done."""
+    """Return a list state in which nothing runs and only pending items are left to do."""
     pending = (place for place, item in enumerate(items) if item.status is StepStatus.PENDING)
     return FanState(items, next=next(pending, len(items)))
 
 
 MAX_SENT_BYTES = 3_900_000
-"""Of all that begins in one turn, with an output that is to be stored: a message to Temporal may have 4 MiB."""
+"""Limit for everything that begins in one turn and an output to be stored, in bytes: Temporal accepts 4 MiB per
+message."""
 
 
 def of_item(item: ItemState, earlier: Iterable[EarlierError]) -> Iterator[EarlierError]:
@@ -270,7 +267,7 @@ def of_item(item: ItemState, earlier: Iterable[EarlierError]) -> Iterator[Earlie
 
 
 def without_losses(run: RunState, fan: FanState, for_each: ForEach, ends: Sequence[ItemEnd]) -> Sequence[ItemEnd]:
-    """Return the ends with what nobody asked to be stopped as failed: anything else would be a lie."""
+    """Return the ends, with items that stopped without having been asked to counted as failed."""
     failed = failed_so_far(fan) + sum(ended.status is StepStatus.FAILED for ended in ends)
     was_asked = run.stopping or fan.stopping or is_too_much(failed, for_each)
     if was_asked or all(ended.status in (StepStatus.COMPLETED, StepStatus.FAILED) for ended in ends):
@@ -309,48 +306,49 @@ def _too_large(output: Json) -> StepError | None:
 
 
 LEAST_CHUNK_ITEMS = 10
-"""Fewer are not worth a workflow, which costs as much as three of them."""
+"""Smallest chunk: a workflow costs as much as three items."""
 
 
 MAX_CHUNK_BYTES = 700_000
-"""Of the configs of a chunk. They travel in one payload, of at most 2 MiB, beside the definitions of nested runs."""
+"""Limit for the configs of a chunk, in bytes. They share one payload of 2 MiB with the definitions of nested runs."""
 
 
 MAX_REQUEST_BYTES = 1_500_000
-"""Of a chunk's configs and the definitions of nested runs together; the rest of the payload is for the step's own."""
+"""Limit for a chunk's configs and the definitions of nested runs together, in bytes; the rest of the payload is for the
+step's own data."""
 
 
 def window_of(plan: Plan, step: Step, for_each: ForEach, pending: int) -> int:
-    """Return how many items of a list with so many left run at once in chunks; 0: it is too short for chunks."""
+    """Return how many of `pending` items run at once in chunks; 0 if the list is too short for chunks."""
     if pending <= CHUNK_ITEMS:
         return 0
     return min(for_each.max_concurrency, plan.max_concurrency) if step.takes_slot else for_each.max_concurrency
 
 
 def _lane(fan: FanState) -> int:
-    """Return the share of the window that a chunk gets where there is enough."""
+    """Return a chunk's share of the window when enough slots are free."""
     return -(-fan.window // min(LANES, fan.window))
 
 
 def fewest(fan: FanState) -> int:
-    """Return how many free places are worth a chunk while another one could use them too."""
+    """Return how many free slots justify a new chunk while another chunk could use them."""
     return max(_lane(fan) // 2, 1)
 
 
 def width_of_next(fan: FanState, free: int) -> int:
-    """Return how many of the free places the next chunk gets: all, if nothing would come of the rest."""
+    """Return how many free slots the next chunk gets: all, if the rest would be too few for another chunk."""
     lane = _lane(fan)
     return free if free < lane + fewest(fan) else min(lane, free)
 
 
 def length_of_next(fan: FanState, width: int) -> int:
-    """Return how many items the next chunk has: as long as much is left, a full one; then its share of half."""
+    """Return how many items the next chunk gets: a full chunk while enough are left, then its share of half of them."""
     left = len(fan.items) - fan.next
     return max(LEAST_CHUNK_ITEMS, width, min(CHUNK_ITEMS, left * width // (2 * fan.window)))
 
 
 class ItemCounts(BaseModel):
-    """How far a step has come that runs once for each element of a list."""
+    """Progress of a step that runs once for each element of a list."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -359,15 +357,15 @@ class ItemCounts(BaseModel):
     failed: int
     running: int
     cancelled: int = 0
-    """Stopped while they ran: by the run's end, or because too many others failed."""
+    """Stopped while running: by the run's end, or because too many others failed."""
     cached: int = 0
-    """Completed ones whose output is that of earlier equal work."""
+    """Completed items whose output came from the cache."""
     skipped: int = 0
-    """By a person, who had the others tried again."""
+    """Skipped by a person when the step was retried."""
 
 
 def counts_of(fan: FanState) -> ItemCounts:
-    """Return how far a list has come, its chunks as far as they have told."""
+    """Return a list's progress, including what its chunks have reported."""
     completed = sum(item.status is StepStatus.COMPLETED for item in fan.items)
     completed += sum(chunk.completed for chunk in fan.chunks.values())
     return ItemCounts(

@@ -1,8 +1,7 @@
-"""`on_failure: park`: a step that failed waits for a person, who has it tried again, skipped, or given an output.
+"""Check and apply how a person resolves a step that failed under `on_failure: park`: retry, skip, output or items.
 
-What a person gives items of a list before its step is tried again: another config, an output, or that it is skipped.
-
-It travels as JSON, by the items' keys: `{"7": {"config": {…}}, "8": {"output": …}, "9": {"skip": true}}`.
+Items of a list can be given another config or an output, or be skipped, before the step is retried. The edits are JSON
+by the items' keys: `{"7": {"config": {…}}, "8": {"output": …}, "9": {"skip": true}}`.
 """
 
 from bisect import bisect_left
@@ -23,14 +22,14 @@ from docrail.dag.values.suggestions import closest
 
 
 def resolution_problems(run: RunState, step: Step, kind: str, value: Json) -> list[InputProblem]:
-    """Return why a parked step cannot be resolved so, each with the item that it is about, or `value`."""
+    """Return why a parked step cannot be resolved this way, each problem with its item or `value` as its path."""
     if problem := resolution_problem(step, kind, value):
         return [InputProblem("value", problem)]
     return list(item_problems(run.steps[step.index].fan, value)) if kind == ResolutionKind.ITEMS else []
 
 
 def resolution_problem(step: Step, kind: str, value: Json) -> str | None:
-    """Return why no step like this can be resolved so, whatever became of it; None if it can."""
+    """Return why such a step can never be resolved this way, whatever its state; None if it can."""
     if kind not in tuple(ResolutionKind):
         return f"a parked step takes {', '.join(ResolutionKind)}, not {kind[:64]!r}"
     if (size := size_of(value)) > MAX_VALUE_BYTES:
@@ -59,11 +58,11 @@ _WORDS = {"config": "takes a config", "output": "takes an output", "skip": "is s
 
 
 MOST_TOLD, MOST_COMPARED = 20, 50
-"""Items that are told of at once, and keys that an unknown one is compared with, to either side of its place."""
+"""Problems reported at once, and keys on either side of an unknown one that are compared with it."""
 
 
 def shape_problem(step: Step, given: Json) -> str | None:
-    """Return why this is nothing that items of the step can be given, None if it is."""
+    """Return why `given` is not a valid set of item edits for the step, None if it is valid."""
     if step.items is None:
         return "only a step over a list has items"
     if not isinstance(given, dict) or not given:
@@ -79,9 +78,9 @@ def shape_problem(step: Step, given: Json) -> str | None:
 
 
 def item_problems(fan: FanState | None, given: dict[str, Json], prefix: str = "") -> Iterator[InputProblem]:
-    """Yield which items cannot be given this, now that the list is as it is, the first ones; paths begin with `prefix`.
+    """Yield the first items that cannot be edited this way, given the current list; paths begin with `prefix`.
 
-    It is asked in a run's turn too: what is told must be found in little time.
+    Bounded, because it also runs in a workflow's turn.
     """
     if fan is None:
         yield InputProblem(f"{prefix}items", "the step has no items: it ended before it had its list")
@@ -104,7 +103,7 @@ def _problem(items: Mapping[str, ItemState], key: str, edit: dict[str, Json], pa
 
 
 def _near(items: Mapping[str, ItemState], key: str) -> str | None:
-    """Return the key that was probably meant; of a long list, among those that begin alike."""
+    """Return the key that was probably meant; in a long list, only neighbours in sorted order are compared."""
     keys = sorted(items)
     place = bisect_left(keys, key)
     alike = keys[max(place - MOST_COMPARED, 0) : place + MOST_COMPARED]
@@ -112,7 +111,7 @@ def _near(items: Mapping[str, ItemState], key: str) -> str | None:
 
 
 def with_items(state: StepState, given: dict[str, Json]) -> StepState:
-    """Return a step that is about to be tried again with what its items are given; checked before."""
+    """Return a step's state with the items' edits applied, before it is retried. The edits were checked before."""
     if state.fan is None:
         return state
     fan = laid_out([_with(item, given.get(item.key)) for item in state.fan.items])
@@ -130,7 +129,7 @@ def _with(item: ItemState, edit: dict[str, Json] | None) -> ItemState:
 
 
 def told_of(given: dict[str, Json]) -> str:
-    """Return in words what items are given."""
+    """Describe the edits in words."""
     parts = [f"{key[:64]} {_WORDS[next(iter(edit))]}" for key, edit in [*given.items()][:MOST_NAMED]]
     rest = f" and {len(given) - MOST_NAMED} more" if len(given) > MOST_NAMED else ""
     return f"by hand, {', '.join(parts)}{rest}"

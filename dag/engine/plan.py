@@ -1,4 +1,4 @@
-"""A definition compiled: steps in plan order, who waits for whom, expressions ready to evaluate."""
+"""Compile a definition: steps in plan order, their parents and children, expressions ready to evaluate."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,12 +16,12 @@ from docrail.dag.values.graph import layers_of
 from docrail.dag.values.json_values import Json
 
 SEMANTICS = 1
-"""The way in which this build decides. A change that makes the scheduler decide differently bumps it and asks for
-`plan.semantics`: a run keeps the number that it began with, and every number from 1 on is kept (ADR 15)."""
+"""Version of the scheduler's decisions. A change that makes the scheduler decide differently increments it and checks
+`plan.semantics`: a run keeps the number it began with, and every number from 1 on stays supported (ADR 15)."""
 
 
 class UnknownSemanticsError(Exception):
-    """A run that was started by newer code than this, which decides in ways that this code does not know."""
+    """The run was started by newer code, which makes decisions that this build does not know."""
 
     def __init__(self, semantics: int) -> None:
         super().__init__(
@@ -35,8 +35,8 @@ class UnknownSemanticsError(Exception):
 class Step:
     """A step of a plan. `parents` and `children` are indices into `Plan.steps`, ascending.
 
-    What it evaluates is compiled when it is first asked for, and kept: the expressions of a large definition together
-    take longer than Temporal gives a turn, and a turn that is ended for that must leave the next one less to do.
+    Expressions are compiled on first use and cached: compiling all those of a large definition takes longer than
+    Temporal allows a turn, and a turn that is cut off for that reason must leave the next one less to do.
     """
 
     index: int
@@ -44,36 +44,36 @@ class Step:
     definition: StepDefinition
     kind: StepKind
     takes_slot: bool
-    """Whether it counts for `max_concurrency`: only handlers do, for all else waits or takes no time."""
+    """Whether it counts towards `max_concurrency`: only handlers do, since everything else waits or takes no time."""
     layer: int
     parents: tuple[int, ...]
     children: tuple[int, ...]
     branches: Mapping[int, tuple[str, ...]]
-    """For each parent that it follows only into some branches: which."""
+    """The branches, for each parent that it follows only after some of them."""
 
     @cached_property
     def condition(self) -> Expression | None:
-        """What must be true for it to run."""
+        """The expression that must be true for the step to run."""
         return _optional(self.definition.condition)
 
     @cached_property
     def config(self) -> Template:
-        """What its kind takes when it begins (dag.messages.Start)."""
+        """The config with which its kind begins (dag.engine.events.Start)."""
         return compile_template(_config_of(self.definition))
 
     @cached_property
     def title(self) -> Template | None:
-        """Of a step that asks people: the question in one line, as its author wrote it."""
+        """For a human step: the question in one line, as its author wrote it."""
         human = self.definition.human
         return None if human is None else compile_template(human.title)
 
     def question(self, title: Json) -> str:
-        """Return what people are asked; without a title of its own, the step's, or at least its id."""
+        """Return the question people see: `title`, else the step's title, else its id."""
         return str(title) or self.definition.title or self.id
 
     @cached_property
     def secrets(self) -> tuple[str, ...]:
-        """Those that `config` names as it was written: the only ones that it may be given."""
+        """Names of the secrets in `config` as written: the only ones that it may receive."""
         return secrets_in(self.definition.config)
 
     @cached_property
@@ -89,37 +89,40 @@ class Step:
 
     @cached_property
     def item_key(self) -> Expression | None:
-        """What tells an element of the list."""
+        """The expression that gives an element's key."""
         for_each = self.definition.for_each
         return None if for_each is None else _optional(for_each.key)
 
     @cached_property
     def compensation(self) -> Template | None:
-        """The config of what undoes the step."""
+        """The config of the step's compensation."""
         compensate = self.definition.compensate
         return None if compensate is None else compile_template(compensate.config)
 
     @cached_property
     def compensation_secrets(self) -> tuple[str, ...]:
-        """Those that the config of what undoes the step names as it was written."""
+        """Names of the secrets in the compensation's config as written."""
         compensate = self.definition.compensate
         return () if compensate is None else secrets_in(compensate.config)
 
     @cached_property
     def cache_key(self) -> Template | None:
-        """What tells equal work, where its author says so; else the config does (dag.caching)."""
+        """The cache key, if the author sets one; otherwise the config is the key (dispatch.cache_key_of)."""
         cache = self.definition.cache
         return None if cache is None or cache.key is None else compile_template(cache.key)
 
     @property
     def is_timer(self) -> bool:
-        """Whether it waits for nothing but time, so that nobody can answer it."""
+        """Whether it only waits for time to pass and cannot be answered."""
         return self.definition.wait is not None and self.definition.wait.for_ is WaitFor.TIMER
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
-    """What a run follows. Steps stand by layer (longest way from a root), then by place in the document."""
+    """The compiled definition that a run follows. Steps are ordered by layer, then by position in the document.
+
+    A step's layer is the length of the longest path from a root.
+    """
 
     id: str
     steps: tuple[Step, ...]
@@ -130,13 +133,13 @@ class Plan:
     on_failure: OnFailure
     outputs: Template
     compensated: tuple[Step, ...]
-    """The steps that can be undone."""
+    """The steps with a compensation."""
     lists: tuple[Step, ...]
     """The steps that run once for each element of a list."""
     deadline_seconds: float | None = None
-    """After so long the run is overdue; None: never."""
+    """Seconds after which the run is overdue; None: never."""
     semantics: int = SEMANTICS
-    """In which way its runs are decided."""
+    """The semantics version of its runs."""
 
     def step(self, step_id: str) -> Step:
         """Return the step with that id. Raises KeyError."""
@@ -146,7 +149,7 @@ class Plan:
 def compile_plan(definition: Definition, semantics: int = SEMANTICS) -> Plan:
     """Compile a valid definition. One that `validate` would refuse raises ExpressionError or KeyError, now or later.
 
-    Raises UnknownSemanticsError for `semantics` of code to come.
+    Raises: UnknownSemanticsError, if `semantics` is newer than this build.
     """
     if not 1 <= semantics <= SEMANTICS:
         raise UnknownSemanticsError(semantics)
@@ -183,7 +186,7 @@ def compile_plan(definition: Definition, semantics: int = SEMANTICS) -> Plan:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a step stands in its plan."""
+    """Position of a step in its plan."""
 
     index: int
     layer: int
@@ -211,7 +214,7 @@ def _optional(text: str | None) -> Expression | None:
 
 
 def _branches(definition: StepDefinition, index_of: Mapping[str, int]) -> Mapping[int, tuple[str, ...]]:
-    """Return, for each parent that is named with branches only, which."""
+    """Return the branches named for each parent, omitting parents that are also named without a branch."""
     named: dict[int, list[str | None]] = {}
     for text in definition.depends_on:
         parent, branch = edge_of(text)
@@ -220,7 +223,7 @@ def _branches(definition: StepDefinition, index_of: Mapping[str, int]) -> Mappin
 
 
 def _config_of(definition: StepDefinition) -> Json:
-    """Return what the step's kind takes when it begins, templates and all (dag.messages.Start)."""
+    """Return the config with which the step's kind begins, templates unresolved (dag.engine.events.Start)."""
     match definition:
         case StepDefinition(wait=Wait(for_=WaitFor.TIMER, seconds=seconds)):
             return {"seconds": seconds}
@@ -246,7 +249,7 @@ def _group(steps: Sequence[Step]) -> tuple[tuple[int, ...], ...]:
 
 
 def plan_of(definition: dict[str, Json], semantics: int = SEMANTICS) -> Plan:
-    """Return the plan of a definition in JSON. Compiled once for equal content: a worker runs it many times.
+    """Return the plan of a definition in JSON. Equal content is compiled once, since a worker runs it many times.
 
     Raises: as compile_plan.
     """

@@ -1,8 +1,8 @@
-"""Whether two versions of a step do the same work, so that what one has done need not be done again by the other.
+"""Decide what a retry of an ended run keeps, repeats and runs for the first time.
 
-What a retry of an ended run keeps, does again and does for the first time: edits, and a newer definition version.
-
-What a retry of just the undoing does: an ended run stays as it is, and what could not be undone is tried again.
+A retry may follow a newer definition version and include a person's edits. A step's result is kept only if both
+versions of the step do the same work. A retry of only the compensations keeps the run as it is and repeats the
+compensations that failed.
 """
 
 from collections.abc import Iterator, Mapping
@@ -28,18 +28,19 @@ _MANNER = {
     *("max_retries", "retry_config", "timeout_seconds", "total_timeout_seconds", "heartbeat_seconds"),
     *("resource_tag", "priority"),
 }
-"""How a step is told of, tried, bounded and undone: none of it changes what a finished one has done. All else may."""
+"""How a step is shown, retried, limited and compensated: changing these fields does not change a finished step's
+result. All other fields can."""
 
 
 _MANNER_OF_ITEMS = {"max_concurrency", "on_item_error", "max_failures"}
 
 
 _MANNER_OF_ASKING = {"queue", "priority", "timeout_seconds"}
-"""Not who may decide, and how many must agree: a decision of before may be none now."""
+"""Excludes who may decide and how many must agree: a decision made before may not be valid now."""
 
 
 def works_alike(old: Step, new: Step) -> bool:
-    """Tell whether two versions of a step do the same to the same values."""
+    """Return whether two versions of a step do the same work on the same values."""
     return canonical(_work(old)) == canonical(_work(new))
 
 
@@ -56,9 +57,10 @@ _REDO_REASONS = frozenset({SkipReason.UPSTREAM_FAILED, SkipReason.ABORTED})
 
 
 def rewind(plan: Plan, run: RunState) -> RunState:
-    """Return the state a retry starts from: finished work kept, the rest pending again.
+    """Return the state a retry starts from: finished work is kept, the rest is pending again.
 
-    The rest is what failed, was cancelled, was undone, or was skipped because of that, and all that follows it.
+    The rest is every step that failed, was cancelled, was compensated, or was skipped because of that, and its
+    descendants.
     """
     redo = [is_to_redo(state) or left_failed(run, state) > 0 for state in run.steps]
     steps: list[StepState] = []
@@ -74,52 +76,52 @@ def rewind(plan: Plan, run: RunState) -> RunState:
 
 
 def again(state: StepState) -> StepState:
-    """Return a step that is to be done again on the same inputs: with its finished items, and with an answer unused."""
-    if is_undone(state):  # its items were undone with it
+    """Return a step to run again on the same inputs, keeping its finished items and an answer not used yet."""
+    if is_undone(state):  # its items were compensated with it
         return StepState(edited=state.edited)
     return StepState(fan=unfinished(state.fan), answer=state.answer, edited=state.edited)
 
 
 def is_to_redo(state: StepState) -> bool:
-    """Tell whether a retry does the step again, whatever became of its parents. What was undone is no longer done."""
+    """Return whether a retry runs the step again, whatever its parents' results. Compensated steps are included."""
     is_open = state.status not in SETTLED or state.status in _REDO or state.reason in _REDO_REASONS
     return is_open or is_undone(state)
 
 
 def left_failed(run: RunState, state: StepState | None) -> int:
-    """Return how many items a completed run left failed, because the step may have so many: only they are to be done.
+    """Return how many failed items a completed run tolerated: only these are run again.
 
-    A run that ended badly has other things to do again, and leaves these as they are.
+    0 for a run that did not complete: it has other steps to run again, and leaves these as they are.
     """
     is_tolerated = run.outcome is RunStatus.COMPLETED and state is not None and state.status is StepStatus.COMPLETED
     return state.fan.failed if is_tolerated and state is not None and state.fan is not None else 0
 
 
 def is_undone(state: StepState) -> bool:
-    """Tell whether what the step did was undone."""
+    """Return whether the step was compensated."""
     return state.compensation is StepStatus.COMPLETED
 
 
 def is_stuck(state: StepState) -> bool:
-    """Tell whether what the step did stands although it should have been undone: doing it again would do it twice."""
+    """Return whether the step's compensation was begun and failed, so that running it again would do its work twice."""
     return is_left(state.compensation)
 
 
 def is_left(compensation: StepStatus | None) -> bool:
-    """Tell whether undoing a step was begun and did not come to its end."""
+    """Return whether a compensation was begun and did not complete."""
     return compensation not in (None, StepStatus.COMPLETED)
 
 
 def stands(state: StepState) -> StepState:
-    """Return a step whose work is kept: if the run ends badly again, undoing it is tried again."""
+    """Return a step whose result is kept: if the run fails again, its compensation is tried again."""
     return replace(state, compensation=None, compensation_error=None) if is_stuck(state) else state
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """What a person wants of a step: RETRY with another config (`value`), SKIP, or OUTPUT: `value` is its output.
+    """A person's edit of a step: RETRY with another config (`value`), SKIP, or OUTPUT, with its output as `value`.
 
-    ITEMS: to have its list tried again, with what items of it are given (dag.item_edits).
+    ITEMS: retry its list, with edits for some items (dag/engine/park.py).
     """
 
     kind: ResolutionKind
@@ -127,10 +129,10 @@ class Edit:
 
 
 class Fate(StrEnum):
-    """What a retry does with a step. NEW: what the run never had, a step of the newer version or what a person gave.
+    """What a retry does with a step. NEW: a step that only the newer version has, or a result that a person gave.
 
-    SKIPPED: it has nothing to keep, and is sure not to run (dag.foresight). UNDONE: what it did could not be undone,
-    and that is tried again (dag.undoing).
+    SKIPPED: has no result to keep, and is sure not to run (dag/explain/retry_preview.py). UNDONE: its compensation
+    failed and is tried again.
     """
 
     REUSED = "reused"
@@ -143,7 +145,7 @@ class Fate(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StepFate:
-    """What becomes of one step, and why, in words."""
+    """What happens to one step, and why, in words."""
 
     fate: Fate
     why: str
@@ -151,7 +153,7 @@ class StepFate:
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """The state that a retry starts from, and what it means for each step: those of the plan, then those dropped."""
+    """The state a retry starts from, and the fate of each step: those of the plan, then those dropped."""
 
     state: RunState
     fates: dict[str, StepFate]
@@ -159,14 +161,14 @@ class Retry:
 
 @dataclass(frozen=True, slots=True)
 class Who:
-    """Who asks for a retry, and when: seconds since the epoch."""
+    """The person who requests a retry, and when: seconds since the epoch."""
 
     by: str
     at: float
 
 
 def edit_problems(plan: Plan, edits: Mapping[str, Edit]) -> Iterator[InputProblem]:
-    """Yield what is wrong with `edits` for a retry under `plan`."""
+    """Yield the problems of `edits` for a retry under `plan`."""
     for step_id, edit in edits.items():
         path = f"steps.{step_id[:64]}"
         if step_id not in plan.index:
@@ -176,7 +178,7 @@ def edit_problems(plan: Plan, edits: Mapping[str, Edit]) -> Iterator[InputProble
 
 
 def skip_problems(plan: Plan, saved: dict[str, Json], edits: Mapping[str, Edit]) -> Iterator[InputProblem]:
-    """Yield which steps of a run of `plan`, saved at its end, cannot be skipped: nobody would undo what they did."""
+    """Yield which steps of an ended run cannot be skipped, because their effects would never be compensated."""
     skipped = [id_ for id_, edit in edits.items() if edit.kind is ResolutionKind.SKIP and id_ in plan.index]
     run = load(plan, saved) if skipped else None
     for step_id in skipped:
@@ -195,16 +197,17 @@ _FELL = (StepStatus.FAILED, StepStatus.PARKED)
 
 
 FIELDS = {kind: "config" if kind is ResolutionKind.RETRY else str(kind) for kind in ResolutionKind}
-"""What a caller names the value of an edit."""
+"""How callers name the value of an edit."""
 
 
 def plan_retry(old: Plan, new: Plan, saved: dict[str, Json], edits: Mapping[str, Edit], who: Who) -> Retry:
-    """Return how a run of `old`, saved at its end, goes on under `new`; `edits` were checked before.
+    """Return how an ended run of `old` continues under `new`; `edits` were checked before.
 
-    What completed is kept, unless its work, its config or a parent changed, or it was undone; what could not be undone
-    is kept whatever changed, unless a person says so. Of a run that completed, what failed all the same is done again.
-    `fallen` names the steps whose failure is dealt with so, for the run to tell the dead-letter inbox.
-    Raises: pydantic.ValidationError; MisfitError where items cannot be given what they are.
+    A completed step is kept unless its work, its config or a parent changed, or it was compensated. A step whose
+    compensation failed is kept whatever changed, unless a person's edit replaces it. In a completed run, the failures
+    it tolerated are run again. `fallen` names the steps whose failures the retry resolves, for the dead-letter table.
+
+    Raises: pydantic.ValidationError; MisfitError if edits do not fit their items.
     """
     ran = load(old, saved)
     problems: list[InputProblem] = []
@@ -239,9 +242,9 @@ def plan_retry(old: Plan, new: Plan, saved: dict[str, Json], edits: Mapping[str,
 
 @dataclass(frozen=True, slots=True)
 class _Before:
-    """What a step's fate depends on. `kept`: its state if its work is as before; `follows`: a changed parent.
+    """What a step's fate depends on. `kept`: its state if its work is unchanged; `follows`: a parent not reused.
 
-    `left`: how many of its items failed, and are to be done again although the step completed.
+    `left`: number of failed items to run again although the step completed.
     """
 
     kept: StepState | None
@@ -250,7 +253,7 @@ class _Before:
 
 
 def _fate(edit: Edit | None, state: StepState | None, before: _Before) -> StepFate:
-    """Say what becomes of a step."""
+    """Return what happens to a step, and why."""
     if edit is not None and edit.kind in _WORDS:
         return StepFate(Fate.NEW, _WORDS[edit.kind])
     if state is None:
@@ -266,7 +269,7 @@ def _fate(edit: Edit | None, state: StepState | None, before: _Before) -> StepFa
 
 
 def _items_problems(prefix: str, edit: Edit, state: StepState | None, before: _Before) -> Iterator[InputProblem]:
-    """Yield why items of a step are given nothing: only those of the list as it was are known."""
+    """Yield why a step's items cannot be edited: edits apply only to the list as it was."""
     anew = "its definition has changed" if before.kept is None else ""
     if state is None:
         anew = "the version that ran has no such step"
@@ -303,7 +306,7 @@ def _why_again(state: StepState, before: _Before) -> str:
 
 
 def kept_items(state: StepState) -> str:
-    """Say how many items of a step are kept when it is tried again; nothing of one without any."""
+    """Describe how many of a step's items a retry keeps; empty for a step without a list."""
     if state.fan is None:
         return ""
     kept = sum(item.status is StepStatus.COMPLETED for item in state.fan.items)
@@ -321,7 +324,7 @@ def _how_it_ended(state: StepState) -> str:
 
 
 def _edited(edit: Edit | None, left: StepState, who: Who) -> StepState | None:
-    """Return how a step begins that a person edited, None for any other. `left`: what is kept of it."""
+    """Return the state with which an edited step begins, None for any other. `left`: what is kept of it."""
     match edit:
         case Edit(kind=ResolutionKind.ITEMS, value=given):
             return replace(with_items(left, given), resolved_by=who.by)
@@ -337,9 +340,9 @@ def _edited(edit: Edit | None, left: StepState, who: Who) -> StepState | None:
 
 
 def renew_context(context: Mapping[str, Json], plan: Plan, version: int, nonce: str) -> dict[str, Json]:
-    """Return the run's context under another version: its number, and a stand-in for each webhook's URL.
+    """Return the run's context under another version: the new version number, and a placeholder for each webhook's URL.
 
-    `nonce` is the random part of the stand-ins, used where the run has none yet (workflows/driver.py).
+    `nonce` is the random part of the placeholders, used if the run has none yet (workflows/driver.py).
     """
     run = context["run"]
     callbacks: dict[str, str] = dict(run["callbacks"])
@@ -352,14 +355,14 @@ def renew_context(context: Mapping[str, Json], plan: Plan, version: int, nonce: 
 
 
 UNDOABLE = frozenset({RunStatus.FAILED, RunStatus.ABORTED})
-"""How a run must have ended. One that was cancelled cannot end so again: only Temporal can say that of a run."""
+"""Statuses of runs whose compensations can be retried. Not CANCELLED, which only Temporal can set."""
 
 
 def plan_undoing(plan: Plan, saved: dict[str, Json]) -> Retry:
-    """Return how a run, saved at its end, goes on to undo what it could not undo, and then to end as it did before.
+    """Return how an ended run continues to retry its failed compensations, and then ends as before.
 
-    Its steps, its ending and the reason for it are kept, so the scheduler finds nothing to do but that. No step has the
-    fate UNDONE where nothing is to be undone: the run must not be started again then. Raises: pydantic.ValidationError.
+    Its steps, its ending and its reason are kept, so the scheduler finds nothing else to do. If no step has the fate
+    UNDONE, there is nothing to compensate and the run must not be started again. Raises: pydantic.ValidationError.
     """
     run = load(plan, saved)
     may_go_on = run.ending in UNDOABLE and not run.counters.unsettled

@@ -1,6 +1,6 @@
-"""A run's saved state in pieces, where it is too large to be carried in one: a query's answer, a workflow's argument.
+"""Save and load a run's state, and split a state that is too large for one query answer or workflow argument.
 
-A piece is a part of an object or of a list, and where it belongs. What stands for stored values in it stays as it is.
+A piece is a part of an object or of a list, with its path. Placeholders of stored values in it are kept as they are.
 """
 
 from collections.abc import Iterable, Iterator
@@ -26,29 +26,29 @@ def begin(plan: Plan, inputs: dict[str, Json], context: dict[str, Json]) -> RunS
 
 
 def save(plan: Plan, run: RunState) -> dict[str, Json]:
-    """Return a run's state as JSON, by step id: it can be loaded under another plan that has the same steps."""
+    """Return a run's state as JSON, by step id, so that it can be loaded under another plan with the same steps."""
     saved = {name: deepcopy(getattr(run, name)) for name in SAVED}
     steps = dict(zip((step.id for step in plan.steps), run.steps, strict=True))
     return saved | {"steps": _STEP_STATES.dump_python(steps, mode="json")}
 
 
 def load(plan: Plan, saved: dict[str, Json]) -> RunState:
-    """Return a saved state, ready to go on. Raises pydantic.ValidationError; steps it does not know are pending."""
+    """Return a saved state, ready to continue; steps missing in it are pending. Raises pydantic.ValidationError."""
     states = _STEP_STATES.validate_python(saved["steps"])
     steps = [states.get(step.id) or StepState() for step in plan.steps]
     return derive(plan, _RUN_STATE.validate_python(saved | {"steps": steps}))
 
 
 MAX_PIECE_BYTES = 500_000
-"""Largest piece, as JSON, unless one element of a list is larger: no item is above 1,500,000 (map_items.py)."""
+"""Largest piece, in bytes of JSON, unless one list element is larger: no item exceeds 1,500,000 (map_items.py)."""
 
 
 MAX_TOLD_BYTES = 1_900_000
-"""Largest state that is told whole, as JSON: Temporal takes 2 MiB as a query's answer."""
+"""Largest state returned whole, in bytes of JSON: Temporal accepts 2 MiB as a query's answer."""
 
 
 PIECES, INPUTS_DIGEST = "pieces", "inputs_digest"
-"""Under which what stands for a kept state names its pieces, and tells whose inputs they are of."""
+"""Fields of a stored state's placeholder: the placeholders of its pieces, and the digest of the run's inputs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class StatePiece:
 
 
 def split(value: dict[str, Json] | list[Json], path: tuple[str, ...] = ()) -> Iterator[StatePiece]:
-    """Yield the pieces of `value`: together, in their order, they are it."""
+    """Yield the pieces of `value`, in order; joined, they give `value`."""
     if isinstance(value, list):
         yield from (StatePiece(path, group) for group in _grouped(value))
         return
@@ -75,17 +75,17 @@ def split(value: dict[str, Json] | list[Json], path: tuple[str, ...] = ()) -> It
 
 
 def standing_for(state: dict[str, Json], marks: list[Json]) -> dict[str, Json]:
-    """Return what stands for the state whose pieces are kept; `marks` stand for them."""
+    """Return the placeholder of a state whose pieces are stored; `marks` are the placeholders of the pieces."""
     return {INPUTS_DIGEST: digest(state["inputs"]), PIECES: marks}
 
 
 def is_of(state: dict[str, Json], inputs: dict[str, Json]) -> bool:
-    """Tell whether a state, or what stands for it, is that of a run with these inputs."""
+    """Return whether a state, or its placeholder, belongs to a run with these inputs."""
     return bool(digest(inputs) == state[INPUTS_DIGEST] if PIECES in state else state["inputs"] == inputs)
 
 
 def _grouped(elements: list[Json], sizes: list[int] | None = None) -> Iterator[list[Json]]:
-    """Yield the elements in groups of at most MAX_PIECE_BYTES; what is larger is alone."""
+    """Yield the elements in groups of at most MAX_PIECE_BYTES; a larger element gets a group of its own."""
     group: list[Json] = []
     filled = 0
     for element, size in zip(elements, sizes or map(size_of, elements), strict=True):
@@ -99,7 +99,7 @@ def _grouped(elements: list[Json], sizes: list[int] | None = None) -> Iterator[l
 
 
 def joined(pieces: Iterable[StatePiece]) -> dict[str, Json]:
-    """Return the state whose pieces these are."""
+    """Return the state that these pieces make up."""
     whole: dict[str, Json] = {}
     for piece in pieces:
         node, last = whole, len(piece.path) - 1
@@ -116,9 +116,9 @@ def joined(pieces: Iterable[StatePiece]) -> dict[str, Json]:
 
 
 def told_of(state: dict[str, Json], number: int | None) -> Json:
-    """Return the state, or of its pieces the one with this number: how many there are, its path and its part.
+    """Return the state, or its piece with this number: the number of pieces, its path and its part.
 
-    Raises: ValueError if it is too large to be told whole.
+    Raises: ValueError if the state is too large to be returned whole.
     """
     if number is None:
         if (size := size_of(state)) > MAX_TOLD_BYTES:

@@ -1,4 +1,4 @@
-"""What an expression sees of a run: step outputs by id, `steps.<id>`, the inputs and the run's context."""
+"""Give expressions access to a run: step outputs by id, `steps.<id>`, the inputs and the run's context."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,20 +14,22 @@ from docrail.dag.values.stored import MAX_INLINE_BYTES, Path
 
 @dataclass(frozen=True, slots=True)
 class RunScope(Scope):
-    """The scope of one run. Reads, never copies, but where stored values were loaded."""
+    """The scope of one run. Reads without copying, except where stored values were loaded."""
 
     plan: Plan
     run: RunState
     item: Mapping[str, Json] = field(default_factory=dict)
-    """`item` and `index`, where a step runs over a list."""
+    """`item` and `index`, if the step runs over a list."""
     by_reference: bool = False
-    """Whether what a path alone reads of a stored value is what stands for it: handlers are given the value itself."""
+    """Whether an expression that is only a path gives a stored value's placeholder: handlers receive the value
+    itself."""
 
     keeps_large: bool = False
-    """Whether a path alone reads of a stored value that is large what stands for it, though it is at hand."""
+    """Whether an expression that is only a path keeps a large stored value's placeholder, even if the value is
+    loaded."""
 
     def name(self, name: str) -> Json:
-        """Return `inputs`, a word of the run's context, or a completed step's output. Raises KeyError."""
+        """Return `inputs`, a name of the run's context, or a completed step's output. Raises KeyError."""
         if name == "inputs":
             return self.run.inputs
         if name in self.run.context:
@@ -54,11 +56,11 @@ class RunScope(Scope):
         }
 
     def charge(self, steps: int) -> None:
-        """Count what an evaluation took towards what the run's turn may take."""
+        """Add an evaluation's work to what the run's turn has used."""
         self.run.turn.spent += steps
 
     def loaded(self, values: dict[str, Json], paths: Sequence[Path], *, alone: bool) -> dict[str, Json]:
-        """Return `values` with the stored parts in place that `paths` read."""
+        """Return `values` with the loaded parts that `paths` read filled in."""
         if not self.run.transfers.loaded or (alone and self.by_reference):
             return values
         return filled(

@@ -1,4 +1,4 @@
-"""What is known of a run: each step's status and result, and the counters that make an event cheap."""
+"""Define a run's state: each step's status and result, and the counters that keep the cost of an event low."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -16,13 +16,13 @@ _UNDOING = {
 
 
 def shown_status(status: StepStatus, compensation: StepStatus | None) -> str:
-    """Return a step's status for a table: whether what a completed step did still stands is part of it."""
+    """Return a step's status for a table, including whether a completed step has been compensated."""
     return str(status) if compensation is None else f"{status}, {_UNDOING[compensation]}"
 
 
 @dataclass(frozen=True, slots=True)
 class StepError:
-    """Why a step failed: the error's class and its message, both cut to what a report can carry."""
+    """Why a step failed: the error's type and its message, both shortened to what a report can carry."""
 
     type: str
     message: str
@@ -33,16 +33,16 @@ class StepError:
 
 
 MOST_EARLIER, EARLIER_CHARACTERS = 5, 200
-"""Errors of earlier attempts that are kept of a step, the latest, and how much of each message."""
+"""How many errors of earlier attempts are kept per step, the latest ones, and the characters kept of each message."""
 
 
 WORKER_LOST = "WorkerLost"
-"""Error type of an attempt whose worker was stopped or died: it is made again, and does not count as failed."""
+"""Error type of an attempt whose worker was stopped or died. The attempt is repeated and does not count as failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class EarlierError:
-    """How an attempt failed that another one followed: its number, from 1, and of a list whose item it was of."""
+    """How a retried attempt failed: its number, from 1, and for a list the key of its item."""
 
     attempt: int
     error: StepError
@@ -51,7 +51,7 @@ class EarlierError:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What somebody answered a waiting step, and who it was (empty: nobody we know)."""
+    """The answer to a waiting step, and the person who gave it (empty: unknown)."""
 
     value: Json
     by: str = ""
@@ -59,7 +59,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What one of several people who must agree decided last. `number` counts all decisions of the asking, from 1."""
+    """The latest decision of one of several people who must agree. `number` counts the item's decisions, from 1."""
 
     by: str
     value: Json
@@ -68,7 +68,7 @@ class Decision:
 
 @dataclass(slots=True)
 class ItemState:
-    """One element of the list that a step runs over."""
+    """One element of the list that the step runs over."""
 
     key: str
     value: Json
@@ -77,12 +77,12 @@ class ItemState:
     error: StepError | None = None
     attempts: int = 0
     cached: bool = False
-    """Its output is that of earlier equal work."""
+    """Whether the output came from the cache."""
 
 
 @dataclass(frozen=True, slots=True)
 class ItemEnd:
-    """How an item of a chunk ended; PENDING: the chunk was stopped before it began."""
+    """How an item of a chunk ended. PENDING: the chunk was stopped before the item began."""
 
     status: StepStatus
     output: Json = None
@@ -90,41 +90,41 @@ class ItemEnd:
     attempts: int = 0
     cached: bool = False
     may_pass: bool = False
-    """Whether the error was of a kind that is tried again."""
+    """Whether the error was retryable."""
     earlier: tuple[EarlierError, ...] = ()
     out_of_time: bool = False
-    """Whether only `total_timeout_seconds` kept it from another attempt."""
+    """Whether only `total_timeout_seconds` prevented another attempt."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkState:
-    """Items of a long list that run in a workflow of their own: their places, and how many of them at once."""
+    """Items of a long list that run in a workflow of their own: their positions, and how many of them run at once."""
 
     places: tuple[int, ...]
     width: int
     is_thin: bool = False
-    """All of its items have begun: a place that comes free in it is of no use to it."""
+    """Whether all of its items have begun, so that it has no use for slots that come free."""
     completed: int = 0
     failed: int = 0
-    """How many of its items have ended so, as far as it has told."""
+    """How many of its items have completed or failed, as far as it has reported."""
 
 
 @dataclass(slots=True)
 class FanState:
-    """A step that runs once for each item. Items start in the list's order, so `next` is all that is to be started."""
+    """A step that runs once for each item. Items start in the list's order; `next` is the first one not started."""
 
     items: list[ItemState]
     next: int = 0
     running: int = 0
     failed: int = 0
     stopping: bool = False
-    """Too many items failed: what runs is being stopped, and nothing starts any more."""
+    """Too many items failed: running items are being cancelled, and no more start."""
     is_storing: bool = False
-    """All items have ended, and what they gave is being stored."""
+    """All items have ended, and the output is being stored."""
     window: int = 0
-    """How many items run at once where the list is so long that it runs in chunks; 0: it does not."""
+    """How many items run at once if the list is long enough to run in chunks, 0 if it is not."""
     chunks: dict[int, ChunkState] = field(default_factory=dict)
-    """The chunks that run, by the place of their first item."""
+    """The running chunks, by the position of their first item."""
 
     @property
     def width(self) -> int:
@@ -132,7 +132,7 @@ class FanState:
         return sum(chunk.width for chunk in self.chunks.values())
 
     def advance(self) -> None:
-        """Go on to the next item that is to be started: a retry keeps those that completed."""
+        """Move to the next item to start, skipping those that a retry kept."""
         self.next += 1
         while self.next < len(self.items) and self.items[self.next].status is not StepStatus.PENDING:
             self.next += 1
@@ -144,53 +144,53 @@ class StepState:
 
     status: StepStatus = StepStatus.PENDING
     decided_by: str = ""
-    """What decided its fate: a trigger rule, `condition`, `abort`, `cancel`, `fail_fast`, `timeout`."""
+    """The cause of its status: a trigger rule, `condition`, `abort`, `cancel`, `fail_fast`, `timeout`."""
     reason: SkipReason | None = None
     error: StepError | None = None
     output: Json = None
     branch: str | None = None
-    """The way out that a switch, or a wait that nobody answered, has taken."""
+    """The branch that a switch, or a wait that timed out, has taken."""
     answer: Answer | None = None
-    """Given to a waiting step; kept for one that is not waiting yet: answers may be faster than we are."""
+    """The answer to a waiting step. Also kept for a step that does not wait yet, since answers may arrive early."""
     decisions: tuple[Decision, ...] = ()
-    """Of a human step that wants several people to agree: what each of them decided, the latest last."""
+    """For a human step that needs several approvals: each person's decision, the latest last."""
     fan: FanState | None = None
     edited: Json = None
-    """The config that a person put in the place of the definition's, to have the step tried again.
+    """The config with which a person retried the step, replacing the definition's.
 
-    Of a step over a list, those of its items, by their keys.
+    For a step over a list: the configs of its items, by key.
     """
     compensation: StepStatus | None = None
-    """How far undoing the step has come: RUNNING, COMPLETED, FAILED or CANCELLED."""
+    """Status of the step's compensation: RUNNING, COMPLETED, FAILED or CANCELLED."""
     compensation_error: StepError | None = None
     resolved_by: str = ""
-    """Who said what becomes of the failed step."""
+    """The person who resolved the failed step."""
     attempts: int = 0
     earlier: tuple[EarlierError, ...] = ()
     """How attempts before the last one failed, the latest last."""
     out_of_time: bool = False
-    """Only `total_timeout_seconds` kept it, or one of its items, from another attempt."""
+    """Whether only `total_timeout_seconds` prevented another attempt of it, or of one of its items."""
     cached: bool = False
-    """Its output is that of earlier equal work: no handler ran."""
+    """Whether the output came from the cache and no handler ran."""
     is_stored: bool = False
-    """Its output, or parts of it, are kept elsewhere (dag.stored)."""
+    """Whether the output, or parts of it, are in the value store (dag/values/stored.py)."""
     started_at: float | None = None
     ended_at: float | None = None
 
 
 @dataclass(slots=True)
 class Counters:
-    """What makes an event cheap. All of it follows from the plan and the steps' states (dag.rewind.rebuild)."""
+    """Counters that keep the cost of an event low. All of them can be rebuilt from the plan and the steps' states."""
 
     unsettled_parents: list[int] = field(default_factory=list)
     """By step: how many of its parents are unsettled."""
     unsettled_in_layer: list[int] = field(default_factory=list)
     ready: list[int] = field(default_factory=list)
-    """A heap of steps that may start something, a slot provided: plan order is start order."""
+    """A heap of steps that may start something and need a slot, so that steps start in plan order."""
     ready_free: list[int] = field(default_factory=list)
     """The same for steps that need no slot."""
     open_layer: int = 0
-    """Where steps start layer by layer: the deepest layer that may start."""
+    """The deepest layer that may start, if steps start layer by layer."""
     slots_used: int = 0
     running: int = 0
     waiting: int = 0
@@ -199,10 +199,10 @@ class Counters:
     failures: int = 0
     """FAILED steps that are not optional."""
     has_stored: bool = False
-    """Some step's output is stored."""
+    """Whether any step's output is stored."""
 
     def enter(self, status: StepStatus) -> None:
-        """Count a step that is now RUNNING, WAITING or PARKED; no other status is counted here."""
+        """Count a step that is now RUNNING, WAITING or PARKED; other statuses are not counted here."""
         self.running += status is StepStatus.RUNNING
         self.waiting += status is StepStatus.WAITING
         self.parked += status is StepStatus.PARKED
@@ -214,7 +214,7 @@ class Counters:
         self.parked -= status is StepStatus.PARKED
 
     def settle(self, layer: int, children: Sequence[int]) -> list[int]:
-        """Count a step of that layer as settled; return those of its children that waited for it alone."""
+        """Count a step of that layer as settled; return its children that have no unsettled parents left."""
         self.unsettled -= 1
         self.unsettled_in_layer[layer] -= 1
         for child in children:
@@ -224,49 +224,52 @@ class Counters:
 
 @dataclass(slots=True)
 class Turn:
-    """What the events of one moment have taken so far: Temporal bounds a turn's time and its message."""
+    """What the events of one turn have used so far: Temporal limits a turn's time and the size of its message."""
 
     begun_at: float | None = None
     begun_bytes: int = 0
-    """The configs of what was begun: they travel in one message."""
+    """Bytes of the configs of everything begun: they are sent in one message."""
     spent: int = 0
-    """The work of all expressions that were evaluated (dag.work)."""
+    """Work of all evaluated expressions, in units of dag/values/cost.py."""
     deferred: list[int] = field(default_factory=list)
-    """Steps that are judged in a later turn: this one has taken enough."""
+    """Steps left to be judged in a later turn because this one reached its limit."""
     is_going_on: bool = False
-    """A new turn has been asked for, and has not begun."""
+    """Whether a new turn was requested and has not begun."""
 
 
 @dataclass(slots=True)
 class Transfers:
-    """Values on their way from and to the value store."""
+    """Values being loaded from and stored in the value store."""
 
     loaded: dict[Path, Found] = field(default_factory=dict)
-    """What expressions read of stored outputs, by the place they read (dag.loading)."""
+    """The stored values that expressions read, by the path read (value_transfer.py)."""
     loading: dict[Reader, Loading] = field(default_factory=dict)
     """What is being loaded, by its first reader."""
     unread: list[Reader] = field(default_factory=list)
-    """Readers whose values are yet to be asked for."""
+    """Readers whose values have not been requested yet."""
     to_store: list[int] = field(default_factory=list)
     """Steps over lists whose outputs are to be stored."""
     is_storing: bool = False
-    """The first of them is being stored."""
+    """Whether the first of them is being stored."""
 
 
 @dataclass(slots=True)
 class Traffic:
-    """How much has gone through the workflow: sums, which nothing else can tell."""
+    """Totals of what passed through the workflow. They cannot be derived from anything else."""
 
     history_events: int = 0
     history_bytes: int = 0
-    """The size of the history, as Temporal reports it."""
+    """The size of the history in bytes, as Temporal reports it."""
     carried_bytes: int = 0
-    """Configs, outputs and answers that went through the history so far, as JSON."""
+    """Bytes, as JSON, of the configs, outputs and answers that went through the history so far."""
 
 
 @dataclass(slots=True)
 class RunState:
-    """One run. `steps` is in plan order. The last four fields belong to one workflow execution and are not saved."""
+    """One run. `steps` is in plan order.
+
+    Counters, turn, transfers and traffic belong to one workflow execution and are not saved.
+    """
 
     steps: list[StepState]
     inputs: dict[str, Json]
@@ -276,20 +279,21 @@ class RunState:
     """ABORTED, CANCELLED or FAILED once the run is being stopped early; nothing starts any more."""
     stop_reason: str = ""
     stopped_by: str = ""
-    """The principal who aborted it, as far as that is known."""
+    """The principal who aborted the run, if known."""
     stopped_by_step: str | None = None
     ending: RunStatus | None = None
-    """How the run ends, once what it did has been undone."""
+    """The final status, set before compensations run."""
     overdue: bool = False
-    """It has not ended within its deadline. Decides nothing: people are told, and it goes on."""
+    """Whether the run exceeded its deadline. People are notified, and the run continues."""
     nested_bytes: int = 0
-    """What the start of a nested run carries beside its inputs: definitions, which only the shell knows."""
+    """Bytes that starting a nested run needs besides its inputs: definitions, which only the workflow code knows."""
     outcome: RunStatus | None = None
     outputs: dict[str, Json] = field(default_factory=dict)
     started_at: float | None = None
     ended_at: float | None = None
     fallen: list[int] = field(default_factory=list)
-    """Steps whose failure, or what became of it, is yet to be told to the dead-letter inbox; empty between events."""
+    """Steps whose failure, or its resolution, is still to be recorded in the dead-letter table; empty between
+    events."""
     counters: Counters = field(default_factory=Counters)
     turn: Turn = field(default_factory=Turn)
     transfers: Transfers = field(default_factory=Transfers)
@@ -302,7 +306,7 @@ class RunState:
             return self.outcome
         if self.paused:
             return RunStatus.PAUSED
-        # what is ready while nothing runs waits for a layer
+        # if nothing runs, ready steps wait for their layer
         counters = self.counters
         is_idle = not (counters.running or self.stopping or self.transfers.loading)
         is_waiting = is_idle and (counters.waiting or counters.parked)
@@ -310,11 +314,11 @@ class RunState:
 
 
 STOPPED_BY = {RunStatus.ABORTED: "abort", RunStatus.CANCELLED: "cancel", RunStatus.FAILED: "fail_fast"}
-"""What is told to have decided the fate of steps in a run that was stopped early."""
+"""`decided_by` of steps in a run that was stopped early."""
 
 
 BUDGET = "budget"
-"""The same, where the run had carried too much."""
+"""`decided_by` of steps in a run that was stopped because it carried too much data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,5 +337,5 @@ class Ending:
 
 
 def stopped_by(run: RunState, stopping: RunStatus) -> str:
-    """Return what decided the fate of a step that the stop of its run has met. Only fail_fast gives no reason."""
+    """Return `decided_by` for a step that its run's stop has ended. A fail_fast stop is the one without a reason."""
     return BUDGET if stopping is RunStatus.FAILED and run.stop_reason else STOPPED_BY[stopping]

@@ -1,10 +1,10 @@
-"""The heart: fold one event into a run and say what must happen next.
+"""Fold one event into a run and return the commands that follow. All changes of a RunState are made here.
 
-An event costs what it touches: each step knows how many of its parents are unsettled, ready steps wait in a heap, and
-a step's fate is judged once, when its last parent settles. So the order in which work ends never changes an outcome.
+An event costs what it touches: each step knows how many of its parents are unsettled, ready steps wait in a heap, and a
+step is judged once, when its last parent settles. The order in which work ends therefore never changes an outcome.
 
-In one file because it holds every assignment to a RunState that an event causes: steps are admitted, begun, ended and
-closed, and their items, chunks, compensations and stored values with them. Other modules only read and decide.
+A step is admitted when its parents have settled, begun when a slot is free, and closed when its work ends, or when the
+whole run is stopped. In one file because a single writer keeps the state and its counters consistent.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -118,10 +118,10 @@ from docrail.dag.values.stored import MAX_INLINE_BYTES, ForOutputs, ForStep, For
 
 
 def advance(plan: Plan, run: RunState, event: Event) -> list[Command]:
-    """Fold `event` into `run` and return what must happen next, starts in plan order.
+    """Fold `event` into `run` and return the commands that follow, starts in plan order.
 
     Deterministic: equal arguments give equal commands, on any worker, at any time. Events about steps that are not
-    running, or after the end, change nothing.
+    running, or after the end of the run, change nothing.
     """
     if run.outcome is not None:
         return []
@@ -151,7 +151,7 @@ def _tell_fallen(plan: Plan, run: RunState, commands: list[Command]) -> None:
 
 
 def _is_held_up(plan: Plan, run: RunState) -> bool:
-    """Tell whether something is left for a new turn. What has begun may take weeks to bring one."""
+    """Return whether something is left for a new turn. Work already begun may take weeks to cause one."""
     if (
         run.turn.deferred
         or run.turn.spent >= MAX_TURN_WORK
@@ -164,7 +164,7 @@ def _is_held_up(plan: Plan, run: RunState) -> bool:
 def _record(  # noqa: C901, PLR0912 - a case an event
     plan: Plan, run: RunState, event: Event, commands: list[Command]
 ) -> None:
-    """Apply the event's own effect, and settle every step whose fate follows from it."""
+    """Apply the event itself, and settle every step that it decides."""
     match event:
         case RunStarted(at):
             _begin_run(plan, run, at)
@@ -221,7 +221,7 @@ def _failed(event: StepFailed) -> Ending:
 
 
 def _go_on(plan: Plan, run: RunState, at: float) -> None:
-    """Judge what the turn before left."""
+    """Judge the steps that the previous turn deferred."""
     run.turn.is_going_on = False
     deferred, run.turn.deferred = run.turn.deferred, []
     for index in deferred:
@@ -230,7 +230,7 @@ def _go_on(plan: Plan, run: RunState, at: float) -> None:
 
 
 def _obey(plan: Plan, run: RunState, event: Request, commands: list[Command]) -> None:
-    """Apply what somebody asks of the run, or the clock says."""
+    """Apply a request, or the passing of a deadline, to the run."""
     match event:
         case PauseRequested():
             run.paused = run.stopping is None
@@ -251,7 +251,7 @@ def _obey(plan: Plan, run: RunState, event: Request, commands: list[Command]) ->
 
 
 def _cancelled(run: RunState, step: Step, at: float) -> Ending:
-    """Return how a step or item ends that was stopped. Nobody asked for it: anything but a failure would be a lie."""
+    """Return how a cancelled step or item ends: as FAILED if the run did not ask for the cancellation."""
     attempts = int(step.takes_slot)
     if run.stopping:
         return Ending(StepStatus.CANCELLED, at, attempts=attempts, decided_by=stopped_by(run, run.stopping))
@@ -263,7 +263,7 @@ def _cancelled(run: RunState, step: Step, at: float) -> Ending:
 
 
 def _answer(plan: Plan, run: RunState, step: Step, answer: Answer, at: float, commands: list[Command]) -> None:
-    """Give a waiting step its answer, or keep the answer for a step that will wait."""
+    """Complete a waiting step with its answer, or keep the answer for a step that will wait."""
     state = run.steps[step.index]
     if state.answer is not None or step.kind not in (StepKind.WAIT, StepKind.HUMAN) or step.is_timer or run.stopping:
         return
@@ -281,7 +281,7 @@ def _answer(plan: Plan, run: RunState, step: Step, answer: Answer, at: float, co
 
 
 def _agree(run: RunState, step: Step, answer: Answer, needed: int, commands: list[Command]) -> Answer | None:
-    """Count what one of several people decided of what they see; return the answer on which enough of them agree."""
+    """Record one of several people's decisions; return the answer once enough of them agree."""
     state = run.steps[step.index]
     if state.status is not StepStatus.WAITING:
         return None
@@ -292,7 +292,7 @@ def _agree(run: RunState, step: Step, answer: Answer, needed: int, commands: lis
 
 
 def _time_out(plan: Plan, run: RunState, step: Step, at: float, commands: list[Command]) -> None:
-    """Settle a waiting step whose time is up as its `on_timeout` says. A timer has done what it was there for."""
+    """Settle a waiting step that timed out, as its `on_timeout` says. A timer completes."""
     state = run.steps[step.index]
     if state.status is not StepStatus.WAITING:
         return
@@ -318,7 +318,7 @@ def _time_out(plan: Plan, run: RunState, step: Step, at: float, commands: list[C
 
 
 def _stop_early(plan: Plan, run: RunState, at: float, commands: list[Command]) -> None:
-    """Stop a run that cannot end well: it shall fail fast, or before Temporal ends it without asking anybody."""
+    """Stop a run that cannot succeed: it fails fast, or is about to reach Temporal's limits."""
     if reason := _overfull(run) or overlong(plan, run):
         stop(plan, run, RunStatus.FAILED, reason, at, commands)
     elif run.counters.failures and plan.on_failure is OnFailure.FAIL_FAST:
@@ -366,7 +366,7 @@ def _finish(plan: Plan, run: RunState, at: float, commands: list[Command]) -> No
 
 
 def admit(plan: Plan, run: RunState, step: Step, at: float) -> None:
-    """Judge a step all of whose parents are settled, and everything that follows from its fate."""
+    """Judge a step whose parents are all settled, and every step that this settles in turn."""
     fate = judge(plan, run, step)
     if fate is StepStatus.QUEUED:
         _queue(run, step)
@@ -375,7 +375,7 @@ def admit(plan: Plan, run: RunState, step: Step, at: float) -> None:
 
 
 def settle(plan: Plan, run: RunState, step: Step, status: StepStatus, at: float) -> None:
-    """Give a step its final status, then judge every step that waited for nothing else, and so on down."""
+    """Give a step its final status, then judge every step that has no unsettled parents left, and so on down."""
     settled = [(step.index, status)]
     while settled:
         step, status = plan.steps[settled[-1][0]], settled.pop()[1]
@@ -396,12 +396,12 @@ def settle(plan: Plan, run: RunState, step: Step, status: StepStatus, at: float)
 
 
 def _parks(plan: Plan, run: RunState, step: Step) -> bool:
-    """Tell whether a failure of the step is put to a person instead of failing the run."""
+    """Return whether a failure of the step is parked for a person instead of failing the run."""
     return plan.on_failure is OnFailure.PARK and not step.definition.optional and run.stopping is None
 
 
 def close(run: RunState, step: Step, status: StepStatus, at: float) -> list[int]:
-    """Write a step's final status, count it as settled, and return the children that waited for it alone."""
+    """Record a step's final status, count it as settled, and return the children that now have no unsettled parents."""
     state = run.steps[step.index]
     state.status, state.ended_at = status, at
     return run.counters.settle(step.layer, step.children)
@@ -413,12 +413,12 @@ def _queue(run: RunState, step: Step) -> None:
 
 
 def offer(run: RunState, step: Step) -> None:
-    """Let `dispatch` see that the step may start something."""
+    """Make the step visible to `dispatch`, because it may start something."""
     heappush(run.counters.ready if step.takes_slot else run.counters.ready_free, step.index)
 
 
 def withdraw(run: RunState, step: Step) -> None:
-    """Take back an offer, if there is one: at most once for each time its step's window fills or its items end."""
+    """Remove the step from its heap if it is there: at most once each time its window fills or its items end."""
     heap = run.counters.ready if step.takes_slot else run.counters.ready_free
     if heap and heap[0] == step.index:
         heappop(heap)
@@ -434,7 +434,7 @@ def enter(run: RunState, step: Step, status: StepStatus) -> None:
 
 
 def leave(plan: Plan, run: RunState, step: Step, ending: Ending) -> None:
-    """Close what is begun, and give it its status, output or error."""
+    """Close a begun step, and set its status, output or error."""
     state = run.steps[step.index]
     run.counters.leave(state.status)
     state.output, state.error, state.cached = ending.output, ending.error, ending.cached
@@ -444,7 +444,7 @@ def leave(plan: Plan, run: RunState, step: Step, ending: Ending) -> None:
 
 
 def close_undoing(run: RunState, step: Step, status: StepStatus, error: StepError | None) -> None:
-    """Write how undoing the step ended. Unless it has been undone, people are told: what it did still stands."""
+    """Record how a compensation ended. Unless it completed, the failure is recorded: the step's effects remain."""
     state = run.steps[step.index]
     state.compensation, state.compensation_error = status, error
     if status is not StepStatus.COMPLETED:
@@ -452,17 +452,17 @@ def close_undoing(run: RunState, step: Step, status: StepStatus, error: StepErro
 
 
 def note_stored(run: RunState, state: StepState) -> None:
-    """Note whether the step's output, which it has just been given, has stored parts."""
+    """Record whether the step's new output has stored parts."""
     state.is_stored = has_parts(state.output)
     run.counters.has_stored |= state.is_stored
 
 
 ACTIVE = (StepStatus.RUNNING, StepStatus.WAITING)
-"""Begun and not ended: somebody owes us an answer."""
+"""Begun and not ended: an event that ends it is expected."""
 
 
 def end(plan: Plan, run: RunState, step: Step, part: Part, ending: Ending, commands: list[Command]) -> None:
-    """Close a running part of a step; an answer about anything else is late or repeated, and ignored."""
+    """Close a running part of a step. An event about anything else is late or repeated, and ignored."""
     state = run.steps[step.index]
     if state.status not in ACTIVE:
         return
@@ -490,7 +490,7 @@ def stop(
     by: Step | None = None,
     principal: str = "",
 ) -> None:
-    """End the run early: skip what has not begun, ask what is active to stop, but not the step `by` that called for it.
+    """End the run early: skip what has not begun, and cancel active steps except `by`, which caused the stop.
 
     The first stop wins.
     """
@@ -512,9 +512,9 @@ def stop(
     for step in plan.steps:
         state = run.steps[step.index]
         if state.fan is not None and state.status is StepStatus.RUNNING:
-            if not state.fan.stopping:  # else they have been asked already
+            if not state.fan.stopping:  # otherwise they were cancelled already
                 commands.extend(Cancel(step.id, part) for part in running_parts(state.fan))
-            conclude(plan, run, step, at)  # between two items, it may have none that runs
+            conclude(plan, run, step, at)  # between two items, none may be running
         elif state.status in ACTIVE and step is not by:
             commands.append(Cancel(step.id))
 
@@ -522,7 +522,7 @@ def stop(
 def hand_over(
     plan: Plan, run: RunState, reason: str, at: float, commands: list[Command], *, principal: str = ""
 ) -> None:
-    """End a run whose parked steps wait for a person, as it stands: another goes on from it, and nothing is undone."""
+    """End a run with parked steps as it stands, without compensation: another run continues from its state."""
     if run.status is not RunStatus.WAITING or not run.counters.parked:
         return
     commands.extend(Cancel(step.id) for step in plan.steps if run.steps[step.index].status is StepStatus.WAITING)
@@ -532,7 +532,7 @@ def hand_over(
 
 
 def resolve_parked(plan: Plan, run: RunState, step: Step, resolution: Resolution, at: float) -> None:
-    """Do with a parked step what a person decided; for a step that is not parked, nothing."""
+    """Resolve a parked step as a person decided; a step that is not parked is left unchanged."""
     state = run.steps[step.index]
     if state.status is not StepStatus.PARKED or run.stopping:
         return
@@ -558,7 +558,7 @@ def resolve_parked(plan: Plan, run: RunState, step: Step, resolution: Resolution
 
 
 def compensate(plan: Plan, run: RunState, commands: list[Command]) -> bool:
-    """Tell whether something is still being undone; begin the next compensation if none runs."""
+    """Return whether a compensation is still running; begin the next one if none is."""
     if any(run.steps[step.index].compensation is StepStatus.RUNNING for step in plan.compensated):
         return True
     while (step := next_undo(plan, run)) is not None and not run.paused:
@@ -578,13 +578,16 @@ def compensate(plan: Plan, run: RunState, commands: list[Command]) -> bool:
 
 
 def end_compensation(run: RunState, step: Step, ending: Ending) -> None:
-    """Close a compensation; one that failed is told, and keeps no other from being tried."""
+    """Close a compensation. A failed one is recorded, and does not prevent the others."""
     if run.steps[step.index].compensation is StepStatus.RUNNING:
         close_undoing(run, step, ending.status, ending.error)
 
 
 def dispatch(plan: Plan, run: RunState, at: float, commands: list[Command]) -> bool:
-    """Begin ready steps until one fails at once (True: the run may have to be stopped) or nothing more can begin."""
+    """Begin ready steps until one fails at once or nothing more can begin.
+
+    Returns True after a failure: the run may have to be stopped.
+    """
     turn = run.turn
     while not run.paused and not run.stopping and turn.begun_bytes < MAX_BEGUN_BYTES and turn.spent < MAX_TURN_WORK:
         step = next_ready(plan, run)
@@ -650,10 +653,10 @@ def _begin(plan: Plan, run: RunState, step: Step, at: float, commands: list[Comm
 
 
 def _wait(plan: Plan, run: RunState, step: Step, config: Json, at: float, commands: list[Command]) -> None:
-    """Begin to wait, unless the answer has come before the question."""
+    """Begin to wait, unless the answer arrived before the wait."""
     state = run.steps[step.index]
     seconds = config.get("seconds")
-    if step.is_timer and not is_duration(seconds):  # a timeout is a number that the definition says
+    if step.is_timer and not is_duration(seconds):  # a timeout is a constant in the definition
         raise ExpressionError(
             f"`seconds` is {show(seconds)}, expected a number from {SHORTEST_SECONDS}, at most {LONGEST_WAIT_SECONDS}"
         )
@@ -665,10 +668,10 @@ def _wait(plan: Plan, run: RunState, step: Step, config: Json, at: float, comman
 
 
 def _open(plan: Plan, run: RunState, step: Step, at: float) -> None:
-    """Lay out the items of a step; without any it is over at once."""
+    """Create the items of a step, which is over at once if there are none."""
     state, for_each = run.steps[step.index], step.definition.for_each
     assert for_each is not None, "only a step with for_each has items"
-    state.fan = fan = state.fan or open_fan(plan, run, step)  # a retry brings the items that completed
+    state.fan = fan = state.fan or open_fan(plan, run, step)  # a retry keeps the completed items
     pending = sum(item.status is StepStatus.PENDING for item in fan.items)
     fan.window = window_of(plan, step, for_each, pending)
     enter(run, step, StepStatus.RUNNING)
@@ -689,7 +692,7 @@ def _begin_items(plan: Plan, run: RunState, step: Step, at: float, commands: lis
     else:
         _begin_item(plan, run, step, fan, commands)
     if not has_work(fan, for_each):
-        withdraw(run, step)  # unless its failure has done so already
+        withdraw(run, step)  # unless a failure has withdrawn it already
     conclude(plan, run, step, at)
 
 
@@ -712,7 +715,7 @@ def _begin_item(plan: Plan, run: RunState, step: Step, fan: FanState, commands: 
 def end_part(
     plan: Plan, run: RunState, step: Step, part: Item | Chunk, ending: Ending, commands: list[Command]
 ) -> None:
-    """Close a running item, or each of a running chunk's; what is late or repeated changes nothing."""
+    """Close a running item, or each item of a running chunk; late or repeated events change nothing."""
     fan = run.steps[step.index].fan
     assert fan is not None
     match part:
@@ -733,7 +736,7 @@ def end_part(
 def end_items(
     plan: Plan, run: RunState, step: Step, place: int, ends: Sequence[ItemEnd], at: float, commands: list[Command]
 ) -> None:
-    """Close a running item, or the items of a running chunk; `place` is the first one's."""
+    """Close a running item, or the items of a running chunk; `place` is the first item's position."""
     state, for_each = run.steps[step.index], step.definition.for_each
     fan = state.fan
     assert fan is not None
@@ -755,7 +758,7 @@ def end_items(
 
 
 def _offer_anew(run: RunState, step: Step, *, was_offered: bool) -> None:
-    """Let `dispatch` see the step if one more item of it may begin now, and not if none may any more."""
+    """Offer the step to `dispatch` if another item may begin now, withdraw it if none may."""
     fan, for_each = run.steps[step.index].fan, step.definition.for_each
     assert fan is not None
     assert for_each is not None, "only a step with for_each has items"
@@ -767,7 +770,7 @@ def _offer_anew(run: RunState, step: Step, *, was_offered: bool) -> None:
 
 
 def end_chunk(plan: Plan, run: RunState, event: ChunkEnded, commands: list[Command]) -> None:
-    """Close the items of a running chunk. What is late or repeated changes nothing."""
+    """Close the items of a running chunk. Late or repeated events change nothing."""
     step = plan.step(event.step)
     state = run.steps[step.index]
     if state.status is StepStatus.RUNNING and state.fan is not None and event.chunk.first in state.fan.chunks:
@@ -775,7 +778,7 @@ def end_chunk(plan: Plan, run: RunState, event: ChunkEnded, commands: list[Comma
 
 
 def thin_chunk(plan: Plan, run: RunState, event: ChunkThinned, commands: list[Command]) -> None:
-    """Take back the places that came free in a running chunk. What is late or repeated changes nothing."""
+    """Release the slots that came free in a running chunk. Late or repeated events change nothing."""
     if event.step not in plan.index:
         return
     step = plan.step(event.step)
@@ -793,7 +796,7 @@ def thin_chunk(plan: Plan, run: RunState, event: ChunkThinned, commands: list[Co
 
 
 def note_failure(run: RunState, step: Step, commands: list[Command], *, failed: int) -> None:
-    """Count failed items; where that makes too many, ask those that run to stop."""
+    """Count failed items; if there are too many, cancel the running ones."""
     fan, for_each = run.steps[step.index].fan, step.definition.for_each
     assert fan is not None
     assert for_each is not None, "only a step with for_each has items"
@@ -805,7 +808,7 @@ def note_failure(run: RunState, step: Step, commands: list[Command], *, failed: 
 
 
 def conclude(plan: Plan, run: RunState, step: Step, at: float) -> None:
-    """Settle a step that runs over a list once its last item has ended, and its output is where it can stay."""
+    """Settle a step over a list once its last item has ended. A large output is stored first."""
     fan = run.steps[step.index].fan
     assert fan is not None
     if fan.running or fan.is_storing or not (run.stopping or is_over(fan)):
@@ -814,14 +817,14 @@ def conclude(plan: Plan, run: RunState, step: Step, at: float) -> None:
     if size_of(ending.output) <= MAX_INLINE_BYTES:
         leave(plan, run, step, ending)
     else:
-        fan.is_storing = True  # from now on nothing of it changes
+        fan.is_storing = True  # its result is fixed from now on
         run.transfers.to_store.append(step.index)
 
 
 def begin_storing(plan: Plan, run: RunState, at: float, commands: list[Command]) -> None:
-    """Store the next output that is to be, one at a time: all that begins in one turn travels in one message.
+    """Store the next output, one at a time, since everything that begins in one turn is sent in one message.
 
-    Where much has begun in this turn already, it is the next one's.
+    If too much has begun in this turn, the output is stored in the next one.
     """
     if run.transfers.is_storing or not run.transfers.to_store:
         return
@@ -849,14 +852,14 @@ def end_storing(plan: Plan, run: RunState, step: Step, at: float, mark: Json, er
         ending = replace(ending, status=StepStatus.FAILED, error=error)
     leave(plan, run, step, ending)
     if ending.status is StepStatus.COMPLETED and not state.fan.failed:
-        for item in state.fan.items:  # nobody does them again, and the state need not carry what is stored
+        for item in state.fan.items:  # completed items never run again, and the state need not hold what is stored
             item.value = item.output = None
 
 
 def next_chunk(plan: Plan, run: RunState, step: Step, fan: FanState) -> StartChunk | None:
-    """Begin the next chunk and return what starts it.
+    """Begin the next chunk and return the command that starts it.
 
-    None if the items left all failed to begin, or the free places went to a chunk that has begun: the shell looks.
+    None if all remaining items failed to begin, or if the free slots went to a running chunk, which the caller checks.
     """
     for_each = step.definition.for_each
     assert for_each is not None, "only a step with for_each has items"
@@ -878,7 +881,7 @@ def next_chunk(plan: Plan, run: RunState, step: Step, fan: FanState) -> StartChu
 
 
 def _widen(run: RunState, step: Step, fan: FanState, free: int) -> bool:
-    """Give free places to a chunk that could use them, where they are too few for one more, or no items are left."""
+    """Give free slots to a running chunk that can use them, if a new chunk needs more slots or has no items."""
     place = may_widen(fan)
     if place is None or (free >= fewest(fan) and fan.next < len(fan.items)):
         return False
@@ -908,7 +911,10 @@ def _begin_chunk_items(plan: Plan, run: RunState, step: Step, fan: FanState, lef
 
 
 def must_load_outputs(plan: Plan, run: RunState, outputs: Template) -> bool:
-    """Tell whether the run's outputs must read stored values first; note which. What is large and alone may stay."""
+    """Return whether stored values must be loaded for the run's outputs first, and note which.
+
+    A large value that is an output by itself may stay a placeholder.
+    """
     computed = wanted(plan.index, run, outputs.computed)
     places = [want.place for want in computed]
     alone = [want for want in wanted(plan.index, run, outputs.alone, may_stay=True) if want.place not in places]
@@ -916,12 +922,12 @@ def must_load_outputs(plan: Plan, run: RunState, outputs: Template) -> bool:
 
 
 def must_load(plan: Plan, run: RunState, reader: ForUndo, paths: Iterable[Path]) -> bool:
-    """Tell whether what undoes a step must read stored values first; note which."""
+    """Return whether stored values must be loaded for a compensation first, and note which."""
     return reader in run.transfers.loading or note_wants(run, reader, wanted(plan.index, run, paths))
 
 
 def begin_loading(run: RunState, commands: list[Command]) -> None:
-    """Ask for what steps, or the run's outputs, must read before they can be judged."""
+    """Request the values that steps, or the run's outputs, must read before they can be judged."""
     while run.transfers.unread and len(run.transfers.loading) - len(run.transfers.unread) < MOST_LOADS:
         reader = run.transfers.unread.pop(0)
         wants = run.transfers.loading[reader].wants
@@ -930,7 +936,7 @@ def begin_loading(run: RunState, commands: list[Command]) -> None:
 
 
 def end_moving(plan: Plan, run: RunState, event: Moved) -> None:
-    """Fold in that values were loaded or stored, or could not be. A late or repeated event changes nothing."""
+    """Apply that values were loaded or stored, or could not be. Late or repeated events change nothing."""
     match event:
         case Loaded() | NotLoaded():
             _end_loading(plan, run, event)
@@ -954,7 +960,7 @@ def _end_loading(plan: Plan, run: RunState, event: Loaded | NotLoaded) -> None:
 
 
 def _continue_transfer(plan: Plan, run: RunState, reader: Reader, event: Loaded | NotLoaded) -> None:
-    """Judge the step that was to read, or fail it; or let its undoing, or the run's end, go on or fail."""
+    """Judge or fail the step that was to read the values, or continue or fail its compensation or the run's outputs."""
     error = event.error if isinstance(event, NotLoaded) else None
     match reader:
         case ForStep(step):

@@ -1,9 +1,7 @@
-"""Stored values that expressions read: only the parts they name are loaded, before the step is judged that reads them.
+"""Find the stored values that a step's expressions read, so that only these are loaded before the step is judged.
 
-A run's state keeps what was found by the place that was read: a path as expressions write it, from a step's id on.
-Where there is nothing, it keeps what there is instead: an expression may well ask whether something is there.
-
-What becomes of steps whose values are loaded or stored outside the run, once they are, or cannot be.
+A run's state keeps loaded values by the path that was read, as expressions write it, beginning with a step's id. Where
+the path does not exist, it keeps the kind of value that is there instead, since an expression may test for existence.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,18 +16,19 @@ from docrail.dag.values.json_values import Json, size_of
 from docrail.dag.values.stored import Found, Lack, Loading, Path, Piece, Reader, Want, part_of, parts_in
 
 LAST_PLACE = 1_000
-"""Of a list, an element up to here is loaded by itself; for one that is further back, or counted from the end, the list
-is: what is loaded by itself stands in a list of as many places."""
+"""Largest list index that is loaded by itself; for higher and negative indices the whole list is loaded. An element
+loaded by itself is placed in a list of `index + 1` elements."""
 
 
 STAND_INS: Mapping[Lack, Json] = {Lack.OBJECT: {}, Lack.LIST: [], Lack.TEXT: "", Lack.OTHER: 0}
-"""What an expression sees in the place of what has not the key that it asks for: it fails, or is told so, as ever."""
+"""What an expression sees in place of a value that lacks the requested key. It fails, or tests false, as for any value.
+"""
 
 
 def reads_of(step: Step, *, is_edited: bool = False) -> Iterator[Path]:
-    """Yield what the step reads before it begins. What a handler's config only passes on is not among it.
+    """Yield the paths that the step reads before it begins, without those that a handler's config only passes on.
 
-    `is_edited`: a person gave another config in the place of the definition's.
+    `is_edited`: a person gave a config that replaces the definition's.
     """
     for expression in (step.condition, step.item_key, *(condition for condition, _ in step.cases)):
         if expression is not None:
@@ -37,12 +36,12 @@ def reads_of(step: Step, *, is_edited: bool = False) -> Iterator[Path]:
     for template in (step.items, step.cache_key):
         if template is not None:
             yield from (*template.alone, *template.computed)
-    if not is_edited or step.items is not None:  # of a list only items have other configs
+    if not is_edited or step.items is not None:  # edits of a list replace the configs of items only
         yield from config_reads(step.config, by_reference=step.kind is StepKind.HANDLER)
 
 
 def config_reads(config: Template, *, by_reference: bool) -> tuple[Path, ...]:
-    """Return what a config reads, `by_reference` without what it only passes on."""
+    """Return the paths that a config reads; with `by_reference`, without those that it only passes on."""
     return config.computed if by_reference else (*config.alone, *config.computed)
 
 
@@ -58,12 +57,12 @@ def wanted(index: Mapping[str, int], run: RunState, paths: Iterable[Path], *, ma
         for want in _wants(state.output, place) if state.is_stored and not is_hidden else ():
             if not _is_loaded(run.transfers.loaded, want.place):
                 found[want.place] = Want(want.place, want.part, want.depth, may_stay)
-    # What lies inside another part comes with it.
+    # A part inside another one is loaded with it.
     return [want for place, want in found.items() if not _is_loaded(found, place[:-1])]
 
 
 def note_wants(run: RunState, reader: Reader, wants: list[Want]) -> bool:
-    """Note what must be loaded for a reader; tell whether there is anything. Equal wants are loaded once."""
+    """Note what must be loaded for a reader; return whether there is anything. Equal wants are loaded once."""
     if not wants:
         return False
     first = next((other for other, loading in run.transfers.loading.items() if loading.wants == tuple(wants)), None)
@@ -76,14 +75,14 @@ def note_wants(run: RunState, reader: Reader, wants: list[Want]) -> bool:
 
 
 def _place_of(path: Path) -> Path:
-    """Return where in which step's output `path` reads; nothing if it reads something else."""
+    """Return the position in a step's output that `path` reads; empty if it reads anything else."""
     if path[0] != "steps":
         return path
     return (path[1], *path[3:]) if path[2:3] in ((), ("output",)) else ()
 
 
 def _wants(output: Json, place: Path) -> list[Want]:
-    """Return the stored parts that reading `place` takes: one that it leads into, or those inside what it leads to."""
+    """Return the stored parts needed to read `place`: the one that contains it, or those that it contains."""
     value = output
     for depth, key in enumerate(place[1:], start=1):
         if (part := part_of(value)) is not None:
@@ -92,14 +91,14 @@ def _wants(output: Json, place: Path) -> list[Want]:
         found = lookup(value, key)
         if found is NOTHING and isinstance(value, list) and isinstance(key, str) and key.isdecimal():
             found = lookup(value, int(key))
-        if found is NOTHING:  # the expression will tell
+        if found is NOTHING:  # the expression reports the missing key
             return []
         value = found
     return [Want(place + inner, part, len(place) + len(inner)) for inner, part in parts_in(value)]
 
 
 def _loadable(path: Path) -> Path:
-    """Return as much of `path` as can be loaded by itself."""
+    """Return the longest prefix of `path` that can be loaded by itself."""
     for depth, key in enumerate(path):
         if isinstance(key, int) and not 0 <= key <= LAST_PLACE:
             return path[:depth]
@@ -107,24 +106,24 @@ def _loadable(path: Path) -> Path:
 
 
 def _is_loaded(loaded: Mapping[Path, object], place: Path) -> bool:
-    """Tell whether the part at `place`, or one around it, is there."""
+    """Return whether the part at `place`, or one that contains it, is loaded."""
     return any(place[: depth + 1] in loaded for depth in range(len(place)))
 
 
 def found_of(want: Want, piece: Piece) -> Found:
-    """Return what was found for `want`, in the place where it is."""
-    own = len(want.part.path) - (len(want.place) - want.depth)  # of the keys, those by which the mark itself was made
+    """Return what was found for `want`, with its position."""
+    own = len(want.part.path) - (len(want.place) - want.depth)  # the placeholder's own keys
     if piece.lack is None or len(piece.keys) >= own:
         return Found(want.place[: want.depth] + piece.keys[own:], piece.value, piece.lack)
-    return Found(want.place[: want.depth], None, Lack.OBJECT)  # the mark stands for nothing
+    return Found(want.place[: want.depth], None, Lack.OBJECT)  # the stored value no longer exists
 
 
 def filled(
     loaded: Mapping[Path, Found], values: dict[str, Json], paths: Sequence[Path], most_bytes: int | None = None
 ) -> dict[str, Json]:
-    """Return `values`, names with what they mean, with the loaded parts in place that `paths` read.
+    """Return `values` by name, with the loaded parts that `paths` read filled in.
 
-    What takes more than `most_bytes` is left out: what stands for it stays.
+    Parts larger than `most_bytes` keep their placeholders.
     """
     for path in paths:
         place = _place_of(path)
@@ -139,7 +138,7 @@ def filled(
 
 
 def _put(around: Json, path: Path, found: Found) -> Json:
-    """Return a copy of `around` with what was found at `path`. What stands for a stored value gives way to it."""
+    """Return a copy of `around` with the found value at `path`, replacing placeholders on the way."""
     if not path:
         is_there = isinstance(around, dict | list) and part_of(around) is None
         return found.value if found.lack is None else around if is_there else STAND_INS[found.lack]
@@ -154,4 +153,5 @@ def _put(around: Json, path: Path, found: Found) -> Json:
 
 
 MOST_LOADS = 50
-"""Loads at one time. Temporal lets a run have 2,000 activities, and what begins in a turn travels in one message."""
+"""Limit for concurrent loads. Temporal allows 2,000 activities per run, and what begins in a turn is sent in one
+message."""

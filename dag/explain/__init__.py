@@ -1,1 +1,1 @@
-"""Facts about a run for people: why each step is in its state, and what a retry would do."""
+"""Explain runs to people: why each step is in its state, and what a retry would do."""

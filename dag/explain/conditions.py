@@ -1,4 +1,4 @@
-"""Explains what expressions decided, a condition or a switch's cases: what each said, and the values that it read."""
+"""Explain conditions and the cases of switches: the result of each, and the values that it read."""
 
 import json
 from collections.abc import Iterator
@@ -16,11 +16,11 @@ from docrail.dag.values.json_values import Json
 from docrail.dag.values.stored import part_of
 
 MOST_CHARACTERS = 200
-"""Of a value that is told."""
+"""Characters of a value that are shown."""
 
 
 def explain_condition(plan: Plan, run: RunState, step: Step, rule: Verdict) -> TestPart | None:
-    """Explain a step's condition; `rule` is what its trigger rule said before. None: it has no condition."""
+    """Explain a step's condition; `rule` is the result of its trigger rule. None: it has no condition."""
     if step.condition is None:
         return None
     state, verdict = run.steps[step.index], Verdict.YES
@@ -47,7 +47,7 @@ def _test(plan: Plan, run: RunState, condition: Expression | None, branch: str |
 def _reads(plan: Plan, run: RunState, condition: Expression) -> Iterator[ReadPart]:
     scope = RunScope(plan, run)
     for path in condition.references[:MOST_NAMED]:
-        run.turn.spent += 1 + len(run.transfers.loaded)  # all of which are looked through
+        run.turn.spent += 1 + len(run.transfers.loaded)  # all of which are searched
         try:
             value = brief(read_path(path, scope.loaded(values_of([path], scope), [path], alone=False)))
         except ExpressionError:
@@ -57,7 +57,7 @@ def _reads(plan: Plan, run: RunState, condition: Expression) -> Iterator[ReadPar
 
 
 def explain_cases(plan: Plan, run: RunState, step: Step) -> Iterator[TestPart]:
-    """Yield a switch's cases: those before the taken one were asked and said no, those behind it were not asked."""
+    """Yield a switch's cases: those before the taken one were false, those after it were not evaluated."""
     state = run.steps[step.index]
     taken = _taken(plan, run, step)
     for place, (condition, branch) in enumerate(step.cases[:MOST_NAMED]):
@@ -71,9 +71,9 @@ def explain_cases(plan: Plan, run: RunState, step: Step) -> Iterator[TestPart]:
 
 
 def _taken(plan: Plan, run: RunState, step: Step) -> int | None:
-    """Return the place of the case that was taken, or of the one that could not be judged; None if none was asked.
+    """Return the index of the case that was taken, or that could not be evaluated; None if none was evaluated.
 
-    A switch none of whose cases is true has asked them all: the place behind the last.
+    If all cases were false, it is the number of cases.
     """
     state = run.steps[step.index]
     if step.kind is not StepKind.SWITCH:
@@ -88,7 +88,7 @@ def _taken(plan: Plan, run: RunState, step: Step) -> int | None:
 
 
 def _holds(condition: Expression | None, scope: RunScope) -> bool:
-    """Tell whether a case of a switch is known to be true: a retry no longer has the stored parts that were read."""
+    """Return whether a case is known to be true. After a retry the stored parts it read are not available."""
     try:
         return condition is None or condition.evaluate(scope) is True
     except ExpressionError:
@@ -100,7 +100,7 @@ def _blames(state: StepState, condition: Expression | None) -> bool:
 
 
 def brief(value: Json) -> str:
-    """Return the beginning of `value` as JSON. Costs what it returns, however large the value is."""
+    """Return the beginning of `value` as JSON. The cost depends on the result, not on the size of the value."""
     text = ""
     for piece in _pieces(value):
         text += piece
@@ -110,7 +110,7 @@ def brief(value: Json) -> str:
 
 
 def _pieces(value: Json) -> Iterator[str]:
-    """Yield the value's JSON in pieces that are short, each text cut where it could not be told whole."""
+    """Yield the value's JSON in short pieces, with long texts shortened."""
     if part := part_of(value):
         yield f"a stored value of {part.size} bytes"
     elif isinstance(value, dict):

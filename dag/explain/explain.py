@@ -1,6 +1,6 @@
-"""Explains a run: which rule decided of each step, on what, with the values it read. Decides nothing.
+"""Explain a run: which rule decided about each step, with the values it read. Never changes the run.
 
-The outputs of settled steps never change, so what a condition read is read again at the time of asking.
+The outputs of settled steps never change, so the values that a condition read are read again on request.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -35,19 +35,20 @@ from docrail.dag.values.cost import ExpressionError
 from docrail.dag.values.json_values import shortened
 
 MAX_PAGE_BYTES = 1_500_000
-"""Of the steps of one page, as JSON: Temporal takes 2 MiB as a query's answer. One step alone is far smaller."""
+"""Limit for the steps of one page, in bytes of JSON: Temporal accepts 2 MiB as a query's answer. One step is far
+smaller."""
 
 MOST_TOLD = 200
-"""Steps whose words a run's report has: for so many a turn has time, and a report room."""
+"""Steps that a run's report explains: as many as a turn has time for, and the report room."""
 
 MOST_REPORT_WORK = MAX_TURN_WORK // 4
-"""The turn that ends a run has its own work beside that, and must not take longer than Temporal lets it."""
+"""The turn that ends a run has other work too, and must stay within Temporal's time limit."""
 
 _INTEREST = (
     *(StepStatus.FAILED, StepStatus.PARKED, StepStatus.WAITING, StepStatus.RUNNING, StepStatus.CANCELLED),
     *(StepStatus.SKIPPED, StepStatus.QUEUED, StepStatus.PENDING, StepStatus.COMPLETED),
 )
-"""What tells most of why a run stands where it stands comes first."""
+"""Statuses by how informative they are about the state of the run, the most informative first."""
 
 _RULE_REFUSED = frozenset({SkipReason.RULE_NOT_MET, SkipReason.UPSTREAM_FAILED, SkipReason.UPSTREAM_SKIPPED})
 
@@ -55,9 +56,9 @@ _RULE_REFUSED = frozenset({SkipReason.RULE_NOT_MET, SkipReason.UPSTREAM_FAILED, 
 def explain_run(
     plan: Plan, run: RunState, run_id: str, *, step_id: str | None = None, after: str | None = None, limit: int = 100
 ) -> RunExplanation:
-    """Explain one step, or a page of at most `limit` steps in plan order after the step `after`, in words too.
+    """Explain one step, or a page of at most `limit` steps in plan order after the step `after`, including words.
 
-    A step that the plan does not have is in no page; after one, the first page begins.
+    An unknown `step_id` gives an empty page; an unknown `after` gives the first page.
     """
     return in_words(facts_of_run(plan, run, run_id, step_id=step_id, after=after, limit=limit))
 
@@ -75,7 +76,7 @@ def _in_words(step: StepExplanation, stopping: RunStatus | None) -> StepExplanat
 def facts_of_run(
     plan: Plan, run: RunState, run_id: str, *, step_id: str | None = None, after: str | None = None, limit: int = 100
 ) -> RunExplanation:
-    """Return the same page without the steps' sentences, which any process can make of it."""
+    """Return the same page without the steps' sentences, which any process can add."""
     if step_id is None:
         first = 0 if after is None or after not in plan.index else plan.index[after] + 1
         wanted: Sequence[Step] = plan.steps[first : first + limit]
@@ -102,7 +103,7 @@ def facts_of_run(
 
 
 def words_of_steps(plan: Plan, run: RunState) -> dict[str, tuple[str, ...]]:
-    """Return the words of each step by its id; of a large run only of MOST_TOLD, first of those that tell most."""
+    """Return the words of each step by its id; in a large run only those of the MOST_TOLD most informative steps."""
     by_interest = sorted(plan.steps, key=lambda step: _INTEREST.index(run.steps[step.index].status))
     told = _explained(plan, run, by_interest[:MOST_TOLD], most_work=MOST_REPORT_WORK)
     return {step.id: tuple(step_words(explained, run.stopping)) for step, explained in told}
@@ -111,7 +112,7 @@ def words_of_steps(plan: Plan, run: RunState) -> dict[str, tuple[str, ...]]:
 def _explained(
     plan: Plan, run: RunState, steps: Iterable[Step], *, most_work: int = MAX_TURN_WORK
 ) -> Iterator[tuple[Step, StepExplanation]]:
-    """Explain each of `steps`, as far as `most_work` goes. The run itself is not charged with it, nor changed."""
+    """Explain each of `steps`, up to `most_work`. The run is neither charged nor changed."""
     asked = replace(run, turn=Turn())
     for step in steps:
         yield step, _explain_step(plan, asked, step)
@@ -153,14 +154,14 @@ def _explain_step(plan: Plan, run: RunState, step: Step) -> StepExplanation:
 
 
 def _rule_verdict(state: StepState) -> Verdict:
-    """Tell what the trigger rule said. Of a step that was stopped before it began, nobody knows if it was asked."""
+    """Return the result of the trigger rule. For a step stopped before it began, it is unknown."""
     if state.status is StepStatus.PENDING or state.reason is SkipReason.ABORTED:
         return Verdict.NOT_ASKED
     return Verdict.NO if state.reason in _RULE_REFUSED else Verdict.YES
 
 
 def _parents(plan: Plan, run: RunState, step: Step) -> ParentsPart:
-    """Return the parents: of so many that only some are named, first those that did not simply complete."""
+    """Return the parents; if there are too many to name, those that did not simply complete come first."""
     standings = [_standing(run.steps[parent], step.branches.get(parent, ())) for parent in step.parents]
     told = list(zip(step.parents, standings, strict=True))
     if len(told) > MOST_NAMED:
@@ -188,7 +189,7 @@ def _parent(plan: Plan, run: RunState, step: Step, parent: int, standing: Standi
 
 
 def _standing(state: StepState, wanted: tuple[str, ...]) -> Standing:
-    """Return what a parent counts as, as dag.fate counts it."""
+    """Return how a parent counts for trigger rules, as in dag/engine/eligibility.py."""
     if state.status not in SETTLED:
         return Standing.UNSETTLED
     if state.status is StepStatus.COMPLETED and (not wanted or state.branch in wanted):
@@ -198,7 +199,7 @@ def _standing(state: StepState, wanted: tuple[str, ...]) -> Standing:
 
 
 def _wait(plan: Plan, run: RunState, step: Step) -> WaitPart:
-    """Tell what a step waits for, or has waited for."""
+    """Return what a step waits for, or has waited for."""
     state = run.steps[step.index]
     waits, human = step.definition.wait, step.definition.human
     seconds = _seconds(plan, run, step)
@@ -221,22 +222,22 @@ def _wait(plan: Plan, run: RunState, step: Step) -> WaitPart:
 
 
 def _question(plan: Plan, run: RunState, step: Step) -> str | None:
-    """Return what a human step asks people; its title's template is read again."""
+    """Return a human step's question; its title is resolved again."""
     if step.title is None:
         return None
     try:
         return shortened(step.question(step.title.resolve(RunScope(plan, run))))
-    except ExpressionError:  # a stored part that it read is kept no more
+    except ExpressionError:  # a stored part that it read is no longer available
         return None
 
 
 def _seconds(plan: Plan, run: RunState, step: Step) -> float | None:
-    """Return how long a step that waits does so; a timer's template is read again."""
+    """Return how long a step waits, in seconds; a timer's template is resolved again."""
     waits, human = step.definition.wait, step.definition.human
     if step.is_timer:
         try:
             return float(step.config.resolve(RunScope(plan, run))["seconds"])
-        except ExpressionError:  # a stored part that it read is kept no more
+        except ExpressionError:  # a stored part that it read is no longer available
             return None
     asked = waits or human
     assert asked is not None, "only waits and human steps are WAITING"

@@ -1,4 +1,4 @@
-"""What an explanation of a run holds: for each step why it is as it is, in words and as data."""
+"""Define the content of an explanation: why each step is in its state, in words and as data."""
 
 from enum import StrEnum
 
@@ -18,7 +18,7 @@ class Part(BaseModel):
 
 
 class Standing(StrEnum):
-    """What a parent counts as for a trigger rule: skipped by choice, and lost to a failure, are different facts."""
+    """How a trigger rule counts a parent: skipped by choice is distinct from skipped after a failure."""
 
     COMPLETED = "completed"
     FAILED = "failed"
@@ -27,7 +27,7 @@ class Standing(StrEnum):
 
 
 class Verdict(StrEnum):
-    """What a rule, a condition or a case said. NOT_ASKED: something before it decided, or has not decided yet."""
+    """The result of a rule, a condition or a case. NOT_ASKED: not evaluated, or not yet."""
 
     YES = "yes"
     NO = "no"
@@ -36,7 +36,7 @@ class Verdict(StrEnum):
 
 
 class HoldKind(StrEnum):
-    """What keeps a step, or its next item, from beginning."""
+    """What prevents a step, or its next item, from beginning."""
 
     PARENTS = "parents"
     PAUSE = "pause"
@@ -48,7 +48,7 @@ class HoldKind(StrEnum):
 
 
 class ParentPart(Part):
-    """One step that another waits for."""
+    """A parent of a step."""
 
     id: str
     status: StepStatus
@@ -56,11 +56,11 @@ class ParentPart(Part):
     reason: SkipReason | None = None
     branch: str | None = None
     wanted_branches: tuple[str, ...] = ()
-    """The only branches into which the step follows this parent; empty: any."""
+    """The only branches after which the step follows this parent; empty: any."""
 
 
 class ParentsPart(Part):
-    """All parents by what they count as; `named` may leave some out, `total` does not."""
+    """All parents by how they count; `named` may omit some, `total` does not."""
 
     total: int = 0
     completed: int = 0
@@ -71,7 +71,7 @@ class ParentsPart(Part):
 
 
 class RulePart(Part):
-    """The step's trigger rule, what it says in words, and what it said here."""
+    """The step's trigger rule, its meaning in words, and its result."""
 
     name: TriggerRule
     says: str
@@ -79,16 +79,16 @@ class RulePart(Part):
 
 
 class ReadPart(Part):
-    """A value that an expression read, as JSON, cut if it is long; None: it had none."""
+    """A value that an expression read, as JSON, shortened if it is long; None: it had no value."""
 
     path: str
     value: str | None
 
 
 class TestPart(Part):
-    """A condition, or one case of a switch. `expression` None: `else`; `branch`: where the case leads."""
+    """A condition, or one case of a switch. `expression` None: `else`; `branch`: the branch of the case."""
 
-    __test__ = False  # pytest takes the name for its own
+    __test__ = False  # pytest would collect the class by its name
 
     expression: str | None
     branch: str | None = None
@@ -97,61 +97,61 @@ class TestPart(Part):
 
 
 class AnswerPart(Part):
-    """Who answered a waiting step (empty: nobody we know), or decided of it, and what: JSON, cut if it is long."""
+    """The person who answered or decided a waiting step (empty: unknown), and the value as JSON, shortened if long."""
 
     by: str
     value: str
 
 
 class WaitPart(Part):
-    """What a waiting step waits for. `until`: when its time is up; None: it waits for ever."""
+    """What a waiting step waits for. `until`: when it times out; None: it has no limit."""
 
     waits_for: str
     """`signal`, `webhook`, `timer`, or `human`."""
     asks: str | None = None
-    """What people are asked; None: nobody is, or what the question reads is no longer at hand."""
+    """The question to people; None if there is none, or if the values it reads are no longer available."""
     queue: str | None = None
     since: float | None = None
     until: float | None = None
     escalates_at: float | None = None
     escalates_to: str | None = None
-    """The queue in which it is from then on."""
+    """The queue of the question from then on."""
     on_timeout: str = ""
     approvals_needed: int = 1
     """How many people must decide alike."""
     approvals_missing: int = 1
-    """How many more must."""
+    """How many of them are missing."""
     decided: tuple[AnswerPart, ...] = ()
-    """What each of several people has decided, the latest last."""
+    """The decision of each of several people, the latest last."""
 
 
 class OpenWait(Part):
-    """What one step waits for, of the run that is asked about or of a run inside it, at any depth.
+    """What one step waits for, in the requested run or in a run nested in it at any depth.
 
-    `run_id` and `step_id` say where it is answered.
+    `run_id` and `step_id` identify where to answer it.
     """
 
     run_id: str
     step_id: str
     title: str
     outer_step_id: str | None = None
-    """The step, of the run that is asked about, inside which it waits; None: it is one of its own steps."""
+    """The step of the requested run in which it waits; None: it is one of that run's own steps."""
     item: str | None = None
-    """The key of the item for which that step started its run, where it runs over a list."""
+    """The key of the item for which that step started its run, if it runs over a list."""
     waiting: WaitPart | None = None
-    """None: the step has failed, and a person is to say what becomes of it."""
+    """None: the step is parked and waits for a person to resolve it."""
 
 
 class ItemsAtWork(Part):
-    """Items of a list that have begun and not ended, by what is done about them now. Only the engine's server knows."""
+    """Items of a list that have begun and not ended, by the state of their activities. Only the server knows it."""
 
     running: int = 0
     stopping: int = 0
     queued: int = 0
-    """They wait for a worker, or for their turn of the step's `resource_tag`."""
+    """Waiting for a worker, or for a slot of the step's `resource_tag`."""
     backing_off: int = 0
     queued_items: tuple[str, ...] = ()
-    """The keys of the first ones that are queued."""
+    """The keys of the first queued items."""
 
 
 class FailedItem(Part):
@@ -162,35 +162,35 @@ class FailedItem(Part):
 
 
 class ItemsPart(ItemCounts):
-    """How far a step over a list has come; `failed_items` names the first ones only."""
+    """Progress of a step over a list; `failed_items` has the first ones only."""
 
     not_started: int
     window: int
-    """Most that run at once: `for_each.max_concurrency`."""
+    """Items that may run at once: `for_each.max_concurrency`."""
     failed_items: tuple[FailedItem, ...] = ()
 
 
 class AttemptsPart(Part):
-    """How often the step, or its items together, was tried. While it runs, only the engine's server knows.
+    """How often the step, or its items together, was attempted. While it runs, only the server knows.
 
     `activity`: `running` on a worker, `stopping` there, `queued` for one, or `backing_off` until `next_at`.
     """
 
     made: int
     most: int
-    """Of one attempt and its retries; for each item, where the step runs over a list."""
+    """Attempts allowed, retries included; per item, if the step runs over a list."""
     last_error: StepError | None = None
     earlier: tuple[EarlierError, ...] = ()
-    """How attempts before the last one failed, the latest last: the last ones, and of long messages the beginning."""
+    """How attempts before the last one failed: the latest ones, in order, with long messages shortened."""
     over_seconds: float | None = None
-    """The step's `total_timeout_seconds`, where that left no time for another attempt, at the step or at some item."""
+    """The step's `total_timeout_seconds`, if it left no time for another attempt of the step or of an item."""
     activity: str | None = None
     next_at: float | None = None
     worker: str | None = None
 
 
 class HoldPart(Part):
-    """Why something has not begun: by what it is held, in words, and the steps to look at."""
+    """Why something has not begun: the cause, in words, and the steps involved."""
 
     by: HoldKind
     says: str
@@ -198,7 +198,7 @@ class HoldPart(Part):
 
 
 class StepExplanation(Part):
-    """Why one step is as it is. What does not apply is None, or empty."""
+    """Why one step is in its state. Fields that do not apply are None, or empty."""
 
     title: str
     kind: StepKind
@@ -208,7 +208,7 @@ class StepExplanation(Part):
     decided_by: str = ""
     reason: SkipReason | None = None
     words: tuple[str, ...] = ()
-    """The explanation, a sentence a line, what decided first."""
+    """The explanation, one sentence per line, the deciding one first."""
     rule: RulePart
     parents: ParentsPart
     condition: TestPart | None = None
@@ -217,22 +217,22 @@ class StepExplanation(Part):
     hold: HoldPart | None = None
     waiting: WaitPart | None = None
     waited: WaitPart | None = None
-    """What it waited for until its time was up."""
+    """What it waited for until it timed out."""
     answer: AnswerPart | None = None
     items: ItemsPart | None = None
     nested_run_id: str | None = None
-    """The nested run that goes on now: it has an explanation of its own."""
+    """The running nested run, which has an explanation of its own."""
     at_work: ItemsAtWork | None = None
     inner_waiting: int = 0
-    """Of a list of nested runs: how many runs inside it wait for somebody or something, and do nothing else."""
+    """For a list of nested runs: how many runs inside it only wait for someone or something."""
     inner_waits: tuple[OpenWait, ...] = ()
-    """What the first ones of them wait for."""
+    """What the first of them wait for."""
     attempts: AttemptsPart | None = None
     cached: bool = False
-    """Whether the output is that of earlier equal work, and no handler ran."""
+    """Whether the output came from the cache and no handler ran."""
     error: StepError | None = None
     compensation: StepStatus | None = None
-    """How far undoing the step has come, where its run ended without success."""
+    """Status of the step's compensation, if its run ended without success."""
     compensation_error: StepError | None = None
     resolved_by: str | None = None
     started_at: float | None = None
@@ -240,14 +240,14 @@ class StepExplanation(Part):
 
 
 class RunExplanation(Part):
-    """Why a run stands where it stands: of the run in a few words, and of its steps, in plan order, a page."""
+    """Why a run is in its state: the run in a few words, and a page of its steps in plan order."""
 
     run_id: str
     status: RunStatus
     stopping: RunStatus | None = None
-    """As what it is being stopped early, or was."""
+    """The status with which the run is being, or was, stopped early."""
     overdue: bool = False
     words: tuple[str, ...]
     steps: dict[str, StepExplanation] = Field(default_factory=dict)
     after: str | None = None
-    """The last step of this page, to ask for the next one with; None at the end."""
+    """The last step of this page, to request the next one with; None at the end."""

@@ -1,4 +1,4 @@
-"""Why a step, or the next item of one, has not begun: what holds it, and which steps to look at."""
+"""Explain why a step, or its next item, has not begun: what prevents it, and which steps are involved."""
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -12,11 +12,11 @@ from docrail.dag.language.statuses import SETTLED, StepStatus
 from docrail.dag.values.stored import ForStep
 
 MOST_NAMED = 50
-"""Parents, items, cases or steps that one part of an explanation names: what is said of them all are counts."""
+"""Parents, items, cases or steps that one part of an explanation lists; the counts cover all of them."""
 
 
 def hold_of(plan: Plan, run: RunState, step: Step) -> HoldPart | None:
-    """Return what keeps the step or its next item from beginning; None if nothing does, or nothing of it is left."""
+    """Return what prevents the step or its next item from beginning; None if nothing does, or nothing is left."""
     state = run.steps[step.index]
     if run.outcome is not None or run.stopping is not None:
         return None
@@ -41,7 +41,7 @@ def _loading() -> HoldPart:
 def _parents(plan: Plan, run: RunState, step: Step) -> HoldPart:
     unsettled = [parent for parent in step.parents if run.steps[parent].status not in SETTLED]
     left = len(unsettled)
-    if not left:  # the run has not begun, or its last turn had taken enough
+    if not left:  # the run has not begun, or its last turn reached its limit
         return HoldPart(by=HoldKind.TURN, says="the run has not come to it yet")
     names = _ids(plan, unsettled)
     many = f"{left} of its {len(step.parents)} parents are" if len(step.parents) > 1 else f"its parent {names[0]} is"
@@ -49,7 +49,7 @@ def _parents(plan: Plan, run: RunState, step: Step) -> HoldPart:
 
 
 def _held_by_run(plan: Plan, run: RunState, step: Step) -> HoldPart | None:
-    """Return what of the whole run holds a step that could begin: the order is that in which dispatch asks."""
+    """Return which limit of the run holds a step that could begin, in the order in which dispatch checks them."""
     if run.paused:
         return HoldPart(by=HoldKind.PAUSE, says="the run is paused: nothing begins until it is resumed")
     if plan.dispatch is Dispatch.LAYERS:

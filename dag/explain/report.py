@@ -1,4 +1,4 @@
-"""What is told of a run, running or ended: the seeds' WorkflowResult."""
+"""Report the state of a run, running or ended: the seeds' WorkflowResult."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -33,15 +33,15 @@ class StepReport(BaseModel):
     branch: str | None = None
     answered_by: str | None = None
     approvals_missing: int | None = Field(None, exclude_if=lambda missing: missing is None)
-    """Of a waiting human step that wants several people to decide alike: how many more must."""
+    """For a waiting human step that needs several approvals: how many are missing."""
     resolved_by: str | None = None
     why: tuple[str, ...] = ()
-    """The step's explanation, a sentence a line; none where the report has no room for it."""
+    """The step's explanation, one sentence per line; empty if the report has no room for it."""
     compensation: StepStatus | None = None
     compensation_error: StepError | None = None
     items: ItemCounts | None = None
     cached: bool = False
-    """Whether the output is that of earlier equal work, and no handler ran; of a list, `items.cached` tells."""
+    """Whether the output came from the cache and no handler ran; for a list, see `items.cached`."""
     attempts: int = 0
     started_at: float | None = None
     ended_at: float | None = None
@@ -61,15 +61,15 @@ class RunReport(BaseModel):
     digest: str
     status: RunStatus
     reason: str = ""
-    """Why the run was aborted or failed, in words; told while it is being stopped, too."""
+    """Why the run was aborted or failed, in words; also set while it is being stopped."""
     stopped_by: str = ""
-    """Who aborted it; empty: nobody, or it is not known."""
+    """The principal who aborted it; empty if no one did, or unknown."""
     stopped_by_step: str | None = None
     """The step that aborted it."""
     why: tuple[str, ...] = ()
-    """Where the run stands and what keeps it there, a sentence a line."""
+    """The run's state and what it waits for, one sentence per line."""
     stopping: RunStatus | None = None
-    """How the run will end, while it is being stopped: its running steps have been asked to stop."""
+    """How the run will end, while it is being stopped: its running steps have been cancelled."""
     steps: dict[str, StepReport] = Field(default_factory=dict)
     completed: int = 0
     failed: int = 0
@@ -79,28 +79,29 @@ class RunReport(BaseModel):
     ended_at: float | None = None
     duration_seconds: float | None = None
     overdue: bool = False
-    """True from the moment at which the definition's `deadline_seconds` were over and the run was not."""
+    """Whether the run exceeded the definition's `deadline_seconds`."""
     outputs: dict[str, Json] = Field(default_factory=dict)
     step_outputs_omitted: bool = False
-    """True if the steps' outputs are left out of `steps`, because together they are too large to be told at once."""
+    """Whether the steps' outputs are left out of `steps`, because together they are too large."""
     unexplained: int = 0
-    """How many steps have no `why`: of a large run those that simply completed first, and all where it is too large."""
+    """How many steps have no `why`: in a large run the least informative ones, or all if the report is too large."""
 
 
 MAX_REPORT_BYTES = 1_900_000
-"""Largest report, as JSON: Temporal takes 2 MiB as a workflow's result, and would refuse a larger one for ever."""
+"""Largest report, in bytes of JSON: Temporal accepts 2 MiB as a workflow's result, and would always refuse a larger
+one."""
 
 MAX_INNER_BYTES = 65_536
-"""The same for a run inside another, whose history keeps it beside those of all its other runs."""
+"""Largest report of a nested run: the outer run's history contains those of all its nested runs."""
 
 SHORT_MESSAGE = 60
-"""Characters of each step's error where even without outputs a report would be larger: so many steps have failed."""
+"""Characters of each step's error in a report that would be too large even without outputs."""
 
 
 def report_of(plan: Plan, run: RunState, *, run_id: str, tenant_id: str, version: int, digest: str) -> RunReport:
-    """Return what is told of `run` now, with as much of its steps as Temporal can carry.
+    """Return the report of `run` with as many details of its steps as Temporal can carry.
 
-    With as little as `_least` leaves, it is always small enough: a step takes less of it than of its definition.
+    Reduced by `_least`, it is always small enough: a step takes less room in it than in its definition.
     """
     counts = Counter(state.status for state in run.steps)
     words = words_of_steps(plan, run)
@@ -132,12 +133,12 @@ def report_of(plan: Plan, run: RunState, *, run_id: str, tenant_id: str, version
 
 
 def for_outer(report: RunReport) -> RunReport:
-    """Return what a run tells the run around it: of a large report all but the words and outputs of its steps."""
+    """Return a nested run's report for the outer run; a large one lacks the steps' explanations and outputs."""
     return _fitted(report, MAX_INNER_BYTES, _without_why, _without_output)
 
 
 def _fitted(report: RunReport, most_bytes: int, *lighter: Callable[[StepReport], StepReport]) -> RunReport:
-    """Return the report with each step made lighter, in one way after the other, until it has at most `most_bytes`."""
+    """Return the report with its steps reduced, one way after the other, until it has at most `most_bytes`."""
     for lighten in lighter:
         if len(to_json(report)) <= most_bytes:
             break
@@ -205,7 +206,7 @@ def _duration(started_at: float | None, ended_at: float | None) -> float | None:
 
 
 def _reason(plan: Plan, run: RunState) -> str:
-    """Say why the run failed, by its first failed step in plan order, or why it was stopped."""
+    """Return why the run failed, by its first failed step in plan order, or why it was stopped."""
     if run.outcome is RunStatus.FAILED and run.counters.failures and not run.stop_reason:
         failed = next(
             step
@@ -218,11 +219,11 @@ def _reason(plan: Plan, run: RunState) -> str:
 
 
 MOST_LINES = 50
-"""Longer plans are shown by their counts: the table is made anew with every turn of the run."""
+"""Steps up to which the table is shown; larger plans only show counts, since every turn rebuilds the table."""
 
 
 def markdown(plan: Plan, run: RunState) -> str:
-    """Return the plan with its states, as Temporal's UI shows it beside a run."""
+    """Return the plan with its states as Markdown, as Temporal's UI shows it with a run."""
     settled = len(run.steps) - run.counters.unsettled
     late = " · **overdue**" if run.overdue else ""
     head = f"**{run.status}**{late} · {settled} of {len(run.steps)} steps settled · {run.counters.running} running"

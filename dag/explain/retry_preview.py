@@ -1,4 +1,4 @@
-"""What is sure before a retry begins: the steps that will not run, whatever becomes of those that do."""
+"""Predict what a retry or a resolution does, including the steps that are sure not to run."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -16,22 +16,22 @@ from docrail.dag.language.statuses import SETTLED, SkipReason, StepStatus
 from docrail.dag.values.json_values import Json
 
 _WORDS = {StepStatus.SKIPPED: "skipped by hand", StepStatus.COMPLETED: "takes an output given by hand"}
-"""Of a step that is resolved and settled with it; every other one is tried again."""
+"""For a step whose resolution settles it; every other one is retried."""
 
 
 @dataclass(frozen=True, slots=True)
 class Resolving:
-    """What becomes of each step of a run at once when parked ones are resolved, and how it then ends, if it does."""
+    """The immediate effect of resolving parked steps on each step, and how the run then ends, if it does."""
 
     fates: dict[str, StepFate]
     end: str
 
 
 def resolved(plan: Plan, saved: dict[str, Json], edits: Mapping[str, Edit], by: str, at: float) -> Resolving:
-    """Return what becomes of a run, saved as it waits, when its parked steps are resolved as `edits` say.
+    """Return the effect of resolving the parked steps of a waiting run as `edits` say.
 
-    Steps that are not parked are taken as they are. Raises: pydantic.ValidationError; MisfitError where items cannot
-    be given what they are.
+    Steps that are not parked keep their state. Raises: pydantic.ValidationError; MisfitError if edits do not fit their
+    items.
     """
     run, ahead = load(plan, saved), load(plan, saved)
     if problems := [*_items_problems(plan, run, edits)]:
@@ -66,7 +66,7 @@ def _fate_of(run: RunState, ahead: RunState, index: int, edit: Edit | None) -> S
 
 
 def foretold(plan: Plan, retry: Retry, at: float) -> dict[str, StepFate]:
-    """Return what becomes of each step, those included that are sure to be skipped. Leaves `retry` as it is."""
+    """Return the fate of each step, including those that are sure to be skipped. Does not change `retry`."""
     skips = {step_id: StepFate(Fate.SKIPPED, str(reason)) for step_id, reason in _sure_skips(plan, retry, at)}
     return retry.fates | skips
 
@@ -74,12 +74,12 @@ def foretold(plan: Plan, retry: Retry, at: float) -> dict[str, StepFate]:
 def _sure_skips(plan: Plan, retry: Retry, at: float) -> Iterator[tuple[str, SkipReason]]:
     """Yield the steps that the run will skip, and why, as the scheduler decides it.
 
-    It takes the run's first turn. What then waits for others is skipped where its trigger rule says so both if they all
-    end well and if they all fail: no rule asks for anything between (dag.trigger_rules). What fails may change why.
+    Simulates the run's first turn. A step that then waits is skipped if its trigger rule skips it both if all remaining
+    parents complete and if they all fail: no rule depends on anything in between. Failures may change the reason.
     """
     ahead = load(plan, save(plan, retry.state))
     advance(plan, ahead, RunStarted(at))
-    if ahead.stopping:  # what it skips for that depends on what ends first
+    if ahead.stopping:  # the skipped steps depend on what ends first
         return
     _skip_what_must(plan, ahead)
     for step in plan.steps:
@@ -89,7 +89,7 @@ def _sure_skips(plan: Plan, retry: Retry, at: float) -> Iterator[tuple[str, Skip
 
 
 def _skip_what_must(plan: Plan, ahead: RunState) -> None:
-    """Give each step that is sure to be skipped its reason."""
+    """Set the reason of each step that is sure to be skipped."""
     for step in plan.steps:
         state = ahead.steps[step.index]
         if state.status is StepStatus.PENDING:

@@ -1,4 +1,4 @@
-"""The sentences of an explanation: what decided, on what, and what is waited for, each on a line of its own."""
+"""Write the sentences of an explanation: what decided, based on what, and what is waited for, one per line."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -30,19 +30,19 @@ RULE_WORDS: Mapping[TriggerRule, str] = {
 """The language's truth table, in words."""
 
 SAID_PARENTS, SAID_READS, SAID_KEYS = 5, 8, 5
-"""What a sentence names before it only counts."""
+"""Parents, values and keys that a sentence lists; the others are only counted."""
 SAID_CHARACTERS = 300
-"""Of an error's message in a sentence; the data beside it has more."""
+"""Characters of an error message in a sentence; the data has more."""
 
 _ON_TIMEOUT = {"abort": "the run is aborted", "fail": "the step fails", "continue": "the run goes on"}
 _CAUSES = {"abort": "the run was aborted", "cancel": "the run was cancelled", "fail_fast": "another step had failed"}
-"""What stopped a step, by what decided it (dag.progress.STOPPED_BY)."""
+"""What stopped a step, by `decided_by` (STOPPED_BY in dag/engine/state.py)."""
 _NOT_UNDONE = (StepStatus.FAILED, StepStatus.CANCELLED)
 _STOPPED = {RunStatus.ABORTED: "aborted", RunStatus.CANCELLED: "cancelled", RunStatus.FAILED: "stopped by a failure"}
 
 
 def run_words(plan: Plan, run: RunState) -> Iterator[str]:
-    """Say of the whole run where it stands, and what keeps it there."""
+    """Describe the state of the whole run, and what it waits for."""
     yield f"{len(run.steps) - run.counters.unsettled} of {len(run.steps)} steps are settled, the run is {run.status}"
     if run.stopping is not None:
         yield f"it was {_STOPPED[run.stopping]}{_stopper_words(run)}: {run.stop_reason}"
@@ -67,14 +67,14 @@ def run_words(plan: Plan, run: RunState) -> Iterator[str]:
 
 
 def _stopper_words(run: RunState) -> str:
-    """Say who stopped the run: a person, or one of its steps."""
+    """Name what stopped the run: a person, or one of its steps."""
     if run.stopped_by_step is not None:
         return f" by its step {run.stopped_by_step}"
     return f" by {run.stopped_by}" if run.stopped_by else ""
 
 
 def step_words(of: StepExplanation, stopping: RunStatus | None) -> Iterator[str]:
-    """Say of one step what decided, and what it waits for."""
+    """Describe what decided about one step, and what it waits for."""
     yield from _rule_words(of)
     yield from _condition_words(of)
     for case in of.cases:
@@ -108,7 +108,7 @@ def _rule_words(of: StepExplanation) -> Iterator[str]:
 
 
 def _parents_words(parents: ParentsPart) -> str:
-    """Say the parents' states: of a few all, of many those that are not simply completed."""
+    """Describe the parents' states: all if they are few, otherwise those that did not simply complete."""
     if parents.total <= SAID_PARENTS:
         return ", ".join(map(_parent_words, parents.named))
     odd = [parent for parent in parents.named if parent.counts_as is not Standing.COMPLETED]
@@ -154,7 +154,7 @@ def _reads_words(reads: Sequence[ReadPart]) -> str:
 
 
 def wait_words(of: WaitPart | None) -> str:
-    """Say what a step waits for, and for how long; None: it has failed, and a person is to say what becomes of it."""
+    """Describe what a step waits for, and how long; None: it is parked and waits for a person."""
     if of is None:
         return "it waits for a person to have it tried again, skipped, or given an output"
     asked = {
@@ -209,7 +209,7 @@ def _end_words(of: StepExplanation) -> Iterator[str]:
 
 
 def _time_words(of: WaitPart | None) -> str:
-    """Say how long in all an escalated question stood: its error tells only of the time since then."""
+    """Describe how long an escalated question was open in all: its error only covers the time since the escalation."""
     if of is None or of.until is None or of.since is None or of.escalates_at is None:
         return ""
     whole, last = of.until - of.since, of.until - of.escalates_at
@@ -236,7 +236,7 @@ def _attempts_words(of: AttemptsPart, *, is_list: bool) -> Iterator[str]:
 
 
 def earlier_words(earlier: Sequence[EarlierError]) -> Iterator[str]:
-    """Say how attempts failed that others followed."""
+    """Describe how earlier attempts failed."""
     for each in earlier:
         attempt = f"attempt {each.attempt}{f' at item {each.item}' if each.item else ''}"
         if each.error.type == WORKER_LOST:
@@ -267,6 +267,6 @@ def _by(steps: Sequence[str]) -> str:
 
 
 def named(names: Sequence[str], most: int, *, of: int | None = None) -> str:
-    """Name the first ones, and count those that are left."""
+    """Return the first names, and the number of those left."""
     left = (len(names) if of is None else of) - min(len(names), most)
     return ", ".join(names[:most]) + (f" and {left} more" if left else "")

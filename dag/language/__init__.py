@@ -1,1 +1,1 @@
-"""What a definition may say."""
+"""Define what a definition may contain."""

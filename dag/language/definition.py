@@ -1,4 +1,4 @@
-"""The author's document: what a definition may say, as pydantic models. Meaning is given by `plan.py`."""
+"""Define the author's document as pydantic models. `plan.py` compiles it."""
 
 from enum import StrEnum
 from typing import Annotated, Literal
@@ -27,15 +27,15 @@ RESERVED_WORDS = frozenset(
     | {"self"}  # Jinja's own
     | {"and", "or", "not", "in", "is", "if", "else", "True", "False", "None"}
 )
-"""Names that mean something else in an expression, so no step may carry one."""
+"""Names with another meaning in expressions, which no step may have."""
 
 
 PriorityKey = Annotated[int, Field(ge=1, le=5)]
-"""1 goes first, 3 is the middle: Temporal's range of priorities."""
+"""1 runs first, 3 is the default: Temporal's range of priorities."""
 
 
 class TriggerRule(StrEnum):
-    """When a step runs, judged once over its settled parents (the truth table of the language reference)."""
+    """When a step runs, judged once its parents have settled (the truth table of the language reference)."""
 
     NONE_FAILED = "none_failed"
     ALL_SUCCESS = "all_success"
@@ -46,16 +46,16 @@ class TriggerRule(StrEnum):
 
 
 class Dispatch(StrEnum):
-    """`ready`: a step starts as soon as its own parents are settled; `layers`: after the whole layer before it."""
+    """`ready`: a step starts as soon as its own parents are settled; `layers`: after the whole previous layer."""
 
     READY = "ready"
     LAYERS = "layers"
 
 
 class OnFailure(StrEnum):
-    """`continue`: independent branches go on; `fail_fast`: the first failure cancels what runs.
+    """`continue`: independent branches continue; `fail_fast`: the first failure cancels running steps.
 
-    `park`: a failed step waits until a person has it tried again, skipped or given an output.
+    `park`: a failed step waits until a person retries it, skips it or gives it an output.
     """
 
     CONTINUE = "continue"
@@ -69,24 +69,24 @@ class RetryConfig(Model):
     initial_delay: Seconds = 10.0
     """Seconds before the first retry."""
     exponential_base: Annotated[float, Field(ge=1, le=10)] = 2.0
-    """What each further delay is multiplied by."""
+    """Factor by which each further delay grows."""
     max_delay: Seconds | None = None
-    """Most seconds before a retry, jitter and all."""
+    """Longest delay before a retry in seconds, jitter included."""
     jitter: Annotated[float, Field(ge=0, le=1)] = 0.5
-    """The random part: up to this share of `initial_delay` is added to each delay."""
+    """Random part: up to this share of `initial_delay` is added to each delay."""
     non_retryable: tuple[str, ...] = ()
-    """Classes of errors that are not tried again: `[ConnectionError]`. Bad data never is."""
+    """Error classes that are not retried: `[ConnectionError]`. Invalid data is never retried."""
     honor_retry_after: bool = True
-    """Whether a server that says when to come back (HTTP's Retry-After) is believed, up to `max_delay`."""
+    """Whether the delay a server asks for (HTTP's Retry-After) is used, up to `max_delay`."""
 
 
 class Step(Model):
-    """One step of exactly one kind, which begins when `depends_on`, `trigger_rule` and `condition` say so."""
+    """One step of exactly one kind. `depends_on`, `trigger_rule` and `condition` decide when it begins."""
 
     id: Id
-    """The step's name, and that of its output in expressions."""
+    """The step's name, and the name of its output in expressions."""
     title: Annotated[str, Field(max_length=200)] = ""
-    """What people see in its place, in lists and in Temporal."""
+    """Display name of the step, in lists and in Temporal."""
     handler: str | None = None
     """The code that the step runs."""
     wait: Wait | None = None
@@ -102,35 +102,34 @@ class Step(Model):
     for_each: ForEach | None = None
     """Runs the handler or the nested workflow once for each element of a list."""
     compensate: Compensate | None = None
-    """What undoes the completed step if its run ends without success."""
+    """Undoes the completed step if its run ends without success."""
     depends_on: tuple[str, ...] = ()
-    """The steps it waits for, by id, or `STEP.BRANCH` for one way out of a step. Without any it starts at once."""
+    """The steps it waits for, by id, or `STEP.BRANCH` for one branch of a step. A step without any starts at once."""
     condition: str | None = None
     """An expression that gives true or false; false skips the step."""
     trigger_rule: TriggerRule = TriggerRule.NONE_FAILED
-    """When it runs, judged once when every step it waits for has ended."""
+    """When it runs, judged once every step it waits for has ended."""
     optional: bool = False
-    """Whether the run goes on as if nothing had happened when the step fails."""
+    """Whether the run continues as if the step had not failed."""
     config: dict[str, Json] = Field(default_factory=dict)
-    """What the handler gets; may hold templates."""
+    """The handler's config; may contain templates."""
     cache: Cache | None = None
-    """Uses the output of equal work that was done before."""
+    """Reuses the output of earlier equal work."""
     max_retries: Annotated[int, Field(ge=0, le=100)] = 3
     """Retries after the first attempt: 3 means up to four attempts."""
     retry_config: RetryConfig = RetryConfig()
-    """How long the delays between attempts are, and which errors are not tried again."""
+    """The delays between attempts, and the errors that are not retried."""
     timeout_seconds: Seconds = 300.0
-    """Most that one attempt may take."""
+    """Longest duration of one attempt."""
     total_timeout_seconds: Seconds | None = None
-    """Most that all attempts and the delays between them may take together."""
+    """Longest duration of all attempts and the delays between them."""
     heartbeat_seconds: Annotated[Seconds, Field(ge=1)] = 10.0
-    """A worker that is silent so long counts as dead, and the step runs elsewhere. Less than a second would take one
-    that is merely busy for dead.
-    """
+    """Seconds without a heartbeat after which a worker counts as dead and the step runs elsewhere. Less than a second
+    would count a busy worker as dead."""
     resource_tag: Id | None = None
     """The limited resource it uses: every attempt waits for its turn on the tag's own task queue."""
     priority: PriorityKey | None = None
-    """In place of the run's, for the attempts of this step."""
+    """Priority of this step's attempts, instead of the run's."""
 
     @property
     def kind(self) -> StepKind:
@@ -144,34 +143,34 @@ class Step(Model):
 
 
 class RunPriority(Model):
-    """Which runs go first where they wait for workers; by default the middle, and each tenant in its turn."""
+    """Which runs go first when they wait for workers; by default all have the same priority, and tenants take turns."""
 
     key: PriorityKey | None = None
-    """1 goes first, 5 last, 3 is the middle."""
+    """1 runs first, 5 last; 3 is the default."""
     fairness_key: Annotated[str, Field(min_length=1, max_length=500)] | None = None
-    """A text, or a template over `inputs`: what has the same key shares a turn, instead of the whole tenant."""
+    """A text, or a template over `inputs`: runs with the same key share a turn, instead of the whole tenant."""
 
 
 class Limits(Model):
-    """How much of a run may be in flight at once, and in what order steps start."""
+    """How much of a run may be in progress at once, and in what order steps start."""
 
     max_concurrency: Annotated[int, Field(ge=1, le=500)] = 4
-    """Most handlers that run at once in a run; what waits does not count."""
+    """Handlers that may run at once in a run; waiting steps do not count."""
     dispatch: Dispatch = Dispatch.READY
-    """`ready`: a step starts when the steps it waits for have ended; `layers`: after the whole layer before it."""
+    """`ready`: a step starts when the steps it waits for have ended; `layers`: after the whole previous layer."""
 
 
 class Input(Model):
-    """One input of a definition: a JSON Schema, and whether a caller must give it."""
+    """One input of a definition: a JSON Schema, and whether a caller must provide it."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
     type: Literal["string", "integer", "number", "boolean", "object", "array"]
-    """The type of the value, as JSON Schema calls it."""
+    """The type of the value, as in JSON Schema."""
     required: bool = False
-    """Whether whoever starts a run must give it."""
+    """Whether every run must be started with it."""
     default: Json = None
-    """The value if none is given; without it null."""
+    """The value if none is given; null by default."""
 
     def schema_document(self) -> dict[str, Json]:
         """Return the JSON Schema of the input's value."""
@@ -179,34 +178,34 @@ class Input(Model):
 
 
 class Definition(Model):
-    """A whole definition, every default resolved: what is stored, digested, pinned by a run and compiled."""
+    """A whole definition with all defaults filled in, as it is stored, digested, pinned by a run and compiled."""
 
     dsl: Literal[1] = 1
     """The version of this language."""
     id: Id
-    """The definition's name; each change of its content is another version of it."""
+    """The definition's name; each change of its content creates another version."""
     title: Annotated[str, Field(max_length=200)] = ""
-    """What people see in its place."""
+    """Display name of the definition."""
     inputs: dict[Id, Input] = Field(default_factory=dict)
-    """What a run is started with, by name: a JSON Schema each."""
+    """The inputs of a run, by name: a JSON Schema each."""
     limits: Limits = Limits()
     """How much runs at once, and in what order."""
     on_failure: OnFailure = OnFailure.CONTINUE
     """What a failed step means for the others: `continue`, `fail_fast` or `park`."""
     priority: RunPriority | None = None
-    """Which runs go first where they wait for workers."""
+    """Which runs go first when they wait for workers."""
     deadline_seconds: Seconds | None = None
-    """A run that has not ended so long after its start is overdue: people are told, and it goes on."""
+    """Seconds after its start when a run that has not ended is overdue: people are notified, and it continues."""
     steps: Annotated[tuple[Step, ...], Field(min_length=1)]
-    """What is done."""
+    """The steps."""
     outputs: dict[str, Json] = Field(default_factory=dict)
-    """What a run gives, by name: templates that are read when it has completed."""
+    """The outputs of a run, by name: templates that are resolved when it has completed."""
     tests: Trials = ()
-    """What its author expects of it. No part of what runs, so of no version either (`to_json`)."""
+    """Tests of the definition. They do not affect what runs, so changing them creates no version (`to_json`)."""
 
 
 STEP_ALIASES = {"node_id": "id", "dependencies": "depends_on", "params": "config"}
-"""The seeds' words for a step's fields, accepted and normalised."""
+"""Alternative names of step fields, accepted and normalised."""
 
 
 DEFAULTABLE = (
@@ -221,19 +220,19 @@ DEFAULTABLE = (
 
 
 HANDLER_FIELDS = frozenset({"config", "cache", *DEFAULTABLE})
-"""The step fields that mean something only where a handler runs."""
+"""The step fields that apply to handler steps only."""
 
 
 def edge_of(text: str) -> tuple[str, str | None]:
-    """Return the step and the branch that an entry of `depends_on` names: `route.large` is one branch of `route`."""
+    """Return the step and the branch in an entry of `depends_on`: `route.large` is the branch `large` of `route`."""
     step, _, branch = text.partition(".")
     return step, branch or None
 
 
 def to_json(definition: Definition) -> dict[str, Json]:
-    """Return the definition as it is stored, digested and pinned: every default written out, absent parts left out.
+    """Return the definition as it is stored, digested and pinned: defaults written out, absent parts omitted.
 
-    Without its tests, which say nothing about what it does: to change them makes no new version (ADR 13).
+    The tests are omitted as well, so changing them creates no new version (ADR 13).
     """
     document = definition.model_dump(mode="json", exclude_none=True, exclude={"tests"})
     for step in document["steps"]:

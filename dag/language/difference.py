@@ -1,4 +1,4 @@
-"""Tells how two versions of a definition differ: steps added, removed, changed field by field, and everything else."""
+"""Compare two versions of a definition: steps added, removed or changed field by field, and everything else."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from docrail.dag.values.problems import Path, path_text
 
 
 class ChangeKind(StrEnum):
-    """What became of a field."""
+    """How a field changed."""
 
     ADDED = "added"
     REMOVED = "removed"
@@ -18,7 +18,7 @@ class ChangeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One field. `path` is a JSON path; `old` is None where there was none, `new` where there is none any more."""
+    """One changed field. `path` is a JSON path; `old` is None for an added field, `new` for a removed one."""
 
     kind: ChangeKind
     path: str
@@ -28,7 +28,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class StepDiff:
-    """A step that both versions have, and what is different about it."""
+    """A step that both versions have, and its changes."""
 
     id: str
     changes: tuple[Change, ...]
@@ -36,22 +36,22 @@ class StepDiff:
 
 @dataclass(frozen=True, slots=True)
 class DefinitionDiff:
-    """What is different; empty exactly if both are the same content. Steps come in the newer version's order."""
+    """The differences; empty exactly if the contents are equal. Steps are in the newer version's order."""
 
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     changed: tuple[StepDiff, ...] = ()
     reordered: bool = False
-    """Whether steps that both have stand in another order, in which ready ones start."""
+    """Whether steps in both versions changed their relative order, in which ready steps start."""
     fields: tuple[Change, ...] = ()
-    """Everything but the steps: inputs, outputs, limits, title, on_failure, …"""
+    """Changes outside the steps: inputs, outputs, limits, title, on_failure, …"""
 
     def __bool__(self) -> bool:
         return bool(self.added or self.removed or self.changed or self.reordered or self.fields)
 
 
 def diff(old: Mapping[str, Json], new: Mapping[str, Json]) -> DefinitionDiff:
-    """Return how `new` differs from `old`; both as definitions are stored (`dag.definition.to_json`)."""
+    """Return how `new` differs from `old`; both in stored form (`dag.language.definition.to_json`)."""
     before, after = _steps(old), _steps(new)
     kept = [name for name in after if name in before]
     steps = (StepDiff(name, tuple(_changes((), before[name], after[name]))) for name in kept)
@@ -73,7 +73,7 @@ def _without_steps(definition: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def _changes(path: Path, old: Json, new: Json) -> Iterator[Change]:
-    """Yield the smallest parts that differ: fields of objects, and entries of lists that are as long as before."""
+    """Yield the smallest parts that differ: fields of objects, and entries of lists of unchanged length."""
     if _same(old, new):
         return
     if isinstance(old, dict) and isinstance(new, dict):
@@ -97,12 +97,12 @@ def _field_changes(path: Path, old: dict[str, Json], new: dict[str, Json]) -> It
 
 
 def _comparable(old: Json, new: Json) -> bool:
-    """Tell whether two lists are best compared entry by entry: equally long, and of objects or lists."""
+    """Return whether two lists are compared entry by entry: equally long, and of objects or lists."""
     if not (isinstance(old, list) and isinstance(new, list) and len(old) == len(new)):
         return False
     return all(isinstance(entry, dict | list) for entry in (*old, *new))
 
 
 def _same(old: Json, new: Json) -> bool:
-    """Tell whether two values are the same content, as their digest sees it: to Python, 1 and true are equal."""
+    """Return whether two values have the same digest; Python would treat 1 and true as equal."""
     return canonical(old) == canonical(new)

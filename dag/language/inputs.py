@@ -1,4 +1,4 @@
-"""Check what comes into a run from outside against what its definition says: inputs, and answers to waiting steps."""
+"""Check the inputs of a run and the answers to waiting steps against the definition."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ STANDS_FOR = "stands for a stored value, which only what steps give may"
 
 @dataclass(frozen=True, slots=True)
 class InputProblem:
-    """What is wrong with a part of what a caller gave."""
+    """A problem with one part of the given values."""
 
     path: str
     message: str
@@ -24,7 +24,7 @@ class InputProblem:
 
 
 class MisfitError(ValueError):
-    """What was given does not fit what the definition asks for; `problems` says all of it."""
+    """The given values do not fit the definition; `problems` lists everything that is wrong."""
 
     def __init__(self, problems: list[InputProblem]) -> None:
         super().__init__("; ".join(f"{problem.path}: {problem.message}" for problem in problems))
@@ -32,7 +32,7 @@ class MisfitError(ValueError):
 
 
 def complete_inputs(definition: Definition, given: Mapping[str, Json]) -> dict[str, Json]:
-    """Return a run's inputs: what was given, else the default, else null. Raises: MisfitError."""
+    """Return a run's inputs: the given value, else the default, else null. Raises: MisfitError."""
     problems = [*_not_json("inputs", dict(given))] or [*_unknown(definition, given), *_missing(definition, given)]
     problems = problems or [*_too_large(given)] or [*_misfits(definition, given)]
     if problems:
@@ -54,9 +54,9 @@ def check_answer(schema: Mapping[str, Json], answer: Json) -> None:
 
 
 def _not_json(name: str, given: Json) -> Iterator[InputProblem]:
-    """Yield the parts that JSON text can say but nothing behind us can carry: NaN, NUL, half a surrogate pair.
+    """Yield the parts that JSON allows but other components cannot store: NaN, NUL, lone surrogates.
 
-    What looks like a stored value is refused too: it would be put in its place.
+    Values that look like a placeholder of a stored value are refused too, because they would be replaced by it.
     """
     findings = Findings()
     check_json(given, findings)
@@ -81,7 +81,7 @@ def _missing(definition: Definition, given: Mapping[str, Json]) -> Iterator[Inpu
 
 
 def _too_large(given: Mapping[str, Json]) -> Iterator[InputProblem]:
-    """Yield the largest input if together they are larger than a step could be given them."""
+    """Yield the largest input if all inputs together exceed what a step can receive."""
     sizes = {name: size_of(value) for name, value in given.items()}
     total = sum(sizes.values())
     if total > MAX_VALUE_BYTES:
@@ -93,7 +93,7 @@ def _too_large(given: Mapping[str, Json]) -> Iterator[InputProblem]:
 def _misfits(definition: Definition, given: Mapping[str, Json]) -> Iterator[InputProblem]:
     for name, value in given.items():
         declared = definition.inputs[name]
-        if value is not None or declared.required:  # null for an optional input is the same as not giving it
+        if value is not None or declared.required:  # null for an optional input is the same as omitting it
             yield from _check(f"inputs.{name}", declared.schema_document(), value)
 
 

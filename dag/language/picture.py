@@ -1,4 +1,4 @@
-"""Draws a definition: its layers, its longest chain, and a Mermaid flowchart that shows how far a run has come."""
+"""Describe a definition's shape: its layers, its longest chain, and a Mermaid flowchart with the progress of a run."""
 
 import re
 from collections import Counter, deque
@@ -30,7 +30,7 @@ SHAPES: Mapping[StepKind, tuple[str, str]] = {
     StepKind.ABORT: ("((", "))"),
     StepKind.SWITCH: ("{", "}"),
 }
-"""Mermaid's brackets: a box, rounded, slanted (people type), with double sides, a circle, a diamond."""
+"""Mermaid's brackets: a box, rounded, slanted (manual input), with double sides, a circle, a diamond."""
 
 
 def layers(definition: Definition) -> tuple[tuple[str, ...], ...]:
@@ -43,11 +43,11 @@ def layers(definition: Definition) -> tuple[tuple[str, ...], ...]:
 
 
 MOST_COMPARED = 1_000
-"""Steps and list items of which the widest set is looked for; of more, `max_concurrency` is the answer."""
+"""Calls up to which the exact maximum is computed; for more, `max_concurrency` is returned."""
 
 
 def most_at_once(definition: Definition) -> int:
-    """Return how many handler calls can run at once: none of them waits for another, and the run's limit holds."""
+    """Return how many handler calls can run at once: independent of each other, and within the run's limit."""
     limit, parents = definition.limits.max_concurrency, _parents(definition)
     depths, calls = layers_of(parents), [_calls(step) for step in definition.steps]
     widest = Counter[int]()
@@ -64,14 +64,14 @@ def most_at_once(definition: Definition) -> int:
 
 def _calls(step: Step) -> int:
     if step.kind is not StepKind.HANDLER:
-        return 0  # it takes no slot
+        return 0  # takes no slot
     return step.for_each.max_concurrency if step.for_each else 1
 
 
 def _widest(order: Sequence[int], parents: Sequence[Sequence[int]], calls: Sequence[int]) -> int:
-    """Return the size of the largest set of calls without an order among them: the fewest chains that hold all calls.
+    """Return the size of the largest set of independent calls: the smallest number of chains that cover all calls.
 
-    That is Dilworth's theorem; the chains come from a maximum matching of each call with one that follows it.
+    This is Dilworth's theorem; the chains come from a maximum matching of each call with one that follows it.
     """
     above: dict[int, frozenset[int]] = {}
     followers: dict[int, list[int]] = {}
@@ -88,7 +88,7 @@ def _widest(order: Sequence[int], parents: Sequence[Sequence[int]], calls: Seque
 
 
 def _matched(call: int, followers: Mapping[int, Sequence[int]], before: dict[int, int]) -> bool:
-    """Give `call` a follower, if need be another one to others. `before` leads from each follower to its call."""
+    """Match `call` with a follower, rematching other calls if necessary. `before` maps each follower to its call."""
     reached: dict[int, int] = {}
     waiting = deque([call])
     while waiting:
@@ -116,7 +116,7 @@ def _rematch(follower: int, call: int, reached: Mapping[int, int], before: dict[
 
 
 def critical_path(definition: Definition) -> tuple[str, ...]:
-    """Return the longest chain of steps, each waiting for the one before; the first in document order if several."""
+    """Return the longest chain of steps, each waiting for the previous one; the first in document order if several."""
     parents = _parents(definition)
     depths = layers_of(parents)
     step = depths.index(max(depths))
@@ -133,7 +133,7 @@ def mermaid(definition: Definition, statuses: Mapping[str, StepStatus] | None = 
 
 
 def _lines(definition: Definition, statuses: Mapping[str, StepStatus]) -> Iterator[str]:
-    # Steps are drawn as s0, s1, ...: an id may be one of Mermaid's own words, as `end` is.
+    # Steps are drawn as s0, s1, ...: an id may be a Mermaid keyword, such as `end`.
     names = {step.id: f"s{number}" for number, step in enumerate(definition.steps)}
     yield "flowchart LR"
     for step in definition.steps:
@@ -158,7 +158,7 @@ def _label(step: Step) -> str:
 
 
 def _escape(text: str) -> str:
-    """Return `text` so that Mermaid shows it as it is: whatever it or HTML or Markdown could read as its own."""
+    """Return `text` with every character escaped that Mermaid, HTML or Markdown could interpret."""
     line = " ".join(text.split())
     return re.sub(r"[^\w .,:/()+-]", lambda match: f"#{ord(match[0])};", line)
 

@@ -1,4 +1,4 @@
-"""How often a limited resource may be used: reads `10/s`, `300/min` and lists of `TAG=RATE`, and writes them."""
+"""Read and write the rates of limited resources: `10/s`, `300/min` and lists of `TAG=RATE`."""
 
 import json
 import math
@@ -9,13 +9,13 @@ from docrail.dag.values.json_values import Json
 from docrail.dag.values.problems import ID_PATTERN
 
 DEFAULT_LIMITS = "gemini_api=10/s, database=50/s"
-"""The resources that the seeds name, with their numbers: what a fleet has unless its settings say otherwise."""
+"""The resources that the seed definitions name, with their rates: the fleet's limits unless its settings differ."""
 
 SHIPPED_TAG = "gemini_api"
-"""The resource of our own definitions: a fleet has it even if its settings name others, or ours would be refused."""
+"""The resource of the shipped definitions. A fleet always has it, or these definitions would be refused."""
 
 HIGHEST_RATE = 100_000.0
-"""Uses a second beyond which a limit limits nothing that Temporal could start."""
+"""Uses per second above which a limit has no effect, since Temporal cannot start work that fast."""
 
 _RATE = re.compile(r"(\d+(?:\.\d+)?)\s*(?:/\s*(s|min))?")
 _SECONDS = {None: 1.0, "s": 1.0, "min": 60.0}
@@ -23,7 +23,7 @@ _EXPECTED = "expected a number of uses a second from 0, as in 10/s, or a minute,
 
 
 def parse_rate(value: Json) -> float:
-    """Return uses a second for `10`, `10/s` or `600/min`. Zero is a rate: nothing starts. Raises ValueError."""
+    """Return uses per second for `10`, `10/s` or `600/min`. With a rate of zero nothing starts. Raises ValueError."""
     if isinstance(value, str):
         found = _RATE.fullmatch(value.strip())
         rate = math.nan if found is None else float(found[1]) / _SECONDS[found[2]]
@@ -35,18 +35,18 @@ def parse_rate(value: Json) -> float:
 
 
 def rate_text(per_second: float) -> str:
-    """Return a rate as people write it: `10/s`, `7.5/min` where a second has less than one."""
+    """Return a rate as text: `10/s`, or `7.5/min` for less than one use per second."""
     return f"{per_second * 60:g}/min" if 0 < per_second < 1 else f"{per_second:g}/s"
 
 
 def fleet_limits(value: Json) -> dict[str, float]:
-    """Return uses a second by tag as `parse_limits` does, with the shipped tag's default if it is not named."""
+    """Return uses per second by tag as `parse_limits` does, with the shipped tag's default if it is not named."""
     named = parse_limits(value)
     return named if SHIPPED_TAG in named else {SHIPPED_TAG: parse_limits(DEFAULT_LIMITS)[SHIPPED_TAG], **named}
 
 
 def parse_limits(value: Json) -> dict[str, float]:
-    """Return uses a second by tag, of `gemini_api=10/s, database=50/s` or of a JSON object. Raises ValueError."""
+    """Return uses per second by tag, from `gemini_api=10/s, database=50/s` or a JSON object. Raises ValueError."""
     limits: dict[str, float] = {}
     for tag, rate in _pairs(value):
         if not re.fullmatch(ID_PATTERN, tag):

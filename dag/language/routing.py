@@ -1,4 +1,4 @@
-"""Which definition a new document takes: an ordered list of rules, of which the first that holds decides."""
+"""Choose the definition for a new document: the first matching rule of an ordered list decides."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -14,7 +14,7 @@ from docrail.dag.values.cost import ExpressionError
 from docrail.dag.values.json_values import Json
 
 MAX_RULES = 100
-"""More are a table, which belongs into a definition's `switch` or into data; each costs every upload a moment."""
+"""Rules per tenant: every upload evaluates them. Longer tables belong in a definition's `switch` or in data."""
 
 
 UNCONDITIONAL = frozenset({"title", "definition"})
@@ -24,7 +24,7 @@ NOT_A_REFERENCE = "expected a definition's id, or ID@VERSION, or ID@ALIAS"
 
 
 class Rule(Model):
-    """Where `when` gives true, a document takes `definition`: `ID`, `ID@VERSION` or `ID@ALIAS`. No `when` is always."""
+    """Route a document to `definition` (`ID`, `ID@VERSION`, `ID@ALIAS`) if `when` is true. No `when` always matches."""
 
     title: Annotated[str, Field(max_length=200)] = ""
     when: str | None = None
@@ -43,11 +43,11 @@ class Facts(Scope):
 
     tenant: str
     type: str
-    """The media type, in small letters: `application/pdf`."""
+    """The media type, in lowercase: `application/pdf`."""
     size: int
-    """Bytes."""
+    """Size in bytes."""
     source: str
-    """Where the uploader says that it comes from; empty if it does not say."""
+    """The origin that the uploader states; empty if none is given."""
     file_name: str
 
     def name(self, name: str) -> Json:
@@ -55,23 +55,23 @@ class Facts(Scope):
         return asdict(self)[name]
 
     def step(self, step_id: str) -> Mapping[str, Json]:
-        """Raise KeyError: a document that is only arriving has no steps."""
+        """Raise KeyError: a new document has no steps."""
         raise KeyError(step_id)
 
 
 NAMES = tuple(Facts.__dataclass_fields__)
-"""The names an expression in a rule may read."""
+"""The names that an expression in a rule may read."""
 
 
 SAMPLE = Facts("acme", "application/pdf", 20_000, "email", "invoice.pdf")
-"""What each rule is tried with when it is submitted: so most of what cannot work is told to its author."""
+"""Sample facts with which each rule is tried when it is submitted, so that most mistakes are reported to its author."""
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """The rule that decided, counted from 0, and the reference it gives; both None if no rule holds.
+    """The matching rule's number, from 0, and its definition reference; both None if no rule matches.
 
-    `faults` are the rules, by number, that could not be judged and were passed over, and why.
+    `faults`: why rules could not be evaluated and were passed over, by number.
     """
 
     rule: int | None = None
@@ -80,7 +80,7 @@ class Route:
 
 
 def find_route(rules: Sequence[Rule], facts: Facts) -> Route:
-    """Return what the rules say of a document. One that cannot be judged does not hold: no document is lost to it."""
+    """Return a document's route. A rule that cannot be evaluated does not match, so that no document is lost to it."""
     faults: dict[int, str] = {}
     for number, rule in enumerate(rules):
         try:
@@ -92,7 +92,7 @@ def find_route(rules: Sequence[Rule], facts: Facts) -> Route:
 
 
 def holds(condition: str, facts: Facts) -> bool:
-    """Tell whether the condition gives true. Raises ExpressionError, also for what is neither true nor false."""
+    """Return whether the condition is true. Raises ExpressionError, also if the result is neither true nor false."""
     value = compiled(condition).evaluate(facts)
     if not isinstance(value, bool):
         raise ExpressionError(f"`{condition}` gives {show(value)}, expected true or false")
@@ -101,5 +101,5 @@ def holds(condition: str, facts: Facts) -> bool:
 
 @lru_cache(maxsize=1000)
 def compiled(condition: str) -> Expression:
-    """Return the compiled condition of a rule, once for each text."""
+    """Return the compiled condition of a rule. Each text is compiled once."""
     return compile_expression(condition)

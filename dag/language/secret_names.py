@@ -1,4 +1,4 @@
-"""Which secrets a definition names: `secret://name` as its author wrote it, never as a value filled it in."""
+"""Find the secrets that a definition names: `secret://name` as its author wrote it, never in a resolved value."""
 
 import re
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ SECRET_REFERENCE = re.compile(r"secret://([A-Za-z0-9][A-Za-z0-9_-]{0,63})(?![A-Z
 def secrets_in(config: Json) -> tuple[str, ...]:
     """Return the names of the secrets that the texts in `config` refer to, in order, each once.
 
-    Of a config as it was written these are the author's; of a resolved one they may be anybody's.
+    Pass the config as written: a resolved one may contain names that its author did not write.
     """
     return tuple(dict.fromkeys(_names(config)))
 

@@ -1,4 +1,4 @@
-"""The states that a step and a run can be in, and why a step is skipped."""
+"""Define the statuses of steps and runs, and the reasons why a step is skipped."""
 
 from enum import StrEnum
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 class StepStatus(StrEnum):
     """PENDING -> QUEUED -> RUNNING | WAITING -> COMPLETED | FAILED | CANCELLED; PENDING | QUEUED -> SKIPPED.
 
-    PARKED: failed, and a person is to say what becomes of it (`on_failure: park`).
+    PARKED: failed, and waiting for a person to resolve it (`on_failure: park`).
     """
 
     PENDING = "pending"
@@ -23,7 +23,7 @@ class StepStatus(StrEnum):
 class RunStatus(StrEnum):
     """PENDING (submitted, not triggered) -> RUNNING <-> WAITING | PAUSED -> COMPLETED | FAILED | ABORTED | CANCELLED.
 
-    WAITING: nothing can go on until somebody answers or a timer is due.
+    WAITING: nothing can continue until an answer arrives or a timer fires.
     """
 
     PENDING = "pending"
@@ -37,7 +37,7 @@ class RunStatus(StrEnum):
 
 
 class SkipReason(StrEnum):
-    """Why a step did not run. Skipped by choice and skipped because something failed are different facts."""
+    """Why a step did not run. Being skipped by choice and being skipped after a failure are distinct reasons."""
 
     CONDITION_FALSE = "condition_false"
     RULE_NOT_MET = "rule_not_met"
@@ -48,7 +48,7 @@ class SkipReason(StrEnum):
 
 
 LONGEST_TYPE = 100
-"""Of an error's class: a longer name is no name."""
+"""Longest error type, in characters."""
 
 
 SETTLED = frozenset({StepStatus.COMPLETED, StepStatus.FAILED, StepStatus.SKIPPED, StepStatus.CANCELLED})

@@ -1,4 +1,4 @@
-"""What the steps that run no handler may say: waits, questions to people, nested runs, aborts, switches."""
+"""Define the steps that run no handler: waits, questions to people, nested runs, aborts, switches."""
 
 from enum import StrEnum
 from typing import Annotated, Literal
@@ -9,34 +9,34 @@ from docrail.dag.values.json_values import Json
 from docrail.dag.values.problems import ID_PATTERN
 
 DOCUMENT_QUEUE = "documents"
-"""The review queue whose questions are about a run's document, and answered by the decision of that."""
+"""The review queue for questions about a run's document, answered by the decision on the document."""
 
 
 MOST_APPROVALS = 20
-"""More people than this decide nothing alike."""
+"""Largest number of approvals that a step may require."""
 
 
 Id = Annotated[str, StringConstraints(pattern=ID_PATTERN, max_length=64)]
 
 
 SHORTEST_SECONDS = 0.001
-"""What rounds to no nanosecond is no limit to Temporal but a mistake, and nothing of ours takes less than this."""
+"""Shortest duration in seconds. One that rounds to zero nanoseconds would mean no limit to Temporal."""
 
 
 Seconds = Annotated[float, Field(ge=SHORTEST_SECONDS, le=31_536_000, allow_inf_nan=False)]
 
 
 class Model(BaseModel):
-    """A part of a definition: nothing beside its fields, never changed.
+    """A part of a definition: immutable, without additional fields.
 
-    What stands below a field is told to authors, by the published schema.
+    The docstrings below its fields are published as descriptions in the schema.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, serialize_by_alias=True, use_attribute_docstrings=True)
 
 
 class StepKind(StrEnum):
-    """What a step does; the name of the one field that says it."""
+    """What a step does; equals the name of the one field that defines it."""
 
     HANDLER = "handler"
     WAIT = "wait"
@@ -55,7 +55,7 @@ class WaitFor(StrEnum):
 
 
 class Then(StrEnum):
-    """What a step that nobody answered in time does. None of it is an approval."""
+    """What a step does when no answer arrives in time. None of the choices is an approval."""
 
     ABORT = "abort"
     FAIL = "fail"
@@ -65,14 +65,13 @@ class Then(StrEnum):
 class OnTimeout(Model):
     """What happens when time is up: the text `abort`, `fail` or `continue`, or `{branch: NAME}`.
 
-    A human step may first hand its item to the queue `escalate_to`, which gets the same time again.
+    A human step may first hand its item to the queue `escalate_to`, with the same timeout again.
     """
 
     escalate_to: Id | None = None
-    """The queue of other people, who get the question, and the same time, when nobody has answered. Of a human step
-    only."""
+    """The queue that gets the question, with the same timeout again, when no answer arrived. Human steps only."""
     then: Then | None = None
-    """What then happens: `abort` the run, `fail` the step, or `continue`, the step being completed as timed out."""
+    """What then happens: `abort` the run, `fail` the step, or `continue` with the step completed as timed out."""
     branch: Id | None = None
     """The branch that then follows: steps with `depends_on: [STEP.NAME]`."""
 
@@ -83,68 +82,69 @@ class OnTimeout(Model):
 
 
 class Wait(Model):
-    """Suspends the step until it is answered or due; holds no slot and no worker meanwhile."""
+    """Suspends the step until it is answered or due; uses no slot and no worker meanwhile."""
 
     for_: WaitFor = Field(alias="for")
-    """Whom it waits for: `signal`, an answer through the API; `webhook`, one to a signed URL; `timer`, nobody."""
+    """What it waits for: `signal`, an answer through the API; `webhook`, one to a signed URL; `timer`, only time."""
     accept: dict[str, Json] | None = None
     """JSON Schema that an answer must meet."""
     seconds: Json = None
-    """How long a timer waits: a number, or a template that gives one."""
+    """Duration of a timer: a number, or a template that gives one."""
     timeout_seconds: Seconds | None = None
-    """How long it waits for an answer; without it, until there is one."""
+    """How long it waits for an answer; without a limit by default."""
     on_timeout: OnTimeout | None = None
-    """What happens when nobody has answered in time; needed with `timeout_seconds`."""
+    """What happens when no answer arrives in time; required with `timeout_seconds`."""
 
 
 class Assignees(Model):
-    """Whom a question is for, how many of them must agree, and who may not decide it."""
+    """The people a question is for, how many of them must agree, and who may not decide it."""
 
     group: Id | None = None
-    """The people it is for: a name that items carry and are listed by. Everybody who may review may still decide."""
+    """The group it is for, by which items are listed. Everyone with permission to review may still decide."""
     approvals: Annotated[int, Field(ge=1, le=MOST_APPROVALS)] = 1
-    """How many people must decide alike: the step's output is the first decision that so many of them have made."""
+    """How many people must decide alike: the step's output is the first decision that this many people share."""
     not_the_submitter: bool = False
-    """Whether whoever started the run may not decide; for runs inside others, whoever started the outermost one."""
+    """Whether the person who started the run may not decide; for nested runs, the person who started the outermost
+    run."""
 
 
 class Human(Model):
-    """Opens a review item and waits for a person's decision; closed with the step, however it ends."""
+    """Opens a review item and waits for a person's decision; the item is closed with the step, however it ends."""
 
     queue: Id = "default"
-    """The review queue that the question stands in."""
+    """The review queue of the question."""
     title: Annotated[str, Field(max_length=500)] = ""
-    """The question in one line; may hold templates. By default the title of the step."""
+    """The question in one line; may contain templates. By default the title of the step."""
     form: dict[str, Json] = Field(default_factory=dict)
     """JSON Schema of a decision."""
     show: dict[str, Json] = Field(default_factory=dict)
-    """What the person sees beside the form."""
+    """Data that the person sees next to the form."""
     assignees: Assignees | None = None
-    """Whom the question is for, how many must agree, and who may not decide it."""
+    """The people the question is for, how many must agree, and who may not decide it."""
     priority: Annotated[float, Field(ge=0, le=100)] = 50.0
-    """How urgent it is, 0 to 100: the most urgent questions of a queue stand first."""
+    """Urgency, 0 to 100: the most urgent questions of a queue come first."""
     timeout_seconds: Seconds | None = None
-    """How long people have to decide; without it, as long as it takes."""
+    """How long people have to decide; without a limit by default."""
     on_timeout: OnTimeout | None = None
-    """What happens when nobody has decided in time; needed with `timeout_seconds`. It is never an approval."""
+    """What happens when no decision arrives in time; required with `timeout_seconds`. It is never an approval."""
 
 
 class Nested(Model):
     """A run of another definition, pinned when the outer run starts; its outputs are the step's output."""
 
     id: Id
-    """The id of the definition that is run."""
+    """The id of the definition to run."""
     version: Annotated[int, Field(ge=1)] | None = None
-    """By default the version that a new run would get when the outer run starts."""
+    """The version to run; by default the one that a new run gets when the outer run starts."""
     inputs: dict[str, Json] = Field(default_factory=dict)
-    """The inputs of that run; may hold templates."""
+    """The inputs of the nested run; may contain templates."""
 
 
 class Abort(Model):
     """Ends the whole run as ABORTED."""
 
     reason: Annotated[str, Field(min_length=1, max_length=2000)]
-    """Why the run ends; may hold templates."""
+    """Why the run ends; may contain templates."""
 
     @model_validator(mode="before")
     @classmethod
@@ -153,14 +153,14 @@ class Abort(Model):
 
 
 class Case(Model):
-    """One way out of a switch: `{when: EXPR, branch: NAME}`, or at the end `{else: NAME}`."""
+    """One case of a switch: `{when: EXPR, branch: NAME}`, or at the end `{else: NAME}`."""
 
     when: str | None = None
-    """An expression that gives true or false: the first case that is true is taken."""
+    """An expression that gives true or false; the first case that is true is taken."""
     branch: Id | None = None
-    """The branch that the case takes: a name of your own."""
+    """The branch that the case takes, a name of your choice."""
     else_: Id | None = Field(default=None, alias="else")
-    """The branch that is taken if no case is true; in the last place."""
+    """The branch taken if no case is true; must come last."""
 
     @property
     def name(self) -> str:
@@ -169,21 +169,21 @@ class Case(Model):
 
 
 class Compensate(Model):
-    """What undoes a completed step if its run ends without success: a handler, with the step's retries and timeouts."""
+    """Undoes a completed step if its run ends without success: a handler, with the step's retries and timeouts."""
 
     handler: str
     """The code that undoes the step."""
     config: dict[str, Json] = Field(default_factory=dict)
-    """What that handler gets; may hold templates, which can read the step's output."""
+    """That handler's config; may contain templates, which can read the step's output."""
 
 
 class Cache(Model):
-    """Keeps a handler step's output for other runs: equal work is done once in `ttl_seconds`, and not again."""
+    """Keeps a handler step's output for other runs, so that equal work is done once within `ttl_seconds`."""
 
     key: Json = None
-    """What tells equal work: a text, or JSON with templates in it; by default the config as the handler gets it."""
+    """The key of equal work: a text, or JSON with templates; by default the resolved config."""
     ttl_seconds: Seconds
-    """How old an output may be that is used in place of a call."""
+    """Maximum age of an output that is reused."""
 
 
 OnItemError = Literal["collect", "fail_fast"]
@@ -195,10 +195,10 @@ class ForEach(Model):
     items: Json
     """A template that gives the list, or the list itself."""
     key: str | None = None
-    """An expression over `item` and `index` that names an item; by default its place in the list."""
+    """An expression over `item` and `index` that gives an item's key; by default its position in the list."""
     max_concurrency: Annotated[int, Field(ge=1, le=500)] = 10
-    """Most items that run at once: as one ends, the next begins."""
+    """Items that may run at once: as one ends, the next begins."""
     on_item_error: OnItemError = "collect"
-    """`collect`: every item runs, whatever becomes of the others; `fail_fast`: too many failures stop the rest."""
+    """`collect`: every item runs, even if others fail; `fail_fast`: too many failures stop the rest."""
     max_failures: Annotated[int, Field(ge=0)] = 0
     """The step fails if more items than this have failed."""

@@ -1,4 +1,4 @@
-"""Tests of a definition, written beside its steps: what the outside gives, and what must become of the run."""
+"""Define the tests of a definition, written after its steps: mocked results, and the expected end of the run."""
 
 from typing import Annotated, Literal
 
@@ -9,30 +9,27 @@ from docrail.dag.language.step_kinds import Id, Model
 from docrail.dag.values.json_values import LONGEST_MESSAGE, Json
 
 MAX_TRIALS = 100
-"""Of one definition: all of them run when it is published with its tests."""
+"""Tests per definition: all of them run when it is published with its tests."""
 
 TrialStatus = Literal["completed", "failed", "aborted", "waiting"]
-"""How a tested run ends. Nobody cancels it."""
+"""How a tested run ends. Cancelling is not tested."""
 
 StepEnd = Literal["completed", "failed", "skipped", "cancelled", "parked", "waiting", "pending"]
-"""How a step stands when its run has ended; the last three only in a run that ends `waiting`."""
+"""A step's status when its run has ended; the last three occur only in a run that ends `waiting`."""
 
 
 class Failure(Model):
-    """A step's last attempt fails: the error's class, or `{type, message, retryable}`.
+    """A failure of a step's last attempt: the error's class, or `{type, message, retryable}`.
 
-    A `retryable` one is counted as having used up the step's retries; none of them is waited for.
+    A `retryable` one counts as having used up the step's retries, without waiting for any.
     """
 
     type: Annotated[str, Field(min_length=1, max_length=LONGEST_TYPE)]
     """The class of the error, as `retry_config.non_retryable` names it."""
-    """The error's class."""
     message: Annotated[str, Field(max_length=LONGEST_MESSAGE)] = "failed as the test says"
-    """What the error says."""
-    """The error's text."""
+    """The error's message."""
     retryable: bool = False
-    """Whether the step is tried again before it fails: it then has made all its attempts, and not one."""
-    """Whether the error is one that is tried again."""
+    """Whether the error is retried: the step then counts as having made all its attempts instead of one."""
 
     @model_validator(mode="before")
     @classmethod
@@ -41,47 +38,46 @@ class Failure(Model):
 
 
 class ItemMock(Model):
-    """What one item of a step's list gives: an output or a failure."""
+    """The result of one item of a step's list: an output or a failure."""
 
     output: Json = None
-    """What its handler or its nested run gives."""
+    """The output of its handler or its nested run."""
     failure: Failure | None = None
     """How it fails."""
 
 
 class Mock(Model):
-    """What stands for the outside of a step: one of these, as its kind asks."""
+    """The mocked result of a step, given by the fields that fit its kind."""
 
     output: Json = None
-    """What its handler or its nested run gives; where it runs over a list, each item that `items` does not name."""
+    """The output of its handler or its nested run; for a list, of each item that `items` does not name."""
     failure: Failure | None = None
     """How its handler or its nested run fails."""
     undo_failure: Failure | None = None
-    """How what undoes the step fails, should it be undone; by default that succeeds."""
+    """How its compensation fails, should it run; by default it succeeds."""
     items: dict[str, ItemMock] = Field(default_factory=dict)
-    """By key, what the items of its list give."""
+    """Results of the items of its list, by key."""
     answer: Json = None
-    """What somebody answers as soon as it waits."""
+    """The answer it gets as soon as it waits."""
     times_out: bool = False
-    """Nobody answers in time."""
+    """Whether no answer arrives in time."""
 
 
 class ExpectedStep(Model):
-    """How a step must stand in the end: its status, or what is said of it here. Objects may hold more than is said."""
+    """The expected end of a step: its status, or the given fields. Objects may have more keys than expected."""
 
     status: StepEnd | None = None
-    """How the step stands."""
+    """The step's status."""
     reason: SkipReason | None = None
     """Why it was skipped."""
     error: str | None = None
     """The class of its error."""
     branch: Id | None = None
-    """The way out that it has taken."""
+    """The branch that it took."""
     config: dict[str, Json] | None = None
-    """What its handler, its nested run or its person was given, templates resolved."""
+    """The resolved config of its handler, nested run or question."""
     output: Json = None
-    """What it gave; where it runs over a list, `total`, `completed`, `failed` and `items`."""
-    """What the step gives."""
+    """Its output; for a list, `total`, `completed`, `failed` and `items`."""
 
     @model_validator(mode="before")
     @classmethod
@@ -90,33 +86,33 @@ class ExpectedStep(Model):
 
 
 class Expectation(Model):
-    """What must become of the run. What is not said may be anything."""
+    """The expected end of the run. Omitted fields are not checked."""
 
     status: TrialStatus
     """How the run ends."""
     reason: Annotated[str, Field(min_length=1)] | None = None
-    """A part of the reason that the run gives for having failed or been aborted."""
+    """Part of the reason why the run failed or was aborted."""
     steps: dict[str, ExpectedStep] = Field(default_factory=dict)
-    """By step: how it stands."""
+    """The expected end of each step, by id."""
     outputs: dict[str, Json] = Field(default_factory=dict)
-    """What the run gives, by name."""
+    """The outputs of the run, by name."""
     undone: tuple[str, ...] | None = None
-    """The steps that were undone, in this order."""
+    """The steps that were compensated, in this order."""
 
 
 class Trial(Model):
-    """One test: the inputs of a run, what the outside gives its steps, and what must become of it."""
+    """One test: the inputs of a run, the mocked results of its steps, and the expected end."""
 
     name: Annotated[str, Field(min_length=1, max_length=200)]
-    """What the test is called: a sentence says most."""
+    """The name of the test, best a sentence."""
     inputs: dict[str, Json] = Field(default_factory=dict)
-    """What the run is started with."""
+    """The inputs of the run."""
     document: dict[str, Json] | None = None
-    """What expressions read as `document`; `document_id` is made up unless it is said."""
+    """The value of `document` in expressions; `document_id` is generated unless given."""
     steps: dict[str, Mock] = Field(default_factory=dict)
-    """By step: what stands for its handler, its nested run, or whoever answers. Nothing else is ever asked."""
+    """By step: the mocked result of its handler, its nested run or its question. Nothing else is called."""
     expect: Expectation
-    """What must become of the run."""
+    """The expected end of the run."""
 
 
 Trials = Annotated[tuple[Trial, ...], Field(max_length=MAX_TRIALS)]

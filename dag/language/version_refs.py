@@ -1,4 +1,4 @@
-"""Decides which version of a definition a name means: aliases, the canary's share, what a move ends, what is undone."""
+"""Resolve which version of a definition a name means: aliases, the canary's share, and how changes are undone."""
 
 import hashlib
 import re
@@ -9,14 +9,14 @@ from enum import StrEnum
 from docrail.dag.values.problems import ID_PATTERN
 
 STABLE = "stable"
-"""The alias of what a new run gets. Every definition has it from its first version on."""
+"""The alias that new runs use. Every definition has it from its first version on."""
 CANARY = "canary"
-"""The alias of a version that gets a share of what `stable` would get."""
+"""The alias of a version that gets a share of the new runs of `stable`."""
 MAX_VERSION = 2**31 - 1
-"""What PostgreSQL's integer holds."""
+"""Largest value of PostgreSQL's integer."""
 
 _ALIAS = re.compile(r"(?!v[0-9]+\Z)[a-z][a-z0-9_-]{0,31}")
-"""Nothing that reads as a version: in `invoice@v4` and `invoice@4` it is one."""
+"""Excludes names that look like a version: `invoice@v4` and `invoice@4` are versions."""
 _VERSION = re.compile(r"v?([1-9][0-9]{0,9})")
 
 ALIAS_RULE = "must be a small letter and then at most 31 of a-z, 0-9, _ and -, and not read as a version, as v4 does"
@@ -24,7 +24,7 @@ ALIAS_RULE = "must be a small letter and then at most 31 of a-z, 0-9, _ and -, a
 
 @dataclass(frozen=True, slots=True)
 class Ref:
-    """Which definition: `invoice` (what a new run gets), `invoice@4` (that version), `invoice@pilot` (an alias)."""
+    """Reference to a definition: `invoice` (for new runs), `invoice@4` (a version) or `invoice@pilot` (an alias)."""
 
     definition_id: str
     version: int | None = None
@@ -37,7 +37,7 @@ class Ref:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What an alias names. `percent`, 0 to 100, is the share of new runs that a canary gets; others have none."""
+    """The version that an alias names. `percent`, 0 to 100, is a canary's share of new runs; None for other aliases."""
 
     version: int
     percent: int | None = None
@@ -60,7 +60,7 @@ class MoveKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """One alias, from what it named to what it names; None is "there is no such alias"."""
+    """One change of an alias; None means that the alias does not exist."""
 
     alias: str
     before: Target | None
@@ -68,14 +68,14 @@ class Move:
 
 
 def is_alias(text: str) -> bool:
-    """Tell whether `text` can be the name of an alias."""
+    """Return whether `text` can be the name of an alias."""
     return _ALIAS.fullmatch(text) is not None
 
 
 def parse_ref(text: str) -> Ref | None:
-    """Return what `ID`, `ID@VERSION` or `ID@ALIAS` names, None for anything else."""
+    """Return the reference in `ID`, `ID@VERSION` or `ID@ALIAS`, None for anything else."""
     definition_id, at, chosen = text.partition("@")
-    if not re.fullmatch(ID_PATTERN, definition_id):  # not `is_id`, to which a line break behind an id is nothing
+    if not re.fullmatch(ID_PATTERN, definition_id):  # not `is_id`, which accepts a trailing line break
         return None
     if not at:
         return Ref(definition_id)
@@ -85,16 +85,16 @@ def parse_ref(text: str) -> Ref | None:
 
 
 def in_canary(definition_id: str, key: str, percent: int) -> bool:
-    """Tell whether the run or document `key` is among `percent` of all.
+    """Return whether the run or document `key` is among `percent` of all.
 
-    The same key always gives the same answer, and a larger share keeps whoever was in a smaller one.
+    The same key always gives the same answer, and a larger share includes every key of a smaller one.
     """
     found = hashlib.sha256(f"{definition_id}/{key}".encode()).digest()
     return int.from_bytes(found[:8]) % 100 < percent
 
 
 def version_for(definition_id: str, aliases: Aliases, key: str) -> int | None:
-    """Return the version that a new run of the definition gets under `key`; None if no alias says so."""
+    """Return the version that a new run of the definition gets under `key`; None if no alias determines it."""
     canary, stable = aliases.get(CANARY), aliases.get(STABLE)
     if canary is not None and in_canary(definition_id, key, canary.percent or 0):
         return canary.version
@@ -104,7 +104,7 @@ def version_for(definition_id: str, aliases: Aliases, key: str) -> int | None:
 def move_alias(aliases: Aliases, alias: str, after: Target | None) -> tuple[Move, ...]:
     """Return the moves that make `alias` name `after` (None removes it); none if it does already.
 
-    A canary is tried against the version that `stable` names: when that changes, the trial is over.
+    A canary is compared with the version that `stable` names. Moving `stable` therefore removes the canary.
     """
     if aliases.get(alias) == after:
         return ()
@@ -115,10 +115,10 @@ def move_alias(aliases: Aliases, alias: str, after: Target | None) -> tuple[Move
 
 
 def undo(aliases: Aliases, history: Iterable[tuple[MoveKind, int]]) -> tuple[Move, ...]:
-    """Return the moves that undo the last change of what new runs get; none if there is nothing before it.
+    """Return the moves that undo the last change for new runs; none if there is no earlier version.
 
-    A canary is younger than the version it is tried against, so it goes first. `history` is where `stable` was moved
-    to, and why, oldest first. Undoing again goes further back, and never to a version that was undone.
+    A canary is newer than the stable version, so it is removed first. `history` lists the versions that `stable` was
+    moved to, and why, oldest first. Repeated undoing goes further back, and never to a version that was undone.
     """
     if CANARY in aliases:
         return move_alias(aliases, CANARY, None)

@@ -1,1 +1,1 @@
-"""Tests of definitions: a run simulated with mocked steps and scripted answers."""
+"""Run tests of definitions: a simulated run with mocked steps and scripted answers."""

@@ -1,4 +1,4 @@
-"""What happens outside the run of a test, in what order, and what became of the run: the same wherever it is played."""
+"""Define the external events of a test run, in order, and its result: the same wherever the test runs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,13 +13,13 @@ from docrail.dag.values.json_values import Json
 
 TENANT_ID, DOCUMENT_ID = "default", "doc_test"
 CALLBACKS = "https://callbacks.invalid/"
-"""What a callback's URL begins with in a test; the step's id follows. It leads nowhere (RFC 2606)."""
+"""Prefix of a callback URL in a test; the step's id follows. It leads nowhere (RFC 2606)."""
 ANSWERED_BY = "test"
-"""Who answers what a test answers, and what the names of several begin with. Nobody who started a run has one."""
+"""The principal of a test's answers, and the prefix if there are several. No run is started by this name."""
 
 
 class CueKind(StrEnum):
-    """What happens outside a run."""
+    """The kinds of external events."""
 
     COMPLETE = "complete"
     FAIL = "fail"
@@ -27,15 +27,15 @@ class CueKind(StrEnum):
     TIME_OUT = "time_out"
     STOP = "stop"
     CHUNK = "chunk"
-    """All items of a chunk of a long list have ended, each by a cue of its own before."""
+    """All items of a chunk of a long list have ended, each with an earlier cue of its own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """One thing that happened outside the run: in their order, all that a worker needs to play the same run.
+    """One external event. All cues, in order, are what a worker needs to replay the run.
 
-    `undoes`: it ends what undoes the step. `value`: an output or an answer. `in_chunk`: its item runs in a chunk.
-    `due`: when time is up, in seconds since the run's start.
+    `undoes`: it ends the step's compensation. `value`: an output or an answer. `in_chunk`: its item runs in a chunk.
+    `due`: when a timer or timeout fires, in seconds since the run's start.
     """
 
     kind: CueKind
@@ -51,16 +51,16 @@ class Cue:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """A run that was played to its end, or to where it only waits. `given`: what each step was given, by id."""
+    """A run that was simulated until it ended or only waits. `given`: the config of each step, by id."""
 
     report: RunReport
     given: Mapping[str, Json]
     undone: tuple[str, ...]
     cues: tuple[Cue, ...] = ()
     unsaid: Mapping[str, str] | None = None
-    """By step id, what the test would have to say of steps that ran."""
+    """What the test must define for steps that ran, by step id."""
     memory: Memory = field(default_factory=Memory)
-    """What the run keeps outside itself."""
+    """The run's value store."""
 
 
 def run_id_of(definition: Definition) -> str:
@@ -69,10 +69,10 @@ def run_id_of(definition: Definition) -> str:
 
 
 def people(count: int) -> list[str]:
-    """Return the names of as many people as must agree on what a test answers."""
+    """Return the names of the people who must agree on a test's answer."""
     return [ANSWERED_BY, *(f"{ANSWERED_BY} {number}" for number in range(2, count + 1))]
 
 
 def document_of(trial: Trial) -> dict[str, Json] | None:
-    """Return what expressions read as `document`."""
+    """Return the value of `document` in expressions."""
     return None if trial.document is None else {"document_id": DOCUMENT_ID, **trial.document}

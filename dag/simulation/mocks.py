@@ -1,4 +1,4 @@
-"""What stands for the outside of a step in a test: how its work ends, how long nobody answers, what people see."""
+"""Apply a test's mocks: how a step's work ends, how long it waits for an answer, what people see."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ from docrail.dag.values.json_values import Json
 
 
 def end_of_work(trial: Trial, step: Step, config: Json, item_key: str | None, catalogue: Catalogue) -> Cue | None:
-    """Return how a handler or a nested run, or one item of it, ends; None if the test does not say it."""
+    """Return how a handler or a nested run, or one item of it, ends; None if the test does not define it."""
     definition = step.definition
     misfit = _misfit(definition.handler, config, catalogue)
     if misfit is not None:
@@ -30,7 +30,7 @@ def end_of_work(trial: Trial, step: Step, config: Json, item_key: str | None, ca
 
 
 def end_of_undoing(trial: Trial, step: Step, config: Json, catalogue: Catalogue) -> Cue:
-    """Return how what undoes a step ends: well, if its handler takes the config and the test says nothing else."""
+    """Return how a compensation ends: successfully, unless its config does not fit or the test defines a failure."""
     assert step.definition.compensate is not None, "only such steps are undone"
     error = _misfit(step.definition.compensate.handler, config, catalogue)
     mock = trial.steps.get(step.id)
@@ -41,7 +41,7 @@ def end_of_undoing(trial: Trial, step: Step, config: Json, catalogue: Catalogue)
 
 
 def patience(step: Step, config: dict[str, Json]) -> float:
-    """Return how many seconds a waiting step waits; an escalated question is waited for once more."""
+    """Return how many seconds a step waits; an escalated question waits twice."""
     human = step.definition.human
     if human is None:
         return float(config["seconds"])
@@ -50,12 +50,12 @@ def patience(step: Step, config: dict[str, Json]) -> float:
 
 
 def question(step: Step, config: dict[str, Json]) -> dict[str, Json]:
-    """Return what a person is asked, as the review queue has it."""
+    """Return a question as the review queue shows it."""
     return {"title": str(config["title"]) or step.definition.title or step.id, "show": config["show"]}
 
 
 def _mock_for(mock: Mock | None, item_key: str | None) -> Mock | ItemMock | None:
-    """Return what says how a step, or one of its items, ends; None if nothing does."""
+    """Return the mock that defines how a step, or one of its items, ends; None if there is none."""
     if mock is None:
         return None
     chosen = mock if item_key is None else mock.items.get(item_key, mock)
@@ -63,7 +63,7 @@ def _mock_for(mock: Mock | None, item_key: str | None) -> Mock | ItemMock | None
 
 
 def _misfit(handler: str | None, config: Json, catalogue: Catalogue) -> StepError | None:
-    """Return how the handler would refuse this config, as it is given when the step begins."""
+    """Return the error with which the handler would refuse this resolved config."""
     if handler is None or handler not in catalogue:
         return None
     try:
@@ -74,7 +74,7 @@ def _misfit(handler: str | None, config: Json, catalogue: Catalogue) -> StepErro
 
 
 def _output(handler: str | None, output: Json, catalogue: Catalogue) -> Json:
-    """Return what a mock gives as the handler would: with its defaults, unless it leaves out more than those."""
+    """Return a mock's output as the handler would return it: with defaults, unless required fields are missing."""
     if handler is None or handler not in catalogue:
         return output
     try:

@@ -1,7 +1,7 @@
-"""Plays a test of a definition without any server: the scheduler decides, mocks end the work, time is a number.
+"""Simulate a test of a definition without a server: the scheduler decides, mocks end the work, time is a number.
 
-What is under way ends one at a time: what is due first, then what began first, then in plan order. Mocks give at once
-what they give, so time moves only to the next timer or timeout. Whatever is asked to stop stops at once.
+Running work ends one piece at a time: by due time, then by start, then in plan order. Mocked results are immediate, so
+time advances only to the next timer or timeout. Cancelled work stops immediately.
 """
 
 from collections import deque
@@ -61,7 +61,7 @@ from docrail.dag.values.json_values import Json, size_of
 from docrail.dag.values.stored import MAX_INLINE_BYTES
 
 TICK_SECONDS = 0.000001
-"""Between two events: no timer is as short."""
+"""Seconds between two events: shorter than any timer."""
 
 _UNDER_WAY = (StepStatus.RUNNING, StepStatus.WAITING)
 
@@ -70,7 +70,7 @@ _Key = tuple[str, Part]
 
 
 def simulate(definition: Definition, trial: Trial, catalogue: Catalogue) -> Played:
-    """Play `trial`, one of `definition`'s tests, both of which were validated. Raises: MisfitError for its inputs."""
+    """Simulate `trial`, a test of `definition`; both are valid. Raises: MisfitError for its inputs."""
     simulation = Simulation(definition, trial, catalogue)
     while simulation.turn():
         pass
@@ -78,7 +78,7 @@ def simulate(definition: Definition, trial: Trial, catalogue: Catalogue) -> Play
 
 
 class Simulation:
-    """One test being played, turn by turn, so that whoever plays it can stop."""
+    """One simulated test, advanced turn by turn, so that the caller can stop it."""
 
     def __init__(self, definition: Definition, trial: Trial, catalogue: Catalogue) -> None:
         """Start the run. Raises: MisfitError for the test's inputs."""
@@ -100,17 +100,17 @@ class Simulation:
         self._tell(RunStarted(self._now))
 
     def turn(self) -> bool:
-        """Let the next thing happen; False once nothing will."""
+        """Process the next external event; return False if there is none left."""
         while self._agenda:
             at, *_, number, key, cue = heappop(self._agenda)
             if self._under_way.get(key) != number:
-                continue  # it was asked to stop meanwhile
+                continue  # it was cancelled meanwhile
             if at > self._now and self._time_stands:
                 return False
             del self._under_way[key]
             self._now = max(self._now, at)
             if cue.kind is CueKind.STOP and not self._is_open(key):
-                continue  # a question that was answered before
+                continue  # a question that was already answered
             is_stopped = cue.kind is CueKind.STOP and key in self._chunks
             event = self._end_chunk(key, is_stopped=True) if is_stopped else self._event_of(cue, key)
             self._cues.append(Cue(CueKind.CHUNK, key[0]) if is_stopped else cue)
@@ -119,18 +119,18 @@ class Simulation:
         return False
 
     def _tick(self) -> float:
-        """Return the time of the next event: each has its own, as those of a real run have."""
+        """Return the time of the next event: each has its own, as in a real run."""
         self._round += 1
         self._now += TICK_SECONDS
         return self._now
 
     def played(self) -> Played:
-        """Return how the run stands now."""
+        """Return the result so far."""
         report = report_of(self._plan, self._run, run_id=self._run_id, tenant_id=TENANT_ID, version=1, digest="")
         return Played(report, self._given, tuple(self._undone), tuple(self._cues), self._unsaid, self._memory)
 
     def _context(self, definition: Definition) -> dict[str, Json]:
-        """Return the words of the run's context; a callback's URL is one that leads nowhere."""
+        """Return the run's context; its callback URLs lead nowhere."""
         waits = [step.id for step in definition.steps if step.wait and step.wait.for_ is WaitFor.WEBHOOK]
         callbacks = {step_id: f"{CALLBACKS}{step_id}" for step_id in waits}
         run = {"id": self._run_id, "tenant_id": TENANT_ID, "callbacks": callbacks}
@@ -138,7 +138,7 @@ class Simulation:
         return {"run": run, "workflow": workflow, "document": document_of(self._trial)}
 
     def _tell(self, event: Event) -> None:
-        """Give the run an event, and what it brings about at once: values that are stored, or loaded."""
+        """Give the run an event, and the stored or loaded values that it requests."""
         self._moved.append(event)
         while self._moved:
             for command in advance(self._plan, self._run, self._moved.popleft()):
@@ -162,7 +162,7 @@ class Simulation:
             case GoOn():
                 self._moved.append(WentOn(self._tick()))
             case Record() | RecordDecision() | RecordOverdue() | Finish():
-                pass  # people are told, or the state says so
+                pass  # notifications only, or part of the state
             case _:
                 assert_never(command)
 
@@ -191,7 +191,7 @@ class Simulation:
         return cue
 
     def _start_chunk(self, chunk: StartChunk) -> None:
-        """Begin a chunk of a long list, if the test says how all of its items end."""
+        """Begin a chunk of a long list, if the test defines how all of its items end."""
         step = self._plan.step(chunk.step)
         cues = [self._work(step, self._memory.filled(item.config), item.key) for item in chunk.items]
         said = [replace(cue, in_chunk=True) for cue in cues if cue is not None]
@@ -201,7 +201,7 @@ class Simulation:
             self._put(key, Cue(CueKind.CHUNK, chunk.step))
 
     def _end_chunk(self, key: _Key, *, is_stopped: bool) -> Event:
-        """Play a chunk to its end, as the workflow that does it would (workflows/map_chunk.py)."""
+        """Run a chunk to its end, as its workflow would (workflows/map_chunk.py)."""
         chunk, cues = self._chunks.pop(key)
         run, running = ChunkRun(len(cues), chunk.width, chunk.stop_after), deque[int]()
         stopped: list[int] = []
@@ -227,22 +227,22 @@ class Simulation:
         mock, key = self._trial.steps.get(step.id) or Mock(), (step.id, WHOLE_STEP)
         if step.is_timer or mock.times_out:
             seconds = patience(step, config)
-            asking = TICK_SECONDS / 2 if step.kind is StepKind.HUMAN else 0.0  # its time begins once it is in a queue
+            asking = TICK_SECONDS / 2 if step.kind is StepKind.HUMAN else 0.0  # its time starts once it is in a queue
             self._put(key, Cue(CueKind.TIME_OUT, step.id, due=self._now + seconds), after=seconds + asking)
         elif "answer" in mock.model_fields_set:
             self._put(key, Cue(CueKind.ANSWER, step.id, value=mock.answer))
         elif self._trial.expect.status == "waiting":
-            self._time_stands = True  # so that what is not answered does not time out either
+            self._time_stands = True  # so that unanswered steps do not time out
         else:
             self._lacks(step, "what is answered: add an `answer`, or `times_out: true`,")
 
     def _lacks(self, step: Step, what: str) -> None:
-        """Note what the test would have to say: nothing is guessed, and nothing follows from it."""
+        """Record what the test must define; nothing is guessed, and the step does not continue."""
         self._unsaid[step.id] = f"step '{step.id}' runs, and the test does not say {what} under `steps.{step.id}`"
         self._time_stands = True
 
     def _put(self, key: _Key, cue: Cue, *, after: float = 0.0, at_once: bool = False) -> None:
-        """Let `cue` happen in so many seconds, in the place of whatever was to end this."""
+        """Schedule `cue` in `after` seconds, replacing any earlier end of the same work."""
         number, order = next(self._counter), -1 if at_once else self._round
         self._under_way[key] = number
         place = self._plan.index[key[0]], _order_of(key[1])
@@ -265,7 +265,7 @@ class Simulation:
                 return self._end_chunk(key, is_stopped=False)
 
     def _answered(self, step_id: str, value: Json, at: float) -> Event:
-        """Return what answers the step: if several must agree, the last of them; the others decide alike before."""
+        """Return the answer of a step; if several people must agree, the others answer alike first."""
         *others, last = people(approvals_of(self._plan.step(step_id).definition.human))
         for by in others:
             self._tell(Answered(step_id, Answer(value, by), at))
@@ -273,7 +273,7 @@ class Simulation:
         return Answered(step_id, Answer(value, last), at)
 
     def _carried(self, cue: Cue) -> Json:
-        """Return what the run carries of an output: what stands for it, if it is too large."""
+        """Return an output as the run carries it: a placeholder if it is too large."""
         fan = self._run.steps[self._plan.index[cue.step]].fan
         most = MAX_INLINE_BYTES if fan is None or cue.undoes else inline_bytes(len(fan.items))
         return cue.value if size_of(cue.value) <= most else self._memory.put(cue.value)
@@ -287,7 +287,7 @@ class Simulation:
 
 
 def _order_of(part: Part) -> int:
-    """Return the order in which parts of one step end that are due together."""
+    """Return the sort order of parts of one step that end at the same time."""
     match part:
         case Undo():
             return -1

@@ -1,4 +1,4 @@
-"""A value store in memory, for runs that nothing outlives: those of a definition's tests."""
+"""Provide a value store in memory, for test runs."""
 
 from docrail.dag.language.expressions.environment import NOTHING, lookup
 from docrail.dag.values.json_values import Json, digest, size_of
@@ -6,21 +6,21 @@ from docrail.dag.values.stored import MAX_INLINE_BYTES, Part, Piece, lack_of, pa
 
 
 class Memory:
-    """Keeps values by their digest, and puts them back into the place of what stands for them."""
+    """Keeps values by their digest, and replaces placeholders with them."""
 
     def __init__(self) -> None:
-        """Nothing is kept yet."""
+        """Create an empty store."""
         self._kept: dict[str, Json] = {}
 
     def put(self, value: Json) -> dict[str, Json]:
-        """Keep a value, in full, and return what stands for it."""
+        """Store a value, with its placeholders replaced, and return its placeholder."""
         whole = self.filled(value)
         sha256 = digest(whole)
         self._kept[sha256] = whole
         return Part(sha256, size_of(whole)).to_json()
 
     def find(self, part: Part, *, may_stay: bool = False) -> Piece:
-        """Return a part, or how far the way to it leads and what is there. `may_stay`: a large one is not brought."""
+        """Return a part, or where its path ends. `may_stay`: a large part is returned as its placeholder."""
         value = self._kept[part.sha256]
         keys: list[str | int] = []
         for key in part.path:
@@ -35,7 +35,7 @@ class Memory:
         return Piece(tuple(keys), part.to_json() if is_large else value)
 
     def filled(self, value: Json) -> Json:
-        """Return `value` with every part that is kept here in the place of what stands for it."""
+        """Return `value` with the placeholders of all stored parts replaced."""
         part = part_of(value)
         if part is not None:
             return self.find(part).value if part.sha256 in self._kept else value

@@ -1,4 +1,4 @@
-"""Whether a played test ended as it expects, and every difference if it did not."""
+"""Compare a simulated test with its expectations and list the differences."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,18 +12,18 @@ from docrail.dag.values.json_values import Json, canonical, shortened, size_of
 from docrail.dag.values.problems import Path, path_text
 
 MOST_DIFFERENCES = 20
-"""That are told of one test."""
+"""Differences reported per test."""
 
 LONGEST_SHOWN = 200
 """Characters of a value that a message shows."""
 
 MOST_BYTES = 2_000
-"""Of a value, as JSON, that is told as it was found; of a larger one its beginning is."""
+"""Bytes of JSON up to which the found value is reported whole; a larger one is shortened."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One thing that is not as a test expects it. `path` is where in the test it is said, as a JSON path."""
+    """One deviation from a test's expectation. `path` is the JSON path of the expectation in the test."""
 
     path: str
     message: str
@@ -33,7 +33,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What became of one test: no difference, and it passed. `place` is where it stands among the definition's."""
+    """The result of one test, which passed if there are no differences. `place`: its index in the definition."""
 
     place: int
     name: str
@@ -41,12 +41,12 @@ class Verdict:
 
     @property
     def passed(self) -> bool:
-        """Whether all is as expected."""
+        """Whether everything is as expected."""
         return not self.differences
 
 
 def assess(trial: Trial, place: int, played: Played) -> Verdict:
-    """Compare a played test with what it expects."""
+    """Compare a simulated test with its expectations."""
     if played.unsaid:
         unsaid = (Difference(path_text(("steps", step)), message) for step, message in played.unsaid.items())
         return Verdict(place, trial.name, tuple(islice(unsaid, MOST_DIFFERENCES)))
@@ -64,7 +64,7 @@ def _differences(trial: Trial, played: Played) -> Iterator[Difference]:
     for step_id, expected in expect.steps.items():
         found = report.steps[step_id]
         found = found.model_copy(update={"output": played.memory.filled(found.output)})
-        # One that is stopped as it begins may never see what it was to be given.
+        # A step that is cancelled while it starts may never receive its config.
         given = None if found.status is StepStatus.CANCELLED else played.given.get(step_id)
         yield from _of_step(("expect", "steps", step_id), expected, found, given)
     yield from _unlike_parts(("expect", "outputs"), expect.outputs, played.memory.filled(report.outputs))
@@ -78,7 +78,7 @@ def _of_step(path: Path, expected: ExpectedStep, found: StepReport, given: Json)
     if expected.status is not None and expected.status != found.status:
         message = f"expected {expected.status}, found {found.status}{_why(found)}"
         yield Difference(path_text(path), message, expected.status, str(found.status))
-        return  # the rest follows from it
+        return  # the other differences follow from it
     reason = None if found.reason is None else str(found.reason)
     if expected.reason is not None and expected.reason != reason:
         yield _unlike((*path, "reason"), f"the reason {expected.reason}", str(expected.reason), reason)
@@ -102,7 +102,7 @@ def _why(found: StepReport) -> str:
 
 
 def _unlike_parts(path: Path, expected: Json, found: Json) -> Iterator[Difference]:
-    """Yield the smallest parts that are not as expected. An object may hold more than is expected of it."""
+    """Yield the smallest parts that differ. An object may have more keys than expected."""
     match expected, found:
         case dict(), dict():
             for key, part in expected.items():
@@ -121,12 +121,12 @@ def _unlike_parts(path: Path, expected: Json, found: Json) -> Iterator[Differenc
 
 
 def _same(one: Json, other: Json) -> bool:
-    """Tell whether two values are equal; to Python, 1 and true are."""
+    """Return whether two values are equal; unlike in Python, 1 and true are not."""
     return isinstance(one, bool) is isinstance(other, bool) and bool(one == other)
 
 
 def _unused_items(trial: Trial, played: Played) -> Iterator[Difference]:
-    """Yield the items that a mock names and that a list which ran did not have: slips of the pen."""
+    """Yield the mocked items that the list did not have: probably typos."""
     for step_id, mock in trial.steps.items():
         output = played.memory.filled(played.report.steps[step_id].output)
         if not mock.items or not isinstance(output, dict):

@@ -1,1 +1,1 @@
-"""Every problem of a definition at once, each with its place and a suggestion."""
+"""Validate definitions: report every problem at once, with its position and a suggestion."""

@@ -1,4 +1,4 @@
-"""The JSON Schema of a definition, for editors: made out of the models and the catalogue, so it cannot lag behind."""
+"""Generate the JSON Schema of a definition, for editors, from the models and the catalogue of handlers."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -29,7 +29,7 @@ TEXT_FORMS: Mapping[type[BaseModel], str] = {
     Failure: "type",
     ExpectedStep: "status",
 }
-"""Models that may be written as a text, and the field it stands for: pydantic's schema does not tell of validators."""
+"""Models that may be written as a text, and the field it sets: pydantic's schema does not reflect validators."""
 
 _BOTH_OR_NONE: dict[str, Json] = {
     "dependentRequired": {"timeout_seconds": ["on_timeout"], "on_timeout": ["timeout_seconds"]}
@@ -62,7 +62,7 @@ _RULES: Mapping[type[Model], dict[str, Json]] = {
         "else": {"properties": {"seconds": False}},
     },
 }
-"""What the validator asks of a part beside the shape of its fields, as far as a schema can say it."""
+"""Rules of the validator about a part as a whole, as far as a schema can express them."""
 
 _TEMPLATE: dict[str, Json] = {
     "description": "A text with {{ expressions }} in it, or an access path.",
@@ -87,15 +87,15 @@ _ONE = ("additionalProperties", "contains", "else", "if", "items", "not", "prope
 _SEVERAL = ("allOf", "anyOf", "oneOf", "prefixItems")
 _NAMED = ("$defs", "patternProperties", "properties")
 _OF_PARTS = frozenset({"additionalProperties", "items", "patternProperties", "prefixItems", "properties"})
-"""The keywords whose schemas are of a part of the value; the others are of the value itself."""
+"""Keywords whose schemas apply to a part of the value; the others apply to the value itself."""
 
 Schema = dict[str, Any]
 
 
 def definition_schema(catalogue: Catalogue) -> Schema:
-    """Return the JSON Schema (draft 2020-12) of what authors may write: all words, the seeds' too, every handler.
+    """Return the JSON Schema (draft 2020-12) of everything authors may write: aliases, commands and all handlers.
 
-    It says what a schema can say. References, cycles, expressions and the like are told by `validate` alone.
+    Only what a schema can express is covered. References, cycles and expressions are checked by `validate` alone.
     """
     whole = Definition.model_json_schema()
     _without_titles(whole)
@@ -140,7 +140,7 @@ def _add_text_forms(parts: Schema) -> None:
 
 
 def _add_handlers(part: Schema, catalogue: Catalogue) -> None:
-    """Let `handler` name what there is, and `config` say what that handler takes."""
+    """Restrict `handler` to the known names, and `config` to the schema of that handler."""
     names = {handler.name: [handler.name, *handler.aliases] for handler in catalogue.values()}
     every = [name for listed in names.values() for name in listed]
     part["properties"]["handler"] = {"description": "The code that the step runs.", "enum": every}
@@ -165,7 +165,7 @@ def _config_name(handler: HandlerModels) -> str:
 
 
 def _config_schemas(handler: HandlerModels) -> Schema:
-    """Return the schemas of a handler's config and of its parts, by name; a template may stand for every value."""
+    """Return the schemas of a handler's config and of its parts, by name; every value may be a template."""
     name = _config_name(handler)
     schema = handler.config.model_json_schema(ref_template=f"#/$defs/{name}.{{model}}")
     _without_titles(schema)
@@ -177,7 +177,7 @@ def _config_schemas(handler: HandlerModels) -> Schema:
 
 
 def _allow_templates(schema: Schema) -> None:
-    """Let a template stand in place of each part of `schema`, not of itself."""
+    """Allow a template in place of each part of `schema`, but not of `schema` itself."""
     for word, holder, key in _below(schema):
         inner = holder[key]
         if isinstance(inner, dict):
@@ -192,7 +192,7 @@ def _constrains(schema: Schema) -> bool:
 
 
 def _finish_step(step: Schema) -> None:
-    """Add what the model leaves to the validator: the seeds' words, words that are taken, one kind and its fields."""
+    """Add what the model leaves to the validator: aliases, reserved ids, exactly one kind and its fields."""
     fields: Schema = step["properties"]
     fields["id"] = {**fields["id"], "not": {"enum": sorted(RESERVED_WORDS)}}
     for word, name in STEP_ALIASES.items():
@@ -225,18 +225,18 @@ _NAMED_IF_LINKED: Schema = {
     "if": {"contains": _has_word_for("depends_on")},
     "then": {"items": _has_word_for("id")},
 }
-"""Commands in order need no ids (dag.checks.chain); steps with edges do."""
+"""Commands in order need no ids (spellings/chain.py); steps with edges do."""
 
 
 def _finish_input(part: Schema) -> None:
-    """Name the keywords of JSON Schema that an input may use: the model takes any, the validator does not."""
+    """List the JSON Schema keywords that an input may use: the model accepts any, the validator does not."""
     told = {name: {"description": f"JSON Schema's `{name}`: {shape}."} for name, (_, shape) in KEYWORDS.items()}
     part["properties"] = told | part["properties"]
     part["additionalProperties"] = False
 
 
 def _without_titles(schema: Schema) -> None:
-    """Remove the titles that pydantic makes of names: editors would show them in place of the descriptions."""
+    """Remove the titles that pydantic derives from names: editors would show them instead of the descriptions."""
     schema.pop("title", None)
     for _, holder, key in _below(schema):
         if isinstance(holder[key], dict):
@@ -244,7 +244,7 @@ def _without_titles(schema: Schema) -> None:
 
 
 def _without_nulls(schema: Schema) -> None:
-    """Remove the nulls that stand for a field left out: nobody writes them, and a choice has worse messages."""
+    """Remove the null alternative of optional fields: authors omit them, and unions give worse messages."""
     for _, holder, key in _below(schema):
         inner = holder[key]
         if isinstance(inner, dict):
@@ -255,7 +255,7 @@ def _without_nulls(schema: Schema) -> None:
 
 
 def _below(schema: Schema) -> Iterator[tuple[str, Any, Any]]:
-    """Yield where each schema directly within `schema` stands: its keyword, what holds it, under which key or index."""
+    """Yield the position of each schema directly within `schema`: its keyword, its container, and the key or index."""
     for word in _ONE:
         if word in schema:
             yield word, schema, word

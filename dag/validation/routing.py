@@ -1,4 +1,4 @@
-"""Check routing rules: every problem at once, with its place."""
+"""Check routing rules: report every problem at once, with its position."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ from docrail.dag.values.wording import describe, known_names, quote
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What is wrong with a reference that a rule makes; only who has the definitions can tell."""
+    """A problem with the definition that a rule refers to, found by the caller, who has the definitions."""
 
     code: str
     message: str
@@ -35,7 +35,7 @@ class Fault:
 
 
 def references_of(value: Json) -> list[str]:
-    """Return the references that rules, right or not, make and that can be one, each once, in order."""
+    """Return the well-formed references in the rules, valid or not, each once, in order."""
     rules = value.get("rules") if isinstance(value, dict) else None
     named = [rule.get("definition") for rule in rules if isinstance(rule, dict)] if isinstance(rules, list) else []
     found = (text for text in named if isinstance(text, str) and parse_ref(text) is not None)
@@ -45,7 +45,7 @@ def references_of(value: Json) -> list[str]:
 def validate_routing(
     value: Json, places: Places | None, faults: Mapping[str, Fault]
 ) -> tuple[Routing | None, list[Problem]]:
-    """Return the rules, None if there is an error, and all problems in text order; `faults` is told by reference."""
+    """Return the rules, None if there is an error, and all problems in text order; `faults` is by reference."""
     findings = Findings(places)
     routing = _read(value, findings)
     if check_json(value, Findings()) and isinstance(value, dict):
@@ -103,7 +103,7 @@ def _check_condition(path: Path, condition: str, findings: Findings) -> None:
 
 
 def _check_reach(rules: list[Json], findings: Findings) -> None:
-    """Warn of the first rule behind one that always holds."""
+    """Warn of the first rule after one that always matches."""
     always = (number for number, rule in enumerate(rules) if isinstance(rule, dict) and rule.keys() <= UNCONDITIONAL)
     number = next(always, None)
     if number is not None and number + 1 < len(rules):

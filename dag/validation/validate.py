@@ -1,4 +1,4 @@
-"""Reads a document as a definition, or tells everything that is wrong with it, as a compiler does."""
+"""Read a document as a definition, or report everything that is wrong with it, as a compiler does."""
 
 from collections.abc import Collection
 
@@ -34,12 +34,12 @@ def check_definition(
     resource_tags: Collection[str] | None = None,
     unpublished: Unpublished = ALL_PUBLISHED,
 ) -> tuple[Definition | None, list[Problem]]:
-    """Return the definition that `text` says, None if there is an error, and all problems in text order (validate)."""
+    """Return the definition in `text`, None if there is an error, and all problems in text order (see `validate`)."""
     source = read_source(text)
     if not source.complete:
         return None, list(source.problems)
     definition, found = validate(source.value, source.places, catalogue, resource_tags, unpublished)
-    # What could not be read as it was written is reported; what follows from that is not worth telling.
+    # Problems that follow from parts that could not be read are omitted.
     unread = {problem.path for problem in source.problems if problem.code != "duplicate-key"}
     problems = sorted([*source.problems, *(problem for problem in found if problem.path not in unread)], key=place)
     return (None if source.problems else definition), problems
@@ -52,12 +52,11 @@ def validate(
     resource_tags: Collection[str] | None = None,
     unpublished: Unpublished = ALL_PUBLISHED,
 ) -> tuple[Definition | None, list[Problem]]:
-    """Return the definition with every default resolved, None if there is an error, and all problems in text order.
+    """Return the definition with every default filled in, None if there is an error, and all problems in text order.
 
-    `resource_tags` are those that are limited; without them, tags are not checked. `unpublished`: definitions that
-    steps name and that are known not to be published, and what they may have been meant as. A definition may come
-    with warnings.
-    Equal definitions dump to equal JSON, whatever words the author used.
+    `resource_tags`: the tags that have limits; if None, tags are not checked. `unpublished`: definitions that steps
+    name and that are known not to be published, with the ids that may have been meant. A valid definition may come with
+    warnings. Equal definitions dump to equal JSON, whichever aliases the author used.
     """
     findings = Findings(places)
     definition = _read(value, catalogue, resource_tags, findings)
@@ -81,7 +80,7 @@ def _read(
     document = normalise(value, findings, is_bare=is_bare)
     definition = check_fields(document, findings)
     repaired = repair(document, findings)
-    if ("steps",) in findings.renames:  # steps under a misspelt word have not been looked at yet
+    if ("steps",) in findings.renames:  # steps under a misspelt field were not checked yet
         check_fields(repaired, findings)
         repaired = repair(repaired, findings)
     outline = read_outline(repaired)

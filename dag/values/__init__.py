@@ -1,1 +1,1 @@
-"""JSON values, JSON Schema, problems and costs: what every other folder of `dag` uses."""
+"""Define JSON values, JSON Schema, problems and costs, which all other folders of `dag` use."""

@@ -1,10 +1,10 @@
-"""The list that all checks write their problems to: gives each its place and puts them in the text's order."""
+"""Collect the problems that checks report, with their positions and in text order."""
 
 from docrail.dag.values.problems import Path, Place, Places, Problem, Severity, path_text
 from docrail.dag.values.suggestions import Suggestions
 
 MAX_PROBLEMS = 100
-"""Most problems reported at once; a text with more is not the one its author meant to send."""
+"""Problems reported at once; a text with more is not the one its author meant to send."""
 
 _UNPLACED: Place = (0, 0)
 
@@ -12,10 +12,9 @@ _UNPLACED: Place = (0, 0)
 class Findings:
     """Collects problems.
 
-    `renames` leads from a field to the word, alias or slip, that the author wrote; `wrapped` is where the author's text
-    stands in the document: below `steps`, if it is a bare list of them. `told`: handlers of steps that are no handlers,
-    of which what is wrong is told where it stands. `commands`: names of the seeds' commands that became other kinds of
-    steps, by their numbers: a step without an id is named after its command.
+    `renames` maps a field to the author's spelling, an alias or a typo. `wrapped` is the path of the author's text in
+    the document: `steps`, if it is a bare list of steps. `told` has handlers of steps that became another kind, whose
+    problems are reported there. `commands` has the seeds' command names by step number, to name steps without an id.
     """
 
     def __init__(self, places: Places | None = None) -> None:
@@ -32,28 +31,28 @@ class Findings:
     def error(
         self, code: str, path: Path, message: str, suggestion: str | None = None, *, at_key: bool = False
     ) -> None:
-        """Report a mistake. `at_key` places it at the field's name rather than at its value."""
+        """Report a mistake. `at_key` places it at the field's name instead of its value."""
         self._errors += 1
         self._add(code, path, message, suggestion, at_key=at_key, severity="error")
 
     def warning(
         self, code: str, path: Path, message: str, suggestion: str | None = None, *, at_key: bool = False
     ) -> None:
-        """Report something that is allowed but is hardly meant."""
+        """Report something that is allowed but probably not intended."""
         self._add(code, path, message, suggestion, at_key=at_key, severity="warning")
 
     def doubt(self, code: str, path: Path, message: str) -> None:
-        """Report a warning of what may follow from a mistake elsewhere: it is told only if there is no error."""
+        """Report a warning that may be a consequence of a mistake elsewhere; it is dropped if there is an error."""
         self._doubts.add((code, self.author_path(path)))
         self.warning(code, path, message)
 
     @property
     def has_errors(self) -> bool:
-        """Tell whether anything was found that forbids the definition."""
+        """Return whether an error was reported."""
         return self._errors > 0
 
     def author_path(self, path: Path) -> Path:
-        """Return `path` in the words that the author used."""
+        """Return `path` in the author's spelling."""
         for length in range(1, len(path) + 1):
             alias = self.renames.get(path[:length])
             if alias is not None:
@@ -62,19 +61,19 @@ class Findings:
         return path[depth:] if path[:depth] == self.wrapped else path
 
     def line_of(self, path: Path) -> int | None:
-        """Return the line on which `path` stands."""
+        """Return the line of `path`."""
         place = self._places.find(self.author_path(path))
         return None if place is None else place[0]
 
     def problems(self) -> list[Problem]:
-        """Return what was found, in the text's order; beyond MAX_PROBLEMS only their number."""
+        """Return the problems in text order; beyond MAX_PROBLEMS only their number."""
         found = [entry for entry in self._found.items() if not (self.has_errors and entry[0] in self._doubts)]
         ordered = sorted(found, key=lambda entry: (entry[1][0], _order(entry[0][1])))
         problems = [problem for _, (_, problem) in ordered]
         hidden = len(problems) - MAX_PROBLEMS
         if hidden <= 0:
             return problems
-        # Errors first: a hidden error behind a hundred warnings would look like success.
+        # Errors first: an error hidden after a hundred warnings would look like success.
         shown = sorted(problems, key=lambda problem: problem.severity)[:MAX_PROBLEMS]
         rest = Problem("too-many-problems", f"{hidden} more problems are not shown", "$", severity="warning")
         return [*shown, rest]

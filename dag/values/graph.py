@@ -1,4 +1,4 @@
-"""Graph algorithms over steps as numbers, without recursion: components, ancestors, cycles.
+"""Implement graph algorithms over numbered steps, without recursion: components, ancestors, cycles.
 
 A graph is given as `parents`: for each step, the steps it waits for.
 """
@@ -50,7 +50,7 @@ def _cut(stack: list[int], stacked: list[bool], first: int) -> list[int]:
 
 
 def ancestors(parents: Parents) -> list[int]:
-    """Return, for each step, the steps above it as the bits of an integer; steps on a cycle are above themselves."""
+    """Return each step's ancestors as the bits of an integer; steps on a cycle are their own ancestors."""
     above = [0] * len(parents)
     for component in components(parents):
         mask = 0
@@ -63,9 +63,9 @@ def ancestors(parents: Parents) -> list[int]:
 
 
 def cycles(parents: Parents, most: int) -> list[list[int]]:
-    """Return up to `most` cycles, each in running order from its earliest step; none is left if all are broken.
+    """Return up to `most` cycles, each in running order from its earliest step; breaking them all leaves no cycle.
 
-    After each cycle its closing edge is left out, so every cycle has an edge that no later one has.
+    Each cycle's closing edge is removed before the search continues, so no later cycle contains it.
     """
     left = [[parent for parent in above if parent != step] for step, above in enumerate(parents)]
     found: list[list[int]] = []
@@ -81,7 +81,7 @@ def cycles(parents: Parents, most: int) -> list[list[int]]:
 
 
 def _shortest_cycle(parents: Parents, component: list[int]) -> list[int]:
-    """Return a shortest way from the component's first step back to it, in running order."""
+    """Return a shortest path from the component's first step back to it, in running order."""
     start, members = component[0], set(component)
     next_step: dict[int, int] = {}
     queue = [start]
@@ -106,7 +106,7 @@ def _follow(next_step: dict[int, int], step: int, start: int) -> list[int]:
 def layers_of(depends_on: Sequence[Sequence[int]]) -> list[int]:
     """Return each step's layer: 0 without parents, else one more than its deepest parent's.
 
-    Kahn's algorithm, linear in steps and edges. A step on or behind a cycle gets -1.
+    Kahn's algorithm, linear in steps and edges. A step on or after a cycle gets -1.
     """
     children: list[list[int]] = [[] for _ in depends_on]
     waiting = [len(parents) for parents in depends_on]

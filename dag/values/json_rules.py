@@ -1,4 +1,4 @@
-"""Checks that a value is JSON that every part of Docrail can carry: finite, shallow, storable text."""
+"""Check that a value is JSON that all components can carry: finite, limited in depth, with storable text."""
 
 import math
 from collections.abc import Iterator
@@ -8,11 +8,11 @@ from docrail.dag.values.json_values import Json
 from docrail.dag.values.problems import Path
 
 LARGEST_INTEGER = 2**63 - 1
-"""What PostgreSQL, Parquet and every JSON reader of 64 bits can hold."""
+"""Largest integer that PostgreSQL, Parquet and 64-bit JSON readers can hold."""
 
 
 def check_json(value: Json, findings: Findings) -> bool:
-    """Tell whether `value` is JSON; report each part that is not. Nothing else may be checked before this."""
+    """Return whether `value` is JSON; report each part that is not. Must be the first check."""
     pending: list[tuple[Path, Json]] = [((), value)]
     sound = True
     while pending:
@@ -38,7 +38,7 @@ def _parts(path: Path, value: Json) -> Iterator[tuple[Path, Json]]:
 
 
 def _fault(value: Json) -> str | None:
-    """Return what keeps `value` itself, without its parts, from being JSON; None if nothing does."""
+    """Return why `value` itself, without its parts, is not JSON; None if it is."""
     if value is None or isinstance(value, bool):
         return None
     if isinstance(value, str):

@@ -1,7 +1,7 @@
-"""Tells what in a value does not fit a JSON Schema (draft 2020-12, our keywords of it), at a bounded cost.
+"""Check a value against a JSON Schema (draft 2020-12, the supported keywords), at a bounded cost.
 
-Ours, because authors write the schemas and strangers the values, and it also runs inside workflow code: a library's
-would search with Python's `re`, compare each item with each other, and repeat whole values in its messages.
+Schemas come from authors and values from outside, and the check also runs inside workflow code. A library's check would
+search with Python's `re`, compare each item with each other, and repeat whole values in its messages.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -16,24 +16,24 @@ from docrail.dag.values.schema_formats import FORMATS
 from docrail.dag.values.wording import describe, quote
 
 MOST_MISFITS = 100
-"""Most that are told of one value."""
+"""Misfits reported per value."""
 
 
 MOST_WORK = 500_000
-"""Steps of one check: about half a second, and a worker's workflow task may take two. A value of the largest size that
-is a list of numbers needs about 200,000."""
+"""Units of work per check: about half a second, and a worker's workflow task may take two. A value of the largest size
+that is a list of numbers needs about 200,000."""
 
 
 MOST_CHOICES = 10
-"""Of an `enum` that a message lists."""
+"""Choices of an `enum` that a message lists."""
 
 
 _WEIGHT_PER_STEP = 150
-"""Characters times places of a pattern that cost as much as one step (measured: a microsecond)."""
+"""Characters times pattern positions that cost one unit (measured: a microsecond)."""
 
 
 _BYTES_PER_STEP = 32
-"""Of JSON text that is made to compare values."""
+"""Bytes of JSON text, produced to compare values, that cost one unit."""
 
 
 _WORDS = ("a text", "a whole number", "a number", "true or false", "an object", "a list", "null")
@@ -52,7 +52,7 @@ TYPES: Mapping[str, Callable[[Json], bool]] = {
     "array": lambda value: isinstance(value, list),
     "null": lambda value: value is None,
 }
-"""JSON Schema's types; to it 1.0 is an integer and true is no number."""
+"""JSON Schema's types, in which 1.0 is an integer and true is not a number."""
 
 
 _NAMES = dict(zip(TYPES, _WORDS, strict=True))
@@ -64,7 +64,7 @@ class TooMuchWorkError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Misfit:
-    """What is wrong with the part of a value at `path`: `is null, expected a text`."""
+    """A problem of the part of a value at `path`: `is null, expected a text`."""
 
     path: Path
     message: str
@@ -76,7 +76,7 @@ def misfits(schema: Json, value: Json) -> list[Misfit]:
 
 
 class _Check:
-    """One check of one value: how much work is left for it, and what it has written out to compare."""
+    """One check of one value, with its remaining work and its cache of serialised choices."""
 
     def __init__(self) -> None:
         self._left = MOST_WORK
@@ -110,7 +110,7 @@ class _Check:
         return search(pattern, text)
 
     def written(self, value: Json) -> str:
-        """Return `value` as text that is equal for what JSON Schema calls equal: 1 and 1.0, but not 1 and true."""
+        """Return `value` as text that is equal for values equal in JSON Schema: 1 and 1.0, but not 1 and true."""
         text = canonical(_even(value))
         self.spend(len(text) // _BYTES_PER_STEP + 1)
         return text
@@ -135,7 +135,7 @@ def _even(value: Json) -> Json:
 
 
 def _is_multiple(value: float, of: float) -> bool:
-    """Tell it of the numbers as written: 19.99 is a multiple of 0.01, though not of the nearest binary fraction."""
+    """Compare the numbers as written: 19.99 is a multiple of 0.01, although its binary approximation is not."""
     return Fraction(str(value)) % Fraction(str(of)) == 0
 
 
@@ -156,7 +156,7 @@ _PLAIN: Mapping[str, _Plain] = {
     "minProperties": ("object", lambda parts, least: len(parts) >= least, lambda least: f"at least {least} fields"),
     "maxProperties": ("object", lambda parts, most: len(parts) <= most, lambda most: f"at most {most} fields"),
 }
-"""Keywords that look at a value alone: for which type they mean anything, whether it fits, and the rule in words."""
+"""Keywords that check a single value: the type they apply to, the check, and the rule in words."""
 
 
 def _type(_: _Check, schema: dict[str, Json], value: Json, path: Path) -> Iterator[Misfit]:
@@ -313,7 +313,7 @@ _RULES: Mapping[str, _Rule] = {
     "not": _not,
     "if": _if,
 }
-"""All other keywords; those that say nothing about a value (`title`) are in neither table."""
+"""All other checked keywords; keywords that do not restrict a value (`title`) are in neither table."""
 
 
 def _is_count(value: Json) -> bool:
@@ -380,4 +380,4 @@ KEYWORDS: Mapping[str, _SchemaRule] = {
     **dict.fromkeys(("allOf", "anyOf", "oneOf", "prefixItems"), SCHEMAS),
     **dict.fromkeys(("properties", "patternProperties", "dependentSchemas"), NAMED),
 }
-"""The JSON Schema keywords of a schema and the rule for each one's value. `$ref` is not among them: it may fetch."""
+"""The supported JSON Schema keywords and the rule for each one's value. `$ref` is unsupported: it may fetch."""

@@ -1,4 +1,4 @@
-"""JSON values: the only data that crosses a definition, an expression, an event or a command."""
+"""Define JSON values: the only data in definitions, expressions, events and commands."""
 
 import hashlib
 import json
@@ -8,21 +8,21 @@ from typing import Any
 from pydantic_core import to_json
 
 Json = Any
-"""A JSON value (None, bool, int, float, str, list, dict with string keys), checked where it enters."""
+"""A JSON value (None, bool, int, float, str, list, dict with string keys), checked at the boundaries."""
 
 MAX_INTEGER = 2**63 - 1
-"""Largest integer that other programs, PostgreSQL's bigint and Parquet's int64 among them, can read."""
+"""Largest integer that other programs can read, such as PostgreSQL's bigint and Parquet's int64."""
 
 MAX_VALUE_BYTES = 262_144
-"""Largest config, output or set of outputs, as JSON. A run's whole report must stay below Temporal's payload limit of
-2 MiB; a result above that limit would be refused for ever. Documents go by reference."""
+"""Largest config, output or set of outputs, in bytes of JSON. A run's whole report must stay below Temporal's payload
+limit of 2 MiB: a larger result would be refused on every attempt. Documents are passed by reference."""
 
 LONGEST_MESSAGE = 2_000
-"""Characters of an error's message or a reason: enough to read, and with every step's the report still travels."""
+"""Characters of an error message or a reason: readable, and short enough for a report with one per step."""
 
 
 def shortened(text: str, most: int = LONGEST_MESSAGE) -> str:
-    """Return `text` with at most `most` characters, the last of them … if some are missing."""
+    """Return `text` shortened to at most `most` characters, ending with … if it was cut."""
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
@@ -37,14 +37,14 @@ def digest(value: Json) -> str:
 
 
 def size_of(value: Json) -> int:
-    """Return how many bytes `value` takes as JSON, as Temporal is given it. Fast: runs ask it of all they carry."""
+    """Return the size of `value` in bytes of JSON, as sent to Temporal. Fast, since runs measure all they carry."""
     return len(to_json(value, inf_nan_mode="constants"))
 
 
 def fitted(text: str, most_bytes: int) -> str:
-    """Return `text`, cut if need be, so that it takes at most `most_bytes` bytes (5 or more) as JSON with its quotes.
+    """Return `text`, cut if necessary, so that it takes at most `most_bytes` bytes (5 or more) as JSON with its quotes.
 
-    What JSON escapes takes up to six bytes a character.
+    Escaped characters take up to six bytes each.
     """
     if len(text) + 2 <= most_bytes and size_of(text) <= most_bytes:
         return text

@@ -1,4 +1,4 @@
-"""What fields a pydantic model fixes, and what lies below each: for suggestions and for checking references."""
+"""Inspect the fixed fields of pydantic models, for suggestions and for checking references."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ _LISTS = (list, tuple, set, frozenset)
 
 @dataclass(frozen=True, slots=True)
 class UnknownField:
-    """A path leaves a model's fixed fields: at `depth` keys down, where only `known` exist."""
+    """A path leaves a model's fixed fields `depth` keys down, where only `known` exist."""
 
     depth: int
     known: tuple[str, ...]
 
 
 def fixed_fields(model: type[BaseModel], *, computed: bool = False) -> Mapping[str, Any] | None:
-    """Return the annotation of each field by its name in JSON; None if other fields may stand beside them."""
+    """Return the annotation of each field by its name in JSON; None if other fields are allowed."""
     if model.model_config.get("extra") == "allow" or issubclass(model, RootModel):
         return None
     fields = {field.alias or name: field.annotation for name, field in model.model_fields.items()}
@@ -29,7 +29,7 @@ def fixed_fields(model: type[BaseModel], *, computed: bool = False) -> Mapping[s
 
 
 def find_unknown_field(model: type[BaseModel], path: tuple[str, ...]) -> UnknownField | None:
-    """Follow `path` into what `model` dumps; return where it asks for a field that can never be there."""
+    """Follow `path` into the dump of `model`; return where it names a field that can never exist."""
     kind: Any = model
     for depth, key in enumerate(path):
         if _is_model(kind):
@@ -47,7 +47,7 @@ def find_unknown_field(model: type[BaseModel], path: tuple[str, ...]) -> Unknown
 
 
 def model_at(model: type[BaseModel], path: tuple[str | int, ...]) -> type[BaseModel] | None:
-    """Return the model that reads the part of a value at `path`, None if it is not one certain model."""
+    """Return the model of the part of a value at `path`, None if it is not a single model."""
     kind: Any = model
     for key in path:
         kind = _below(kind, key)
@@ -66,7 +66,7 @@ def _below(kind: Any, key: str | int) -> Any:
 
 
 def _plain(kind: Any) -> Any:
-    """Return `kind` without Annotated and without `| None`; None for a real choice of kinds."""
+    """Return `kind` without Annotated and without `| None`; None for a union of several kinds."""
     if get_origin(kind) is Annotated:
         return _plain(get_args(kind)[0])
     if get_origin(kind) in (Union, UnionType):

@@ -1,6 +1,6 @@
-"""Regular expressions of authors, on an engine whose time is linear in the text: pydantic's, which is Rust's.
+"""Search authors' regular expressions in time linear in the text, with the Rust engine of pydantic.
 
-Python's own `re` takes time exponential in the text for `^(a+)+$`, and nothing can stop it.
+Python's own `re` takes time exponential in the text for `^(a+)+$`, and cannot be interrupted.
 """
 
 import re
@@ -9,19 +9,19 @@ from functools import lru_cache
 from pydantic_core import SchemaError, SchemaValidator, ValidationError, core_schema
 
 LONGEST_PATTERN = 500
-"""No readable pattern is longer."""
+"""Longest pattern, in characters."""
 LONGEST_FAULT = 100
-"""Characters of what the engine says is wrong."""
+"""Characters of the engine's error that are shown."""
 
 _TOKENS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|[()]|\{(\d+)(?:,(\d*))?\}|.", re.DOTALL)
 
 
 class PatternError(ValueError):
-    """A text is no regular expression that can be searched in linear time. Says why, in the engine's words."""
+    """A text is not a regular expression that can be searched in linear time. The message is the engine's."""
 
 
 def search(pattern: str, text: str) -> bool:
-    """Tell whether `pattern` matches anywhere in `text`. Raises: PatternError."""
+    """Return whether `pattern` matches anywhere in `text`. Raises: PatternError."""
     try:
         _compile(pattern).validate_python(text)
     except ValidationError:
@@ -38,7 +38,7 @@ def check_pattern(pattern: str) -> None:
 
 @lru_cache(maxsize=1024)
 def weight_of(pattern: str) -> int:
-    """Return how many places of `pattern` may be tried at each character: its length, `{n}` written out n times."""
+    """Return how many positions of `pattern` may be tried per character: its length, with `{n}` expanded n times."""
     outer: list[int] = []
     total = last = 0
     for token in _TOKENS.finditer(pattern):
@@ -64,6 +64,6 @@ def _compile(pattern: str) -> SchemaValidator:
 
 
 def _fault(message: str) -> str:
-    """Return the engine's last words: before them it repeats the pattern, with a mark under the place."""
+    """Return the last line of the engine's message; before it the engine repeats the pattern with a marker."""
     last = message.strip().rsplit("\n", 1)[-1].strip()
     return re.sub(r"^(error|SchemaError): ", "", last)[:LONGEST_FAULT]

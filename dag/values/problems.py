@@ -1,4 +1,4 @@
-"""What can be wrong with a definition, said once: a problem, its place in the author's text, and how it is written."""
+"""Define a problem of a definition: its position in the author's text, and how it is printed."""
 
 import re
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ Severity = Literal["error", "warning"]
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing to change. `code` is stable; `path` is a JSON path in the author's own words; `$` is the root."""
+    """One thing to change. `code` is stable; `path` is a JSON path in the author's spelling; `$` is the root."""
 
     code: str
     message: str
@@ -32,13 +32,13 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where each part of a value stands in the text it was read from: the part itself, and the key before it."""
+    """The position of each part of a value in its text: of the part itself, and of the key before it."""
 
     values: Mapping[Path, Place] = field(default_factory=dict)
     keys: Mapping[Path, Place] = field(default_factory=dict)
 
     def find(self, path: Path, *, at_key: bool = False) -> Place | None:
-        """Return the place of `path`; of the nearest part around it if it is not in the text (a missing field)."""
+        """Return the position of `path`, or of the nearest enclosing part if it is not in the text."""
         if at_key and path in self.keys:
             return self.keys[path]
         while path not in self.values:
@@ -69,9 +69,9 @@ def render(problem: Problem, file: str = "definition") -> str:
 
 
 def is_id(text: str) -> bool:
-    """Tell whether `text` has the shape of an id."""
+    """Return whether `text` has the form of an id."""
     return re.fullmatch(ID_PATTERN, text) is not None
 
 
 ID_PATTERN = r"^[A-Za-z][A-Za-z0-9_]*$"
-"""An id is a name in expressions, so it has a name's shape."""
+"""An id has the form of a name, because it is one in expressions."""

@@ -1,4 +1,4 @@
-"""The formats of texts that a JSON Schema may ask for: those that are checked, and no others."""
+"""Check the text formats that a JSON Schema may require. Formats not listed here are refused."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -48,7 +48,7 @@ def _is_day(found: re.Match[str]) -> bool:
 
 
 def _is_moment(found: re.Match[str]) -> bool:
-    """Tell whether a leap second, if it is one, is the last of a day in UTC (RFC 3339, 5.7)."""
+    """Return whether a leap second, if it is one, is the last of a day in UTC (RFC 3339, 5.7)."""
     if found["second"] != "60":
         return True
     offset = int(found["hours"] or 0) * 60 + int(found["minutes"] or 0)
@@ -61,7 +61,7 @@ def _is_host(text: str) -> bool:
 
 
 def _is_email(text: str) -> bool:
-    """Tell what a typo breaks: one @, no spaces, a host. Whether mail arrives, only sending some tells."""
+    """Return whether the text has one @, no spaces and a host, to catch typos. Delivery is not checked."""
     name, at, host = text.rpartition("@")
     return len(text) <= _LONGEST_ADDRESS and bool(at) and re.fullmatch(r"[^\s@]+", name) is not None and _is_host(host)
 
@@ -72,7 +72,7 @@ def _is_address(kind: type[IPv4Address | IPv6Address]) -> Callable[[str], bool]:
             kind(text)
         except AddressValueError:
             return False
-        return "%" not in text  # a scope names a network card
+        return "%" not in text  # a scope ID names a network interface
 
     return is_address
 
@@ -90,4 +90,4 @@ FORMATS: Mapping[str, Callable[[str], bool]] = {
     "uuid": _like(_UUID),
     "json-pointer": _like(_POINTER),
 }
-"""Format by its name in JSON Schema (draft 2020-12, 7.3). Each takes time linear in the text."""
+"""Check by format name in JSON Schema (draft 2020-12, 7.3). Each takes time linear in the text."""

@@ -1,7 +1,7 @@
-"""Values too large to travel inside a run: what stands for one, or for a part of one, until somebody needs it.
+"""Define placeholders for values too large for a run's data, which are loaded only when they are needed.
 
-An output above `MAX_INLINE_BYTES` is kept in the value store, and the run carries `{"$stored": sha256, "bytes": n}` in
-its place. Only the same tenant's runs can get at it, and only who knows its digest can name it.
+An output above `MAX_INLINE_BYTES` is kept in the value store, and the run carries `{"$stored": sha256, "bytes": n}`
+instead. Only runs of the same tenant can load it, and only with its digest.
 """
 
 import re
@@ -16,10 +16,10 @@ from docrail.dag.values.json_values import Json
 STORED = "$stored"
 
 MAX_INLINE_BYTES = 65_536
-"""Largest output, as JSON, that a run carries itself; the language's limit."""
+"""Largest output that a run carries inline, in bytes of JSON."""
 
 Path = tuple[str | int, ...]
-"""Keys of objects and places in lists, from the outside in."""
+"""Object keys and list indices, outermost first."""
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _NAMED = f'"{STORED}"'.encode()
@@ -28,7 +28,7 @@ _FIELDS = {STORED, "bytes", "path"}
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A stored value, or the part of it at `path`. `size` is the whole's."""
+    """A stored value, or the part of it at `path`. `size` is that of the whole value, in bytes."""
 
     sha256: str
     size: int
@@ -39,13 +39,13 @@ class Part:
         return Part(self.sha256, self.size, (*self.path, *path))
 
     def to_json(self) -> dict[str, Json]:
-        """Return what stands for the part in a run's data."""
+        """Return the part's placeholder in a run's data."""
         marker: dict[str, Json] = {STORED: self.sha256, "bytes": self.size}
         return {**marker, "path": list(self.path)} if self.path else marker
 
 
 class Lack(StrEnum):
-    """What is where the next key of a path leads nowhere."""
+    """The kind of value in which the next key of a path does not exist."""
 
     OBJECT = "object"
     LIST = "list"
@@ -55,18 +55,18 @@ class Lack(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Want:
-    """A stored part that an expression reads at `place`; what stands for its value stands at the first `depth` keys."""
+    """A stored part that an expression reads at `place`; its placeholder is at the first `depth` keys of `place`."""
 
     place: Path
     part: Part
     depth: int
     may_stay: bool = False
-    """What stands for it will do, where it is large."""
+    """Whether the placeholder suffices if the value is large."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What was found for a place that was read: a value at `place`, or nothing, and there what `lack` says."""
+    """The result for a path that was read: a value at `place`, or the `lack` found there."""
 
     place: Path
     value: Json = None
@@ -82,7 +82,7 @@ class ForStep:
 
 @dataclass(frozen=True, slots=True)
 class ForUndo:
-    """The config of the handler that undoes a step reads stored values."""
+    """The config of a step's compensation reads stored values."""
 
     step: str
 
@@ -97,7 +97,7 @@ Reader = ForStep | ForUndo | ForOutputs
 
 @dataclass(frozen=True, slots=True)
 class Loading:
-    """Parts on their way, and the readers after the first that wait for just these."""
+    """Parts being loaded, and further readers that wait for the same parts."""
 
     wants: tuple[Want, ...]
     followers: list[Reader] = field(default_factory=list)
@@ -105,9 +105,9 @@ class Loading:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part that was looked for: its value, or what there was where the way to it ended.
+    """A loaded part: its value, or what was found where its path ended early.
 
-    `keys` are those of the part's path that lead somewhere, as they do: a place in a list is a number.
+    `keys` are the keys of the part's path that exist; list indices are numbers.
     """
 
     keys: Path
@@ -116,7 +116,7 @@ class Piece:
 
 
 def part_of(value: Json) -> Part | None:
-    """Return what `value` stands for; None for all that is not exactly such a marker: it is plain data."""
+    """Return the part for which `value` is a placeholder; None for any other value, which is plain data."""
     if not isinstance(value, dict) or STORED not in value or not value.keys() <= _FIELDS:
         return None
     sha256, size, path = value[STORED], value.get("bytes"), value.get("path", [])
@@ -128,7 +128,7 @@ def part_of(value: Json) -> Part | None:
 
 
 def lack_of(value: Json) -> Lack:
-    """Return what kind of value it is that has not the key that was asked for."""
+    """Return the kind of a value that lacks the requested key."""
     match value:
         case dict():
             return Lack.OBJECT
@@ -141,7 +141,7 @@ def lack_of(value: Json) -> Lack:
 
 
 def parts_in(value: Json, path: Path = ()) -> Iterator[tuple[Path, Part]]:
-    """Yield what stands for stored values in `value`, and where it stands, in order."""
+    """Yield the placeholders in `value` with their paths, in order."""
     part = part_of(value)
     if part is not None:
         yield path, part
@@ -152,5 +152,5 @@ def parts_in(value: Json, path: Path = ()) -> Iterator[tuple[Path, Part]]:
 
 
 def has_parts(value: Json) -> bool:
-    """Tell whether something may stand for a stored value in `value`: fast, and never False if something does."""
+    """Return whether `value` may contain placeholders: fast, and never False if it does."""
     return isinstance(value, dict | list) and _NAMED in to_json(value, inf_nan_mode="constants")

@@ -1,4 +1,4 @@
-"""Plain words for what pydantic finds: what must stand in a field, and what stands there."""
+"""Translate pydantic's errors to plain words: what a field must be, and what was found."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -10,7 +10,7 @@ from docrail.dag.values.problems import Path
 _LONGEST_QUOTE = 40
 
 MOST_NAMES = 24
-"""Most names that a message lists: as many as a step has fields."""
+"""Names that a message lists: as many as a step has fields."""
 
 _KINDS: Mapping[str, str] = {
     "string": "a text",
@@ -27,7 +27,7 @@ _KINDS: Mapping[str, str] = {
     "set": "a list",
     "frozen_set": "a list",
 }
-"""By the start of pydantic's error type: `int_type`, `int_parsing` and `int_from_float` all ask for a whole number."""
+"""By the start of pydantic's error type: `int_type`, `int_parsing` and `int_from_float` all expect a whole number."""
 
 _WRONG_KIND = ("_type", "_parsing", "_from_float")
 
@@ -50,7 +50,7 @@ _RULES: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
 
 
 def wording(kind: str, context: Mapping[str, Any], message: str) -> tuple[str, str]:
-    """Return the code and the rule broken (`must be a text`) for pydantic's error type, context and message."""
+    """Return the code and the broken rule (`must be a text`) for pydantic's error type, context and message."""
     expected = next((_KINDS.get(kind.removesuffix(end)) for end in _WRONG_KIND if kind.endswith(end)), None)
     if expected is not None:
         return "wrong-type", f"must be {expected}"
@@ -61,12 +61,12 @@ def wording(kind: str, context: Mapping[str, Any], message: str) -> tuple[str, s
 
 
 def choices_of(context: Mapping[str, Any]) -> list[str]:
-    """Return the texts a field may hold, as pydantic lists them for an enum or a literal."""
+    """Return the allowed texts of a field, as pydantic lists them for an enum or a literal."""
     return re.findall(r"'([^']*)'", str(context.get("expected", "")))
 
 
 def describe(value: Json) -> str:
-    """Return what `value` is, in words and short."""
+    """Return a short description of `value`."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -80,13 +80,13 @@ def describe(value: Json) -> str:
 
 
 def quote(text: str) -> str:
-    """Return `text` short enough for a message, on one line."""
+    """Return `text` on one line, shortened for a message."""
     line = " ".join(text.split())
     return line if len(line) <= _LONGEST_QUOTE else line[: _LONGEST_QUOTE - 1] + "…"
 
 
 def known_names(names: Iterable[str]) -> str:
-    """Return the end of a message that tells which names there are; nothing if nobody would read them all."""
+    """Return the end of a message that lists the known names; empty if there are too many to read."""
     ordered = sorted(names)
     if len(ordered) == 1:
         return f"; there is only {ordered[0]}"
@@ -94,7 +94,7 @@ def known_names(names: Iterable[str]) -> str:
 
 
 def field_name(path: Path) -> str:
-    """Return how a message calls the part at `path`: its field, with the index inside it (`depends_on[0]`)."""
+    """Return the name of the part at `path` in messages: its field, with indices (`depends_on[0]`)."""
     for length in range(len(path), 0, -1):
         name = path[length - 1]
         if isinstance(name, str):

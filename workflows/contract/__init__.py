@@ -1,1 +1,1 @@
-"""What crosses the line between workflows and everything else: names and messages."""
+"""Define the names and messages shared by workflows and all other code."""

@@ -1,6 +1,6 @@
-"""What crosses between the interpreter and a handler: one call in, one outcome back.
+"""Define the messages between workflows and activities: the arguments and results of their calls.
 
-What the workflow that looks after the files asks of its activities, and what they answer.
+Includes handlers, internal activities and the maintenance workflow.
 """
 
 from collections.abc import Sequence
@@ -14,16 +14,16 @@ from docrail.dag.values.json_values import Json
 from docrail.dag.values.stored import MAX_INLINE_BYTES, Piece
 
 WORKER_STOPPED = "WorkerShutdown"
-"""Error type of an attempt that was running when its worker's grace time ended, also in Temporal's own core."""
+"""Error type of an attempt that was running when its worker's grace period ended, also in Temporal's own core."""
 
 
 class Callback(BaseModel):
-    """A URL that a config asks for: whoever posts to it answers a waiting step."""
+    """A URL that a config uses: a POST to it answers a waiting step."""
 
     model_config = ConfigDict(frozen=True)
 
     placeholder: str
-    """What stands for the URL wherever it may be kept. It has a random part, which no document can know."""
+    """The URL's placeholder wherever it may be stored. It has a random part, which no document can know."""
     run_id: str
     step_id: str
     timeout_seconds: float | None
@@ -31,22 +31,22 @@ class Callback(BaseModel):
 
 
 class CacheUse(BaseModel):
-    """What a cached step's attempt looks for before it runs its handler, and keeps its output under."""
+    """The cache entry that an attempt looks up before it runs its handler, and stores its output under."""
 
     model_config = ConfigDict(frozen=True)
 
     key: str
-    """Of a tenant, equal work has an equal key (dag.caching)."""
+    """Equal for equal work of a tenant (dispatch.cache_key_of)."""
     ttl_seconds: float
 
 
 def _unless(default: Any) -> Any:
-    """Return a field that is left out of the JSON where it says nothing new: a run's history has one call a step."""
+    """Return a field that is omitted from the JSON if it has its default: a run's history has one call per step."""
     return Field(default, exclude_if=lambda value: value == default)
 
 
 class AttemptRequest(BaseModel):
-    """One attempt's argument. `(run_id, step_id, item_key)` is the identity under which a handler is idempotent."""
+    """The argument of one attempt. `(run_id, step_id, item_key)` is the identity for a handler's idempotency."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -54,43 +54,43 @@ class AttemptRequest(BaseModel):
     run_id: str
     step_id: str
     item_key: str | None = _unless(None)
-    """Which item, where the step runs over a list."""
+    """The item, if the step runs over a list."""
     config: dict[str, Json]
     jitter: float
-    """Largest random part that is added to the delay before a retry, as a share of that delay."""
+    """Largest random part added to the delay before a retry, as a share of that delay."""
     failed_before: int = _unless(0)
-    """Attempts that failed in earlier activities of the step, whose workers were lost: this one's follow them."""
+    """Failed attempts in earlier activities of the step, whose workers were lost; this attempt continues the count."""
     honor_retry_after: bool = _unless(True)
     secrets: tuple[str, ...] = _unless(())
-    """Names of the secrets that the definition's author wrote into the config: no other may be resolved, whatever
+    """Names of the secrets that the definition's author wrote into the config: no others may be resolved, whatever
     values were filled in."""
     callbacks: tuple[Callback, ...] = _unless(())
-    """The URLs that `config` asks for. Only the attempt itself makes them, so that no history holds one."""
+    """The URLs that `config` uses. Only the attempt itself creates them, so that no history contains one."""
     inline_bytes: int = _unless(MAX_INLINE_BYTES)
-    """Largest output, as JSON, that comes back as it is; a larger one is stored, and what stands for it comes back."""
+    """Largest output returned inline, in bytes of JSON; a larger one is stored, and its placeholder is returned."""
     cache: CacheUse | None = _unless(None)
-    """None: the handler runs, and its output is not kept for others."""
+    """None: the handler runs, and its output is not cached."""
 
 
 class StepOutcome(BaseModel):
-    """What a successful attempt reports: the handler's output, and which attempt (from 1) made it."""
+    """The result of a successful attempt: the handler's output, and the number of the attempt (from 1)."""
 
     model_config = ConfigDict(frozen=True)
 
     output: Json
     attempt: int
     cached: bool = _unless(False)
-    """Whether it is the output of earlier equal work, and no handler ran."""
+    """Whether the output came from the cache and no handler ran."""
     earlier: tuple[EarlierError, ...] = _unless(())
     """How attempts before it failed, as far as that is known; the latest last."""
 
 
 EARLIER_ERRORS = TypeAdapter(tuple[EarlierError, ...])
-"""What a failed attempt tells the run of those before it, as JSON."""
+"""What a failed attempt reports about earlier ones, as JSON."""
 
 
 def errors_left(heartbeat: Sequence[object]) -> tuple[EarlierError, ...]:
-    """Return the errors that an attempt's last heartbeat left to the next one; a handler's own has none to tell."""
+    """Return the errors in an attempt's last heartbeat; a handler's own heartbeat has none."""
     match heartbeat:
         case [int(), list(told), *_]:
             try:
@@ -102,7 +102,7 @@ def errors_left(heartbeat: Sequence[object]) -> tuple[EarlierError, ...]:
 
 
 class StoreCall(BaseModel):
-    """A value to be kept in the value store; what stands for it (dag.stored) comes back."""
+    """A value to store; its placeholder (dag/values/stored.py) is returned."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -111,20 +111,20 @@ class StoreCall(BaseModel):
 
 
 class LoadCall(BaseModel):
-    """Stored values, or parts of them, that expressions want to read: what stands for them (dag.stored), as JSON."""
+    """Stored values, or parts of them, that expressions read, as JSON placeholders (dag/values/stored.py)."""
 
     model_config = ConfigDict(frozen=True)
 
     tenant_id: str
     parts: tuple[dict[str, Json], ...]
     may_stay: tuple[int, ...] = ()
-    """Of which parts, by number, what stands for them is brought where they are larger than MAX_INLINE_BYTES."""
+    """Numbers of the parts that are returned as placeholders if they exceed MAX_INLINE_BYTES."""
 
 
 class StateCall(BaseModel):
-    """A piece of a saved state that a run goes on from: what stands for it (dag.stored), as JSON.
+    """A piece of a saved state from which a run continues, as a JSON placeholder (dag/values/stored.py).
 
-    The piece comes back as it was kept: what stands for stored values in it stays.
+    The piece is returned as it was stored, with the placeholders in it.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -134,7 +134,7 @@ class StateCall(BaseModel):
 
 
 class Loaded(BaseModel):
-    """What became of a LoadCall's parts, in its order; none in their values is stored any more."""
+    """The parts of a LoadCall, in its order, without placeholders in their values."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -142,7 +142,7 @@ class Loaded(BaseModel):
 
 
 class ReviewCall(BaseModel):
-    """What a human step asks, and of whom. `(run_id, step_id)` is the item's identity."""
+    """A human step's question, and the people it is for. `(run_id, step_id)` is the item's identity."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -157,19 +157,19 @@ class ReviewCall(BaseModel):
     show: dict[str, Json]
     priority: float
     due_at: float | None
-    """When the step's time is up, in seconds since the epoch; None: never."""
+    """When the step times out, in seconds since the epoch; None: never."""
     group: str | None = None
-    """The people that it is for."""
+    """The group of people that it is for."""
     may_not_decide: tuple[str, ...] = ()
-    """Names of principals whose decision the step does not take."""
+    """Names of principals whose decision the step does not accept."""
     approvals: int = _unless(1)
     """How many people must decide alike."""
     asked_at: float = 0.0
-    """When the step began to wait, in seconds since the epoch: a step that is tried again asks anew."""
+    """When the step began to wait, in seconds since the epoch: a retried step asks again."""
 
 
 class DecisionCall(BaseModel):
-    """What one of several people who must agree decided. `(run_id, step_id, asked_at, number)` is its identity."""
+    """One of several people's decisions. `(run_id, step_id, asked_at, number)` is its identity."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -179,11 +179,11 @@ class DecisionCall(BaseModel):
     by: str
     decision: Json
     number: int
-    """Of all decisions of this asking, from 1."""
+    """Number among all decisions on this item, from 1."""
     decided_at: float
     """Seconds since the epoch."""
     asked_at: float
-    """As of the ReviewCall."""
+    """As in the ReviewCall."""
 
 
 class ReviewEnd(BaseModel):
@@ -198,11 +198,11 @@ class ReviewEnd(BaseModel):
     decision: Json = None
     decided_by: str = ""
     asked_at: float = 0.0
-    """As of the ReviewCall that this is the end of."""
+    """As in the ReviewCall that this ends."""
 
 
 class DeadLetter(BaseModel):
-    """A step that failed for good, or what became of its failure. `(run_id, step_id)` is its identity."""
+    """A step that failed permanently, or how its failure was resolved. `(run_id, step_id)` is its identity."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -214,11 +214,11 @@ class DeadLetter(BaseModel):
     handler: str | None
     document_id: str | None
     status: StepStatus
-    """PARKED: the run waits for a person; FAILED: it went on without; all else: the failure is dealt with."""
+    """PARKED: the run waits for a person; FAILED: it continued without the step; all else: the failure is resolved."""
     error_type: str = ""
     error_message: str = ""
     retryable: bool = False
-    """Whether the error was of a class that is tried again: it may pass by itself, where others need a person."""
+    """Whether the error was retryable: it may pass by itself, where others need a person."""
     attempts: int = 0
     failed_at: float | None = None
     """Seconds since the epoch."""
@@ -228,7 +228,7 @@ class DeadLetter(BaseModel):
 class OverdueRun(BaseModel):
     """A run that has not ended within its definition's deadline. `(run_id, started_at)` is its identity.
 
-    Times are seconds since the epoch. A run that was retried is another one: it began anew, and so did its deadline.
+    Times are seconds since the epoch. A retried run is a new one, with a new deadline.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -247,7 +247,7 @@ class _Model(BaseModel):
 
 
 class Compacted(_Model):
-    """What a compaction did: small files merged, parts written, their rows and bytes."""
+    """The result of a compaction: small files merged, parts written, their rows and bytes."""
 
     files: int = 0
     parts: int = 0
@@ -255,7 +255,7 @@ class Compacted(_Model):
     size_bytes: int = 0
 
     def __add__(self, other: "Compacted") -> "Compacted":
-        """Return what both did."""
+        """Return the sum of both."""
         return Compacted(
             files=self.files + other.files,
             parts=self.parts + other.parts,
@@ -265,15 +265,15 @@ class Compacted(_Model):
 
 
 class LookedAfter(_Model):
-    """What was done to one tenant's lake."""
+    """The result for one tenant's lake."""
 
     compacted: Compacted = Compacted()
     removed: int = 0
-    """Files that nobody needs any more."""
+    """Files that are no longer needed."""
 
 
 class MaintenanceReport(_Model):
-    """What a whole round did; it is also what a round hands on to its continuation."""
+    """The result of a whole round, also passed on to its continuation."""
 
     tenants: int = 0
     compacted: Compacted = Compacted()
@@ -281,11 +281,11 @@ class MaintenanceReport(_Model):
     removed_values: int = 0
     removed_originals: int = 0
     failed: tuple[str, ...] = ()
-    """What could not be done in this round: the next one tries it again."""
+    """Parts of this round that failed; the next one tries them again."""
 
 
 class MaintenanceRequest(_Model):
-    """Where a round begins: at once, or where the history of an earlier one became too long."""
+    """Where a round begins: at the first tenant, or where an earlier history became too long."""
 
     after_tenant: str | None = None
     so_far: MaintenanceReport = MaintenanceReport()

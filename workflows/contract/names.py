@@ -1,4 +1,4 @@
-"""How callers speak to a run: its argument, ids, messages, errors and search attributes. No behaviour."""
+"""Define how callers address a run: its argument, ids, messages, errors and search attributes."""
 
 import hashlib
 import re
@@ -16,68 +16,68 @@ WORKFLOW_TYPE = "Run"
 
 
 CHUNK_TYPE = "Chunk"
-"""The workflow that does part of a long list for a run."""
+"""The workflow that runs a chunk of a long list for a run."""
 
 
 CHUNK_THINNED, WIDEN = "chunk_thinned", "widen"
-"""Signals of a chunk to its run (step id, its first item's place, how many items run, completed and failed), and back:
-how many items may run at once from now on."""
+"""Signals of a chunk to its run (step id, position of its first item, items running, completed and failed), and back
+(how many items may run at once from now on)."""
 
 
 PAUSE, RESUME, ABORT = "pause", "resume", "abort"
-"""Names of the updates (they answer, and refuse in a wrong state) and of the signals (they wait for a worker)."""
+"""Names of the updates (they reply, and refuse in a wrong state) and of the signals (they wait for a worker)."""
 
 
 ANSWER = "answer"
-"""Name of the update, and of the signal, that gives a waiting step its answer: step id, answer, who gave it."""
+"""Name of the update, and of the signal, that answers a waiting step: step id, answer, principal."""
 
 
 BY_DOCUMENT, BY_DECISION = "document-", "decision-"
-"""What the ids of such updates begin with that the review queue sends: a document's decision, a step's own item's."""
+"""Prefixes of the update ids that the review queue uses: for a document's decision, and for a step's own item."""
 
 
 RESOLVE = "resolve"
-"""Name of the update that says what becomes of a parked step: step id, `retry` | `skip` | `output`, value, who."""
+"""Name of the update that resolves a parked step: step id, `retry` | `skip` | `output`, value, principal."""
 
 
 STATE = "state"
-"""Name of the query; it answers a RunReport."""
+"""Name of the query that returns a RunReport."""
 
 
 OUTPUT = "output"
-"""Name of the query that answers one step's output, also where a report leaves the outputs out."""
+"""Name of the query that returns one step's output, also if a report omits the outputs."""
 
 
 EXPLAIN = "explain"
-"""Name of the query that tells why: a step id or None for a page, the step before the page or None, and its size."""
+"""Name of the query that explains: a step id or None for a page, the step before the page or None, and its size."""
 
 
 SAVED = "saved"
-"""Name of the query that answers the whole state (dag.rewind.save), for a retry to go on from; or the piece of it that
-is asked for, and how many there are: it is refused whole where it is too large."""
+"""Name of the query that returns the whole state (saved_state.save), for a retry to continue from, or the requested
+piece with the number of pieces. A state that is too large is refused whole."""
 
 
 OPEN_REVIEW, ESCALATE_REVIEW, CLOSE_REVIEW = "open_review", "escalate_review", "close_review"
 
 
 RECORD_DECISION = "record_decision"
-"""Activities behind a human step. They are not in the catalogue: no definition names them."""
+"""Activities of a human step. They are not in the catalogue: no definition names them."""
 
 
 RECORD_DEAD_LETTER = "record_dead_letter"
-"""Activity that tells the dead-letter inbox of a failed step, and of what became of it."""
+"""Activity that records a failed step, and how its failure was resolved, in the dead-letter table."""
 
 
 RECORD_OVERDUE = "record_overdue"
-"""Activity that tells people of a run that has not ended within its deadline."""
+"""Activity that notifies people of a run that has not ended within its deadline."""
 
 
 STORE_VALUE, LOAD_VALUES = "store_value", "load_values"
-"""Activities that keep what is too large to travel inside a run, and bring back what expressions read of it."""
+"""Activities that store values too large for a run's data, and load the parts that expressions read."""
 
 
 LOAD_STATE = "load_state"
-"""Activity that brings back a piece of the state that a retried run goes on from."""
+"""Activity that loads a piece of the state from which a retried run continues."""
 
 
 WRONG_STATE = "WrongState"
@@ -89,11 +89,11 @@ UNKNOWN_STEP = "UnknownStep"
 
 
 MISFIT = "Misfit"
-"""ApplicationError type of an answer that its step does not accept; details[0] lists what is wrong with it."""
+"""ApplicationError type of an answer that its step does not accept; details[0] lists the problems."""
 
 
 NOT_ALLOWED = "NotAllowed"
-"""ApplicationError type of a decision by somebody whose decision the step does not take; the message says why."""
+"""ApplicationError type of a decision by a person whom the step does not accept; the message says why."""
 
 
 RUN_FAILED = "RunFailed"
@@ -110,19 +110,19 @@ DOCUMENT = SearchAttributeKey.for_keyword("DocrailDocument")
 
 
 STATUS = SearchAttributeKey.for_keyword("DocrailStatus")
-"""Set only where Temporal's own status does not tell: `paused` while paused (else `running`), `aborted` at the end."""
+"""Set only if Temporal's own status does not show it: `paused` while paused (else `running`), `aborted` at the end."""
 
 
 OVERDUE = SearchAttributeKey.for_keyword("DocrailOverdue")
-"""`true` once the run's deadline has passed and it had not ended; never set otherwise."""
+"""`true` if the run had not ended when its deadline passed; otherwise not set."""
 
 
 _PLAIN_KEY = r"[A-Za-z0-9_.:-]{1,31}"
-"""Item keys that can stand in an id as they are; longer than the rest, a digest can never be mistaken for one."""
+"""Item keys that can be part of an id unchanged; a digest is longer than any of them, so the two cannot collide."""
 
 
 SEARCH_ATTRIBUTES = (TENANT, DEFINITION, DOCUMENT, STATUS, OVERDUE)
-"""What a namespace must know before runs can be started in it."""
+"""Search attributes that a namespace must have before runs can be started in it."""
 
 
 class Pinned(BaseModel):
@@ -131,20 +131,20 @@ class Pinned(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     definition: dict[str, Json]
-    """A dag.definition.Definition as JSON, every default resolved."""
+    """A dag.language.definition.Definition as JSON, with all defaults."""
     version: int
     digest: str
 
 
 class RunRequest(BaseModel):
-    """Everything a run needs, pinned: later changes to a definition or to settings never reach it."""
+    """Everything a run needs, pinned: later changes to a definition or to settings do not affect it."""
 
     model_config = ConfigDict(frozen=True)
 
     tenant_id: str
     run_id: str
     definition: dict[str, Json]
-    """A dag.definition.Definition as JSON, every default resolved."""
+    """A dag.language.definition.Definition as JSON, with all defaults."""
     version: int
     digest: str
     inputs: dict[str, Json]
@@ -152,22 +152,22 @@ class RunRequest(BaseModel):
     nested: dict[str, Pinned] = Field(default_factory=dict)
     """The definitions of all nested runs at any depth, by `nested_key`."""
     resumed: dict[str, Json] | None = None
-    """A rewound state to go on from (dag.rewind), instead of a beginning; or what stands for it (dag.pieces), where
-    it is too large to travel."""
+    """A rewound state to continue from (engine/retry.py) instead of a new one; or its placeholder
+    (engine/saved_state.py), if it is too large to send."""
     resumed_inner: dict[str, dict[str, Json]] = Field(default_factory=dict)
-    """The same of runs inside this one, by run id: they go on from there if their inputs are as they were."""
+    """The same for nested runs, by run id: they continue from there if their inputs are unchanged."""
     started_by: str = ""
-    """The principal who started the run, or the outermost of the runs around it; empty: not known."""
+    """The principal who started the run, or the outermost of the runs around it; empty: unknown."""
     callbacks: tuple[Callback, ...] = ()
-    """The callback URLs of the runs around this one, which its inputs may ask for."""
+    """The callback URLs of the outer runs, which this run's inputs may use."""
     semantics: int
-    """The way in which its scheduler decides: dag.plan.SEMANTICS of the build that started it."""
+    """The version of its scheduler's decisions: engine.plan.SEMANTICS of the build that started it."""
     inline_bytes: int | None = None
-    """Largest outputs, as JSON, that the run around it takes as they are; None: there is none around it."""
+    """Largest outputs that the outer run accepts inline, in bytes of JSON; None: there is no outer run."""
 
 
 class ChunkRequest(BaseModel):
-    """What a chunk of a long list needs: its run's request, but of the definition only the step."""
+    """What a chunk of a long list needs: its run's request, with only the step of the definition."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -188,12 +188,12 @@ class ChunkReport(BaseModel):
 
 
 def tag_queue(task_queue: str, tag: str) -> str:
-    """Return the task queue of the steps with that resource tag, beside the runs' own `task_queue`."""
+    """Return the task queue of the steps with that resource tag, derived from the runs' own `task_queue`."""
     return f"{task_queue}.{tag}"
 
 
 def nested_key(nested: Nested) -> str:
-    """Return under what name a nested step's definition is pinned in its run's request."""
+    """Return the name under which a nested step's definition is pinned in its run's request."""
     return nested.id if nested.version is None else f"{nested.id}@{nested.version}"
 
 
@@ -212,7 +212,7 @@ def workflow_id(tenant_id: str, run_id: str) -> str:
 
 
 def tenant_of(workflow_id: str) -> str:
-    """Return whose run it is, of a Temporal workflow id."""
+    """Return the tenant of a Temporal workflow id."""
     return workflow_id.partition("/")[0]
 
 
@@ -223,12 +223,12 @@ def run_id_of(workflow_id: str) -> str:
 
 
 def chunk_workflow_id(tenant_id: str, run_id: str, step_id: str, first: int) -> str:
-    """Return the Temporal workflow id of a chunk of a step's list; `first` is the place of its first item."""
+    """Return the Temporal workflow id of a chunk of a step's list; `first` is the position of its first item."""
     return f"{workflow_id(tenant_id, child_run_id(run_id, step_id))}~~{first}"
 
 
 def outer_run_id(parent_workflow_id: str) -> str:
-    """Return the id of the run that an inner run belongs to: its parent in Temporal, or that of its chunk."""
+    """Return the id of the run that a nested run belongs to: its parent in Temporal, or that of its chunk."""
     around, mark, _ = run_id_of(parent_workflow_id).rpartition("~~")
     return around.rpartition("~")[0] if mark else run_id_of(parent_workflow_id)
 
@@ -237,7 +237,7 @@ MAINTENANCE_TYPE = "Maintenance"
 
 
 MAINTENANCE_FAILED = "MaintenanceFailed"
-"""ApplicationError type of a round that could not do all; details[0] is its MaintenanceReport."""
+"""ApplicationError type of an incomplete round; details[0] is its MaintenanceReport."""
 
 
 SLA_TYPE = "SlaWatch"

@@ -1,1 +1,1 @@
-"""Expressions and templates: parsing, checking and evaluating them at a bounded cost."""
+"""Parse, check and evaluate expressions and templates at a bounded cost."""

@@ -1,4 +1,4 @@
-"""Jinja2 reduced to data: an environment whose expressions can read JSON and nothing else, at a bounded cost."""
+"""Restrict Jinja2 to data: an environment whose expressions can read only JSON, at a bounded cost."""
 
 import operator
 from collections.abc import Callable, Iterable, Mapping
@@ -36,14 +36,14 @@ TESTS = (
     *("ge", "==", "!=", "<", "<=", ">", ">="),
 )
 ALONE = frozenset(("defined", "undefined", "none", "string", "number", "boolean"))
-"""Tests that take nothing to compare with."""
+"""Tests without an argument."""
 LAZY_FILTERS = ("map", "select", "selectattr", "reject", "rejectattr", "unique")
-"""Jinja gives generators for these, which are true even when they are empty, and have no length."""
+"""Jinja returns generators for these, which are true even when empty, and have no length."""
 TEXT_FILTERS = ("lower", "upper", "trim")
 FREE = frozenset(("default", "length", "first", "last"))
-"""Filters that look at one part, however many there are."""
+"""Filters with a constant cost, whatever the size of the value."""
 WORK = "__work"
-"""The name under which an evaluation finds what it may still spend: no author can name it."""
+"""The name under which an evaluation finds its work budget; no author can write it."""
 COMPARISONS: Mapping[str, Callable[[Json, Json], bool]] = {
     "eq": operator.eq,
     "ne": operator.ne,
@@ -54,23 +54,23 @@ COMPARISONS: Mapping[str, Callable[[Json, Json], bool]] = {
     "in": lambda value, values: value in values,
     "notin": lambda value, values: value not in values,
 }
-"""By Jinja's names of the operators."""
+"""Comparisons, by Jinja's names of the operators."""
 MAX_ITEMS = 100_000
-"""Most values that an expression may produce: far more than a payload may hold, so it only stops what runs away."""
+"""Values that an expression may produce: far more than a payload can hold, so it only stops runaway expressions."""
 MAX_PRECISION = 15
 """Decimal digits of a float."""
 
 
 class Missing(ChainableUndefined, StrictUndefined):
-    """A value that is not there: may be passed on and asked `is defined`, fails when it is used."""
+    """A missing value: it can be passed on and tested with `is defined`, and raises when used."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """Take what Jinja tells of it; the error that it raises is ours."""
+        """Accept Jinja's arguments, but raise our own error."""
         super().__init__(*args, **kwargs)
         self._undefined_exception: Any = self._error
 
     def _error(self, _: str) -> ExpressionError:
-        if self._undefined_hint:  # Jinja's own, from filters that take one element of a list
+        if self._undefined_hint:  # set by filters that take one element of a list
             return ExpressionError(NOTHING_IN_LIST)
         if self._undefined_obj is missing:
             return ExpressionError(nobody(str(self._undefined_name)))
@@ -91,7 +91,7 @@ class Environment(SandboxedEnvironment):
         self.globals = {}
 
     def getitem(self, obj: Json, argument: Json) -> Json:
-        """Return `obj[argument]` of a JSON object or list; what is missing stays missing below."""
+        """Return `obj[argument]` of a JSON object or list; parts of a missing value are missing."""
         if isinstance(obj, Undefined):
             return obj
         found = lookup(obj, argument)
@@ -102,7 +102,7 @@ class Environment(SandboxedEnvironment):
         return self.getitem(obj, attribute)
 
     def call_binop(self, context: Context, operator: str, left: Json, right: Json) -> Json:
-        """Return `left operator right` for numbers; anything else could grow without bound or format text."""
+        """Return `left operator right` for numbers; other operands could grow without bound or format text."""
         for operand in (left, right):
             _require_number(operand, f"`{operator}`")
         try:
@@ -122,7 +122,7 @@ NOTHING = object()
 
 
 def lookup(value: Json, key: Json) -> Json:
-    """Return a key of an object or an index of a list, NOTHING if it is not there."""
+    """Return a key of an object or an index of a list, NOTHING if it is missing."""
     if isinstance(value, dict):
         return value.get(key, NOTHING) if isinstance(key, str) else NOTHING
     if isinstance(value, list) and isinstance(key, int) and not isinstance(key, bool):
@@ -140,7 +140,7 @@ def bounded(number: Json) -> Json:
 def require(value: Json) -> None:
     """Raise ExpressionError if `value` is missing."""
     if isinstance(value, Undefined):
-        str(value)  # raises, naming what is missing
+        str(value)  # raises, with the missing name
         raise ExpressionError(NO_ELSE)
 
 
@@ -154,7 +154,7 @@ def _require_number(value: Json, what: str, needed: str = "numbers") -> None:
 
 
 def _eager(lazy: Callable[..., Iterable[Json]]) -> Callable[..., list[Json]]:
-    @wraps(lazy)  # carries Jinja's marks of what it passes in
+    @wraps(lazy)  # keeps Jinja's markers for passed arguments
     def eager(*args: Any, **kwargs: Any) -> list[Json]:
         return list(islice(lazy(*args, **kwargs), MAX_ITEMS + 1))
 
@@ -216,18 +216,18 @@ def _float(value: Json, default: Json = 0.0) -> Json:
 
 
 def _may_be_number(value: Json) -> bool:
-    """Tell whether Python may read a text as a number: it would also take 1_0 and the digits of every script."""
+    """Return whether Python may parse a text as a number: it would also accept 1_0 and digits of other scripts."""
     return not isinstance(value, str) or (value.isascii() and "_" not in value)
 
 
 def work_of(context: Context) -> Work:
-    """Return what the evaluation may still spend."""
+    """Return the evaluation's work budget."""
     work: Work = context.parent[WORK]
     return work
 
 
 def _metered(name: str, filter_: Callable[..., Json]) -> Callable[..., Json]:
-    """Return `filter_`, which Jinja may pass something of its own first, paid for before it runs."""
+    """Return `filter_`, charged before it runs. Jinja may pass some filters an extra first argument."""
     passes = getattr(filter_, "jinja_pass_arg", None)
 
     @pass_context
@@ -248,7 +248,7 @@ def _metered(name: str, filter_: Callable[..., Json]) -> Callable[..., Json]:
 
 
 def _cost(work: Work, name: str, value: Json, arguments: tuple[Json, ...]) -> int:
-    """Return what a filter costs: for each part as many steps as it takes to find it, and all comparing in a sort."""
+    """Return a filter's cost: for each element the steps to find its part, and all comparisons of a sort."""
     count = length_of(value)
     steps = 1 + max((text.count(".") + text.count(",") for text in arguments if isinstance(text, str)), default=0)
     rounds = count.bit_length() if name == "sort" else 1
@@ -271,7 +271,7 @@ def _metered_test(name: str, test: Callable[..., bool]) -> Callable[..., bool]:
 
 
 def compare(context: Context, left: Json, rest: Iterable[tuple[str, Json]]) -> bool:
-    """Tell whether `left` and what follows it, each value with Jinja's name of the operator before it, compare so."""
+    """Return whether `left` and the values in `rest` satisfy a chain of comparisons, given Jinja's operator names."""
     for name, right in rest:
         _pay_for_comparing(work_of(context), left, right)
         try:

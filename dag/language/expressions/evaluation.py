@@ -1,7 +1,7 @@
-"""Makes Python functions of an expression's tree, one for each node, that give what the code that Jinja makes would.
+"""Compile an expression's tree to Python functions, one per node, with the results of Jinja's generated code.
 
-Jinja writes Python source and has it compiled: a millisecond for each expression, and a turn of a run, for which
-Temporal gives two seconds, may evaluate thousands of them for the first and only time.
+Jinja generates Python source and compiles it, a millisecond per expression. A turn of a run, for which Temporal allows
+two seconds, may evaluate thousands of expressions for the first and only time.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -15,14 +15,14 @@ from docrail.dag.language.expressions.environment import ENVIRONMENT, compare
 from docrail.dag.values.json_values import Json
 
 Code = Callable[[Context], Any]
-"""What a node does: it gives a value, or something that may be missing, in the context that an evaluation has."""
+"""The code of a node: returns its value, or an undefined value, in an evaluation's context."""
 
 NO_ELSE = "the inline if-expression on line {} evaluated to false and no else section was defined."
-"""Jinja's own message, which the code that it makes would raise."""
+"""Jinja's own message, as its generated code would raise it."""
 
 
 def code_of(tree: nodes.Expr) -> Callable[[dict[str, Json]], Any]:
-    """Return what gives the value of a tree that was checked (dag.language), from the values that have names."""
+    """Return a function that evaluates a checked tree (grammar.py), given the values by name."""
     code = _code_of(tree)
     return lambda values: code(Context(ENVIRONMENT, values, None, {}))
 
@@ -101,7 +101,7 @@ def _arithmetic(node: nodes.BinExpr) -> Code:
 
 
 def _comparison(node: nodes.Compare) -> Code:
-    """Return what compares. All that is compared is evaluated first, also where an early part tells the answer."""
+    """Return a comparison. All operands are evaluated first, even if an early one decides the result."""
     first = _code_of(node.expr)
     rest = [(operand.op, _code_of(operand.expr)) for operand in node.ops]
     return lambda context: compare(context, first(context), [(name, part(context)) for name, part in rest])
@@ -117,7 +117,7 @@ def _choice(node: nodes.CondExpr) -> Code:
 
 
 def _call(node: nodes.Filter | nodes.Test) -> Code:
-    """Return what calls a filter or a test, each of which takes the context first (dag.sandbox)."""
+    """Return a call of a filter or a test, each of which takes the context first (environment.py)."""
     known: Mapping[str, Any] = ENVIRONMENT.filters if isinstance(node, nodes.Filter) else ENVIRONMENT.tests
     function, of, parts = known[node.name], _code_of(cast("nodes.Expr", node.node)), _codes_of(node.args)
     if not node.kwargs and node.dyn_args is None and node.dyn_kwargs is None:

@@ -1,8 +1,8 @@
-"""The expression language: Jinja2's expression syntax behind a whitelist, as pure functions of a run's values.
+"""Implement the expression language: a whitelisted subset of Jinja2's expressions, pure functions of a run's values.
 
-One language for `condition`, `{{ ... }}` and `outputs`. Nothing is called, nothing has a clock, a random source or an
-environment, and attribute access reads keys of JSON objects only: so an expression may run inside workflow code and
-replays the same on every worker.
+`condition`, `{{ ... }}` and `outputs` share the language. Expressions have no calls, clock, randomness or environment,
+and attribute access reads keys of JSON objects only. They can therefore run inside workflow code and replay identically
+on every worker.
 """
 
 import math
@@ -33,21 +33,21 @@ __all__ = [
 ]
 
 MAX_LENGTH = 1_000
-"""Longest expression, in characters: enough for any readable rule, and it bounds what parsing can cost."""
+"""Longest expression, in characters: enough for any readable rule, and it bounds the cost of parsing."""
 MAX_BRACKETS = 12
-"""Deepest nesting of brackets: Jinja's parser takes about 20 of Python's 1,000 stack frames for each."""
-STEPS = 5  # what an evaluation costs beside its filters and comparisons (dag.work)
+"""Deepest nesting of brackets: Jinja's parser uses about 20 of Python's 1,000 stack frames for each."""
+STEPS = 5  # base cost of an evaluation, without its filters and comparisons (dag/values/cost.py)
 _TOKENS = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[()\[\]{}]""", re.DOTALL)
-"""Texts, as a whole, and brackets."""
+"""String literals, as a whole, and brackets."""
 _INDEX = re.compile("[0-9]{1,9}")
-_HALF_CHARACTER = re.compile("[\ud800-\udfff]")  # half a surrogate pair: no text that can be encoded
+_HALF_CHARACTER = re.compile("[\ud800-\udfff]")  # a lone surrogate, which cannot be encoded
 
 FAULTS = (TemplateError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError, RecursionError)
-"""What reading or evaluating somebody's expression may raise; anything else is a bug of ours and must surface."""
+"""Exceptions that parsing or evaluating an author's expression may raise; any other is a bug and must surface."""
 
 
 class Scope(Protocol):
-    """The values an expression may read. `name` and `step` raise KeyError for what is not there."""
+    """The values that an expression may read. `name` and `step` raise KeyError for unknown names."""
 
     def name(self, name: str) -> Json:
         """Return the value of a plain name: a step's output, `inputs`, `document`, ..."""
@@ -58,25 +58,25 @@ class Scope(Protocol):
         ...
 
     def loaded(self, values: dict[str, Json], paths: Sequence[Path], *, alone: bool) -> dict[str, Json]:
-        """Return `values` with the stored parts in place that `paths` read; `alone`: nothing is made of them."""
+        """Return `values` with the loaded parts that `paths` read filled in; `alone`: the expression is only a path."""
         del paths, alone
         return values
 
     def charge(self, steps: int) -> None:
-        """Count what an evaluation took (dag.work), where somebody counts."""
+        """Count the work of an evaluation (dag/values/cost.py). Does nothing by default."""
         del steps
 
 
 class Expression:
-    """A compiled expression. `paths` are what it reads, as far as they are constant; `references` the same as texts.
+    """A compiled expression. `paths` are the constant paths that it reads; `references` the same as texts.
 
-    `path` is the one that it is and nothing else, None for an expression that computes.
+    `path` is set if the expression is only a path, None if it computes something.
     """
 
     __slots__ = ("_tree", "_value_of", "path", "paths", "references", "text")
 
     def __init__(self, text: str, tree: nodes.Expr) -> None:
-        """Check `tree`, as Jinja's parser read it from `text`, against the whitelist. Raises ExpressionError."""
+        """Check `tree`, parsed from `text` by Jinja, against the whitelist. Raises ExpressionError."""
         check_tree(tree)
         self.text = text
         self.paths = tuple(dict.fromkeys(_paths(tree)))
@@ -84,23 +84,23 @@ class Expression:
         self._tree = tree
         self._value_of: Callable[[dict[str, Json]], Json] | None = None
         self.path = _path_of(tree)
-        if self.path is not None:  # most expressions are nothing else: reading them directly skips Jinja
+        if self.path is not None:  # most expressions are only a path, which can be read without Jinja
             self._value_of = partial(read_path, self.path)
 
     @property
     def misuse(self) -> str | None:
-        """What makes it fail with every value, though it can be compiled; None if nothing does."""
+        """Why it fails with every value although it compiles; None if it does not."""
         return misuse(self._tree)
 
     def evaluate(self, scope: Scope, work: Work | None = None, *, alone: bool = False) -> Json:
-        """Return the expression's value, a JSON value, for `work`, by default its own. Raises ExpressionError.
+        """Return the expression's value as JSON. Counts towards `work`, or its own budget. Raises ExpressionError.
 
-        `alone`: nothing is made of the value, so what a path leads to may be what stands for it.
+        `alone`: the value is passed on unchanged, so a path may give a stored value's placeholder.
         """
         own, work = work is None, work or Work()
         try:
             work.spend(STEPS)
-            if self._value_of is None:  # code is made when first needed: a validator never runs what it checks
+            if self._value_of is None:  # compiled on first use: the validator never evaluates
                 self._value_of = _plain_code_of(self._tree)
             given = values_of(self.references, scope)
             values = scope.loaded(given, self.paths, alone=alone and self.path is not None)
@@ -120,7 +120,7 @@ class Expression:
 
 
 def compile_expression(text: str) -> Expression:
-    """Compile `text`. Raises ExpressionError with what is wrong with it."""
+    """Compile `text`. Raises ExpressionError with the reason."""
     if len(text) > MAX_LENGTH:
         raise ExpressionError(f"the expression has {len(text)} characters, more than {MAX_LENGTH}")
     _check_brackets(text)
@@ -132,7 +132,7 @@ def compile_expression(text: str) -> Expression:
 
 
 def parse_text(text: str) -> list[str | Expression]:
-    """Split text with `{{ }}` in it into plain pieces and expressions. Raises ExpressionError."""
+    """Split text with `{{ }}` into plain pieces and expressions. Raises ExpressionError."""
     if "{%" in text:
         raise ExpressionError("statements ({% %}) are not allowed, only {{ expressions }}")
     pieces: list[str | Expression] = []
@@ -146,7 +146,7 @@ def parse_text(text: str) -> list[str | Expression]:
 
 
 def expression_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where each expression in `{{ }}` begins and ends in `text`, without the braces. Raises ExpressionError."""
+    """Yield the start and end of each expression in `{{ }}` in `text`, without the braces. Raises ExpressionError."""
     position = 0
     while (start := text.find("{{", position)) >= 0:
         end = _end_of_expression(text, start + 2)
@@ -155,7 +155,7 @@ def expression_spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _end_of_expression(text: str, start: int) -> int:
-    """Return where the `}}` stands that closes an expression: not one inside a text or an object."""
+    """Return the position of the `}}` that closes an expression, skipping those inside texts and objects."""
     depth = 0
     for token in _TOKENS.finditer(text, start):
         if not depth and text.startswith("}}", token.start()):
@@ -165,7 +165,7 @@ def _end_of_expression(text: str, start: int) -> int:
 
 
 def _check_brackets(text: str) -> None:
-    """Refuse deep nesting before Jinja's parser recurses into it: how deep it may go must not depend on our caller."""
+    """Refuse deep nesting before Jinja's parser recurses into it: the limit must not depend on the caller's stack."""
     depth = 0
     for token in _TOKENS.finditer(text):
         depth += (token[0] in "([{") - (token[0] in ")]}")
@@ -209,7 +209,7 @@ def _key(key: Json) -> str:
 
 
 def values_of(references: Iterable[tuple[str, ...]], scope: Scope) -> dict[str, Json]:
-    """Return the top-level names that `references` start with; a name without a value is left out."""
+    """Return the top-level names that `references` start with; a name without a value is omitted."""
     values: dict[str, Json] = {}
     for path in references:
         try:
@@ -223,9 +223,9 @@ def values_of(references: Iterable[tuple[str, ...]], scope: Scope) -> dict[str, 
 
 
 def read_path(path: Path, values: Mapping[str, Json]) -> Json:
-    """Return what `path` leads to; digits given as text index a list. Raises ExpressionError.
+    """Return the value at `path`; digits given as text index a list. Raises ExpressionError.
 
-    Into a stored value, it leads to what stands for the part.
+    A path into a stored value gives the placeholder of the part.
     """
     value: Json = values
     for depth, key in enumerate(path):
@@ -243,7 +243,7 @@ def read_path(path: Path, values: Mapping[str, Json]) -> Json:
 
 
 def _subject_of(error: LackError, paths: Sequence[Path], values: Mapping[str, Json]) -> str:
-    """Return how the author calls what has not what was asked of it; nothing if no path leads there."""
+    """Return the author's name for the value that lacks a part; empty if no path leads to it."""
     for path in paths:
         value: Json = values
         for depth, key in enumerate(path):

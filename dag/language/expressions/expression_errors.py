@@ -1,6 +1,6 @@
-"""What an expression's author is told of values that do not fit: what they are, and what they have instead.
+"""Write error messages for expressions: what a value is, what it has instead, and what Jinja's parser rejected.
 
-Plain words for what Jinja's parser finds wrong with an expression, for people who know other languages.
+The messages are meant for authors who know other languages, so they avoid Jinja's own terms.
 """
 
 import re
@@ -16,24 +16,24 @@ SHOWN_CHARACTERS = 40
 
 
 MOST_KEYS = 8
-"""Of an object, that are named."""
+"""Keys of an object that a message lists."""
 
 
 MOST_COMPARED = 20
-"""Keys among which the one that was probably meant is looked for: thousands of conditions may fail in one turn."""
+"""Keys compared with a misspelt one: thousands of conditions may fail in one turn."""
 
 
 ALIKE = 0.6
-"""How much of two keys is the same if the one was probably meant by the other."""
+"""Similarity from which a key is suggested in place of another one."""
 
 
 def show(value: Json) -> str:  # noqa: PLR0911 - a case a kind of value
-    """Return a short text for a message: what kind of value it is, and its beginning."""
+    """Return a short text for a message: the kind of the value, and its beginning."""
     match value:
         case None | bool():
             return canonical(value)
         case int() if abs(value) > MAX_INTEGER:
-            return "an integer of more than 64 bits"  # Python refuses to write the longest ones
+            return "an integer of more than 64 bits"  # Python refuses to print the longest ones
         case int() | float():
             return f"the number {value}"
         case str():
@@ -47,20 +47,20 @@ def show(value: Json) -> str:  # noqa: PLR0911 - a case a kind of value
 
 
 def called(path: Sequence[str | int]) -> str:
-    """Return how a path is called."""
+    """Return how a path is written in messages."""
     return f"'{'.'.join(map(str, path))}'"
 
 
 def nobody(name: str) -> str:
-    """Return what to say of a name that has no value."""
+    """Return the message for a name without a value."""
     why = "the run has none" if name == "document" else "a step has one once it completed"
     return f"'{name}' has no value here: {why}; `{name} | default(...)` gives another"
 
 
 class LackError(ExpressionError):
-    """`found` has no part `key`. `subject` is how the author calls `found`, if that is known.
+    """`found` has no part `key`. `subject` is the author's name for `found`, if known.
 
-    The message is short: what `found` has instead is costly to say, and only `of` says it.
+    The message is short: listing the parts that `found` has is expensive and done by `of` only.
     """
 
     def __init__(self, found: Json, key: Json, subject: str = "") -> None:
@@ -70,13 +70,13 @@ class LackError(ExpressionError):
         self.subject = subject
 
     def of(self, subject: str = "", *, is_whole: bool) -> ExpressionError:
-        """Return the error of `subject`, with what it has instead; not if `is_whole` is false: only part is loaded."""
+        """Return the error of `subject`, listing the parts it has if all of them are loaded (`is_whole`)."""
         describe = lack if is_whole else _lacks
         return ExpressionError(describe(self.found, self.key, self.subject or subject))
 
 
 def lack(value: Json, key: Json, subject: str = "") -> str:
-    """Return that `value`, which is called `subject`, has no part `key`, and what it has."""
+    """Return the message that `value`, called `subject`, has no part `key`, and which parts it has."""
     told = _lacks(value, key, subject)
     match value:
         case dict() if isinstance(key, str):
@@ -110,21 +110,21 @@ def _keys(value: Mapping[str, Json], key: str) -> str:
 
 @lru_cache(maxsize=64)
 def _nearest(key: str, names: tuple[Json, ...]) -> str:
-    """Return the name that is most like `key`, none if they are too long or none is like it."""
+    """Return the name most similar to `key`; empty if they are too long or none is similar."""
     short = [name for name in names if isinstance(name, str) and len(name) <= SHOWN_CHARACTERS >= len(key)]
     alike, near = max(((_alike(key, name), name) for name in short), key=itemgetter(0), default=(0, ""))
     return near if alike >= ALIKE else ""
 
 
 def _alike(one: str, other: str) -> float:
-    """Return how much of two texts is the same at their beginnings and their ends: cheap, and most slips are one."""
+    """Return the similarity of two texts by their common prefix and suffix: cheap, and most typos are a single slip."""
     start = _same(one, other)
     end = _same(one[start:][::-1], other[start:][::-1])
     return 2 * (start + end) / (len(one) + len(other) or 1)
 
 
 def _same(one: str, other: str) -> int:
-    """Return how many characters two texts have in common at their beginnings."""
+    """Return the length of the common prefix of two texts."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((place for place, (left, right) in pairs if left != right), min(len(one), len(other)))
 
@@ -152,7 +152,7 @@ _USAGE: Mapping[str, str] = {
     **{name: f"{name}('gt', 5)" for name in ("select", "reject")},
     **{name: f"{name}('amount', 'gt', 5)" for name in ("selectattr", "rejectattr")},
 }
-"""How filters are written that take something; all others are their name alone."""
+"""Example usage of filters that take arguments; all others are written by their name alone."""
 
 
 _ONE_KIND = ("sort", "min", "max", "unique")
@@ -162,7 +162,7 @@ _NO_LIST = ("default", "round", "int", "float", "lower", "upper", "trim")
 
 
 def incomparable(name: str, left: Json, right: Json) -> str:
-    """Return that two values cannot be compared, by the name of the operator or test."""
+    """Return the message that two values cannot be compared, given the name of the operator or test."""
     if name in ("in", "notin"):
         if isinstance(right, str | list | tuple | dict):
             return f"`in` finds only texts in {show(right)}, got {show(left)}"
@@ -176,7 +176,7 @@ def incomparable(name: str, left: Json, right: Json) -> str:
 
 
 def misused(name: str, value: Json) -> str:
-    """Return why the filter `name` could do nothing with `value` or with what else it was given."""
+    """Return why the filter `name` failed with `value` or its arguments."""
     if name not in _NO_LIST and not isinstance(value, str | list | tuple | dict):
         needed = "a list, an object or a text" if name == "length" else "a list"
         return f"`{name}` needs {needed}, got {show(value)}"
@@ -186,7 +186,7 @@ def misused(name: str, value: Json) -> str:
 
 
 def mistold(name: str) -> str:
-    """Return that the filter `name` was given more or less than it takes, and how it is written."""
+    """Return the message that the filter `name` got too many or too few arguments, with an example."""
     return f"`{name}` cannot be told so; it is written as in {_usage(name)}"
 
 
@@ -195,7 +195,7 @@ def _usage(name: str) -> str:
 
 
 def misasked(name: str, *, is_alone: bool) -> str:
-    """Return that the test `name` was given more or less than it takes."""
+    """Return the message that the test `name` got too many or too few arguments."""
     return f"`is {name}` takes {'nothing' if is_alone else 'one value'}"
 
 
@@ -206,7 +206,7 @@ _ANSWERS: Sequence[tuple[str, str]] = (
     (r"^expected token ':', got '}'$", "braces within an expression: {{ }} cannot stand inside another"),
     (r"^expected token 'name', got '\|'", "unexpected '|' after '|'; write `or`"),
 )
-"""Messages that are replaced: they tell of a "template" or of tokens, which the author knows nothing of."""
+"""Messages to replace, because they mention templates or tokens, which authors do not know."""
 
 
 _ADVICE: Sequence[tuple[str, str]] = (
@@ -222,7 +222,7 @@ _ADVICE: Sequence[tuple[str, str]] = (
 
 
 def explain(message: str) -> str:
-    """Return `message`, which reading an expression gave, in the author's terms and with what to do about it."""
+    """Return Jinja's parser message in the author's terms, with advice."""
     for pattern, answer in _ANSWERS:
         if found := re.search(pattern, message):
             return found.expand(answer)

@@ -1,4 +1,4 @@
-"""What an expression may say: the trees of Jinja's parser behind a whitelist."""
+"""Define the expression grammar: a whitelist over the trees of Jinja's parser."""
 
 import math
 import re
@@ -18,13 +18,13 @@ from docrail.dag.values.stored import STORED
 from docrail.dag.values.suggestions import closest
 
 _WORDS = r"(?!(?:and|else|if|in|is|not|or|[Tt]rue|[Ff]alse|[Nn]one)\b)[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*"
-"""A path: names, the first of which is no word of the language's own."""
+"""A path: names, the first of which is not a keyword."""
 _PATH = re.compile(_WORDS, re.ASCII)
 _COMPARISON = re.compile(
     rf"""({_WORDS})\ *(==|!=|<=|>=|<|>)\ *(?:({_WORDS})|'([ -&(-[\]-~]*)'|"([ !#-[\]-~]*)"|(0|[1-9][0-9]{{0,17}}))""",
     re.ASCII,
 )
-"""A path compared with another, with a plain text or with a whole number: what most conditions are."""
+"""A path compared with another path, a plain text or an integer: most conditions have this form."""
 MAX_DEPTH = 60
 """Deepest tree of an expression: a chain of 60 operators. Jinja's compiler takes a few frames for each."""
 _ALLOWED = (
@@ -44,7 +44,7 @@ NAMING: Mapping[str, tuple[str, int, tuple[str, ...]]] = {
     **dict.fromkeys(("select", "reject"), ("test", 0, TESTS)),
     **dict.fromkeys(("selectattr", "rejectattr"), ("test", 1, TESTS)),
 }
-"""Filters that are told by name what to do with each part: a filter or a test, in which place, and which there are."""
+"""Filters whose argument names a filter or a test: the kind, the argument's position, and the known names."""
 
 
 def parse(text: str) -> nodes.Expr:
@@ -56,7 +56,7 @@ def parse(text: str) -> nodes.Expr:
     try:
         parser = Parser(ENVIRONMENT, text, state="variable")
         tree = parser.parse_expression()
-    except SyntaxError as error:  # Python's own, of a number in other digits than 0 to 9
+    except SyntaxError as error:  # Python's own, for a number with digits other than 0 to 9
         raise ExpressionError(error.msg) from error
     if not parser.stream.eos:
         raise ExpressionError(f"unexpected {parser.stream.current.value!r} after the expression")
@@ -64,7 +64,7 @@ def parse(text: str) -> nodes.Expr:
 
 
 def _path(text: str) -> nodes.Expr:
-    """Return the tree of a name and keys in it: what most expressions are, and the parser takes ten times as long."""
+    """Return the tree of a name with keys. Most expressions have this form, and the parser takes ten times as long."""
     name, *keys = text.split(".")
     tree: nodes.Expr = nodes.Name(name, "load", lineno=1)
     for key in keys:
@@ -80,7 +80,7 @@ def _comparison(found: re.Match[str]) -> nodes.Expr:
 
 
 def check_tree(tree: nodes.Node) -> None:
-    """Check that the language has all that `tree` says. Raises: ExpressionError."""
+    """Check that the language allows everything in `tree`. Raises: ExpressionError."""
     level: list[nodes.Node] = [tree]
     for _ in range(MAX_DEPTH):
         for node in level:
@@ -115,7 +115,7 @@ def _check_node(node: nodes.Node) -> None:
 
 
 def misuse(tree: nodes.Node) -> str | None:
-    """Return which filter or test has more or less than it takes, and so fails with every value; None if none has."""
+    """Return which filter or test has the wrong number of arguments and fails with every value; None if none has."""
     asked = [tree] if isinstance(tree, nodes.Filter | nodes.Test) else []
     asked += tree.find_all((nodes.Filter, nodes.Test))
     return next((told for node in asked if (told := _misuse_in(node))), None)
@@ -129,7 +129,7 @@ def _misuse_in(node: nodes.Filter | nodes.Test) -> str | None:
     if name in NAMING and kind == "filter":
         kind, place, _ = NAMING[name]
         if len(args) <= place:
-            return None  # it takes an attribute alone
+            return None  # an attribute without a test is enough
         name, args = constant_of(args[place]), args[place + 1 :]
     if kind == "test":
         is_alone = name in ALONE
@@ -143,14 +143,14 @@ def _misuse_in(node: nodes.Filter | nodes.Test) -> str | None:
 
 @cache
 def _takes(name: str) -> Signature:
-    """Return what a filter takes beside the value, and beside what Jinja passes to some."""
+    """Return the arguments that a filter takes after the value, without those that Jinja passes to some."""
     function = ENVIRONMENT.filters[name]
     own = 1 + (getattr(unwrap(function), "jinja_pass_arg", None) is not None)
     return Signature([*signature(function).parameters.values()][own:])
 
 
 def _refusal_of_naming(name: str, args: list[nodes.Expr], keywords: list[str]) -> str | None:
-    """Return what is wrong with the name that a filter is given, None if nothing is."""
+    """Return what is wrong with the name given to a filter, None if nothing is."""
     kind, place, known = NAMING[name]
     if len(args) <= place:
         is_complete = "attribute" in keywords if name == "map" else len(args) == place
@@ -170,5 +170,5 @@ def _unknown(kind: str, name: str, known: tuple[str, ...]) -> str:
 
 
 def constant_of(node: nodes.Node) -> Json:
-    """Return the constant that `node` is, None if it is none."""
+    """Return the constant value of `node`, None if it is not a constant."""
     return node.value if isinstance(node, nodes.Const) else None

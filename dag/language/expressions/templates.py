@@ -1,4 +1,4 @@
-"""Templates: JSON with `{{ expressions }}` and `{$path: [...]}` in it, compiled once and resolved per run."""
+"""Compile and resolve templates: JSON with `{{ expressions }}` and `{$path: [...]}` in it."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -29,8 +29,8 @@ _Resolve = Callable[[Scope, Work], Json]
 class Template:
     """A compiled JSON value. `references` are the paths its expressions read, in document order.
 
-    `alone` are those that are a value by themselves, which need not be loaded to be passed on; `computed`, those that
-    stand in a text or an expression that makes something of them.
+    `alone`: paths that are a whole value, which need not be loaded to be passed on. `computed`: paths inside a text or
+    an expression that computes with them.
     """
 
     references: tuple[tuple[str, ...], ...]
@@ -39,7 +39,7 @@ class Template:
     _resolve: _Resolve
 
     def resolve(self, scope: Scope) -> Json:
-        """Return the value with every expression replaced. Raises ExpressionError; nothing is left as text."""
+        """Return the value with every expression replaced. Raises ExpressionError."""
         work = Work()
         try:
             return self._resolve(scope, work)
@@ -48,16 +48,16 @@ class Template:
 
 
 def has_template(value: Json) -> bool:
-    """Tell whether `value` itself (not a part of it) is a template: text with `{{`, or an access path."""
+    """Return whether `value` itself (not a part of it) is a template: text with `{{`, or an access path."""
     if isinstance(value, str):
         return "{{" in value or "{%" in value
     return isinstance(value, dict) and PATH_KEY in value
 
 
 def is_one_expression(value: Json) -> bool:
-    """Tell whether the template `value` keeps its expression's type: text around an expression makes it text.
+    """Return whether the template `value` keeps its expression's type: surrounding text would make it a text.
 
-    What cannot be read counts as one, for it is wrong in another way.
+    True for a template that cannot be parsed, which is reported elsewhere.
     """
     if not isinstance(value, str):
         return True
@@ -69,7 +69,7 @@ def is_one_expression(value: Json) -> bool:
 
 
 def compile_template(value: Json) -> Template:
-    """Compile `value`. Raises ExpressionError with what is wrong in it."""
+    """Compile `value`. Raises ExpressionError with the reason."""
     read = _Read([], [], [])
     resolve = _compile(value, read, depth=0)
     references, alone = tuple(dict.fromkeys(read.references)), tuple(dict.fromkeys(read.alone))
@@ -78,7 +78,7 @@ def compile_template(value: Json) -> Template:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """What a template reads, while it is being compiled (Template)."""
+    """The paths that a template reads, collected while it is compiled (Template)."""
 
     references: list[tuple[str, ...]]
     alone: list[Path]
@@ -86,7 +86,7 @@ class _Read:
 
 
 def _compile(value: Json, read: _Read, *, depth: int) -> _Resolve | None:
-    """Return how to resolve `value`, None if it is constant; add what it reads to `read`."""
+    """Return a function that resolves `value`, None if it is constant; add the paths it reads to `read`."""
     if depth > MAX_DEPTH:
         raise ExpressionError(f"nested deeper than {MAX_DEPTH} levels")
     if has_template(value):
@@ -122,7 +122,7 @@ def _compile_leaf(value: Json, read: _Read) -> _Resolve:
             read.references.extend(piece.references)
             (read.alone if piece is only and piece.path else read.computed).extend(piece.paths)
     if isinstance(only, Expression):
-        return partial(only.evaluate, alone=True)  # and it keeps its type
+        return partial(only.evaluate, alone=True)  # keeps its type
     return lambda scope, work: "".join(_texts(pieces, scope, work))
 
 
@@ -158,5 +158,5 @@ def _texts(pieces: list[str | Expression], scope: Scope, work: Work) -> Iterator
         value = piece.evaluate(scope, work) if isinstance(piece, Expression) else piece
         try:
             yield value if isinstance(value, str) else canonical(value)
-        except ValueError as error:  # an integer so long that Python refuses to write it
+        except ValueError as error:  # an integer too long for Python to print
             raise ExpressionError(f"cannot be written as text: {error}") from error

@@ -1,1 +1,1 @@
-"""Definitions as text: YAML and JSON with the line and column of every value."""
+"""Read definitions from YAML and JSON text, with the line and column of every value."""

@@ -1,4 +1,4 @@
-"""Reads JSON with the place of every part, which Python's own reader does not tell."""
+"""Read JSON with the position of every value, which Python's own reader does not report."""
 
 import json
 import re
@@ -24,7 +24,7 @@ class NotJsonError(Exception):
 
 
 def read_json(text: str, tree: TreeBuilder) -> None:
-    """Read `text` into `tree`. Raises NotJsonError, and SourceError where a limit is passed."""
+    """Read `text` into `tree`. Raises NotJsonError, and SourceError if a limit is exceeded."""
     breaks = [0, *(match.end() for match in re.finditer("\n", text))]
     reader = _Reader(tree)
     position = 0
@@ -43,7 +43,7 @@ def read_json(text: str, tree: TreeBuilder) -> None:
 
 
 class _Reader:
-    """JSON's grammar: what may come next, and which brackets are open."""
+    """JSON's grammar: which token may come next, and which brackets are open."""
 
     def __init__(self, tree: TreeBuilder) -> None:
         self.tree = tree
@@ -51,7 +51,7 @@ class _Reader:
         self.closers: list[str] = []
 
     def take(self, kind: str, written: str, place: Place) -> None:
-        """Take one token. Raises NotJsonError if it may not stand here."""
+        """Process one token. Raises NotJsonError if it is not allowed here."""
         if kind == "mark":
             self._take_mark(written, place)
         elif kind == "text" and self.expected in ("key", "first key"):

@@ -1,4 +1,4 @@
-"""Reads a definition's text, YAML or JSON, and checks it: the one way from text to a definition or its problems."""
+"""Read and check a definition's text, YAML or JSON. Gives a value, or problems with their positions."""
 
 import json
 import re
@@ -12,11 +12,11 @@ from docrail.dag.values.json_values import Json
 from docrail.dag.values.problems import Places, Problem
 
 MAX_SOURCE_BYTES = 3_000_000
-"""Twice what a definition may have as JSON: room for comments and indentation."""
+"""Twice the limit of a definition as JSON: room for comments and indentation."""
 
 
 _NOT_TEXT = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What YAML does not allow in a text; JSON's control characters are among it."""
+"""Characters that YAML does not allow; JSON's control characters are among them."""
 
 
 _MEANT_AS_JSON = re.compile(r'\s*\{\s*("|\}|\Z)')
@@ -24,7 +24,7 @@ _MEANT_AS_JSON = re.compile(r'\s*\{\s*("|\}|\Z)')
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What a text says. `complete` is False if it could not be read to its end; `problems` then says why."""
+    """The value of a text. `complete`: whether it could be read to its end; if not, `problems` says why."""
 
     value: Json
     places: Places
@@ -33,7 +33,7 @@ class Source:
 
 
 def read_source(text: str | bytes) -> Source:
-    """Read YAML or JSON text. Never raises: what cannot be read is a problem with its place."""
+    """Read YAML or JSON text. Never raises: a text that cannot be read gives a problem with its position."""
     tree = TreeBuilder()
     try:
         decoded = _decode(text)
@@ -47,7 +47,7 @@ def read_source(text: str | bytes) -> Source:
 
 
 def _read_brackets(text: str, tree: TreeBuilder) -> TreeBuilder:
-    """Read text that begins as JSON does; YAML's own bracket style begins the same way."""
+    """Read text that begins like JSON; YAML's flow style begins the same way."""
     try:
         read_json(text, tree)
     except NotJsonError:
@@ -60,7 +60,7 @@ def _read_brackets(text: str, tree: TreeBuilder) -> TreeBuilder:
 
 
 def _json_error(text: str) -> SourceError | None:
-    """Return what is wrong with a text that is meant as JSON (its first field has quotes), in JSON's terms."""
+    """Return the syntax error of a text meant as JSON (its first field is quoted), in JSON's terms."""
     if not _MEANT_AS_JSON.match(text):
         return None
     try:
@@ -97,5 +97,5 @@ def _line_and_column(text: str, position: int) -> tuple[int, int]:
 
 
 def place(problem: Problem) -> tuple[int, int]:
-    """Return a problem's line and column, to sort by; problems without a place come last."""
+    """Return a problem's line and column as a sort key; problems without a position come last."""
     return (problem.line or sys.maxsize, problem.column or 0)

@@ -1,4 +1,4 @@
-"""Builds a JSON value out of a reader's events, with the place of every part, and reports what is no JSON in it."""
+"""Build a JSON value from a reader's events, with the position of every part, and report what is not valid JSON."""
 
 from typing import Any
 
@@ -8,11 +8,11 @@ from docrail.dag.values.json_values import Json
 from docrail.dag.values.problems import Path, Place, Places, Problem, path_text
 
 MAX_PARTS = 300_000
-"""Most values in one text: the largest definition that is accepted has far fewer."""
+"""Values per text: far more than the largest accepted definition has."""
 
 
 MAX_DIGITS = 40
-"""A longer whole number is read as a float, for Python refuses to read thousands of digits; none is accepted."""
+"""A longer integer is read as a float, since Python refuses to parse thousands of digits; neither is accepted later."""
 
 
 class SourceError(Exception):
@@ -36,7 +36,7 @@ class _Open:
 
 
 class TreeBuilder:
-    """Takes scalars and the begin and end of objects and lists in text order. Never recurses."""
+    """Accept scalars and the start and end of objects and lists in text order. Never recurses."""
 
     def __init__(self) -> None:
         self.value: Json = None
@@ -47,16 +47,16 @@ class TreeBuilder:
 
     @property
     def places(self) -> Places:
-        """Return where each part stands."""
+        """Return the position of each part."""
         return Places(self._values, self._keys)
 
     @property
     def expects_key(self) -> bool:
-        """Tell whether what comes next is a field's name."""
+        """Return whether a field's name comes next."""
         return bool(self._open) and isinstance(self._open[-1].container, dict) and self._open[-1].key is None
 
     def key(self, name: str, place: Place) -> None:
-        """Take a field's name."""
+        """Add a field's name."""
         around = self._open[-1]
         path = (*around.path, name)
         if name in around.container:
@@ -66,11 +66,11 @@ class TreeBuilder:
         around.key = name
 
     def scalar(self, value: Json, place: Place) -> None:
-        """Take a value that has no parts."""
+        """Add a scalar value."""
         self._place(value, place)
 
     def begin(self, container: dict[str, Json] | list[Json], place: Place) -> None:
-        """Take the begin of an object or a list; what follows goes into `container` until `end`."""
+        """Start an object or a list; what follows goes into `container` until `end`."""
         if self.expects_key:
             raise SourceError(
                 "key-not-text",
@@ -82,17 +82,17 @@ class TreeBuilder:
         self._open.append(_Open(container, self._place(container, place)))
 
     def end(self) -> None:
-        """Take the end of the innermost object or list."""
+        """End the innermost object or list."""
         self._open.pop()
 
     def report(self, code: str, message: str, path: Path, place: Place, suggestion: str | None = None) -> None:
-        """Report a fault that does not keep the rest from being read."""
+        """Report a problem that does not prevent reading the rest."""
         if len(self.problems) < MAX_PROBLEMS:
             self.problems.append(Problem(code, message, path_text(path), *place, suggestion))
 
     @property
     def path(self) -> Path:
-        """Return where the next value goes."""
+        """Return the path of the next value."""
         if not self._open:
             return ()
         around = self._open[-1]

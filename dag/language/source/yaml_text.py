@@ -1,4 +1,4 @@
-"""Reads YAML as JSON with comments: no yes/no, dates, octals or other surprises, and no anchors."""
+"""Read YAML as JSON with comments: no yes/no, dates, octals or other implicit types, and no anchors."""
 
 import re
 from typing import Any
@@ -10,7 +10,7 @@ from docrail.dag.values.json_values import Json
 from docrail.dag.values.problems import Place
 
 _Loader: Any = getattr(yaml, "CLoader", yaml.Loader)
-"""libyaml's reader is thirty times as fast; only its events are used, so nothing is ever constructed."""
+"""libyaml's reader is thirty times as fast; only its events are used, so no objects are constructed."""
 
 NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 """JSON's numbers: `007`, `0x1F`, `1_000` and `12:30` are texts."""
@@ -29,7 +29,7 @@ _ADVICE = (
     ("cannot start any token", "a text that begins so needs quotes; tabs cannot indent"),
     ("expected ',' or", "a bracket is not closed, or a text in it needs quotes"),
 )
-"""What to look for, by what libyaml says."""
+"""Advice for the author, by libyaml's message."""
 
 _TEXT_TAGS = (None, "!", "tag:yaml.org,2002:str")
 
@@ -93,7 +93,7 @@ def _take_scalar(event: yaml.ScalarEvent, place: Place, tree: TreeBuilder) -> No
 
 
 def scalar(text: str) -> Json:
-    """Return the JSON value that `text` without quotes stands for."""
+    """Return the JSON value of unquoted `text`."""
     if text in WORDS:
         return WORDS[text]
     return number(text) if NUMBER.fullmatch(text) else text

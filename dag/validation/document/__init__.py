@@ -1,1 +1,1 @@
-"""What the rules share: the outline of a document, its schemas, and suggestions."""
+"""Provide what the rules share: the outline of a document, its schemas, and suggestions."""

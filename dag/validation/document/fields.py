@@ -1,4 +1,4 @@
-"""Checks that a document has the fields of a definition and nothing else: pydantic's errors in plain words."""
+"""Check the fields of a definition: translate pydantic's errors into the author's terms."""
 
 import json
 import re
@@ -39,7 +39,7 @@ Ignore = Callable[[ErrorDetails], bool]
 
 
 def check_fields(document: dict[str, Json], findings: Findings) -> Definition | None:
-    """Return the definition that `document` says, None if its fields are not right (every fault is reported)."""
+    """Return the definition in `document`, None if its fields are wrong (every problem is reported)."""
     try:
         return Definition.model_validate_json(json.dumps(document), strict=True)
     except ValidationError as error:
@@ -48,7 +48,7 @@ def check_fields(document: dict[str, Json], findings: Findings) -> Definition | 
 
 
 def read_step(step: dict[str, Json]) -> Step:
-    """Return the step that `step` says. Raises: pydantic.ValidationError."""
+    """Return the step in `step`. Raises: pydantic.ValidationError."""
     return Step.model_validate_json(json.dumps(step), strict=True)
 
 
@@ -62,9 +62,9 @@ def report_validation_error(
     owner: str = "",
     ignore: Ignore = lambda _: False,
 ) -> None:
-    """Report each fault that `model` found in `value`, which stands at `base`.
+    """Report each problem that `model` found in `value`, which is at `base`.
 
-    `owner` is who has the fields, for messages; by default the step or object they stand in.
+    `owner` is the owner of the fields in messages; by default the step or object that contains them.
     """
     listed = islice(error.errors(include_url=False), MOST_ERRORS)
     faults = [fault for fault in listed if not ignore(fault) and not _is_miscounted(fault, value)]
@@ -82,7 +82,7 @@ def report_validation_error(
 def report_unknown(
     path: Path, known: Iterable[str], findings: Findings, *, owner: str, model: type[BaseModel] | None = None
 ) -> str | None:
-    """Report the field at `path`, which `owner`, read by `model`, does not have; return the field that is meant."""
+    """Report the unknown field at `path` of `owner`, an object of `model`; return the field that was meant."""
     names, word = list(known), str(path[-1])
     note = note_on(model, word)
     homes = [] if note else homes_of(model, word)
@@ -112,7 +112,7 @@ class _Report:
     owner: str
 
     def unknown(self, fault: ErrorDetails) -> Path:
-        """Report a field that does not exist; return where it would stand under the name that is probably meant."""
+        """Report an unknown field; return its path under the name that was probably meant."""
         loc = fault["loc"]
         meant = report_unknown(
             (*self.base, *loc),
@@ -134,7 +134,7 @@ class _Report:
         self.findings.error("missing-field", (*self.base, *loc), message)
 
     def _choices(self, loc: Path) -> str:
-        """Return what a missing field may hold, if it is one of a few words."""
+        """Return the allowed values of a missing field, if it is an enum."""
         model = model_at(self.model, loc[:-1])
         kind = (fixed_fields(model) or {}).get(str(loc[-1])) if model is not None else None
         return f": {_alternatives(kind)}" if isinstance(kind, type) and issubclass(kind, StrEnum) else ""
@@ -166,7 +166,7 @@ class _Report:
         self.findings.error(code, path, message + remark, meant, at_key=is_key)
 
     def _is_template(self, found: str) -> bool:
-        """Tell whether a template stands where the definition itself takes none."""
+        """Return whether a template was written where the definition allows none."""
         return "{{" in found and self.model in (Definition, Step)
 
     def _bad_id(self, path: Path, text: str, *, at_key: bool) -> None:
@@ -192,7 +192,7 @@ class _Report:
             yield "defaults"
 
     def _owner(self, loc: Path) -> str:
-        """Return who should have the field at `loc`: `step 'extract'`, `'retry_config'`, `the definition`."""
+        """Return the owner of the field at `loc`: `step 'extract'`, `'retry_config'`, `the definition`."""
         if self.owner and len(loc) == 1:
             return self.owner
         around = (*self.base, *loc[:-1])
@@ -204,7 +204,7 @@ class _Report:
 
 
 def _is_miscounted(fault: ErrorDetails, value: Json) -> bool:
-    """Tell whether a list is called too short only because pydantic does not count the entries that are wrong."""
+    """Return whether a list counts as too short only because pydantic does not count its invalid entries."""
     found = _at(value, fault["loc"])
     return fault["type"] == "too_short" and isinstance(found, list) and len(found) >= fault["ctx"]["min_length"]
 
@@ -215,18 +215,18 @@ _LISTS = {
     "depends_on": " of ids, as in [extract, save]",
     "tests": " of tests, each beginning with `- name: WHAT IT SHOWS`",
 }
-"""How the entries of a list look, by its field."""
+"""Form of a list's entries, by its field."""
 
 
 _PARTS: Mapping[type[BaseModel], str] = {
     Abort: "must be a text: why the run ends",
     Case: "must be a case, {when: EXPRESSION, branch: NAME} or as the last one {else: NAME}",
 }
-"""What must stand for a part that is no object."""
+"""The expected form of a part that is not an object."""
 
 
 def _with_form(rule: str, path: Path, model: type[BaseModel] | None) -> str:
-    """Return `rule` with what to write there; some parts may be a text in place of an object."""
+    """Return `rule` with the expected form; some parts may be a text instead of an object."""
     if rule == "must be a list":
         return rule + _LISTS.get(str(path[-1]), "")
     if rule == "must be a text":
@@ -239,7 +239,7 @@ def _with_form(rule: str, path: Path, model: type[BaseModel] | None) -> str:
 
 
 def _text_for(path: Path) -> str:
-    """Return what a text at `path` is for, where people write something else."""
+    """Return the purpose of a text at `path`, where authors often write something else."""
     if names_branch(path):
         return ", a name of your own, for steps with depends_on: [STEP.NAME]"
     is_condition = path[-3:-2] == ("switch",) or path[:1] + path[2:] == ("steps", "condition")
@@ -247,12 +247,12 @@ def _text_for(path: Path) -> str:
 
 
 def _real(loc: Path) -> Path:
-    """Return `loc` without pydantic's mark for "the key, not the value"."""
+    """Return `loc` without pydantic's "[key]" marker for errors in a key."""
     return loc[:-1] if loc and loc[-1] == "[key]" else loc
 
 
 def _written(value: Json, loc: Path) -> Path:
-    """Return `loc` as far as the author wrote it out: a text may stand for an object, and its fields stand nowhere."""
+    """Return the part of `loc` that the author wrote: a text may stand for an object whose fields are not written."""
     for depth, key in enumerate(loc):
         match value, key:
             case dict(), str() if key in value:

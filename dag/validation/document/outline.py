@@ -1,6 +1,6 @@
-"""What can be read of a document even where parts of it are wrong, so that one mistake hides no other.
+"""Read the valid parts of a document, so that one mistake does not hide others.
 
-Where expressions and templates may stand in a step: the one list that the checks and `previous` go by.
+Also lists where a step may have expressions and templates, for the checks and for `previous`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,16 +20,17 @@ CONTEXT: Mapping[str, tuple[str, ...] | None] = {
     "workflow": ("id", "definition", "version"),
     "run": ("id", "tenant_id", "callbacks"),
 }
-"""Words whose content the run brings, and what each holds (workflows.context); what a document has is not known."""
+"""Names that a run's context provides, and the fields of each (workflows/driver_context.py); those of `document` are
+unknown."""
 
 
 OWN_WORDS = frozenset({"inputs", "steps", *CONTEXT})
-"""What an expression anywhere may begin with, beside the steps' ids."""
+"""Names with which any expression may begin, besides the steps' ids."""
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """One entry of `depends_on`: the step it names, and the branch if it follows one only."""
+    """One entry of `depends_on`: the step it names, and the branch if it names one."""
 
     path: Path
     text: str
@@ -39,30 +40,30 @@ class Edge:
 
 @dataclass(frozen=True)
 class StepOutline:
-    """One entry of `steps`, right or not."""
+    """One entry of `steps`, valid or not."""
 
     number: int
     id: str | None
     depends_on: tuple[Edge, ...]
     fields: dict[str, Json]
-    """Empty if the entry is no object."""
+    """Empty if the entry is not an object."""
     is_object: bool
     is_clear: bool
-    """False if something that cannot be read stands where its parents are named."""
+    """False if `depends_on` contains something that cannot be read."""
 
     @property
     def path(self) -> Path:
-        """Return where the step stands."""
+        """Return the path of the step."""
         return ("steps", self.number)
 
     @property
     def name(self) -> str:
-        """Return how messages call the step."""
+        """Return the step's name in messages."""
         return f"step '{self.id}'" if self.id is not None else f"steps[{self.number}]"
 
     @cached_property
     def kinds(self) -> tuple[StepKind, ...]:
-        """Return what it says it does: exactly one kind, if it is right. A field that is null says nothing."""
+        """Return the kinds it names: exactly one in a valid step. A null field does not count."""
         return tuple(kind for kind in StepKind if self.fields.get(kind) is not None)
 
     @property
@@ -72,7 +73,7 @@ class StepOutline:
 
     @cached_property
     def branches(self) -> frozenset[str] | None:
-        """Return the ways out of it by name, none for most steps; None if they cannot be read."""
+        """Return its branches by name, empty for most steps; None if they cannot be read."""
         match self.kind:
             case None:
                 return None
@@ -84,14 +85,14 @@ class StepOutline:
                 return frozenset()
 
     def part(self, name: str) -> dict[str, Json]:
-        """Return the object under `name`, an empty one if something else stands there."""
+        """Return the object under `name`; an empty one if the value is not an object."""
         part = self.fields.get(name)
         return part if isinstance(part, dict) else {}
 
 
 @dataclass(frozen=True)
 class Outline:
-    """A document's readable parts. `index` is the first step of each id; `inputs` None if they cannot be read."""
+    """The valid parts of a document. `index`: the first step of each id; `inputs`: None if they cannot be read."""
 
     id: Json
     steps: tuple[StepOutline, ...]
@@ -113,7 +114,7 @@ class Outline:
 
 
 def read_outline(document: dict[str, Json]) -> Outline:
-    """Return what can be read of a normalised document."""
+    """Return the valid parts of a normalised document."""
     listed = document.get("steps")
     steps = tuple(_read_step(number, step) for number, step in enumerate(listed if isinstance(listed, list) else []))
     index: dict[str, int] = {}
@@ -148,12 +149,12 @@ def _edges(path: Path, named: Json) -> Iterator[Edge]:
         for place, text in enumerate(named):
             if isinstance(text, str):
                 yield Edge((*path, place), text, *edge_of(text))
-    elif isinstance(named, str) and is_edge(named):  # refused, but what is meant is plain
+    elif isinstance(named, str) and is_edge(named):  # refused, but its meaning is clear
         yield Edge(path, named, *edge_of(named))
 
 
 def is_edge(text: str) -> bool:
-    """Tell whether `text` has the shape of an entry of `depends_on`."""
+    """Return whether `text` has the form of an entry of `depends_on`."""
     return all(map(is_id, text.split(".")))
 
 
@@ -169,22 +170,22 @@ def _branches_on_timeout(waiting: Json) -> frozenset[str] | None:
         return None
     rule = waiting.get("on_timeout")
     if isinstance(rule, str) and rule not in tuple(Then):
-        return None  # perhaps a branch's name
+        return None  # perhaps the name of a branch
     branch = rule.get("branch") if isinstance(rule, dict) else None
     return frozenset([branch]) if isinstance(branch, str) else frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A value in a step, at `path` from the step on: one expression, or JSON with templates in it."""
+    """A value in a step, at `path` relative to the step: one expression, or JSON with templates in it."""
 
     path: Path
     value: Json
     is_expression: bool = False
     sees_item: bool = False
-    """Whether it is read once for each element, with `item` and `index`."""
+    """Whether it is evaluated once for each element, with `item` and `index`."""
     sees_itself: bool = False
-    """Whether it is read when the step is over, so that its own output is there."""
+    """Whether it is evaluated after the step ended, so that it can read the step's own output."""
 
     @property
     def is_condition(self) -> bool:
@@ -196,7 +197,7 @@ _TEMPLATES = (("wait", "seconds"), ("human", "title"), ("human", "show"), ("for_
 
 
 def parts_of(step: dict[str, Json]) -> Iterator[Part]:
-    """Yield each part of a step, right or not, that may read something."""
+    """Yield each part of a step, valid or not, that may contain expressions."""
     if isinstance(condition := step.get("condition"), str):
         yield Part(("condition",), condition, is_expression=True)
     repeats = step.get("for_each") is not None
@@ -231,17 +232,17 @@ def _conditions(cases: Json) -> Iterator[Part]:
 
 
 def templates_in(path: Path, value: Json) -> Iterator[tuple[Path, Json]]:
-    """Yield each template within `value` and where it stands, in the text's order."""
+    """Yield each template within `value` and its path, in text order."""
     return ((where, part) for where, part in _leaves(path, value) if has_template(part))
 
 
 def texts_in(path: Path, value: Json) -> Iterator[tuple[Path, str]]:
-    """Yield each text within `value` and where it stands, in the text's order."""
+    """Yield each text within `value` and its path, in text order."""
     return ((where, part) for where, part in _leaves(path, value) if isinstance(part, str))
 
 
 def _leaves(path: Path, value: Json) -> Iterator[tuple[Path, Json]]:
-    """Yield each value without parts, and each template as one."""
+    """Yield each scalar, and each template as a whole."""
     pending = [(path, value)]
     while pending:
         where, part = pending.pop()
@@ -256,7 +257,7 @@ def _leaves(path: Path, value: Json) -> Iterator[tuple[Path, Json]]:
 
 
 def schema_of(declared: Json) -> dict[str, Json] | None:
-    """Return the JSON Schema of an input, None if it cannot be read."""
+    """Return the JSON Schema of an input, None if it is invalid."""
     try:
         return Input.model_validate(declared).schema_document()
     except ValidationError:

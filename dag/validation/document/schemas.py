@@ -1,4 +1,4 @@
-"""Checks JSON Schemas, of inputs and of answers: keywords that exist, well formed, and defaults that fit."""
+"""Check the JSON Schemas of inputs and answers: known keywords, well formed, and with fitting defaults."""
 
 from docrail.dag.validation.document.outline import Outline
 from docrail.dag.values.findings import Findings
@@ -19,7 +19,7 @@ from docrail.dag.values.schema_formats import FORMATS
 from docrail.dag.values.wording import describe, field_name, quote
 
 MOST_FIELDS = 3
-"""Fields that a suggestion names."""
+"""Fields that a suggestion lists."""
 
 
 def check_inputs(outline: Outline, findings: Findings) -> None:
@@ -28,7 +28,7 @@ def check_inputs(outline: Outline, findings: Findings) -> None:
         if not isinstance(declared, dict):
             continue  # reported with the fields
         path: Path = ("inputs", name)
-        own = {"type", "required", "default"}  # `type` and `required` are fields of ours, checked with the fields
+        own = {"type", "required", "default"}  # `type` and `required` are fields of the model, checked with the fields
         check_schema({key: value for key, value in declared.items() if key not in own}, path, findings)
         _check_default(declared, path, findings)
 
@@ -46,7 +46,7 @@ def _check_default(declared: dict[str, Json], path: Path, findings: Findings) ->
 
 
 def check_schema(schema: dict[str, Json], path: Path, findings: Findings) -> None:
-    """Report what is no JSON Schema in the object `schema`, which stands at `path`, and in the schemas within it."""
+    """Report what is not valid JSON Schema in the object `schema` at `path`, and in the schemas within it."""
     pending: list[tuple[Path, Json]] = [(path, schema)]
     while pending:
         where, part = pending.pop()
@@ -61,7 +61,7 @@ def check_schema(schema: dict[str, Json], path: Path, findings: Findings) -> Non
 
 
 def check_answer_schema(schema: Json, path: Path, findings: Findings) -> None:
-    """Report what is no JSON Schema at `path`. Fields listed without `properties` around them are one mistake."""
+    """Report what is not valid JSON Schema at `path`. Fields listed without `properties` are reported once."""
     if not isinstance(schema, dict):
         return  # reported with the fields
     if schema and not any(keyword in KEYWORDS for keyword in schema):
@@ -114,7 +114,7 @@ def _schemas_in(path: Path, rule: _SchemaRule | None, value: Json) -> list[tuple
 
 
 def check_fit(schema: Json, value: Json, path: Path, findings: Findings) -> None:
-    """Report what in `value`, which stands at `path`, does not fit a schema; one that is wrong is told elsewhere."""
+    """Report the parts of `value`, at `path`, that do not fit a schema. An invalid schema is reported elsewhere."""
     scratch = Findings()
     check_answer_schema(schema, path, scratch)
     if not isinstance(schema, dict) or scratch.has_errors:

@@ -1,6 +1,6 @@
-"""Suggest what an author probably meant: words of other engines, fields in the wrong place, short forms, durations.
+"""Suggest what an author probably meant: terms of other engines, misplaced fields, short forms, durations.
 
-In one file because most of it is tables of words that are read side by side.
+In one file because the tables of foreign terms and the notes on them are maintained together.
 """
 
 import re
@@ -134,7 +134,7 @@ _FOREIGN: Mapping[type[BaseModel], Mapping[str, str]] = {
         "state": "status",
     },
 }
-"""Words that people bring from elsewhere, and ours for the same thing."""
+"""Terms of other engines, and the field here with the same meaning."""
 
 
 COMMANDS: Mapping[str, StepKind] = {
@@ -143,7 +143,7 @@ COMMANDS: Mapping[str, StepKind] = {
     **dict.fromkeys(("approval", "review"), StepKind.HUMAN),
     **{kind.value: kind for kind in StepKind},
 }
-"""Names given as a handler's, the seeds' commands among them, for what is a kind of step here."""
+"""Handler names, including the seeds' commands, that are a kind of step here."""
 
 
 EXAMPLES: Mapping[StepKind, str] = {
@@ -154,17 +154,17 @@ EXAMPLES: Mapping[StepKind, str] = {
     StepKind.ABORT: "abort: {reason: TEXT}",
     StepKind.SWITCH: "switch: [{when: EXPRESSION, branch: NAME}, {else: NAME}]",
 }
-"""The shortest right form of each kind."""
+"""The shortest valid form of each kind."""
 
 
 NAMES: Mapping[str, str] = dict.fromkeys(
     ("input", "params", "parameters", "args", "vars", "variables", "trigger", "ctx", "context"), "inputs"
 )
-"""Names that expressions of other engines begin with, and ours."""
+"""Names with which expressions of other engines begin, and the equivalent here."""
 
 
 SECRETS = frozenset({"secret", "secrets", "env"})
-"""Names that people look for secrets under."""
+"""Names under which authors look for secrets."""
 
 
 _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
@@ -177,14 +177,14 @@ _ISO = re.compile(r"p(?:(\d+)w)?(?:(\d+)d)?(?:t(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?
 
 
 _CLOCK = re.compile(r"()()(\d+):([0-5]\d)(?::([0-5]\d))?", re.ASCII)
-"""Hours, minutes and perhaps seconds, as the last groups of `_ISO` are."""
+"""Hours, minutes and optional seconds, matching the last groups of `_ISO`."""
 
 
 _TRUTHS = {"yes": "true", "on": "true", "no": "false", "off": "false"}
 
 
 _COUNTS: Mapping[type[BaseModel], str] = {Wait: "for: timer, seconds", Cache: "ttl_seconds", RunPriority: "key"}
-"""What a number in the place of a part is, by the part."""
+"""The meaning of a number written in place of an object, by model."""
 
 
 _SWITCHED_ON: Mapping[type[BaseModel], str] = {
@@ -192,7 +192,7 @@ _SWITCHED_ON: Mapping[type[BaseModel], str] = {
     Wait: "{for: signal}",
     Cache: "{ttl_seconds: SECONDS}",
 }
-"""What `true` in the place of a part can only mean, by the part."""
+"""The meaning of `true` written in place of an object, by model."""
 
 
 _LONGEST_LIST = 40
@@ -200,12 +200,12 @@ _LONGEST_LIST = 40
 
 
 def translate(model: type[BaseModel] | None, word: str) -> str | None:
-    """Return our word for another engine's `word` as a field of `model`."""
+    """Return the field of `model` that another engine calls `word`."""
     return None if model is None else _FOREIGN.get(model, {}).get(word)
 
 
 def homes_of(model: type[BaseModel] | None, word: str) -> list[str]:
-    """Return where `word`, which is no field of `model`, is one: in which fields of it, or in the step around it."""
+    """Return where `word` is a valid field if not in `model` itself: fields of `model`, or the surrounding step."""
     if model is None or not issubclass(model, Model) or translate(model, word) is not None:
         return []
     if model is Definition and word in DEFAULTABLE:
@@ -222,7 +222,7 @@ def _fields_below(model: type[BaseModel], name: str) -> Iterator[str]:
 def meant_value(rule: str, found: Json, model: type[BaseModel] | None, path: Path) -> str | None:
     """Return what `found` at `path`, which breaks `rule` (`must be a number`), was probably meant to be.
 
-    `model` reads it, if one does.
+    `model` is the model that reads it, if any.
     """
     if rule == "must be an object":
         return _as_schema(found, path) if model is None else _written_out(model, found)
@@ -242,7 +242,7 @@ def meant_value(rule: str, found: Json, model: type[BaseModel] | None, path: Pat
 
 
 def _edges_in(found: Json, path: Path) -> str | None:
-    """Return the list that `depends_on: {route: large}` stands for."""
+    """Return the list that `depends_on: {route: large}` means."""
     if path[-1:] != ("depends_on",) or not isinstance(found, dict):
         return None
     edges = [f"{step}.{branch}" for step, branch in found.items()]
@@ -250,7 +250,7 @@ def _edges_in(found: Json, path: Path) -> str | None:
 
 
 def _as_schema(found: Json, path: Path) -> str | None:
-    """Return the JSON Schema that a list of names, or of what may be answered, stands for."""
+    """Return the JSON Schema that a list of names, or of possible answers, means."""
     if not isinstance(found, list) or not found or not all(isinstance(name, str) and is_id(name) for name in found):
         return None
     match path[-1:]:
@@ -263,7 +263,7 @@ def _as_schema(found: Json, path: Path) -> str | None:
 
 
 def _written_out(model: type[BaseModel], found: Json) -> str | None:
-    """Return the object that something shorter in its place stands for."""
+    """Return the object that a shorter value in its place means."""
     match found:
         case bool():
             return _SWITCHED_ON.get(model) if found else None
@@ -342,7 +342,7 @@ _NOTES: Mapping[type[BaseModel], Mapping[str, str]] = {
         **dict.fromkeys(("async", "detached", "fire_and_forget"), "the step always waits for the run's end"),
     },
 }
-"""By the part of a definition in which the word is written."""
+"""Notes by the model in which the word is written."""
 
 
 _MEANT: Mapping[str, tuple[str, ...]] = {
@@ -363,7 +363,7 @@ _MEANT: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("list", "tuple"), ("array",)),
     **dict.fromkeys(("dict", "map", "json"), ("object",)),
 }
-"""Words that people write where one of a few of ours must stand, and ours that may mean the same."""
+"""Common words in place of an enum value, and the values that may be meant."""
 
 
 _APPROVALS = frozenset({"approve", "approved", "accept", "accepted", "yes", "ok", "pass"})
@@ -380,37 +380,37 @@ _ENDS: Mapping[str, str] = {
 
 
 def note_on(model: type[BaseModel] | None, word: str) -> str | None:
-    """Return what to do in place of writing `word`, which is no field of `model` and stands for none."""
+    """Return what to do instead of writing `word`, which no field of `model` replaces."""
     return None if model is None else _NOTES.get(model, {}).get(word)
 
 
 def meant_choice(found: str, choices: Iterable[str]) -> str | None:
-    """Return the one of `choices` that `found` means elsewhere."""
+    """Return the one of `choices` that `found` means in other engines."""
     known = set(choices)
     return next((word for word in _MEANT.get(found.lower(), ()) if word in known), None)
 
 
 def meant_end(found: str, *, is_name: bool) -> tuple[str, str | None]:
-    """Return a remark on `found` in the place of `on_timeout`, and what is meant; a name may be a branch's."""
+    """Return a remark on `found` as the value of `on_timeout`, and what is meant; an id may name a branch."""
     if found.lower() in _APPROVALS:
         return _SILENCE, None
     return "", _ENDS.get(found.lower()) or (f"{{branch: {found}}}" if is_name else None)
 
 
 def remark_on_then(found: Json) -> str:
-    """Return a remark on `found` in the place of `on_timeout.then`: whoever writes more than a word means a branch."""
+    """Return a remark on `found` as the value of `on_timeout.then`: anything but a word probably means a branch."""
     if isinstance(found, str) and found.lower() in _APPROVALS:
         return _SILENCE
     return "; for other steps to follow, write branch: NAME in its place, and depends_on: [STEP.NAME] in those steps"
 
 
 def names_branch(path: Path) -> bool:
-    """Tell whether what stands at `path` is the name of a branch: of a switch's case, or of a timeout."""
+    """Return whether the value at `path` is the name of a branch: of a switch's case, or of a timeout."""
     return path[-2:] == ("on_timeout", "branch") or (path[-3:-2] == ("switch",) and path[-1] in ("branch", "else"))
 
 
 def meant_name(found: Json) -> str | None:
-    """Return the one name that something larger in a name's place has in it."""
+    """Return the only name in a larger value that was written in place of a name."""
     parts = found if isinstance(found, list) else []
     if isinstance(found, dict):
         parts = [found[key] for key in ("branch", "name", "id", "step") if key in found][:1]

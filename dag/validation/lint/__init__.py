@@ -1,1 +1,1 @@
-"""Warnings: valid definitions that probably do not do what their author wants."""
+"""Warn about valid definitions that probably do not do what their author wants."""

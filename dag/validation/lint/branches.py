@@ -1,4 +1,4 @@
-"""Warns of ways that are hardly meant: a switch that may lead nowhere, a branch or a timeout that nobody follows."""
+"""Warn about suspicious branches: a switch that may match no case, a branch or timeout that no step follows."""
 
 import math
 import operator
@@ -15,7 +15,7 @@ from docrail.dag.values.findings import Findings
 from docrail.dag.values.json_values import Json
 
 MOST_CASES = 50
-"""Of a switch that is looked at: each is tried with a few values for each."""
+"""Cases per switch that are examined: a few values are tried for each."""
 
 _PATH = r"[A-Za-z_]\w*(?:\.\w+)*"
 _LITERAL = r"true|false|-?[0-9]{1,15}(?:\.[0-9]{1,6})?|'[^'\\]*'|\"[^\"\\]*\""
@@ -34,12 +34,12 @@ _HOLDS: Mapping[str, Callable[[Json, Json], bool]] = {
 }
 _TURNED: Mapping[str, str] = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _OF_THE_RUN = frozenset({"steps", "workflow", "run"})
-"""Words whose parts have values of the engine's, which no schema here tells."""
+"""Names whose parts have values set by the engine, which no schema in the definition describes."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Comparison:
-    """A condition that compares what `path` leads to with a literal."""
+    """A condition that compares the value at `path` with a literal."""
 
     path: str
     operator: str
@@ -50,7 +50,7 @@ class _Comparison:
 
 
 def check_doubts(outline: Outline, findings: Findings) -> None:
-    """Report, as warnings, switches without an end and branches that lead nowhere."""
+    """Warn about switches without an `else` and branches that lead nowhere."""
     followed = {edge.text for step in outline.steps for edge in step.depends_on}
     for step in outline.steps:
         if step.kind is StepKind.SWITCH:
@@ -71,7 +71,7 @@ def _check_end(step: StepOutline, outline: Outline, findings: Findings) -> None:
 
 
 def _check_branches(step: StepOutline, followed: set[str], outline: Outline, findings: Findings) -> None:
-    """Report branches that are called as a step is, which people take for a way to start that step."""
+    """Warn about branches with the id of a step, which authors mistake for a way to start that step."""
     for number, case in enumerate(step.fields[StepKind.SWITCH] if step.branches else ()):
         field = "branch" if "branch" in case else "else"
         name, other = f"{step.id}.{case[field]}", outline.step(case[field])
@@ -85,7 +85,7 @@ def _check_branches(step: StepOutline, followed: set[str], outline: Outline, fin
 
 
 def _leaves_something(conditions: Sequence[str], outline: Outline) -> bool:
-    """Tell whether some value certainly makes no condition true: all compare the same with literals of one kind."""
+    """Return whether some value certainly matches no case: all compare the same path with literals of one type."""
     comparisons = [found for condition in conditions[: MOST_CASES + 1] if (found := _comparison(condition))]
     paths = {comparison.path for comparison in comparisons}
     if len(comparisons) != len(conditions) or len(conditions) > MOST_CASES or len(paths) != 1:
@@ -124,7 +124,7 @@ def _kind(value: Json) -> type:
 
 
 def _witnesses(literals: set[str | float | bool], schema: Json) -> Iterator[Json]:
-    """Yield values to try: those that are compared with, between and beyond them, and those that a schema lists."""
+    """Yield values to try: the literals, values between and beyond them, and those that a schema lists."""
     yield from literals
     yield from (True, False)
     listed = schema.get("enum") if isinstance(schema, dict) else None
@@ -133,7 +133,7 @@ def _witnesses(literals: set[str | float | bool], schema: Json) -> Iterator[Json
     numbers = sorted(number for number in literals if _kind(number) is float and not isinstance(number, str))
     for number in numbers:
         for near in (math.floor(number) - 1, math.floor(number), math.ceil(number), math.ceil(number) + 1):
-            if near >= 0 or schema is not None or number < 0:  # amounts of which nothing is said may be counts
+            if near >= 0 or schema is not None or number < 0:  # an amount without a schema may be a count
                 yield near
     if isinstance(schema, dict) and schema.get("type") == "number":
         yield from ((low + high) / 2 for low, high in pairwise(numbers))
@@ -146,7 +146,7 @@ def _fits(value: Json, schema: Json) -> bool:
 
 
 def _schema_at(path: str, outline: Outline) -> Json:
-    """Return the schema of an input or of a part of an answer, None if nothing says it."""
+    """Return the schema of an input or of a part of an answer, None if it is unknown."""
     root, *keys = path.split(".")
     if root == "inputs":
         name, *keys = keys or [""]
@@ -168,6 +168,6 @@ def _check_timeout(step: StepOutline, kind: StepKind, followed: set[str], outlin
     if names(outline.outputs, step.id) or any(reads(other, step.id) for other in outline.steps):
         return
     if kind is StepKind.HUMAN and step.id in followed:
-        return  # told as silence that is taken for an answer
+        return  # reported by lint/unanswered.py
     message = f"no step depends on '{step.id}.{branch}' or reads '{step.id}': that nobody answered changes nothing"
     findings.doubt("leads-nowhere", (*step.path, kind, "on_timeout", "branch"), message)

@@ -1,4 +1,7 @@
-"""What steps run: in which order it is published, and a warning of what is not, for no run could be started."""
+"""Order definitions for publishing by the definitions they run, and warn about unpublished ones.
+
+A run cannot be started while a definition that it runs is unpublished.
+"""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -8,12 +11,12 @@ from docrail.dag.language.definition import Definition
 from docrail.dag.values.findings import Findings
 
 NestedRef = tuple[str, int | None]
-"""A definition that a step runs: its id and its version, None for the one that new runs get."""
+"""A definition that a step runs: its id and its version, None for the version of new runs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unpublished:
-    """Which of the nested references lead nowhere, and the ids that one of them may have been meant as."""
+    """The nested references that cannot be resolved, and the known ids that may have been meant."""
 
     refs: Collection[NestedRef] = ()
     known: Collection[str] = ()
@@ -23,7 +26,7 @@ ALL_PUBLISHED = Unpublished()
 
 
 def nested_refs(definition: Definition) -> Iterator[NestedRef]:
-    """Yield what the steps run; where that is a certain version, its id alone too."""
+    """Yield the definitions that the steps run; for a fixed version also the id alone."""
     for step in definition.steps:
         if step.workflow is not None:
             yield step.workflow.id, step.workflow.version
@@ -31,9 +34,9 @@ def nested_refs(definition: Definition) -> Iterator[NestedRef]:
 
 
 def publishing_order(definitions: Sequence[Definition]) -> list[int]:
-    """Return their places, each behind those that its steps run; the given order if they run each other in a circle.
+    """Return the positions in publishing order, nested definitions first; the given order if there is a cycle.
 
-    Several versions of one definition stay in their order: the last one is what new runs get.
+    Several versions of one definition keep their order: new runs use the last one.
     """
     before = {place: _before(place, definitions) for place in range(len(definitions))}
     try:
@@ -53,7 +56,7 @@ def _before(place: int, definitions: Sequence[Definition]) -> list[int]:
 
 
 def check_nested(definition: Definition, unpublished: Unpublished, findings: Findings) -> None:
-    """Report each step that runs one of the `unpublished`. A warning: it may be published before the first run."""
+    """Warn about each step that runs an unpublished definition: it may be published before the first run."""
     known = {definition_id for definition_id in unpublished.known if definition_id != definition.id}
     for place, step in enumerate(definition.steps):
         if step.workflow is None or (step.workflow.id, step.workflow.version) not in unpublished.refs:

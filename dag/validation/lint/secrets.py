@@ -1,4 +1,4 @@
-"""Warns of texts that look like secrets and never become one: names made by templates, values for a nested run."""
+"""Warn about texts that look like secrets and are never resolved: names made by templates, inputs of nested runs."""
 
 import re
 
@@ -10,7 +10,7 @@ _MADE_NAME = re.compile(r"secret://[A-Za-z0-9_-]*\{\{")
 
 
 def check_secrets(outline: Outline, findings: Findings) -> None:
-    """Report what would be refused, or sent as it stands, when the step runs (activities.secret_store)."""
+    """Warn about texts that would be refused, or sent unresolved, when the step runs."""
     for step in outline.steps:
         for part in parts_of(step.fields):
             for path, text in texts_in((*step.path, *part.path), part.value):

@@ -1,4 +1,4 @@
-"""Warns where nobody's answer to a person's question would be taken for an answer: silence is never an approval."""
+"""Warn if a step would treat an unanswered question as an answer: a missing answer is never an approval."""
 
 import re
 from collections.abc import Iterator
@@ -9,11 +9,11 @@ from docrail.dag.values.findings import Findings
 from docrail.dag.values.json_values import Json
 
 _NOT_READ = frozenset({"id", "title", "depends_on"})
-"""Fields of a step in which no expression stands."""
+"""Fields of a step that contain no expressions."""
 
 
 def check_silence(outline: Outline, findings: Findings) -> None:
-    """Warn of each step that begins whether a person decided or not, and reads nothing of the decision."""
+    """Warn about each step that begins with or without a decision, and does not read the decision."""
     asked = {step.id: step for step in outline.steps if step.id is not None and _may_end_unanswered(step)}
     for step in outline.steps:
         for edge in step.depends_on:
@@ -32,12 +32,12 @@ def _may_end_unanswered(step: StepOutline) -> bool:
 
 
 def reads(step: StepOutline, step_id: str) -> bool:
-    """Tell whether an expression of the step, or any other text in it, names another step."""
+    """Return whether an expression of the step, or any other text in it, names another step."""
     return any(names(value, step_id) for name, value in step.fields.items() if name not in _NOT_READ)
 
 
 def names(value: Json, step_id: str) -> bool:
-    """Tell whether a text in `value` names a step."""
+    """Return whether a text in `value` names a step."""
     word = re.compile(rf"\b{re.escape(step_id)}\b")
     return any(word.search(text) for text in _texts(value))
 

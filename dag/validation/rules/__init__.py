@@ -1,1 +1,1 @@
-"""Errors: what makes a definition invalid, one concern a file."""
+"""Report what makes a definition invalid, one concern per file."""

@@ -1,6 +1,6 @@
-"""Checks that a run of a definition fits into Temporal: steps, predicted history events, bytes of the definition.
+"""Check that a run of a definition fits Temporal's limits: steps, predicted history events, definition size.
 
-Checks that a definition does not say what only a run may: what stands for a stored value.
+Also refuses placeholders of stored values, which only runs may contain.
 """
 
 import json
@@ -16,7 +16,7 @@ from docrail.dag.values.problems import Path
 from docrail.dag.values.stored import STORED
 
 MAX_STEPS = 5_000
-"""Beyond it a run's picture, its state and its history are of no use to anybody."""
+"""Largest number of steps: beyond it a run's graph, state and history are unusable."""
 
 
 EVENTS_OF_A_RUN = 10
@@ -34,7 +34,7 @@ EVENTS: Mapping[StepKind, int] = {
     StepKind.ABORT: 0,
     StepKind.SWITCH: 0,
 }
-"""History events of a step that is not tried again, by its kind."""
+"""History events of a step that is not retried, by its kind."""
 
 
 MAX_EVENTS = 40_000
@@ -42,15 +42,15 @@ MAX_EVENTS = 40_000
 
 
 MOST_NAMED = 3
-"""Steps that a message names."""
+"""Steps that a message lists."""
 
 
 MAX_BYTES = 1_500_000
-"""Temporal's limit for one payload is 2 MB, and the definition travels in one with the run's inputs."""
+"""Temporal's limit for one payload is 2 MB, and the definition shares one with the run's inputs."""
 
 
 def check_steps(outline: Outline, findings: Findings) -> bool:
-    """Tell whether there are few enough steps for the other checks to be worth their time; report if not."""
+    """Return whether there are few enough steps to continue with the other checks; report if not."""
     count = len(outline.steps)
     if count > MAX_STEPS:
         findings.error("too-many-steps", ("steps",), f"the definition has {count} steps, more than {MAX_STEPS}")
@@ -68,7 +68,7 @@ def _events_of(step: StepOutline) -> int:
 
 
 def _items_of(step: StepOutline) -> int:
-    """Return how many items the run itself may have to do: those of longer lists go to chunks, which cost it less."""
+    """Return how many items the run itself may execute: longer lists run in chunks, which cost it less."""
     if step.fields.get("for_each") is None:
         return 1
     items = step.part("for_each").get("items")
@@ -76,7 +76,7 @@ def _items_of(step: StepOutline) -> int:
 
 
 def _lists(outline: Outline, costs: Sequence[int]) -> str:
-    """Return the end of a message that tells which lists cost most, and what to do about it."""
+    """Return the end of a message that lists the most expensive lists, with advice."""
     repeated = [(-cost, step) for cost, step in zip(costs, outline.steps, strict=True) if step.fields.get("for_each")]
     if not repeated:
         return ""
@@ -100,9 +100,9 @@ _MESSAGE = f"the key '{STORED}' is kept for what stands for a large value in a r
 
 
 def check_reserved_keys(document: Json, findings: Findings) -> None:
-    """Report each key of `document`, as its author wrote it, that stands for a stored value.
+    """Report each key of `document`, as its author wrote it, that is reserved for stored values.
 
-    Tests may say it: what they give is read as the outside gives it, and no run sees it.
+    Tests may use it: mocked results count as external data, and no run sees them.
     """
     pending: list[tuple[Path, Json]] = [((), document)]
     while pending:

@@ -1,4 +1,4 @@
-"""Checks `cache`: a key that tells different work apart, and nothing beside it that makes a cached output wrong."""
+"""Check `cache`: the key must distinguish different work, and other fields must not make a cached output wrong."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ _OF_ITEMS = frozenset({"item", "index"})
 
 
 def check_cache(step: StepOutline, findings: Findings) -> None:
-    """Report a cached step that can be undone, and a key that is the same for what the config makes different."""
+    """Report a cached step with a compensation, and a key that is equal for different configs."""
     if step.fields.get("cache") is None:
         return
     if step.fields.get("compensate") is not None:
@@ -40,7 +40,7 @@ def _check_key(step: StepOutline, key: Json, findings: Findings) -> None:
 
 
 def _roots(value: Json) -> set[str] | None:
-    """Return what the templates in `value` begin to read from; None if one of them cannot be read."""
+    """Return the root names that the templates in `value` read; None if one is invalid."""
     try:
         return set(_each_root(value))
     except ExpressionError:

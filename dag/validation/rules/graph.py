@@ -1,4 +1,4 @@
-"""Checks how steps stand together: ids, dependencies, cycles, and rules that need parents."""
+"""Check the graph of steps: ids, dependencies, cycles, and trigger rules that need parents."""
 
 from dataclasses import dataclass
 
@@ -11,32 +11,32 @@ from docrail.dag.values.problems import Path, path_text
 from docrail.dag.values.wording import known_names, quote
 
 MAX_CYCLES = 20
-"""Most cycles named at once: a dense tangle has more cycles than anybody can read."""
+"""Cycles reported at once: a dense graph has more cycles than anyone can read."""
 
 LONGEST_CYCLE = 12
-"""Most steps of a cycle that are written out."""
+"""Steps of a cycle that a message lists."""
 
 NEEDS_PARENTS = frozenset({TriggerRule.ONE_SUCCESS, TriggerRule.ONE_FAILED, TriggerRule.ALL_FAILED})
 """Rules about a parent that completed or failed: a step without parents would never run."""
 
 NEEDS_COMPLETED = frozenset({TriggerRule.NONE_FAILED, TriggerRule.ALL_SUCCESS, TriggerRule.ONE_SUCCESS})
-"""Rules that ask for a parent that completed, where there are parents."""
+"""Rules that require a completed parent, if there are parents."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ancestors:
-    """Who is above whom. One number more than there are steps stands for "nobody knows which step"."""
+    """The ancestors of each step, as bits. One extra bit, above the last step, stands for an unknown step."""
 
     above: tuple[int, ...]
 
     def may_include(self, ancestor: int, step: int) -> bool:
-        """Tell whether `ancestor` settles before `step` starts, or whether that cannot be told."""
+        """Return whether `ancestor` settles before `step` starts, or may do so because an edge is unknown."""
         anybody = len(self.above) - 1
         return bool(self.above[step] & (1 << ancestor | 1 << anybody))
 
 
 def check_ids(outline: Outline, findings: Findings) -> None:
-    """Report ids that are used twice or that mean something else in an expression."""
+    """Report ids that are used twice or that have another meaning in expressions."""
     for step in outline.steps:
         if step.id is None:
             continue
@@ -53,9 +53,9 @@ def check_ids(outline: Outline, findings: Findings) -> None:
 
 
 def check_dependencies(outline: Outline, findings: Findings) -> Ancestors:
-    """Report wrong dependencies and cycles; return who is above whom.
+    """Report wrong dependencies and cycles; return the ancestors of each step.
 
-    A dependency whose name is misspelt counts as the step that is probably meant, so that references to it stay right.
+    A misspelt dependency counts as the step that was probably meant, so that references to that step stay valid.
     """
     anybody = len(outline.steps)
     parents: list[list[int]] = []
@@ -76,7 +76,7 @@ def check_dependencies(outline: Outline, findings: Findings) -> Ancestors:
 
 
 def _known_parents(step: StepOutline, outline: Outline, findings: Findings) -> list[tuple[Path, int]]:
-    """Return the parents that there are, each with the entries that name it; report all other entries."""
+    """Return the known parents, each with the entries that name it; report all other entries."""
     known: list[tuple[Path, int]] = []
     seen: dict[str, set[str | None]] = {}
     for edge in step.depends_on:
@@ -98,7 +98,7 @@ def _known_parents(step: StepOutline, outline: Outline, findings: Findings) -> l
 
 
 def _check_edge(step: StepOutline, edge: Edge, outline: Outline, findings: Findings) -> bool:
-    """Report an edge to a step or a branch that is not there; tell whether the step is."""
+    """Report an edge to an unknown step or branch; return whether the step exists."""
     parent = outline.step(edge.step)
     if parent is None:
         near = findings.suggestions.closest(edge.step, outline.ids)
@@ -132,7 +132,7 @@ def _check_cycles(
 
 
 def _check_rules(outline: Outline, parents: list[list[int]], findings: Findings) -> None:
-    """Report steps that could never run, whatever becomes of their parents."""
+    """Report steps that could never run, whatever the results of their parents."""
     for step in outline.steps:
         rule = step.fields.get("trigger_rule", TriggerRule.NONE_FAILED)
         if isinstance(rule, str) and rule in NEEDS_PARENTS and not step.fields.get("depends_on"):

@@ -1,4 +1,4 @@
-"""Checks that each step's handler exists and that its `config` fits the handler's model, as far as it is literal."""
+"""Check that each step's handler exists and that the literal parts of its `config` fit the handler's model."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,11 +19,11 @@ from docrail.dag.values.wording import known_names, quote
 
 
 class HandlerModels(Protocol):
-    """What a validator has to know of a handler: its names, and the models of what it takes and of what it gives."""
+    """What validation needs of a handler: its names, and the models of its config and its output."""
 
     @property
     def name(self) -> str:
-        """Return the name that runs know it by."""
+        """Return the name that runs use."""
         ...
 
     @property
@@ -44,7 +44,7 @@ class HandlerModels(Protocol):
 
 @runtime_checkable
 class HasBroken(Protocol):
-    """A catalogue that knows of handlers that cannot be used."""
+    """A catalogue that also knows handlers that failed to load."""
 
     @property
     def broken(self) -> Mapping[str, str]:
@@ -53,11 +53,11 @@ class HasBroken(Protocol):
 
 
 Catalogue = Mapping[str, HandlerModels]
-"""Handlers by name. Looking up an alias finds its handler; going through the catalogue meets each handler once."""
+"""Handlers by name. Looking up an alias finds its handler; iteration yields each handler once."""
 
 
 def check_handlers(outline: Outline, catalogue: Catalogue, findings: Findings) -> None:
-    """Report unknown handlers, and literal parts of a `config` that its handler's model refuses."""
+    """Report unknown handlers, and literal parts of a `config` that the handler's model refuses."""
     for step in outline.steps:
         _check_use(_Use(step.name, step.path, step.fields), catalogue, findings)
         if isinstance(undo := step.fields.get("compensate"), dict):
@@ -67,7 +67,7 @@ def check_handlers(outline: Outline, catalogue: Catalogue, findings: Findings) -
 
 @dataclass(frozen=True, slots=True)
 class _Use:
-    """Where a handler is named, with its config beside it: a step, or what undoes it."""
+    """A use of a handler with its config: a step, or its compensation."""
 
     name: str
     path: Path
@@ -97,7 +97,7 @@ def _check_use(use: _Use, catalogue: Catalogue, findings: Findings) -> None:
 
 
 def with_own_names(definition: Definition, catalogue: Catalogue) -> Definition:
-    """Return the definition with every handler under its own name, whatever alias the author used."""
+    """Return the definition with every handler under its own name, whichever alias the author used."""
     steps = tuple(_with_own_names(step, catalogue) for step in definition.steps)
     return definition.model_copy(update={"steps": steps})
 
@@ -130,7 +130,7 @@ def _check_config(use: _Use, handler: str, model: type[BaseModel], findings: Fin
 
 
 def _may_be_right(fault: ErrorDetails, config: dict[str, Json]) -> bool:
-    """Tell whether the fault may be gone once the config's templates have their values."""
+    """Return whether the problem may disappear once the config's templates are resolved."""
     value: Json = config
     loc: Path = fault["loc"]
     for depth, key in enumerate(loc):
@@ -138,8 +138,8 @@ def _may_be_right(fault: ErrorDetails, config: dict[str, Json]) -> bool:
             return True
         below = _part(value, key)
         if below is _NOTHING:
-            # A field that is not there is not there, whatever the templates beside it will say;
-            # a deeper key that is no part of the value is pydantic's name for a choice within a union.
+            # A missing field is missing whatever the templates next to it give; a deeper key that is no part of the
+            # value is pydantic's name for a choice within a union.
             certain = fault["type"] == "missing" and depth == len(loc) - 1
             return not certain and _holds_template(value)
         value = below

@@ -1,4 +1,4 @@
-"""Checks `for_each`: a list to run over, and a key that tells its elements apart."""
+"""Check `for_each`: a list to run over, and a key that distinguishes its elements."""
 
 import re
 
@@ -15,11 +15,11 @@ from docrail.dag.values.problems import Path, is_id
 from docrail.dag.values.wording import describe, quote
 
 _INPUT = re.compile(r"\{\{\s*inputs\.([A-Za-z][A-Za-z0-9_]*)\s*\}\}")
-"""A template that is one input and nothing else."""
+"""A template that is only one input."""
 
 
 def check_for_each(step: StepOutline, outline: Outline, findings: Findings) -> None:
-    """Report items that can be no list, or too long a one, and a key that is the same for all of them."""
+    """Report items that cannot be a list, or a list that is too long, and keys that are equal for all items."""
     for_each, path = step.part("for_each"), (*step.path, "for_each")
     items = for_each.get("items")
     if "items" in for_each and (fault := _fault_of(items)):
@@ -41,7 +41,7 @@ def check_for_each(step: StepOutline, outline: Outline, findings: Findings) -> N
 
 
 def _check_keys(items: list[Json], key: str, path: Path, findings: Findings) -> None:
-    """Report elements that are written out and have the key of one before them."""
+    """Report literal elements with the key of an earlier one."""
     try:
         keys = compile_expression(key).path
     except ExpressionError:
@@ -62,14 +62,14 @@ def _check_keys(items: list[Json], key: str, path: Path, findings: Findings) -> 
 
 
 def _fault_of(items: Json) -> str | None:
-    """Return what should stand where `items` stands, None if it may be right."""
+    """Return what `items` should be, None if it may be valid."""
     if has_template(items):
         return None if is_one_expression(items) else "one {{ expression }} with nothing around it, or a list"
     return None if isinstance(items, list) else "a list, or an {{ expression }} that gives one"
 
 
 def _other_type(items: Json, outline: Outline) -> tuple[str, str] | None:
-    """Return the input that `items` is and its type, if that is declared and no list."""
+    """Return the input that `items` is and its declared type, if that is not a list."""
     found = _INPUT.fullmatch(items) if isinstance(items, str) else None
     declared = (outline.inputs or {}).get(found[1]) if found else None
     type_ = declared.get("type") if isinstance(declared, dict) else None
@@ -83,7 +83,7 @@ def _as_template(items: Json) -> str | None:
 
 
 def _is_constant(key: str, outline: Outline) -> bool:
-    """Tell whether an expression, all of whose names are known, has the same value for each item."""
+    """Return whether an expression has the same value for each item, as far as its names are known."""
     try:
         roots = {root for root, *_ in compile_expression(key).references}
     except ExpressionError:

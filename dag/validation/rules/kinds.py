@@ -1,6 +1,6 @@
-"""Checks that each step is of one kind, and has no field that means nothing for it.
+"""Check that each step has exactly one kind, and only fields that apply to it.
 
-Checks the cases of a switch. Several cases may lead to the same branch: it is an "or" that is easy to read.
+Also checks the cases of a switch. Several cases may lead to the same branch, which is a readable "or".
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ NOUNS: Mapping[StepKind, str] = {
     StepKind.ABORT: "an abort",
     StepKind.SWITCH: "a switch",
 }
-"""How messages call a step of each kind."""
+"""The name of each kind of step in messages."""
 
 
 REPEATABLE = (StepKind.HANDLER, StepKind.WORKFLOW)
@@ -39,11 +39,11 @@ _INSTEAD: Mapping[tuple[StepKind, str], str] = {
     (StepKind.HUMAN, "priority"): "how urgent the question is stands in 'human.priority'",
     (StepKind.WORKFLOW, "config"): "what the other definition gets stands in 'workflow.inputs'",
 }
-"""Where what was probably meant stands, for some kinds and fields."""
+"""Where to write what was probably meant, for some kinds and fields."""
 
 
 def check_kinds(outline: Outline, findings: Findings) -> None:
-    """Report steps without a kind, of several kinds, with fields of another kind, and what is wrong within a kind."""
+    """Report steps without a kind, with several kinds or with fields of another kind, and problems within a kind."""
     for step in outline.steps:
         if step.is_object:
             _check_kind(step, findings)
@@ -67,7 +67,7 @@ def _check_kind(step: StepOutline, findings: Findings) -> None:
 
 
 def _check_fields(step: StepOutline, findings: Findings) -> None:
-    """Report the fields of a step that mean something for other kinds only."""
+    """Report the fields of a step that apply to other kinds only."""
     kind = step.kind
     if kind is None:
         return
@@ -112,7 +112,7 @@ FORM = "a case is {when: EXPRESSION, branch: NAME}; the last may be {else: NAME}
 
 
 def check_switch(step: StepOutline, findings: Findings) -> None:
-    """Report cases that are not whole, that come behind `else`, or that repeat a condition."""
+    """Report incomplete cases, cases after `else`, and repeated conditions."""
     cases = step.fields[StepKind.SWITCH]
     if not isinstance(cases, list):
         return  # reported with the fields

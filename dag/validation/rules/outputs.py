@@ -1,4 +1,4 @@
-"""What the output of each kind of step holds, as far as the definition fixes it: where a path can lead nowhere."""
+"""Find paths into the output of a step that can never exist, as far as the definition fixes the output."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,15 +14,15 @@ from docrail.dag.values.model_fields import UnknownField, find_unknown_field
 _OF_ITEMS = ("total", "completed", "failed", "items")
 _OF_ITEM = ("key", "status", "output", "error")
 _OF_ERROR = ("type", "message")
-"""What `dag.fan` tells of a step that runs over a list."""
+"""The fields in the output of a step that runs over a list (engine/map_items.py)."""
 
 _TIMED_OUT = "timed_out"
-"""The one field of the output of a step that nobody answered in time."""
+"""The only field in the output of a step that timed out."""
 
 _OPENING = frozenset(
     {"additionalProperties", "allOf", "anyOf", "oneOf", "if", "then", "else", "dependentSchemas", "propertyNames"}
 )
-"""Keywords of a schema by which more fields may be described than stand in its `properties`."""
+"""Schema keywords that may describe fields besides those in `properties`."""
 
 Keys = tuple[str, ...]
 
@@ -37,9 +37,9 @@ Handlers = Mapping[str, _HasOutput]
 
 @dataclass(frozen=True, slots=True)
 class UnknownOutput:
-    """A path leaves what an output can hold: `depth` keys down, where only `known` exist.
+    """A path that leaves the possible output `depth` keys down, where only `known` exist.
 
-    `what` and `whose` are how messages call it: the output '...' of handler 'extract'.
+    `what` and `whose` are used in messages: the output '...' of handler 'extract'.
     """
 
     depth: int
@@ -49,13 +49,13 @@ class UnknownOutput:
     """What may have been meant."""
     what: str = "output"
     is_certain: bool = True
-    """False if the definition does not forbid it, and only does not mention it."""
+    """False if the definition does not forbid the field, but does not mention it."""
 
 
 def find_unknown_output(  # noqa: PLR0911 - a case a kind
     step: StepOutline, handlers: Handlers, path: Keys
 ) -> UnknownOutput | None:
-    """Follow `path` into the output of `step`; return where it asks for what can never be there."""
+    """Follow `path` into the output of `step`; return where it asks for a field that can never exist."""
     if not path:
         return None
     repeats = step.fields.get("for_each") is not None
@@ -117,14 +117,14 @@ def _in_answer(waiting: dict[str, Json], schema: str, path: Keys) -> UnknownOutp
 
 
 def _may_time_out(rule: Json) -> bool:
-    """Tell whether the step completes although nobody has answered it."""
+    """Return whether the step completes without an answer."""
     if isinstance(rule, dict):
         return rule.get("branch") is not None or rule.get("then") == Then.CONTINUE
     return bool(rule == Then.CONTINUE)
 
 
 def _in_schema(schema: Json, path: Keys) -> tuple[UnknownField | None, bool]:
-    """Follow `path` into what `schema` allows; return where it asks for a field that is not there, and if for sure."""
+    """Follow `path` into `schema`; return where it asks for an unknown field, and whether that is certain."""
     for depth, key in enumerate(path):
         match schema:
             case {"properties": dict() as fields} if key in fields:
@@ -139,9 +139,9 @@ def _in_schema(schema: Json, path: Keys) -> tuple[UnknownField | None, bool]:
 
 
 def _lacks(schema: dict[str, Json], key: str) -> bool | None:
-    """Tell whether an object of `schema` never has the field `key`; False if the field is only not mentioned.
+    """Return whether an object of `schema` never has the field `key`; False if it is only not mentioned.
 
-    A schema that describes some fields allows others, but hardly anybody counts on that. None: it may well have it.
+    A schema that lists some fields allows others, but authors rarely rely on that. None: the field may exist.
     """
     if "patternProperties" in schema:
         return None

@@ -1,6 +1,6 @@
-"""What expressions and templates refer to, or what is wrong with them; each is compiled once.
+"""Check expressions and templates: their syntax, and that everything they read exists by the time they run.
 
-Checks expressions and templates: their syntax, and that everything they read exists by the time they are read.
+Each expression is compiled once.
 """
 
 from dataclasses import dataclass, field
@@ -33,13 +33,13 @@ References = tuple[tuple[str, ...], ...]
 
 @dataclass(slots=True)
 class Compiled:
-    """What was compiled already: definitions repeat the same few templates in many steps."""
+    """A cache of compiled texts: definitions repeat the same few templates in many steps."""
 
     conditions: dict[str, References | str] = field(default_factory=dict)
     templates: dict[str, References | str] = field(default_factory=dict)
 
     def condition(self, text: str) -> References | str:
-        """Return what the expression refers to, or what is wrong with it."""
+        """Return the paths that the expression reads, or what is wrong with it."""
         if text not in self.conditions:
             try:
                 expression = compile_expression(text)
@@ -49,7 +49,7 @@ class Compiled:
         return self.conditions[text]
 
     def template(self, value: Json) -> References | str:
-        """Return what the template refers to, or what is wrong with it."""
+        """Return the paths that the template reads, or what is wrong with it."""
         key = canonical(value)
         if key not in self.templates:
             try:
@@ -60,7 +60,7 @@ class Compiled:
 
 
 def _misuse_in(template: Json) -> str | None:
-    """Return what makes an expression of the template fail with every value. Raises: ExpressionError."""
+    """Return why an expression of the template fails with every value. Raises: ExpressionError."""
     if not isinstance(template, str) or ("|" not in template and " is " not in template):
         return None
     pieces = parse_text(template)
@@ -72,7 +72,7 @@ MAX_EXPRESSIONS = 20_000
 
 
 STEP_ATTRIBUTES = ("status", "error", "attempts", "reason", "decided_by", "output", "branch", "answered_by")
-"""What `steps.<id>` shows."""
+"""The fields of `steps.<id>`."""
 
 
 _ITEM_WORDS = ("item", "index")
@@ -80,7 +80,7 @@ _ITEM_WORDS = ("item", "index")
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """Who reads: a part of a step, or the definition's outputs, which are read when every step has settled."""
+    """The owner of an expression: a part of a step, or the outputs, which are resolved when every step has settled."""
 
     path: Path
     step: StepOutline | None
@@ -88,17 +88,17 @@ class _Reader:
 
     @property
     def is_expression(self) -> bool:
-        """Whether an expression stands there as it is, where a text without quotes is easily written."""
+        """Whether it is an expression without braces, in which authors easily write an unquoted text."""
         return self.part is not None and self.part.is_expression
 
     @property
     def sees_item(self) -> bool:
-        """Whether it reads once for each element of a list."""
+        """Whether it is evaluated once for each element of a list."""
         return self.part is not None and self.part.sees_item
 
     @property
     def sees_itself(self) -> bool:
-        """Whether it reads when its own step is over."""
+        """Whether it is evaluated after its own step ended."""
         return self.part is not None and self.part.sees_itself
 
 
@@ -149,14 +149,14 @@ class _Check:
     catalogue: Catalogue
     findings: Findings
     names: frozenset[str]
-    """What an expression may begin with."""
+    """Names with which an expression may begin."""
     webhooks: frozenset[str]
     """The steps that wait for a webhook."""
     sent: set[str]
-    """Those of them whose address something reads."""
+    """Those of them whose callback URL is read somewhere."""
 
     def found(self, reader: _Reader, compiled: References | str, expression: str | None = None) -> None:
-        """Check what compiling gave: references, or the text of an error; `expression`, where no template may stand."""
+        """Check a compiled result: references, or an error text; `expression` is given where no template is allowed."""
         if isinstance(compiled, str):
             meant = _without_braces(expression)
             message = compiled if meant is None else "this is an expression already, so it stands without {{ }}"
@@ -206,7 +206,7 @@ class _Check:
             self._report("unknown-name", reader, message, meant)
 
     def tell_of_unsent(self) -> None:
-        """Warn of each wait for a webhook whose address nobody is told."""
+        """Warn about each wait for a webhook whose callback URL is never read."""
         for step_id in sorted(self.webhooks - self.sent):
             step = self.outline.steps[self.outline.index[step_id]]
             message = f"nothing reads `run.callbacks.{step_id}`, the address that '{step_id}' waits at"
@@ -259,7 +259,7 @@ class _Check:
         self._report("unknown-attribute", reader, message, meant)
 
     def _report_name(self, reader: _Reader, reference: tuple[str, ...]) -> None:
-        """Report a name that is no step, no word of ours and nothing else."""
+        """Report an unknown name."""
         root = reference[0]
         message = f"there is no step '{quote(root)}' to read from"
         meant = NAMES.get(root) or self.findings.suggestions.closest(root, self.names)
@@ -302,7 +302,7 @@ class _Check:
         name = rest[unknown.depth]
         meant = self.findings.suggestions.closest(name, unknown.known)
         if name in ("output", "outputs", "result") and unknown.depth == 0 and meant is None:
-            meant = ".".join((step_id, *rest[1:]))  # other engines say `extract.output.total`
+            meant = ".".join((step_id, *rest[1:]))  # other engines write `extract.output.total`
         message = f"the {unknown.what} '{owner}' {unknown.whose} has no field '{quote(name)}'"
         if meant is None:
             message += known_names(unknown.known) + unknown.note
@@ -314,7 +314,7 @@ class _Check:
 
 
 def _without_braces(expression: str | None) -> str | None:
-    """Return the expression that a text in `{{ }}` means."""
+    """Return the expression inside a text in `{{ }}`."""
     text = (expression or "").strip()
     inside = text[2:-2].strip()
     return inside if text.startswith("{{") and text.endswith("}}") and "{{" not in inside else None

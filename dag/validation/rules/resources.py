@@ -1,4 +1,4 @@
-"""Checks what work waits for: resource tags that somebody limits, and a fairness key that the inputs can tell."""
+"""Check what work waits for: resource tags that have limits, and a fairness key that reads only inputs."""
 
 from collections.abc import Collection
 
@@ -12,20 +12,20 @@ from docrail.dag.values.wording import known_names, quote
 
 
 def check_resource_tags(defaults: Json, outline: Outline, tags: Collection[str] | None, findings: Findings) -> None:
-    """Report tags that are not among `tags`: nobody would ever take such a step. None: nobody here knows them."""
+    """Report tags that are not among `tags`, for which no worker would take the step. None: tags are unknown here."""
     if tags is None:
         return
     default = defaults.get("resource_tag") if isinstance(defaults, dict) else None
     _check_tag(default, ("defaults", "resource_tag"), "'defaults'", tags, findings)
     for step in outline.steps:
         tag = step.fields.get("resource_tag")
-        if tag != default:  # what `defaults` says wrong is told there, and not once more at every step
+        if tag != default:  # a wrong tag in `defaults` is reported once
             _check_tag(tag, (*step.path, "resource_tag"), step.name, tags, findings)
 
 
 def _check_tag(tag: Json, path: Path, owner: str, tags: Collection[str], findings: Findings) -> None:
     if not isinstance(tag, str) or not is_id(tag) or tag in tags:
-        return  # what is no tag at all is told with the fields
+        return  # an invalid tag is reported with the fields
     meant = findings.suggestions.closest(tag, tags)
     message = f"{owner}: there is no resource tag '{quote(tag)}'"
     if meant is None:
@@ -34,7 +34,7 @@ def _check_tag(tag: Json, path: Path, owner: str, tags: Collection[str], finding
 
 
 def check_fairness_key(priority: Json, outline: Outline, findings: Findings) -> None:
-    """Report a fairness key that cannot be read, or that reads what is not there when a run is started."""
+    """Report a fairness key that is invalid, or that reads values not available when a run is started."""
     key = priority.get("fairness_key") if isinstance(priority, dict) else None
     if not isinstance(key, str):
         return

@@ -1,6 +1,6 @@
-"""Checks what a test gives in place of the outside: what a step of that kind can be given, in its handler's shape.
+"""Check the tests in a definition: mocks that fit the kind and the handler of their step, and possible expectations.
 
-Checks the tests in a definition: they name steps, inputs and outputs that there are, and expect what can be.
+Also checks that the steps, inputs and outputs named in a test exist.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -32,11 +32,11 @@ _MOCKS: Mapping[StepKind, tuple[str, ...]] = {
     StepKind.ABORT: (),
     StepKind.SWITCH: (),
 }
-"""What may stand for the outside of a step of each kind: exactly one of these."""
+"""The fields that may mock a step of each kind: exactly one of these."""
 
 
 def check_mock(step: StepOutline, mock: dict[str, Json], path: Path, catalogue: Catalogue, findings: Findings) -> None:
-    """Report what cannot stand for the outside of `step`; a step of no clear kind is reported elsewhere."""
+    """Report what cannot mock `step`; a step without a clear kind is reported elsewhere."""
     if step.kind is None:
         return
     is_timer = step.kind is StepKind.WAIT and step.part("wait").get("for") == WaitFor.TIMER
@@ -64,7 +64,7 @@ def check_mock(step: StepOutline, mock: dict[str, Json], path: Path, catalogue: 
 def _check_words(
     step: StepOutline, mock: dict[str, Json], allowed: tuple[str, ...], path: Path, findings: Findings
 ) -> None:
-    """Report a mock that says what its step's kind cannot be given, several things, or nothing."""
+    """Report a mock with fields that do not apply to its step's kind, with several of them, or with none."""
     assert step.kind is not None, "only steps of a clear kind come here"
     repeats = step.fields.get("for_each") is not None
     known = (*allowed, "items") if repeats else allowed
@@ -96,7 +96,7 @@ def _check_answer(step: StepOutline, kind: StepKind, mock: dict[str, Json], path
 
 @dataclass(frozen=True, slots=True)
 class _Outputs:
-    """The check of what a step's handler or nested run gives."""
+    """Checks the mocked output of a step's handler or nested run."""
 
     step: StepOutline
     catalogue: Catalogue
@@ -127,7 +127,7 @@ class _Outputs:
         try:
             model.model_validate(output)
         except ValidationError as error:
-            # A mock says what its test needs: a field that it leaves out is not there, and reading it fails the step.
+            # A mock may be partial: a field that it omits is missing, and reading it fails the step.
             report_validation_error(error, model, output, self.findings, base=path, owner=owner, ignore=_is_missing)
         for keys in _paths(output):
             unknown = find_unknown_field(model, keys)
@@ -143,7 +143,7 @@ def _is_missing(fault: ErrorDetails) -> bool:
 
 
 def _paths(value: Json) -> Iterator[tuple[str, ...]]:
-    """Yield the path of each field in a value, as `find_unknown_field` follows them: places in lists as digits."""
+    """Yield the path of each field in a value, as `find_unknown_field` expects: list indices as digits."""
     pending: list[tuple[tuple[str, ...], Json]] = [((), value)]
     while pending:
         path, part = pending.pop()
@@ -155,11 +155,11 @@ def _paths(value: Json) -> Iterator[tuple[str, ...]]:
 
 
 _GIVEN = (StepKind.HANDLER, StepKind.WORKFLOW, StepKind.HUMAN)
-"""The kinds that are given something a test can look at."""
+"""The kinds whose resolved config a test can check."""
 
 
 def check_trials(tests: Json, outline: Outline, catalogue: Catalogue, findings: Findings) -> None:
-    """Report what is wrong with a document's `tests` beside the shape of their fields."""
+    """Report problems in a document's `tests` other than the shape of their fields."""
     names: dict[str, int] = {}
     for place, test in enumerate(tests if isinstance(tests, list) else ()):
         if isinstance(test, dict):
@@ -187,7 +187,7 @@ def _check_name(name: Json, place: int, names: dict[str, int], findings: Finding
 
 @dataclass(frozen=True, slots=True)
 class _Check:
-    """The check of one test, which stands at `path`."""
+    """Checks one test, at `path`."""
 
     outline: Outline
     findings: Findings
@@ -213,7 +213,7 @@ class _Check:
                 self.findings.error("missing-input", (*self.path, "inputs", name), message)
 
     def step(self, path: Path, step_id: str, *, at_key: bool = True) -> StepOutline | None:
-        """Return the step that a test names, None if there is none, which is reported."""
+        """Return the step that a test names, None if it does not exist, which is reported."""
         step = self.outline.step(step_id)
         if step is None:
             message = f"there is no step '{quote(step_id)}' to test"
@@ -255,7 +255,7 @@ class _Check:
     def _unknown(
         self, code: str, path: Path, message: str, name: str, known: Iterable[str], *, at_key: bool = True
     ) -> str | None:
-        """Report a name that means nothing here; return the one that is probably meant."""
+        """Report an unknown name; return the one that was probably meant."""
         names = frozenset(known)
         meant = self.findings.suggestions.closest(name, names)
         self.findings.error(code, path, message + ("" if meant else known_names(names)), meant, at_key=at_key)

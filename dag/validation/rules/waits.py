@@ -1,6 +1,6 @@
-"""Checks what waits: timers, answers and what they must look like, and what happens when nobody answers in time.
+"""Check waiting steps: timers, the form of answers, and what happens when no answer arrives in time.
 
-Checks times that contradict each other: a longest delay below the first, all attempts together below one.
+Also checks durations that contradict each other: a longest delay below the first, a total timeout below one attempt's.
 """
 
 from docrail.dag.language.definition import RetryConfig
@@ -16,18 +16,18 @@ from docrail.dag.values.problems import Path
 from docrail.dag.values.wording import describe
 
 OUTCOMES = "abort, fail, continue or {branch: NAME}"
-"""What `on_timeout` may say."""
+"""The allowed values of `on_timeout`."""
 
 
 _NARROWS = {"enum", "const", "pattern", "format"}
-"""What makes a text one of few, or of one shape."""
+"""Keywords that restrict a text to a few values or one form."""
 
 
 _FOR_ANSWERS = ("accept", "timeout_seconds", "on_timeout")
 
 
 def check_wait(step: StepOutline, findings: Findings) -> None:
-    """Report what is wrong with a wait beside the shape of its fields."""
+    """Report problems of a wait other than the shape of its fields."""
     wait, path = step.part(StepKind.WAIT), (*step.path, "wait")
     check_answer_schema(wait.get("accept"), (*path, "accept"), findings)
     if wait.get("for") == WaitFor.TIMER:
@@ -37,7 +37,7 @@ def check_wait(step: StepOutline, findings: Findings) -> None:
         message = f"{step.name} waits for an answer, and only a timer takes 'seconds'"
         meant = "timeout_seconds" if wait.get("timeout_seconds") is None else None
         findings.error("misplaced-field", (*path, "seconds"), message, meant, at_key=True)
-        return  # what goes with a timeout can be told when it is one
+        return  # a timeout's other fields can be checked once it is one
     _check_timeout(step, wait, path, findings)
     rule = wait.get("on_timeout")
     if isinstance(rule, dict) and rule.get("escalate_to") is not None:
@@ -46,7 +46,7 @@ def check_wait(step: StepOutline, findings: Findings) -> None:
 
 
 def check_human(step: StepOutline, findings: Findings) -> None:
-    """Report what is wrong with a question to a person beside the shape of its fields."""
+    """Report problems of a question other than the shape of its fields."""
     human, path = step.part(StepKind.HUMAN), (*step.path, "human")
     check_answer_schema(human.get("form"), (*path, "form"), findings)
     _check_timeout(step, human, path, findings)
@@ -58,7 +58,7 @@ def check_human(step: StepOutline, findings: Findings) -> None:
 
 
 def _check_queues(human: dict[str, Json], path: Path, findings: Findings) -> None:
-    """Report a question that would become one about the run's document after people have been asked another."""
+    """Report an escalation into the documents queue from another queue."""
     rule, queue = human.get("on_timeout"), human.get("queue")
     if isinstance(rule, dict) and rule.get("escalate_to") == DOCUMENT_QUEUE != queue:
         message = f"'escalate_to' cannot be '{DOCUMENT_QUEUE}': what is asked there is decided with the run's document"
@@ -67,7 +67,7 @@ def _check_queues(human: dict[str, Json], path: Path, findings: Findings) -> Non
 
 
 def _check_agreement(human: dict[str, Json], path: Path, findings: Findings) -> None:
-    """Report what several people cannot decide alike: a document, which has rules of its own, and free text."""
+    """Report decisions that several people cannot share: on documents, which have their own rule, and free text."""
     approvals = (*path, "assignees", "approvals")
     if human.get("queue") == DOCUMENT_QUEUE:
         message = f"what is asked in the queue '{DOCUMENT_QUEUE}' is decided with the run's document, which takes two"
@@ -101,7 +101,7 @@ def _check_timer(step: StepOutline, wait: dict[str, Json], path: Path, findings:
 
 
 def _fault_of(seconds: Json) -> str | None:
-    """Return what should stand where `seconds` stands, None if it may be right."""
+    """Return what `seconds` should be, None if it may be valid."""
     if has_template(seconds):
         return None if is_one_expression(seconds) else "one {{ expression }} with nothing around it, or a number"
     if isinstance(seconds, bool) or not isinstance(seconds, int | float):
@@ -110,7 +110,7 @@ def _fault_of(seconds: Json) -> str | None:
 
 
 def _check_timeout(step: StepOutline, waiting: dict[str, Json], path: Path, findings: Findings) -> None:
-    """Report a timeout without `on_timeout`, the other way round, and one that says not exactly one thing."""
+    """Report `timeout_seconds` without `on_timeout`, the reverse, and an `on_timeout` without exactly one action."""
     seconds, rule = waiting.get("timeout_seconds"), waiting.get("on_timeout")
     if seconds is not None and rule is None:
         message = f"{step.name} has a timeout, so say what happens then: on_timeout is one of {OUTCOMES}"
@@ -132,13 +132,13 @@ def _check_timeout(step: StepOutline, waiting: dict[str, Json], path: Path, find
 
 
 FIRST_DELAY: float = RetryConfig().initial_delay
-"""Of a step that does not say otherwise."""
+"""Default of the first delay."""
 
 
 def check_delays(defaults: Json, outline: Outline, findings: Findings) -> None:
-    """Report each step whose `max_delay` is less than its `initial_delay`, wherever it has them from, and such totals.
+    """Report each step whose `max_delay` is below its `initial_delay`, and total timeouts below one attempt's.
 
-    Temporal would refuse such delays only when a run is at the step.
+    Defaults are included. Temporal would refuse such delays only when a run reaches the step.
     """
     common = defaults.get("retry_config") if isinstance(defaults, dict) else None
     for step in outline.steps:
@@ -146,7 +146,7 @@ def check_delays(defaults: Json, outline: Outline, findings: Findings) -> None:
         retry = step.part("retry_config")
         first, most = retry.get("initial_delay", FIRST_DELAY), retry.get("max_delay")
         if not _is_number(first) or not _is_number(most) or most >= first:
-            continue  # what is no number at all is told with the fields
+            continue  # values that are not numbers are reported with the fields
         is_common = isinstance(common, dict) and retry == common
         path: Path = ("defaults", "retry_config") if is_common else (*step.path, "retry_config")
         message = (

@@ -1,1 +1,1 @@
-"""Other spellings of a definition, normalised before it is checked."""
+"""Normalise other spellings of a definition before it is checked."""

@@ -1,15 +1,14 @@
-"""Reads commands in order, the seeds' lists without edges, as the chain of steps they mean.
+"""Read commands in order, the seeds' lists without edges, as the chain of steps they mean.
 
-A document that is a bare list of steps is one, and so is a `steps` list in which something reads `previous`, as long as
-no step says what it depends on. (Steps without edges that read nothing of each other are what they look like: they
-start together.) Then:
+A document that is a bare list of steps is a chain. So is a `steps` list that reads `previous`, unless a step has
+`depends_on`. (Steps without edges that do not read each other start together.) In a chain:
 
-- each step waits for the step before it. A step that may be skipped, for it has a `condition` or is an `abort`, ends
-  nothing: the steps behind it wait for what stands before it too, back to a step that always runs. Where the first
-  one may be skipped, that is a step `start`, which only completes; it stands last, so that no other moves.
-- `previous` is the output of the step before; an `abort` has none, so it is passed over. In `outputs` it is the last
-  step's. The word is replaced by the step's id here, so nothing else in the system knows it.
-- a step without an id is named after its command or what it does: `wait_for_response`, `send_webhook`, `wait_2`.
+- each step waits for the previous step. A step with a `condition` or an `abort` may be skipped, so the steps after it
+  also wait for the steps before it, back to a step that always runs. If the first step may be skipped, a step `start`
+  is added, which only completes. It comes last, so that the other steps keep their positions.
+- `previous` is the output of the step before; an `abort` has none and is passed over. In `outputs` it is the output of
+  the last step. It is replaced by the step's id here, so no other module knows it.
+- a step without an id is named after its command or its kind: `wait_for_response`, `send_webhook`, `wait_2`.
 """
 
 import re
@@ -34,25 +33,25 @@ UNNAMED = "commands"
 PREVIOUS = "previous"
 
 MOST_CONDITIONAL = 50
-"""Steps in a row that may be skipped: each of them is a parent of all that follow in the row."""
+"""Longest row of steps that may be skipped: each of them is a parent of all that follow in the row."""
 
 START: dict[str, Json] = {StepKind.SWITCH: [{"else": "start"}]}
-"""A step that completes at once: what follows steps that may be skipped needs a parent that completed."""
+"""A step that completes at once: steps after skippable ones need a parent that completed."""
 
 _NAMES = re.compile(rf"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|\.\s*\w+|\b{PREVIOUS}\b""", re.DOTALL)
-"""Texts and attributes, which only look like the name, and the name."""
+"""Texts and attributes, which only look like the name, and the name itself."""
 
 _LONGEST_NAME = 58
 """Leaves room for a number within the 64 characters of an id."""
 
 
 def is_list_of_steps(value: Json) -> bool:
-    """Tell whether a document is a bare list of steps."""
+    """Return whether a document is a bare list of steps."""
     return isinstance(value, list) and bool(value) and all(isinstance(step, dict) for step in value)
 
 
 def name_list(steps: Json, findings: Findings) -> dict[str, Json]:
-    """Return the definition that a bare list of steps stands for. It has no id of its own, which is told."""
+    """Return the definition that a bare list of steps means. It gets a default id, with a warning."""
     findings.wrapped = ("steps",)
     message = f"a bare list has no id, so the definition is called '{UNNAMED}'; to name it, write 'id' and 'steps'"
     findings.warning("no-id", (), message)
@@ -60,7 +59,7 @@ def name_list(steps: Json, findings: Findings) -> dict[str, Json]:
 
 
 def link(document: dict[str, Json], findings: Findings, *, is_bare: bool) -> dict[str, Json]:
-    """Return `document`, whose fields have our names, with the edges, ids and references of a chain if it is one."""
+    """Return `document`, its aliases replaced, with the edges, ids and references of a chain if it is one."""
     steps = document.get("steps")
     if not isinstance(steps, list) or not all(isinstance(step, dict) for step in steps):
         return document
@@ -92,7 +91,7 @@ def link(document: dict[str, Json], findings: Findings, *, is_bare: bool) -> dic
 
 
 def _parents(steps: Sequence[dict[str, Json]], number: int) -> list[int]:
-    """Return the steps that a step waits for: the one before, and where that may be skipped, the ones before it."""
+    """Return the steps that a step waits for: the previous one, and the ones before it if it may be skipped."""
     parents: list[int] = []
     for before in range(number - 1, -1, -1):
         parents.append(before)
@@ -111,7 +110,7 @@ def _before(steps: Sequence[dict[str, Json]], number: int) -> int | None:
 
 
 def _check_first(step: dict[str, Json], number: int, findings: Findings) -> None:
-    """Report `previous` in a step that has none."""
+    """Report `previous` in a step without a previous one."""
     message = "'previous' is the output of the step before, and there is none before this one"
     for part in parts_of(step):
         whole = [(part.path, part.value)] if part.is_expression else templates_in(part.path, part.value)
@@ -121,7 +120,7 @@ def _check_first(step: dict[str, Json], number: int, findings: Findings) -> None
 
 
 def _ids(steps: Sequence[dict[str, Json]], commands: Mapping[int, str]) -> list[str]:
-    """Return each step's id: its own, or one made of its command or of what it does, which no other has."""
+    """Return each step's id: its own, or a unique one made from its command or its kind."""
     taken = {step["id"] for step in steps if isinstance(step.get("id"), str)} | RESERVED_WORDS
     numbers: dict[str, Iterator[int]] = {}
     ids: list[str] = []
@@ -159,7 +158,7 @@ def _with_previous(step: dict[str, Json], name: str | None) -> dict[str, Json]:
 
 
 def _with(value: Json, path: Path, part: Json) -> Json:
-    """Return a copy of `value` that has `part` at `path`."""
+    """Return a copy of `value` with `part` at `path`."""
     if not path:
         return part
     key, *rest = path

@@ -1,9 +1,9 @@
-"""Reads the commands of the seeds' demo under the names that it registers them by: some are kinds of steps here.
+"""Read the commands of the seeds' demo under the names it registers them by: some are kinds of steps here.
 
-`WaitForResponse` waits for an answer; `EvaluateIfThenElse` aborts the run or chooses a branch. What the demo leaves
-unsaid is filled in: `ParseHTTPRequest` takes the result before it, `ParseDocument` the run's document. In the `payload`
-of a `SendWebhookEvent` a list that begins with `workflow`, `document` or `previous` is an access path, and
-`document.parsed_content` what the document was read as. Under our own names of the handlers none of this is done.
+`WaitForResponse` waits for an answer; `EvaluateIfThenElse` aborts the run or chooses a branch. Implicit parameters are
+filled in: `ParseHTTPRequest` takes the previous result, `ParseDocument` the run's document. In the `payload` of a
+`SendWebhookEvent` a list that begins with `workflow`, `document` or `previous` is an access path, and
+`document.parsed_content` is the content of the parsed document. Steps with Docrail's own handler names are unchanged.
 """
 
 import re
@@ -22,19 +22,19 @@ SEND, WAIT, TAKE, DECIDE, PARSE = COMMANDS = (
     "EvaluateIfThenElse",
     "ParseDocument",
 )
-"""The names; the demo stores them with the module they stand in, as `Elixir.Demo.Commands.WaitForResponse`."""
+"""The commands. The demo stores them with their module, as in `Elixir.Demo.Commands.WaitForResponse`."""
 
 _MODULE = re.compile(r"(?:Elixir\.)?Demo\.Commands\.")
 
 PARSED = "parse_document"
-"""The id of a step that parses the document, if it has none, where another one reads what was parsed."""
+"""The id given to a step without one that parses the document, if another step reads the parsed content."""
 _DOCUMENT = {"id": "document_id", "filename": "file_name"}
 _CONTENT = {"amount": "total"}
-"""The demo's words for what is known of a document, and ours."""
+"""The demo's names of document fields, and the names here."""
 
 
 def read_commands(steps: list[Json], findings: Findings) -> list[Json]:
-    """Return the steps, their fields under our names, with the demo's commands as steps of ours."""
+    """Return the steps, with aliases replaced and the demo's commands converted."""
     named = [_named(number, step, findings) for number, step in enumerate(steps)]
     if not any(_command(step) for step in named):
         return steps
@@ -48,7 +48,7 @@ def read_commands(steps: list[Json], findings: Findings) -> list[Json]:
 
 
 def _named(number: int, step: Json, findings: Findings) -> Json:
-    """Return a step that names a command, as its handler or its `module`, with the plain name as its handler."""
+    """Return a step with the plain command name as its handler, if its handler or its `module` names a command."""
     if not isinstance(step, dict):
         return step
     word = "module" if "module" in step and StepKind.HANDLER not in step else StepKind.HANDLER.value
@@ -93,14 +93,14 @@ def _read(number: int, step: Json, content: str, findings: Findings, *, in_order
 
 
 def _as_kind(number: int, step: dict[str, Json], kind: Mapping[str, Json], findings: Findings) -> Json:
-    """Return the step as one of another kind; what is wrong with it is told where its parameters stand."""
+    """Return the step as one of another kind; its problems are reported at its parameters."""
     written = findings.renames.get(("steps", number, "config"), "config")
     findings.renames.update({("steps", number, name): written for name in kind})
     return {name: value for name, value in step.items() if name not in (StepKind.HANDLER, "config")} | dict(kind)
 
 
 def _decision(number: int, step: dict[str, Json], findings: Findings, *, in_order: bool) -> dict[str, Json] | None:
-    """Return the kind of step that an `EvaluateIfThenElse` is; None if it says nothing or cannot be read."""
+    """Return the step kind that an `EvaluateIfThenElse` means; None if it is empty or cannot be read."""
     config, path = step.get("config"), ("steps", number)
     if not config:
         return None
@@ -125,7 +125,7 @@ def _reads_content(step: dict[str, Json]) -> bool:
 
 
 def _reference(value: Json, content: str) -> Json:
-    """Return an access path as a reference; any other value as it is."""
+    """Return an access path as a reference; any other value unchanged."""
     if not _is_access_path(value):
         return value
     keys: Sequence[str] = value

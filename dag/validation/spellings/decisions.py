@@ -1,7 +1,7 @@
-"""Reads the `EvaluateIfThenElse` of the seeds' demo as a step of ours, or tells what is wrong with it and where.
+"""Read the `EvaluateIfThenElse` of the seeds' demo as an equivalent step, or report what is wrong with it and where.
 
-One that chooses between `continue` and `abort` is an `abort` with a condition. That is read only where the commands are
-in order: elsewhere what depends on it would be skipped with it. One that names two branches is a `switch`.
+A choice between `continue` and `abort` becomes an `abort` with a condition. This is done only in commands in order:
+elsewhere the steps that depend on it would be skipped with it. A choice between two branches becomes a `switch`.
 """
 
 import json
@@ -16,7 +16,7 @@ from docrail.dag.values.problems import Path, is_id
 from docrail.dag.values.wording import describe, quote
 
 ROOTS = ("workflow", "document", "previous")
-"""What an access path begins with."""
+"""Names with which an access path begins."""
 
 _IF, _THEN, _ELSE = _FIELDS = ("if", "then", "else")
 _ENDS = _CONTINUE, _ABORT = ("continue", "abort")
@@ -33,14 +33,14 @@ _ONLY_IN_EXPRESSIONS = {
     **dict.fromkeys(("less_than_or_equal_to", "lte", "<=", "=<"), "<="),
     **dict.fromkeys(("not_equals", "not_equal_to", "not_equal", "neq", "ne", "!="), "!="),
 }
-"""Comparisons that the demo lacks, and what they are in an expression."""
+"""Comparisons that the demo lacks, and their operators in an expression."""
 
 _PARTS = "[ACCESS PATH, COMPARISON, VALUE]"
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """An `EvaluateIfThenElse`. `words`: how the author wrote its fields, where misspelt."""
+    """An `EvaluateIfThenElse`. `words`: the author's spelling of misspelt fields."""
 
     fields: Mapping[str, Json]
     words: Mapping[str, str]
@@ -48,10 +48,10 @@ class Decision:
     findings: Findings
 
     def read(self, *, in_order: bool) -> dict[str, Json] | None:
-        """Return the kind of step that it is, with its condition.
+        """Return the equivalent step kind, with its condition.
 
         If it cannot be read, which is reported: a switch with the branches that it names, so that steps that depend on
-        them are not reported too, None if it names none.
+        them are not reported too, or None if it names none.
         """
         expression, ways = self._expression(), self._ways(in_order=in_order)
         if expression is None or ways is None or self.words or self.fields.keys() - {*_FIELDS}:
@@ -66,7 +66,7 @@ class Decision:
     def _branches(self) -> dict[str, Json] | None:
         found = [way.removeprefix(":") for way in map(self.fields.get, (_THEN, _ELSE)) if isinstance(way, str)]
         names = [name for name in found if is_id(name) and name not in _ENDS]
-        # Conditions that no check has anything to say about.
+        # Conditions that pass all checks.
         cases: list[Json] = [{"when": f"inputs == {number}", "branch": name} for number, name in enumerate(names)]
         return {StepKind.SWITCH: cases} if cases else None
 
@@ -78,7 +78,7 @@ class Decision:
         self.findings.error(code, (*self.path, *written), rule, meant)
 
     def _expression(self) -> str | None:
-        """Return the expression of its `if`: one in words of ours, or an access path, a comparison and a value."""
+        """Return the expression of its `if`: written as such, or as an access path, a comparison and a value."""
         match self.fields.get(_IF):
             case str() as expression:
                 return expression
@@ -136,7 +136,7 @@ class Decision:
         return None
 
     def _ways(self, *, in_order: bool) -> tuple[str, str] | None:
-        """Return where it leads if its condition holds, and if not: one way may be left out where the other aborts."""
+        """Return the branches for a true and a false condition; one may be omitted if the other aborts."""
         then, other = self._way(_THEN), self._way(_ELSE)
         if then is None or other is None:
             return None
@@ -153,7 +153,7 @@ class Decision:
         return None if any(told) else (then or _CONTINUE, other or _CONTINUE)
 
     def _tell_way(self, name: str, way: str, beside: str, *, in_order: bool) -> bool:
-        """Tell whether a way does not go with the one beside it, which is reported."""
+        """Report a branch that does not go with the other one; return whether it was reported."""
         if beside in _ENDS:
             wanted = _OTHER[beside]
             if way == wanted or (not way and wanted == _CONTINUE) or (way in _ENDS and name == _THEN):
@@ -175,7 +175,7 @@ class Decision:
         return meant is not None
 
     def _way(self, name: str) -> str | None:
-        """Return one way, '' if it is left out; None if it is none, which is reported."""
+        """Return one branch, '' if it is omitted; None if it is invalid, which is reported."""
         if name not in self.fields:
             return ""
         found = self.fields[name]
@@ -190,7 +190,7 @@ class Decision:
 
 
 def decision_in(config: Mapping[str, Json], path: Path, findings: Findings) -> Decision:
-    """Return the decision that stands at `path`, its misspelt fields, which are reported, under the names meant."""
+    """Return the decision at `path`, with misspelt fields corrected after reporting them."""
     fields: dict[str, Json] = {name: config[name] for name in _FIELDS if name in config}
     words: dict[str, str] = {}
     unknown = [word for word in config if word not in _FIELDS]
@@ -206,7 +206,7 @@ def decision_in(config: Mapping[str, Json], path: Path, findings: Findings) -> D
 
 
 def _keys(place: Json) -> list[str | int] | None:
-    """Return the keys of an access path, whatever it begins with; None if it is none."""
+    """Return the keys of an access path, whatever its first key; None if it is not an access path."""
     match place:
         case [str() as root, *rest] if is_id(root):
             keys: list[str | int] = [key for key in rest if isinstance(key, str | int) and not isinstance(key, bool)]
@@ -228,7 +228,7 @@ def _listed(keys: list[str | int] | list[str]) -> str:
 
 
 def _unflattened(parts: list[Json]) -> str | None:
-    """Return the three parts that a list of more means, whose access path has no brackets of its own."""
+    """Return the three parts meant by a longer list, whose access path lacks its own brackets."""
     match parts:
         case [str() as root, *keys, str() as comparison, None | bool() | int() | float() | str() as value] if (
             root in ROOTS and comparison.removeprefix(":") in _COMPARISONS

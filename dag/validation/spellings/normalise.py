@@ -1,6 +1,6 @@
-"""Brings a document into one form: the seeds' words become ours, commands become a chain, `defaults` go into steps.
+"""Normalise a document: replace aliases, link commands to a chain, and merge `defaults` into the steps.
 
-Default the config of a graph's ends: `input` gives the run's inputs, `output` the outputs of its parents by id.
+Also fills in the config of `input` steps (the run's inputs) and `output` steps (the outputs of their parents by id).
 """
 
 from collections.abc import Iterator
@@ -21,9 +21,9 @@ from docrail.dag.values.wording import describe
 
 
 def normalise(document: dict[str, Json], findings: Findings, *, is_bare: bool = False) -> dict[str, Json]:
-    """Return `document` with aliases replaced, commands linked and defaults merged; what cannot be read stays as it is.
+    """Return `document` with aliases replaced, commands linked and defaults merged; unreadable parts are unchanged.
 
-    `is_bare`: the author wrote the list of steps only (dag.checks.chain).
+    `is_bare`: the author wrote only the list of steps (see chain.py).
     """
     defaults = dict(_usable_defaults(document.get("defaults", {}), findings))
     normalised = {key: value for key, value in document.items() if key != "defaults"}
@@ -40,12 +40,12 @@ def normalise(document: dict[str, Json], findings: Findings, *, is_bare: bool = 
 
 
 def repair(document: dict[str, Json], findings: Findings) -> dict[str, Json]:
-    """Return `document` with misspelt fields under the names that are probably meant: so one slip has no follow-ups."""
+    """Return `document` with misspelt fields renamed as probably meant, so that one typo has no follow-up errors."""
     repaired: Json = document
     for path, word in findings.renames.items():
         if _has(repaired, (*path[:-1], word)):  # not an alias, which is replaced already
             repaired = _renamed(repaired, path, word)
-    # Steps under a misspelt word were not seen by `normalise`.
+    # `normalise` did not see steps under a misspelt field.
     return normalise(repaired, findings) if ("steps",) in findings.renames else repaired
 
 
@@ -62,7 +62,7 @@ def _has(value: Json, path: Path) -> bool:
 
 
 def _renamed(value: Json, path: Path, word: str) -> Json:
-    """Return `value` with the field `word`, which stands where `path` ends, under the name that `path` ends with."""
+    """Return `value` with the field `word`, next to the end of `path`, renamed to the last key of `path`."""
     key, *rest = path
     if not rest:
         return {(key if name == word else name): part for name, part in value.items()}
@@ -86,7 +86,7 @@ def _without_aliases(number: int, step: dict[str, Json], findings: Findings) -> 
 
 
 def _merge(defaults: dict[str, Json], step: Json) -> Json:
-    """Return the step with the defaults it does not say otherwise: they are about handlers."""
+    """Return the step with the defaults that it does not override. They apply to handler steps only."""
     if not isinstance(step, dict) or not defaults or step.get(StepKind.HANDLER) is None:
         return step
     merged = {**defaults, **step}
@@ -97,7 +97,7 @@ def _merge(defaults: dict[str, Json], step: Json) -> Json:
 
 
 def _usable_defaults(defaults: Json, findings: Findings) -> Iterator[tuple[str, Json]]:
-    """Yield the defaults that are right; the wrong ones are reported here and not once more at every step."""
+    """Yield the valid defaults; invalid ones are reported once here instead of at every step."""
     if not isinstance(defaults, dict):
         findings.error("wrong-type", ("defaults",), f"'defaults' must be an object, found {describe(defaults)}")
         return
@@ -107,7 +107,7 @@ def _usable_defaults(defaults: Json, findings: Findings) -> Iterator[tuple[str, 
     given = {name: defaults[name] for name in DEFAULTABLE if name in defaults}
     wrong: set[str | int] = set()
     try:
-        # A step that needs nothing else: so defaults obey the same rules as the fields they fill.
+        # A minimal step, so that defaults obey the same rules as the fields they fill.
         read_step({"id": "step", "handler": "handler", **given})
     except ValidationError as error:
         report_validation_error(error, Step, given, findings, base=("defaults",))
@@ -116,11 +116,11 @@ def _usable_defaults(defaults: Json, findings: Findings) -> Iterator[tuple[str, 
 
 
 BEGINNING = "input"
-"""The handler that gives a run's inputs to the steps behind it; the seeds write it without a config."""
+"""The handler that gives a run's inputs to the steps after it; the seeds write it without a config."""
 
 
 END = "output"
-"""The handler that gathers what a run came to; without a config, what its parents gave."""
+"""The handler that collects a run's results; without a config, the outputs of its parents."""
 
 
 def give_ends(definition: Definition) -> Definition:
@@ -140,5 +140,5 @@ def _config_of(definition: Definition, step: Step) -> dict[str, Json] | None:
         return None
     if step.handler == BEGINNING:
         return {PATH_KEY: ["inputs"]} if definition.inputs else None
-    # By way of `steps`: a parent that was skipped has no output, which is null there and an error elsewhere.
+    # Read through `steps`: the output of a skipped parent is null there, and an error elsewhere.
     return {parent: {PATH_KEY: ["steps", parent, "output"]} for parent in step.depends_on}
