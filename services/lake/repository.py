@@ -1,6 +1,6 @@
-"""The lake_versions table: each state of a document that was saved has a number, the same however often it is saved.
+"""Assign lake versions: each saved state of a document has one number, however often it is saved.
 
-Which documents people decided or corrected since the lake last heard of them. There is no other list of those.
+Also lists the documents that were decided or corrected since their last lake version; there is no other list of those.
 """
 
 import datetime as dt
@@ -15,7 +15,7 @@ from docrail.services.documents.models import Standing
 from docrail.services.documents.repository.readings import ReadingKey
 from docrail.services.lake.models import LakeVersion, StandingChanged, Unfiled
 
-# The review's row is held meanwhile: whoever decides or corrects does so before this, or after it.
+# Holds a share lock on the review's row: a decision or correction commits either before this or after it.
 CLAIM = """
 WITH review AS (
     SELECT revision FROM reviews WHERE tenant_id = $1 AND document_id = $2 FOR SHARE),
@@ -41,9 +41,9 @@ NEW = Standing()
 
 
 async def claim_version(db: Database, tenant_id: str, invoice: InvoiceData, standing: Standing = NEW) -> LakeVersion:
-    """Return the version under which to save `invoice`: that of the document's last one if nothing has changed since.
+    """Return the version under which to save `invoice`: the document's last one if nothing has changed since.
 
-    So an attempt that is repeated writes the same bytes under the same name. Raises: NotStored if the tenant has no
+    A repeated attempt thus writes the same bytes under the same name. Raises: NotStored if the tenant has no
     such document, StandingChanged.
     """
     content = _digest(invoice, standing.status)
@@ -58,13 +58,13 @@ async def claim_version(db: Database, tenant_id: str, invoice: InvoiceData, stan
         if row["version"] is not None:
             return LakeVersion(row["version"], row["saved_at"], standing.status)
 
-        # Somebody else took the number at this moment: perhaps for the same state.
+        # A concurrent caller took the number, perhaps for the same state.
 
 
 async def load_version(
     db: Database, tenant_id: str, document_id: str, *, today: dt.date, reading: ReadingKey | None = None
 ) -> tuple[InvoiceData, LakeVersion]:
-    """Return the document as `load_arrived` does, and the version under which the lake keeps that state.
+    """Return the document as `load_arrived` does, and the version of that state in the lake.
 
     Raises: NotStored if the tenant has no such document or reading.
     """
@@ -77,7 +77,7 @@ async def load_version(
 
 
 def _digest(invoice: InvoiceData, status: str) -> str:
-    """Return the digest of all that the lake keeps of a state; without a decision it is the invoice's alone."""
+    """Return the digest of a state as the lake stores it; without a decision it covers the invoice alone."""
     text = invoice.model_dump_json()
     return hashlib.sha256((text if status == "open" else f"{text}{status}").encode()).hexdigest()
 
@@ -101,16 +101,20 @@ UPDATE reviews SET filed_revision = $3
 
 
 async def load_unfiled(db: Database, *, limit: int, after: Unfiled | None = None) -> list[Unfiled]:
-    """Return such documents of ALL tenants, in the order of their ids from behind `after` on. Never for a caller."""
+    """Return the documents of ALL tenants that need a new lake version, by id, starting after `after`.
+
+    For internal use only.
+    """
     behind = (after.tenant_id, after.document_id) if after else ("", "")
     return [Unfiled(**row) for row in await db.fetch(LOAD, limit, *behind)]
 
 
 async def is_to_be_filed(db: asyncpg.Pool, unfiled: Unfiled) -> bool:
-    """Tell whether the lake has the document at all; one that it has not is to be filed no more.
+    """Check whether the document is in the lake; if it is not, mark it as filed.
 
-    Whoever saves it later saves what people said. The row is locked, so whoever saves it now is done or has yet to look
-    (see storage/lake_versions.CLAIM).
+    A later save includes the corrections and decision anyway. The row is locked, so a concurrent save has either
+    finished
+    or has yet to read it (see CLAIM).
     """
     place = (unfiled.tenant_id, unfiled.document_id)
     async with transaction(db) as tx:
@@ -122,5 +126,5 @@ async def is_to_be_filed(db: asyncpg.Pool, unfiled: Unfiled) -> bool:
 
 
 async def mark_filed(db: Database, unfiled: Unfiled) -> None:
-    """Keep that the lake knows of the document's acts up to `revision`."""
+    """Record that the lake contains the document's acts up to `revision`."""
     await db.execute(MARK, unfiled.tenant_id, unfiled.document_id, unfiled.revision)
