@@ -246,8 +246,7 @@ class NotReadError(Exception):
 
 
 async def _left_to_local_readers(work: Work, error: NotReadError) -> Reading:
-    """Store the local reading with the problem, separately from the one without: it must not become a cached
-    reading."""
+    """Store the local reading with the problem, separately from the one without it, so that it is never cached."""
     local = work.local.invoice
     invoice = local.model_copy(update={"problems": (*local.problems, error.problem)})
     invoice = invoice.model_copy(update={"confidence": overall(invoice)})

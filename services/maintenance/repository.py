@@ -1,4 +1,4 @@
-"""What may be deleted because it is old: stored values that no run can need, originals that nobody works on."""
+"""Find what may be deleted for its age: stored values that no run needs, and originals that are no longer in use."""
 
 import datetime as dt
 import re
@@ -14,7 +14,7 @@ FORGET_STORED = """
 DELETE FROM step_cache WHERE made_at < $1 AND output::text LIKE $2"""
 
 
-# Bytes belong to all documents that have them: the youngest decides, and one that is still worked on.
+# Documents with equal bytes share them: the youngest one decides, as does any still under review.
 LOAD_OLD_ORIGINALS = """
 SELECT sha256, min(received_at) AS received_at, array_agg(document_id) AS document_ids FROM documents
  WHERE sha256 IN (SELECT sha256 FROM documents WHERE received_at < $1 AND original_removed_at IS NULL)
@@ -29,7 +29,7 @@ HAVING max(received_at) < $1 AND bool_and(run_started_at IS NOT NULL)
  LIMIT $2"""
 
 
-# Who uploads the bytes again after they were deleted has them.
+# A later upload of the same bytes stores them again.
 MARK_ORIGINAL_REMOVED = """
 UPDATE documents SET original_removed_at = now()
  WHERE sha256 = $1 AND received_at < $2 AND original_removed_at IS NULL"""
@@ -43,7 +43,7 @@ _MARKED = re.compile(rb'"' + re.escape(STORED).encode() + rb'"\s*:\s*"([0-9a-f]{
 
 @dataclass(frozen=True, slots=True)
 class OldOriginal:
-    """Bytes that all of `document_ids`, of whatever tenants, were uploaded with; first at `received_at`."""
+    """Bytes shared by all of `document_ids`, across tenants; first received at `received_at`."""
 
     sha256: str
     received_at: dt.datetime
@@ -51,43 +51,43 @@ class OldOriginal:
 
 
 async def forget_stored_outputs(db: Database, before: dt.datetime) -> None:
-    """Delete the cached outputs made before, of all tenants, that refer to stored values: no run may meet them now."""
+    """Delete older cached outputs of all tenants that refer to stored values, so that no run can reuse them."""
     await db.execute(FORGET_STORED, before, f'%"{STORED}"%')
 
 
 async def load_old_originals(
     db: Database, before: dt.datetime, limit: int, after: OldOriginal | None = None
 ) -> list[OldOriginal]:
-    """Return bytes, of ALL tenants, all whose documents were received before, none under review; oldest first.
+    """Return bytes, of ALL tenants, whose documents were all received before, none under review; oldest first.
 
-    `after` is the last one of the page before.
+    `after` is the last one of the previous page.
     """
     key = (after.received_at, after.sha256) if after else (None, None)
     return [OldOriginal(**row) for row in await db.fetch(LOAD_OLD_ORIGINALS, before, limit, *key)]
 
 
 async def mark_original_removed(db: Database, sha256: str, before: dt.datetime) -> None:
-    """Note that the bytes are gone, for all documents received before that had them."""
+    """Record that the bytes are gone, for all documents received earlier that had them."""
     await db.execute(MARK_ORIGINAL_REMOVED, sha256, before)
 
 
 def documents_in(data: bytes) -> frozenset[str]:
-    """Return the document ids that something in `data`, JSON or what holds JSON, names."""
+    """Return the document ids that occur in `data`, which is or contains JSON."""
     return frozenset(found.decode() for found in _DOCUMENT_ID.findall(data))
 
 
 def marked_in(data: bytes) -> frozenset[str]:
-    """Return the sha256 of each stored value that something in `data`, JSON or what holds JSON, stands for."""
+    """Return the sha256 of each stored value referenced in `data`, which is or contains JSON."""
     return frozenset(found.decode() for found in _MARKED.findall(data))
 
 
 def old_files(folder: Folder, before: dt.datetime) -> Iterator[FileInfo]:
-    """Yield the files that nobody has put since. Blocking."""
+    """Yield the files that were not written or renewed since. Blocking."""
     return (info for info in folder.files() if info.modified_at < before)
 
 
 def needed_of(values: Folder, roots: Iterable[str]) -> set[str]:
-    """Return `roots` and all values of one tenant's folder that they lead to. Blocking; reads them."""
+    """Return `roots` and all values in a tenant's folder that are reachable from them. Blocking; reads them."""
     needed: set[str] = set()
     waiting = list(roots)
     while waiting:
@@ -97,13 +97,13 @@ def needed_of(values: Folder, roots: Iterable[str]) -> set[str]:
         needed.add(sha256)
         try:
             waiting += marked_in(values.read(blob_path(sha256)))
-        except FileNotFoundError:  # another tenant's, or lost: nothing of it can be deleted
+        except FileNotFoundError:  # another tenant's, or lost: there is nothing of it to delete
             continue
     return needed
 
 
 def remove_if_old(folder: Folder, path: str, before: dt.datetime) -> bool:
-    """Delete the file unless somebody has put it again since `before`, and tell whether it was deleted. Blocking."""
+    """Delete the file unless it was renewed since `before`, and return whether it was deleted. Blocking."""
     info = folder.stat(path)
     if info is None or info.modified_at >= before:
         return False
@@ -112,5 +112,5 @@ def remove_if_old(folder: Folder, path: str, before: dt.datetime) -> bool:
 
 
 def put_before(days: float, now: dt.datetime) -> dt.datetime:
-    """Return the time that files must be older than to be `days` old: a put renews what is older than a day."""
+    """Return the modification time before which files are at least `days` old: a put renews files older than a day."""
     return now - dt.timedelta(days=days) - RENEWED_AFTER

@@ -50,8 +50,7 @@ async def answer_runs_of_many(app: App, tenant_id: str, review_ids: Sequence[str
 
 
 async def answer_waiting_runs(app: App, *, older_than_seconds: float = GRACE_SECONDS) -> int:
-    """Answer the runs of all tenants that are still waiting for a stored decision, and return how many were
-    answered."""
+    """Answer the runs of all tenants that still wait for a stored decision, and return how many were answered."""
     waiting = await load_all_unanswered(app.db, older_than_seconds=older_than_seconds, limit=SWEEP_BATCH)
     told, until = 0, time.monotonic() + SWEEP_SECONDS
     for some in _turns(waiting):

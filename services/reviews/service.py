@@ -187,8 +187,7 @@ async def answer_step(app: App, principal: Principal, run_id: str, step_id: str,
 
 
 async def _is_parked(app: App, principal: Principal, run_id: str, step_id: str, refused: NotFound | WrongState) -> bool:
-    """Check whether a run refused the answer because the step is parked, which is possible even for steps without
-    answers."""
+    """Check whether a run refused the answer because the step is parked; even a step without answers may be."""
     if isinstance(refused, WrongState):
         return refused.state == StepStatus.PARKED
     if refused.kind == "run":
