@@ -178,8 +178,7 @@ async def count_letters(db: Database, tenant_id: str, wanted: LetterFilter) -> l
 
 
 async def list_values(db: Database, tenant_id: str, name: str, value: str, *, limit: int) -> list[str]:
-    """Return the values of `class`, `definition` or `handler` in letters, resolved ones included: `value` first if it
-    exists.
+    """Return the values of `class`, `definition` or `handler` in all letters: `value` first if it exists.
 
     The others follow by frequency.
     """

@@ -343,7 +343,7 @@ def _digest(request: RunRequest, step: Step) -> str:
 
 
 def check_undoing(retry: Retry, *, alone: bool) -> None:
-    """Check that there is something to undo, and with `alone` false refuse. Raises: InvalidInput."""
+    """Check that a retry only undoes (`alone`), and that there is something to undo. Raises: InvalidInput."""
     if not alone:
         raise InvalidInput([InputProblem("undo", "goes with no edits and no version: the run only undoes, and ends")])
     if all(fate.fate is not Fate.UNDONE for fate in retry.fates.values()):

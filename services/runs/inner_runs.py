@@ -75,8 +75,7 @@ class Inside:
         return " AND ".join(conditions)
 
     def has(self, id_: str) -> bool:
-        """Check whether a Temporal id is one of these runs: SQLite, used by a small server, ignores the case of
-        letters."""
+        """Check whether a Temporal id is one of these runs: SQLite, used by a small server, ignores letter case."""
         return id_.startswith(self.beginning)
 
 

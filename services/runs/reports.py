@@ -80,8 +80,7 @@ async def _result(handle: Handle, description: WorkflowExecutionDescription) -> 
 
 
 async def _in_full(handle: Handle, told: RunReport) -> RunReport:
-    """Return the full report of a nested run, whose result is shortened for its outer run, if a worker can replay
-    it."""
+    """Return a nested run's full report, which its outer run gets shortened, if a worker can replay it."""
     try:
         return await _ask(handle, told.run_id)
     except Unavailable:
