@@ -94,8 +94,10 @@ def _parts(sources: Sequence[str]) -> Iterator[Iterator[_Candidate | BrokenHandl
 
 
 def _of_folder(folder: Path) -> Iterator[_Candidate | BrokenHandler]:
-    """Yield the files of a folder as modules of a synthetic package: they can import each other, and shadow no
-    module."""
+    """Yield the files of a folder as modules of a synthetic package, so that they can import each other.
+
+    They shadow no other module.
+    """
     if not folder.is_dir():
         yield BrokenHandler(folder.stem, str(folder), 1, "there is no such folder: DOCRAIL_HANDLERS names it")
         return

@@ -13,11 +13,11 @@ Beats = dict[int, tuple[Callable[[], None], Context]]
 
 
 class Pulse:
-    """Call the registered functions periodically, each in the context it was added in, which identifies its attempt to
-    Temporal.
+    """Call the registered functions periodically, each in the context in which it was added.
 
-    Functions with the same interval share a timer, which runs while there are any. So the first
-    call comes earlier than after a full interval, never later.
+    Temporal identifies the attempt by that context. Functions with the same interval share a timer, which runs while
+    there
+    are any. So the first call comes earlier than after a full interval, never later.
     """
 
     def __init__(self) -> None:

@@ -95,7 +95,6 @@ async def _keep(db: asyncpg.Pool, call: DecisionCall) -> None:
 
 
 def _storable(value: Json) -> Json:
-    """Return `value` in a form that PostgreSQL can store: earlier steps may have produced NaN or unpaired
-    surrogates."""
+    """Return `value` in a form that PostgreSQL can store: earlier steps may have produced NaN or lone surrogates."""
     text = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace").decode()
     return json.loads(text, parse_constant=lambda _: None)
