@@ -231,8 +231,10 @@ def assemble_tag_worker(
 
 
 def workflow_runner(*, sandboxed: bool) -> WorkflowRunner:
-    """Return the runner of workflow code: Temporal's sandbox detects forbidden calls, and costs a third of the
-    speed."""
+    """Return the runner of workflow code.
+
+    Temporal's sandbox detects forbidden calls, and costs a third of the speed.
+    """
     if not sandboxed:
         return UnsandboxedWorkflowRunner()
     return SandboxedWorkflowRunner(restrictions=SandboxRestrictions.default.with_passthrough_modules(*PASSED_THROUGH))

@@ -1,1 +1,1 @@
-"""What Docrail does, one folder per noun: service (rules), repository (SQL), models (inputs and outputs)."""
+"""Implement what Docrail does, one folder per noun: service (rules), repository (SQL), models (inputs and outputs)."""
