@@ -1,4 +1,4 @@
-"""The settings: one class, read from DOCRAIL_* environment variables by the roots and handed on as values."""
+"""Define all settings in one class, read from DOCRAIL_* variables by the entry points and passed on as values."""
 
 import datetime as dt
 import re
@@ -35,11 +35,11 @@ def _check_public_url(url: str | None) -> str | None:
     no_host = parsed.scheme not in ("http", "https") or not parsed.hostname or parsed.port == 0
     if no_host or parsed.query or parsed.fragment:
         raise ValueError("expected http:// or https://, a host, and nothing behind its path")
-    return url or None  # an empty variable counts as one that is not set
+    return url or None  # an empty variable counts as unset
 
 
 def _check_database_url(url: str) -> str:
-    if not url.startswith(("postgresql://", "postgres://")):  # not repeated: it holds a password
+    if not url.startswith(("postgresql://", "postgres://")):  # the URL is not repeated: it contains a password
         raise ValueError("expected a URL like postgresql://user@host:5432/database")
     try:
         _ = urlsplit(url.partition(",")[0]).port  # there may be several hosts
@@ -49,11 +49,11 @@ def _check_database_url(url: str) -> str:
 
 
 def _none_if_empty(value: Any) -> Any:
-    return value or None  # an empty variable counts as one that is not set
+    return value or None  # an empty variable counts as unset
 
 
 def _none_if_blank(value: Any) -> Any:
-    return None if value == "" else value  # 0 is a limit
+    return None if value == "" else value  # 0 is a valid limit
 
 
 def _check_store(location: str | None) -> str | None:
@@ -76,12 +76,13 @@ def _check_keys(key: SecretStr | None) -> SecretStr | None:
 
 def _check_header(key: SecretStr | None) -> SecretStr | None:
     if key and not re.fullmatch(r"\s*[!-~]*\s*", key.get_secret_value()):
-        raise ValueError("expected ASCII characters without spaces: it is sent in a header")  # not repeated: a secret
+        # the value is not repeated: it is a secret
+        raise ValueError("expected ASCII characters without spaces: it is sent in a header")
     return key
 
 
 class Settings(BaseSettings):
-    """What an operator may set. Every field is the environment variable of its name, with DOCRAIL_ before it."""
+    """The operator's settings. Each field is read from the environment variable of its name, prefixed with DOCRAIL_."""
 
     model_config = SettingsConfigDict(env_prefix="DOCRAIL_", frozen=True, extra="forbid")
 
@@ -257,43 +258,43 @@ class Settings(BaseSettings):
 
     @property
     def served_tags(self) -> tuple[str, ...]:
-        """The resource tags whose steps a worker runs."""
+        """Return the resource tags whose steps a worker runs."""
         return tuple(self.resource_limits) if self.worker_resource_tags is None else self.worker_resource_tags
 
     @property
     def deployment(self) -> str:
-        """The name of this fleet among those whose builds are told apart."""
+        """Return the deployment name that distinguishes this fleet's builds from others."""
         return self.deployment_name or re.sub(r"[^A-Za-z0-9_-]", "-", self.task_queue)
 
     def open_store(self) -> Folder:
-        """Return the folder of everything that is kept in files. Nothing is asked of it yet."""
+        """Return the folder of all stored files. Makes no request yet."""
         return open_store(self.store, self.data_dir, endpoint=self.store_endpoint)
 
     @property
     def price_table(self) -> PriceTable:
-        """What models cost."""
+        """Return the price table of the models."""
         return shipped_prices() if self.gemini_prices is None else read_prices(self.gemini_prices)
 
     @property
     def keeping(self) -> Keeping:
-        """How long what is kept in files stays."""
+        """Return the retention periods of stored files."""
         return Keeping(
             dt.timedelta(hours=self.lake_grace_hours), self.keep_values_days or None, self.keep_originals_days or None
         )
 
     @property
     def callback_keys(self) -> CallbackKeys:
-        """The keys of callback URLs."""
+        """Return the keys of callback URLs."""
         return CallbackKeys(parse_keys("" if self.callback_key is None else self.callback_key.get_secret_value()))
 
     @property
     def secrets_folder(self) -> Path:
-        """The folder of the secrets."""
+        """Return the folder of the secrets."""
         return self.data_dir / "secrets" if self.secrets_dir is None else self.secrets_dir
 
 
 def missing_settings(settings: Settings) -> Iterator[str]:
-    """Yield a warning for each setting that a worker lacks and some steps need."""
+    """Yield a warning for each missing setting that some steps need."""
     lacking = {
         "DOCRAIL_PUBLIC_URL": (settings.public_url, "steps that ask for a callback URL"),
         "DOCRAIL_CALLBACK_KEY": (settings.callback_keys.keys, "steps that ask for a callback URL"),
@@ -306,14 +307,14 @@ def missing_settings(settings: Settings) -> Iterator[str]:
 
 
 PREFIX = "DOCRAIL_"
-"""The beginning of every variable's name."""
+"""The prefix of every variable's name."""
 
 OF_COMMANDS = frozenset({"DOCRAIL_API_URL", "DOCRAIL_AS"})
-"""Variables that commands read themselves: they stand for their options."""
+"""Variables that only commands read, as defaults of their options."""
 
 
 def unread_variables(names: Iterable[str]) -> Iterator[str]:
-    """Yield what to say of each variable that begins as ours do and that nothing reads: it is probably misspelt."""
+    """Yield a message for each variable with the prefix that is not a setting: it is probably misspelt."""
     known = {*OF_COMMANDS, *(f"DOCRAIL_{name.upper()}" for name in Settings.model_fields)}
     for name in sorted(name for name in names if name.upper().startswith("DOCRAIL_") and name.upper() not in known):
         meant = closest(name.upper().removeprefix(PREFIX), (each.removeprefix(PREFIX) for each in known))

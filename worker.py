@@ -1,4 +1,4 @@
-"""Root: connects, registers, runs, drains on SIGTERM. No logic."""
+"""Run a worker: connect, register workflows and activities, process tasks, and drain on SIGTERM."""
 
 import asyncio
 import gc
@@ -74,17 +74,17 @@ PASSED_THROUGH = (
     "markupsafe",
     "pydantic",
 )
-"""Modules the workflow sandbox does not import anew for each run: they are pure, and checked to be."""
+"""Modules that the workflow sandbox does not re-import for each run: they are pure, and checked to be."""
 
 
 log = logging.getLogger(__name__)
 
 ACTIVITY_SLOTS = 100
-"""Activities that one worker runs at a time, of each task queue it polls."""
+"""Maximum number of concurrent activities of one worker, for each task queue it polls."""
 
 
 def build_workers(client: Client, settings: Settings, tools: Tools) -> list[Worker]:
-    """Return a worker for every workflow and handler, and one for each resource tag that the settings let it serve."""
+    """Return a worker for all workflows and handlers, and one for each resource tag that the settings assign to it."""
     catalogue = load_catalogue(settings.handlers)
     activities = handler_activities(catalogue, tools)
     grace = settings.graceful_shutdown_seconds
@@ -117,7 +117,10 @@ def build_workers(client: Client, settings: Settings, tools: Tools) -> list[Work
 
 
 def handler_activities(catalogue: Catalogue, tools: Tools) -> list[Callable[..., Any]]:
-    """Return the activities of the handlers, and that of all others. A broken handler is logged, and left out."""
+    """Return the activities of the handlers, and the fallback for missing ones.
+
+    Broken handlers are logged and skipped.
+    """
     for broken in catalogue.broken_handlers:
         log.error("this worker has no handler %r: %s", broken.name, broken)
     given = HandlerTools(tools)
@@ -131,7 +134,7 @@ def handler_activities(catalogue: Catalogue, tools: Tools) -> list[Callable[...,
 
 
 def internal_activities(tools: Tools) -> list[Callable[..., Any]]:
-    """Return the activities that no definition names."""
+    """Return the activities that definitions cannot name."""
     return [
         *review_activities(tools),
         *value_activities(tools),
@@ -144,7 +147,7 @@ def internal_activities(tools: Tools) -> list[Callable[..., Any]]:
 
 
 def app_of(client: Client, settings: Settings, tools: Tools, catalogue: Catalogue) -> App:
-    """Return what operations work with, of the worker's own resources."""
+    """Return the resources that services need, from the worker's own."""
     return App(
         db=tools.db,
         temporal=client,
@@ -162,9 +165,11 @@ def app_of(client: Client, settings: Settings, tools: Tools, catalogue: Catalogu
 
 
 def deployment_of(settings: Settings) -> WorkerDeploymentConfig | None:
-    """Return which build a worker says it is, on all its queues: a run's limited steps stay on its build too (ADR 15).
+    """Return the build that a worker reports on all its queues.
 
-    None: it says nothing, and takes whatever no build was chosen for.
+    A run's rate-limited steps thus stay on its build too (ADR 15). None: the worker is unversioned, and takes the runs
+    that
+    are not assigned to a build.
     """
     if settings.build_id is None:
         return None
@@ -185,7 +190,7 @@ def assemble_worker(
     graceful_shutdown_seconds: float = 0,
     deployment: WorkerDeploymentConfig | None = None,
 ) -> Worker:
-    """Return a worker with the settings measured best on two cores (ADR 4)."""
+    """Return a worker with the settings that performed best on two cores (ADR 4)."""
     return Worker(
         client,
         task_queue=task_queue,
@@ -194,7 +199,7 @@ def assemble_worker(
         workflow_runner=workflow_runner(sandboxed=sandboxed),
         max_concurrent_workflow_tasks=100,
         max_concurrent_activities=ACTIVITY_SLOTS,
-        # Sound on this queue because nothing on it is rate limited: eager activities pass a queue's limit by.
+        # Safe on this queue because it has no rate limit: eager activities bypass a queue's limit.
         max_eager_activity_reservations_per_workflow_task=50,
         # After a crash, the dead worker's runs wait this long before another worker gets them.
         sticky_queue_schedule_to_start_timeout=timedelta(seconds=5),
@@ -212,13 +217,13 @@ def assemble_tag_worker(
     graceful_shutdown_seconds: float = 0,
     deployment: WorkerDeploymentConfig | None = None,
 ) -> Worker:
-    """Return a worker for the steps of one resource tag. It runs no workflows, so no step gets to it past the queue."""
+    """Return a worker for the steps of one resource tag. It runs no workflows, so no step can bypass the queue."""
     return Worker(
         client,
         task_queue=task_queue,
         activities=activities,
         max_concurrent_activities=ACTIVITY_SLOTS,
-        # Counts only while the queue has no limit of its own, which `docrail server migrate` and `up` give it (ADR 8).
+        # Applies only while the queue has no limit of its own, which `docrail server migrate` and `up` set (ADR 8).
         max_task_queue_activities_per_second=per_second,
         graceful_shutdown_timeout=timedelta(seconds=graceful_shutdown_seconds),
         deployment_config=deployment,
@@ -226,16 +231,20 @@ def assemble_tag_worker(
 
 
 def workflow_runner(*, sandboxed: bool) -> WorkflowRunner:
-    """Return what workflow code runs in: Temporal's sandbox catches forbidden calls, and costs a third of the speed."""
+    """Return the runner of workflow code.
+
+    Temporal's sandbox detects forbidden calls, and costs a third of the speed.
+    """
     if not sandboxed:
         return UnsandboxedWorkflowRunner()
     return SandboxedWorkflowRunner(restrictions=SandboxRestrictions.default.with_passthrough_modules(*PASSED_THROUGH))
 
 
 def settle_memory() -> None:
-    """Take what is loaded by now out of the garbage collector's rounds: it stays for ever, and is most of the heap.
+    """Exclude all objects loaded so far from garbage collection: they stay forever, and are most of the heap.
 
-    A round took 90 ms, several times in a run of 2,000 steps: without it, such runs are about 8 % slower (ADR 4).
+    A collection took 90 ms, several times in a run of 2,000 steps: without this, such runs are about 8 % slower (ADR
+    4).
     """
     gc.collect()
     gc.freeze()
@@ -243,11 +252,11 @@ def settle_memory() -> None:
 
 @asynccontextmanager
 async def open_tools(settings: Settings) -> AsyncIterator[Tools]:
-    """Open what handlers work with; closed, in order, at the end."""
+    """Open the resources of handlers; close them, in order, at the end."""
     store = settings.open_store()
     blobs, values, lake = (store.sub(name) for name in ("blobs", "values", "lake"))
     for folder in (blobs, values, lake):
-        await asyncio.to_thread(folder.remove_leftovers)  # of workers that were killed while they wrote
+        await asyncio.to_thread(folder.remove_leftovers)  # of workers that were killed while writing
     pool = await open_pool(settings.database_url)
     metrics = Metrics()
     reader = DocumentReader(record=metrics.record_reading)
@@ -263,7 +272,7 @@ async def open_tools(settings: Settings) -> AsyncIterator[Tools]:
 
 
 def outside_of(settings: Settings) -> Outside:
-    """Return how handlers reach what is not ours. An empty variable counts as one that is not set."""
+    """Return the handlers' access to external services. Empty variables count as unset."""
     key, url = settings.gemini_api_key, settings.notify_url
     return Outside(
         http=HttpClient(AllowedHosts.parse(settings.allowed_hosts)),
@@ -282,7 +291,7 @@ def outside_of(settings: Settings) -> Outside:
 
 
 async def serve(settings: Settings) -> None:
-    """Work until SIGTERM or SIGINT; then take nothing new and let what runs end, within the grace time."""
+    """Work until SIGTERM or SIGINT; then accept no new tasks and let running ones finish, within the grace period."""
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)

@@ -1,1 +1,1 @@
-"""Side effects: the handlers a step may name, and the one wrapper that runs them as Temporal activities."""
+"""Activities: the handlers that steps name, the wrapper that runs them, and the activities internal to workflows."""

@@ -1,6 +1,6 @@
-"""Finds handlers outside the tree: in folders, in importable packages, and by entry points.
+"""Find handlers outside the source tree: in folders, in importable packages, and by entry points.
 
-A file that cannot be used is reported with its line, and leaves the others as they are.
+A file that cannot be used is reported with its line; the others are not affected.
 """
 
 import importlib
@@ -23,7 +23,7 @@ from docrail.dag.values.json_values import digest, shortened
 from docrail.handlers import BrokenHandler, Handler
 
 GROUP = "docrail.handlers"
-"""Entry points of installed packages: each names a handler, its module, or a package of such modules."""
+"""Group of the entry points of installed packages: each names a handler, its module, or a package of such modules."""
 
 INTERNAL = frozenset(
     {
@@ -33,19 +33,19 @@ INTERNAL = frozenset(
         *("list_lake_tenants", "look_after_lake", "remove_old_originals", "remove_old_values"),
     }
 )
-"""Activities of the worker itself: a handler of such a name would keep it from starting."""
+"""Names of the worker's own activities: a handler with such a name would keep the worker from starting."""
 
 LONGEST_ERROR = 300
-"""Characters of an error that are shown."""
+"""Maximum number of characters shown of an error."""
 
 _MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 _NO_HANDLER = re.compile(r"_|test_|conftest$|tests$|.*_test$")
-"""Files that may lie in a folder of handlers: shared code, and tests."""
+"""Files without a handler that a folder may contain: shared code, and tests."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A file that should have a handler of the name `name`; `shown` is its path for people, `load` imports it."""
+    """A file that should define the handler `name`; `shown` is its displayed path, `load` imports it."""
 
     name: str
     file: str
@@ -68,7 +68,7 @@ class Discovery:
 def find_handlers(sources: Sequence[str], taken: Mapping[str, str]) -> Discovery:
     """Return the handlers of `sources`, folders and importable modules, and of entry points.
 
-    `taken` are the names that no handler outside the tree may have, with the owner of each. Nothing is raised.
+    `taken` maps the reserved names to their owners. Raises nothing.
     """
     importlib.invalidate_caches()
     found, owners = Discovery(), {**taken, **dict.fromkeys(INTERNAL, "Docrail itself")}
@@ -94,7 +94,10 @@ def _parts(sources: Sequence[str]) -> Iterator[Iterator[_Candidate | BrokenHandl
 
 
 def _of_folder(folder: Path) -> Iterator[_Candidate | BrokenHandler]:
-    """Yield the files of a folder, which is made a package: its files can import each other, and shadow no module."""
+    """Yield the files of a folder as modules of a synthetic package, so that they can import each other.
+
+    They shadow no other module.
+    """
     if not folder.is_dir():
         yield BrokenHandler(folder.stem, str(folder), 1, "there is no such folder: DOCRAIL_HANDLERS names it")
         return
@@ -108,7 +111,7 @@ def _of_folder(folder: Path) -> Iterator[_Candidate | BrokenHandler]:
 
 
 def _of_module(name: str) -> Iterator[_Candidate | BrokenHandler]:
-    """Yield a module that has a handler, or else the modules of a package."""
+    """Yield the module if it defines a handler, or else the modules of the package."""
     candidate = _candidate(name, name.rpartition(".")[2])
     try:
         module = importlib.import_module(name)
@@ -136,7 +139,7 @@ def _in_package(package: str, paths: list[str], folder: Path | None = None) -> I
 
 
 def _candidate(module: str, name: str, folder: Path | None = None) -> _Candidate:
-    """Return the candidate `module`; its file is shown below `folder` as the setting names it."""
+    """Return the candidate `module`; its file is displayed relative to `folder` as configured."""
     try:
         spec = find_spec(module)
     except (Exception, SystemExit):  # noqa: BLE001 - a parent package fails: loading it says how
@@ -159,7 +162,7 @@ def _loaded(candidate: _Candidate, owners: Mapping[str, str]) -> Handler | Broke
 
 
 def _checked(handler: Any, name: str, owners: Mapping[str, str]) -> Handler:
-    """Return the handler if it can be used. Raises: ValueError, TypeError, and whatever a model raises."""
+    """Return the handler if it can be used. Raises: ValueError, TypeError, and any error of its models."""
     if not isinstance(handler, Handler):
         raise TypeError("expected HANDLER = Handler(name, Config, Output, run)")
     if handler.name != name:
@@ -178,7 +181,7 @@ def _checked(handler: Any, name: str, owners: Mapping[str, str]) -> Handler:
 
 
 def _fault(error: BaseException, file: str) -> tuple[str, int]:
-    """Return the error in words, and the line of `file` that it comes from."""
+    """Return the error message, and the line of `file` that it comes from."""
     if isinstance(error, SyntaxError) and error.filename == file:
         return f"{type(error).__name__}: {error.msg}", error.lineno or 1
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
@@ -186,7 +189,7 @@ def _fault(error: BaseException, file: str) -> tuple[str, int]:
 
 
 def _line_of_handler(file: str) -> int:
-    """Return the line on which HANDLER is made."""
+    """Return the line on which HANDLER is assigned."""
     try:
         lines = Path(file).read_text("utf-8").splitlines()
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""The tools of handlers outside the tree (`docrail.Tools`): each method reaches the tenant of its call only."""
+"""Implement `docrail.Tools` for handlers outside the tree: each method is limited to the tenant of its call."""
 
 import json
 from collections.abc import Collection, Mapping
@@ -19,12 +19,12 @@ from docrail.services.tools import Tools
 
 @dataclass(frozen=True, slots=True)
 class StoredDocuments:
-    """The tenant's documents, opened as the shipped handlers open them: in limited child processes."""
+    """The tenant's documents, opened as by the shipped handlers: in restricted child processes."""
 
     tools: Tools
 
     async def find(self, call: StepCall[Any], document_id: str) -> Document:
-        """Return the document's name, type and size. Raises: NotStored, also once its file was deleted for its age."""
+        """Return the document's name, type and size. Raises: NotStored, also if its file was deleted for its age."""
         found = await load_document(self.tools.db, call.tenant_id, document_id)
         if found is None:
             raise NotStored("document", document_id, call.tenant_id)
@@ -46,14 +46,14 @@ class StoredDocuments:
         return "\f".join(page.text for page in await self.pages(call, document_id))
 
     async def image(self, call: StepCall[Any], document_id: str, page: int) -> bytes | None:
-        """Return page `page`, from 1, as a PNG; None if there is no such page. Raises: as `pages`."""
+        """Return page `page`, from 1, as PNG; None if there is no such page. Raises: as `pages`."""
         async with self.tools.blobs.at_hand((await self.find(call, document_id)).sha256) as path:
             return await self.tools.reader.draw(path, page)
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedHttp:
-    """Calls to addresses that may be called, with the secrets that the step's author named."""
+    """Requests to permitted addresses, with the secrets that the step's author named."""
 
     tools: Tools
 
@@ -69,7 +69,7 @@ class CheckedHttp:
         timeout_seconds: float = 60.0,
         max_bytes: int = MAX_ANSWER_BYTES,
     ) -> Answer:
-        """Return the answer, without the secrets' values in it. Raises: as docrail.handlers.Http says."""
+        """Return the answer, with the secrets' values redacted. Raises: as docrail.handlers.Http."""
         secrets = self.tools.outside.secrets
         own = await secrets.reveal(call.tenant_id, headers or {}, checked_url(url).host, named=call.secrets)
         told = _with_defaults(own.texts, call, is_json=body is not None and not isinstance(body, bytes))
@@ -89,30 +89,30 @@ class NamedSecrets:
     tools: Tools
 
     async def load(self, call: StepCall[Any], name: str) -> str:
-        """Return the secret. Raises: MissingSecretError, RefusedSecretError if the step's config does not name it."""
+        """Return the secret. Raises: MissingSecretError; RefusedSecretError if the step's config does not name it."""
         secrets = self.tools.outside.secrets
         return await secrets.load(call.tenant_id, name, field="the handler", named=call.secrets)
 
 
 @dataclass(frozen=True, slots=True)
 class HandlerTools:
-    """What a worker gives to a handler outside the tree."""
+    """The tools that a worker passes to a handler outside the tree."""
 
     tools: Tools
 
     @property
     def documents(self) -> StoredDocuments:
-        """The stored documents."""
+        """Return the stored documents."""
         return StoredDocuments(self.tools)
 
     @property
     def http(self) -> CheckedHttp:
-        """The client for other services."""
+        """Return the client for other services."""
         return CheckedHttp(self.tools)
 
     @property
     def secrets(self) -> NamedSecrets:
-        """The secrets."""
+        """Return the secrets."""
         return NamedSecrets(self.tools)
 
     async def notify(
@@ -124,7 +124,10 @@ class HandlerTools:
         level: Literal["info", "warning", "error"] = "info",
         details: Mapping[str, Json] | None = None,
     ) -> None:
-        """Notify people as the handler `notify` does. Its id depends on the message: a call may send several."""
+        """Notify people as the handler `notify` does.
+
+        The id depends on the message, because a call may send several.
+        """
         config = notify.Config(message=message, title=title, level=level, details=dict(details or {}))
         await notify.run(replace(call, config=config), self.tools)
 
@@ -142,7 +145,7 @@ def _with_defaults(headers: Mapping[str, str], call: StepCall[Any], *, is_json: 
 
 
 def _redacted(answer: Answer, own: Revealed) -> Answer:
-    """Return the answer without secrets: a service may send back what it was sent."""
+    """Return the answer without secrets: a service may echo what it was sent."""
     if not own.values:
         return answer
     text = own.redact(answer.body.decode("utf-8", "surrogateescape"))

@@ -1,6 +1,6 @@
-"""Tells Temporal, for every attempt that runs here, that this worker is alive: one timer beats for all of them.
+"""Send heartbeats to Temporal for all attempts on this worker, with one timer for all of them.
 
-A timer of its own took each attempt longer than all the rest of what surrounds its handler.
+A separate timer cost each attempt more time than everything else around its handler.
 """
 
 import asyncio
@@ -13,19 +13,20 @@ Beats = dict[int, tuple[Callable[[], None], Context]]
 
 
 class Pulse:
-    """Calls what was added to it, each in the context that it was added in: by that, Temporal knows whose beat it is.
+    """Call the registered functions periodically, each in the context in which it was added.
 
-    What is called every so many seconds shares their timer, which runs while there is something to call. So the first
-    call comes sooner than that, never later.
+    Temporal identifies the attempt by that context. Functions with the same interval share a timer, which runs while
+    there
+    are any. So the first call comes earlier than after a full interval, never later.
     """
 
     def __init__(self) -> None:
-        """Begin with nothing to call."""
+        """Start without functions."""
         self._beats: dict[float, Beats] = {}
         self._added = 0
 
     def add(self, every_seconds: float, beat: Callable[[], None]) -> int:
-        """Call `beat` every so many seconds from now on; return the number to remove it by."""
+        """Call `beat` every `every_seconds` from now on; return the number to remove it by."""
         if every_seconds not in self._beats:
             self._beats[every_seconds] = {}
             self._wait(every_seconds)
@@ -34,11 +35,11 @@ class Pulse:
         return self._added
 
     def remove(self, every_seconds: float, number: int) -> None:
-        """Call it no more."""
+        """Stop the calls."""
         del self._beats[every_seconds][number]
 
     def _wait(self, seconds: float) -> None:
-        # Not in the context of the attempt that came first: its data would stay as long as the timer runs.
+        # Not in the context of the first attempt: its data would be kept as long as the timer runs.
         asyncio.get_running_loop().call_later(seconds, self._tick, seconds, context=Context())
 
     def _tick(self, every_seconds: float) -> None:
@@ -59,7 +60,7 @@ _PULSES: WeakKeyDictionary[asyncio.AbstractEventLoop, Pulse] = WeakKeyDictionary
 
 
 def pulse() -> Pulse:
-    """Return the running event loop's one."""
+    """Return the instance of the running event loop."""
     loop = asyncio.get_running_loop()
     found = _PULSES.get(loop)
     if found is None:
@@ -69,7 +70,7 @@ def pulse() -> Pulse:
 
 @contextmanager
 def beating(every_seconds: float, beat: Callable[[], None]) -> Iterator[None]:
-    """Have `beat` called every so many seconds while the body runs."""
+    """Call `beat` every `every_seconds` while the body runs."""
     own = pulse()
     number = own.add(every_seconds, beat)
     try:

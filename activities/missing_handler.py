@@ -1,4 +1,4 @@
-"""The activity that takes the steps of handlers that a worker does not have: it leaves them to another worker."""
+"""Activity for steps whose handler this worker lacks: it leaves them to another worker."""
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any
@@ -8,11 +8,11 @@ from temporalio.common import RawValue
 from temporalio.exceptions import ApplicationError
 
 NO_HANDLER = "NoHandlerError"
-"""Error type of an attempt at a worker that does not have the step's handler. It is retried."""
+"""Error type of an attempt on a worker without the step's handler. It is retried."""
 
 
 def missing_handler_activity(broken: Mapping[str, str]) -> Callable[[Sequence[RawValue]], Coroutine[Any, Any, None]]:
-    """Return the activity; `broken` has the errors of handlers that cannot be used, by name."""
+    """Return the activity; `broken` maps the names of unusable handlers to their errors."""
 
     @activity.defn(dynamic=True)
     async def missing_handler(_: Sequence[RawValue]) -> None:

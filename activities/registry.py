@@ -1,4 +1,4 @@
-"""The handler catalogue: the handlers in `activities/handlers/`, and those of an installation's own."""
+"""Load the handler catalogue: the handlers in `activities/handlers/`, and those of the installation."""
 
 import importlib
 import pkgutil
@@ -9,17 +9,17 @@ from docrail.activities import handlers
 from docrail.handlers import Catalogue, Handler
 
 Sources = tuple[str, ...]
-"""Folders and importable modules of an installation's own handlers, as DOCRAIL_HANDLERS lists them."""
+"""Folders and importable modules with the installation's own handlers, as DOCRAIL_HANDLERS lists them."""
 
 
 class NamedHandlers(Mapping[str, Handler]):
-    """The same handlers; a shipped one is loaded when it is looked up by its name, so that a few load fast.
+    """The same handlers; a shipped one is loaded when it is looked up by its name, so that using a few is fast.
 
     An alias, any other name, and iteration load every handler.
     """
 
     def __init__(self, sources: Sources = ()) -> None:
-        """Load none yet."""
+        """Load no handler yet."""
         self._files, self._sources = _files(), sources
 
     def __getitem__(self, name: str) -> Handler:
@@ -33,13 +33,13 @@ class NamedHandlers(Mapping[str, Handler]):
 
     @property
     def broken(self) -> Mapping[str, str]:
-        """The errors of handlers that cannot be used, by the handler's name."""
+        """Return the errors of unusable handlers, by name."""
         return load_catalogue(self._sources).broken
 
 
 @cache
 def load_catalogue(sources: Sources = ()) -> Catalogue:
-    """Return every shipped handler, and those of `sources` and of entry points that can be used."""
+    """Return every shipped handler, and the usable ones of `sources` and of entry points."""
     from docrail.activities.discovery import find_handlers  # noqa: PLC0415  # `docrail validate` may need none
 
     shipped = [_load(name) for name in sorted(_files())]
@@ -49,7 +49,7 @@ def load_catalogue(sources: Sources = ()) -> Catalogue:
 
 
 def parse_sources(text: str) -> Sources:
-    """Return the sources that a setting lists, with commas between them."""
+    """Return the sources of a comma-separated setting."""
     return tuple(filter(None, map(str.strip, text.split(","))))
 
 

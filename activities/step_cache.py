@@ -1,8 +1,8 @@
-"""Looks for the output of earlier equal work before a cached step's handler runs, and keeps its own for others.
+"""Look up the output of earlier equal work before a cached step's handler runs, and store new outputs.
 
-The cache saves work, and decides nothing: where it cannot be asked or written, the step works as if it had none. So an
-outage of PostgreSQL fails no step that needs it for nothing else, and no handler that has just run is run again
-because its output could not be kept.
+The cache only saves work: if it cannot be read or written, the step works as if it had none. So an
+outage of PostgreSQL fails no step that does not otherwise need it, and no handler that has just run is run again
+because its output could not be stored.
 """
 
 import asyncio
@@ -16,16 +16,16 @@ from docrail.services.tools import Tools
 from docrail.workflows.contract.messages import AttemptRequest
 
 LONGEST_SECONDS = 5.0
-"""Most that a step waits for its cache. It answers in milliseconds, or it is away."""
+"""Timeout of a cache access. It takes milliseconds, or the database is unavailable."""
 
 _AWAY = (OSError, StorageError, *DATABASE_ERRORS)
-"""OSError: TimeoutError is one, too."""
+"""OSError includes TimeoutError."""
 
 log = logging.getLogger(__name__)
 
 
 async def find_output(call: AttemptRequest, handler: str, tools: Tools) -> CachedOutput | None:
-    """Return the output to use in place of the handler's; None if the handler has to run."""
+    """Return the cached output; None if the handler has to run."""
     if call.cache is None:
         return None
     try:
@@ -40,7 +40,7 @@ async def find_output(call: AttemptRequest, handler: str, tools: Tools) -> Cache
 
 
 async def keep_output(call: AttemptRequest, handler: str, output: Json, tools: Tools) -> None:
-    """Keep what a successful attempt gave, as the run carries it: a large one is kept by what stands for it."""
+    """Store the output of a successful attempt as the run carries it: a large one as its reference."""
     if call.cache is None:
         return
     try:
@@ -48,7 +48,7 @@ async def keep_output(call: AttemptRequest, handler: str, output: Json, tools: T
             await save_cached(
                 tools.db, call.tenant_id, call.cache.key, handler, output, ttl_seconds=call.cache.ttl_seconds
             )
-    except (*_AWAY, ValueError) as error:  # ValueError: NaN is no JSON, and travels all the same
+    except (*_AWAY, ValueError) as error:  # ValueError: NaN is not valid JSON, but runs can carry it
         _complain("written", call, handler, error)
 
 

@@ -1,4 +1,4 @@
-"""The one wrapper around every handler: decodes the call, beats the heart, and decides what is retried and when."""
+"""Wrap every handler as an activity: decode the call, send heartbeats, and decide what is retried and when."""
 
 import asyncio
 import math
@@ -27,11 +27,11 @@ from docrail.services.tools import Tools
 from docrail.workflows.contract.messages import EARLIER_ERRORS, WORKER_STOPPED, AttemptRequest, StepOutcome, errors_left
 
 NOT_RETRIED = (ValueError, TypeError, KeyError, AttributeError)
-"""Errors that the same call would meet again: bad data and our own mistakes (the seeds' list; JSONDecodeError,
-ValidationError and UnreadableDocument are ValueErrors). Everything else may pass: networks, timeouts, disks."""
+"""Errors that the same call would raise again: bad data and programming errors (JSONDecodeError, ValidationError and
+UnreadableDocument are ValueErrors). All others may be transient: networks, timeouts, disks."""
 
 BEATS_PER_TIMEOUT = 3
-"""Heartbeats sent within one heartbeat timeout, so that one lost beat kills nothing."""
+"""Heartbeats sent within one heartbeat timeout, so that losing one does no harm."""
 
 
 def activity_for(
@@ -39,7 +39,7 @@ def activity_for(
 ) -> Callable[[AttemptRequest], Coroutine[Any, Any, StepOutcome]]:
     """Return the Temporal activity that runs `handler`; its type is the handler's name.
 
-    The handler works with the `given` tools, by default with `tools`, as the shipped ones do.
+    The handler gets the `given` tools, by default `tools`, as the shipped ones do.
     """
 
     @activity.defn(name=handler.name)
@@ -66,7 +66,7 @@ def activity_for(
         except Exception as error:  # noqa: BLE001 - whatever a handler raises, Temporal is told
             failure = _failure(error, call, hidden, _progress(attempt, earlier))
             _leave_to_the_next(failure, attempt, earlier)
-            # With its traceback but not as its cause, which Temporal would tell with the whole message once more.
+            # With its traceback but not as its cause, which would repeat the whole message in Temporal.
             raise failure.with_traceback(error.__traceback__) from None
         except asyncio.CancelledError:
             if not _is_stopped():
@@ -77,7 +77,7 @@ def activity_for(
 
 
 def _is_stopped() -> bool:
-    """Report whether the attempt is cancelled only because its worker stops."""
+    """Return whether the attempt is cancelled only because its worker stops."""
     details = activity.cancellation_details()
     return details is not None and details.worker_shutdown and not details.cancel_requested
 
@@ -88,14 +88,14 @@ def _progress(attempt: int, earlier: tuple[EarlierError, ...]) -> dict[str, Json
 
 
 def _callback_urls(call: AttemptRequest, tools: Tools) -> dict[str, str]:
-    """Return the URLs that the config asks for, by what stands for them: a history keeps only that."""
+    """Return the URLs that the config needs, by placeholder: a history contains only the placeholders."""
     if not call.callbacks:
         return {}
     return tools.outside.callbacks.of(call, asked_at=activity.info().scheduled_time.timestamp())
 
 
 class OutputTooLargeError(ValueError):
-    """A handler returned more than the value store takes; the same call would return it again."""
+    """The handler's output exceeds the limit of the value store; the same call would return it again."""
 
     def __init__(self, size_bytes: int) -> None:
         super().__init__(
@@ -105,10 +105,12 @@ class OutputTooLargeError(ValueError):
 
 
 class OutputHasMarkError(ValueError):
-    """A handler returned data that looks like what stands for a stored value; the same call would return it again.
+    """The handler's output contains data that looks like a reference to a stored value.
 
-    Handlers are given the values themselves, so it came from outside. Passed on, it would become a stored value in the
-    next step's config: of another run, if who wrote it knows one, and an endless search if there is none.
+    The same call would return it again.
+
+    Handlers get the values themselves, so the data came from outside. Passed on, it would be resolved in the
+    next step's config: to a value of another run, if its author knows one, or to a value that does not exist.
     """
 
     def __init__(self, path: tuple[str | int, ...]) -> None:
@@ -120,20 +122,20 @@ class OutputHasMarkError(ValueError):
 
 
 async def _whole_config(call: AttemptRequest, tools: Tools) -> Json:
-    """Return the call's config with the stored values themselves. Most hold none, and are not searched."""
+    """Return the call's config with stored values filled in. Most configs contain none, and are not searched."""
     if not may_hold_marks(to_json(call.config, inf_nan_mode="constants")):
         return call.config
     return await filled(tools.values, call.tenant_id, call.config, most_bytes=MAX_STORED_BYTES, name="config")
 
 
 async def _found(output: Json, call: AttemptRequest, tools: Tools) -> Json:
-    """Return what this run carries of a cached output: the run that made it may have carried more."""
+    """Return a cached output as this run carries it: the run that stored it may have had another size limit."""
     return output if part_of(output) is not None else await _carried(output, call, tools)
 
 
 async def _carried(output: Json, call: AttemptRequest, tools: Tools) -> Json:
-    """Return what the run carries of an output: all of it, or what stands for it in the value store."""
-    text = to_json(output, inf_nan_mode="constants")  # as size_of does
+    """Return the output as the run carries it: inline, or its reference in the value store."""
+    text = to_json(output, inf_nan_mode="constants")  # as in size_of
     if len(text) > MAX_STORED_BYTES:
         raise OutputTooLargeError(len(text))
     if may_hold_marks(text) and (path := next(marks_in(output), None)) is not None:
@@ -144,7 +146,7 @@ async def _carried(output: Json, call: AttemptRequest, tools: Tools) -> Json:
 
 
 def _leave_to_the_next(failure: ApplicationError, attempt: int, earlier: tuple[EarlierError, ...]) -> None:
-    """Leave it to the next attempt how this one failed: Temporal keeps an attempt's last heartbeat, and no error."""
+    """Leave this attempt's error to the next attempt: Temporal keeps an attempt's last heartbeat, but no error."""
     info = activity.info()
     if info.heartbeat_timeout is None or failure.non_retryable:
         return
@@ -153,9 +155,9 @@ def _leave_to_the_next(failure: ApplicationError, attempt: int, earlier: tuple[E
 
 
 def _heartbeat(info: activity.Info, attempt: int, earlier: tuple[EarlierError, ...]) -> AbstractContextManager[None]:
-    """Tell Temporal, while the body runs, that this worker is alive; the details are the attempt's number and errors.
+    """Send heartbeats while the body runs; the details are the attempt's number and errors.
 
-    These are the errors of `earlier` attempts, for the next one if this one ends without a word.
+    These are the errors of `earlier` attempts, for the next one if this one ends without a result.
     """
     if info.heartbeat_timeout is None:  # local activities have none
         return nullcontext()
@@ -167,7 +169,7 @@ def _heartbeat(info: activity.Info, attempt: int, earlier: tuple[EarlierError, .
 def _failure(
     error: Exception, call: AttemptRequest, hidden: Mapping[str, str], progress: dict[str, Json]
 ) -> ApplicationError:
-    """Return the failure for Temporal. The type is the error's class, so that `non_retryable` can name it."""
+    """Return the failure for Temporal. Its type is the error's class, so that `non_retryable` can name it."""
     return ApplicationError(
         shortened(replaced(_message(error), hidden)),
         progress,
@@ -187,7 +189,7 @@ def _message(error: Exception) -> str:
 
 
 def _asked_for(error: Exception, call: AttemptRequest) -> float | None:
-    """Return how many seconds whoever was called asked us to wait, if the step honours that."""
+    """Return the delay in seconds that the called service requested, if the step honours that."""
     return error.retry_after_seconds if call.honor_retry_after and isinstance(error, RetryLaterError) else None
 
 

@@ -1,1 +1,1 @@
-"""What Docrail talks to: PostgreSQL, file stores, Temporal, HTTP, Gemini, and the processes that open documents."""
+"""Clients for external systems: PostgreSQL, file stores, Temporal, HTTP, Gemini, and the document sandbox."""

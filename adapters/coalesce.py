@@ -1,30 +1,30 @@
-"""Lets steps that start at the same moment share one look at the database, which begins after all of them have."""
+"""Coalesce concurrent requests for the same key into one query."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Hashable
 from typing import Any, TypeVar
 
 GATHER_SECONDS = 0.02
-"""How long the first of them waits for the others: those of one run that start together come within milliseconds."""
+"""How long the first caller waits for others: steps of one run that start together arrive within milliseconds."""
 
 T = TypeVar("T")
 
 
 class Gathering:
-    """What is asked for under one key before it is looked at is looked at once.
+    """Coalesce requests for the same key that arrive before its query starts.
 
-    Nobody is told what was seen before they asked: who comes after the look has begun has one of their own.
+    A caller never gets a result older than its request: requests that arrive after the query has started get a new one.
     """
 
     def __init__(self) -> None:
         self._asked: dict[Hashable, asyncio.Task[Any]] = {}
 
     async def ask(self, key: Hashable, look: Callable[[], Awaitable[T]]) -> T:
-        """Return what `look` gives, or raises, for everybody who asks under `key` until it begins."""
+        """Return the result of `look`, or raise its error, for all callers with `key` until it starts."""
         looking = self._asked.get(key)
         if looking is None:
             looking = self._asked[key] = asyncio.create_task(self._look(key, look))
-        answer: T = await asyncio.shield(looking)  # one who is cancelled does not take it from the others
+        answer: T = await asyncio.shield(looking)  # cancelling one caller must not cancel the others
         return answer
 
     async def _look(self, key: Hashable, look: Callable[[], Awaitable[T]]) -> T:

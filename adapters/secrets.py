@@ -1,10 +1,10 @@
-"""Secrets by reference: `secret://name` becomes its value here, inside an activity, and nowhere else.
+"""Resolve secret references: `secret://name` is replaced by its value only here, inside an activity.
 
-Only names that the definition's author wrote become values: a document whose text is `secret://bank` is not given the
-bank's key, even where a template puts that text into a header.
+Only names that the definition's author wrote are resolved: a document with the text `secret://bank` does not get the
+bank's key, even if a template puts that text into a header.
 
-A secret is the file `<tenant>/<name>` of one folder, as container platforms mount them; it is read at each use, so a
-new value needs no restart. A file `<tenant>/<name>.hosts` beside it lists the hosts that it may be sent to.
+A secret is the file `<tenant>/<name>` in one folder, as container platforms mount them; it is read at each use, so a
+new value needs no restart. An optional file `<tenant>/<name>.hosts` lists the hosts that it may be sent to.
 """
 
 import asyncio
@@ -20,22 +20,22 @@ from docrail.dag.values.json_values import Json
 MAX_SECRET_BYTES = 65_536
 REDACTED = "[secret]"
 SHORTEST_REDACTED = 6
-"""What is shorter guards nothing, and may be a word of the text."""
+"""Shorter values are not redacted: they protect nothing, and may be words of the text."""
 
 _TENANT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 
 
 class MissingSecretError(ValueError):
-    """There is no such secret for this tenant, or nowhere that secrets are kept."""
+    """The tenant has no such secret, or no secrets folder is configured."""
 
 
 class RefusedSecretError(ValueError):
-    """The definition does not name the secret there, or it may not go to that host."""
+    """The definition does not name the secret there, or it may not be sent to that host."""
 
 
 @dataclass(frozen=True, slots=True)
 class Revealed:
-    """Texts with their secrets in them. Its representation shows none."""
+    """Texts with resolved secrets. The representation hides them."""
 
     texts: Mapping[str, str]
     values: tuple[str, ...] = ()
@@ -44,7 +44,7 @@ class Revealed:
         return f"Revealed({', '.join(self.texts)})"
 
     def redact(self, text: str) -> str:
-        """Return `text` without the secrets' values: what was called may send back what it was sent."""
+        """Return `text` with the secrets' values replaced: a service may echo what it was sent."""
         for value in (value for value in self.values if len(value) >= SHORTEST_REDACTED):
             for form in {value, json.dumps(value)[1:-1]}:
                 text = text.replace(form, REDACTED)
@@ -53,12 +53,12 @@ class Revealed:
 
 @dataclass(frozen=True, slots=True)
 class SecretStore:
-    """Reads secrets out of `folder`; without one there are none."""
+    """Read secrets from `folder`; None: there are none."""
 
     folder: Path | None = None
 
     async def load(self, tenant_id: str, name: str, *, field: str, named: Collection[str]) -> str:
-        """Return the tenant's secret, which `field` refers to, without the line break at its end.
+        """Return the tenant's secret that `field` refers to, without a trailing line break.
 
         `named`: the secrets that the author wrote into the step's config. Raises: MissingSecretError,
         RefusedSecretError.
@@ -77,11 +77,11 @@ class SecretStore:
         return content
 
     async def find(self, tenant_id: str, name: str) -> str | None:
-        """Return the tenant's secret, None if there is none. For names of our own: nothing else is checked."""
+        """Return the tenant's secret, or None. For fixed names in the code: nothing else is checked."""
         return await self._read(tenant_id, name) or None
 
     async def reveal(self, tenant_id: str, texts: Mapping[str, str], host: str, *, named: Collection[str]) -> Revealed:
-        """Return the headers `texts`, which go to `host`, with their secrets; `named` as for `load`.
+        """Return the headers `texts`, to be sent to `host`, with their secrets resolved; `named` as for `load`.
 
         Raises: MissingSecretError, RefusedSecretError.
         """
@@ -118,9 +118,9 @@ def name_of(reference: str) -> str:
 
 
 def refuse_references(value: Json) -> Json:
-    """Return `value`, which no secrets are resolved in, unless a text in it is a reference. Raises: ValueError.
+    """Return `value`, in which secrets are not resolved, unless it contains a reference. Raises: ValueError.
 
-    Bodies carry what documents say; a document that says `secret://bank` must not be given the bank's key.
+    Bodies contain text of documents; a document that says `secret://bank` must not get the bank's key.
     """
     if isinstance(value, str) and SECRET_REFERENCE.fullmatch(value.strip()):
         raise ValueError(f"{value.strip()} would be sent as it stands: secrets are resolved in headers only")

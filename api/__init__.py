@@ -1,1 +1,1 @@
-"""The HTTP API: routes that check a permission, call one operation and shape its answer."""
+"""The HTTP API: routes that check a permission, call one service and return its result."""

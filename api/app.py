@@ -1,4 +1,4 @@
-"""Root of the API: opens what operations need and puts the routes together."""
+"""Create the API: open the resources that services need and register the routes."""
 
 import asyncio
 import contextlib
@@ -45,7 +45,7 @@ from docrail.services.engine import open_client
 from docrail.settings import Settings
 
 VERSION = "1"
-"""Of the HTTP interface, as in `/v1`."""
+"""Version of the HTTP interface, as in `/v1`."""
 
 CLOSE_SECONDS = 5.0
 
@@ -67,11 +67,11 @@ ROUTERS = (
     limits.router,
 )
 FOR_STRANGERS = (callbacks.router, fleet.router, metrics.router)
-"""Called by what we do not know, which may add parameters of its own."""
+"""Called by external systems, which may add parameters of their own."""
 
 
 def create_app(settings: Settings) -> FastAPI:
-    """Return the API. It answers at once; `/readyz` tells which of its services are still missing.
+    """Return the API. It answers immediately; `/readyz` reports which of its services are still missing.
 
     Raises: ConnectionUnfit.
     """
@@ -90,10 +90,10 @@ def create_app(settings: Settings) -> FastAPI:
         version=VERSION,
         summary="Durable document workflows: upload documents, run definitions, review results.",
         lifespan=lifespan,
-        docs_url=None,  # the framework's own pages load their scripts from elsewhere
+        docs_url=None,  # the framework's own pages load scripts from other servers
         redoc_url=None,
         swagger_ui_oauth2_redirect_url=None,
-        generate_unique_id_function=operator.attrgetter("name"),  # operation ids outlive a change of path
+        generate_unique_id_function=operator.attrgetter("name"),  # operation ids are independent of the path
     )
     api.state.registry = CollectorRegistry()
     api.state.trust_names = settings.trust_names
@@ -121,7 +121,7 @@ def _describe(api: FastAPI) -> None:
 
 @contextlib.asynccontextmanager
 async def open_app(settings: Settings, connection: Connection) -> AsyncIterator[App]:
-    """Open what operations need. Nothing has to be up: each connection is made when it is first used."""
+    """Open the resources that services need. Nothing has to be running: each connection is made on first use."""
     pool = await open_pool(settings.database_url, min_size=0)
     store = settings.open_store()
     reader = DocumentReader(workers=1)

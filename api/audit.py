@@ -1,4 +1,4 @@
-"""The audit: what people did to documents and review items, and whether that record is whole."""
+"""Routes of the audit log: list events, and verify the chain."""
 
 from typing import Annotated
 
@@ -18,13 +18,13 @@ AfterEvent = Annotated[int, Query(ge=0, le=2**53, description="number of the las
 
 
 class AuditOut(BaseModel):
-    """Some events, oldest first."""
+    """A page of events, oldest first."""
 
     events: list[AuditEvent]
 
 
 class AuditVerdictOut(BaseModel):
-    """What a check of the chain found: how many events fit, and which is the first that does not."""
+    """The result of verifying the chain: the number of valid events, and the first one that is not."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -57,7 +57,7 @@ async def verify_audit(
         str | None, Query(pattern="^[0-9a-f]{64}$", description="of an earlier check: the chain must have it still")
     ] = None,
 ) -> AuditVerdictOut:
-    """Check every event: that none was changed, taken out, put in, or cut off at the end."""
+    """Verify that no event was changed, removed, inserted, or cut off at the end."""
     verdict = await audit.verify_audit(app, who, kept_head=head)
     return AuditVerdictOut(
         intact=not verdict.problem,

@@ -1,4 +1,4 @@
-"""Who calls, and whether they may: every route but health and metrics has one of these in its signature."""
+"""Authenticate callers and check their scopes: every route except health and metrics uses one of these dependencies."""
 
 import re
 from dataclasses import dataclass, replace
@@ -14,14 +14,14 @@ from docrail.services.reviews.models import PASSED_BY
 NAME_HEADER = "X-Docrail-As"
 NAME_PATTERN = "^[A-Za-z0-9][A-Za-z0-9 ._@-]{0,63}$"
 OWN_NAMES = frozenset({system_principal("").name, PASSED_BY, WATCH})
-"""Under which Docrail acts by itself: who had one could pass for it."""
+"""Names reserved for Docrail itself: a caller with one could impersonate it."""
 
 
 async def current_principal(request: Request) -> Principal:
-    """Return who calls. There are no keys yet, so everybody is the default tenant's anonymous.
+    """Return the caller. There are no keys yet, so every caller is the default tenant's anonymous principal.
 
-    Where names are trusted, everybody is whom they say they are: it gives them no right that they had not before.
-    Raises: InvalidInput (a name that cannot be one, or where none are trusted).
+    With trusted names, callers choose their name; this gives them no additional rights.
+    Raises: InvalidInput (an invalid name, or names are not trusted).
     """
     name = request.headers.get(NAME_HEADER)
     if name is None:
@@ -40,19 +40,19 @@ async def current_principal(request: Request) -> Principal:
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """A dependency that lets a principal with `scope` pass."""
+    """A dependency that admits principals with `scope`."""
 
     scope: Scope
 
     async def __call__(self, who: Annotated[Principal, Depends(current_principal)]) -> Principal:
-        """Return who calls. Raises: Forbidden."""
+        """Return the caller. Raises: Forbidden."""
         if self.scope not in who.scopes:
             raise Forbidden(self.scope)
         return who
 
 
 def requires(scope: Scope) -> Requirement:
-    """Return the dependency for a route that needs `scope`."""
+    """Return the dependency for a route that requires `scope`."""
     return Requirement(scope)
 
 

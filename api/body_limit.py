@@ -1,4 +1,4 @@
-"""Refuses a body that is too large, announced or not: nothing keeps more of it than the limit."""
+"""Reject request bodies that are too large, with or without Content-Length, without reading beyond the limit."""
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -8,25 +8,25 @@ from docrail.dag.values.json_values import MAX_VALUE_BYTES
 from docrail.services.errors import TooLarge
 
 MAX_JSON_BYTES = 4 * 2**20
-"""Of every body but an upload: a definition's text may have 3 MB, and quoting lengthens it."""
+"""Limit of every body except uploads: a definition's text may have 3 MB, and JSON escaping lengthens it."""
 
 FORM_BYTES = 64 * 2**10
-"""What a multipart form adds to the file in it: boundaries, headers, the other fields."""
+"""Overhead of a multipart form around the file: boundaries, headers, the other fields."""
 
 UPLOAD_PATH = "/v1/documents"
 CALLBACKS_PATH, MAX_CALLBACK_BYTES = "/v1/callbacks/", 2 * MAX_VALUE_BYTES
-"""An answer may have MAX_VALUE_BYTES without spaces; who sends it needs no key, so no more is read."""
+"""An answer may have MAX_VALUE_BYTES without whitespace; callers need no key, so no more is read."""
 
 
 class BodyLimit:
-    """ASGI middleware. Not the framework's own limit, which answers in plain text."""
+    """ASGI middleware. It replaces the framework's own limit, which answers in plain text."""
 
     def __init__(self, app: ASGIApp, max_upload_bytes: int) -> None:
         self._app = app
         self._max_upload_bytes = max_upload_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, or refuse the body before or while it is read."""
+        """Handle the request, or refuse its body before or while it is read."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

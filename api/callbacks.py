@@ -1,4 +1,4 @@
-"""Callbacks: what customers post to the URLs that they were given. The only routes to runs that need no key."""
+"""Routes for answers posted to callback URLs: the only routes to runs that need no key."""
 
 from typing import Annotated
 
@@ -16,7 +16,7 @@ router = APIRouter(prefix="/v1/callbacks", tags=["callbacks"])
 
 
 class AnsweredOut(BaseModel):
-    """The answer was taken."""
+    """The answer was accepted."""
 
     status: str = "answered"
 
@@ -27,6 +27,6 @@ async def receive_callback(
     answer: Annotated[Json, Body(examples=[{"decision": "process"}])],
     app: AppDep,
 ) -> AnsweredOut:
-    """Answer the step that waits behind this URL. The URL works once; the same answer again is taken again."""
+    """Answer the step that waits for this URL. The URL works once; repeating the same answer is accepted."""
     await callbacks.receive_callback(app, token, answer)
     return AnsweredOut()

@@ -1,4 +1,4 @@
-"""A document's fields: what was read, how sure it is and why, what people said; and their corrections."""
+"""Routes of a document's fields: show values, confidence and sources; correct, unlock and undo."""
 
 import datetime as dt
 from typing import Annotated, Any, Literal
@@ -25,7 +25,7 @@ ON_PAGE = "left, top, right and bottom edge, as shares of the width and height o
 
 
 class CandidateOut(BaseModel):
-    """What one source says of a field."""
+    """The value of a field according to one source."""
 
     value: str | None
     source: str = Field(examples=["text_label"])
@@ -34,15 +34,15 @@ class CandidateOut(BaseModel):
 
     @classmethod
     def of(cls, candidate: Candidate[Any]) -> "CandidateOut":
-        """Return what is told of a candidate."""
+        """Return the response model of a candidate."""
         value = value_text(candidate.value)
         return cls(value=value, source=candidate.source.value, page=candidate.page, box=candidate.box)
 
 
 class PartOut(BaseModel):
-    """One term of a confidence: of a field's in log-odds, of the document's in logarithms; of a priority in points.
+    """One term of a score: log-odds for a field's confidence, logarithms for the document's, points for a priority.
 
-    They add up to it.
+    The terms add up to the score.
     """
 
     what: str = Field(examples=["prior:text_label", "checksum_valid"])
@@ -50,7 +50,7 @@ class PartOut(BaseModel):
 
 
 class LockOut(BaseModel):
-    """Who said what the field is."""
+    """The person who set the field."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -60,7 +60,7 @@ class LockOut(BaseModel):
 
 
 class FieldOut(BaseModel):
-    """A field as it is known now."""
+    """A field in its current state."""
 
     name: str = Field(examples=["total"])
     value: str | None = Field(description="amounts as exact decimals, dates as 2026-11-30", examples=["1190.00"])
@@ -76,7 +76,7 @@ class FieldOut(BaseModel):
 
     @classmethod
     def of(cls, name: str, field: FieldValue[Any]) -> "FieldOut":
-        """Return what is told of a field."""
+        """Return the response model of a field."""
         return cls(
             name=name,
             value=value_text(field.value),
@@ -93,7 +93,7 @@ class FieldOut(BaseModel):
 
 
 class BrokenRuleOut(BaseModel):
-    """Something that is wrong with the document."""
+    """A rule that the document violates."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -104,7 +104,7 @@ class BrokenRuleOut(BaseModel):
 
 
 class FieldsOut(BaseModel):
-    """A document's fields, and what is wrong with them, as of now."""
+    """A document's current fields, and the rules that it violates."""
 
     document_id: str
     review_id: str
@@ -124,7 +124,7 @@ class FieldsOut(BaseModel):
 
     @classmethod
     def of(cls, shown: JudgedDocument) -> "FieldsOut":
-        """Return what is told of a judged document."""
+        """Return the response model of an assessed document."""
         invoice: InvoiceData = shown.invoice
         return cls(
             document_id=invoice.document_id,
@@ -142,7 +142,7 @@ class FieldsOut(BaseModel):
 
 
 class CorrectionIn(BaseModel):
-    """What a field really says. The value that it has already confirms it."""
+    """The correct value of a field. Sending the current value confirms it."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -159,7 +159,7 @@ class CorrectionIn(BaseModel):
 
 
 class FieldChangeOut(BaseModel):
-    """What somebody did to a field."""
+    """A person's change to a field."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -175,20 +175,23 @@ class FieldChangeOut(BaseModel):
 
 
 class ChangesOut(BaseModel):
-    """Everything that people did to a document's fields, oldest first."""
+    """All changes by people to a document's fields, oldest first."""
 
     changes: list[FieldChangeOut]
 
 
 @router.get("/{document_id}/fields", responses=problems(NotFound))
 async def show_fields(document_id: str, who: MayRead, app: AppDep) -> FieldsOut:
-    """Show a document's fields: value, confidence and why, source, place on the page, lock, and what else was read."""
+    """Show a document's fields: values, confidence with explanation, source, page position, lock, and alternatives."""
     return FieldsOut.of(await corrections.show_fields(app, who, document_id))
 
 
 @router.put("/{document_id}/fields/{field}", responses=problems(NotFound, ClaimLost, WrongState))
 async def correct_field(document_id: str, field: str, wanted: CorrectionIn, who: MayReview, app: AppDep) -> FieldsOut:
-    """Lock a field to what it really says; `document_type` and `line_items` too, these as a whole JSON list."""
+    """Lock a field to its correct value.
+
+    `document_type` and `line_items` can be locked too, the latter as a JSON list.
+    """
     order = CorrectionOrder(wanted.value, wanted.token, wanted.why, wanted.page, wanted.box)
     return FieldsOut.of(await corrections.correct_field(app, who, document_id, field, order))
 
@@ -203,18 +206,18 @@ async def unlock_field(
     token: Annotated[int, Query(ge=1, le=2**53, description="of the caller's claim")],
     why: Annotated[Text, Query(description="recorded with the act")] = "",
 ) -> FieldsOut:
-    """Unlock a field: it has what was read again."""
+    """Unlock a field: it gets the value that was read again."""
     return FieldsOut.of(await corrections.unlock_field(app, who, document_id, field, token, why))
 
 
 @router.post("/{document_id}/undo", responses=problems(NotFound, ClaimLost, WrongState, NothingToTakeBack))
 async def undo_correction(document_id: str, wanted: TokenIn, who: MayReview, app: AppDep) -> FieldsOut:
-    """Take back the last change to the document's fields, if it is the caller's; again, the one before."""
+    """Undo the last change to the document's fields, if it is the caller's; repeat to undo earlier ones."""
     return FieldsOut.of(await corrections.undo_correction(app, who, document_id, wanted.token))
 
 
 @router.get("/{document_id}/changes", responses=problems(NotFound))
 async def list_changes(document_id: str, who: MayRead, app: AppDep) -> ChangesOut:
-    """List what people did to the document's fields, also what they took back."""
+    """List the changes by people to the document's fields, including undone ones."""
     changes = await corrections.list_changes(app, who, document_id)
     return ChangesOut(changes=[FieldChangeOut.model_validate(change) for change in changes])

@@ -1,8 +1,9 @@
-"""Definitions: publish, list, show, compare, and validate and plan without storing anything.
+"""Routes of definitions, their aliases and handlers.
 
-Aliases of definitions and their history. Handlers that a step may name, with their JSON Schemas.
+Definitions: publish, list, show, compare; validate and plan without storing anything. Aliases (`stable`, the canary and
+others): move, roll back, list the moves. Handlers: list and show, with the JSON Schema of their configs and outputs.
 
-In one file because its name is that of its noun, as of every file here.
+In one file because the three share their paths and response models.
 """
 
 import datetime as dt
@@ -44,14 +45,14 @@ Reason = Annotated[str, Field(max_length=500, pattern=r"^[^\x00]*$", description
 
 
 class PublishIn(DefinitionIn):
-    """A definition to publish. `promote` lets new runs get it at once; the first version of a definition always is."""
+    """A definition to publish. `promote` makes new runs use it; a definition's first version always is promoted."""
 
     promote: bool = Field(default=True, strict=True)
     reason: Reason = ""
 
 
 class ProblemLineOut(BaseModel):
-    """One thing to change in a definition. `line` and `column`, from 1, are told of a text."""
+    """One problem in a definition. `line` and `column`, from 1, are given for text."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -65,19 +66,19 @@ class ProblemLineOut(BaseModel):
 
 
 class ValidationOut(BaseModel):
-    """Whether a definition would be accepted, and everything to tell about it."""
+    """Whether a definition is valid, and all problems found."""
 
     valid: bool
     problems: list[ProblemLineOut]
 
     @classmethod
     def of(cls, definition: Definition | None, found: list[Problem]) -> "ValidationOut":
-        """Return what is told of the validator's answer."""
+        """Return the response model of a validation."""
         return cls(valid=definition is not None, problems=[ProblemLineOut(**asdict(problem)) for problem in found])
 
 
 class PlanOut(BaseModel):
-    """How a definition would run: steps that start together, the longest chain, a Mermaid flowchart, all defaults."""
+    """How a definition runs: parallel steps by layer, the longest chain, a Mermaid flowchart, and all defaults."""
 
     definition: dict[str, Json]
     layers: list[list[str]]
@@ -87,7 +88,7 @@ class PlanOut(BaseModel):
 
 
 class VersionOut(BaseModel):
-    """A published version's identity. The same content again is the same version."""
+    """The identity of a published version. Publishing the same content again gives the same version."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -106,7 +107,7 @@ Percent = Annotated[
 
 
 class TargetOut(BaseModel):
-    """What an alias names."""
+    """The version that an alias points to."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -124,7 +125,7 @@ AliasesMap = Annotated[
 
 
 class PublishedOut(VersionOut):
-    """A published version, what the aliases name now, and what the validator warned about."""
+    """A published version, the current aliases, and the validator's warnings."""
 
     aliases: AliasesMap
     warnings: list[ProblemLineOut]
@@ -138,18 +139,18 @@ class DefinitionOut(VersionOut):
 
     @classmethod
     def of(cls, stored: StoredDefinition) -> "DefinitionOut":
-        """Return what is told of `stored`."""
+        """Return the response model of `stored`."""
         return cls.model_validate(stored)
 
 
 class DefinitionLineOut(VersionOut):
-    """The newest version of a definition, and what its aliases name."""
+    """The newest version of a definition, and the definition's aliases."""
 
     aliases: AliasesMap
 
     @classmethod
     def of(cls, line: DefinitionLine, aliases: Aliases) -> "DefinitionLineOut":
-        """Return what is told of `line`."""
+        """Return the response model of `line`."""
         return cls(**dict(VersionOut.model_validate(line)), aliases=aliases_map(aliases))
 
 
@@ -161,7 +162,7 @@ class DefinitionListOut(BaseModel):
 
 
 class VersionListOut(BaseModel):
-    """A definition's versions, newest first, and what its aliases name."""
+    """A definition's versions, newest first, and its aliases."""
 
     versions: list[VersionOut]
     aliases: AliasesMap
@@ -169,7 +170,7 @@ class VersionListOut(BaseModel):
 
 
 class ChangeOut(BaseModel):
-    """One field that differs; `old` is null where there was none, `new` where there is none any more."""
+    """One field that differs; `old` is null if it was added, `new` if it was removed."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -180,7 +181,7 @@ class ChangeOut(BaseModel):
 
 
 class StepDiffOut(BaseModel):
-    """A step that both versions have, and what is different about it."""
+    """A step that exists in both versions, and its differences."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -189,7 +190,7 @@ class StepDiffOut(BaseModel):
 
 
 class DiffOut(BaseModel):
-    """How the version `to_version` differs from `from_version`: steps, and in `fields` everything else."""
+    """The differences from `from_version` to `to_version`: steps, and in `fields` everything else."""
 
     definition_id: str
     from_version: int
@@ -209,7 +210,7 @@ async def submit_definition(
     response: Response,
     run_tests: Annotated[bool, Query(description="run its `tests` first: if one fails, nothing is published")] = False,
 ) -> PublishedOut:
-    """Publish a definition as its next version, and let new runs get it."""
+    """Publish a definition as its next version; by default new runs then use it."""
     published = await definitions.publish(
         app, who, wanted.definition, promoted=wanted.promote, reason=wanted.reason, run_tests=run_tests
     )
@@ -229,13 +230,13 @@ async def list_definitions(who: MayRead, app: AppDep, limit: Limit = 100, after:
 
 @router.get("/schema", responses=problems())
 async def show_schema(_who: MayRead, app: AppDep) -> dict[str, Json]:
-    """Give the JSON Schema of a definition, for editors. A definition whose id is `schema` is at `schema@stable`."""
+    """Return the JSON Schema of a definition, for editors. A definition whose id is `schema` is at `schema@stable`."""
     return await definitions.schema(app)
 
 
 @router.post("/validate", responses=problems())
 async def validate_definition(wanted: DefinitionIn, who: MayRead, app: AppDep) -> ValidationOut:
-    """Tell everything that is wrong with a definition. Nothing is stored; 200 for an invalid one too."""
+    """Validate a definition and return all problems. Nothing is stored; an invalid one also returns 200."""
     return ValidationOut.of(*await definitions.find_problems(app, who, wanted.definition))
 
 
@@ -287,7 +288,7 @@ async def compare_versions(
         str | None, Query(alias="to", max_length=64, description="a version or an alias; by default the newest version")
     ] = None,
 ) -> DiffOut:
-    """Tell how two versions differ: steps added, removed and changed, field by field, and everything else."""
+    """Compare two versions: steps added, removed and changed, field by field, and everything else."""
     found = await definitions.compare(app, who, definition_id, old, new)
     return DiffOut(
         definition_id=definition_id,
@@ -308,7 +309,7 @@ WhyQuery = Annotated[str, Query(max_length=500, pattern=r"^[^\x00]*$", descripti
 
 
 class AliasIn(BaseModel):
-    """What an alias shall name, and why it is moved."""
+    """The target of an alias, and the reason for the move."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"version": 4, "percent": 10}]})
 
@@ -318,7 +319,7 @@ class AliasIn(BaseModel):
 
 
 class ReasonIn(BaseModel):
-    """Why something is done."""
+    """The reason for an action."""
 
     model_config = ConfigDict(
         extra="forbid", json_schema_extra={"examples": [{"reason": "totals are wrong since 9:30"}]}
@@ -335,12 +336,12 @@ class AliasesOut(BaseModel):
 
     @classmethod
     def of(cls, definition_id: str, found: Aliases) -> "AliasesOut":
-        """Return what is told of `found`."""
+        """Return the response model of `found`."""
         return cls(definition_id=definition_id, aliases=aliases_map(found))
 
 
 class AliasMoveOut(BaseModel):
-    """One alias, from what it named to what it names; null is "there is no such alias"."""
+    """A move of one alias, with its targets before and after; null means that the alias does not exist."""
 
     alias: str
     before: TargetOut | None
@@ -348,18 +349,18 @@ class AliasMoveOut(BaseModel):
 
     @classmethod
     def of(cls, move: Move) -> "AliasMoveOut":
-        """Return what is told of `move`."""
+        """Return the response model of `move`."""
         return cls(alias=move.alias, before=_target(move.before), after=_target(move.after))
 
 
 class UndoneOut(AliasesOut):
-    """What a rollback moved, and the aliases after it."""
+    """The moves of a rollback, and the aliases afterwards."""
 
     moves: list[AliasMoveOut]
 
 
 class RecordedMoveOut(AliasMoveOut):
-    """A move as it was recorded: who, when, why."""
+    """A recorded move: who, when and why."""
 
     move_id: int
     kind: MoveKind
@@ -376,19 +377,19 @@ class MoveListOut(BaseModel):
 
 
 def aliases_map(found: Aliases) -> dict[str, TargetOut]:
-    """Return what is told of a definition's aliases."""
+    """Return the response model of a definition's aliases."""
     return {alias: TargetOut.model_validate(target) for alias, target in found.items()}
 
 
 @aliases_router.get("/aliases", responses=problems(NotFound))
 async def list_aliases(definition_id: str, who: MayRead, app: AppDep) -> AliasesOut:
-    """Tell which versions the definition's aliases name."""
+    """List the definition's aliases and the versions they point to."""
     return AliasesOut.of(definition_id, await aliases.load_aliases(app, who, definition_id))
 
 
 @aliases_router.put("/aliases/{alias}", responses=problems(NotFound))
 async def set_alias(definition_id: str, alias: str, wanted: AliasIn, who: MayOperateRuns, app: AppDep) -> AliasesOut:
-    """Let an alias name a version. What `stable` names, new runs get; moving it ends a canary."""
+    """Point an alias to a version. New runs use `stable`; moving it ends a canary."""
     target = Target(wanted.version, wanted.percent)
     found = await aliases.set_alias(app, who, definition_id, alias, target, reason=wanted.reason)
     return AliasesOut.of(definition_id, found)
@@ -398,14 +399,17 @@ async def set_alias(definition_id: str, alias: str, wanted: AliasIn, who: MayOpe
 async def remove_alias(
     definition_id: str, alias: str, who: MayOperateRuns, app: AppDep, reason: WhyQuery = ""
 ) -> AliasesOut:
-    """Remove an alias. `stable` stays."""
+    """Remove an alias. `stable` cannot be removed."""
     found = await aliases.remove_alias(app, who, definition_id, alias, reason=reason)
     return AliasesOut.of(definition_id, found)
 
 
 @aliases_router.post("/rollback", responses=problems(NotFound, NothingToUndo))
 async def roll_back(definition_id: str, who: MayOperateRuns, app: AppDep, wanted: ReasonIn | None = None) -> UndoneOut:
-    """Undo the last change of what new runs get: end the canary; without one, move `stable` back. Open runs stay."""
+    """Undo the last change for new runs: end the canary or, without one, move `stable` back.
+
+    Open runs are unaffected.
+    """
     undone = await aliases.roll_back(app, who, definition_id, reason=(wanted or ReasonIn()).reason)
     told = AliasesOut.of(definition_id, undone.aliases)
     return UndoneOut(**dict(told), moves=[AliasMoveOut.of(move) for move in undone.moves])
@@ -419,7 +423,7 @@ async def list_moves(
     limit: Limit = 100,
     after: Annotated[int | None, Query(ge=1, description="the `after` of the page before")] = None,
 ) -> MoveListOut:
-    """Tell who moved the definition's aliases, when, from what to what, and why."""
+    """List the moves of the definition's aliases: who, when, from which version to which, and why."""
     page = await aliases.list_moves(app, who, definition_id, limit=limit, after=after)
     return MoveListOut(moves=[_recorded(recorded) for recorded in page.moves], after=page.after)
 
@@ -455,7 +459,7 @@ class HandlerOut(BaseModel):
 
 
 class BrokenHandlerOut(BaseModel):
-    """A handler that cannot be used. Definitions that name it are refused."""
+    """An unusable handler. Definitions that name it are refused."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -484,5 +488,5 @@ async def list_handlers(_who: MayRead, app: AppDep) -> HandlerListOut:
 
 @handlers_router.get("/{name}", responses=problems(NotFound, WrongState))
 async def show_handler(name: str, _who: MayRead, app: AppDep) -> HandlerOut:
-    """Show a handler, by its name or an alias of it."""
+    """Show a handler, by its name or an alias."""
     return HandlerOut.model_validate(handlers.load_handler(app.catalogue, name))

@@ -1,6 +1,6 @@
-"""Descriptions of the properties and parameters whose models say nothing about them, for the OpenAPI document.
+"""Provide descriptions for OpenAPI properties and parameters whose models have none.
 
-A description at the model wins. A test lists what has none, and the entries here that describe nothing.
+A description in the model takes precedence. A test lists properties without a description, and unused entries here.
 """
 
 from collections.abc import Iterator

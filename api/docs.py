@@ -1,4 +1,4 @@
-"""The /docs page: Swagger UI on our own OpenAPI document, out of installed files, so that it works without Internet."""
+"""Serve the /docs page: Swagger UI for the OpenAPI document, from installed files, so that it works offline."""
 
 from fastapi import FastAPI, Request, Response
 from starlette.responses import HTMLResponse
@@ -6,15 +6,15 @@ from starlette.staticfiles import StaticFiles
 
 PATH = "/docs"
 ASSETS = ("fastapi_swagger", "resources")
-"""The package and its folder that hold Swagger UI as it is released. None of the package's code is run."""
+"""The package and folder with the files of a Swagger UI release. None of the package's code is run."""
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; "
-    "img-src 'self' data:; "  # its icons are in its style sheet
+    "img-src 'self' data:; "  # the icons are in the style sheet
     "connect-src 'self'; base-uri 'none'; form-action 'none'; "
-    "frame-ancestors 'none'"  # a page that sends requests must not be clicked through another one's frame
+    "frame-ancestors 'none'"  # prevents clickjacking: the page sends requests
 )
-"""Nothing from elsewhere is loaded, told or run, whatever Swagger UI or a text that it shows would like."""
+"""Blocks everything from other origins, whatever Swagger UI or a displayed text requests."""
 
 HEADERS = {
     "Content-Security-Policy": POLICY,
@@ -23,7 +23,7 @@ HEADERS = {
     "Cache-Control": "no-cache",
 }
 
-# All addresses are relative, so that the page also works behind a proxy that serves the API under a folder.
+# All addresses are relative, so that the page also works behind a proxy that serves the API under a path prefix.
 PAGE = """\
 <!doctype html>
 <html lang="en">
@@ -42,8 +42,8 @@ PAGE = """\
 </html>
 """
 
-# A file of its own because the policy forbids scripts in the page. Without `validatorUrl: null` a foreign service
-# would be asked about our document.
+# A separate file because the policy forbids inline scripts. Without `validatorUrl: null` an external service would be
+# asked to validate the document.
 START = """\
 SwaggerUIBundle({
   url: "openapi.json",
@@ -56,7 +56,7 @@ SwaggerUIBundle({
 
 
 def add_docs(api: FastAPI) -> None:
-    """Serve the page and what it loads. For people, so none of it is in the OpenAPI document."""
+    """Serve the page and its files. They are for people, and not part of the OpenAPI document."""
     api.add_route(PATH, _page, include_in_schema=False)
     api.add_route(f"{PATH}/start.js", _start, include_in_schema=False)
     api.mount(f"{PATH}/assets", StaticFiles(packages=[ASSETS]))

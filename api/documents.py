@@ -1,7 +1,4 @@
-"""Documents: upload one, which starts its run; show one; have it read again.
-
-Originals: the bytes of a document as they were sent, and pictures of its pages for who checks its fields.
-"""
+"""Routes of documents: upload and show them, read them again, and get their originals and page images."""
 
 import datetime as dt
 from collections.abc import AsyncIterator
@@ -70,7 +67,7 @@ async def upload_document(
     key: Annotated[str | None, Form(description="as the header Idempotency-Key")] = None,
     idempotency_key: IdempotencyKey = None,
 ) -> DocumentOut:
-    """Keep a document and start its run. Kept bytes are durable when this answers."""
+    """Store a document and start its run. The stored bytes are durable when this returns."""
     upload = Upload(
         chunks=_chunks(file),
         file_name=file.filename or "",
@@ -92,7 +89,7 @@ async def show_document(document_id: str, who: MayRead, app: AppDep) -> Document
 
 
 class ReadingOut(BaseModel):
-    """The run that reads a document again; when it has ended, the document's fields are as it read them."""
+    """The run that reads a document again; after its end, the document's fields show the new reading."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -104,9 +101,9 @@ class ReadingOut(BaseModel):
 async def extract_again(
     document_id: str, who: MayReview, app: AppDep, idempotency_key: IdempotencyKey = None
 ) -> ReadingOut:
-    """Read a document again with today's readers. Locked fields stay; what differs from them is proposed there.
+    """Read a document again with the current readers. Locked fields stay; differing values are proposed.
 
-    One that was decided is to be reopened first.
+    A decided document must be reopened first.
     """
     started = await reextraction.extract_again(app, who, document_id, key=idempotency_key)
     return ReadingOut.model_validate(started)
@@ -118,7 +115,7 @@ async def _chunks(file: UploadFile) -> AsyncIterator[bytes]:
 
 
 MOST_PAGES = 50
-"""As many are read."""
+"""The number of pages that are read."""
 
 
 HEADERS = {
@@ -127,11 +124,11 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Referrer-Policy": "no-referrer",
 }
-"""Of what strangers sent: no browser may run, guess or hand on anything of it."""
+"""Headers for untrusted content: browsers must not run, sniff or pass on any of it."""
 
 
 KEPT, NOT_KEPT = "private, no-cache", "no-store"
-"""A picture, by the browser that asked, which asks each time whether it may still be seen; an original nowhere."""
+"""Cache a page image privately, with revalidation on each use; never store an original."""
 
 
 PNG, BYTES = "image/png", "application/octet-stream"
@@ -154,7 +151,7 @@ def _of(media_type: str, said: str) -> dict[int | str, dict[str, object]]:
     responses=_of(BYTES, "the bytes as they were sent") | problems(NotFound),
 )
 async def download_original(document_id: str, who: MayRead, app: AppDep) -> Response:
-    """Download a document as it was sent. It is not checked for anything: open it only if you trust its sender."""
+    """Download a document as it was sent. It is not scanned: open it only if you trust its sender."""
     document, data = await originals.load_original(app, who, document_id)
     name = f"attachment; filename*=UTF-8''{quote(document.file_name, safe='')}"
     return Response(data, media_type=BYTES, headers=HEADERS | {"Content-Disposition": name, "Cache-Control": NOT_KEPT})
@@ -174,9 +171,10 @@ async def show_page(
     *,
     if_none_match: Annotated[str | None, Header(description="an `ETag` of this picture")] = None,
 ) -> Response:
-    """Show a page as a picture of at most 2.2 megapixels.
+    """Show a page as an image of at most 2.2 megapixels.
 
-    A field's `box` lies on it: left, top, right and bottom edge, as shares of its width and height, from its top left.
+    The `box` of a field refers to it: left, top, right and bottom edge, as fractions of its width and height from the
+    top left.
     """
     page = await originals.draw_page(app, drawings, who, document_id, number)
     tag = f'"{page.tag}"'

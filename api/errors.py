@@ -1,6 +1,9 @@
-"""Refusals as problem+json (RFC 9457): their status, their type, their fields and their words.
+"""Translate refusals and invalid requests into problem+json responses (RFC 9457).
 
-In one file because it is the only one that knows status codes, those of the framework's own refusals included.
+Each refusal has its status, `type` and fields in `KINDS`; no other module knows a status. Requests that the framework
+cannot parse are described in words: what was found, what was expected.
+
+In one file because a refusal's status, its fields and its OpenAPI documentation must agree.
 """
 
 import json
@@ -50,21 +53,21 @@ MEDIA_TYPE = "application/problem+json"
 
 
 RETRY_AFTER_SECONDS = "2"
-"""Told to callers of a service that is away: ours reconnect within about a second of its return."""
+"""Sent to callers while a service is unavailable: clients here reconnect within about a second of its return."""
 
 
 log = logging.getLogger(__name__)
 
 
 class _ProblemResponse(JSONResponse):
-    """Repeats what was sent, and so perhaps half a surrogate pair, which no answer can hold: a ? stands for it."""
+    """Replaces unpaired surrogates, which a response cannot contain but may repeat from the request, by `?`."""
 
     def render(self, content: Json) -> bytes:
         return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode(errors="replace")
 
 
 class BodyTooLargeError(HTTPException):
-    """Ends the reading of a body. An HTTPException, because the framework takes all else for a malformed body."""
+    """Stops reading a body. An HTTPException, because the framework treats all others as a malformed body."""
 
     def __init__(self, limit_bytes: int) -> None:
         super().__init__(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
@@ -75,7 +78,7 @@ EVERYWHERE = (Forbidden, InvalidInput, Unavailable)
 
 
 class ProblemOut(BaseModel):
-    """Why a request was refused (RFC 9457). `type` is stable: programs decide by it, people read `detail`."""
+    """Why a request was refused (RFC 9457). `type` is stable and for programs; `detail` is for people."""
 
     type: str = Field(examples=["/problems/not-found"])
     title: str
@@ -107,19 +110,19 @@ _AWAY = (
     OSError,
     TimeoutError,
 )
-"""What a PostgreSQL that stops, starts or is full raises, and a blob store whose disk is."""
+"""Errors of a PostgreSQL that is stopping, starting or full, and of a blob store with a full disk."""
 
 
 def problems(*errors: type[OperationError]) -> dict[int | str, dict[str, Json]]:
-    """Return the OpenAPI `responses` of a route that may be refused so; every route may be for EVERYWHERE.
+    """Return the OpenAPI `responses` of a route with these refusals; those in EVERYWHERE are always included.
 
-    That one with a body may be refused for the body's size is told of all of them by `register`.
+    `register` adds the refusal of large bodies to all routes with a body.
     """
     return _responses(*errors, *EVERYWHERE)
 
 
 def problems_without_key(*errors: type[OperationError]) -> dict[int | str, dict[str, Json]]:
-    """Return the same of a route that needs no scope."""
+    """Return the OpenAPI `responses` of a route that requires no scope."""
     return _responses(*errors, *(error for error in EVERYWHERE if error is not Forbidden))
 
 
@@ -136,7 +139,7 @@ def _responses(*errors: type[OperationError]) -> dict[int | str, dict[str, Json]
 
 
 def register(app: FastAPI) -> None:
-    """Make every error of `app` leave as problem+json."""
+    """Make `app` return every error as problem+json."""
     for error in KINDS:
         app.add_exception_handler(error, _refused)
     for away in _AWAY:
@@ -144,13 +147,14 @@ def register(app: FastAPI) -> None:
     app.add_exception_handler(RequestValidationError, _misshapen)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(BodyTooLargeError, _too_large)
-    app.add_exception_handler(asyncpg.DataError, _failed)  # an InterfaceError too, but a bug: no service is away
+    # a subclass of InterfaceError, but a bug: no service is unavailable
+    app.add_exception_handler(asyncpg.DataError, _failed)
     app.add_exception_handler(Exception, _failed)
     app.openapi = partial(_openapi, app.openapi)  # type: ignore[method-assign] # the framework's documented way
 
 
 def refusal(error: OperationError) -> JSONResponse:
-    """Return the answer that `error` is."""
+    """Return the response for `error`."""
     kind = KINDS[type(error)]
     more = {name: _plain(getattr(error, name)) for name in kind.fields}
     headers = {"Retry-After": RETRY_AFTER_SECONDS} if kind.status is HTTPStatus.SERVICE_UNAVAILABLE else {}
@@ -158,9 +162,9 @@ def refusal(error: OperationError) -> JSONResponse:
 
 
 def _openapi(generate: Callable[[], dict[str, Json]]) -> dict[str, Json]:
-    """Add what holds for all routes: a body may be too large, and the schema that `problems` refers to.
+    """Add what applies to all routes: the refusal of large bodies, and the schema that `problems` refers to.
 
-    The framework would offer the schema as plain application/json too.
+    The framework would also document the schema as plain application/json.
     """
     document = generate()
     document["components"]["schemas"].setdefault(ProblemOut.__name__, ProblemOut.model_json_schema())
@@ -186,7 +190,7 @@ async def _misshapen(request: Request, error: Exception) -> JSONResponse:
 
 
 async def _http(_: Request, error: Exception) -> JSONResponse:
-    """Answer what the framework refuses: an unknown path, a wrong method, a body that is no form."""
+    """Answer the framework's refusals: an unknown path, a wrong method, an invalid form."""
     refused = cast("HTTPException", error)
     if unreadable := unreadable_body(refused):
         return refusal(InvalidInput([InputProblem("body", unreadable)]))
@@ -200,7 +204,7 @@ async def _too_large(_: Request, error: Exception) -> JSONResponse:
 
 
 async def _failed(request: Request, error: Exception) -> JSONResponse:
-    """Answer a bug without telling its insides; the log has them."""
+    """Answer a bug without exposing its details, which are in the log."""
     log.error("%s %s failed", request.method, request.url.path, exc_info=error)
     status = HTTPStatus.INTERNAL_SERVER_ERROR
     return _answer(_body("internal", "Something is broken here", status, "the error is in the server's log"))
@@ -223,7 +227,7 @@ def _plain(value: Json) -> Json:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One `type` of problem. `fields` are the error's fields that are told beside the text."""
+    """One `type` of problem. `fields`: the error's fields included in the response."""
 
     status: HTTPStatus
     name: str
@@ -353,14 +357,14 @@ KINDS: Mapping[type[OperationError], Kind] = {
 
 
 UNREADABLE_BODY = "There was an error parsing the body"
-"""What the framework says where reading a body's JSON went wrong in any other way than by its syntax."""
+"""The framework's message if parsing a JSON body failed for another reason than its syntax."""
 
 
 UNREADABLE_FORM = "Invalid multipart data."
 
 
 def faults(error: RequestValidationError, content_type: str) -> Iterator[InputProblem]:
-    """Yield each thing that is wrong: path and message, as of all refused input."""
+    """Yield each problem with path and message, as for all refused input."""
     for fault in error.errors():
         location = [str(part) for part in fault["loc"] if part != "body"]
         if fault["type"] == "json_invalid":
@@ -373,7 +377,7 @@ def faults(error: RequestValidationError, content_type: str) -> Iterator[InputPr
 
 
 def unreadable_body(refused: HTTPException) -> str | None:
-    """Return what is wrong with a body that could not be read, None if that is not what was refused."""
+    """Return what is wrong with an unreadable body; None if the refusal has another reason."""
     match refused.__cause__:
         case RecursionError():
             return "is nested too deeply to be read"

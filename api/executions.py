@@ -1,4 +1,4 @@
-"""The seeds' two steps: submit a definition for a run, trigger the run later."""
+"""Routes to submit a definition and trigger its run later."""
 
 import datetime as dt
 
@@ -19,7 +19,7 @@ router = APIRouter(prefix="/v1/workflow", tags=["workflow"])
 
 
 class SubmissionIn(BaseModel):
-    """What to run later: `ID`, `ID@VERSION`, `ID@ALIAS`, or a whole definition, which is published first."""
+    """The definition to run later: `ID`, `ID@VERSION`, `ID@ALIAS`, or a whole definition, which is published first."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"definition": "invoice"}]})
 
@@ -62,7 +62,7 @@ class ExecutionOut(BaseModel):
 
     @classmethod
     def of(cls, execution: Execution, status: RunStatus) -> "ExecutionOut":
-        """Return what is told of `execution`."""
+        """Return the response model of `execution`."""
         return cls(
             execution_id=execution.execution_id,
             workflow_definition_id=execution.definition_id,
@@ -83,7 +83,7 @@ async def submit_workflow(submission: SubmissionIn, who: MaySubmit, app: AppDep)
 
 @router.get("/{execution_id}", responses=problems(NotFound))
 async def show_workflow(execution_id: str, who: MayRead, app: AppDep) -> ExecutionOut:
-    """Show a submitted definition, and how its run stands: pending until it is triggered."""
+    """Show a submitted definition and the status of its run: pending until it is triggered."""
     return ExecutionOut.of(*await executions.show(app, who, execution_id))
 
 
@@ -91,6 +91,6 @@ async def show_workflow(execution_id: str, who: MayRead, app: AppDep) -> Executi
 async def trigger_workflow(
     execution_id: str, who: MaySubmit, app: AppDep, wanted: TriggerIn | None = None
 ) -> ExecutionOut:
-    """Start the run. Triggering again with the same inputs answers the same and starts nothing."""
+    """Start the run. Repeating it with the same inputs returns the same result and starts nothing."""
     inputs = (wanted or TriggerIn()).inputs
     return ExecutionOut.of(await executions.trigger(app, who, execution_id, inputs), RunStatus.RUNNING)

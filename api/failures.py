@@ -1,8 +1,8 @@
-"""The dead-letter inbox: failed steps, how many of which class, and what to do about them.
+"""Routes of failed steps: list, count and resolve dead letters, and retry runs.
 
-Retries of ended runs, with edits and under newer versions, and resolutions of parked steps.
+Runs that ended can be retried with edits or under another version; parked steps can be resolved while their run waits.
 
-In one file because its name is that of its noun, as of every file here.
+In one file because both resolve a failed step with the same edits.
 """
 
 import datetime as dt
@@ -55,7 +55,7 @@ ViewQuery = Annotated[
 
 
 class LetterOut(BaseModel):
-    """A step that failed for good. Run and step are the reference to its input."""
+    """A permanently failed step. Run and step are the reference to its input."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -77,7 +77,7 @@ class LetterOut(BaseModel):
 
 
 class LetterListOut(BaseModel):
-    """A page of letters, those that failed last first."""
+    """A page of letters, latest failure first."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -87,7 +87,7 @@ class LetterListOut(BaseModel):
 
 
 class ClassCountOut(BaseModel):
-    """How many letters an error's class has, and how many of them are parked, or may pass by themselves."""
+    """The number of letters of an error class, how many of them are parked, and how many may pass without a change."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -109,19 +109,19 @@ class CountsOut(BaseModel):
 
 
 class ShownLetterOut(LetterOut):
-    """A letter, and what was done about it, newest first."""
+    """A letter, and the actions on it, newest first."""
 
     actions: list[ActionOut]
 
     @classmethod
     def of(cls, shown: ShownLetter) -> "ShownLetterOut":
-        """Return what is told of `shown`."""
+        """Return the response model of `shown`."""
         actions = [ActionOut.model_validate(action) for action in shown.actions]
         return cls(**dict(LetterOut.model_validate(shown.letter)), actions=actions)
 
 
 class ItemEditIn(BaseModel):
-    """What one item of a list is given by hand: exactly one of the three."""
+    """The override for one item of a list: exactly one of the three."""
 
     model_config = ConfigDict(
         extra="forbid", json_schema_extra={"examples": [{"config": {"url": "https://b.example"}}]}
@@ -143,7 +143,7 @@ class ItemEditIn(BaseModel):
         return self
 
     def given(self) -> dict[str, Json]:
-        """Return what was given, by its name."""
+        """Return the given override, by its name."""
         return {name: getattr(self, name) for name in self.model_fields_set}
 
 
@@ -159,7 +159,7 @@ Items = Annotated[
 
 
 class ResolutionIn(BaseModel):
-    """What a failed step, or items of its list, are given with the action that is taken."""
+    """The values for a failed step, or for items of its list, that go with the action."""
 
     action: StrEnum
     config: dict[str, Json] | None = Field(default=None, description="with retry: instead of the step's own")
@@ -179,7 +179,7 @@ class ResolutionIn(BaseModel):
         return self
 
     def edit(self) -> Edit:
-        """Return what is meant where the step is tried again, skipped or given an output."""
+        """Return the edit for a retry, a skip or an output."""
         if self.items is not None:
             return items_edit(self.items)
         kind = ResolutionKind(self.action)
@@ -187,20 +187,20 @@ class ResolutionIn(BaseModel):
 
 
 class LetterOrderIn(ResolutionIn):
-    """What to do: retry, skip, output, abort (ends the run), or dismiss (closes the letter, leaves the run alone)."""
+    """How to resolve it: retry, skip, output, abort (ends the run), or dismiss (closes only the letter)."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"action": "retry"}]})
 
     action: Resolved
 
     def order(self) -> LetterOrder:
-        """Return what is meant."""
+        """Return the order that this requests."""
         leaves_step = self.action in (Resolved.ABORT, Resolved.DISMISS)
         return LetterOrder(self.action, None if leaves_step else self.edit(), self.reason)
 
 
 class KeyIn(BaseModel):
-    """Which letter."""
+    """Identifies a letter."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -209,7 +209,7 @@ class KeyIn(BaseModel):
 
 
 class BulkIn(BaseModel):
-    """Which letters to retry: those named, or the open ones that match, those that failed first first."""
+    """The letters to retry: those listed, or the open ones that match, oldest failure first."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -235,7 +235,7 @@ class BulkIn(BaseModel):
 
 
 class OutcomeOut(BaseModel):
-    """What became of a letter that was to be retried."""
+    """The result for a letter that was to be retried."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -246,7 +246,7 @@ class OutcomeOut(BaseModel):
 
 
 class RetriedOut(BaseModel):
-    """What became of each, and how many open ones still match."""
+    """The result for each letter, and the number of open ones that still match."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -268,7 +268,7 @@ async def list_letters(
     limit: Limit = 100,
     after: After = None,
 ) -> LetterListOut:
-    """List steps that failed for good; by default those that need a person."""
+    """List permanently failed steps; by default those that need a person."""
     wanted = LetterFilter(error_class, definition, handler, status, view or _view_of(status))
     return LetterListOut.model_validate(await dead_letters.list_letters(app, who, wanted, limit=limit, after=after))
 
@@ -284,20 +284,20 @@ async def count_letters(
     status: StatusFilter = StatusFilter.OPEN,
     view: View = View.ALL,
 ) -> CountsOut:
-    """Count letters by error class; by default all that are open."""
+    """Count letters by error class; by default all open ones."""
     wanted = LetterFilter(error_class, definition, handler, status, view)
     return CountsOut.model_validate(await dead_letters.count_letters(app, who, wanted))
 
 
 @router.post("/retry", responses=problems(NotFound))
 async def retry_letters(wanted: BulkIn, who: MayOperateRuns, app: AppDep) -> RetriedOut:
-    """Retry many steps. One that cannot be retried is told of, and keeps no other from it."""
+    """Retry many steps. A step that cannot be retried is reported, and does not stop the others."""
     return RetriedOut.model_validate(await _retried(wanted, who, app))
 
 
 @router.get("/{run_id}/{step_id}", responses=problems(NotFound))
 async def show_letter(run_id: str, step_id: str, who: MayRead, app: AppDep) -> ShownLetterOut:
-    """Show a failed step, and what was done about it."""
+    """Show a failed step and the actions on it."""
     return ShownLetterOut.of(await dead_letters.show_letter(app, who, run_id, step_id))
 
 
@@ -305,7 +305,7 @@ async def show_letter(run_id: str, step_id: str, who: MayRead, app: AppDep) -> S
 async def resolve_letter(
     run_id: str, step_id: str, wanted: LetterOrderIn, who: MayOperateRuns, app: AppDep
 ) -> ShownLetterOut:
-    """Deal with a failed step: in its run, if that waits for it; by a retry of its run, if that has ended."""
+    """Resolve a failed step: in its run if that waits for it, or by retrying the run if it has ended."""
     return ShownLetterOut.of(await dead_letters.resolve_letter(app, who, run_id, step_id, wanted.order()))
 
 
@@ -325,17 +325,17 @@ retries_router = APIRouter(prefix="/v1/runs/{run_id}", tags=["runs"])
 
 
 def items_edit(items: dict[str, ItemEditIn]) -> Edit:
-    """Return the edit of a step whose items are given this."""
+    """Return the edit for the overrides of a step's items."""
     return Edit(ResolutionKind.ITEMS, {key: item.given() for key, item in items.items()})
 
 
 class EditIn(ItemEditIn):
-    """What one step is given by hand: exactly one of the four."""
+    """The override for one step: exactly one of the four."""
 
     items: Items = None
 
     def edit(self) -> Edit:
-        """Return what is meant."""
+        """Return the edit that this requests."""
         if self.items is not None:
             return items_edit(self.items)
         if self.skip:
@@ -346,7 +346,7 @@ class EditIn(ItemEditIn):
 
 
 class RetryIn(BaseModel):
-    """How a run that ended goes on; by default as it was."""
+    """How to retry an ended run; by default without changes."""
 
     model_config = ConfigDict(
         extra="forbid", json_schema_extra={"examples": [{"steps": {"load": {"skip": True}}, "preview": True}]}
@@ -377,7 +377,7 @@ class RetryIn(BaseModel):
 
 
 class ResolveAction(StrEnum):
-    """What becomes of a parked step."""
+    """How to resolve a parked step."""
 
     RETRY = "retry"
     SKIP = "skip"
@@ -385,7 +385,7 @@ class ResolveAction(StrEnum):
 
 
 class ResolveIn(ResolutionIn):
-    """What becomes of a parked step: tried again, with `config` in another way; skipped; or given an output."""
+    """How to resolve a parked step: retry it, optionally with another `config`; skip it; or provide its output."""
 
     model_config = ConfigDict(
         extra="forbid", json_schema_extra={"examples": [{"action": "output", "output": {"n": 7}}]}
@@ -396,10 +396,10 @@ class ResolveIn(ResolutionIn):
 
 @retries_router.post("/retry", responses=problems(NotFound, WrongState, TooLarge))
 async def retry_run(run_id: str, who: MayOperateRuns, app: AppDep, wanted: RetryIn | None = None) -> RetriedRun:
-    """Start a failed or cancelled run again under its id, or a completed one of whose lists items failed.
+    """Start a failed or cancelled run again under its id, or a completed one with failed items.
 
-    What completed is kept, unless what it came from changed. With `undo`, a failed or aborted run only undoes what it
-    could not undo.
+    Completed work is kept unless its input changed. With `undo`, a failed or aborted run only repeats its failed
+    compensations.
     """
     order = wanted or RetryIn()
     edits = {step_id: edit.edit() for step_id, edit in order.steps.items()}
@@ -409,6 +409,6 @@ async def retry_run(run_id: str, who: MayOperateRuns, app: AppDep, wanted: Retry
 
 @retries_router.post("/steps/{step_id}/resolve", responses=problems(NotFound, WrongState))
 async def resolve_step(run_id: str, step_id: str, wanted: ResolveIn, who: MayOperateRuns, app: AppDep) -> RunStatusOut:
-    """Say what becomes of a parked step; its run goes on. The first word counts."""
+    """Resolve a parked step; its run continues. The first resolution counts."""
     status = await resolving.resolve_step(app, who, run_id, step_id, wanted.edit(), reason=wanted.reason)
     return RunStatusOut(run_id=run_id, status=status)

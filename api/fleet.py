@@ -1,4 +1,4 @@
-"""Health for load balancers and supervisors: alive, and ready for work."""
+"""Health routes for load balancers and supervisors: liveness and readiness."""
 
 from http import HTTPStatus
 from typing import Literal
@@ -16,13 +16,13 @@ _STATUSES = {True: HTTPStatus.OK, False: HTTPStatus.SERVICE_UNAVAILABLE}
 
 
 class HealthOut(BaseModel):
-    """The process answers."""
+    """The process is running."""
 
     status: Literal["ok"] = "ok"
 
 
 class ReadinessOut(BaseModel):
-    """`ok` for each thing that is there, else what is missing, in words."""
+    """`ok` for each available service, else a description of the problem."""
 
     ready: bool
     temporal: str = Field(examples=["ok"])
@@ -31,18 +31,18 @@ class ReadinessOut(BaseModel):
 
     @classmethod
     def of(cls, found: Readiness) -> "ReadinessOut":
-        """Return what is told of `found`."""
+        """Return the response model of `found`."""
         return cls(ready=found.ready, temporal=found.temporal, postgresql=found.postgresql, worker=found.worker)
 
 
 @router.get("/healthz")
 async def healthz() -> HealthOut:
-    """Tell that this process answers, whatever else is away."""
+    """Report that this process is running, whether or not other services are available."""
     return HealthOut()
 
 
 @router.get("/readyz", response_model=ReadinessOut, responses={503: {"model": ReadinessOut}})
 async def readyz(app: AppDep) -> JSONResponse:
-    """Tell whether Temporal, PostgreSQL and a polling worker are there: 200 if all are, else 503."""
+    """Check Temporal, PostgreSQL and a polling worker: 200 if all are available, else 503."""
     readiness = await check_readiness(app)
     return JSONResponse(ReadinessOut.of(readiness).model_dump(), _STATUSES[readiness.ready])

@@ -1,4 +1,4 @@
-"""Limits of resources that the whole fleet shares: list, set, reset."""
+"""Routes of resource limits, which the whole fleet shares: list, set, reset."""
 
 import datetime as dt
 from typing import Annotated
@@ -28,7 +28,7 @@ router = APIRouter(prefix="/v1/limits", tags=["limits"])
 
 
 class LimitIn(BaseModel):
-    """A limit and why it is changed."""
+    """A limit, and the reason for changing it."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"per_second": 5, "reason": "quota"}]})
 
@@ -37,7 +37,7 @@ class LimitIn(BaseModel):
 
 
 class LimitOut(BaseModel):
-    """A limited resource. Who changed it, when and why is told until it is reset."""
+    """A limited resource. Author, time and reason of a change are kept until it is reset."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -67,11 +67,11 @@ async def list_limits(who: MayRead, app: AppDep) -> LimitListOut:
 
 @router.put("/{tag}", responses=problems(NotFound))
 async def set_limit(tag: str, wanted: LimitIn, who: MayAdminister, app: AppDep) -> LimitOut:
-    """Change a limit while work runs. It counts at once, for the whole fleet, and survives restarts."""
+    """Change a limit. It applies immediately, to the whole fleet, and survives restarts."""
     return LimitOut.model_validate(await rate_limits.set_limit(app, who, tag, wanted.per_second, wanted.reason))
 
 
 @router.delete("/{tag}", responses=problems(NotFound))
 async def reset_limit(tag: str, who: MayAdminister, app: AppDep) -> LimitOut:
-    """Give a resource the limit of the settings again."""
+    """Reset a resource to the limit of the settings."""
     return LimitOut.model_validate(await rate_limits.reset_limit(app, who, tag))

@@ -1,15 +1,8 @@
-"""The /metrics page; counts and times requests for it by route template: ids in paths must not become label values.
+"""Serve the /metrics page: HTTP requests of this process, and totals of documents, models and reviews from PostgreSQL.
 
-How documents ended, as Prometheus metrics: the totals of all workers, which no restart loses.
-
-A worker's own page has the same metrics of that process alone: never add the two up. Every API process shows the same
-totals: take the greatest, not the sum.
-
-What models came to, as Prometheus metrics: the totals of all workers, which no restart loses.
-
-A worker's own page has the same metrics of that process alone: never add the two up.
-
-What reviewers did, as Prometheus metrics: totals out of PostgreSQL, the same on every API process.
+Requests are labelled by route template, because ids in paths must not become label values. The totals cover all
+workers and survive restarts. A worker's own page has the same document and model metrics for that process alone: never
+add the two up. Every API process shows the same totals: take the maximum, not the sum.
 
 Straight-through rate: `docrail_straight_through_total{result="passes"}` over the sum of its results; its error rate:
 `docrail_audit_sample_total{result="wrong"}` over the sum. Touch rate: touched decisions over all. Seconds per review:
@@ -62,7 +55,7 @@ router = APIRouter(tags=["health"])
 
 
 class RequestMetrics:
-    """ASGI middleware. Give it an app's own registry, so that several apps can live in one process."""
+    """ASGI middleware. Each app needs its own registry, so that several apps can live in one process."""
 
     def __init__(self, app: ASGIApp, registry: CollectorRegistry) -> None:
         self._app = app
@@ -70,11 +63,11 @@ class RequestMetrics:
         self._seconds = Histogram("docrail_http_request_seconds", "Seconds to answer", LABELS, registry=registry)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, and count the answer."""
+        """Handle the request, and count the response."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        status = int(HTTPStatus.INTERNAL_SERVER_ERROR)  # of a request that dies before it is answered
+        status = int(HTTPStatus.INTERNAL_SERVER_ERROR)  # of a request that fails without a response
 
         async def observed(message: Message) -> None:
             nonlocal status
@@ -93,9 +86,9 @@ class RequestMetrics:
 
 @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
 async def metrics(request: Request, app: AppDep) -> Response:
-    """Tell, in Prometheus' text format, what this process answered, how documents ended, what models cost."""
+    """Return metrics in Prometheus' text format: this process's responses, document outcomes, model costs, reviews."""
     asked = (load_document_counts(app), load_totals(app), load_review_totals(app))
-    documents, models, reviews = await asyncio.gather(*asked)  # each may wait for a database that hangs
+    documents, models, reviews = await asyncio.gather(*asked)  # in parallel: each may wait for a database that hangs
     collectors = (DocumentMetrics(documents), ModelTotals(models or ()), ReviewTotals(reviews))
     page = b"".join(map(generate_latest, (request.app.state.registry, *collectors)))
     return Response(page, media_type=CONTENT_TYPE_LATEST)
@@ -107,13 +100,13 @@ def _template(scope: Scope) -> str:
 
 @dataclass(frozen=True, slots=True)
 class DocumentMetrics(Collector):
-    """One scrape's answer. Made anew for each, so that scrapes at the same time share nothing."""
+    """The document metrics of one scrape. Created for each scrape, so that concurrent scrapes share nothing."""
 
     counts: Sequence[DocumentCount] | None
-    """None: PostgreSQL did not tell. Then nothing is shown of documents; a 0 would be taken for a restart."""
+    """None: PostgreSQL did not answer. The document metrics are then omitted, because a 0 would look like a restart."""
 
     def collect(self) -> Iterator[Metric]:
-        """Yield the metrics, as prometheus_client asks for them."""
+        """Yield the metrics for prometheus_client."""
         up = self.counts is not None
         yield GaugeMetricFamily("docrail_database_up", "1 if PostgreSQL told how documents ended, else 0", value=up)
         if self.counts is not None:
@@ -135,7 +128,7 @@ class DocumentMetrics(Collector):
 
 
 def _processed(counts: Iterable[DocumentCount]) -> Metric:
-    totals = dict.fromkeys(get_args(Outcome), 0)  # shown as 0 from the start: rates need a first point
+    totals = dict.fromkeys(get_args(Outcome), 0)  # start at 0: rates need a first point
     for count in counts:
         totals[count.outcome] += count.documents
     family = CounterMetricFamily(
@@ -149,9 +142,9 @@ def _processed(counts: Iterable[DocumentCount]) -> Metric:
 def _histogram(
     name: str, description: str, bounds: Sequence[float], found: Sequence[tuple[float, int]], total: float
 ) -> Metric:
-    """Return a histogram of what was `found`: how many, under which least upper bound.
+    """Return a histogram of the counts in `found`, by smallest upper bound.
 
-    A bound that an earlier release counted under and this one does not have counts for the next greater one.
+    Counts under a bound of an earlier release that no longer exists are added to the next larger bound.
     """
     buckets = [
         (_label(bound), sum(documents for least, documents in found if least <= bound)) for bound in (*bounds, INF)
@@ -160,18 +153,18 @@ def _histogram(
 
 
 def _label(bound: float) -> str:
-    """Return a bound as prometheus_client's own histograms write it: the worker's pages have these."""
+    """Return a bound in the format of prometheus_client's own histograms, as on the workers' pages."""
     return str(floatToGoString(bound))  # type: ignore[no-untyped-call]
 
 
 @dataclass(frozen=True, slots=True)
 class ModelTotals(Collector):
-    """One scrape's answer. Empty if PostgreSQL did not tell: a 0 would be taken for a restart."""
+    """The model metrics of one scrape. Empty if PostgreSQL did not answer: a 0 would look like a restart."""
 
     totals: Sequence[ModelTotal]
 
     def collect(self) -> Iterator[Metric]:
-        """Yield the metrics, as prometheus_client asks for them."""
+        """Yield the metrics for prometheus_client."""
         answers = CounterMetricFamily(
             "model_answers", "Answers that were paid for, of all workers", labels=["model", "outcome"]
         )
@@ -214,18 +207,18 @@ COUNTERS = {
     ),
     SLA: ("docrail_review_sla_events", "Review items that used a share of their SLA", "percent", ("50", "80", "100")),
 }
-"""By name of the total: the metric, what it tells, its label, and values of it that are shown as 0 from the start."""
+"""For each total: the metric, its description, its label, and the label values that start at 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewTotals(Collector):
-    """One scrape's answer."""
+    """The review metrics of one scrape."""
 
     counts: Sequence[ReviewCount] | None
-    """None: PostgreSQL did not tell. Then nothing is shown; a 0 would be taken for a restart."""
+    """None: PostgreSQL did not answer. The metrics are then omitted, because a 0 would look like a restart."""
 
     def collect(self) -> Iterator[Metric]:
-        """Yield the metrics, as prometheus_client asks for them."""
+        """Yield the metrics for prometheus_client."""
         if self.counts is None:
             return
         for name, (metric, description, label, values) in COUNTERS.items():

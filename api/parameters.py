@@ -1,4 +1,4 @@
-"""What several resources take: the app, pages of a list, an idempotency key."""
+"""Define parameters that several routes share: the app, pages of a list, an idempotency key, times."""
 
 import datetime as dt
 import re
@@ -21,7 +21,7 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 async def app_of(request: Request) -> App:
-    """Return the open resources that the lifespan made."""
+    """Return the open resources created at startup."""
     return cast("App", request.app.state.app)
 
 
@@ -35,7 +35,7 @@ Reason = Annotated[str, Field(max_length=500, pattern=r"^[^\x00]*$", description
 
 
 async def only_known(request: Request) -> None:
-    """Refuse parameters that the route does not have, or has once: one that is not heeded is worse than none.
+    """Refuse unknown and repeated query parameters: a parameter that is silently ignored is worse than an error.
 
     Raises: InvalidInput.
     """
@@ -47,8 +47,8 @@ async def only_known(request: Request) -> None:
 
 
 async def each_part_once(request: Request) -> None:
-    """Refuse a form that has several parts of one name, of which one would be heeded. Raises: InvalidInput."""
-    form = await request.form()  # read already, for the route's own arguments
+    """Refuse a form with several parts of one name, as only one would be used. Raises: InvalidInput."""
+    form = await request.form()  # cached: it was already read for the route's arguments
     if problems := [*_repeated(Counter(name for name, _ in form.multi_items()), "part of the form")]:
         raise InvalidInput(problems)
 
@@ -87,19 +87,19 @@ def one_key(header: str | None, body: str | None) -> str | None:
 
 
 def as_utc(time: dt.datetime | None) -> dt.datetime | None:
-    """Return a time that was given without a zone as one in UTC."""
+    """Return a time without a zone as UTC; other times unchanged."""
     return time.replace(tzinfo=dt.UTC) if time is not None and time.tzinfo is None else time
 
 
 def written(value: Json) -> Json:
-    """Refuse a number, and a text that is one: seconds or milliseconds since the epoch, who knows."""
+    """Refuse numbers, also as text: seconds and milliseconds since the epoch cannot be distinguished."""
     if not isinstance(value, str) or not _DATE.match(value):
         raise PydanticCustomError("moment", "must be a date and time with its zone, as in 2026-11-30T12:00:00Z")
     return value
 
 
 def in_calendar(time: dt.datetime) -> dt.datetime:
-    """Refuse a time that is in no year from 1 to 9999 once it is in UTC."""
+    """Refuse a time outside the years 1 to 9999 in UTC."""
     try:
         time.astimezone(dt.UTC)
     except OverflowError:
@@ -108,6 +108,6 @@ def in_calendar(time: dt.datetime) -> dt.datetime:
 
 
 Time = Annotated[dt.datetime, BeforeValidator(written), AfterValidator(in_calendar)]
-"""A time, written out; one without a zone stays as it is."""
+"""A time as text; one without a zone stays without."""
 Moment = Annotated[AwareDatetime, BeforeValidator(written), AfterValidator(in_calendar)]
-"""A time with its zone, written out."""
+"""A time as text, with its zone."""

@@ -1,6 +1,9 @@
-"""Reviews: the queue of documents and questions that people look at, claims of items, and decisions of documents.
+"""Routes of the review queue: list and show items, claim them, and decide documents and human steps.
 
-In one file because its name is that of its noun, as of every file here.
+Claims: take an item or the most urgent free one, renew, release, assign, postpone. Decisions: approve, reject, reopen,
+approve in bulk; and the audit log of an item.
+
+In one file because all routes act on the same item and return its model.
 """
 
 import datetime as dt
@@ -45,7 +48,7 @@ router = APIRouter(prefix="/v1/reviews", tags=["reviews"])
 
 
 class PersonsDecisionOut(BaseModel):
-    """What one of several people has decided."""
+    """The decision of one of several people."""
 
     by: str
     at: dt.datetime
@@ -54,7 +57,7 @@ class PersonsDecisionOut(BaseModel):
 
 
 class ReviewOut(BaseModel):
-    """A question to a person. Of a document, `parts` say what the priority is made of, `reasons` what is doubtful."""
+    """A review item. For a document, `parts` are the components of the priority, and `reasons` the doubts."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -101,7 +104,7 @@ class ReviewOut(BaseModel):
 
 
 class ReviewContentOut(ReviewOut):
-    """A question with all that belongs to it."""
+    """A review item with its form and content."""
 
     form: dict[str, Json] = Field(description="JSON Schema that a decision must fit")
     show: dict[str, Json] = Field(description="what the definition puts beside the form")
@@ -124,7 +127,7 @@ Status = Literal["open", "postponed", "approved", "rejected", "decided", "closed
 
 
 class DecisionIn(BaseModel):
-    """What a person decided: any JSON that the item's form allows."""
+    """A person's decision: any JSON that the item's form allows."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"decision": {"approved": True}}]})
 
@@ -132,7 +135,7 @@ class DecisionIn(BaseModel):
 
 
 class DecidedOut(BaseModel):
-    """A decision that was taken, and how the run stands now."""
+    """An accepted decision, and the status of the run."""
 
     review_id: str
     run_id: str
@@ -164,7 +167,7 @@ async def list_reviews(
     limit: Limit = 100,
     after: After = None,
 ) -> ReviewListOut:
-    """List review items, most urgent first. All pages show the priorities of the moment at which the first was read."""
+    """List review items, most urgent first. All pages show the priorities as of the time of the first."""
     wanted = ReviewFilter(status, queue, kind, group, claimed_by, vendor, band, as_utc(due), assigned_to)
     return ReviewListOut.model_validate(
         await reviews.list_reviews(app, who, wanted, sort=sort, limit=limit, after=after)
@@ -173,19 +176,20 @@ async def list_reviews(
 
 @router.get("/{review_id}", responses=problems(NotFound))
 async def show_review(review_id: str, who: MayReview, app: AppDep) -> ReviewContentOut:
-    """Show a review item with its form and its content."""
+    """Show a review item with its form and content."""
     review, content = await reviews.show_review(app, who, review_id)
     shown = dict(ReviewOut.model_validate(review)) | asdict(content)
-    if not content.decided_so_far:  # a document's item has its first approval there, which shows no decision
+    if not content.decided_so_far:  # a document's item keeps its first approval there, without a decision
         shown["decided_so_far"] = review.decided_so_far
     return ReviewContentOut.model_validate(shown)
 
 
 @router.post("/{review_id}/decision", responses=problems(NotFound, AlreadyDecided, MayNotDecide, WrongState))
 async def decide_review(review_id: str, wanted: DecisionIn, who: MayReview, app: AppDep) -> DecidedOut:
-    """Decide what a human step asks, at whatever depth its run is. The first decision counts.
+    """Decide a human step's item, at any nesting depth of its run. The first decision counts.
 
-    Where several people must decide alike, each has one decision: another one takes its place while the item is open.
+    Where several people must make the same decision, each has one decision, which they may replace while the item is
+    open.
     """
     decided = await reviews.decide_review(app, who, review_id, wanted.decision)
     review = decided.review
@@ -203,7 +207,7 @@ Token = Annotated[int, Field(strict=True, ge=1, le=2**53, description="of the ca
 
 
 class ClaimOut(BaseModel):
-    """A claimed item. Every act on it names `token`; it holds until `until`, unless it is renewed."""
+    """A claimed item. Every act on it requires `token`; the claim ends at `until` unless it is renewed."""
 
     review: ReviewOut
     token: int
@@ -211,18 +215,18 @@ class ClaimOut(BaseModel):
 
     @classmethod
     def of(cls, claim: Claim) -> "ClaimOut":
-        """Return what is told of a claim."""
+        """Return the response model of a claim."""
         return cls(review=ReviewOut.model_validate(claim.review), token=claim.token, until=claim.until)
 
 
 class NextOut(BaseModel):
-    """The item that was handed out, null if none is free."""
+    """The claimed item; null if none is free."""
 
     claim: ClaimOut | None
 
 
 class NextIn(BaseModel):
-    """Which items may be handed out."""
+    """Filters for the item to claim."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"queue": "payments"}]})
 
@@ -240,13 +244,13 @@ class TokenIn(BaseModel):
 
 
 class RenewedOut(BaseModel):
-    """Until when the claim holds now."""
+    """The new end of the claim."""
 
     until: dt.datetime
 
 
 class ReleaseIn(BaseModel):
-    """The caller's claim; who operates needs none to take an item from others."""
+    """The caller's claim; operators can take items from others without one."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"token": 3}]})
 
@@ -254,7 +258,7 @@ class ReleaseIn(BaseModel):
 
 
 class AssignIn(ReleaseIn):
-    """Who is to get the item."""
+    """The person to assign the item to."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"to": "bob", "token": 3}]})
 
@@ -262,7 +266,7 @@ class AssignIn(ReleaseIn):
 
 
 class PostponeIn(TokenIn):
-    """Until when the item is to lie, and why."""
+    """The end of the postponement, and the reason."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -275,7 +279,7 @@ class PostponeIn(TokenIn):
 
 @router.post("/next", responses=problems())
 async def claim_next(who: MayReview, app: AppDep, wanted: NextIn | None = None) -> NextOut:
-    """Claim the most urgent item that is free. However many people ask at once, no two get the same one."""
+    """Claim the most urgent free item. Concurrent callers never get the same one."""
     wish = Wish(**dict(wanted or NextIn()))
     claim = await review_claims.claim_next(app, who, wish)
     return NextOut(claim=claim and ClaimOut.of(claim))
@@ -283,32 +287,32 @@ async def claim_next(who: MayReview, app: AppDep, wanted: NextIn | None = None) 
 
 @router.post("/{review_id}/claim", responses=problems(NotFound, ClaimedByOther, MayNotDecide, WrongState))
 async def claim_review(review_id: str, who: MayReview, app: AppDep) -> ClaimOut:
-    """Claim an item for 15 minutes. Claiming one's own again gives a new token, and ends the old one."""
+    """Claim an item for 15 minutes. Claiming one's own item again returns a new token, and invalidates the old one."""
     return ClaimOut.of(await review_claims.claim_review(app, who, review_id))
 
 
 @router.post("/{review_id}/renew", responses=problems(NotFound, ClaimLost))
 async def renew_claim(review_id: str, wanted: TokenIn, who: MayReview, app: AppDep) -> RenewedOut:
-    """Keep a claimed item for another 15 minutes."""
+    """Extend a claim by another 15 minutes."""
     return RenewedOut(until=await review_claims.renew_claim(app, who, review_id, wanted.token))
 
 
 @router.post("/{review_id}/release", responses=problems(NotFound, ClaimedByOther, WrongState))
 async def release_review(review_id: str, who: MayReview, app: AppDep, wanted: ReleaseIn | None = None) -> ReviewOut:
-    """Give an item back to the queue. Who may operate may take it from others so."""
+    """Return an item to the queue. Operators can also release the items of others."""
     token = wanted.token if wanted else None
     return ReviewOut.model_validate(await review_claims.release_review(app, who, review_id, token))
 
 
 @router.post("/{review_id}/assign", responses=problems(NotFound, ClaimedByOther, WrongState))
 async def assign_review(review_id: str, wanted: AssignIn, who: MayReview, app: AppDep) -> ReviewOut:
-    """Put an item before one person: theirs comes first when they ask for the next. Others may still claim it."""
+    """Assign an item to one person, who gets it first when claiming the next item. Others may still claim it."""
     return ReviewOut.model_validate(await review_claims.assign_review(app, who, review_id, wanted.to, wanted.token))
 
 
 @router.post("/{review_id}/postpone", responses=problems(NotFound, ClaimLost, WrongState))
 async def postpone_review(review_id: str, wanted: PostponeIn, who: MayReview, app: AppDep) -> ReviewOut:
-    """Let an item lie until a time. Its SLA goes on."""
+    """Postpone an item. Its SLA continues."""
     review = await review_claims.postpone_review(app, who, review_id, wanted.token, until=wanted.until, why=wanted.why)
     return ReviewOut.model_validate(review)
 
@@ -325,7 +329,7 @@ REFUSALS = (NotFound, WrongState, ClaimLost, AlreadyDecided, DecisionOutdated, M
 
 
 class VerdictIn(BaseModel):
-    """A decision, with the caller's claim and the digest of what they were shown."""
+    """A decision, with the caller's claim and the digest of the document as shown to them."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -338,7 +342,7 @@ class VerdictIn(BaseModel):
 
 
 class DocumentDecisionOut(BaseModel):
-    """What became of a decision."""
+    """The result of a decision."""
 
     review: ReviewOut
     needs_second: list[str] = Field(description="why somebody else must approve too; empty once it is decided")
@@ -346,13 +350,13 @@ class DocumentDecisionOut(BaseModel):
 
     @classmethod
     def of(cls, outcome: Outcome) -> "DocumentDecisionOut":
-        """Return what is told of an outcome."""
+        """Return the response model of an outcome."""
         review = ReviewOut.model_validate(outcome.review)
         return cls(review=review, needs_second=outcome.needs_second, runs_told=outcome.runs_told)
 
 
 class ReopenIn(BaseModel):
-    """Why the decision does not stand."""
+    """The reason for reopening."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"why": "paid twice"}]})
 
@@ -360,7 +364,7 @@ class ReopenIn(BaseModel):
 
 
 class ShownIn(BaseModel):
-    """An item, and the digest that the queue showed of it."""
+    """An item, and its digest as shown in the queue."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -382,14 +386,14 @@ class BulkApprovalIn(BaseModel):
 
 
 class BulkOut(BaseModel):
-    """What became of each item, in the order given."""
+    """The result for each item, in the given order."""
 
     items: list[BulkOutcome]
 
 
 @router.post("/approve", responses=problems())
 async def approve_many(wanted: BulkApprovalIn, who: MayReview, app: AppDep) -> BulkOut:
-    """Approve documents of which nothing is wrong. What is wrong with the others is told of each; they stay open."""
+    """Approve documents without problems. The problems of the others are reported per item; these stay open."""
     given = [(item.review_id, item.digest) for item in wanted.items]
     outcomes = await review_decisions.approve_many(app, who, given)
     return BulkOut(items=outcomes)
@@ -397,21 +401,21 @@ async def approve_many(wanted: BulkApprovalIn, who: MayReview, app: AppDep) -> B
 
 @router.post("/{review_id}/approve", responses=problems(*REFUSALS))
 async def approve(review_id: str, wanted: VerdictIn, who: MayReview, app: AppDep) -> DocumentDecisionOut:
-    """Approve a document as it was shown. Above a limit, or with a changed IBAN, two people must."""
+    """Approve a document as it was shown. Above a limit, or with a changed IBAN, two people must approve."""
     verdict = Verdict(wanted.token, wanted.digest, wanted.why)
     return DocumentDecisionOut.of(await review_decisions.approve(app, who, review_id, verdict))
 
 
 @router.post("/{review_id}/reject", responses=problems(*REFUSALS))
 async def reject(review_id: str, wanted: VerdictIn, who: MayReview, app: AppDep) -> DocumentDecisionOut:
-    """Reject a document, with a reason."""
+    """Reject a document; a reason is required."""
     verdict = Verdict(wanted.token, wanted.digest, wanted.why)
     return DocumentDecisionOut.of(await review_decisions.reject(app, who, review_id, verdict))
 
 
 @router.post("/{review_id}/reopen", responses=problems(NotFound, WrongState))
 async def reopen(review_id: str, wanted: ReopenIn, who: MayReview, app: AppDep) -> ReviewOut:
-    """Open a decided document again. A run that was told of the decision goes on with it."""
+    """Reopen a decided document. A run that has already received the decision continues with it."""
     return ReviewOut.model_validate(await review_decisions.reopen(app, who, review_id, wanted.why))
 
 
@@ -419,6 +423,6 @@ async def reopen(review_id: str, wanted: ReopenIn, who: MayReview, app: AppDep) 
 async def show_audit(
     review_id: str, who: MayReview, app: AppDep, *, after: AfterEvent = 0, limit: Limit = 100
 ) -> AuditOut:
-    """Show what people did to an item and its document, oldest first."""
+    """Show the audit events of an item and its document, oldest first."""
     events = await list_item_events(app, who, review_id, after=after, limit=limit)
     return AuditOut(events=events)

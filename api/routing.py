@@ -1,4 +1,4 @@
-"""Routing rules: which definition a new document takes whose upload names none."""
+"""Routes of routing rules, which choose the definition of new documents that name none."""
 
 import datetime as dt
 from dataclasses import asdict
@@ -37,7 +37,7 @@ class RoutingIn(BaseModel):
 
 
 class CheckIn(BaseModel):
-    """Rules to look at."""
+    """Rules to validate."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"routing": EXAMPLE}]})
 
@@ -45,7 +45,7 @@ class CheckIn(BaseModel):
 
 
 class RoutingOut(BaseModel):
-    """The rules in force. `revision` counts how often they were set; 0 is never, and then there are none."""
+    """The rules in force. `revision` counts how often they were set; 0 means never, and there are none."""
 
     revision: int
     rules: list[dict[str, Json]]
@@ -57,13 +57,13 @@ class RoutingOut(BaseModel):
 
 
 class RoutingSetOut(RoutingOut):
-    """The rules in force, and what the validator warned about."""
+    """The rules in force, and the validator's warnings."""
 
     warnings: list[ProblemLineOut]
 
 
 class FactsIn(BaseModel):
-    """What is known of a document when it arrives."""
+    """The properties of an arriving document that rules read."""
 
     model_config = ConfigDict(
         extra="forbid", json_schema_extra={"examples": [{"type": "application/xml", "size": 8000, "source": "email"}]}
@@ -76,7 +76,7 @@ class FactsIn(BaseModel):
 
 
 class RouteOut(BaseModel):
-    """Which definition a document would take, and by which rule, from 0; null if none holds and it is the default."""
+    """The definition for a document, and the number, from 0, of the rule that chose it; null for the default."""
 
     definition: str
     rule: int | None
@@ -94,7 +94,7 @@ async def show_routing(who: MayRead, app: AppDep) -> RoutingOut:
 
 @router.put("", responses=problems(InvalidRouting, Outdated))
 async def set_routing(wanted: RoutingIn, who: MayAdminister, app: AppDep) -> RoutingSetOut:
-    """Put routing rules into force, in place of the ones before."""
+    """Replace the routing rules."""
     placed = await routing.set_rules(app, who, wanted.routing, revision=wanted.revision)
     warnings = [ProblemLineOut(**asdict(warning)) for warning in placed.warnings]
     return RoutingSetOut(**asdict(placed.stored), warnings=warnings)
@@ -102,13 +102,13 @@ async def set_routing(wanted: RoutingIn, who: MayAdminister, app: AppDep) -> Rou
 
 @router.post("/validate", responses=problems())
 async def validate_routing(wanted: CheckIn, who: MayRead, app: AppDep) -> ValidationOut:
-    """Tell everything that is wrong with routing rules. Nothing is stored; 200 for invalid ones too."""
+    """Validate routing rules and return all problems. Nothing is stored; invalid ones also return 200."""
     rules, found = await routing.check_rules(app, who, wanted.routing)
     return ValidationOut(valid=rules is not None, problems=[ProblemLineOut(**asdict(problem)) for problem in found])
 
 
 @router.post("/try", responses=problems())
 async def try_routing(wanted: FactsIn, who: MayRead, app: AppDep) -> RouteOut:
-    """Tell which definition a document would take."""
+    """Show which definition a document would get."""
     found = await routing.route(app, who, Facts(tenant=who.tenant_id, **wanted.model_dump()))
     return RouteOut(definition=found.definition or DEFAULT_DEFINITION, rule=found.rule, faults=dict(found.faults))

@@ -1,8 +1,6 @@
-"""Runs: start, list, show, pause, resume, abort.
+"""Routes of runs: start, list, show, explain, pause, resume and abort; their outputs, waits and recorded actions.
 
-What a run, and the runs inside it, wait for.
-
-What people did to runs and about their failed steps, also of those that are no longer in the dead-letter inbox.
+The waits include those of nested runs. The actions include those on failed steps that have left the dead-letter inbox.
 """
 
 import asyncio
@@ -38,11 +36,11 @@ router = APIRouter(prefix="/v1/runs", tags=["runs"])
 
 
 MOST_EXPLAINED = 5_000
-"""Steps of one page. Each page of an ended run has a worker replay all of it."""
+"""Maximum steps per page. For each page of an ended run, a worker replays the whole run."""
 
 
 class RunIn(BaseModel):
-    """What to run: `ID`, `ID@VERSION` or `ID@ALIAS`, or a whole definition, which is published first."""
+    """A run to start: `ID`, `ID@VERSION` or `ID@ALIAS`, or a whole definition, which is published first."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -67,21 +65,21 @@ class RunIn(BaseModel):
 
 
 class RunOut(RunReport):
-    """A run: its steps in plan order with status, why it is so, attempts and duration, the totals, and its outputs."""
+    """A run: its steps in plan order with status, explanation, attempts and duration, the totals, and its outputs."""
 
     history_url: str = Field(description="the run's history in Temporal's web UI")
     explain_url: str = Field(description="where every step is explained, a page at a time, as data too")
 
 
 class RunStatusOut(BaseModel):
-    """A run's status after it was told to change it."""
+    """A run's status after a change."""
 
     run_id: str
     status: RunStatus
 
 
 class OutputOut(BaseModel):
-    """What a step gave, whole: where a report says `{"$stored": ...}`, with the stored value itself."""
+    """A step's full output: where a report has `{"$stored": ...}`, this contains the stored value."""
 
     run_id: str
     step_id: str
@@ -89,14 +87,14 @@ class OutputOut(BaseModel):
 
 
 class OutputsOut(BaseModel):
-    """What a run gave, whole: where its report says `{"$stored": ...}`, with the stored value itself."""
+    """A run's full outputs: where its report has `{"$stored": ...}`, this contains the stored value."""
 
     run_id: str
     outputs: dict[str, Json]
 
 
 class AnswerIn(BaseModel):
-    """What a waiting step is answered: any JSON that its `accept` or `form` allows."""
+    """The answer for a waiting step: any JSON that its `accept` or `form` allows."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"answer": {"decision": "process"}}]})
 
@@ -104,7 +102,7 @@ class AnswerIn(BaseModel):
 
 
 class WhyIn(BaseModel):
-    """Why a run is paused or goes on."""
+    """The reason for pausing or resuming a run."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"reason": "the bank is closed"}]})
 
@@ -112,7 +110,7 @@ class WhyIn(BaseModel):
 
 
 class AbortIn(BaseModel):
-    """Why a run is ended early."""
+    """The reason for aborting a run."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"reason": "sent twice"}]})
 
@@ -133,7 +131,7 @@ class AbortIn(BaseModel):
 async def start_run(
     order: RunIn, who: MaySubmit, app: AppDep, response: Response, idempotency_key: IdempotencyKey = None
 ) -> StartedRun:
-    """Start a run. With a key, asking again is the same run, even after it ended."""
+    """Start a run. With a key, repeating the request returns the same run, even after it ended."""
     key = one_key(idempotency_key, order.key)
     wanted = RunOrder(order.definition, order.version, order.inputs, key, order.priority)
     started = await runs.start_run(app, who, wanted)
@@ -156,14 +154,17 @@ async def list_runs(
     limit: Limit = 100,
     after: After = None,
 ) -> RunPage:
-    """List runs, each once, newest first: those whose last attempt started last. `status` is their present one."""
+    """List runs, each once, by the start of their last attempt, latest first.
+
+    `status` filters by the current status.
+    """
     wanted = RunFilter(definition, document, status, overdue)
     return await run_lists.list_runs(app, who, wanted, limit=limit, after=after)
 
 
 @router.get("/{run_id}", responses=problems(NotFound))
 async def show_run(run_id: str, who: MayRead, app: AppDep) -> RunOut:
-    """Show a run with its steps, and say of each why it is as it is; of a large run, of those that tell most."""
+    """Show a run with its steps, each explained. For a large run, only the most informative steps are explained."""
     report = await run_reports.show_run(app, who, run_id)
     urls = {"history_url": history_url(app, who.tenant_id, run_id), "explain_url": f"/v1/runs/{run_id}/explain"}
     return RunOut(**dict(report), **urls)
@@ -171,16 +172,16 @@ async def show_run(run_id: str, who: MayRead, app: AppDep) -> RunOut:
 
 @router.get("/{run_id}/outputs", response_model=OutputsOut, responses=problems(NotFound))
 async def show_outputs(run_id: str, who: MayRead, app: AppDep) -> Response:
-    """Show a run's whole outputs, however large; none before its end."""
+    """Show a run's full outputs, of any size; none before its end."""
     told = OutputsOut(run_id=run_id, outputs=await outputs.show_outputs(app, who, run_id))
     return Response(await asyncio.to_thread(told.model_dump_json), media_type="application/json")
 
 
 @router.get("/{run_id}/steps/{step_id}/output", response_model=OutputOut, responses=problems(NotFound))
 async def show_output(run_id: str, step_id: str, who: MayRead, app: AppDep) -> Response:
-    """Show a step's whole output, however large: a run's report only refers to outputs of more than 64 KiB."""
+    """Show a step's full output, of any size: a run's report only refers to outputs of more than 64 KiB."""
     told = OutputOut(run_id=run_id, step_id=step_id, output=await outputs.show_output(app, who, run_id, step_id))
-    # Written once, and beside other requests: the framework would go through all of it three times before them.
+    # Serialised once, in a thread: the framework would process it three times on the event loop.
     return Response(await asyncio.to_thread(told.model_dump_json), media_type="application/json")
 
 
@@ -194,29 +195,29 @@ async def explain_run(
     limit: Annotated[int, Query(ge=1, le=MOST_EXPLAINED, description="most steps on the page")] = 100,
     after: After = None,
 ) -> Response:
-    """Tell why each step is as it is: what decided, the values that it read, attempts, and what is waited for."""
+    """Explain why each step is in its state: conditions with the values they read, attempts, and waits."""
     told = await explain.explain_run(app, who, run_id, step=step, after=after, limit=limit)
-    # Written once, and not on the event loop: a page may hold thousands of steps.
+    # Serialised once, in a thread: a page may contain thousands of steps.
     return Response(await asyncio.to_thread(told.model_dump_json), media_type="application/json")
 
 
 @router.post("/{run_id}/pause", responses=problems(NotFound, WrongState))
 async def pause_run(run_id: str, who: MayOperateRuns, app: AppDep, why: WhyIn | None = None) -> RunStatusOut:
-    """Start no more steps; what runs goes on."""
+    """Start no more steps of the run; running ones continue."""
     status = await run_control.pause_run(app, who, run_id, reason=why.reason if why else "")
     return RunStatusOut(run_id=run_id, status=status)
 
 
 @router.post("/{run_id}/resume", responses=problems(NotFound, WrongState))
 async def resume_run(run_id: str, who: MayOperateRuns, app: AppDep, why: WhyIn | None = None) -> RunStatusOut:
-    """Go on after a pause."""
+    """Resume a paused run."""
     status = await run_control.resume_run(app, who, run_id, reason=why.reason if why else "")
     return RunStatusOut(run_id=run_id, status=status)
 
 
 @router.post("/{run_id}/abort", responses=problems(NotFound, WrongState))
 async def abort_run(run_id: str, who: MayOperateRuns, app: AppDep, wanted: AbortIn | None = None) -> RunStatusOut:
-    """End the run early. Its running steps are cancelled and waited for; the rest is skipped."""
+    """End the run early. Running steps are cancelled and awaited; the rest is skipped."""
     wanted = wanted or AbortIn()
     status = await run_control.abort_run(app, who, run_id, wanted.reason, force=wanted.force)
     return RunStatusOut(run_id=run_id, status=status)
@@ -230,7 +231,7 @@ async def answer_wait(run_id: str, step_id: str, wanted: AnswerIn, who: MayOpera
 
 
 class WaitsOut(BaseModel):
-    """What a run waits for: a page is of its own steps first, then of so many runs inside it."""
+    """What a run waits for: first its own steps, then those of nested runs, page by page."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -248,7 +249,7 @@ class WaitsOut(BaseModel):
 
 @router.get("/{run_id}/waits", responses=problems(NotFound))
 async def list_waits(run_id: str, who: MayRead, app: AppDep, *, limit: Limit = 100, after: After = None) -> WaitsOut:
-    """List what a run waits for, itself and in the runs inside it; `limit` is of these runs."""
+    """List what a run and its nested runs wait for; `limit` is the number of nested runs per page."""
     return WaitsOut.model_validate(await waits.list_waits(app, who, run_id, limit=limit, after=after))
 
 
@@ -262,7 +263,7 @@ actions_router = APIRouter(prefix="/v1/runs/{run_id}/actions", tags=["runs"])
 
 
 class ActionOut(BaseModel):
-    """What somebody did about a step, or (`step_id` null) about its run."""
+    """A person's action on a step or, if `step_id` is null, on its run."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -297,9 +298,11 @@ async def list_actions(
     limit: Limit = 100,
     after: After = None,
 ) -> ActionListOut:
-    """Tell what people did to a run and about its failed steps, newest first.
+    """List people's actions on a run and its failed steps, newest first.
 
-    Pauses, resumptions, aborts, retries; of a step skips, outputs by hand, dismissals. Nothing that was refused.
+    Includes pauses, resumptions, aborts and retries; for steps also skips, manual outputs and dismissals. Refused
+    actions
+    are not recorded.
     """
     page = await run_actions.list_run_actions(app, who, run_id, step_id=step, limit=limit, after=after)
     return ActionListOut.model_validate(page)

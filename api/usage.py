@@ -1,4 +1,4 @@
-"""What models were asked about a document, and what that cost."""
+"""Routes of model usage: the paid answers about a document, and their cost."""
 
 import datetime as dt
 from decimal import Decimal
@@ -16,7 +16,7 @@ router = APIRouter(prefix="/v1/documents", tags=["documents"])
 
 
 class ModelUseOut(BaseModel):
-    """One answer that was paid for, be it of use or not."""
+    """One paid answer of a model, usable or not."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -35,5 +35,5 @@ class ModelUseOut(BaseModel):
 
 @router.get("/{document_id}/model-uses", responses=problems(NotFound))
 async def list_model_uses(document_id: str, who: MayRead, app: AppDep) -> list[ModelUseOut]:
-    """List what models were asked about the document, in order. What was found in the cache cost nothing."""
+    """List the model answers about the document, in order. Readings from the cache cost nothing."""
     return [ModelUseOut.model_validate(use) for use in await model_uses.list_document_uses(app, who, document_id)]

@@ -1,1 +1,1 @@
-"""The one-machine stack: Temporal and PostgreSQL out of their wheels, the API and workers, in one tree of processes."""
+"""Run the one-machine stack: Temporal and PostgreSQL from their wheels, the API and workers, in one process tree."""

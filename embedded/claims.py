@@ -1,4 +1,4 @@
-"""What a stack needs for itself alone before it starts anything: its data folder, its keys and its ports."""
+"""Reserve what a stack needs exclusively before it starts anything: its data folder, its keys and its ports."""
 
 import base64
 import errno
@@ -15,16 +15,16 @@ from docrail.embedded.processes import ProcessError
 
 HOST = "127.0.0.1"
 WEBHOOK_SECRET = Path("secrets", "default", "webhooks")
-"""In the data folder: where a worker looks for it that is told of no other folder of secrets."""
+"""In the data folder: where a worker looks for it without another folder of secrets configured."""
 FORMAT_FILE, FORMAT = "format", "1\n"
-"""In the data folder: which format its servers' data has. Another one is refused."""
+"""In the data folder: the format of its servers' data. Any other format is refused."""
 FREE_PORTS = range(20000, 32000)
-"""Where free ports are looked for: below Linux's ephemeral range (32768 and up), in which a client that reconnects to a
-killed server's port can be given that very port as its own, connect to itself and keep the server from coming back."""
+"""Range searched for free ports: below Linux's ephemeral range (32768 and up), in which a client that reconnects to a
+killed server's port can get that very port as its own, connect to itself and keep the server from restarting."""
 
 
 class PortTakenError(ProcessError):
-    """A port that the stack shall listen on is in use."""
+    """A port that the stack needs is in use."""
 
     def __init__(self, port: int, option: str) -> None:
         self.port, self.option = port, option
@@ -35,7 +35,7 @@ class PortTakenError(ProcessError):
 
 
 class PortUnfitError(ProcessError):
-    """A port cannot be listened on, whoever else is there: not our address, or a port that only root may take."""
+    """The port cannot be used: not a local address, or a port reserved for root."""
 
     def __init__(self, host: str, port: int, option: str, reason: str) -> None:
         self.host, self.port, self.option = host, port, option
@@ -43,7 +43,7 @@ class PortUnfitError(ProcessError):
 
 
 class PortSharedError(ProcessError):
-    """One port was asked for twice."""
+    """The same port was requested twice."""
 
     def __init__(self, port: int, options: Sequence[str]) -> None:
         self.port, self.options = port, tuple(options)
@@ -51,7 +51,7 @@ class PortSharedError(ProcessError):
 
 
 class DataFolderError(ProcessError):
-    """The data folder cannot be made or written to."""
+    """The data folder cannot be created or written to."""
 
     def __init__(self, data_dir: Path, reason: str) -> None:
         self.data_dir = data_dir
@@ -62,7 +62,7 @@ class DataFolderError(ProcessError):
 
 
 class DataInUseError(ProcessError):
-    """Another stack runs on the same data folder."""
+    """Another stack uses the same data folder."""
 
     def __init__(self, data_dir: Path, holder: str) -> None:
         self.data_dir, self.holder = data_dir, holder
@@ -73,7 +73,7 @@ class DataInUseError(ProcessError):
 
 
 class EarlierDataFolderError(ProcessError):
-    """The data folder was made by an earlier build, whose data this one does not read."""
+    """The data folder was created by an earlier build, whose data this one does not read."""
 
     def __init__(self, data_dir: Path) -> None:
         super().__init__(
@@ -84,9 +84,9 @@ class EarlierDataFolderError(ProcessError):
 
 @contextmanager
 def hold(data_dir: Path) -> Iterator[None]:
-    """Make the data folder and keep every other stack off it.
+    """Create the data folder and lock it against other stacks.
 
-    Raises DataInUseError, DataFolderError, EarlierDataFolderError; the last leaves the folder as it is.
+    Raises: DataInUseError, DataFolderError, EarlierDataFolderError; the last leaves the folder unchanged.
     """
     if _has_other_format(data_dir):
         raise EarlierDataFolderError(data_dir)
@@ -97,7 +97,7 @@ def hold(data_dir: Path) -> Iterator[None]:
         raise DataFolderError(data_dir, error.strerror or str(error)) from error
     with lock:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # ends with this process, however it ends
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # released when this process ends, however it ends
         except BlockingIOError:
             lock.seek(0)
             raise DataInUseError(data_dir, lock.read().strip() or "unknown") from None
@@ -109,7 +109,7 @@ def hold(data_dir: Path) -> Iterator[None]:
 
 
 def _has_other_format(data_dir: Path) -> bool:
-    """Return whether servers keep data in the folder that is not in this build's format."""
+    """Return whether the folder contains data of servers in a format other than this build's."""
     marker = data_dir / FORMAT_FILE
     if marker.exists():
         return marker.read_text("utf-8") != FORMAT
@@ -117,7 +117,7 @@ def _has_other_format(data_dir: Path) -> bool:
 
 
 def keep_key(data_dir: Path) -> str:
-    """Return the folder's own key for callback URLs, made at the first start: URLs outlive a restart."""
+    """Return the folder's own key for callback URLs, created at the first start: URLs survive a restart."""
     path = data_dir / "callback.key"
     if not path.exists():
         _write_whole(path, secrets.token_hex(32))
@@ -125,9 +125,9 @@ def keep_key(data_dir: Path) -> str:
 
 
 def make_webhook_secret(data_dir: Path) -> Path | None:
-    """Make the secret that signs the default tenant's webhooks; None if there is one, or an empty file in its place.
+    """Create the secret that signs the default tenant's webhooks; None if it, or an empty file in its place, exists.
 
-    Its shape is that of Standard Webhooks: the libraries of receivers take it as it is. Raises DataFolderError.
+    It has the format of Standard Webhooks, which receivers' libraries accept. Raises: DataFolderError.
     """
     path = data_dir / WEBHOOK_SECRET
     if path.exists():
@@ -142,7 +142,7 @@ def make_webhook_secret(data_dir: Path) -> Path | None:
 
 
 def _write_whole(path: Path, text: str) -> None:
-    """Write a file that only this user may read; a crash leaves all of it or none."""
+    """Write a file that only this user may read; after a crash it exists completely or not at all."""
     new = path.with_suffix(".new")
     new.unlink(missing_ok=True)
     with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
@@ -151,7 +151,7 @@ def _write_whole(path: Path, text: str) -> None:
 
 
 def claim_ports(wanted: Mapping[str, tuple[int, str]]) -> dict[str, int]:
-    """Return each option's port: the one it asks for on its host, or a free one if it is 0, and none of them twice.
+    """Return each option's port: the requested one on its host, or a free one if it is 0, all different.
 
     Raises: PortTakenError, PortSharedError, PortUnfitError.
     """
@@ -168,7 +168,7 @@ def claim_ports(wanted: Mapping[str, tuple[int, str]]) -> dict[str, int]:
 
 
 def claim_port(port: int, option: str, host: str = HOST, *, others: Collection[int] = ()) -> int:
-    """Return `port` if it can be listened on, or a free one, none of `others`, if it is 0.
+    """Return `port` if it is available, or a free one, none of `others`, if it is 0.
 
     Raises: PortTakenError and PortUnfitError, naming `option`.
     """
@@ -185,9 +185,9 @@ def claim_port(port: int, option: str, host: str = HOST, *, others: Collection[i
 
 
 def _refusal(port: int, host: str) -> OSError | None:
-    """Return why the port cannot be listened on, None if it can."""
+    """Return why the port cannot be used; None if it can."""
     with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
-        # As servers do it: without this, a port is "taken" for a minute after its last connection closed.
+        # As servers do: otherwise a port counts as taken for a minute after its last connection closed.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))

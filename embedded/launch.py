@@ -1,9 +1,9 @@
 """Become a program that dies with its parent: python -I -S launch.py SIGNAL PARENT UID GID REACH PROGRAM ARGUMENT...
 
-The kernel's parent-death signal must be asked for by the child itself, between fork and exec. Doing that in a
+The child itself must request the kernel's parent-death signal, between fork and exec. Doing that in a
 `preexec_fn` runs Python in a fork of a process that has threads (Temporal's client starts some), where a lock held by
-another thread stays locked for ever; Python 3.12 warns of it. So a fresh interpreter does it, in 20 ms, and then
-becomes the program: same pid, nothing in between that could die alone or hold memory.
+another thread stays locked forever; Python 3.12 warns of it. So a fresh interpreter does it, in 20 ms, and then
+becomes the program: same pid, with no intermediate process that could die separately or use memory.
 """
 
 import ctypes
@@ -17,14 +17,14 @@ CAP_VERSION_3, CAP_DAC_OVERRIDE = 0x20080522, 1  # linux/capability.h
 
 
 def main() -> None:
-    """Prepare this process as the arguments say and replace it by the program."""
+    """Prepare this process according to the arguments and replace it by the program."""
     death_signal, parent, uid, gid, reach = map(int, sys.argv[1:6])
     if uid != os.geteuid():
         become(uid, gid, reach=bool(reach))
-    for ignored_by_python in (signal.SIGPIPE, signal.SIGXFSZ):  # an ignored signal would stay so across exec
+    for ignored_by_python in (signal.SIGPIPE, signal.SIGXFSZ):  # an ignored signal would stay ignored across exec
         signal.signal(ignored_by_python, signal.SIG_DFL)
     if sys.platform == "linux":
-        # After setuid, which clears it. Elsewhere there is no such signal: a killed parent leaves its servers running.
+        # After setuid, which clears it. Other systems have no such signal: a killed parent leaves its servers running.
         _checked(_libc().prctl(PR_SET_PDEATHSIG, death_signal, 0, 0, 0))
     if os.getppid() != parent:
         sys.exit("the parent died first")
@@ -32,7 +32,7 @@ def main() -> None:
 
 
 def become(uid: int, gid: int, *, reach: bool) -> None:
-    """Give up root for user `uid`. With `reach`, keep the right to pass through folders that are closed to others."""
+    """Switch from root to user `uid`. With `reach`, keep the right to pass through folders closed to others."""
     libc = _libc() if reach else None
     if libc:
         _checked(libc.prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0))

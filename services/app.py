@@ -1,4 +1,4 @@
-"""What operations work with: open resources and the few settings they need. Made once by each root."""
+"""Bundle the open resources and the few settings that services need. Each entry point creates one."""
 
 import datetime as dt
 from collections.abc import Mapping
@@ -17,24 +17,24 @@ from docrail.services.callback_urls import CallbackKeys
 
 
 class Registry(Protocol):
-    """What definitions are checked against and published to. An `App` is one."""
+    """The resources needed to check and publish a definition. `App` implements it."""
 
     @property
     def db(self) -> asyncpg.Pool:
-        """The pool of the database."""
+        """Return the database pool."""
 
     @property
     def catalogue(self) -> Mapping[str, Handler]:
-        """The handlers that a definition may name."""
+        """Return the handlers that a definition may name."""
 
     @property
     def resource_limits(self) -> Mapping[str, float]:
-        """Uses a second by resource tag."""
+        """Return the rate limit of each resource tag, in uses per second."""
 
 
 @dataclass(frozen=True, slots=True)
 class App:
-    """The open resources of one process. Both clients connect when first used and reconnect by themselves."""
+    """The open resources of one process. Both clients connect on first use and reconnect automatically."""
 
     db: asyncpg.Pool
     temporal: Client
@@ -43,25 +43,26 @@ class App:
     catalogue: Catalogue
     task_queue: str
     resource_limits: Mapping[str, float]
-    """What the settings say of limited resources: uses a second by tag."""
+    """Configured rate limit of each resource tag, in uses per second."""
     temporal_ui_url: str
     max_upload_bytes: int
     callback_keys: CallbackKeys = field(default_factory=CallbackKeys)
     four_eyes_above: Decimal | None = None
-    """Largest total of a document that one person may approve alone; None: any."""
+    """Largest total of a document that one person may approve alone; None: no maximum."""
     reader: DocumentReader = field(default_factory=DocumentReader)
-    """Opens documents to draw their pages. Its processes start when the first one is drawn."""
+    """Opens documents to render their pages. Its processes start when the first page is rendered."""
 
 
 ANSWER_SECONDS = 3.0
-"""Prometheus gives a scrape 10 s; the page's other metrics must not be lost with a database that hangs."""
+"""Timeout of a database query for the metrics page. Prometheus allows a scrape 10 s; a hanging database must not cost
+the page its other metrics."""
 
 
 @dataclass(frozen=True, slots=True)
 class Keeping:
-    """How long files are kept that nobody needs any more; None: for ever."""
+    """How long files are kept once they are no longer needed; None: forever."""
 
     grace: dt.timedelta = dt.timedelta(hours=24)
-    """How long a query may still read what the lake has replaced."""
+    """How long queries may still read lake files that have been replaced."""
     values_days: float | None = None
     originals_days: float | None = None

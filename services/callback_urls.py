@@ -1,7 +1,8 @@
-"""Callback URLs: who holds one may answer one waiting step of one run, until a time; nothing else tells who calls.
+"""Sign and verify callback URLs.
 
-A token is what it is about and an HMAC over that, so nothing is kept of it. Whether the step still takes an answer, and
-only the first one, is for the run to say.
+A callback URL lets its holder answer one waiting step of one run until it expires; it does not authenticate the caller.
+A token consists of the claim and an HMAC over it, so nothing is stored. The run decides whether the step still accepts
+an answer; only the first answer counts.
 """
 
 import base64
@@ -15,32 +16,32 @@ from docrail.adapters.http.errors import WorkerNotConfiguredError
 from docrail.workflows.contract.messages import AttemptRequest
 
 MIN_KEY_LENGTH = 32
-"""Characters of a key: 128 bits even if they are hexadecimal digits."""
+"""Minimum length of a key in characters: 128 bits even if all are hexadecimal digits."""
 
 MAX_TOKEN_LENGTH = 4096
-"""A run inside twenty others has an id of 1,500 characters."""
+"""Upper bound for tokens. A run nested inside twenty others has an id of 1,500 characters."""
 
 SLACK_SECONDS = 7 * 86_400.0
-"""How much longer than its step waits a URL is good: the wait begins later than the message goes out."""
+"""Validity of a URL beyond its step's timeout: the wait begins after the message is sent."""
 
 LONGEST_SECONDS = 366 * 86_400.0
-"""How long a URL is good whose step waits without an end."""
+"""Validity of a URL whose step has no timeout."""
 
 _DOMAIN = b"docrail callback 1\0"
-"""Makes a signature by this key one of ours: the key may sign other things one day."""
+"""Domain separation for the HMAC, in case the key signs other things later."""
 
 
 class NoCallbacksError(WorkerNotConfiguredError):
-    """A step asks for a callback URL, and this worker cannot make one."""
+    """A step needs a callback URL, and this worker is not configured to create one."""
 
 
 class BadTokenError(ValueError):
-    """Not a token of ours, or not as we made it."""
+    """The token was not issued by Docrail or has been altered."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a token says: who may answer what. Times are seconds since the epoch."""
+    """The contents of a token: who may answer which step. Times are seconds since the epoch."""
 
     tenant_id: str
     run_id: str
@@ -50,12 +51,12 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class CallbackKeys:
-    """Signs with the first key and accepts each: a key is replaced by putting a new one before it."""
+    """Sign with the first key and accept all of them: to rotate a key, put the new one first."""
 
     keys: tuple[str, ...] = field(default=(), repr=False)
 
     def sign(self, claim: Claim) -> str:
-        """Return the token that says so. Raises: NoCallbacksError."""
+        """Return the signed token of a claim. Raises: NoCallbacksError."""
         if not self.keys:
             raise NoCallbacksError("no key signs callback URLs: set DOCRAIL_CALLBACK_KEY, the same for API and workers")
         said = json.dumps(
@@ -64,7 +65,7 @@ class CallbackKeys:
         return f"{_encode(said)}.{_encode(_mac(self.keys[0], said))}"
 
     def read(self, token: str) -> Claim:
-        """Return what a token says that one of the keys has signed; it may have expired. Raises: BadTokenError."""
+        """Return the claim of a token signed with one of the keys; it may have expired. Raises: BadTokenError."""
         if len(token) > MAX_TOKEN_LENGTH:
             raise BadTokenError
         said, signature = map(_decode, token.partition(".")[::2])
@@ -76,13 +77,16 @@ class CallbackKeys:
 
 @dataclass(frozen=True, slots=True)
 class CallbackUrls:
-    """Makes the URLs. Without an address or a key, a step that asks for one fails and says what is missing."""
+    """Create callback URLs.
+
+    Without a public URL or a key, a step that needs one fails with an error that says which is missing.
+    """
 
     public_url: str | None = None
     keys: CallbackKeys = field(default_factory=CallbackKeys)
 
     def of(self, call: AttemptRequest, *, asked_at: float) -> dict[str, str]:
-        """Return the URLs that a call asks for, by their placeholders; the same at every attempt.
+        """Return the URLs that a call needs, by placeholder; they are the same for every attempt.
 
         `asked_at`: when the step was scheduled, in seconds since the epoch. Raises: NoCallbacksError.
         """
@@ -91,7 +95,7 @@ class CallbackUrls:
         urls = {}
         for callback in sorted(
             call.callbacks, key=lambda callback: -len(callback.placeholder)
-        ):  # one may begin another
+        ):  # longest first: one may be a prefix of another
             waits = callback.timeout_seconds
             good_for = LONGEST_SECONDS if waits is None else waits + SLACK_SECONDS
             claim = Claim(call.tenant_id, callback.run_id, callback.step_id, int(asked_at + good_for))
@@ -101,7 +105,7 @@ class CallbackUrls:
 
 
 def parse_keys(text: str) -> tuple[str, ...]:
-    """Return the keys that a setting lists with commas between them. Raises: ValueError, which never tells one."""
+    """Return the keys of a comma-separated setting. Raises: ValueError, which never contains a key."""
     keys = tuple(filter(None, map(str.strip, text.split(","))))
     if short := [number for number, key in enumerate(keys, start=1) if len(key) < MIN_KEY_LENGTH]:
         raise ValueError(f"key {short[0]} has fewer than {MIN_KEY_LENGTH} characters; `openssl rand -hex 32` makes one")
@@ -121,6 +125,6 @@ def _decode(text: str) -> bytes:
         data = base64.b64decode(text.encode("ascii") + b"=" * (-len(text) % 4), altchars=b"-_", validate=True)
     except (UnicodeEncodeError, binascii.Error):
         raise BadTokenError from None
-    if _encode(data) != text:  # base64 can be written in several ways; ours is one
+    if _encode(data) != text:  # base64 has several spellings of the same bytes; accept the canonical one only
         raise BadTokenError
     return data

@@ -1,4 +1,4 @@
-"""Speak to Temporal for the other operations: its errors become refusals, its statuses become run statuses."""
+"""Call Temporal for the other services: translate its errors into refusals and its statuses into run statuses."""
 
 import re
 from collections.abc import AsyncIterator, Iterator
@@ -25,9 +25,9 @@ from docrail.workflows.contract.names import SEARCH_ATTRIBUTES, STATUS, run_id_o
 
 
 def told_away(error: Unavailable, connection: Connection) -> str:
-    """Return what to say at the start of a program that Temporal does not answer: where it was looked for, and why."""
+    """Return the startup message for an unreachable Temporal: the address that was tried, and the cause."""
     cause = str(error.__cause__ or "no reason was given")
-    reason = re.findall(r'message: "([^"]+)"', cause)  # what the Rust core nests its errors around
+    reason = re.findall(r'message: "([^"]+)"', cause)  # the Rust core nests its errors around this part
     return (
         f"{error} (its address is {connection.address}): {reason[-1] if reason else cause}; "
         "is it running? `docrail up` starts one, DOCRAIL_TEMPORAL_ADDRESS says where it is"
@@ -35,27 +35,27 @@ def told_away(error: Unavailable, connection: Connection) -> str:
 
 
 RPC_TIMEOUT = timedelta(seconds=5)
-"""Most that a caller waits for Temporal's server. It answers in milliseconds or not at all."""
+"""Timeout of a call to Temporal's server. It answers in milliseconds or not at all."""
 
 
 WORKER_TIMEOUT = timedelta(seconds=10)
-"""Most that a caller waits for a worker to answer a query or an update."""
+"""Timeout of a query or an update that a worker must answer."""
 
 
 SERVER_RETRIES = RetryConfig(max_elapsed_time_millis=2000)
-"""The SDK's own retries, shortened: whoever waits on HTTP should hear soon that Temporal is away."""
+"""The SDK's own retries, shortened: an HTTP caller should learn quickly that Temporal is unavailable."""
 
 
 MAX_REQUEST_BYTES = 1_900_000
-"""Temporal takes 2 MiB as a workflow's argument: definitions, inputs and a state beyond that cannot be handed on."""
+"""Temporal accepts 2 MiB as a workflow's argument: larger definitions, inputs and states cannot be passed on."""
 
 
 WORKER = "worker"
-"""What is not available if none answers."""
+"""Name of the service in `Unavailable` when no worker answers."""
 
 
 CONNECT_FAILED = "Failed client connect"
-"""How the SDK's RuntimeError begins when a lazy client cannot reach the server."""
+"""Start of the SDK's RuntimeError when a lazy client cannot reach the server."""
 
 
 _UNREACHABLE = frozenset(
@@ -65,7 +65,7 @@ _UNREACHABLE = frozenset(
         RPCStatusCode.CANCELLED,
         RPCStatusCode.RESOURCE_EXHAUSTED,
         RPCStatusCode.ABORTED,
-        RPCStatusCode.UNKNOWN,  # what its server answers while its own database is away
+        RPCStatusCode.UNKNOWN,  # the server's answer while its own database is unavailable
         RPCStatusCode.INTERNAL,
     }
 )
@@ -87,13 +87,13 @@ _STATUSES = {
 
 
 async def open_client(connection: Connection) -> Client:
-    """Return a client that connects when first used: Temporal may start later, stop and come back."""
+    """Return a client that connects on first use: Temporal may start later, stop and come back."""
     return await connect(connection, lazy=True, retry_config=SERVER_RETRIES)
 
 
 @contextmanager
 def engine_errors(kind: str, wanted: str) -> Iterator[None]:
-    """Turn Temporal's errors about one thing into refusals. Raises: NotFound, InvalidInput, Unavailable."""
+    """Translate Temporal's errors about one object into refusals. Raises: NotFound, InvalidInput, Unavailable."""
     try:
         yield
     except RPCError as error:
@@ -117,9 +117,9 @@ def engine_errors(kind: str, wanted: str) -> Iterator[None]:
 
 
 def _is_unprepared(error: RPCError) -> bool:
-    """Tell whether the namespace or a search attribute is missing that `docrail server migrate` registers."""
+    """Check whether the namespace or a search attribute that `docrail server migrate` registers is missing."""
     if error.status is RPCStatusCode.INVALID_ARGUMENT:
-        # Only the text tells, as "no mapping defined for search attribute DocrailTenant".
+        # Only the text shows it, as "no mapping defined for search attribute DocrailTenant".
         return any(key.name in error.message for key in SEARCH_ATTRIBUTES)
     details = () if error.grpc_status is None else error.grpc_status.details
     return any(detail.Is(NamespaceNotFoundFailure.DESCRIPTOR) for detail in details)
@@ -127,7 +127,7 @@ def _is_unprepared(error: RPCError) -> bool:
 
 @contextmanager
 def worker_errors() -> Iterator[None]:
-    """Turn the silence of workers into a refusal, around a call that one must answer. Raises: Unavailable."""
+    """Translate missing answers of workers into a refusal, for calls that a worker must answer. Raises: Unavailable."""
     try:
         yield
     except RPCError as error:
@@ -139,14 +139,17 @@ def worker_errors() -> Iterator[None]:
 
 
 async def describe(app: App, tenant_id: str, run_id: str) -> WorkflowExecutionDescription:
-    """Return what Temporal's server knows of a run, without asking a worker. Raises: NotFound, Unavailable."""
+    """Return what Temporal's server knows about a run, without asking a worker. Raises: NotFound, Unavailable."""
     with engine_errors("run", run_id):
         handle = app.temporal.get_workflow_handle(workflow_id(tenant_id, run_id))
         return await handle.describe(rpc_timeout=RPC_TIMEOUT)
 
 
 def blocked(app: App, description: WorkflowExecutionDescription) -> Unavailable | None:
-    """Return what is told of a run whose workflow task fails, so that no worker can carry it on or answer for it."""
+    """Return the refusal for a run whose workflow task fails, so that no worker can continue it or answer for it.
+
+    None: it does not fail.
+    """
     failures = description.raw_description.pending_workflow_task.attempt - 1
     if failures < 1:
         return None
@@ -159,17 +162,20 @@ def blocked(app: App, description: WorkflowExecutionDescription) -> Unavailable 
 
 @asynccontextmanager
 async def worker_answers(app: App, tenant_id: str, run_id: str) -> AsyncIterator[None]:
-    """Have a run's worker asked in the block. Raises: NotFound; Unavailable, with why if its workflow task fails."""
+    """Translate errors of a call to a run's worker in the block.
+
+    Raises: NotFound; Unavailable, with the reason if the run's workflow task fails.
+    """
     try:
         with engine_errors("run", run_id), worker_errors():
             yield
     except Unavailable as error:
-        # Described only now: the task may have failed since the run was asked.
+        # Describe the run only now: its task may have failed since the call was made.
         raise blocked(app, await describe(app, tenant_id, run_id)) or error from error
 
 
 def status_of(execution: WorkflowExecution) -> RunStatus:
-    """Return a run's status as users see it: Temporal's, refined by the interpreter's own word where there is one."""
+    """Return a run's status as users see it: Temporal's, refined by the interpreter's status attribute if set."""
     assert execution.status is not None, "Temporal always tells a status"
     status = _STATUSES[execution.status]
     told = execution.typed_search_attributes.get(STATUS)
@@ -185,4 +191,4 @@ def history_url(app: App, tenant_id: str, run_id: str) -> str:
 
 
 POLL_SECONDS = 90.0
-"""An idle worker polls anew every 60 s (Temporal's long poll), so one that was not seen for longer is gone."""
+"""Age in seconds after which a poller counts as gone: an idle worker polls every 60 s (Temporal's long poll)."""

@@ -1,7 +1,10 @@
 # ruff: noqa: N818  # refusals are named for what they say; each is an OperationError
-"""Why an operation was refused: one class for each reason, carrying fields. `api/errors.py` gives them status codes.
+"""Define why an operation is refused: one class per reason, with its details as fields.
 
-Says of an id that is not found whether it is that of another thing: people paste what they have at hand.
+`api/errors.py` maps them to status codes.
+
+For an id that is not found, the message says if it is the id of another kind of object: people paste what they have at
+hand.
 """
 
 import datetime as dt
@@ -15,19 +18,19 @@ from docrail.dag.values.problems import Problem
 from docrail.dag.values.suggestions import closest
 
 MOST_KNOWN = 24
-"""Names that exist which a message lists."""
+"""Maximum number of existing names that a message lists."""
 
 
 LONGEST_ID = 200
-"""Characters of what was asked for that a message repeats. Every id is shorter."""
+"""Maximum number of characters of the requested id that a message repeats. Every valid id is shorter."""
 
 
 class OperationError(Exception):
-    """Base of every refusal. Its text is for people; callers read the fields."""
+    """Base class of all refusals. The text is for people; callers read the fields."""
 
 
 class NotFound(OperationError):
-    """No such thing in the principal's tenant. Says the same whether or not another tenant has one."""
+    """No such object in the principal's tenant. The message is the same whether or not another tenant has one."""
 
     def __init__(
         self,
@@ -39,7 +42,7 @@ class NotFound(OperationError):
         known: Sequence[str] = (),
         deleted_at: dt.datetime | None = None,
     ) -> None:
-        """Name what is probably meant, by default the closest of `known` (empty: nothing is), and list the `known`."""
+        """Suggest `meant`, by default the closest of `known` (an empty string: no suggestion), and list the `known`."""
         told = f"there is no {kind} {shortened(wanted, LONGEST_ID)!r}" + (f", and {asked_by}" if asked_by else "")
         meant = closest(wanted, known) if meant is None else meant
         mistaken = mistaken_for(kind, wanted)
@@ -65,7 +68,7 @@ class Forbidden(OperationError):
 
 
 class KeyConflict(OperationError):
-    """An idempotency key was used before, for another request."""
+    """The idempotency key was already used for a different request."""
 
     def __init__(self, key: str, differences: Sequence[str]) -> None:
         super().__init__(f"the key {key!r} was used before with another request; different: {', '.join(differences)}")
@@ -74,7 +77,7 @@ class KeyConflict(OperationError):
 
 
 class WrongState(OperationError):
-    """The thing exists, but not in a state in which this can be done. `advice`: what can be done in its place."""
+    """The object exists, but its state does not allow the action. `advice`: what can be done instead."""
 
     def __init__(self, action: str, state: str, what: str = "run", *, advice: str = "") -> None:
         super().__init__(f"cannot {action}: the {what} is {state}" + (f"; {advice}" if advice else ""))
@@ -83,7 +86,7 @@ class WrongState(OperationError):
 
 
 class AlreadyDecided(OperationError):
-    """Somebody else decided the review item first."""
+    """Another person decided the review item first."""
 
     def __init__(self, decided_by: str, decision: Json) -> None:
         super().__init__(f"{decided_by or 'somebody'} decided this before: the first decision counts")
@@ -92,28 +95,31 @@ class AlreadyDecided(OperationError):
 
 
 class MayNotDecide(OperationError):
-    """A human step does not take this person's decision, whatever their scopes."""
+    """The human step does not accept a decision from this person, whatever their scopes."""
 
     def __init__(self, why: str) -> None:
         super().__init__(why)
 
 
 class AlreadyAnswered(OperationError):
-    """A callback URL was used before, with another answer. Says nothing of it: whoever holds the URL may ask."""
+    """The callback URL was already used with a different answer.
+
+    Does not reveal that answer: any holder of the URL can ask.
+    """
 
     def __init__(self) -> None:
         super().__init__("this was answered before, otherwise: the first answer counts")
 
 
 class CallbackOver(OperationError):
-    """A callback URL of ours that nothing waits for any more."""
+    """The callback URL is valid, but no step waits for it any more."""
 
     def __init__(self, why: str) -> None:
         super().__init__(f"this callback URL is over: {why}")
 
 
 class InvalidDefinition(OperationError):
-    """A definition that the validator refuses, with everything that is wrong with it."""
+    """The definition fails validation; carries all problems."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         super().__init__(f"the definition has {len(problems)} problem{'s' if len(problems) != 1 else ''}")
@@ -122,7 +128,7 @@ class InvalidDefinition(OperationError):
 
 @dataclass(frozen=True, slots=True)
 class FailedTest:
-    """One thing that was not as a definition's test expects it; `path` is where in the definition that is said."""
+    """One mismatch in a definition's test; `path` is the place of the expectation in the definition."""
 
     test: str
     path: str
@@ -132,7 +138,7 @@ class FailedTest:
 
 
 class FailedTests(OperationError):
-    """A definition of which some tests fail, with everything that was not as expected."""
+    """Some tests of the definition fail; carries all mismatches."""
 
     def __init__(self, failed: int, count: int, problems: Sequence[FailedTest]) -> None:
         super().__init__(f"{failed} of the definition's {count} tests failed")
@@ -140,7 +146,7 @@ class FailedTests(OperationError):
 
 
 class InvalidRouting(OperationError):
-    """Routing rules that the validator refuses, with everything that is wrong with them."""
+    """The routing rules fail validation; carries all problems."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         super().__init__(f"the routing rules have {len(problems)} problem{'s' if len(problems) != 1 else ''}")
@@ -148,7 +154,7 @@ class InvalidRouting(OperationError):
 
 
 class NothingToUndo(OperationError):
-    """`stable` has always named the version that it names now, and there is no canary."""
+    """`stable` has never named another version than it does now, and there is no canary."""
 
     def __init__(self, definition_id: str) -> None:
         super().__init__(
@@ -159,7 +165,7 @@ class NothingToUndo(OperationError):
 
 
 class Outdated(OperationError):
-    """What the caller changed was changed by somebody else since it was read."""
+    """The object was changed by another person since the caller read it."""
 
     def __init__(self, what: str, read: int, current: int) -> None:
         super().__init__(
@@ -169,14 +175,17 @@ class Outdated(OperationError):
 
 
 class Damaged(OperationError):
-    """A published definition's stored body is not what was published. Nothing runs it; an operator must restore it."""
+    """The stored body of a published definition is not what was published.
+
+    It is never run; an operator must restore it.
+    """
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
 
 
 class InvalidInput(OperationError):
-    """A request whose values cannot be used, with everything that is wrong with them."""
+    """The request contains unusable values; carries all problems."""
 
     def __init__(self, problems: Sequence[InputProblem]) -> None:
         super().__init__("; ".join(f"{problem.path}: {problem.message}" for problem in problems))
@@ -184,7 +193,7 @@ class InvalidInput(OperationError):
 
 
 class TooLarge(OperationError):
-    """More bytes than are accepted."""
+    """The body exceeds the size limit."""
 
     def __init__(self, limit_bytes: int) -> None:
         super().__init__(f"larger than the limit of {limit_bytes} bytes")
@@ -192,7 +201,7 @@ class TooLarge(OperationError):
 
 
 class Unavailable(OperationError):
-    """A service this needs does not answer now. Asking again later may work."""
+    """A service that this needs does not answer at present. A later request may succeed."""
 
     def __init__(self, service: str, detail: str) -> None:
         super().__init__(f"{service} is not available: {detail}")
@@ -201,7 +210,7 @@ class Unavailable(OperationError):
 
 
 class ClaimedByOther(OperationError):
-    """Somebody works on the review item."""
+    """Another person is working on the review item."""
 
     def __init__(self, claimed_by: str) -> None:
         super().__init__(f"{claimed_by} works on this item: take another, or ask them to release it")
@@ -209,7 +218,7 @@ class ClaimedByOther(OperationError):
 
 
 class ClaimLost(OperationError):
-    """What was done came too late, or without a claim: its token is not that of a claim that holds."""
+    """The claim's token is missing or no longer valid."""
 
     def __init__(self, claimed_by: str | None) -> None:
         holder = f"{claimed_by} has the item now" if claimed_by else "nobody has the item"
@@ -218,7 +227,7 @@ class ClaimLost(OperationError):
 
 
 class DecisionOutdated(OperationError):
-    """What the decision rests on has changed since it was shown."""
+    """The data that the decision is based on has changed since it was shown."""
 
     def __init__(self, digest: str) -> None:
         super().__init__("the document's fields or problems changed since you were shown them: look at it again")
@@ -249,7 +258,10 @@ _WHERE = {
 
 
 def mistaken_for(kind: str, wanted: str) -> str:
-    """Return what to do with `wanted`, where a `kind` was to be named by it; empty: it may be one, or is nothing."""
+    """Return advice if `wanted` is the id of another kind than `kind`.
+
+    Empty: it may be a `kind`, or is not an id at all.
+    """
     if kind not in _SHAPES or re.fullmatch(_SHAPES[kind], wanted):
         return ""
     for other, shape in _SHAPES.items():

@@ -1,8 +1,6 @@
-"""What Prometheus is told by a worker of models: answers, tokens, money, and the questions that nobody had to ask.
+"""Define a worker's Prometheus metrics: documents, runs, model answers, the step cache, the lake and deleted files.
 
-What Prometheus is told by a worker, on a registry of its own so that several can live in one process.
-
-What Prometheus is told of the lake and of what is deleted.
+Each worker has its own registry, so that several can live in one process.
 """
 
 from decimal import Decimal
@@ -17,22 +15,25 @@ Outcome = Literal["success", "failed"]
 
 
 SECONDS_BUCKETS = (0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600, 14400, 86400)
-"""Upper bounds: from a fast pipeline to a backlog of a day, which is the usual SLA."""
+"""Upper bounds in seconds: from a fast pipeline to a backlog of a day, which is the usual SLA."""
 
 
 CONFIDENCE_BUCKETS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)
-"""Upper bounds: finest where it is decided whether a person must look."""
+"""Upper bounds: finest around the threshold for human review."""
 
 
 Lookup = Literal["hit", "miss"]
 
 
 ANSWER_BUCKETS = (0.5, 1, 2, 4, 8, 15, 30, 60, 90, 120)
-"""Seconds: a page takes 2 to 8, and `ask_gemini` waits 90 unless a step says otherwise."""
+"""Upper bounds in seconds: a page takes 2 to 8, and `ask_gemini` waits 90 unless a step says otherwise."""
 
 
 class ModelMetrics:
-    """The counters of one worker, from its start. The totals of all workers are in PostgreSQL (storage/model_usage)."""
+    """Model metrics of one worker since its start.
+
+    Totals over all workers are in PostgreSQL (`services/usage/repository.py`).
+    """
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._answers = Counter(
@@ -73,39 +74,39 @@ class ModelMetrics:
         )
 
     def count_answer(self, model: str, outcome: str, tokens: Tokens, cost: Decimal) -> None:
-        """Count one answer."""
+        """Count one answer, its tokens and its cost."""
         self._answers.labels(model, outcome).inc()
         for kind in ("input", "output", "thinking"):
             self._tokens.labels(model, kind).inc(getattr(tokens, kind))
         self._cost.labels(model).inc(float(cost))
 
     def record_answer(self, model: str, seconds: float) -> None:
-        """Count how long one answer took; `model` is as it was asked."""
+        """Record how long one answer took; `model` is the name used in the request."""
         self._seconds.labels(model).observe(seconds)
 
     def count_lookup(self, reader: str, result: Lookup) -> None:
-        """Count one look for an earlier reading; `reader` is `local` or `gemini`."""
+        """Count one lookup of an earlier reading; `reader` is `local` or `gemini`."""
         self._lookups.labels(reader, result).inc()
 
     def count_wait(self) -> None:
-        """Count one attempt that began to wait."""
+        """Count one attempt that starts to wait for another."""
         self._waits.inc()
 
     def count_fallback(self, reason: str) -> None:
-        """Count one document that a model was to read and did not."""
+        """Count one document that the local readers served in place of a model."""
         self._fallbacks.labels(reason).inc()
 
 
 CacheResult = Literal["hit", "miss", "error"]
-"""What a look into the cache of steps gave; `error`: nothing, for the database was away."""
+"""Result of a lookup in the step cache; `error`: none, because the database was unavailable."""
 
 
 READING_BUCKETS = (0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60)
-"""Seconds: text takes 0.02, an OCR 1 or 2 for each page, and 60 is the limit."""
+"""Upper bounds in seconds: text takes 0.02, OCR 1 or 2 per page, and 60 is the limit."""
 
 
 class Metrics:
-    """The counters of one worker, from its start; `registry` is what its /metrics page shows.
+    """Metrics of one worker since its start; its /metrics page shows `registry`.
 
     The API's page has the same metrics for all workers, since the first document (api/metrics.py).
     """
@@ -149,7 +150,7 @@ class Metrics:
         self.models = ModelMetrics(self.registry)
         self.lake = LakeMetrics(self.registry)
         for status in ("success", "failed"):
-            self._processed.labels(status)  # shown as 0 from the start: rates need a first point
+            self._processed.labels(status)  # start at 0: rates need a first point
 
     def record_document(self, outcome: Outcome, seconds: float, confidence: float | None) -> None:
         """Count one document that took `seconds`; `confidence` is None if nothing was extracted."""
@@ -159,24 +160,24 @@ class Metrics:
             self._confidence.observe(confidence)
 
     def count_cache(self, handler: str, result: CacheResult) -> None:
-        """Count one look into the cache of steps."""
+        """Count one lookup in the step cache."""
         self._cache.labels(handler, result).inc()
 
     def record_reading(self, reader: str, cpu_seconds: float) -> None:
-        """Count one document that the local readers opened."""
+        """Record the CPU seconds that the local readers spent on one document."""
         self._reading.labels(reader).observe(cpu_seconds)
 
     def count_overdue(self, definition_id: str) -> None:
-        """Count one run that is overdue."""
+        """Count one overdue run."""
         self._overdue.labels(definition_id).inc()
 
 
 COMPACTION_BUCKETS = (0.1, 0.5, 1, 5, 15, 60, 300, 1800)
-"""Seconds: from nothing to do to a lake that was left alone for long."""
+"""Upper bounds in seconds: from nothing to do to a lake that was not compacted for a long time."""
 
 
 class LakeMetrics:
-    """The counters of one worker's rounds over the files, from its start."""
+    """Metrics of one worker's maintenance of files since its start."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._files = Counter(
@@ -199,7 +200,7 @@ class LakeMetrics:
         )
 
     def record_compaction(self, done: Compacted, seconds: float) -> None:
-        """Count one tenant's compaction."""
+        """Record one tenant's compaction."""
         self._files.inc(done.files)
         self._bytes.inc(done.size_bytes)
         self._seconds.observe(seconds)

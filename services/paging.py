@@ -1,6 +1,7 @@
-"""What a page of a list ends with, to ask for the next one: told from mistakes, and from other lists' tokens.
+"""Create and verify page tokens, and report filters that match nothing.
 
-Says of a list that is empty which of its filters nothing has, and which values there are in its place.
+A page token is bound to its query, so that mistakes and tokens of other lists are rejected. For an empty list, report
+each filter whose value does not exist, with the values that do.
 """
 
 import base64
@@ -17,16 +18,20 @@ from docrail.dag.values.suggestions import Suggestions
 from docrail.services.errors import InvalidInput
 
 MARK_BYTES = 8
-"""Enough to tell a page's token from a mistake. No secret: a token says nothing that its query does not guard."""
+"""Length of a token's checksum: enough to detect mistakes. Not a secret: a token reveals nothing that its query does
+not protect."""
 
 
 def after_of(token: bytes | None, query: str) -> str | None:
-    """Return a page's token as text that can be told from any other: Temporal's server fails on what it never gave."""
+    """Return a page token as text bound to its query, or None.
+
+    Temporal's server fails on tokens that it did not issue.
+    """
     return base64.urlsafe_b64encode(_mark(token, query) + token).decode() if token else None
 
 
 def token_of(after: str | None, query: str) -> bytes | None:
-    """Return the page token that `after_of` made of the same query. Raises: InvalidInput."""
+    """Return the page token that `after_of` encoded for the same query. Raises: InvalidInput."""
     if after is None:
         return None
     try:
@@ -40,7 +45,7 @@ def token_of(after: str | None, query: str) -> bytes | None:
 
 
 def not_a_page() -> InvalidInput:
-    """Return the refusal of an `after` that no page of the list ended with."""
+    """Return the refusal of an `after` that does not belong to this list."""
     return InvalidInput([InputProblem("after", "is not the `after` of an earlier page of this list")])
 
 
@@ -49,16 +54,19 @@ def _mark(token: bytes, query: str) -> bytes:
 
 
 MOST_KNOWN = 20
-"""Values that are told of one filter."""
+"""Maximum number of values listed for one filter."""
 
 
 MOST_COMPARED = 500
-"""Values among which the one that was meant is looked for."""
+"""Maximum number of values searched for a suggestion."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unmatched:
-    """A filter whose value nothing has, whatever the other filters say. `known`: values that there are, first ones."""
+    """A filter whose value does not exist, whatever the other filters are.
+
+    `known`: the first of the existing values.
+    """
 
     filter: Annotated[str, Field(examples=["class"])]
     value: Annotated[str, Field(examples=["ConectionError"])]
@@ -70,10 +78,11 @@ class Unmatched:
 
 
 def unmatched(asked: Mapping[str, str | None], known: Mapping[str, Sequence[str]]) -> list[Unmatched]:
-    """Return those of the filters `asked` for, by name, whose value is not `known`; None is no filter.
+    """Return the filters in `asked`, by name, whose value is not in `known`; None means no filter.
 
-    Of `known` at most MOST_COMPARED of each are to be given, and one more if there are more: the value asked for is
-    among them if there is one.
+    Pass at most MOST_COMPARED values of each filter in `known`, plus one if there are more; they must include the
+    requested
+    value if it exists.
     """
     found = []
     for name, value in asked.items():

@@ -1,4 +1,4 @@
-"""What handlers work with: made once by the worker, handed to every call."""
+"""Bundle the resources that handlers use: the worker creates them once and passes them to every call."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from docrail.adapters.gemini.access import GeminiAccess
 
-if TYPE_CHECKING:  # every handler's file names `Tools`, and whoever checks a definition needs the models in them only
+# for type checkers only: every handler's file imports `Tools`, and validating a definition needs only its models
+if TYPE_CHECKING:
     from collections.abc import Callable
     from decimal import Decimal
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:  # every handler's file names `Tools`, and whoever checks a de
 
 
 def _maker(module: str, name: str) -> Callable[[], Any]:
-    """Return what makes an object of the class `name` without arguments, and loads it only then."""
+    """Return a factory for the class `name` that imports its module on first use."""
 
     def make() -> Any:
         return getattr(import_module(module), name)()
@@ -37,7 +38,7 @@ def _maker(module: str, name: str) -> Callable[[], Any]:
 
 @dataclass(frozen=True, slots=True)
 class Outside:
-    """How to reach what is not ours. As it begins: public addresses only, no secrets, no keys, nobody to notify."""
+    """Access to external services. The defaults: public addresses only, no secrets, no keys, no notifications."""
 
     http: HttpClient = field(default_factory=_maker("docrail.adapters.http.client", "HttpClient"))
     secrets: SecretStore = field(default_factory=_maker("docrail.adapters.secrets", "SecretStore"))
@@ -48,7 +49,7 @@ class Outside:
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """The worker's open resources. `db` is a pool; `reader` opens documents in limited child processes."""
+    """The worker's open resources. `db` is a pool; `reader` opens documents in restricted child processes."""
 
     db: asyncpg.Pool
     blobs: BlobStore
@@ -59,5 +60,5 @@ class Tools:
     outside: Outside = field(default_factory=Outside)
     keeping: Keeping = field(default_factory=_maker("docrail.services.app", "Keeping"))
     four_eyes_above: Decimal | None = None
-    """Largest total of a document that may be approved without a second person; None: any."""
+    """Largest total of a document that may be approved without a second person; None: no maximum."""
     gathering: Gathering = field(default_factory=_maker("docrail.adapters.coalesce", "Gathering"))

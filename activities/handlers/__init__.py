@@ -1,1 +1,1 @@
-"""One file for each handler; the registry finds them by their HANDLER. Heavy libraries load inside functions."""
+"""One file per handler; the registry finds each by its HANDLER. Heavy libraries are imported inside functions."""

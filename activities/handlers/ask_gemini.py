@@ -1,4 +1,4 @@
-"""Handler `ask_gemini`: have Gemini read a stored document too, and keep what it and the local readers say together."""
+"""Handler `ask_gemini`: read a stored document with Gemini as well, and store the combined reading."""
 
 from typing import Literal
 
@@ -14,7 +14,7 @@ from docrail.services.tools import Tools
 
 
 class Config(BaseModel, extra="forbid", frozen=True):
-    """Which document, and which model."""
+    """The document and the model."""
 
     document_id: str = Field(description="the document to read; its upload must be stored")
     model: str | None = Field(
@@ -34,11 +34,11 @@ class Config(BaseModel, extra="forbid", frozen=True):
 
 
 async def run(call: StepCall[Config], tools: Tools) -> Extraction:
-    """Return what Gemini and the local readers say together; the local reading where Gemini is not to be had.
+    """Return the combined reading of Gemini and the local readers; the local one if Gemini is unavailable.
 
-    One request to Gemini an attempt, and one at a time for equal bytes, whatever documents and workers they come to.
-    Without a key, and for e-invoices, it is the local reading. A refusal, an answer that is of no use twice, a budget
-    that is used up and the end of the step's retries leave a problem on the invoice, and do not fail the step.
+    One request to Gemini per attempt, and one at a time for equal bytes, across documents and workers.
+    Without a key, and for e-invoices, it is the local reading. A refusal, a second unusable answer, an exhausted
+    budget and the end of the step's retries add a problem to the invoice, and do not fail the step.
     Raises: NotStored, DocumentDecidedError, UnreadableDocument (never retried); TryAgainLaterError, UnreachableError,
     OutgoingTimeoutError, BudgetUsedError, OSError (retried).
     """

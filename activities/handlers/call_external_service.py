@@ -1,4 +1,4 @@
-"""Handler `call_external_service`: call an HTTP service and hand on what it answers."""
+"""Handler `call_external_service`: call an HTTP service and return its answer."""
 
 import json
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from docrail.handlers import Handler, StepCall
 from docrail.services.tools import Tools
 
 TOLD_HEADERS = ("content-type", "date", "etag", "last-modified", "link", "location", "retry-after", "x-request-id")
-"""The answer's headers that a definition may decide by; the others would only fill histories."""
+"""Headers of the answer that are passed on for decisions; the others would only fill histories."""
 
 Status = Annotated[int, Field(ge=100, le=599)]
 Value = str | int | float | bool
@@ -26,7 +26,7 @@ def _url(text: str) -> str:
 
 
 class Config(BaseModel, extra="forbid", frozen=True):
-    """The request, and what counts as an answer to it."""
+    """The request, and the answers that count as a success."""
 
     url: Annotated[str, AfterValidator(_url)] = Field(max_length=8192, description="what to call: http:// or https://")
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"] | None = Field(
@@ -61,7 +61,7 @@ class Output(BaseModel):
 
 
 async def run(call: StepCall[Config], tools: Tools) -> Output:
-    """Return what the service answers. Every attempt has the same `Idempotency-Key`, unless the step gives its own.
+    """Return the service's answer. All attempts have the same `Idempotency-Key`, unless the step sets its own.
 
     Raises: MissingSecretError, RefusedSecretError, RequestRefusedError, AnswerUnusableError (never retried);
     RefusedAddressError, TryAgainLaterError, UnreachableError, OutgoingTimeoutError (retried).

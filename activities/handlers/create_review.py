@@ -1,4 +1,4 @@
-"""Handler `create_review`: put an extracted document before a person, by how soon it needs one, or let it pass."""
+"""Handler `create_review`: open a review item for an extracted document, by urgency, or approve it straight through."""
 
 import datetime as dt
 from decimal import Decimal
@@ -17,11 +17,11 @@ from docrail.services.tools import Tools
 
 DRAWN = "It is one of the audit sample, which a person always sees."
 MOST_REASONS = 20
-"""Of which the run keeps the words: a document may break rules without end."""
+"""Maximum number of reasons kept in the run: a document may break any number of rules."""
 
 
 class StraightThroughConfig(BaseModel, extra="forbid", frozen=True):
-    """When a document may pass without a person. Every rule must be kept, whatever is set here."""
+    """When a document may pass without a person. It must satisfy every rule, whatever is set here."""
 
     mode: Literal["shadow", "on"] = Field(
         default="shadow", description="`shadow`: a person decides all the same, and what would have passed is counted"
@@ -34,7 +34,7 @@ class StraightThroughConfig(BaseModel, extra="forbid", frozen=True):
 
 
 class Config(BaseModel, extra="forbid", frozen=True):
-    """Which document, and how soon."""
+    """The document and its deadline."""
 
     document_id: str = Field(description="the document to decide on; its extraction must be stored")
     sla_hours: float = Field(
@@ -46,7 +46,7 @@ class Config(BaseModel, extra="forbid", frozen=True):
 
 
 class Output(BaseModel):
-    """The item in the queue."""
+    """The review item."""
 
     review_id: str = Field(description="the document's one review item")
     priority: float = Field(description="0 to 100, the most urgent first")
@@ -58,12 +58,12 @@ class Output(BaseModel):
 
 
 async def run(call: StepCall[Config], tools: Tools) -> Output:
-    """Open the document's one review item, or renew it while it is open; a decided one stays as it is.
+    """Open the document's review item, or renew the open one; a decided one stays unchanged.
 
     Raises: NotStored.
     """
     config, today = call.config, dt.datetime.now(dt.UTC).date()
-    # Not in the transaction: what this document says must be there for others that are judged at the same moment.
+    # Outside the transaction: the document's values must be visible to documents assessed at the same time.
     arrived = await load_arrived(tools.db, call.tenant_id, config.document_id, today=today)
     verdict = decide(arrived.invoice, _policy(config.straight_through))
     question = _question(call, arrived, verdict, tools.four_eyes_above)

@@ -1,4 +1,4 @@
-"""Handler `echo`: give back a value, so that a definition can be tried without effects."""
+"""Handler `echo`: return a value, to try out a definition without side effects."""
 
 from pydantic import BaseModel, Field
 
@@ -7,13 +7,13 @@ from docrail.handlers import Handler, StepCall, Tools
 
 
 class Config(BaseModel, extra="forbid", frozen=True):
-    """What to give back."""
+    """The value to return."""
 
     value: Json = Field(default=None, description="anything")
 
 
 class Output(BaseModel):
-    """What was given."""
+    """The value that was given."""
 
     value: Json = Field(description="the value as it was given")
 

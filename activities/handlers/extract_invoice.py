@@ -1,4 +1,4 @@
-"""Handler `extract_invoice`: read a stored document once for its bytes, and keep what was read."""
+"""Handler `extract_invoice`: read a stored document, once per content, and store the reading."""
 
 from pydantic import BaseModel, Field
 
@@ -12,16 +12,16 @@ from docrail.services.tools import Tools
 
 
 class Config(BaseModel, extra="forbid", frozen=True):
-    """Which document."""
+    """The document."""
 
     document_id: str = Field(description="the document to read; its upload must be stored")
     fresh: bool = Field(default=False, description="read it anew, once for this run, beside what was read before")
 
 
 async def run(call: StepCall[Config], tools: Tools) -> Extraction:
-    """Return the document's extraction by the local readers, or Gemini's if these bytes were asked about before.
+    """Return the local readers' extraction of the document, or Gemini's if it has read these bytes before.
 
-    Run twice, or for two uploads of the same bytes at once, the first stored reading is the answer of both.
+    Repeated or concurrent runs for the same bytes all return the reading that was stored first.
     Raises: NotStored, DocumentDecidedError, UnreadableDocument (never retried); OSError (retried).
     """
     config, access = call.config, tools.outside.gemini

@@ -1,4 +1,4 @@
-"""Handler `fail`: fail the first attempts with an error of choice. For tests of retries and failure branches."""
+"""Handler `fail`: fail the first attempts with a chosen error. For tests of retries and failure branches."""
 
 from types import MappingProxyType
 from typing import Literal
@@ -17,7 +17,7 @@ ERRORS = MappingProxyType(
 
 
 class Config(BaseModel, extra="forbid", frozen=True):
-    """How often to fail, and how."""
+    """How often to fail, and with which error."""
 
     times: int = Field(ge=0, description="how many attempts fail before one succeeds")
     error: ErrorName = Field(
@@ -29,13 +29,13 @@ class Config(BaseModel, extra="forbid", frozen=True):
 
 
 class Output(BaseModel):
-    """How it ended."""
+    """The number of attempts."""
 
     attempts: int = Field(description="how many attempts it took")
 
 
 async def run(call: StepCall[Config], _tools: Tools) -> Output:
-    """Return once the attempts that must fail are over. Raises: the configured error."""
+    """Return after the configured number of failed attempts. Raises: the configured error."""
     if call.attempt <= call.config.times:
         text = call.config.key if call.config.error == "KeyError" and call.config.key else call.config.message
         raise ERRORS[call.config.error](text)

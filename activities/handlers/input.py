@@ -1,4 +1,4 @@
-"""Handler `input`: give a run's inputs, or any other values, to the steps behind it: a graph's beginning."""
+"""Handler `input`: provide a run's inputs, or any other values, to later steps, as the start of a graph."""
 
 from pydantic import Field, RootModel
 
@@ -13,7 +13,7 @@ class Config(RootModel[dict[str, Json]], frozen=True):
 
 
 class Output(RootModel[dict[str, Json]]):
-    """The config's fields by their names."""
+    """The config's fields, by name."""
 
     root: dict[str, Json] = Field(description="the fields of the config")
 

@@ -9,7 +9,7 @@ from docrail.services.usage.service import check_budget
 
 
 class Config(BaseModel, extra="forbid", frozen=True):
-    """What to ask, and how."""
+    """The prompt and the model's options."""
 
     prompt: str = Field(min_length=1, max_length=200_000, description="the question, with everything it is about")
     system: str | None = Field(default=None, max_length=50_000, description="instructions that stand above the prompt")
@@ -30,7 +30,7 @@ class Config(BaseModel, extra="forbid", frozen=True):
 
 
 class Output(BaseModel):
-    """What the model wrote, and what it cost."""
+    """The model's text, and the tokens used."""
 
     result: str = Field(description="the text")
     cut: bool = Field(description="whether the text ends where `max_output_tokens` were used up")
@@ -47,7 +47,7 @@ async def run(call: StepCall[Config], tools: Tools) -> Output:
     NotConfiguredError without a key, TryAgainLaterError, UnreachableError, OutgoingTimeoutError, BudgetUsedError
     (retried).
     """
-    # The SDK: the API, which loads this file too, does not need it.
+    # The SDK: the API also loads this file, and does not need it.
     from docrail.adapters.gemini.ask import Question, text_of, text_outcome  # noqa: PLC0415
     from docrail.services.extraction.gemini import ask_and_count, most_tokens  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""Handler `noop`: do nothing. For tests, benches and joins."""
+"""Handler `noop`: do nothing. For tests, benchmarks and joins."""
 
 from pydantic import BaseModel
 
@@ -6,15 +6,15 @@ from docrail.handlers import Handler, StepCall, Tools
 
 
 class Config(BaseModel, extra="forbid", frozen=True):
-    """Nothing to say."""
+    """No options."""
 
 
 class Output(BaseModel):
-    """Nothing to tell."""
+    """No output."""
 
 
 async def run(_call: StepCall[Config], _tools: Tools) -> Output:
-    """Return at once."""
+    """Return immediately."""
     return Output()
 
 

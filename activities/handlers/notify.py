@@ -1,4 +1,4 @@
-"""Handler `notify`: tell the people who run this installation, by their webhook or else in the worker's log."""
+"""Handler `notify`: notify the operators of this installation by their webhook, or else in the worker's log."""
 
 import logging
 from collections.abc import Mapping
@@ -14,13 +14,13 @@ from docrail.services.tools import Tools
 Level = Literal["info", "warning", "error"]
 
 LEVELS: Mapping[Level, int] = {"info": logging.WARNING, "warning": logging.WARNING, "error": logging.ERROR}
-"""A notification is for somebody, so it stands in the log at levels that logs show unless told otherwise."""
+"""Log levels: notifications are for people, so they use levels that logs show by default."""
 
 log = logging.getLogger(__name__)
 
 
 class Config(BaseModel, extra="forbid", frozen=True):
-    """What to tell."""
+    """The notification."""
 
     message: str = Field(min_length=1, max_length=4000, description="the text")
     title: str = Field(default="", max_length=200, description="a heading")
@@ -29,7 +29,7 @@ class Config(BaseModel, extra="forbid", frozen=True):
 
 
 class Output(BaseModel):
-    """Where it went."""
+    """Where the notification was sent."""
 
     sent_to: Literal["webhook", "log"] = Field(
         description="`webhook`: that of DOCRAIL_NOTIFY_URL; `log`: none is set, so the worker's log"
@@ -38,7 +38,7 @@ class Output(BaseModel):
 
 
 async def run(call: StepCall[Config], tools: Tools) -> Output:
-    """Post the notification as JSON; its `text` is what chat programs show. Signed by the tenant's secret `webhooks`.
+    """Post the notification as JSON with a `text` for chat programs, signed with the tenant's secret `webhooks`.
 
     Raises: RequestRefusedError (never retried); RefusedAddressError, TryAgainLaterError, UnreachableError,
     OutgoingTimeoutError (retried).

@@ -1,4 +1,4 @@
-"""Handler `output`: gather what a run came to out of the steps before it: a graph's end."""
+"""Handler `output`: collect a run's results from earlier steps, as the end of a graph."""
 
 from pydantic import Field, RootModel
 
@@ -15,7 +15,7 @@ class Config(RootModel[dict[str, Json]], frozen=True):
 
 
 class Output(RootModel[dict[str, Json]]):
-    """The config's fields by their names."""
+    """The config's fields, by name."""
 
     root: dict[str, Json] = Field(description="the fields of the config")
 

@@ -1,4 +1,4 @@
-"""Handler `parse_http_request`: take the fields that matter out of the body of a request that came in."""
+"""Handler `parse_http_request`: extract fields from the body of an incoming request."""
 
 from pydantic import AliasChoices, BaseModel, Field, RootModel
 
@@ -7,7 +7,7 @@ from docrail.handlers import Handler, StepCall, Tools
 
 
 class Config(BaseModel, extra="forbid", frozen=True):
-    """A body, and what to take out of it."""
+    """A body, and the fields to extract."""
 
     body: dict[str, Json] = Field(
         validation_alias=AliasChoices("body", "request"),
@@ -17,13 +17,13 @@ class Config(BaseModel, extra="forbid", frozen=True):
 
 
 class Output(RootModel[dict[str, Json]]):
-    """The fields that were taken, by their names."""
+    """The extracted fields, by name."""
 
     root: dict[str, Json] = Field(description="the fields of `take_params`")
 
 
 async def run(call: StepCall[Config], _tools: Tools) -> Output:
-    """Return the fields. Raises: ValueError if one is not there (never retried)."""
+    """Return the fields. Raises: ValueError if one is missing (never retried)."""
     body = call.config.body
     missing = [name for name in call.config.take_params if name not in body]
     if missing:

@@ -1,4 +1,4 @@
-"""Handler `record_metrics`: count a document for Prometheus, at most once however often a run is tried."""
+"""Handler `record_metrics`: count a document for Prometheus, at most once however often a run is retried."""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -15,22 +15,22 @@ _OUTCOMES: Mapping[str, Outcome] = {"completed": "success", "failed": "failed"}
 
 
 class Config(BaseModel, extra="forbid", frozen=True):
-    """Which document, and how reading it ended."""
+    """The document, and the outcome of reading it."""
 
     document_id: str = Field(description="the document to count")
     status: Literal["completed", "failed"] = Field(description="how reading it ended: `steps.extract.status`")
 
 
 class Output(BaseModel):
-    """Whether it counted."""
+    """Whether the document was counted."""
 
     recorded: bool = Field(description="false if the document was counted before")
 
 
 async def run(call: StepCall[Config], tools: Tools) -> Output:
-    """Count the document if nobody did.
+    """Count the document unless it was counted before.
 
-    The totals are counted with the claim. This worker's own counter moves after it: a worker killed in between leaves
+    The totals are updated with the claim, and this worker's own counter after it: a worker killed in between leaves
     one document uncounted there, as it loses all its counters anyway, and no document is ever counted twice.
     Raises: NotStored.
     """

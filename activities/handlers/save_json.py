@@ -1,4 +1,4 @@
-"""Handler `save_json`: write an extracted invoice into the lake as JSON, every value exact."""
+"""Handler `save_json`: write an extracted invoice to the lake as JSON, with exact values."""
 
 from pydantic import BaseModel, Field
 
@@ -8,13 +8,13 @@ from docrail.services.tools import Tools
 
 
 class Config(BaseModel, extra="forbid", frozen=True):
-    """Which invoice."""
+    """The invoice."""
 
     invoice: InvoiceRef = Field(description="the `invoice_ref` of `extract_invoice` or `ask_gemini`")
 
 
 class Output(BaseModel):
-    """The file."""
+    """The written file."""
 
     path: str = Field(description="relative to the lake's root")
     sha256: str = Field(description="of the file's bytes, hex")
@@ -24,7 +24,7 @@ class Output(BaseModel):
 async def run(call: StepCall[Config], tools: Tools) -> Output:
     """Write the file; every attempt writes the same bytes under the same name.
 
-    Raises: NotStored, ValueError (never retried); OSError, a full disk among them (retried).
+    Raises: NotStored, ValueError (never retried); OSError, such as a full disk (retried).
     """
     invoice, version = await load_version(tools, call.tenant_id, call.config.invoice)
     file = await tools.lake.write_json(call.tenant_id, invoice, version)

@@ -1,4 +1,4 @@
-"""Handler `send_webhook`: post a signed JSON message to a URL; its receiver can check it, and tell a repetition."""
+"""Handler `send_webhook`: post a signed JSON message to a URL; its receiver can verify it, and detect repetitions."""
 
 from typing import Annotated
 
@@ -23,7 +23,7 @@ def _reference(text: str) -> str:
 
 
 class Config(BaseModel, extra="forbid", frozen=True):
-    """What to send, and where to."""
+    """The message and its destination."""
 
     url: Annotated[str, AfterValidator(_url)] = Field(
         max_length=8192, description="where to post it: http:// or https://"
@@ -47,7 +47,7 @@ class Config(BaseModel, extra="forbid", frozen=True):
 
 
 class Output(BaseModel):
-    """How it was received."""
+    """The receiver's response."""
 
     webhook_id: str = Field(description="the message's `webhook-id`, the same for every attempt")
     status: int = Field(description="the receiver's HTTP status, of 2xx")
@@ -56,7 +56,7 @@ class Output(BaseModel):
 
 
 async def run(call: StepCall[Config], tools: Tools) -> Output:
-    """Post the message, and return once its receiver has taken it. It may arrive twice, under the same `webhook-id`.
+    """Post the message, and return once its receiver has accepted it. It may arrive twice, with the same `webhook-id`.
 
     Raises: MissingSecretError, RefusedSecretError, RequestRefusedError (never retried); RefusedAddressError,
     TryAgainLaterError, UnreachableError, OutgoingTimeoutError (retried).

@@ -1,4 +1,4 @@
-"""Handler `sleep`: hold a worker's slot for a while, as slow work does. For tests and benches; a wait needs no slot."""
+"""Handler `sleep`: occupy a worker's slot, as slow work does. For tests and benchmarks; a `wait` step needs no slot."""
 
 import asyncio
 
@@ -8,19 +8,19 @@ from docrail.handlers import Handler, StepCall, Tools
 
 
 class Config(BaseModel, extra="forbid", frozen=True):
-    """How long."""
+    """The duration."""
 
     seconds: float = Field(ge=0, le=3600, allow_inf_nan=False, description="how long to hold the slot")
 
 
 class Output(BaseModel):
-    """What it was."""
+    """The duration of the sleep."""
 
     seconds: float = Field(description="how long it was told to take")
 
 
 async def run(call: StepCall[Config], _tools: Tools) -> Output:
-    """Return after `seconds`. An attempt that runs twice sleeps twice."""
+    """Return after `seconds`. An attempt that is repeated sleeps again."""
     await asyncio.sleep(call.config.seconds)
     return Output(seconds=call.config.seconds)
 

@@ -1,4 +1,4 @@
-"""Handler `transform`: give back its config, once the templates in it have values, or make one value of another."""
+"""Handler `transform`: return its config with the templates resolved, or derive one value from another."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, Self
@@ -27,7 +27,7 @@ Operation = Literal[
 
 
 class Config(BaseModel, extra="allow", frozen=True):
-    """Any fields: they are the output, by their names. The fields below mean more."""
+    """Any fields: they are returned under their names. The fields below have a special meaning."""
 
     operation: Operation | None = Field(default=None, description="what `result` is made with, out of `data`")
     data: Json = Field(default=None, description="what `operation` works on; without one it is the `result`")
@@ -46,7 +46,7 @@ class Config(BaseModel, extra="allow", frozen=True):
 
 
 class Output(RootModel[dict[str, Json]]):
-    """The mapping; `result` beside it where there is `data`."""
+    """The mapping, with `result` if there is `data`."""
 
     root: dict[str, Json] = Field(
         description="the config's fields by their names; with `data`, also `result`; with `operation`, `result` in "

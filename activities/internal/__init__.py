@@ -1,1 +1,1 @@
-"""Activities that workflows call for themselves: no definition can name them."""
+"""Activities that workflows call themselves: definitions cannot name them."""

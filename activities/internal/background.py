@@ -1,4 +1,4 @@
-"""The activities that finish what a process that died has left undone. No definition names them."""
+"""Activities that complete the work of processes that died. Definitions cannot name them."""
 
 from collections.abc import Awaitable, Callable
 
@@ -11,7 +11,10 @@ from docrail.workflows.contract.names import ANSWER_RUNS, START_DOCUMENTS
 
 
 def background_activities(app: App) -> list[Callable[[], Awaitable[int]]]:
-    """Return the activities. Each returns how much it did, is safe to repeat, and starts nothing after a while."""
+    """Return the activities.
+
+    Each returns its number of completed items, is safe to repeat, and limits its own duration.
+    """
 
     @activity.defn(name=START_DOCUMENTS)
     async def start_documents() -> int:

@@ -1,4 +1,4 @@
-"""The activity behind a run's word of a failed step: writes it into the dead-letter inbox."""
+"""Activity that records a failed step in the dead-letter table."""
 
 from collections.abc import Awaitable, Callable
 
@@ -10,7 +10,7 @@ from docrail.workflows.contract.messages import DeadLetter
 
 
 def dead_letter_activity(tools: Tools) -> Callable[[DeadLetter], Awaitable[None]]:
-    """Return the activity. The run tries it until it works, and again after a crash: it is safe to repeat."""
+    """Return the activity. The run retries it until it succeeds, and again after a crash: it is safe to repeat."""
 
     @activity.defn(name="record_dead_letter")
     async def record_dead_letter(letter: DeadLetter) -> None:

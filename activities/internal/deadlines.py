@@ -1,7 +1,7 @@
-"""The activity behind a run's word that it is overdue: a row, a counter, the log, and a notification, once each.
+"""Activity that records an overdue run: a row, a counter, a log entry and a notification, once each.
 
-The row must be written, so that is tried until it works. A notification is tried for a while only: the end of the run
-waits for this activity, and no receiver that is away may keep a run from ending.
+The row must be written, so that is retried until it succeeds. A notification is only retried for a while: the end of
+the run waits for this activity, and an unavailable receiver must not keep a run from ending.
 """
 
 import datetime as dt
@@ -19,16 +19,16 @@ from docrail.services.tools import Tools
 from docrail.workflows.contract.messages import OverdueRun
 
 NOTIFY_SECONDS = 120.0
-"""How long a notification that was not taken is tried again."""
+"""How long a failed notification is retried."""
 
 ONE_TRY_SECONDS = 10.0
-"""Of one attempt to notify; the activity's own time is longer."""
+"""Timeout of one attempt to notify; the activity's own timeout is longer."""
 
 log = logging.getLogger(__name__)
 
 
 def overdue_activity(tools: Tools) -> Callable[[OverdueRun], Awaitable[None]]:
-    """Return the activity. The run tries it until it works, and again after a crash: it is safe to repeat."""
+    """Return the activity. The run retries it until it succeeds, and again after a crash: it is safe to repeat."""
 
     @activity.defn(name="record_overdue")
     async def record_overdue(run: OverdueRun) -> None:
@@ -42,7 +42,7 @@ def overdue_activity(tools: Tools) -> Callable[[OverdueRun], Awaitable[None]]:
 
 
 async def _notify(run: OverdueRun, url: str, tools: Tools) -> None:
-    """Post the notification. Raises what may pass, as long as there is time to try again."""
+    """Post the notification. Raises: transient errors, as long as there is time to retry."""
     message = Message(run.tenant_id, _message_id(run), url, _body(run), timeout_seconds=ONE_TRY_SECONDS)
     try:
         await deliver(message, tools.outside.http, tools.outside.secrets)
@@ -57,7 +57,7 @@ async def _notify(run: OverdueRun, url: str, tools: Tools) -> None:
 
 
 def _message_id(run: OverdueRun) -> str:
-    """Return the `webhook-id`: the same for every attempt, another once the run was retried."""
+    """Return the `webhook-id`: the same for every attempt, another one once the run was retried."""
     return f"ovd_{digest([run.tenant_id, run.run_id, run.started_at])[:32]}"
 
 
@@ -66,7 +66,7 @@ def _message(run: OverdueRun) -> str:
 
 
 def _body(run: OverdueRun) -> dict[str, Json]:
-    """Return the notification, in the shape of those that the handler `notify` sends."""
+    """Return the notification in the format of the handler `notify`."""
     started_at = dt.datetime.fromtimestamp(run.started_at, dt.UTC).isoformat()
     told = run.model_dump(include={"definition_id", "version", "document_id", "deadline_seconds"})
     return {

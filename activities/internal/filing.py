@@ -1,7 +1,6 @@
-"""The activity that tells the lake what people decided and corrected: it files those documents again.
+"""Activity that saves decided and corrected documents to the lake again.
 
-It is not in the catalogue: no definition names it. A definition saves a document once it is read, mostly before a
-person has seen it.
+Definitions cannot name it. A definition saves a document once it is read, usually before a person has reviewed it.
 """
 
 import asyncio
@@ -19,7 +18,7 @@ from docrail.services.reviews.models import Unfiled
 from docrail.services.tools import Tools
 
 AT_ONCE = 8
-"""Documents that are filed at the same time: a worker has runs to care for too."""
+"""Number of documents saved in parallel: the worker also has runs to process."""
 
 SWEEP_SECONDS = 60.0
 
@@ -27,9 +26,10 @@ log = logging.getLogger(__name__)
 
 
 def filing_activity(tools: Tools) -> Callable[[], Awaitable[int]]:
-    """Return the activity. Safe to repeat, and to stop anywhere: the same state is the same version, the same bytes.
+    """Return the activity. It is safe to repeat and to stop: the same state gives the same version and the same bytes.
 
-    No batch begins after SWEEP_SECONDS: the next round goes on. A document that cannot be written holds up no other:
+    No batch starts after SWEEP_SECONDS: the next run continues. A document that cannot be written does not stop the
+    others:
     the failure is raised at the end, as OSError (disk full, S3 unavailable).
     """
 
@@ -52,7 +52,7 @@ def filing_activity(tools: Tools) -> Callable[[], Awaitable[int]]:
 
 
 async def _file(tools: Tools, unfiled: Unfiled) -> bool | OSError:
-    """Save the document as people left it, and tell whether the lake has it, or what kept it from being written."""
+    """Save the document's current state; return whether the lake contains the document, or the error of writing it."""
     tenant_id, document_id = unfiled.tenant_id, unfiled.document_id
     if not await is_to_be_filed(tools.db, unfiled):
         return False
@@ -62,7 +62,7 @@ async def _file(tools: Tools, unfiled: Unfiled) -> bool | OSError:
         await tools.lake.write_json(tenant_id, invoice, version)
     except OSError as error:
         return error
-    except (NotStored, ValueError) as error:  # which a step that saves it does not try again either
+    except (NotStored, ValueError) as error:  # not retried, as in a step that saves it
         log.error("what was decided of %s (tenant %s) is not filed: %s", document_id, tenant_id, error)  # noqa: TRY400
     await mark_filed(tools.db, unfiled)
     return True

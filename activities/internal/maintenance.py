@@ -1,4 +1,4 @@
-"""The activities of the nightly round over the files. They are not in the catalogue: no definition names them."""
+"""Activities of the nightly file maintenance. Definitions cannot name them."""
 
 import asyncio
 import datetime as dt
@@ -17,17 +17,17 @@ from docrail.services.tools import Tools
 from docrail.workflows.contract.messages import Compacted, LookedAfter
 
 BEAT_SECONDS = 10.0
-"""A third of a heartbeat timeout at most: the workflow asks for 60 s."""
+"""At most a third of the heartbeat timeout: the workflow requests 60 s."""
 
 T = TypeVar("T")
 
 
 class StoppedError(Exception):
-    """The activity was cancelled, or its worker stops: the work ends at its next file."""
+    """The activity was cancelled, or its worker is stopping: the work ends at its next file."""
 
 
 def maintenance_activities(tools: Tools) -> list[Callable[..., Any]]:
-    """Return the activities. All are safe to repeat, and to stop anywhere."""
+    """Return the activities. All are safe to repeat, and to stop at any point."""
 
     @activity.defn(name="list_lake_tenants")
     async def list_lake_tenants() -> list[str]:
@@ -68,7 +68,7 @@ def _look_after(tenant: Folder, grace: dt.timedelta, beat: Callable[[], None]) -
 
 
 async def _in_thread(work: Callable[[Callable[[], None]], T]) -> T:
-    """Return what `work` gives. Whoever cancels us waits until it has stopped: nothing may go on behind our back."""
+    """Return the result of `work`. Cancellation waits until it has stopped: nothing may continue in the background."""
     stopped = threading.Event()
 
     def beat() -> None:

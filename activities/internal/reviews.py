@@ -1,7 +1,6 @@
-"""The activities behind a human step: its question comes into the reviewers' queue, is handed on, and leaves it.
+"""Activities that open, escalate and close the review item of a human step.
 
-They are not in the catalogue: no definition names them. Temporal tries each until it works, so none may refuse what it
-was given for ever.
+Definitions cannot name them. Temporal retries each until it succeeds, so none may refuse its input permanently.
 """
 
 import datetime as dt
@@ -20,11 +19,11 @@ from docrail.services.tools import Tools
 from docrail.workflows.contract.messages import DecisionCall, ReviewCall, ReviewEnd
 
 LONGEST_TITLE = 500
-"""Of what a queue shows in one row; the definition's own limit, before its templates are filled in."""
+"""Maximum length of a title in the queue; the definition's own limit applies before its templates are resolved."""
 
 
 def review_activities(tools: Tools) -> list[Callable[[Any], Awaitable[None]]]:
-    """Return the activities. A run tries each until it works; in any order, the end is the end."""
+    """Return the activities. A run retries each until it succeeds; in any order, the end prevails."""
 
     @activity.defn(name="open_review")
     async def open_review(call: ReviewCall) -> None:
@@ -78,6 +77,6 @@ async def _keep(db: asyncpg.Pool, call: DecisionCall) -> None:
 
 
 def _storable(value: Json) -> Json:
-    """Return `value` as PostgreSQL can keep it: steps before may have put NaN or half a character into it."""
+    """Return `value` in a form that PostgreSQL can store: earlier steps may have produced NaN or lone surrogates."""
     text = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace").decode()
     return json.loads(text, parse_constant=lambda _: None)

@@ -1,4 +1,4 @@
-"""The activity behind SLA events: what is due is recorded once, in the audit too, and people are notified of it."""
+"""Activity that handles SLA events: record what is due once, also in the audit log, and notify people."""
 
 import html
 import logging
@@ -16,11 +16,11 @@ from docrail.services.reviews.sla import load_untold, mark_told, record_due_sla
 from docrail.services.tools import Tools
 
 MOST_RECORDED, MOST_TOLD = 500, 100
-"""Of one look. What is left over is found by the next one."""
+"""Limits per run of the activity. The rest is left to the next one."""
 
 
 TELL_WITHIN_SECONDS = 86_400.0
-"""An event that could not be told for a day is told no more: the item's next one is."""
+"""An event that could not be sent for a day is dropped; the item's next one is sent."""
 
 
 ONE_TRY_SECONDS = 10.0
@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 
 
 def sla_activity(tools: Tools) -> Callable[[], Awaitable[int]]:
-    """Return the activity. Safe to repeat: an event is recorded once, and told with the same id each time."""
+    """Return the activity. It is safe to repeat: an event is recorded once, and always sent with the same id."""
 
     @activity.defn(name="tell_sla")
     async def tell_sla() -> int:
@@ -41,7 +41,7 @@ def sla_activity(tools: Tools) -> Callable[[], Awaitable[int]]:
         if tools.outside.notify_url is not None:
             for event in await load_untold(tools.db, within_seconds=TELL_WITHIN_SECONDS, limit=MOST_TOLD):
                 if not await _tell(tools, event, tools.outside.notify_url):
-                    break  # the receiver is away: the next look tries again
+                    break  # the receiver is unavailable: the next run tries again
         return len(events)
 
     return tell_sla
@@ -55,7 +55,7 @@ async def _record(tools: Tools) -> list[SlaEvent]:
 
 
 async def _tell(tools: Tools, event: SlaEvent, url: str) -> bool:
-    """Notify people; False if that may work later."""
+    """Notify people; False if it may succeed later."""
     review = await load_review(tools.db, event.tenant_id, event.review_id)
     assert review is not None, "no item is ever deleted"
     message_id = f"sla_{digest([event.tenant_id, event.review_id, event.due_at.isoformat(), event.percent])[:32]}"
@@ -79,11 +79,12 @@ def _message(event: SlaEvent) -> str:
 
 
 def _body(event: SlaEvent, review: Review) -> dict[str, Json]:
-    """Return the notification, in the shape of those that the handler `notify` sends."""
+    """Return the notification in the format of the handler `notify`."""
     level = "error" if event.percent >= OVERDUE else "warning"
     message = f"{_message(event)} ({review.title})"
     return {
-        "text": f"[{level}] {html.escape(message, quote=False)}",  # chats take it for markup: senders write no links
+        # chats interpret markup: senders must not be able to write links
+        "text": f"[{level}] {html.escape(message, quote=False)}",
         "title": "SLA",
         "message": message,
         "level": level,

@@ -1,6 +1,6 @@
-"""The activities that keep what is too large to travel inside a run, and bring back what expressions read of it.
+"""Activities that store values too large for a run's history, and load the parts that expressions read.
 
-They are not in the catalogue: no definition names them.
+Definitions cannot name them.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from docrail.services.tools import Tools
 from docrail.workflows.contract.messages import LoadCall, Loaded, StateCall, StoreCall
 
 MAX_LOADED_BYTES = 1_500_000
-"""Most that all values of one call take together, as JSON: they come back in one payload, and Temporal takes 2 MiB."""
+"""Maximum total size of the values in one call, as JSON: they return in one payload, and Temporal accepts 2 MiB."""
 
 
 def value_activities(tools: Tools) -> list[Callable[..., Any]]:
@@ -46,7 +46,7 @@ def value_activities(tools: Tools) -> list[Callable[..., Any]]:
 
 
 async def _load(kept: ValueStore, call: LoadCall) -> Loaded:
-    """Return all parts. An expression may ask whether one is there, so one that is missing is told and no error."""
+    """Return all parts. Expressions may test whether a part exists, so a missing one is reported, not an error."""
     pieces: list[Piece] = []
     left = MAX_LOADED_BYTES
     for number, mark in enumerate(call.parts):
@@ -60,5 +60,5 @@ async def _load(kept: ValueStore, call: LoadCall) -> Loaded:
 
 
 def _final(error: ValueError, message: str) -> ApplicationError:
-    """Return what Temporal is told of an error that the same call would meet again."""
+    """Return the error for Temporal that marks the failure as permanent."""
     return ApplicationError(message, type=type(error).__name__, non_retryable=True)

@@ -1,4 +1,4 @@
-"""Asks a Gemini model, and says of each way it can go wrong whether trying again may help."""
+"""Send a question to a Gemini model, and classify failures by whether a retry may help."""
 
 import asyncio
 import json
@@ -31,27 +31,27 @@ from docrail.invoices.llm.prices import Tokens
 EXCERPT_CHARACTERS = 300
 GRACE_SECONDS = 1.0
 MOST_TOKENS = 100_000_000
-"""Of one kind in one answer: what is beyond is no count, and no money that anybody pays."""
+"""Largest token count accepted, of one kind in one answer: a higher one cannot be real."""
 COMPLETE, CUT = "STOP", "MAX_TOKENS"
-"""The finish reasons that come with a text of use; every other one is a refusal (SAFETY, RECITATION and so on)."""
+"""Finish reasons of usable answers; all others are refusals (SAFETY, RECITATION and so on)."""
 
 NO_ANSWER = (ValueError, TypeError, AttributeError, KeyError, RecursionError)
-"""What the SDK raises about a body that is none of the API's: no JSON, another shape, or nested without end."""
+"""Errors of the SDK for a body that is not an API response: no JSON, another shape, or endless nesting."""
 _MODEL = re.compile(r"[A-Za-z0-9._/-]{1,100}")
 _DELAY = re.compile(r"(\d{1,12})(?:\.(\d*))?s")
 
 
 class AnswerLostError(UnreachableError):
-    """The connection broke after the request was sent: the answer may be paid for, and nobody has it."""
+    """The connection broke after the request was sent: the answer may be paid for, but was not received."""
 
 
 class NotConfiguredError(WorkerNotConfiguredError):
-    """No key for Gemini is set on this worker."""
+    """The worker has no Gemini key."""
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """Bytes that a question is about, and their media type."""
+    """Content for a question, and its media type."""
 
     data: bytes
     media_type: str
@@ -59,7 +59,10 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked. `max_output_tokens` None leaves it to the model; with a `schema` the answer is JSON of it."""
+    """A request to a model.
+
+    `max_output_tokens` None: the model's default; with a `schema` the answer is JSON of that type.
+    """
 
     text: str
     model: str
@@ -74,19 +77,19 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back. `refused`: why there is no answer; `parsed`: the text as the schema's model, if it is one."""
+    """A model's answer. `refused`: why there is none; `parsed`: the text as the schema's model, if it is valid."""
 
     text: str
     model: str
     tokens: Tokens
     cut: bool = False
-    """The text ends where `max_output_tokens` were used up."""
+    """Whether the text ends because `max_output_tokens` was reached."""
     refused: str = ""
     parsed: BaseModel | None = None
 
 
 async def ask(access: GeminiAccess, question: Question) -> Answer:
-    """Return the model's answer, be it of use or not: it was paid for. One request; another attempt is Temporal's.
+    """Return the model's answer, even if unusable: it was paid for. Sends one request; Temporal retries.
 
     Raises: RequestRefusedError (never retried); NotConfiguredError, TryAgainLaterError, UnreachableError,
     OutgoingTimeoutError (retried).
@@ -98,18 +101,18 @@ async def ask(access: GeminiAccess, question: Question) -> Answer:
 
 
 def is_lost(error: BaseException) -> bool:
-    """Tell whether a call that ended so may have an answer that is paid for and came to nobody."""
+    """Check whether a failed call may have produced an answer that is paid for but was not received."""
     lost = (AnswerLostError, OutgoingTimeoutError, asyncio.CancelledError)
     return isinstance(error, lost) or getattr(error, "status", None) == HTTPStatus.OK
 
 
 def text_outcome(answer: Answer) -> str:
-    """Return what an answer in text came to, in one word."""
+    """Return the outcome of a text answer in one word."""
     return "refused" if answer.refused else "cut" if answer.cut else "wrote"
 
 
 def text_of(answer: Answer) -> str:
-    """Return the text. Raises: AnswerUnusableError if there is none, or none of use."""
+    """Return the text. Raises: AnswerUnusableError if there is none, or it is unusable."""
     if answer.refused:
         raise AnswerUnusableError(f"{REQUEST} {answer.refused}")
     if not answer.text:
@@ -128,12 +131,13 @@ async def _generate(client: genai.Client, question: Question) -> types.GenerateC
         thinking_config=types.ThinkingConfig(thinking_level=question.thinking) if question.thinking else None,
     )
     try:
-        # The client's timeout is of each read: bytes may drip for hours. It goes first: it knows what was never sent.
+        # The client's timeout applies to each read: bytes may trickle in for hours. It fires first: it knows if nothing
+        # was sent.
         async with asyncio.timeout(question.timeout_seconds + GRACE_SECONDS):
             return await client.aio.models.generate_content(
                 model=question.model, contents=_contents(question), config=config
             )
-    except RequestRefusedError:  # told already
+    except RequestRefusedError:  # already classified
         raise
     except errors.APIError as error:
         raise _refused(error) from None
@@ -143,7 +147,7 @@ async def _generate(client: genai.Client, question: Question) -> types.GenerateC
         raise OutgoingTimeoutError(f"{REQUEST} did not answer within {question.timeout_seconds:g} s") from None
     except httpx2.HTTPError as error:
         raise AnswerLostError(f"{REQUEST} cannot be reached: {str(error) or type(error).__name__}") from None
-    except NO_ANSWER as error:  # a proxy's page, or an answer that broke off: the next one may be whole
+    except NO_ANSWER as error:  # a proxy's page, or a truncated answer: the next one may be complete
         what = "JSON" if isinstance(error, json.JSONDecodeError) else f"answer of the API ({type(error).__name__})"
         raise TryAgainLaterError(REQUEST, HTTPStatus.OK, f"with a body that is no {what}") from None
 
@@ -195,16 +199,16 @@ def _refused(error: errors.APIError) -> Exception:
 
 
 def _retry_delays(details: Any) -> Iterator[str]:
-    """Yield the delays of google.rpc.RetryInfo in an error's details: `{"retryDelay": "34.5s"}`, in whole seconds."""
+    """Yield the delays of google.rpc.RetryInfo in an error's details, `{"retryDelay": "34.5s"}`, in whole seconds."""
     error = details.get("error") if isinstance(details, dict) else None
     found = error.get("details") if isinstance(error, dict) else None
     for detail in found if isinstance(found, list) else ():
         delay = detail.get("retryDelay") if isinstance(detail, dict) else None
         match = _DELAY.fullmatch(delay) if isinstance(delay, str) else None
         if match:
-            yield str(int(match[1]) + bool((match[2] or "").strip("0")))  # never sooner than it asked for
+            yield str(int(match[1]) + bool((match[2] or "").strip("0")))  # rounded up: never sooner than requested
 
 
 def _printable(text: str) -> str:
-    """Return an excerpt of what it said, without what no database stores and no page shows."""
+    """Return an excerpt of the text with unprintable characters replaced."""
     return "".join(letter if letter.isprintable() else " " for letter in text[:EXCERPT_CHARACTERS])

@@ -1,4 +1,4 @@
-"""Opens the SDK's client for one question: one request, no redirects, and no answer larger than a model writes."""
+"""Open the SDK's client for one question: one request, no redirects, and a limited answer size."""
 
 import ssl
 from collections.abc import AsyncIterator
@@ -15,15 +15,16 @@ from docrail.adapters.http.errors import TryAgainLaterError, refusal
 
 REQUEST = "Gemini"
 MOST_BYTES = 4 << 20
-"""Of one answer: ten times what the most tokens that are ever allowed take, as text and as JSON around it."""
+"""Largest answer: ten times the highest token limit ever allowed, as text with the JSON around it."""
 
 
 @asynccontextmanager
 async def open_client(access: GeminiAccess, timeout_seconds: float) -> AsyncIterator[genai.Client]:
-    """Give the client while the body runs. It has a connection of its own, which does not outlive an attempt.
+    """Yield a client with its own connection, which is closed after the attempt.
 
-    The HTTP client is ours: the SDK's follows redirects with the key and the document, reads without end, and becomes
-    aiohttp, with a retry of its own, as soon as anybody installs that.
+    The HTTP client is created here because the SDK's own follows redirects with the key and the document, reads without
+    a
+    limit, and switches to aiohttp, with retries of its own, if that is installed.
     """
     async with httpx2.AsyncClient(event_hooks={"response": [_limit]}, verify=_tls()) as http:
         options = types.HttpOptions(
@@ -44,19 +45,19 @@ async def open_client(access: GeminiAccess, timeout_seconds: float) -> AsyncIter
 
 @cache
 def _tls() -> ssl.SSLContext:
-    """Return the context of every client: reading the roots takes longer than all else that a call costs us."""
+    """Return the shared TLS context: loading the root certificates takes longer than the rest of a call's overhead."""
     return httpx2.create_ssl_context()
 
 
 async def _limit(response: httpx2.Response) -> None:
-    """Have the body read as it came and no further than the limit. It was asked for unpacked: small stays small."""
+    """Limit the size of the body, and read it without decompression. It was requested uncompressed."""
     response.headers.pop("content-encoding", None)
     assert isinstance(response.stream, httpx2.AsyncByteStream), "an AsyncClient's response has one"
     response.stream = _Limited(response.stream, response.status_code)
 
 
 class _Limited(httpx2.AsyncByteStream):
-    """A body that breaks off as soon as it is too long, with the error that its status means."""
+    """A body that raises the error of its status once it exceeds the limit."""
 
     def __init__(self, stream: httpx2.AsyncByteStream, status: int) -> None:
         self._stream, self._status = stream, status

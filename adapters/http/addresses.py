@@ -1,4 +1,4 @@
-"""Which addresses outgoing calls may reach: public ones, and those that the operator allowed by name or network."""
+"""Decide which addresses outgoing calls may reach: public ones, and those that the operator has allowed."""
 
 import ipaddress
 import re
@@ -14,10 +14,11 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 METADATA = frozenset(
     map(ipaddress.ip_address, ("169.254.169.254", "fd00:ec2::254", "100.100.100.200", "168.63.129.16", "192.0.0.192"))
 )
-"""Where clouds hand a machine its credentials: AWS, Google and Azure, AWS over IPv6, Alibaba, Azure's agent, Oracle."""
+"""Metadata services that hand out a machine's credentials: AWS, Google and Azure, AWS over IPv6, Alibaba, Azure's
+agent, Oracle."""
 
 SHARED = ipaddress.ip_network("100.64.0.0/10")
-"""Carrier-grade NAT (RFC 6598): somebody's inside, though `ipaddress` does not call it private."""
+"""Carrier-grade NAT (RFC 6598): internal, although `ipaddress` does not call it private."""
 
 NAT64 = ipaddress.ip_network("64:ff9b::/96")
 COMPATIBLE = ipaddress.ip_network("::/96")
@@ -30,7 +31,7 @@ _WITH_PORT = re.compile(r"(?P<host>[^:]+|\[[^\]]+\]):(?P<port>[0-9]{1,5})")
 
 
 class RefusedAddressError(WorkerNotConfiguredError):
-    """An address that this worker lets no call reach; an operator may allow the host."""
+    """The address is blocked on this worker; an operator may allow the host."""
 
     def __init__(self, host: str, why: str) -> None:
         reached = "outgoing calls reach public addresses, and what DOCRAIL_ALLOWED_HOSTS names"
@@ -40,7 +41,7 @@ class RefusedAddressError(WorkerNotConfiguredError):
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """One allowed host name (`*.` before it: every name below it) or network, on every port or on one."""
+    """One allowed host name (with `*.` in front: every name below it) or network, on every port or on one."""
 
     target: str | Network
     port: int | None
@@ -56,20 +57,20 @@ class _Entry:
 
 @dataclass(frozen=True, slots=True)
 class AllowedHosts:
-    """What outgoing calls may reach although it is not public. Empty: nothing."""
+    """Non-public hosts that outgoing calls may reach. Empty: none."""
 
     entries: tuple[_Entry, ...] = ()
 
     @classmethod
     def parse(cls, texts: Iterable[str]) -> "AllowedHosts":
-        """Read `erp.internal`, `*.internal`, `10.20.0.0/16`, `10.20.3.4`, each with `:8443` behind it or not.
+        """Parse `erp.internal`, `*.internal`, `10.20.0.0/16` or `10.20.3.4`, each with or without a port (`:8443`).
 
         Raises: ValueError, naming the entry.
         """
         return cls(tuple(map(_entry, texts)))
 
     def check(self, host: str, port: int, address: Address) -> None:
-        """Let a connection to `address`, which `host` has, pass. Raises: RefusedAddressError."""
+        """Check a connection to `address`, to which `host` resolves. Raises: RefusedAddressError."""
         address = plain(address)
         why = why_not_public(address)
         if why is None:
@@ -81,7 +82,7 @@ class AllowedHosts:
 
 
 def why_not_public(address: Address) -> str | None:
-    """Return what kind of address it is if it is not one of the public internet, else None."""
+    """Return the kind of a non-public address; None if it is public."""
     address = plain(address)
     if address in METADATA:
         return "a cloud's metadata service"
@@ -97,7 +98,7 @@ def why_not_public(address: Address) -> str | None:
 
 
 def plain(address: Address) -> Address:
-    """Return the IPv4 address that an IPv6 address carries inside it, if it does: that is where packets end."""
+    """Return the IPv4 address embedded in an IPv6 address, if there is one: that is where packets go."""
     if isinstance(address, IPv4Address):
         return address
     if address.teredo is not None:
@@ -109,7 +110,7 @@ def plain(address: Address) -> Address:
 
 
 def _is_only_by_network(address: Address) -> bool:
-    """Tell whether a name does not open the address: whoever runs a name's DNS must not reach credentials."""
+    """Check whether only a network entry can allow the address: DNS control must not give access to credentials."""
     return address in METADATA or address.is_link_local or address.is_multicast or address.is_unspecified
 
 

@@ -1,7 +1,8 @@
-"""The one client for addresses that definitions name: every connection goes to an address that was checked first.
+"""Send HTTP requests to addresses named by definitions, checking every address before connecting.
 
-httpx is given the checked address to connect to, with the name beside it for Host and TLS: a name that changes its
-address between the check and the connection (DNS rebinding) gains nothing. Proxies of the environment are not used.
+httpx connects to the checked address, and uses the name only for Host and TLS: a name that changes its
+address between the check and the connection (DNS rebinding) gains nothing. Proxy settings in the environment are
+ignored.
 """
 
 import asyncio
@@ -28,11 +29,11 @@ from docrail.adapters.http.errors import (
 from docrail.dag.values.json_values import MAX_VALUE_BYTES, Json
 
 MAX_BODY_BYTES = MAX_VALUE_BYTES - 2**14
-"""Most of an answer that a step's output can carry, beside its headers."""
+"""Largest answer that fits into a step's output together with its headers."""
 
 MAX_REDIRECTS = 5
 CONNECT_SECONDS = 10.0
-"""For one address: a name with a dead first address must still reach its second."""
+"""Timeout per address: a name whose first address is dead must still reach its second."""
 
 MAX_HEADERS = 64
 EXCERPT_CHARACTERS = 300
@@ -41,11 +42,11 @@ OURS = frozenset(
     {"host", "content-length", "transfer-encoding", "connection", "keep-alive", "te", "trailer", "upgrade", "expect"}
     | {"accept-encoding"}
 )
-"""Headers that say how a request travels: a step that set them could send a second request inside its own."""
+"""Headers that control the transport: setting them could smuggle a second request."""
 
 _FOLLOWED = frozenset({301, 302, 303, 307, 308})
 _HOST = re.compile(rb"[A-Za-z0-9._-]{1,253}|[0-9A-Fa-f:.]{2,45}")
-"""A name as DNS has it (IDNA is done by then), or an address."""
+"""A DNS name (after IDNA encoding), or an address."""
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}")
 _PRINTABLE = re.compile(r"[\t\x20-\x7e]{0,8192}")
@@ -56,7 +57,7 @@ Resolver = Callable[[str, int], Awaitable[Sequence[Address]]]
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """One request. `max_bytes`: what is longer is cut there and the answer is not `complete`."""
+    """One request. `max_bytes`: a longer answer is truncated and not `complete`."""
 
     method: str
     url: str
@@ -68,7 +69,7 @@ class Outgoing:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back. `request` says what was asked, for errors; header names are in lower case."""
+    """An answer. `request` describes the request for error messages; header names are lowercase."""
 
     request: str
     status: int
@@ -78,12 +79,12 @@ class Answer:
 
     @property
     def is_json(self) -> bool:
-        """Whether the body says that it is JSON."""
+        """Return whether the content type is JSON."""
         kind = self.headers.get("content-type", "").partition(";")[0].strip().lower()
         return kind in ("application/json", "text/json") or kind.endswith("+json")
 
     def text(self) -> str:
-        """Return the body as text: UTF-8 unless it says otherwise; what is not text becomes U+FFFD."""
+        """Return the body as text, as UTF-8 unless a charset is given; invalid bytes become U+FFFD."""
         charset = httpx.Headers(self.headers).get("content-type", "").partition("charset=")[2].split(";")[0].strip(' "')
         try:
             return self.body.decode(charset or "utf-8", "replace")
@@ -91,7 +92,7 @@ class Answer:
             return self.body.decode("utf-8", "replace")
 
     def refusal(self, redact: Callable[[str], str] = str) -> Exception:
-        """Return the error that this answer is to somebody who expected another status."""
+        """Return the error that this answer means to a caller that expected another status."""
         excerpt = " ".join(redact(self.text()[: 4 * EXCERPT_CHARACTERS]).split())[:EXCERPT_CHARACTERS]
         if self.status in _FOLLOWED:
             excerpt = f"redirects are followed for GET only; it points to {_origin(self.headers.get('location', ''))}"
@@ -99,7 +100,7 @@ class Answer:
 
 
 def read_json(text: str, request: str) -> Json:
-    """Return the JSON that an answer is. Raises: AnswerUnusableError."""
+    """Parse an answer's JSON. Raises: AnswerUnusableError."""
     try:
         return json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
@@ -112,7 +113,7 @@ def _refuse_constant(name: str) -> Json:
 
 
 async def resolve(host: str, port: int) -> Sequence[Address]:
-    """Return the addresses of a name, as the system's resolver orders them. Raises: UnreachableError."""
+    """Return the addresses of a name, in the system resolver's order. Raises: UnreachableError."""
     try:
         found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
@@ -122,15 +123,15 @@ async def resolve(host: str, port: int) -> Sequence[Address]:
 
 @dataclass(frozen=True, slots=True)
 class HttpClient:
-    """Sends requests to public addresses and to `allowed` ones. Keeps no connection, so no two names share one."""
+    """Send requests to public addresses and to `allowed` ones. Keeps no connections, so no two names share one."""
 
     allowed: AllowedHosts = field(default_factory=AllowedHosts)
     resolver: Resolver = resolve
     tls: ssl.SSLContext | None = None
-    """What certificates are checked with; by default the roots of httpx, or of SSL_CERT_FILE."""
+    """TLS context for verification; by default the root certificates of httpx, or of SSL_CERT_FILE."""
 
     async def send(self, outgoing: Outgoing) -> Answer:
-        """Return the answer, whatever its status; redirects of GET and HEAD are followed, each checked anew.
+        """Return the answer, whatever its status; redirects of GET and HEAD are followed and checked again.
 
         Raises: AnswerUnusableError, ValueError (never retried); RefusedAddressError, UnreachableError,
         OutgoingTimeoutError (retried).
@@ -157,15 +158,16 @@ class HttpClient:
             if (url.scheme, target.scheme) == ("https", "http"):
                 raise RefusedUrlError(f"the host {target.host} is refused: {url.host} redirects from https to http")
             if _origin(str(target)) != _origin(str(url)):
-                headers = httpx.Headers()  # what was meant for one host, credentials among it, is not for another
+                headers = httpx.Headers()  # do not forward headers, which may contain credentials, to another host
             url = target
         raise AnswerUnusableError(f"{_request(outgoing, url)} redirects more than {MAX_REDIRECTS} times")
 
     async def _send_to(self, outgoing: Outgoing, url: httpx.URL, headers: httpx.Headers) -> Answer:
-        """Try the addresses of the URL's host in turn, until one takes the connection."""
+        """Try the addresses of the URL's host in turn, until one accepts the connection."""
         host, port = url.raw_host.decode("ascii"), url.port or _PORTS[url.scheme]
         addresses = await self.resolver(host, port)
-        for address in addresses:  # all before the first: a name that mixes both is not to be trusted
+        # check all before connecting: a name that mixes public and internal addresses is not trusted
+        for address in addresses:
             self.allowed.check(host, port, address)
         failure: Exception = UnreachableError(f"the host {host} has no address")
         for address in addresses:
@@ -197,7 +199,7 @@ class HttpClient:
 
 
 async def _read(request: str, response: httpx.Response, max_bytes: int) -> Answer:
-    """Read an answer up to the limit. It was asked for uncompressed, so nothing small can become large."""
+    """Read an answer up to the limit. It was requested uncompressed, so that it cannot expand."""
     encoding = response.headers.get("content-encoding", "identity").lower()
     if encoding != "identity":
         raise AnswerUnusableError(f"{request} answered in the encoding {encoding[:40]!r}, which was not asked for")
@@ -212,11 +214,11 @@ async def _read(request: str, response: httpx.Response, max_bytes: int) -> Answe
 
 
 class RefusedUrlError(ValueError):
-    """A URL that is never called, whatever an operator allows."""
+    """A URL that is never called, whatever the operator allows."""
 
 
 def checked_url(text: str) -> httpx.URL:
-    """Return the URL if it is one that can be called. Raises: ValueError, RefusedUrlError."""
+    """Return the parsed URL if it can be called. Raises: ValueError, RefusedUrlError."""
     if "secret://" in text:
         raise ValueError("the URL holds a secret:// reference, which is resolved in headers only: URLs end up in logs")
     try:
@@ -234,7 +236,7 @@ def checked_url(text: str) -> httpx.URL:
 
 
 def checked_headers(headers: Mapping[str, str]) -> httpx.Headers:
-    """Return the headers if a request may carry them. Raises: ValueError, which never tells a value."""
+    """Return the headers if a request may carry them. Raises: ValueError, which never contains a value."""
     if len(headers) > MAX_HEADERS:
         raise ValueError(f"{len(headers)} headers, more than {MAX_HEADERS}")
     for name, value in headers.items():
@@ -259,7 +261,7 @@ def _request(outgoing: Outgoing, url: httpx.URL) -> str:
 
 
 def _origin(url: str) -> str:
-    """Return scheme, host and port of a URL, which hold no secrets."""
+    """Return scheme, host and port of a URL, which contain no secrets."""
     try:
         parsed = httpx.URL(url)
     except httpx.InvalidURL:
@@ -269,10 +271,10 @@ def _origin(url: str) -> str:
 
 @cache
 def _default_tls() -> ssl.SSLContext:
-    """Return the context of every call: reading the roots takes a tenth of a second."""
+    """Return the shared TLS context: loading the root certificates takes a tenth of a second."""
     return httpx.create_ssl_context()
 
 
 def is_success(status: int) -> bool:
-    """Tell whether a status is one of 2xx."""
+    """Check whether a status is 2xx."""
     return HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES

@@ -1,4 +1,4 @@
-"""Posts a signed message as Standard Webhooks says, so that receivers can check it and tell a repetition."""
+"""Post signed messages according to Standard Webhooks, so that receivers can verify them and detect repetitions."""
 
 import binascii
 import datetime as dt
@@ -15,17 +15,17 @@ from docrail.adapters.secrets import Revealed, SecretStore
 from docrail.dag.values.json_values import Json
 
 DEFAULT_SECRET = "webhooks"  # noqa: S105  # its name
-"""The tenant's secret that signs messages which name none. Without that file they go unsigned."""
+"""Default signing secret of a tenant. If the tenant has none, messages without a named secret are unsigned."""
 
 MAX_ANSWER_BYTES = 16_384
-"""A receiver's answer to a notification is a few words; the rest is not read."""
+"""Largest answer read: a receiver's answer to a notification is short; the rest is ignored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What is posted. `message_id` is the same for every attempt at it; `secret` names the key that signs.
+    """A message to post. `message_id` is the same for every attempt; `secret` names the signing key.
 
-    `named`: the secrets that the definition's author wrote: no other is used.
+    `named`: the secrets that the definition's author wrote; no others are used.
     """
 
     tenant_id: str
@@ -40,7 +40,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """How it was received. `result` is what the receiver answered, JSON or text; None for nothing or too much."""
+    """The result of a delivery. `result`: the receiver's answer, JSON or text; None if it was empty or too large."""
 
     status: int
     signed: bool
@@ -48,7 +48,7 @@ class Delivery:
 
 
 async def deliver(message: Message, http: HttpClient, secrets: SecretStore) -> Delivery:
-    """Post the message and return once the receiver has taken it (2xx).
+    """Post the message and return once the receiver has accepted it (2xx).
 
     Raises: MissingSecretError, RefusedSecretError, RequestRefusedError, ValueError (never retried);
     RefusedAddressError, TryAgainLaterError, UnreachableError, OutgoingTimeoutError (retried).
@@ -71,9 +71,9 @@ async def deliver(message: Message, http: HttpClient, secrets: SecretStore) -> D
 
 
 def sign(message_id: str, payload: str, keys: list[str], *, at: dt.datetime) -> dict[str, str]:
-    """Return the headers of Standard Webhooks; several keys, while one replaces another, give several signatures.
+    """Return the headers of Standard Webhooks; several keys, during a rotation, give several signatures.
 
-    A key that begins with `whsec_` is base64 behind it, any other is taken as it stands. Raises: ValueError.
+    A key that begins with `whsec_` is base64 after that prefix, any other is used literally. Raises: ValueError.
     """
     headers = {"webhook-id": message_id, "webhook-timestamp": str(int(at.timestamp()))}
     if keys:
@@ -92,12 +92,12 @@ def _content(answer: Answer, own: Revealed) -> Json:
     text = own.redact(answer.text()) if answer.complete else ""
     try:
         return read_json(text, answer.request) if answer.is_json and text else text or None
-    except AnswerUnusableError:  # the message was taken: what its receiver says of it is a courtesy
+    except AnswerUnusableError:  # the message was accepted: the body is only informative
         return text
 
 
 async def _keys(message: Message, secrets: SecretStore) -> list[str]:
-    """Return the keys, one a line of the secret."""
+    """Return the keys in the secret, one per line."""
     if message.secret is None:
         found = await secrets.find(message.tenant_id, DEFAULT_SECRET) or ""
     else:

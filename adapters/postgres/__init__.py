@@ -1,1 +1,1 @@
-"""The connection pool and the schema."""
+"""The PostgreSQL connection pool and schema."""

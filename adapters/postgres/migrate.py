@@ -1,4 +1,4 @@
-"""Bring a database to the schema that this code expects: apply each file of migrations/ once, in order."""
+"""Migrate a database to the schema of this release: apply each file of migrations/ once, in order."""
 
 import hashlib
 import re
@@ -13,7 +13,7 @@ FOLDER = Path(__file__).parent / "migrations"
 LOCK_KEY = 0x646F6372  # "docr"
 """Advisory lock held while migrating, so that several workers can start at once."""
 LOCK_SECONDS = 60
-"""How long to wait for another migration, or for a table in use, before giving up loudly."""
+"""How long to wait for another migration, or for a table in use, before failing."""
 
 CREATE_TABLE = """
 CREATE TABLE IF NOT EXISTS migrations (
@@ -25,7 +25,7 @@ _NAME = re.compile(r"\d{4}_[a-z0-9_]+\.sql")
 
 
 class MigrationError(StorageError):
-    """A migration file that cannot be applied safely."""
+    """The migration file cannot be applied safely."""
 
     def __init__(self, name: str, message: str) -> None:
         super().__init__(f"migration {name}: {message}")
@@ -33,7 +33,7 @@ class MigrationError(StorageError):
 
 
 class EarlierDataError(StorageError):
-    """The database was made by an earlier build, whose tables this one does not read."""
+    """The database was created by an earlier build, whose tables this one does not read."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -53,19 +53,21 @@ class _Migration:
 
 
 async def migrate(dsn: str, *, folder: Path = FOLDER) -> list[str]:
-    """Apply what is missing and return its names. Safe to call from several processes at once and at every start.
+    """Apply the missing migrations and return their names. Safe to call concurrently and at every start.
 
-    Each file runs in its own transaction, so a failing one leaves nothing of itself. Files that a newer release
-    applied and this one does not have are left alone.
+    Each file runs in its own transaction, so a failing one changes nothing. Files that a newer release
+    applied and this one does not have are ignored.
 
-    Raises: MigrationError (edited after it was applied, out of order, badly named), EarlierDataError, and then nothing
-    is changed; asyncpg errors of the SQL itself.
+    Raises: MigrationError (edited after it was applied, out of order, badly named) and EarlierDataError, without
+    changing
+    anything; asyncpg errors of the SQL itself.
     """
     migrations = _read(folder)
     connection = await asyncpg.connect(dsn, timeout=CONNECT_SECONDS)
     try:
         await connection.execute(f"SET lock_timeout = '{LOCK_SECONDS}s'")
-        await connection.execute("SELECT pg_advisory_lock($1)", LOCK_KEY)  # until the connection ends, however it ends
+        # held until the connection ends, however it ends
+        await connection.execute("SELECT pg_advisory_lock($1)", LOCK_KEY)
         await connection.execute(CREATE_TABLE)
         applied = {row["name"]: row["sha256"] for row in await connection.fetch(LOAD_APPLIED)}
         missing = _missing(migrations, applied)

@@ -1,4 +1,4 @@
-"""How PostgreSQL is reached: the pool, transactions, JSON columns, and the base of this layer's errors."""
+"""Connect to PostgreSQL: the pool, transactions, JSON columns, and the base class of storage errors."""
 
 import json
 from collections.abc import AsyncIterator
@@ -10,23 +10,23 @@ from asyncpg.pool import PoolConnectionProxy
 from docrail.dag.values.json_values import Json
 
 Database = asyncpg.Pool | asyncpg.Connection | PoolConnectionProxy
-"""What a statement runs on: a pool (its own transaction) or a connection (the caller's transaction)."""
+"""Where a statement runs: a pool (its own transaction) or a connection (the caller's transaction)."""
 
 COMMAND_SECONDS = 30.0
-"""No statement of ours takes a second; a server that hangs must free the worker's slot. Every write may run again."""
+"""No statement takes a second; a hanging server must not block the worker's slot. Every write can be repeated."""
 CONNECT_SECONDS = 10.0
 
 
 DATABASE_ERRORS = (asyncpg.PostgresError, asyncpg.InterfaceError)
-"""What a database raises that answers, but does not let us in or do what we asked."""
+"""Errors of a database that is reachable but refuses the connection or the statement."""
 
 
 class StorageError(Exception):
-    """Base of everything storage/ raises by itself."""
+    """Base class of storage errors."""
 
 
 class NotStored(StorageError, ValueError):  # noqa: N818  # a statement about what was asked for
-    """What the caller named does not exist for this tenant. A ValueError: asking again does not help."""
+    """The tenant has no such object. A ValueError, because asking again does not help."""
 
     def __init__(self, kind: str, name: str, tenant_id: str) -> None:
         super().__init__(f"tenant {tenant_id!r} has no {kind} {name!r}")
@@ -38,7 +38,7 @@ class NotStored(StorageError, ValueError):  # noqa: N818  # a statement about wh
 async def open_pool(dsn: str, *, min_size: int = 2, max_size: int = 10) -> asyncpg.Pool:
     """Connect to the database at `dsn`. json and jsonb columns are read and written as Python values.
 
-    A connection that broke is replaced when it is next needed, so the pool outlives a restart of the server.
+    A broken connection is replaced when next needed, so the pool survives a restart of the server.
     """
     return await asyncpg.create_pool(
         dsn,
@@ -54,7 +54,7 @@ async def open_pool(dsn: str, *, min_size: int = 2, max_size: int = 10) -> async
 
 @asynccontextmanager
 async def transaction(pool: asyncpg.Pool) -> AsyncIterator[PoolConnectionProxy]:
-    """Give a connection inside a transaction: committed at the end, rolled back if the block raises."""
+    """Yield a connection inside a transaction: committed at the end, rolled back if the block raises."""
     async with pool.acquire() as connection, connection.transaction():
         yield connection
 
@@ -65,7 +65,7 @@ async def _prepare(connection: asyncpg.Connection) -> None:
 
 
 async def _keep_session(_: asyncpg.Connection) -> None:
-    """Skip the round trip that resets a returned connection: our statements leave no state in a session.
+    """Skip the round trip that resets a returned connection: the statements leave no state in a session.
 
     An open transaction is rolled back all the same; session locks (adapters/postgres/migrate.py) use a connection of
     their own.

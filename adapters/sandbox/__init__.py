@@ -1,1 +1,1 @@
-"""The limited child processes that open documents."""
+"""Open documents in restricted child processes."""

@@ -1,4 +1,4 @@
-"""Opens documents in child processes with limits: one fresh child each, forked from a server that is kept warm."""
+"""Open documents in restricted child processes, each forked from a preloaded server."""
 
 import asyncio
 import json
@@ -22,14 +22,15 @@ from docrail.invoices.page_text import PageText
 from docrail.invoices.problems import Unreadable, UnreadableDocument
 
 _NEEDED = re.compile(r"PATH|HOME|TZ|LANG|LC_\w+|TMPDIR|TEMP|TMP|(?:LD|MALLOC)_\w+|PYTHON\w*")
-"""Variables that the server is given: the others have keys and passwords, and documents are opened there."""
+"""Environment variables passed to the server: the others contain keys and passwords, and it opens untrusted
+documents."""
 LOOK_CPU_SECONDS, LOOK_WALL_SECONDS = 20, 30.0
-"""What a look at the pages may cost at most: an attempt waits for it, with an answer that is paid for, or a person."""
+"""Limits for examining pages: a person, or an attempt with a paid answer, waits for the result."""
 HANG_UP_GRACE_SECONDS = 5.0
-"""The child's own timer ends it first; this is for a child that does not die of its timer (stopped, in the kernel)."""
+"""Grace period after the child's own timer, for a child that its timer does not end (stopped, or in the kernel)."""
 SERVER_EXIT_SECONDS = 5.0
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
-"""No library starts threads in the server: a forked child would not have them."""
+"""Keeps libraries from starting threads in the server: forked children would not have them."""
 _LIMIT_SIGNALS = frozenset({signal.SIGALRM, signal.SIGXCPU})
 _MEMORY_HINT = "An invoice of a few pages needs a small part of that. Print the document into a new PDF and send that."
 _SERVER_PROGRAM = (
@@ -46,17 +47,17 @@ Record = Callable[[str, float], None]
 
 
 class ReaderDiedError(OSError):
-    """The reading server was killed twice while it worked for one document. Says nothing about the document."""
+    """The reading server was killed twice while working on one document. Says nothing about the document."""
 
 
 class _Answer(BaseModel):
-    """What a child answers: one of these."""
+    """A child's answer: exactly one of these."""
 
     model_config = ConfigDict(extra="forbid")
 
     invoice: InvoiceData | None = None
     drawn: Base64Bytes | None = None
-    """A page, as a PNG; empty if there is no such page. Or all pages, as a PDF."""
+    """A page as PNG, empty if there is no such page; or all pages as PDF."""
     pages: list[PageText] | None = None
     """The text of the pages."""
     unreadable: tuple[Unreadable, str] | None = None
@@ -64,7 +65,7 @@ class _Answer(BaseModel):
     out_of_memory: bool = False
     bug: str | None = None
     cpu_seconds: float = 0.0
-    """What the child used until then, with its answer."""
+    """CPU seconds that the child used until its answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +100,9 @@ class _Server:
 
 
 class DocumentReader:
-    """Reads documents, at most `workers` at once. Safe to use from many tasks of one event loop.
+    """Read documents, at most `workers` at once. Safe to use from many tasks of one event loop.
 
-    `record` is told of each reading that came to an end: the reader whose values won, or `unreadable`, and the CPU
-    seconds that it took.
+    `record` is called after each reading with the reader whose values won, or `unreadable`, and the CPU seconds used.
     """
 
     def __init__(self, workers: int = 2, limits: ReadingLimits | None = None, record: Record | None = None) -> None:
@@ -115,11 +115,11 @@ class DocumentReader:
 
     @property
     def server_pid(self) -> int | None:
-        """Process id of the server that forks the children; None before it has started."""
+        """Return the process id of the server that forks the children; None before it has started."""
         return self._server.process.pid if self._server else None
 
     async def start(self) -> None:
-        """Start the server now, so that the first document need not wait for it."""
+        """Start the server now, so that the first document does not wait for it."""
         await self._running_server()
 
     async def read(self, path: Path) -> InvoiceData:
@@ -133,20 +133,23 @@ class DocumentReader:
         return answer.invoice or self._fail(answer, path)
 
     async def check(self, path: Path, claims: dict[str, Any]) -> InvoiceData:
-        """Return the fields of `claims` (gemini_check.claims_of) with what the pages' text says of them.
+        """Return the fields of `claims` (claims_of in invoices/llm/page_check.py), checked against the pages' text.
 
-        Raises: as `read`, for a document on whose pages nobody can look anything up in that time, too.
+        Raises: as `read`, also for a document whose pages cannot be searched within the time limit.
         """
         answer = await self._opened(ReadingRequest(str(path), self._for_a_look(), claims))
         return answer.invoice or self._fail(answer, path)
 
     async def draw(self, path: Path, page: int) -> bytes | None:
-        """Return a page, counted from 1, as a PNG; None if there is none, or it cannot be drawn. Raises: as `check`."""
+        """Return a page, counted from 1, as PNG; None if it does not exist or cannot be rendered.
+
+        Raises: as `check`.
+        """
         answer = await self._opened(ReadingRequest(str(path), self._for_a_look(), page=page))
         return self._fail(answer, path) if answer.drawn is None else answer.drawn or None
 
     async def as_pdf(self, path: Path) -> bytes:
-        """Return the pages of a picture file as a PDF. Raises: as `check`."""
+        """Return the pages of an image file as PDF. Raises: as `check`."""
         answer = await self._opened(ReadingRequest(str(path), self._for_a_look(), as_pdf=True))
         return answer.drawn or self._fail(answer, path)
 
@@ -168,7 +171,7 @@ class DocumentReader:
             return await self._ask(request)
 
     async def close(self) -> None:
-        """End the server and every child. Reads that are still going fail."""
+        """Stop the server and all children. Reads in progress fail."""
         self._closed = True
         async with self._starting:
             server, self._server = self._server, None
@@ -176,7 +179,10 @@ class DocumentReader:
             await asyncio.to_thread(server.stop)
 
     async def _ask(self, request: ReadingRequest) -> _Answer:
-        """Return the child's answer. A server that died says nothing about the document, so a new one is asked."""
+        """Return the child's answer.
+
+        If the server dies, which says nothing about the document, a new one is asked once.
+        """
         server = await self._running_server()
         try:
             return await self._converse(server, request)
@@ -204,7 +210,10 @@ class DocumentReader:
                 await asyncio.to_thread(server.stop)
 
     async def _converse(self, server: _Server, request: ReadingRequest) -> _Answer:
-        """Ask `server` for one child and wait for its answer. Leaving by any way hangs up, which kills the child."""
+        """Request one child from `server` and wait for its answer.
+
+        Closing the connection, also on errors, kills the child.
+        """
         ours, theirs = socket.socketpair()
         with ours:
             with theirs:
@@ -226,7 +235,7 @@ class DocumentReader:
             raise _crashed("gave an answer that makes no sense") from error
 
     def _fail(self, answer: _Answer, path: Path) -> NoReturn:
-        """Raise what an answer without a result says."""
+        """Raise the error of an answer without a result."""
         if answer.unreadable:
             raise UnreadableDocument(*answer.unreadable)
         if answer.os_error:
@@ -254,7 +263,7 @@ async def _receive_frame(sock: socket.socket) -> tuple[bytes, bytes]:
 
 
 async def _receive_end(sock: socket.socket) -> None:
-    """Wait until the child is gone: until then it holds memory, and with it its slot."""
+    """Wait until the child has exited: until then it uses memory, and so its slot."""
     with suppress(ConnectionError):
         while await asyncio.get_running_loop().sock_recv(sock, HEADER.size):
             pass

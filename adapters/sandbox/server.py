@@ -1,8 +1,8 @@
-"""The process that opens documents: forks one limited child for each, out of an interpreter that has everything loaded.
+"""Run the server process that forks a restricted child for each document, with all modules preloaded.
 
-Started by reading.py as its own program, so that neither the worker's threads nor its `__main__` are ever forked or
+reader.py starts it as a separate program, so that neither the worker's threads nor its `__main__` are forked or
 imported again (multiprocessing's forkserver would import the worker in every child). A child ends when its work is
-done, when a limit is reached, when the reader hangs up its socket, or when the server ends; the server ends with the
+done, when a limit is reached, when the reader closes its socket, or when the server ends; the server ends with the
 worker.
 """
 
@@ -25,11 +25,11 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 HEADER = struct.Struct("!cI")
-"""A frame: its kind, then the length of its payload."""
+"""Frame header: the kind, then the length of the payload."""
 RESULT, STATUS = b"R", b"S"
-"""From the child: a JSON answer. From the server, after the child's end: its wait status as decimal text."""
+"""From the child: a JSON answer. From the server, after the child's end: its exit status as decimal text."""
 MAX_ANSWER_BYTES = 16 * 1024 * 1024
-"""A child that was taken over must not fill the worker's memory."""
+"""Maximum answer size: a compromised child must not fill the worker's memory."""
 PR_SET_PDEATHSIG = 1
 CHILDREN_IMPORT = (
     "docrail.invoices.llm.page_check",
@@ -39,18 +39,18 @@ CHILDREN_IMPORT = (
     "docrail.invoices.readers.printed",
     "docrail.invoices.readers.read",
 )
-"""What `_answer` needs: a module that a child has to load costs it more than a millisecond."""
+"""Modules used by `_answer`: loading one in a child would cost more than a millisecond."""
 TOO_MUCH = (
     f"What is read of the document takes more than {MAX_ANSWER_BYTES >> 20} MB: its lines are too many and too long. "
     "Ask the sender to split it."
 )
 SAW_A_PICTURE = 3
-"""Exit code of a child that has the OCR's models: if it had to load them, its server does so for all that follow."""
+"""Exit code of a child with the OCR's models loaded: the server then loads them too, for all later children."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadingLimits:
-    """What opening one document may cost. A 1.2 kB PDF can drive a parser to 600 MB (documents.md §1)."""
+    """Limits for opening one document. A 1.2 kB PDF can drive a parser to 600 MB."""
 
     memory_bytes: int = 1_500_000_000
     cpu_seconds: int = 60
@@ -66,20 +66,20 @@ class ReadingRequest:
     path: str
     limits: ReadingLimits
     claims: dict[str, Any] | None = None
-    """What a model says of it (gemini_check.claims_of), to be looked up on its pages; None: it is to be read.
+    """A model's values (claims_of in invoices/llm/page_check.py) to look up on the pages; None: read the document.
 
-    Short: the line is written before anybody reads it.
+    Must be short: the line is written before the server reads it.
     """
     page: int | None = None
-    """The page, from 1, of which a picture is wanted, and nothing else."""
+    """Only render this page, counted from 1."""
     as_pdf: bool = False
-    """Its pages are wanted as a PDF, and nothing else."""
+    """Only convert the pages to PDF."""
     as_text: bool = False
-    """The text of its pages is wanted, and nothing else."""
+    """Only return the text of the pages."""
 
     def to_line(self) -> bytes:
-        """Return the request as the line the server reads."""
-        return json.dumps(asdict(self)).encode() + b"\n"  # ASCII, for names of files that are no UTF-8
+        """Return the request as the line that the server reads."""
+        return json.dumps(asdict(self)).encode() + b"\n"  # ASCII also works for file names that are not UTF-8
 
     @classmethod
     def of_line(cls, line: bytes) -> "ReadingRequest":
@@ -90,7 +90,7 @@ class ReadingRequest:
 
 @dataclass(slots=True)
 class _Children:
-    """The running children: the server's end of each one's socket, by pid."""
+    """The running children: the server's end of each socket, by pid."""
 
     sockets: dict[int, socket.socket] = field(default_factory=dict)
 
@@ -99,7 +99,7 @@ class _Children:
 
 
 def serve(control_fd: int) -> None:
-    """Fork a child for each request until the worker closes the control socket; then kill what is left."""
+    """Fork a child for each request until the worker closes the control socket; then kill the remaining children."""
     control = socket.socket(fileno=control_fd)
     control.setblocking(True)
     _preload()
@@ -118,7 +118,7 @@ def serve(control_fd: int) -> None:
                     wakeup.recv(4096)
                     _reap(children, selector)
                 elif key.fileobj in children.sockets.values():
-                    # Only the end of the conversation can arrive here: nobody waits for this answer any more.
+                    # Only the end of the connection can arrive here: the reader has given up waiting.
                     selector.unregister(key.fileobj)
                     os.kill(children.pid_of(key.fileobj), signal.SIGKILL)
     finally:
@@ -127,14 +127,14 @@ def serve(control_fd: int) -> None:
 
 
 def _preload() -> None:
-    """Load what children need, once. Local imports: the worker imports this module for its names only."""
+    """Load the modules for the children, once. The imports are local because the worker imports this module too."""
     from docrail.invoices.readers.warm_up import warm_up  # noqa: PLC0415  # heavy: see above
 
     for name in CHILDREN_IMPORT:
         import_module(name)
     warm_up()
     gc.collect()
-    gc.freeze()  # shared pages stay shared: a child's collector does not touch them
+    gc.freeze()  # keeps shared pages shared: a child's collector does not touch them
 
 
 def _wake_on_child_end() -> socket.socket:
@@ -159,7 +159,7 @@ def _start(control: socket.socket, children: _Children, selector: selectors.Base
     request_socket.setblocking(True)
     with request_socket.makefile("rb") as lines:
         line = lines.readline()
-    if not line.endswith(b"\n"):  # the reader hung up before it had asked
+    if not line.endswith(b"\n"):  # the reader hung up before sending its request
         request_socket.close()
         return True
     server_pid = os.getpid()
@@ -173,7 +173,7 @@ def _start(control: socket.socket, children: _Children, selector: selectors.Base
 
 
 def _reap(children: _Children, selector: selectors.BaseSelector) -> None:
-    """Tell each ended child's status to whoever waits for it."""
+    """Send each ended child's status to its reader."""
     while children.sockets:
         pid, status = os.waitpid(-1, os.WNOHANG)
         if pid == 0:
@@ -185,7 +185,7 @@ def _reap(children: _Children, selector: selectors.BaseSelector) -> None:
             payload = str(os.waitstatus_to_exitcode(status)).encode()
             request_socket.send(HEADER.pack(STATUS, len(payload)) + payload, socket.MSG_DONTWAIT)
         except OSError:
-            pass  # it stopped listening: nothing is lost
+            pass  # the reader stopped listening: nothing is lost
         finally:
             request_socket.close()
         if os.waitstatus_to_exitcode(status) == SAW_A_PICTURE:
@@ -193,7 +193,7 @@ def _reap(children: _Children, selector: selectors.BaseSelector) -> None:
 
 
 def _load_models() -> None:
-    """Load the OCR's models once a document has needed them: most workers see pictures soon, some never (ADR 0017)."""
+    """Load the OCR's models once a document has needed them: most workers see images soon, some never (ADR 0017)."""
     from docrail.invoices.readers.ocr import read as ocr  # noqa: PLC0415  # see _preload
 
     if not ocr.loaded():
@@ -220,13 +220,13 @@ def _run_child(
 
 
 def _limit(limits: ReadingLimits, server_pid: int) -> None:
-    """Bind the child to its limits. All of them end it with a signal, whatever C code it is in."""
+    """Apply the limits to the child. Each of them ends it with a signal, even inside C code."""
     signal.set_wakeup_fd(-1)
     for name in (signal.SIGCHLD, signal.SIGALRM, signal.SIGXCPU):
         signal.signal(name, signal.SIG_DFL)
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != server_pid:  # the server ended before the line above
+        if os.getppid() != server_pid:  # the server ended before the previous line
             os._exit(1)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_AS, (limits.memory_bytes, limits.memory_bytes))
@@ -235,7 +235,7 @@ def _limit(limits: ReadingLimits, server_pid: int) -> None:
 
 
 def _answer(request: ReadingRequest) -> bytes:
-    """Return the reading, or why there is none, as JSON bytes: one of the keys that reading.py expects."""
+    """Return the reading, or the reason for none, as JSON bytes with one of the keys that reader.py expects."""
     from docrail.invoices.problems import UnreadableDocument  # noqa: PLC0415  # loaded by _preload
 
     try:
@@ -253,7 +253,7 @@ def _answer(request: ReadingRequest) -> bytes:
 
 
 def _opened(request: ReadingRequest, data: bytes) -> bytes:
-    """Return what was asked for. Raises: UnreadableDocument, MemoryError, and whatever bugs raise."""
+    """Perform the request. Raises: UnreadableDocument, MemoryError, and any error of a faulty parser."""
     from docrail.invoices.document_text import text_pages  # noqa: PLC0415
     from docrail.invoices.llm.page_check import check_claims  # noqa: PLC0415  # loaded by _preload, as all here
     from docrail.invoices.readers.page_image import draw_page  # noqa: PLC0415

@@ -1,1 +1,1 @@
-"""Files: folders on disk or S3, content-addressed blobs, and large values."""
+"""Store files: folders on disk or S3, content-addressed blobs, and large values."""

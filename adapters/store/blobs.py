@@ -1,4 +1,4 @@
-"""Keeps uploaded bytes as files named by their sha256: equal bytes are kept once, and never change."""
+"""Store uploaded bytes as files named by their sha256: equal bytes are stored once, and never change."""
 
 import asyncio
 import datetime as dt
@@ -15,13 +15,13 @@ from docrail.adapters.store.folders import Folder, as_folder, local_root
 from docrail.adapters.store.renewal import Turn, no_turns
 
 RENEWED_AFTER = dt.timedelta(days=1)
-"""Bytes that are put again are written again if they are older: what nobody has put for long may be deleted."""
+"""Age at which a repeated put rewrites the file: files that have not been put for long may be deleted."""
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 class BlobMissing(StorageError):  # noqa: N818  # a statement about the blob
-    """No blob has this sha256. Worth a retry: a blob is stored before its row, so its volume is probably away."""
+    """There is no such blob. Worth a retry: a blob is stored before its row, so its volume is probably unavailable."""
 
     def __init__(self, sha256: str) -> None:
         super().__init__(f"no blob {sha256} in the store: what it lies on is away, or it was deleted for its age")
@@ -29,7 +29,7 @@ class BlobMissing(StorageError):  # noqa: N818  # a statement about the blob
 
 
 class BlobDamaged(StorageError):  # noqa: N818  # a statement about the blob
-    """The bytes kept under this sha256 have another one: the disk or a person changed them."""
+    """The stored bytes have another sha256: the disk or a person changed them."""
 
     def __init__(self, sha256: str, found: str) -> None:
         super().__init__(f"blob {sha256} holds bytes with the sha256 {found}")
@@ -39,68 +39,72 @@ class BlobDamaged(StorageError):  # noqa: N818  # a statement about the blob
 
 @dataclass(frozen=True, slots=True)
 class BlobRef:
-    """What names a blob. `size` is in bytes."""
+    """A reference to a blob. `size` is in bytes."""
 
     sha256: str
     size: int
 
 
 class BlobStore:
-    """Blobs in the folder `place`, shared by all tenants: who may see which is told by the rows naming them."""
+    """Blobs in the folder `place`, shared by all tenants: access is decided by the rows that refer to them."""
 
     def __init__(self, place: Path | Folder, turn: Turn = no_turns) -> None:
         self.folder = as_folder(place)
         self._turn = turn
 
     async def put(self, data: bytes) -> BlobRef:
-        """Keep `data`, durable when this returns. Bytes that are kept already are not written again for a day.
+        """Store `data`, durable on return. Existing bytes are not rewritten within a day.
 
-        Raises: OSError (disk full, S3 away); nothing half-written remains.
+        Raises: OSError (disk full, S3 unavailable); nothing half-written remains.
         """
         reference, kept = await asyncio.to_thread(self._offer, data)
         if not kept:
             path = blob_path(reference.sha256)
-            async with self._turn(path):  # else whoever found it old a moment ago would delete what is written now
+            # otherwise a concurrent cleanup, which found the old file, would delete the new one
+            async with self._turn(path):
                 await asyncio.to_thread(self.folder.write, path, data)
         return reference
 
     async def get(self, sha256: str) -> bytes:
-        """Return the blob's bytes, checked. Raises: BlobMissing, BlobDamaged, OSError, ValueError (not a sha256)."""
+        """Return the blob's verified bytes. Raises: BlobMissing, BlobDamaged, OSError, ValueError (not a sha256)."""
         return await asyncio.to_thread(self._get, sha256)
 
     @asynccontextmanager
     async def at_hand(self, sha256: str) -> AsyncIterator[Path]:
-        """Give a path on this machine where the blob can be read: a file of ours alone if it is kept elsewhere.
+        """Yield a local path for reading the blob: a temporary copy if it is stored elsewhere.
 
-        Raises: as `get`, but what lies on this machine is not read, so neither missed nor checked.
+        Raises: as `get`; a local file is not read, so neither its existence nor its content is checked.
         """
         path = self.folder.local_path(blob_path(sha256))
         if path is not None:
             yield path
             return
         data = await self.get(sha256)
-        with tempfile.TemporaryDirectory(prefix="docrail-") as folder:  # readable by this user alone
+        with tempfile.TemporaryDirectory(prefix="docrail-") as folder:  # readable by this user only
             copy = Path(folder) / sha256
             await asyncio.to_thread(copy.write_bytes, data)
             yield copy
 
     @property
     def root(self) -> Path:
-        """Where blobs lie on this machine. Raises: ValueError if they do not."""
+        """Return the local folder of the blobs. Raises: ValueError if they are stored elsewhere."""
         return local_root(self.folder)
 
     def path(self, sha256: str) -> Path:
-        """Return where the blob lies or would lie. Raises: ValueError if elsewhere, or if `sha256` is not one."""
+        """Return the local path of the blob. Raises: ValueError if stored elsewhere, or if `sha256` is not one."""
         return self.root / blob_path(sha256)
 
     def _offer(self, data: bytes) -> tuple[BlobRef, bool]:
-        """Return what names the bytes, and whether they are kept now: new ones, or ones that need not be renewed."""
+        """Return the reference of the bytes, and whether they are stored now and need no rewrite."""
         reference = BlobRef(hashlib.sha256(data).hexdigest(), len(data))
         path = blob_path(reference.sha256)
         return reference, self.folder.create(path, data) or self._holds(path, data)
 
     def _holds(self, path: str, data: bytes) -> bool:
-        """Compare the bytes, not only the size, so that an upload heals a damaged blob; one that is old is none."""
+        """Check for equal bytes, not only the size, so that an upload repairs a damaged blob.
+
+        An old file counts as missing.
+        """
         info = self.folder.stat(path)
         if info is None or info.size != len(data) or info.modified_at < dt.datetime.now(dt.UTC) - RENEWED_AFTER:
             return False
@@ -121,7 +125,7 @@ class BlobStore:
 
 
 def blob_path(sha256: str) -> str:
-    """Return where the blob is or would be in its folder. Raises: ValueError if `sha256` is not one."""
+    """Return the blob's path in its folder. Raises: ValueError if `sha256` is not one."""
     if not _SHA256.fullmatch(sha256):
         raise ValueError(f"a blob is named by 64 lowercase hexadecimal digits, not by {sha256!r}")
     return f"{sha256[:2]}/{sha256}"

@@ -1,4 +1,4 @@
-"""Writes files so that a reader sees either nothing or all of it, whatever dies in between."""
+"""Write files atomically: a reader sees either nothing or all of it, even after a crash."""
 
 import contextlib
 import os
@@ -7,14 +7,15 @@ import time
 from pathlib import Path
 
 LEFTOVER_SECONDS = 3600.0
-"""No write takes an hour: a temporary file this old belongs to a process that is gone."""
+"""No write takes an hour: an older temporary file belongs to a process that is gone."""
 
 
 def write_atomic(path: Path, data: bytes) -> None:
-    """Make `path` hold `data`, durable when this returns; folders are made. Blocking: call it in a thread.
+    """Write `data` to `path`, durable on return; folders are created. Blocking: call it in a thread.
 
-    Two writers at once leave the bytes of one of them. Raises: OSError (disk full, no permission); then `path` is
-    as it was and no temporary file is left.
+    With two concurrent writers, the bytes of one of them remain. Raises: OSError (disk full, no permission); then
+    `path` is
+    unchanged and no temporary file is left.
     """
     make_folder(path.parent)
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
@@ -32,7 +33,7 @@ def write_atomic(path: Path, data: bytes) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Make `folder` and its parents, durable when this returns."""
+    """Create `folder` and its parents, durable on return."""
     if folder.is_dir():
         return
     make_folder(folder.parent)
@@ -41,7 +42,7 @@ def make_folder(folder: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the names in `folder` durable: without this a finished rename may be lost with the power."""
+    """Make the names in `folder` durable: otherwise a completed rename may be lost in a power failure."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)
@@ -50,7 +51,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def remove_leftovers(root: Path, *, older_than_seconds: float = LEFTOVER_SECONDS) -> int:
-    """Delete the temporary files of writers that were killed, and return how many. Blocking: call it in a thread."""
+    """Delete the temporary files of killed writers, and return how many. Blocking: call it in a thread."""
     limit = time.time() - older_than_seconds
     removed = 0
     for path in root.rglob(".*.tmp"):

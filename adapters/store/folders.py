@@ -1,4 +1,4 @@
-"""Where files are kept: one small interface to a folder of files, of which a local disk is one kind and S3 the other.
+"""Define the interface to a folder of files, and implement it for a local disk; s3.py implements it for S3.
 
 Every call blocks: make it in a thread. Paths are relative, with `/` between their parts.
 """
@@ -19,7 +19,7 @@ from docrail.adapters.store.files import make_folder, remove_leftovers, sync_fol
 
 
 class FileChanged(StorageError):  # noqa: N818  # a statement about the file
-    """Somebody else wrote the file since it was read. Worth a retry that reads it anew."""
+    """Another process wrote the file since it was read. Worth a retry that reads it again."""
 
     def __init__(self, path: str) -> None:
         super().__init__(f"{path} was changed by somebody else since it was read")
@@ -28,7 +28,7 @@ class FileChanged(StorageError):  # noqa: N818  # a statement about the file
 
 @dataclass(frozen=True, slots=True)
 class FileInfo:
-    """A file that is there; `size` in bytes."""
+    """An existing file; `size` in bytes."""
 
     path: str
     size: int
@@ -37,16 +37,16 @@ class FileInfo:
 
 @dataclass(frozen=True, slots=True)
 class Tagged:
-    """A file's bytes, and what tells this content of it from any other one."""
+    """A file's bytes, and a tag that identifies this content."""
 
     data: bytes
     tag: str
 
 
 class Folder(Protocol):
-    """Files that are there as a whole or not at all, and durable once a call that wrote them has returned.
+    """A folder whose files exist completely or not at all, and are durable once written.
 
-    All calls may raise OSError: a full disk, a service that is away. Nothing half-written is ever seen.
+    All calls may raise OSError: a full disk, an unavailable service. Half-written files are never visible.
     """
 
     def read(self, path: str) -> bytes:
@@ -59,42 +59,42 @@ class Folder(Protocol):
         """Open the file to read parts of it. Raises: FileNotFoundError."""
 
     def write(self, path: str, data: bytes) -> None:
-        """Make the file hold `data`, whatever it held."""
+        """Write the file, replacing any previous content."""
 
     def create(self, path: str, data: bytes) -> bool:
-        """Make the file hold `data` unless it is there, and tell whether it was not.
+        """Write the file unless it exists; return whether it was written.
 
-        For files that are named by what they hold: of several at once, more than one may be told so.
+        For files named by their content: of several concurrent callers, more than one may get True.
         """
 
     def swap(self, path: str, data: bytes, tag: str | None) -> None:
-        """Make the file hold `data` if it still is what `tag` says; None: if it is not there. Raises: FileChanged."""
+        """Replace the file if its tag is still `tag`; None: if it does not exist. Raises: FileChanged."""
 
     def stat(self, path: str) -> FileInfo | None:
-        """Return the file's facts, None if there is no such file."""
+        """Return the file's metadata; None if there is no such file."""
 
     def files(self, under: str = "") -> Iterator[FileInfo]:
-        """Yield all files below the folder `under`, in no order. One that is made or deleted meanwhile may miss."""
+        """Yield all files below the folder `under`, in no order. Files created or deleted meanwhile may be missing."""
 
     def folders(self, under: str = "") -> list[str]:
         """Return the names of the folders in `under`, sorted."""
 
     def delete(self, path: str) -> None:
-        """Delete the file. One that is not there is deleted already."""
+        """Delete the file if it exists."""
 
     def sub(self, name: str) -> "Folder":
         """Return the folder `name` in this one."""
 
     def local_path(self, path: str) -> Path | None:
-        """Return where the file lies on this machine, None if it does not lie on it."""
+        """Return the file's path on this machine; None if it is stored elsewhere."""
 
     def remove_leftovers(self) -> int:
-        """Delete what killed writers left behind, and return how many files that were."""
+        """Delete the leftovers of killed writers, and return the number of files."""
 
 
 @dataclass(frozen=True, slots=True)
 class LocalFolder:
-    """The files under `root`, on a disk or on what is mounted like one."""
+    """The files under `root`, on a disk or a mounted volume."""
 
     root: Path
 
@@ -118,21 +118,21 @@ class LocalFolder:
         return self._at(path).open("rb")
 
     def write(self, path: str, data: bytes) -> None:
-        """Write beside the file, then rename: a reader sees all of the old bytes or all of the new ones."""
+        """Write a temporary file, then rename it: a reader sees all of the old bytes or all of the new ones."""
         write_atomic(self._at(path), data)
 
     def create(self, path: str, data: bytes) -> bool:
-        """Write the file unless it is there."""
+        """Write the file unless it exists."""
         target = self._at(path)
         if target.exists():
-            # Its writer may have got as far as its rename: what our caller says next must not outlive the name.
+            # Its writer may only just have renamed it: make the name durable before the caller relies on it.
             sync_folder(target.parent)
             return False
         write_atomic(target, data)
         return True
 
     def swap(self, path: str, data: bytes, tag: str | None) -> None:
-        """Compare and write under a lock that all writers of this machine take."""
+        """Compare and write under a lock that all writers on this machine take."""
         with self._lock(path):
             now = self.read_tagged(path)
             if (now and now.tag) != tag:
@@ -140,7 +140,7 @@ class LocalFolder:
             self.write(path, data)
 
     def stat(self, path: str) -> FileInfo | None:
-        """Return the file's facts, None if there is no such file."""
+        """Return the file's metadata; None if there is no such file."""
         try:
             found = self._at(path).stat()
         except FileNotFoundError:
@@ -148,7 +148,7 @@ class LocalFolder:
         return FileInfo(path, found.st_size, dt.datetime.fromtimestamp(found.st_mtime, dt.UTC))
 
     def files(self, under: str = "") -> Iterator[FileInfo]:
-        """Yield all files but hidden ones, which are nobody's: they are being written."""
+        """Yield all files except hidden ones, which are being written."""
         for folder, _, names in os.walk(self._at(under)):
             for name in names:
                 path = (Path(folder) / name).relative_to(self.root).as_posix()
@@ -161,7 +161,7 @@ class LocalFolder:
         return sorted(path.name for path in place.iterdir() if path.is_dir()) if place.is_dir() else []
 
     def delete(self, path: str) -> None:
-        """Delete the file, and not the folder that it leaves empty: somebody may be about to write into it."""
+        """Delete the file, but not an empty folder: another writer may be about to use it."""
         self._at(path).unlink(missing_ok=True)
 
     def sub(self, name: str) -> "LocalFolder":
@@ -169,11 +169,11 @@ class LocalFolder:
         return LocalFolder(self.root / name)
 
     def local_path(self, path: str) -> Path | None:
-        """Return where the file is or would be."""
+        """Return the path of the file, whether it exists or not."""
         return self._at(path)
 
     def remove_leftovers(self) -> int:
-        """Delete the temporary files of writers that were killed."""
+        """Delete the temporary files of killed writers."""
         return remove_leftovers(self.root)
 
     @contextlib.contextmanager
@@ -182,14 +182,14 @@ class LocalFolder:
         make_folder(target.parent)
         with target.with_name(f".{target.name}.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            yield  # closing gives it back, as dying does
+            yield  # closing releases the lock, as does the end of the process
 
     def _at(self, path: str) -> Path:
         return self.root / checked_path(path)
 
 
 def checked_path(path: str) -> str:
-    """Return `path` if it stays below its folder. Raises: ValueError."""
+    """Return `path` if it stays inside its folder. Raises: ValueError."""
     if PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts or "\0" in path:
         raise ValueError(f"{path!r} does not stay in its folder")
     return path
@@ -201,7 +201,7 @@ def as_folder(place: Path | Folder) -> Folder:
 
 
 def local_root(folder: Folder) -> Path:
-    """Return the folder's place on this machine. Raises: ValueError if it is elsewhere."""
+    """Return the folder's path on this machine. Raises: ValueError if it is elsewhere."""
     path = folder.local_path("")
     if path is None:
         raise ValueError("these files are kept in S3, and have no path on this machine")

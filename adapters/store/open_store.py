@@ -1,4 +1,4 @@
-"""Opens the folder that a setting names: on a disk, or in S3."""
+"""Open the folder that a setting names: on a disk, or in S3."""
 
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -8,9 +8,9 @@ from docrail.adapters.store.folders import Folder, LocalFolder
 
 
 def open_store(location: str | None, data_dir: Path, *, endpoint: str | None = None) -> Folder:
-    """Return the folder `s3://bucket/prefix` or `file:///folder`; without a location, `data_dir`.
+    """Return the folder for `s3://bucket/prefix` or `file:///folder`; without a location, `data_dir`.
 
-    Nothing is asked yet. Raises: ValueError, OSError if S3's keys are given by half.
+    Makes no request yet. Raises: ValueError; OSError if S3's keys are incomplete.
     """
     if location is None:
         return LocalFolder(data_dir)
@@ -23,7 +23,7 @@ def open_store(location: str | None, data_dir: Path, *, endpoint: str | None = N
 
 
 def checked_location(location: str) -> str:
-    """Return `location` if it names a folder. Raises: ValueError, which does not repeat it: it may hold a key."""
+    """Return `location` if it is valid. Raises: ValueError, which does not repeat it: it may contain a key."""
     parts = urlsplit(location)
     on_disk = parts.scheme == "file" and not parts.netloc and parts.path.startswith("/")
     in_s3 = parts.scheme == "s3" and parts.netloc and "@" not in parts.netloc

@@ -1,4 +1,4 @@
-"""Puts stored values, or parts of them, back into the place of what stands for them."""
+"""Replace references to stored values, or to parts of them, by the values."""
 
 import re
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ Path = tuple[str | int, ...]
 
 
 class MissingValue(ValueError):  # noqa: N818  # a statement about the part
-    """A stored value has no such part: `path` leads nowhere. A ValueError: it never will have."""
+    """The stored value has no such part: `path` leads nowhere. A ValueError, because it never will."""
 
     def __init__(self, part: Part, found: Json, depth: int, where: str) -> None:
         inner = f"'{worded(part.path[:depth])}'" if depth else "the stored value"
@@ -26,7 +26,7 @@ class MissingValue(ValueError):  # noqa: N818  # a statement about the part
 
 
 class ValueTooLarge(ValueError):  # noqa: N818  # a statement about the value
-    """With its stored parts in their places a value takes more bytes than whoever asked can take."""
+    """With its stored parts filled in, the value exceeds the caller's size limit."""
 
     def __init__(self, size: int, most_bytes: int) -> None:
         super().__init__(f"with its stored parts it takes at least {size} bytes as JSON, more than {most_bytes}")
@@ -35,10 +35,10 @@ class ValueTooLarge(ValueError):  # noqa: N818  # a statement about the value
 
 
 async def filled(values: ValueStore, tenant_id: str, value: Json, *, most_bytes: int, name: str = "") -> Json:
-    """Return `value` with the tenant's stored parts in their places, theirs too: nothing in it stands for another.
+    """Return `value` with the tenant's stored parts filled in, recursively; no reference remains.
 
-    Only what `part_of` recognises stands for a part. `name` is what a message calls `value`; without one it tells no
-    place in it.
+    Only marks that `part_of` recognises are references. `name` is how messages call `value`; without one they name no
+    position in it.
 
     Raises: MissingValue, ValueTooLarge (trying again does not help); BlobMissing, BlobDamaged, OSError (it may).
     """
@@ -50,10 +50,10 @@ async def filled(values: ValueStore, tenant_id: str, value: Json, *, most_bytes:
 async def find_piece(
     values: ValueStore, tenant_id: str, mark: Json, *, most_bytes: int, may_stay: bool = False
 ) -> Piece:
-    """Return the part that `mark` stands for, filled, or how far the way to it leads and what is there.
+    """Return the part that `mark` refers to, filled in, or the existing prefix of its path and the value found there.
 
-    `may_stay`: where it takes more than MAX_INLINE_BYTES, the mark is its value. Raises: as `filled`, and ValueError
-    for what is no mark; MissingValue only for what is missing inside the part.
+    `may_stay`: a part larger than MAX_INLINE_BYTES is returned as its mark. Raises: as `filled`, and ValueError
+    if `mark` is not a mark; MissingValue only for parts missing inside the part.
     """
     part = part_of(mark)
     if part is None:
@@ -77,7 +77,7 @@ async def find_piece(
 
 
 def marks_in(value: Json, path: Path = ()) -> Iterator[Path]:
-    """Yield where in `value` something stands for a stored part."""
+    """Yield the paths in `value` of references to stored parts."""
     if part_of(value) is not None:
         yield path
         return
@@ -86,7 +86,7 @@ def marks_in(value: Json, path: Path = ()) -> Iterator[Path]:
 
 
 def worded(path: Path) -> str:
-    """Return `path` as expressions write it: `lines.3.total`."""
+    """Return `path` in the notation of expressions: `lines.3.total`."""
     return ".".join(map(str, path))
 
 
@@ -98,7 +98,7 @@ def _inside(value: Json) -> Iterator[tuple[str | int, Json]]:
 
 
 class _Filling:
-    """One value being filled. What it takes is counted as it grows: marks may name one large value many times."""
+    """Fills one value. The size is counted as it grows: marks may refer to one large value many times."""
 
     def __init__(self, values: ValueStore, tenant_id: str, most_bytes: int) -> None:
         self._values = values
@@ -128,16 +128,16 @@ class _Filling:
         else:
             kept = await self._values.get(self._tenant_id, part.sha256)
             value = kept.value
-        self.spend(kept.size - size_of(part.to_json()))  # it comes into the mark's place
+        self.spend(kept.size - size_of(part.to_json()))  # it replaces the mark
         return await self.fill(value, where) if kept.may_hold_marks else value
 
     async def entered(self, kept: Kept, where: str = "") -> Kept:
-        """Return what `kept` stands for, where it is itself a mark."""
+        """Return the value that `kept` refers to, if it is itself a mark."""
         inner = part_of(kept.value) if kept.may_hold_marks else None
         return kept if inner is None else await self._find(inner, where)
 
     async def _find(self, part: Part, where: str) -> Kept:
-        """Return the part, which may not be changed. The way to it may lead through values that are stored, too."""
+        """Return the part, which must not be modified. Its path may lead through other stored values."""
         kept = await self._values.look(self._tenant_id, part.sha256)
         for depth, key in enumerate(part.path):
             kept = await self.entered(kept, where)
@@ -160,7 +160,7 @@ def _joined(where: str, key: str | int) -> str:
 
 
 def _copy(value: Json) -> Json:
-    """Return a copy of what others look at. Handlers may change what they are given."""
+    """Return a copy of a shared value: handlers may modify what they are given."""
     match value:
         case dict():
             return {key: _copy(inner) for key, inner in value.items()}

@@ -1,4 +1,4 @@
-"""Who renews a file and who deletes it for its age take turns: what was put again is never deleted as old."""
+"""Serialise the renewal and the deletion of a file, so that a renewed file is never deleted as old."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
@@ -8,19 +8,19 @@ import asyncpg
 from docrail.adapters.postgres.pool import transaction
 
 Turn = Callable[[str], AbstractAsyncContextManager[None]]
-"""Gives a turn at the file of a path, until the block ends."""
+"""Opens a context that holds the lock on the file at a path."""
 
 BLOBS, VALUES = "blobs", "values"
-"""The places."""
+"""The stores that use locks."""
 TAKE_TURN = "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))"
 
 
 def turns_in(pool: asyncpg.Pool, place: str) -> Turn:
-    """Return turns at the files of a place among all processes of this database."""
+    """Return the locks on the files of a store, shared by all processes with this database."""
 
     @asynccontextmanager
     async def turn(path: str) -> AsyncIterator[None]:
-        async with transaction(pool) as connection:  # ends with its process, too
+        async with transaction(pool) as connection:  # the lock also ends with the process
             await connection.execute(TAKE_TURN, f"{place}/{path}")
             yield
 
@@ -28,5 +28,5 @@ def turns_in(pool: asyncpg.Pool, place: str) -> Turn:
 
 
 def no_turns(_path: str) -> AbstractAsyncContextManager[None]:
-    """Take no turns: for stores of which nothing is deleted for its age."""
+    """Take no lock: for stores without deletion by age."""
     return nullcontext()

@@ -1,4 +1,4 @@
-"""Files in S3, or in what speaks its language: the same interface as a local folder, by obstore."""
+"""Implement the folder interface for S3 and compatible services, using obstore."""
 
 import contextlib
 import io
@@ -14,29 +14,30 @@ from obstore.store import S3Store
 from docrail.adapters.store.folders import FileChanged, FileInfo, Tagged, checked_path
 
 REQUEST_SECONDS = 60
-"""Longest that one request may take: the largest stored value has 64 MiB."""
+"""Timeout of a request: the largest stored value has 64 MiB."""
 RETRY_SECONDS = 20
-"""How long refused and lost requests are tried again; then Temporal's retries take over."""
+"""How long refused and lost requests are retried; after that, Temporal's retries apply."""
 
 WITHOUT_KEYS = ("Missing AccessKeyId", "Missing SecretAccessKey", "/latest/api/token")
-"""What the client's errors hold then. The last is where a machine at Amazon is asked for the keys of its role."""
+"""Texts in the client's errors that indicate missing keys. The last is where a machine at Amazon requests the keys of
+its role."""
 NO_KEYS = (
     "there are no keys for it, or half of them: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, with temporary keys "
     "AWS_SESSION_TOKEN too; only a machine at Amazon that has a role needs none"
 )
 
 NO_BUCKET = "NoSuchBucket"
-"""In S3's answers, also where a file is asked for or put: that the file is not there says nothing then."""
+"""Error code of S3 for a missing bucket, also when a file is read or written; it then says nothing about the file."""
 
 READ_AHEAD_BYTES = 2**16
-"""Parquet's readers ask for many small parts beside each other."""
+"""Parquet readers request many small adjacent parts."""
 
 
 class S3Unavailable(OSError):  # noqa: N818  # a statement about the service
-    """S3 is away, or did not do what we asked. An OSError, like that of a disk: trying again may help."""
+    """S3 is unavailable, or refused the request. An OSError, like that of a disk: a retry may help."""
 
     def __init__(self, what: str, bucket: str, error: Exception) -> None:
-        text = str(error).partition("\n")[0]  # what follows are the client's own structures
+        text = str(error).partition("\n")[0]  # the rest are the client's internal structures
         reason = NO_KEYS if any(sign in text for sign in WITHOUT_KEYS) else text
         if reason is text and NO_BUCKET in str(error):
             reason = f"there is none of that name ({NO_BUCKET}): make it, or mend DOCRAIL_STORE"
@@ -44,7 +45,7 @@ class S3Unavailable(OSError):  # noqa: N818  # a statement about the service
 
 
 def open_s3(bucket: str, prefix: str = "", *, endpoint: str | None = None) -> "S3Folder":
-    """Return the files of a bucket whose keys begin with `prefix/`. Nothing is asked yet.
+    """Return the files of a bucket whose keys begin with `prefix/`. Makes no request yet.
 
     The keys, the region and, without `endpoint`, the address come from the usual AWS_* variables.
     Raises: S3Unavailable.
@@ -56,14 +57,14 @@ def open_s3(bucket: str, prefix: str = "", *, endpoint: str | None = None) -> "S
             client_options={"allow_http": True, "timeout": timedelta(seconds=REQUEST_SECONDS)},
             retry_config={"max_retries": 5, "retry_timeout": timedelta(seconds=RETRY_SECONDS)},
         )
-    except BaseError as error:  # it looks at the variables now
+    except BaseError as error:  # it reads the variables at this point
         raise S3Unavailable("keep files", bucket, error) from None
     return S3Folder(bucket, f"{prefix}/" if prefix else "", store)
 
 
 @dataclass(frozen=True, slots=True)
 class S3Folder:
-    """The objects of `bucket` under `prefix`. Whole objects appear at once, so there are no leftovers."""
+    """The objects of `bucket` under `prefix`. Objects appear atomically, so there are no leftovers."""
 
     bucket: str
     prefix: str
@@ -87,7 +88,7 @@ class S3Folder:
             return None
 
     def open(self, path: str) -> io.BufferedReader:
-        """Open the object: each read asks for a range of it."""
+        """Open the object: each read requests a range of it."""
         info = self.stat(path)
         if info is None:
             raise FileNotFoundError(f"no {self.prefix}{path} in the S3 bucket {self.bucket!r}")
@@ -127,7 +128,7 @@ class S3Folder:
                 raise FileChanged(path) from None
 
     def stat(self, path: str) -> FileInfo | None:
-        """Return the object's facts, None if there is no such object."""
+        """Return the object's metadata; None if there is no such object."""
         try:
             with self._doing("look for", path) as key:
                 found = obstore.head(self.store, key)
@@ -136,7 +137,7 @@ class S3Folder:
         return FileInfo(path, found["size"], found["last_modified"])
 
     def files(self, under: str = "") -> Iterator[FileInfo]:
-        """Yield all objects below `under`, a thousand for each request."""
+        """Yield all objects below `under`, a thousand per request."""
         start = len(self.prefix)
         with self._doing("list", under) as key:
             for batch in obstore.list(self.store, key.rstrip("/") or None):
@@ -144,7 +145,7 @@ class S3Folder:
                     yield FileInfo(found["path"][start:], found["size"], found["last_modified"])
 
     def folders(self, under: str = "") -> list[str]:
-        """Return the names that are followed by a `/` in `under`, sorted."""
+        """Return the names followed by a `/` in `under`, sorted."""
         with self._doing("list", under) as key:
             found = obstore.list_with_delimiter(self.store, key.rstrip("/") or None)
         return sorted(path.rpartition("/")[2] for path in found["common_prefixes"])
@@ -159,16 +160,16 @@ class S3Folder:
         return S3Folder(self.bucket, f"{self.prefix}{checked_path(name)}/", self.store)
 
     def local_path(self, path: str) -> Path | None:  # noqa: ARG002  # no object does
-        """Return None: it does not lie on this machine."""
+        """Return None: it is not on this machine."""
         return None
 
     def remove_leftovers(self) -> int:
-        """Return 0: an object that was not put to its end is none."""
+        """Return 0: an incomplete upload leaves no object."""
         return 0
 
     @contextlib.contextmanager
     def _doing(self, verb: str, path: str) -> Iterator[str]:
-        """Give the object's key; what goes wrong is told in our words, without keys and requests."""
+        """Yield the object's key; translate errors into messages without keys and requests."""
         try:
             yield f"{self.prefix}{checked_path(path)}"
         except FileNotFoundError as error:
@@ -180,7 +181,7 @@ class S3Folder:
 
 
 class _Ranges(io.RawIOBase):
-    """An object as a file that can be read from any place."""
+    """An object as a seekable file."""
 
     def __init__(self, folder: S3Folder, path: str, size: int) -> None:
         self._folder = folder

@@ -1,4 +1,4 @@
-"""Keeps JSON values that are too large to travel inside a run: by their content, each tenant's in its own folder."""
+"""Store JSON values that are too large for a run's history, by content, in one folder per tenant."""
 
 import asyncio
 import hashlib
@@ -16,22 +16,22 @@ from docrail.dag.values.json_values import Json, canonical
 from docrail.dag.values.stored import STORED, Part
 
 MAX_STORED_BYTES = 64 * 2**20
-"""Largest output of a step, and largest config with the stored values in it, as JSON. Whoever works on one holds up to
-ten times as much in Python's objects; what is larger belongs into a document or a file, and goes by reference."""
+"""Largest step output, and largest config with its stored values filled in, as JSON. Processing takes up to ten times
+as much memory in Python objects; larger data belongs in a document or a file, passed by reference."""
 
 CACHE_BYTES = 16 * 2**20
-"""Most bytes, as JSON, of values that are kept parsed: as Python's objects they take up to ten times as much memory."""
+"""Size limit of the cache of parsed values, as JSON: as Python objects they take up to ten times as much memory."""
 
 _PLAIN = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
-"""Tenants whose folder has their name. No capitals: to some file systems `A` and `a` are one folder."""
+"""Tenants whose folder has their name. No capitals: on some file systems `A` and `a` are one folder."""
 
 _MARK = f'"{STORED}"'
-"""Stands in the JSON of every value that holds a mark, and of few others: a text's own quotes are escaped."""
+"""Occurs in the JSON of every value that contains a mark, and in few others: quotes inside texts are escaped."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A value of the store. `size` is its bytes as JSON; without `may_hold_marks` no part of it is stored elsewhere."""
+    """A stored value. `size` is in bytes as JSON; without `may_hold_marks` it contains no references."""
 
     value: Json
     size: int
@@ -39,9 +39,9 @@ class Kept:
 
 
 class ValueStore:
-    """Values in the folder `place`. Equal values of one tenant are kept once; a tenant reaches none but its own.
+    """Values in the folder `place`. Equal values of one tenant are stored once; a tenant can only reach its own.
 
-    One event loop at a time may use it.
+    Use it from one event loop at a time.
     """
 
     def __init__(self, place: Path | Folder, turn: Turn = no_turns, *, cache_bytes: int = CACHE_BYTES) -> None:
@@ -54,31 +54,31 @@ class ValueStore:
 
     @property
     def root(self) -> Path:
-        """Where values lie on this machine. Raises: ValueError if they do not."""
+        """Return the local folder of the values. Raises: ValueError if they are stored elsewhere."""
         return local_root(self.folder)
 
     async def put(self, tenant_id: str, value: Json) -> Part:
-        """Keep `value`, durable when this returns, and return what stands for it.
+        """Store `value`, durable on return, and return its reference.
 
-        Raises: OSError (disk full, S3 away), nothing half-written remains; ValueError (no JSON value).
+        Raises: OSError (disk full, S3 unavailable), nothing half-written remains; ValueError (not a JSON value).
         """
         data = await asyncio.to_thread(_packed, value)
         reference = await self._blobs(tenant_id).put(data)
         return Part(reference.sha256, reference.size)
 
     async def get(self, tenant_id: str, sha256: str) -> Kept:
-        """Return the tenant's value, the caller's own. Raises: BlobMissing, BlobDamaged, ValueError (not a sha256)."""
+        """Return a private copy of the tenant's value. Raises: BlobMissing, BlobDamaged, ValueError (not a sha256)."""
         data = await self._blobs(tenant_id).get(sha256)
         return await asyncio.to_thread(_unpacked, data)
 
     async def look(self, tenant_id: str, sha256: str) -> Kept:
-        """Return the tenant's value, which others look at too: nobody may change it. Raises as `get` does.
+        """Return the tenant's value, shared with other callers: it must not be modified. Raises: as `get`.
 
-        For who needs a small part of it: the items of a list come one after the other, each for its own part.
+        For callers that need a small part of it: a list's items arrive one after the other, each for its own part.
         """
         path = f"{folder_of(tenant_id)}/{blob_path(sha256)}"
         lock = self._loading.setdefault(path, asyncio.Lock())
-        async with lock:  # else all items that begin together would read and parse it together
+        async with lock:  # otherwise all items that start together would read and parse it
             kept = self._cached.get(path) or await self.get(tenant_id, sha256)
             self._remember(path, kept)
         return kept
@@ -99,14 +99,14 @@ class ValueStore:
 
 
 def folder_of(tenant_id: str) -> str:
-    """Return the name of the tenant's folder: a safe one, whatever the tenant is called, and no other tenant's."""
+    """Return the name of the tenant's folder: safe for any tenant id, and unique to the tenant."""
     if _PLAIN.fullmatch(tenant_id):
         return tenant_id
     return f"={hashlib.sha256(tenant_id.encode()).hexdigest()}"
 
 
 def may_hold_marks(data: str | bytes) -> bool:
-    """Tell whether the JSON text `data` may hold what stands for a stored value: if not, nobody needs to search it."""
+    """Check whether the JSON text `data` may contain references to stored values; if not, no search is needed."""
     return _MARK in data if isinstance(data, str) else _MARK.encode() in data
 
 

@@ -1,1 +1,1 @@
-"""Connecting to a Temporal server, and draining workers."""
+"""Connect to a Temporal server, and drain workers."""

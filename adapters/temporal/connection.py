@@ -1,6 +1,6 @@
-"""How Temporal is reached: by Docrail's settings, and in what they leave open by Temporal's own configuration.
+"""Configure the connection to Temporal from Docrail's settings, completed by Temporal's own configuration.
 
-The latter are the TEMPORAL_* variables and the profiles of a file, as all of Temporal's tools read them: TLS, API key.
+The latter are the TEMPORAL_* variables and the profiles of a file, as in all of Temporal's tools: TLS, API key.
 """
 
 import re
@@ -17,7 +17,7 @@ _ADDRESS = re.compile(r"[^\s/]+:[0-9]{1,5}")
 
 
 class ConnectionUnfit(ValueError):  # noqa: N818  # named for what it says
-    """The settings of the connection to Temporal cannot be used. Raised at the start only."""
+    """The settings of the connection to Temporal are invalid. Raised at startup only."""
 
     def __init__(self, problem: str) -> None:
         super().__init__(f"the connection to Temporal is not set up right: {problem}")
@@ -25,7 +25,7 @@ class ConnectionUnfit(ValueError):  # noqa: N818  # named for what it says
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """Where Temporal is and how to speak to it. `tls` True trusts what this machine trusts; secrets are not shown."""
+    """The connection to Temporal. `tls` True uses the machine's root certificates; secrets are not shown."""
 
     address: str = "127.0.0.1:7233"
     namespace: str = "default"
@@ -41,9 +41,9 @@ def find_connection(
     envconfig: bool = True,
     environment: Mapping[str, str] | None = None,
 ) -> Connection:
-    """Return what the arguments say and, with `envconfig`, for the rest what Temporal's own configuration says.
+    """Return the connection given by the arguments and, with `envconfig`, completed by Temporal's own configuration.
 
-    `environment` stands for that of this process. Raises: ConnectionUnfit.
+    `environment` replaces that of this process. Raises: ConnectionUnfit.
     """
     found = _configured(environment) if envconfig else ClientConnectConfig()
     return Connection(
@@ -62,7 +62,7 @@ async def connect(
     retry_config: RetryConfig | None = None,
     runtime: Runtime | None = None,
 ) -> Client:
-    """Return a client; a `lazy` one connects when it is first used, any other raises RuntimeError if it cannot."""
+    """Return a client; a `lazy` one connects on first use, any other raises RuntimeError if it cannot connect."""
     return await Client.connect(
         connection.address,
         namespace=connection.namespace,
@@ -77,7 +77,7 @@ async def connect(
 
 
 def _checked(address: str) -> str:
-    if not _ADDRESS.fullmatch(address):  # a lazy client would fail at its first use
+    if not _ADDRESS.fullmatch(address):  # a lazy client would only fail on first use
         raise ConnectionUnfit(f"its address must be host:port, like temporal.internal:7233, and is {address!r}")
     return address
 
@@ -86,11 +86,11 @@ def _configured(environment: Mapping[str, str] | None) -> ClientConnectConfig:
     try:
         profile = ClientConfigProfile.load(override_env_vars=environment)
         config = profile.to_client_connect_config()
-    except (RuntimeError, OSError) as error:  # a file that cannot be read, a profile that is not in it
+    except (RuntimeError, OSError) as error:  # an unreadable file, or a profile that is not in it
         raise ConnectionUnfit(str(error)) from error
     if profile.tls and bool(profile.tls.client_cert) != bool(profile.tls.client_private_key):
         raise ConnectionUnfit("a client certificate and its key are needed, or neither; one of them is missing")
-    if config.get("api_key") == "":  # as compose files pass on a variable that nobody set: no key, and so no TLS
+    if config.get("api_key") == "":  # as compose files pass an unset variable: no key, and so no TLS
         del config["api_key"]
         if profile.tls is None:
             del config["tls"]

@@ -1,4 +1,4 @@
-"""Runs workers while a body runs, and lets them drain at its end: all at once, and never for ever."""
+"""Run workers during a block, and drain them at its end: all at once, within a time limit."""
 
 import asyncio
 import logging
@@ -10,15 +10,15 @@ from temporalio.worker import Worker
 log = logging.getLogger(__name__)
 
 DRAIN_MARGIN_SECONDS = 5.0
-"""How much longer than its grace time a worker may take. By then all it ran has ended or was cancelled, but in about
-one stop of 600 Temporal's core never says so (temporalio 1.35; its own tracker knows several ways)."""
+"""Extra time after a worker's grace period. All its work has then ended or been cancelled, but in about one stop of 600
+Temporal's core never reports the end (temporalio 1.35; its issue tracker has several causes)."""
 
 
 @asynccontextmanager
 async def working(workers: Sequence[Worker], *, margin_seconds: float = DRAIN_MARGIN_SECONDS) -> AsyncIterator[None]:
-    """Run the workers while the body runs; at its end all of them drain at once, in one grace time.
+    """Run the workers during the body; at its end all of them drain together, within one grace period.
 
-    A worker that fails for good cancels the body, and its error is raised.
+    A worker that fails permanently cancels the body, and its error is raised.
     """
     try:
         async with asyncio.TaskGroup() as group:

@@ -1,1 +1,1 @@
-"""A server on loopback that speaks Gemini's API, for tests and demos."""
+"""A loopback server that implements Gemini's API, for tests and demos."""

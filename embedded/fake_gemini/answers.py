@@ -1,4 +1,4 @@
-"""What a model would answer about a document, made of what the local readers find in its bytes."""
+"""Generate a model's answer about a document from the local readers' values."""
 
 import tempfile
 from pathlib import Path
@@ -11,7 +11,7 @@ from docrail.invoices.problems import UnreadableDocument
 
 
 async def wire_answer(reader: DocumentReader, data: bytes) -> WireInvoice:
-    """Return the answer; one that tells nothing for what the local readers cannot read."""
+    """Return the answer; an empty one if the local readers cannot read the document."""
     with tempfile.TemporaryDirectory(prefix="fake-gemini-") as folder:
         path = Path(folder) / "document"
         path.write_bytes(data)
@@ -22,7 +22,7 @@ async def wire_answer(reader: DocumentReader, data: bytes) -> WireInvoice:
 
 
 def wire_of(invoice: InvoiceData) -> WireInvoice:
-    """Return an invoice as the model would write it."""
+    """Return an invoice in the model's answer format."""
     fields = {name: _field(getattr(invoice, name)) for name in FIELD_NAMES}
     return WireInvoice(
         document_type=invoice.document_type.value,

@@ -1,4 +1,4 @@
-"""What the Gemini API's HTTP answers look like: texts, refusals, and what is no answer at all."""
+"""Build the Gemini API's HTTP responses: texts, refusals, and invalid ones."""
 
 import json
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ NO_HEADERS: Mapping[str, str] = {}
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """One HTTP answer, after `delay_seconds`. `hangs_up`: the connection closes without one."""
+    """One HTTP response, sent after `delay_seconds`. `hangs_up`: the connection closes without one."""
 
     status: int = 200
     body: bytes = b""
@@ -20,7 +20,7 @@ class Reply:
     hangs_up: bool = False
 
     def encoded(self) -> bytes:
-        """Return the answer's bytes, after which the connection closes."""
+        """Return the response's bytes, after which the connection closes."""
         headers = {"Content-Length": str(len(self.body)), "Connection": "close", **self.headers}
         lines = [f"HTTP/1.1 {self.status} Fake", *(f"{name}: {value}" for name, value in headers.items())]
         return "\r\n".join([*lines, "", ""]).encode() + self.body
@@ -36,7 +36,7 @@ def wrote(
     thinking_tokens: int = 0,
     delay_seconds: float = 0.0,
 ) -> Reply:
-    """Return an answer with one candidate; an empty text is a candidate without parts, as after a safety stop."""
+    """Return a response with one candidate; an empty text gives a candidate without parts, as after a safety stop."""
     parts = [{"text": text}] if text else []
     candidate = {"content": {"role": "model", "parts": parts}, "finishReason": finish_reason, "index": 0}
     usage = {
@@ -50,19 +50,19 @@ def wrote(
 
 
 def blocked(reason: str = "PROHIBITED_CONTENT") -> Reply:
-    """Return the answer to a prompt that is refused unread: it has no candidates."""
+    """Return the response to a blocked prompt: it has no candidates."""
     return _json({"promptFeedback": {"blockReason": reason}, "usageMetadata": {"promptTokenCount": 7}})
 
 
 def refused(status: int, message: str, *details: Json, retry_after: str | None = None) -> Reply:
-    """Return an error, with a `Retry-After` if one is given."""
+    """Return an error response, with a `Retry-After` if given."""
     error = {"code": status, "message": message, "status": "FAKE", "details": list(details)}
     headers = {} if retry_after is None else {"Retry-After": retry_after}
     return _json({"error": error}, status=status, headers=headers)
 
 
 def not_json() -> Reply:
-    """Return what a proxy says in the API's place."""
+    """Return the page of a proxy in place of the API's response."""
     return Reply(200, b"<html>a proxy's page</html>", {"Content-Type": "text/html"})
 
 

@@ -1,4 +1,4 @@
-"""Decides how the fake Gemini answers each request: by a script, or drawn by chance from a mix with a seed."""
+"""Decide how the fake Gemini answers each request: by a script, or at random from a mix with a seed."""
 
 import random
 import re
@@ -15,7 +15,7 @@ _TOLD = re.compile(r"(?P<name>[a-z0-9-]+)(?::(?P<value>\d+(?:\.\d+)?))?(?:\*(?P<
 
 
 class Scenario(StrEnum):
-    """What may come back. The word behind a colon, where there is one, is a number."""
+    """The possible answers. The part after a colon, if any, is a number."""
 
     OK = "ok"
     TOO_MANY = "429"
@@ -59,11 +59,11 @@ FIXED: Mapping[Scenario, Callable[[float | None], Reply]] = {
     Scenario.REFUSED: lambda value: refused(int(value or 403), "The fake refuses"),
     Scenario.HANGS_UP: lambda _: Reply(hangs_up=True),
 }
-"""What does not depend on the question."""
+"""The answers that do not depend on the question."""
 
 
 class ScenarioError(ValueError):
-    """A script or a mix that cannot be read: the message says what was found and what was expected."""
+    """The script or mix is invalid; the message says what was found and what was expected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Told:
         return self.scenario if self.value is None else f"{self.scenario}:{self.value:g}"
 
     def reply(self, *, allowed_tokens: int) -> Reply | None:
-        """Return the answer; None where it depends on what was asked. `slow` is that with a delay."""
+        """Return the response; None if it depends on the question, as for `slow`."""
         if self.scenario is Scenario.MAX_TOKENS and self.value is not None and allowed_tokens >= self.value:
             return None
         reply = FIXED.get(self.scenario)
@@ -85,19 +85,19 @@ class Told:
 
     @property
     def delay_seconds(self) -> float:
-        """How long the answer takes."""
+        """Return the delay of the answer."""
         return (2.0 if self.value is None else self.value) if self.scenario is Scenario.SLOW else 0.0
 
 
 class Chooser(Protocol):
-    """Gives the answer to the next request."""
+    """Chooses the answer to the next request."""
 
     def next(self) -> Told | Reply:
-        """Return it."""
+        """Return the next answer."""
 
 
 class Script:
-    """Answers in turn; the last one is given again and again."""
+    """Answers in sequence; the last one repeats."""
 
     def __init__(self, answers: Sequence[Told | Reply]) -> None:
         self._answers = chain(answers, repeat(answers[-1]))
@@ -108,7 +108,7 @@ class Script:
 
 
 class Mix:
-    """Answers drawn by chance, the same for the same seed; what the shares leave over is ok."""
+    """Random answers, the same for the same seed; the remaining share is ok."""
 
     def __init__(self, shares: Sequence[tuple[Told, float]], seed: int) -> None:
         self._shares, self._random = shares, random.Random(seed)  # noqa: S311 - a fake's chance is no secret
@@ -124,12 +124,12 @@ class Mix:
 
 
 def parse_script(text: str) -> Script:
-    """Return the script `429:2*20,503,ok`: twenty 429s, a 503, and ok from then on. Raises: ScenarioError."""
+    """Parse a script such as `429:2*20,503,ok`: twenty 429s, a 503, and ok from then on. Raises: ScenarioError."""
     return Script([told for part in text.split(",") for told in _parse(part)])
 
 
 def parse_mix(text: str, seed: int) -> Mix:
-    """Return the mix `429=0.2,slow:3=0.1`: a fifth 429s, a tenth slow, the others ok. Raises: ScenarioError."""
+    """Parse a mix such as `429=0.2,slow:3=0.1`: a fifth 429s, a tenth slow, the others ok. Raises: ScenarioError."""
     shares = []
     for part in text.split(","):
         name, _, share = part.partition("=")

@@ -1,6 +1,6 @@
-"""A server on this machine that speaks the Gemini API's language: the real SDK asks it, and it needs no key or money.
+"""Serve the Gemini API locally for the real SDK, without a key or costs.
 
-It answers as it is told (embedded/fake_gemini/scenarios.py) and remembers what it was asked, and when.
+It answers according to embedded/fake_gemini/scenarios.py and records all requests with their times.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ _TARGET = re.compile(r"/v[0-9a-z]+/models/(?P<model>[^/:]+):generateContent(?:\?
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One request that came in. Header names are in lower case; `at` is when, on the monotonic clock."""
+    """One received request. Header names are lowercase; `at` is its time on the monotonic clock."""
 
     target: str
     headers: Mapping[str, str]
@@ -34,45 +34,45 @@ class Asked:
     at: float
 
     def json(self) -> Json:
-        """Return the body."""
+        """Return the parsed body."""
         return json.loads(self.body)
 
     @property
     def model(self) -> str:
-        """The model that was asked; empty if the request is none that is known."""
+        """Return the requested model; empty for an unknown request."""
         match = _TARGET.fullmatch(self.target)
         return match["model"] if match else ""
 
     @property
     def parts(self) -> list[Json]:
-        """What was asked: texts and documents."""
+        """Return the parts of the question: texts and documents."""
         return [part for content in self.json().get("contents", []) for part in content.get("parts", [])]
 
     @property
     def prompt(self) -> str:
-        """The texts."""
+        """Return the texts."""
         return "\n".join(part["text"] for part in self.parts if "text" in part)
 
     @property
     def document(self) -> bytes | None:
-        """The first document's bytes."""
+        """Return the first document's bytes."""
         found = next((part["inlineData"]["data"] for part in self.parts if "inlineData" in part), None)
         return None if found is None else base64.b64decode(found.replace("-", "+").replace("_", "/"))
 
     @property
     def allowed_tokens(self) -> int:
-        """The most that the answer may have."""
+        """Return the token limit of the answer."""
         return int(self.json().get("generationConfig", {}).get("maxOutputTokens", 1 << 30))
 
 
 @dataclass
 class FakeGemini:
-    """The server. `asked` is every request in the order of arrival."""
+    """The server. `asked` holds all requests in order of arrival."""
 
     chooser: Chooser
     says: str
     reader: DocumentReader
-    """Opens what is sent in limited children, as the product does."""
+    """Opens documents in restricted child processes, as the product does."""
     url: str = ""
     port: int = 0
     asked: list[Asked] = field(default_factory=list)
@@ -81,11 +81,11 @@ class FakeGemini:
 
     @property
     def arrivals(self) -> list[float]:
-        """When each request came, in seconds of the monotonic clock."""
+        """Return the arrival time of each request, in seconds of the monotonic clock."""
         return [asked.at for asked in self.asked]
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer one connection's request."""
+        """Answer the request of one connection."""
         task = asyncio.current_task()
         assert task is not None, "asyncio runs it as a task"
         self._serving.add(task)
@@ -99,12 +99,12 @@ class FakeGemini:
                 writer.write(reply.encoded())
                 await writer.drain()
         except (ConnectionError, asyncio.IncompleteReadError):
-            pass  # who asked has gone
+            pass  # the client has disconnected
         finally:
             writer.close()
 
     async def hang_up(self) -> None:
-        """End what is still being answered."""
+        """Cancel all answers in progress."""
         for task in list(self._serving):
             task.cancel()
         await asyncio.gather(*self._serving, return_exceptions=True)

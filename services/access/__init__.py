@@ -1,1 +1,1 @@
-"""Who calls, and what they may do."""
+"""Define principals, and what they may do."""

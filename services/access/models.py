@@ -1,4 +1,4 @@
-"""Who asks, and what they may do. Every operation takes a Principal and takes the tenant from it alone."""
+"""Define principals and scopes. Every service takes a Principal and reads the tenant from it alone."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,7 +7,7 @@ DEFAULT_TENANT = "default"
 
 
 class Scope(StrEnum):
-    """What a principal may do. A route demands exactly one."""
+    """A permission of a principal. Each route requires exactly one."""
 
     SUBMIT = "submit"
     READ = "read"
@@ -18,7 +18,7 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """An authenticated caller. `name` is for audit and logs."""
+    """An authenticated caller. `name` is for the audit log and logs."""
 
     tenant_id: str
     name: str
@@ -26,21 +26,21 @@ class Principal:
 
 
 ANONYMOUS = Principal(DEFAULT_TENANT, "anonymous", frozenset(Scope))
-"""Whoever calls an API that has no keys: everything, in the default tenant only."""
+"""The caller of an API without keys: all scopes, in the default tenant only."""
 
 
 NAME_YOURSELF = "with DOCRAIL_AS=NAME, commands tell an API of `docrail up` who you are"
 
 
 def person(name: str) -> str:
-    """Return a name in the one way of writing that tells people apart: `Ann  Lee` and `ann lee` are one person."""
+    """Return a name in canonical form: `Ann  Lee` and `ann lee` are one person."""
     return " ".join(name.split()).casefold()
 
 
 def system_principal(tenant_id: str) -> Principal:
-    """Return Docrail itself, acting in a tenant's name: for work that no caller waits for."""
+    """Return the principal for work that Docrail does on its own in a tenant's name."""
     return Principal(tenant_id, "docrail", frozenset(Scope))
 
 
 WATCH = "sla-watch"
-"""Who acts, in the audit."""
+"""Name of the SLA watch in the audit log."""

@@ -1,4 +1,4 @@
-"""What the audit log records."""
+"""Define the records of the audit log."""
 
 import datetime as dt
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from docrail.dag.values.json_values import Json
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """What somebody did. `detail` says with what, and why."""
+    """An action by a person or by Docrail. `detail` holds its parameters and reason."""
 
     actor: str
     act: str
@@ -22,7 +22,7 @@ class Act:
 
 @dataclass(frozen=True, slots=True)
 class AuditEvent:
-    """An act. `hash` covers it and every event before it."""
+    """A recorded act. `hash` covers it and all events before it."""
 
     sequence: int
     happened_at: dt.datetime

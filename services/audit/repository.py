@@ -1,7 +1,7 @@
-"""The audit: what people did, in a chain for each tenant that can only grow, every event's hash covering those before.
+"""Store the audit log: one append-only hash chain per tenant, in which each event's hash covers all events before it.
 
-Whoever adds an event holds the tenant's head until the transaction ends: so there is one order, that of the commits.
-Add it last, to hold it shortly.
+Adding an event locks the tenant's chain head until the transaction ends, so the order is that of the commits. Add it
+last, to hold the lock briefly.
 """
 
 import datetime as dt
@@ -13,11 +13,11 @@ from docrail.dag.values.json_values import digest
 from docrail.services.audit.models import Act, AuditEvent
 
 GENESIS = "0" * 64
-"""What the first event's hash covers."""
+"""The hash before the first event."""
 
 
 PAGE = 1000
-"""Events that a check of the chain reads at once."""
+"""Number of events that a check of the chain reads at a time."""
 
 
 OPEN_HEAD = "INSERT INTO audit_heads (tenant_id, sequence, hash) VALUES ($1, 0, $2) ON CONFLICT DO NOTHING"
@@ -49,9 +49,12 @@ SELECT sequence, happened_at, actor, act, review_id, document_id, detail, hash F
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a check of a chain found. `problem` is empty if it is whole; `broken_at` the first event that does not fit.
+    """The result of checking a chain.
 
-    Where every event fits, but not the head that somebody kept, nobody can say which was the first: None.
+    `problem` is empty if it is intact; `broken_at` is the first event that does not fit.
+
+    If all events fit but the chain never had the head kept from an earlier check, the first altered event is unknown:
+    None.
     """
 
     events: int
@@ -61,7 +64,7 @@ class Verdict:
 
 
 async def append_event(db: Database, tenant_id: str, act: Act) -> int:
-    """Add an event to the tenant's chain, inside the caller's transaction, and return its number."""
+    """Append an event to the tenant's chain, inside the caller's transaction, and return its number."""
     await db.execute(OPEN_HEAD, tenant_id, GENESIS)
     head = await db.fetchrow(LOCK_HEAD, tenant_id)
     assert head is not None, "was inserted above"
@@ -88,11 +91,13 @@ async def list_events(
 
 
 async def verify_chain(db: Database, tenant_id: str, *, kept_head: str | None = None) -> Verdict:
-    """Check every event of the tenant's chain: that none was changed, taken out, put in or cut off at the end.
+    """Check the tenant's chain for events that were changed, removed, inserted or cut off at the end.
 
-    `kept_head`: the head of an earlier check, which the chain must have passed through; whoever owns the database can
-    write the whole chain and its head anew, but not so that it has that one. In one snapshot if `db` is a connection
-    in a repeatable-read transaction; else events that are added meanwhile may be taken for a break.
+    `kept_head`: the head of an earlier check, which the chain must contain. The owner of the database can rewrite the
+    whole
+    chain with its head, but not so that it contains that one. For a single snapshot pass a connection in a
+    repeatable-read
+    transaction; otherwise events that are added meanwhile may look like a break.
     """
     head = await db.fetchrow(LOAD_HEAD, tenant_id)
     length, expected = (head["sequence"], head["hash"]) if head else (0, GENESIS)
@@ -108,7 +113,7 @@ async def verify_chain(db: Database, tenant_id: str, *, kept_head: str | None = 
                 return Verdict(count - 1, expected, count, problem)
             previous = event.hash
             is_met = is_met or previous == kept_head
-    except (ValueError, OverflowError, RecursionError) as error:  # nothing that we wrote is such
+    except (ValueError, OverflowError, RecursionError) as error:  # raised only by events that Docrail did not write
         return Verdict(count, expected, count + 1, f"an event from {count + 1} on cannot be read: {error}")
     if (count, previous) != (length, expected):
         problem = f"the chain ends with event {count}, expected {length}: events were cut off at its end"
@@ -122,12 +127,12 @@ async def verify_chain(db: Database, tenant_id: str, *, kept_head: str | None = 
 def _fits(tenant_id: str, previous: str, event: AuditEvent) -> bool:
     try:
         return hash_of(tenant_id, previous, event) == event.hash
-    except (ValueError, RecursionError):  # JSON that PostgreSQL takes, and that has no digest
+    except (ValueError, RecursionError):  # JSON that PostgreSQL accepts but that has no digest
         return False
 
 
 def hash_of(tenant_id: str, previous: str, event: AuditEvent) -> str:
-    """Return the sha256 (hex) of an event and of all before it, whose hash `previous` is."""
+    """Return the sha256 (hex) of an event and, through `previous`, the hash before it, of all earlier ones."""
     at = event.happened_at.astimezone(dt.UTC).isoformat(timespec="microseconds")
     subject = [event.review_id, event.document_id]
     return digest([previous, tenant_id, event.sequence, at, event.actor, event.act, *subject, event.detail])

@@ -1,4 +1,4 @@
-"""Add to the audit of what people did, read it, and check that its chain is whole."""
+"""List the audit log and verify its hash chain."""
 
 from docrail.services.access.models import Principal
 from docrail.services.app import App
@@ -19,6 +19,6 @@ async def list_audit(app: App, principal: Principal, *, after: int = 0, limit: i
 
 
 async def verify_audit(app: App, principal: Principal, *, kept_head: str | None = None) -> Verdict:
-    """Check the tenant's chain, as it stands at one moment, and that it has the head of an earlier check."""
+    """Check the tenant's chain in one snapshot, and that it contains the head of an earlier check."""
     async with app.db.acquire() as connection, connection.transaction(isolation="repeatable_read", readonly=True):
         return await verify_chain(connection, principal.tenant_id, kept_head=kept_head)

@@ -1,4 +1,4 @@
-"""Move what a definition's aliases name, undo the last move, and tell who moved what. Every move is recorded."""
+"""Move a definition's aliases, undo the last move, and list the moves. Every move is recorded."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -32,7 +32,7 @@ from docrail.services.errors import InvalidInput, NotFound, NothingToUndo
 
 @dataclass(frozen=True, slots=True)
 class MovePage:
-    """Some moves, newest first, and what to ask for to get the ones before them; None at the end."""
+    """Some moves, newest first, and the value to request earlier ones with; None at the end."""
 
     moves: list[RecordedMove]
     after: int | None
@@ -40,14 +40,14 @@ class MovePage:
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """What a rollback moved, and all aliases after it."""
+    """The moves of a rollback, and all aliases afterwards."""
 
     moves: tuple[Move, ...]
     aliases: Aliases
 
 
 async def load_aliases(app: App, principal: Principal, definition_id: str) -> dict[str, Target]:
-    """Return what the definition's aliases name, by alias. Raises: NotFound."""
+    """Return the definition's aliases and their targets. Raises: NotFound."""
     found: dict[str, Target] = {}
     if is_id(definition_id):
         found = (await stored_aliases.load_aliases(app.db, principal.tenant_id, [definition_id]))[definition_id]
@@ -59,7 +59,7 @@ async def load_aliases(app: App, principal: Principal, definition_id: str) -> di
 async def set_alias(
     app: App, principal: Principal, definition_id: str, alias: str, target: Target, *, reason: str = ""
 ) -> Aliases:
-    """Let the alias name a version, and return all aliases. Moving `stable` ends a canary.
+    """Point the alias to a version, and return all aliases. Moving `stable` ends a canary.
 
     Raises: NotFound (no such definition or version), InvalidInput.
     """
@@ -72,7 +72,7 @@ async def set_alias(
 
 
 async def remove_alias(app: App, principal: Principal, definition_id: str, alias: str, *, reason: str = "") -> Aliases:
-    """Remove an alias, and return those that are left. Raises: NotFound, InvalidInput (`stable` cannot go)."""
+    """Remove an alias, and return the remaining ones. Raises: NotFound, InvalidInput (`stable` cannot be removed)."""
     async with _changing(app, principal, definition_id) as (connection, aliases):
         if alias == STABLE:
             message = "cannot be removed: it is what new runs get; move it to another version"
@@ -88,8 +88,9 @@ async def remove_alias(app: App, principal: Principal, definition_id: str, alias
 
 
 async def roll_back(app: App, principal: Principal, definition_id: str, *, reason: str = "") -> Undone:
-    """Undo the last change of what new runs get: end the canary; without one, move `stable` back. Open runs stay.
+    """Undo the last change of the version for new runs: end the canary; without one, move `stable` back.
 
+    Open runs are unaffected.
     Raises: NotFound, NothingToUndo.
     """
     async with _changing(app, principal, definition_id) as (connection, aliases):
@@ -113,9 +114,9 @@ async def list_moves(
 async def promote(
     app: Registry, principal: Principal, definition_id: str, version: int, *, only_first: bool, reason: str = ""
 ) -> Aliases:
-    """Let `stable` name a version that was just published, and return all aliases.
+    """Point `stable` to a version that was just published, and return all aliases.
 
-    With `only_first` only if the definition has no `stable` yet: it always has one from its first version on.
+    With `only_first`, only if the definition has no `stable` yet: it always has one from its first version on.
     """
     before = (await stored_aliases.load_aliases(app.db, principal.tenant_id, [definition_id]))[definition_id]
     if _is_promoted(before, version, only_first=only_first):
@@ -147,7 +148,7 @@ def _problems(aliases: Aliases, alias: str, target: Target) -> Sequence[InputPro
 
 
 async def _rule_for(connection: PoolConnectionProxy, principal: Principal, ref: str) -> int | None:
-    """Return the tenant's first routing rule, from 0, that gives `ref`: its documents would have nowhere to go."""
+    """Return the index of the tenant's first routing rule that uses `ref`, or None: removing `ref` would break it."""
     stored = await load_rules(connection, principal.tenant_id)
     rules = stored.rules if stored else []
     return next((number for number, rule in enumerate(rules) if rule["definition"] == ref), None)
@@ -157,7 +158,7 @@ async def _rule_for(connection: PoolConnectionProxy, principal: Principal, ref: 
 async def _changing(
     app: Registry, principal: Principal, definition_id: str
 ) -> AsyncIterator[tuple[PoolConnectionProxy, Mapping[str, Target]]]:
-    """Give a transaction in which nobody else moves the definition's aliases, and what they name. Raises: NotFound."""
+    """Open a transaction that locks the definition's aliases, and yield it with the aliases. Raises: NotFound."""
     async with transaction(app.db) as connection:
         known = is_id(definition_id) and await stored_aliases.lock_definition(
             connection, principal.tenant_id, definition_id

@@ -1,4 +1,4 @@
-"""Describes handlers, with their configs and outputs: for the API, the command and the reference page."""
+"""Describe handlers with their configs and outputs, for the API, the CLI and the reference page."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -23,7 +23,7 @@ _BOUNDS = {
 
 @dataclass(frozen=True, slots=True)
 class HandlerInfo:
-    """A handler as people and programs see it. The schemas are JSON Schema, draft 2020-12."""
+    """A handler's description. The schemas are JSON Schema, draft 2020-12."""
 
     name: str
     aliases: tuple[str, ...]
@@ -34,7 +34,7 @@ class HandlerInfo:
 
 @dataclass(frozen=True, slots=True)
 class FieldLine:
-    """One field in words. `default` is `required`, the JSON of the default, or empty where there is none."""
+    """A field's description in words. `default` is `required`, the JSON of the default, or empty if there is none."""
 
     name: str
     type: str
@@ -69,13 +69,13 @@ def describe(handler: Handler) -> HandlerInfo:
 
 
 def lines_of(schema: Schema) -> Iterator[FieldLine]:
-    """Yield the fields of an object's schema, in its order."""
+    """Yield the fields of an object's schema, in schema order."""
     for name, field in schema.get("properties", {}).items():
         yield FieldLine(name, type_words(field, schema), field.get("description", ""), default_words(name, schema))
 
 
 def type_words(field: Schema, schema: Schema) -> str:
-    """Return in words what a JSON Schema allows; `schema` is the one that has its `$defs`."""
+    """Describe in words what a JSON Schema allows; `schema` is the one that contains its `$defs`."""
     match field:
         case {"$ref": str(reference)}:
             words = type_words(schema["$defs"][reference.rpartition("/")[2]], schema)
@@ -96,7 +96,7 @@ def type_words(field: Schema, schema: Schema) -> str:
 
 
 def default_words(name: str, schema: Schema) -> str:
-    """Return the default of an object's field in words; empty where it is null."""
+    """Describe the default of an object's field in words; empty if it is null."""
     if name in schema.get("required", ()):
         return REQUIRED
     value = schema["properties"][name].get("default")

@@ -1,5 +1,5 @@
 # the only thing formatted into a statement is a constant list of columns
-"""Definitions as they are published, listed and compared."""
+"""Define how definitions are published, listed and compared."""
 
 import datetime as dt
 from collections.abc import Mapping
@@ -16,14 +16,14 @@ DefinitionBody = str | dict[str, Json]
 
 
 DefinitionRef = str | dict[str, Json]
-"""Which definition: `ID`, `ID@VERSION` or `ID@ALIAS` of a published one, or a whole one as a JSON object."""
+"""A reference to a definition: `ID`, `ID@VERSION` or `ID@ALIAS` of a published one, or a whole one as a JSON object."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredDefinition:
     """One published version. `body` is the normalised definition, `source` the author's own text.
 
-    Raises DamagedDefinition instead of holding a body that is not what was published.
+    Raises DamagedDefinition if the body is not what was published.
     """
 
     tenant_id: str
@@ -42,7 +42,7 @@ class StoredDefinition:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A stored version, what the validator warned about, and what the definition's aliases name now."""
+    """A stored version, the validator's warnings, and the definition's current aliases."""
 
     stored: StoredDefinition
     warnings: tuple[Problem, ...]
@@ -62,7 +62,10 @@ class DefinitionLine:
 
 @dataclass(frozen=True, slots=True)
 class DefinitionPage:
-    """The newest version of each definition, the aliases by id, and what to ask for to get more; None at the end."""
+    """The newest version of each definition, the aliases by id, and the value to request the next page with.
+
+    None at the end.
+    """
 
     definitions: list[DefinitionLine]
     aliases: Mapping[str, Aliases]
@@ -71,7 +74,10 @@ class DefinitionPage:
 
 @dataclass(frozen=True, slots=True)
 class VersionPage:
-    """Some versions of a definition, newest first, its aliases, and what to ask for to get more; None at the end."""
+    """Some versions of a definition, newest first, its aliases, and the value to request the next page with.
+
+    None at the end.
+    """
 
     versions: list[DefinitionLine]
     aliases: Aliases
@@ -80,7 +86,7 @@ class VersionPage:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """How one version differs from another."""
+    """The differences between two versions."""
 
     old: StoredDefinition
     new: StoredDefinition
@@ -88,7 +94,7 @@ class Comparison:
 
 
 class DamagedDefinition(StorageError):  # noqa: N818  # a statement about the definition
-    """A stored body is not what was published: somebody or something changed the row. Nothing may run it."""
+    """The stored body is not what was published: the row was changed. It must not run."""
 
     def __init__(self, definition_id: str, version: int, expected: str, found: str) -> None:
         super().__init__(
@@ -101,7 +107,7 @@ class DamagedDefinition(StorageError):  # noqa: N818  # a statement about the de
 
 @dataclass(frozen=True, slots=True)
 class RecordedMove:
-    """One move of an alias, as it was recorded: never changed, never removed."""
+    """One recorded move of an alias; it is never changed or removed."""
 
     move_id: int
     move: Move

@@ -1,4 +1,4 @@
-"""Which versions a run's nested runs follow, at any depth: pinned when the outer run starts, for life."""
+"""Pin the versions of a run's nested runs, at any depth, when the outer run starts; they never change afterwards."""
 
 from docrail.dag.language.definition import Definition
 from docrail.dag.language.inputs import InputProblem
@@ -10,14 +10,14 @@ from docrail.services.errors import InvalidInput, NotFound
 from docrail.workflows.contract.names import Pinned, nested_key
 
 MAX_DEPTH = 10
-"""Runs within runs: beyond that nobody follows what happens where."""
+"""Maximum nesting depth: deeper runs are too hard to follow."""
 
 MAX_DEFINITIONS = 50
-"""They travel together in the outer run's first message."""
+"""Maximum number of nested definitions: they are sent together in the outer run's first message."""
 
 
 async def pin_nested(app: App, principal: Principal, stored: StoredDefinition, *, key: str) -> dict[str, Pinned]:
-    """Return the definitions that runs of `stored` start inside it, by `nested_key`.
+    """Return the definitions that runs of `stored` start as nested runs, by `nested_key`.
 
     Raises: NotFound for one that was never published; InvalidInput if a definition would run inside itself.
     """

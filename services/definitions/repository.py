@@ -1,9 +1,8 @@
 # ruff: noqa: S608  # the only thing formatted into a statement is a constant list of columns
-"""The definitions table: every published version, never changed.
+"""Store definitions, their aliases and routing rules.
 
-The tables of aliases and of their moves: which version a name stands for, and who moved it, when and why.
-
-The table of routing rules: every list that was ever in force; the newest is.
+Published versions never change. Each alias has a table of its moves: who moved it, when and why. Every list of routing
+rules is kept; the newest is in force.
 """
 
 import datetime as dt
@@ -65,7 +64,7 @@ SELECT wanted.definition_id, wanted.version FROM unnest($2::text[], $3::bigint[]
 
 
 PUBLISH_ATTEMPTS = 20
-"""Each lost attempt means that another version of this one definition was published in the same moment."""
+"""Each lost attempt means that another version of this definition was published at the same moment."""
 
 
 class PublishConflict(StorageError):  # noqa: N818  # a statement about the definition
@@ -79,7 +78,7 @@ class PublishConflict(StorageError):  # noqa: N818  # a statement about the defi
 async def publish(db: Database, tenant_id: str, body: dict[str, Json], digest: str, source: str) -> StoredDefinition:
     """Store the definition `body` as its next version; a digest that was published before keeps its version.
 
-    Raises: PublishConflict, DamagedDefinition (also if `digest` is not that of `body`).
+    Raises: PublishConflict, DamagedDefinition (also if `digest` does not match `body`).
     """
     definition_id = body["id"]
     for _ in range(PUBLISH_ATTEMPTS):
@@ -102,7 +101,7 @@ async def load_definition(
 async def load_unpublished(
     db: Database, tenant_id: str, wanted: Collection[tuple[str, int | None]]
 ) -> set[tuple[str, int | None]]:
-    """Return those of `wanted`, ids with a version or None for any, that the tenant has not published."""
+    """Return the entries of `wanted`, ids with a version or None for any, that the tenant has not published."""
     ids, versions = [definition_id for definition_id, _ in wanted], [version for _, version in wanted]
     rows = await db.fetch(LOAD_UNPUBLISHED, tenant_id, ids, versions)
     return {(row["definition_id"], row["version"]) for row in rows}
@@ -111,14 +110,17 @@ async def load_unpublished(
 async def list_definitions(
     db: Database, tenant_id: str, *, limit: int = 100, after: str | None = None
 ) -> list[DefinitionLine]:
-    """Return the newest version of each of the tenant's definitions, by id; `after` is the last id of the last page."""
+    """Return the newest version of each of the tenant's definitions, by id.
+
+    `after` is the last id of the previous page.
+    """
     return [DefinitionLine(**row) for row in await db.fetch(LIST_DEFINITIONS, tenant_id, limit, after)]
 
 
 async def list_versions(
     db: Database, tenant_id: str, definition_id: str, *, limit: int = 100, before: int | None = None
 ) -> list[DefinitionLine]:
-    """Return the definition's versions, newest first; `before` is the last version of the page before."""
+    """Return the definition's versions, newest first; `before` is the last version of the previous page."""
     return [DefinitionLine(**row) for row in await db.fetch(LIST_VERSIONS, tenant_id, definition_id, limit, before)]
 
 
@@ -161,7 +163,7 @@ SELECT kind, to_version, moved_by FROM alias_moves
 
 
 async def lock_definition(db: Database, tenant_id: str, definition_id: str) -> bool:
-    """Let no other transaction move the definition's aliases until this one ends; False if there is no definition."""
+    """Lock the definition's aliases until the transaction ends; False if there is no such definition."""
     return await db.fetchval(LOCK_DEFINITION, tenant_id, definition_id) is True
 
 
@@ -176,11 +178,11 @@ async def load_aliases(db: Database, tenant_id: str, definition_ids: Sequence[st
 async def record_moves(
     db: Database, tenant_id: str, definition_id: str, moves: Iterable[Move], kind: MoveKind, *, by: str, reason: str
 ) -> None:
-    """Move the aliases and write it down. Needs the definition's lock. Raises: NotStored (there is no such version)."""
+    """Move the aliases and record the moves. Needs the definition's lock. Raises: NotStored (no such version)."""
     for move in moves:
         await _apply(db, tenant_id, definition_id, move)
         before, after = _columns(move.before), _columns(move.after)
-        # The canary goes because of a move of `stable`; that one says why.
+        # A move of `stable` removes the canary; the move's kind is recorded with `stable`.
         named = MoveKind.REMOVE if move.after is None and kind is not MoveKind.ROLLBACK else kind
         await db.execute(INSERT_MOVE, tenant_id, definition_id, move.alias, named, *before, *after, by, reason)
 
@@ -188,18 +190,18 @@ async def record_moves(
 async def list_moves(
     db: Database, tenant_id: str, definition_id: str, *, limit: int = 100, before: int | None = None
 ) -> list[RecordedMove]:
-    """Return the moves of the definition's aliases, newest first; `before` is the last id of the page before."""
+    """Return the moves of the definition's aliases, newest first; `before` is the last id of the previous page."""
     return [_recorded(row) for row in await db.fetch(LIST_MOVES, tenant_id, definition_id, limit, before)]
 
 
 async def load_stable_history(db: Database, tenant_id: str, definition_id: str) -> list[tuple[MoveKind, int]]:
-    """Return where `stable` was moved to, and why, oldest first."""
+    """Return the moves of `stable` as kind and version, oldest first."""
     rows = await db.fetch(LOAD_STABLE_MOVES, tenant_id, definition_id, STABLE)
     return [(MoveKind(row["kind"]), row["to_version"]) for row in rows]
 
 
 async def load_last_mover(db: Database, tenant_id: str, definition_id: str) -> str | None:
-    """Return who moved `stable` last, None if nobody did."""
+    """Return who last moved `stable`; None if it never moved."""
     rows = await db.fetch(LOAD_STABLE_MOVES, tenant_id, definition_id, STABLE)
     return rows[-1]["moved_by"] if rows else None
 
@@ -245,7 +247,7 @@ RETURNING {_ROUTING_COLUMNS}"""
 
 @dataclass(frozen=True, slots=True)
 class StoredRules:
-    """A tenant's rules in force: normalised, and as their author wrote them."""
+    """A tenant's routing rules in force: normalised, and the author's own text."""
 
     revision: int
     rules: list[dict[str, Json]]
@@ -263,6 +265,6 @@ async def load_rules(db: Database, tenant_id: str) -> StoredRules | None:
 async def insert_rules(
     db: Database, tenant_id: str, revision: int, rules: list[dict[str, Json]], source: str, *, by: str
 ) -> StoredRules | None:
-    """Put a list of rules into force under the next revision; None if that revision is taken by somebody else's."""
+    """Put a list of rules into force under `revision`; None if that revision is already taken."""
     row = await db.fetchrow(INSERT_RULES, tenant_id, revision, rules, source, by)
     return StoredRules(**row) if row else None

@@ -1,4 +1,4 @@
-"""Choose the definition of a new document: as its upload names it, else by the tenant's rules, else the default."""
+"""Choose a new document's definition: the one that its upload names, else by the tenant's rules, else the default."""
 
 import asyncio
 import json
@@ -19,10 +19,10 @@ from docrail.services.definitions.service import load, load_known_ids
 from docrail.services.errors import Damaged, InvalidRouting, NotFound, Outdated
 
 DEFAULT_DEFINITION = "invoice"
-"""What a document takes that names none and that no rule is for."""
+"""Definition of documents that name none and match no rule."""
 
 BROUGHT = ("document_id", "sla_hours")
-"""The inputs that a document brings to its run, if its definition has them."""
+"""Inputs that a document provides to its run, if its definition declares them."""
 
 RulesBody = str | dict[str, Json]
 """Routing rules: the author's YAML or JSON text, or a JSON object."""
@@ -32,22 +32,22 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class RulesSet:
-    """Rules that are in force now, and what the validator warned about."""
+    """Rules now in force, and the validator's warnings."""
 
     stored: StoredRules
     warnings: tuple[Problem, ...]
 
 
 async def show_rules(app: App, principal: Principal) -> StoredRules | None:
-    """Return the tenant's rules in force, None if it never set any."""
+    """Return the tenant's rules in force; None if none were ever set."""
     return await load_rules(app.db, principal.tenant_id)
 
 
 async def set_rules(app: App, principal: Principal, body: RulesBody, *, revision: int | None = None) -> RulesSet:
-    """Put a list of rules into force, in place of the one before.
+    """Put a list of rules into force, replacing the previous one.
 
-    `revision` is the one that the caller changed, 0 if there was none; without it, whatever there is is replaced.
-    Raises: InvalidRouting, Outdated.
+    `revision` is the one that the caller changed, 0 if there was none; without it, the current rules are replaced
+    unconditionally. Raises: InvalidRouting, Outdated.
     """
     routing, problems = await check_rules(app, principal, body)
     if routing is None:
@@ -65,7 +65,7 @@ async def set_rules(app: App, principal: Principal, body: RulesBody, *, revision
 
 
 async def check_rules(app: App, principal: Principal, body: RulesBody) -> tuple[Routing | None, list[Problem]]:
-    """Return the rules, None if there is an error, and everything to tell about them."""
+    """Return the rules, None if there is an error, and all problems found."""
     source = _source(body)
     if not source.complete:
         return None, list(source.problems)
@@ -75,7 +75,10 @@ async def check_rules(app: App, principal: Principal, body: RulesBody) -> tuple[
 
 
 async def route(app: App, principal: Principal, facts: Facts) -> Route:
-    """Return what the tenant's rules say of a document; a rule that could not be judged is logged and passed over."""
+    """Return the route that the tenant's rules give a document.
+
+    A rule that cannot be evaluated is logged and skipped.
+    """
     stored = await load_rules(app.db, principal.tenant_id)
     found = find_route(_rules(stored), facts)
     for number, fault in found.faults.items():
@@ -84,7 +87,7 @@ async def route(app: App, principal: Principal, facts: Facts) -> Route:
 
 
 def missing_inputs(definition: Definition) -> list[str]:
-    """Return the inputs without which the definition does not run and which a document does not bring."""
+    """Return the required inputs of the definition that a document does not provide."""
     return [name for name, declared in definition.inputs.items() if declared.required and name not in BROUGHT]
 
 
@@ -97,7 +100,7 @@ def _rules(stored: StoredRules | None) -> list[Rule]:
 
 
 async def _find_faults(app: App, principal: Principal, references: list[str]) -> dict[str, Fault]:
-    """Return what is wrong with references that rules make, by reference."""
+    """Return the problems of the rules' references, by reference."""
     suggestions, faults = Suggestions(), dict[str, Fault]()
     ids: list[str] | None = None
     for reference in references:

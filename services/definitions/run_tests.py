@@ -1,4 +1,4 @@
-"""Run the tests of a definition without a server, in bounded time: before it is published, and for `docrail test`."""
+"""Run a definition's tests without a server, in bounded time: before publishing, and for `docrail test`."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -10,11 +10,11 @@ from docrail.dag.validation.rules.handlers import Catalogue
 from docrail.services.errors import FailedTest, FailedTests
 
 MOST_SECONDS = 10.0
-"""That the tests of a definition may take where somebody waits for an answer: a thousand steps take a tenth."""
+"""Time limit in seconds for a definition's tests in a request: a thousand steps take a tenth of it."""
 
 
 def run_trials(definition: Definition, catalogue: Catalogue, *, most_seconds: float = MOST_SECONDS) -> list[Verdict]:
-    """Return a verdict for each of the definition's tests; those for which the time does not suffice have failed."""
+    """Return a verdict for each of the definition's tests; tests that exceed the time limit fail."""
     deadline = time.monotonic() + most_seconds
     verdicts: list[Verdict] = []
     for place, trial in enumerate(definition.tests):

@@ -1,4 +1,4 @@
-"""Check, publish and find definitions. A published version never changes; equal content is the same version."""
+"""Validate, publish and load definitions. A published version never changes; equal content is the same version."""
 
 import asyncio
 import json
@@ -41,11 +41,11 @@ from docrail.services.definitions.run_tests import require_passed
 from docrail.services.errors import Damaged, InvalidDefinition, InvalidInput, NotFound
 
 SHIPPED = Path(__file__).resolve().parents[2] / "definitions"
-"""The folder of the definitions that come with Docrail, beside our packages wherever they are installed."""
+"""Folder of the definitions shipped with Docrail, next to the packages."""
 
 
 MOST_SUGGESTED = 500
-"""Definitions looked at for "did you mean": nobody has more by hand."""
+"""Number of definitions searched for "did you mean": more than anyone maintains by hand."""
 
 
 log = logging.getLogger(__name__)
@@ -53,7 +53,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Release:
-    """The registry that a release is published to before any API runs."""
+    """The resources for publishing a release's definitions before an API runs."""
 
     db: asyncpg.Pool
     catalogue: Mapping[str, Handler]
@@ -63,7 +63,7 @@ class _Release:
 async def find_problems(
     app: Registry, principal: Principal, body: DefinitionBody
 ) -> tuple[Definition | None, list[Problem]]:
-    """Return the definition, None if there is an error, and everything to tell about it."""
+    """Return the definition, None if there is an error, and all problems found."""
     definition, problems = await _validated(app, body)
     nested = set() if definition is None else set(nested_refs(definition))
     unpublished = nested and await stored_definitions.load_unpublished(app.db, principal.tenant_id, nested)
@@ -73,7 +73,7 @@ async def find_problems(
 
 
 async def load_known_ids(app: Registry, principal: Principal) -> list[str]:
-    """Return the ids that the tenant has published, the first MOST_SUGGESTED: one of them may be meant by a slip."""
+    """Return the first MOST_SUGGESTED ids that the tenant has published, for suggestions."""
     found = await stored_definitions.list_definitions(app.db, principal.tenant_id, limit=MOST_SUGGESTED)
     return [line.definition_id for line in found]
 
@@ -88,7 +88,7 @@ async def list_ids(app: App, tenant_id: str, named: str, *, limit: int) -> list[
 async def _validated(
     app: Registry, body: DefinitionBody, unpublished: Unpublished = ALL_PUBLISHED
 ) -> tuple[Definition | None, list[Problem]]:
-    # In a thread: a definition near the size limits takes long enough to be felt by every other request.
+    # In a thread: validating a definition near the size limits would noticeably delay all other requests.
     known = (app.catalogue, app.resource_limits, unpublished)
     if isinstance(body, str):
         return await asyncio.to_thread(check_definition, body, *known)
@@ -114,8 +114,8 @@ async def publish(
 ) -> Published:
     """Store a valid definition as its next version; content that was published before keeps its version.
 
-    `promoted` lets `stable` name it, so that new runs get it; the first version of a definition always is.
-    `run_tests` lets its own tests decide first. Raises: InvalidDefinition, FailedTests, Damaged.
+    `promoted` points `stable` to it, so that new runs use it; a definition's first version always is promoted.
+    `run_tests` publishes only if its own tests pass. Raises: InvalidDefinition, FailedTests, Damaged.
     """
     definition, warnings = await check(app, principal, body)
     if run_tests:
@@ -131,7 +131,7 @@ async def publish(
 
 
 async def load(app: App, principal: Principal, ref: str, version: int | None = None) -> StoredDefinition:
-    """Return the version that `ID`, `ID@VERSION` or `ID@ALIAS` names; an id alone that of `stable`.
+    """Return the version that `ID`, `ID@VERSION` or `ID@ALIAS` names; an id alone means `stable`.
 
     Raises: NotFound, InvalidInput, Damaged.
     """
@@ -141,10 +141,10 @@ async def load(app: App, principal: Principal, ref: str, version: int | None = N
 async def resolve(
     app: App, principal: Principal, ref: DefinitionRef, version: int | None = None, *, key: str
 ) -> StoredDefinition:
-    """Return the version that a new run gets under `key`: its document's id, or else the run's key.
+    """Return the version for a new run under `key`: its document's id, or else the run's key.
 
-    An id alone gives what `stable` names or, to the canary's share of keys, the canary: the same key, the same choice.
-    A definition given whole is published first, which moves no alias but that of its first version.
+    An id alone gives `stable` or, for the canary's share of keys, the canary; the same key always gets the same choice.
+    A definition passed whole is published first; only its first version moves an alias.
 
     Raises: NotFound, InvalidDefinition, InvalidInput, Damaged.
     """
@@ -156,13 +156,13 @@ async def resolve(
 
 
 def names_version(ref: DefinitionRef, version: int | None = None) -> bool:
-    """Tell whether `ref` can only ever mean one version: a number, or a whole definition."""
+    """Check whether `ref` always means the same version: it has a number, or is a whole definition."""
     parsed = parse_ref(ref) if isinstance(ref, str) else None
     return not isinstance(ref, str) or version is not None or (parsed is not None and parsed.version is not None)
 
 
 async def compare(app: App, principal: Principal, definition_id: str, old: str, new: str | None) -> Comparison:
-    """Return how `new`, by default the newest version, differs from `old`; each a version or an alias.
+    """Return the differences between `old` and `new`, by default the newest version; each is a version or an alias.
 
     Raises: NotFound, InvalidInput, Damaged.
     """
@@ -177,7 +177,7 @@ async def compare(app: App, principal: Principal, definition_id: str, old: str, 
 async def list_definitions(
     app: App, principal: Principal, *, limit: int = 100, after: str | None = None
 ) -> DefinitionPage:
-    """Return a page of the tenant's definitions by id. Raises: InvalidInput."""
+    """Return a page of the tenant's definitions, by id. Raises: InvalidInput."""
     if after is not None and not is_id(after):
         raise InvalidInput([InputProblem("after", "is not a definition's id")])
     found = await stored_definitions.list_definitions(app.db, principal.tenant_id, limit=limit + 1, after=after)
@@ -198,14 +198,14 @@ async def list_versions(
 
 
 async def schema(app: App) -> dict[str, Json]:
-    """Return the JSON Schema of a definition, with the handlers there are."""
+    """Return the JSON Schema of a definition, including the available handlers."""
     return await asyncio.to_thread(definition_schema, app.catalogue)
 
 
 async def publish_shipped(app: Registry) -> list[StoredDefinition]:
-    """Publish the definitions that come with Docrail for the default tenant. Doing it again changes nothing.
+    """Publish the definitions shipped with Docrail for the default tenant. Safe to repeat.
 
-    `stable` follows a new release only where a release put it: once a person moved it, it is theirs.
+    `stable` follows a new release only if a release moved it last: once a person has moved it, it stays.
     """
     owner = system_principal(DEFAULT_TENANT)
     texts = [await asyncio.to_thread(path.read_text, "utf-8") for path in shipped_files()]
@@ -233,7 +233,7 @@ async def publish_release(
 
 
 def shipped_files() -> list[Path]:
-    """Return the files of the definitions that come with Docrail, by name. A file's stem is its definition's id."""
+    """Return the files of the definitions shipped with Docrail, by name. A file's stem is its definition's id."""
     return sorted(SHIPPED.glob("*.yaml"))
 
 
@@ -248,7 +248,7 @@ async def _publish_shipped(app: Registry, owner: Principal, text: str) -> Stored
             "this release's %s is version %d; %s moved stable to version %d, where it stays",
             *(stored.definition_id, stored.version, mover, stable.version),
         )
-    elif stored.version > stable.version:  # an older release beside a newer one, during an upgrade, moves nothing back
+    elif stored.version > stable.version:  # during an upgrade an older release next to a newer one moves nothing back
         await promote(app, owner, stored.definition_id, stored.version, only_first=False, reason="a new release")
     return stored
 
@@ -265,7 +265,7 @@ def _checked_ref(text: str, version: int | None) -> Ref:
 
 
 async def _load(app: App, principal: Principal, ref: Ref, *, key: str | None) -> StoredDefinition:
-    """Return the version that `ref` means: with a key to a new run under it, without one as `stable` says."""
+    """Return the version that `ref` means: with a key as for a new run, without one `stable`."""
     version = ref.version
     if version is None:
         named = await stored_aliases.load_aliases(app.db, principal.tenant_id, [ref.definition_id])
@@ -278,7 +278,7 @@ async def _load(app: App, principal: Principal, ref: Ref, *, key: str | None) ->
 
 
 async def _not_found(app: App, principal: Principal, ref: Ref) -> NotFound:
-    """Return the refusal of an unknown id or version, with the ids or versions that there are."""
+    """Return the refusal of an unknown id or version, listing the existing ids or versions."""
     lines = await stored_definitions.list_versions(app.db, principal.tenant_id, ref.definition_id)
     if ref.version is not None and lines:
         versions = [f"version {line.version}" for line in lines]
@@ -287,9 +287,9 @@ async def _not_found(app: App, principal: Principal, ref: Ref) -> NotFound:
 
 
 def _version_of(ref: Ref, aliases: Aliases, key: str | None) -> int | None:
-    """Return the version that an alias, or an id alone, names; None, the newest, if nothing says so. Raises NotFound.
+    """Return the version that an alias, or an id alone, names; None means the newest. Raises: NotFound.
 
-    Without `stable` there are only definitions that an older release published after our tables were made.
+    Definitions without `stable` exist only if an older release published them after the tables were created.
     """
     if ref.alias is not None and aliases:
         if ref.alias not in aliases:
@@ -302,7 +302,7 @@ def _version_of(ref: Ref, aliases: Aliases, key: str | None) -> int | None:
 
 @contextmanager
 def _intact() -> Iterator[None]:
-    """Turn a stored body that is not what was published into a refusal. Raises: Damaged."""
+    """Translate a damaged stored body into a refusal. Raises: Damaged."""
     try:
         yield
     except DamagedDefinition as error:
@@ -311,5 +311,5 @@ def _intact() -> Iterator[None]:
 
 
 def _normal(stored: StoredDefinition) -> dict[str, Json]:
-    """Return the stored body as this release writes it: a field that it knows since is no difference."""
+    """Return the stored body as this release writes it, so that newly added fields are no difference."""
     return to_json(Definition.model_validate(stored.body))

@@ -1,5 +1,5 @@
 # ruff: noqa: S608  # only constants of this code are formatted into statements
-"""The one way to read a document: its best reading, people's corrections, and what other documents say of it."""
+"""Load a document's current state: its best reading, people's corrections, and a comparison with other documents."""
 
 import datetime as dt
 
@@ -19,7 +19,7 @@ from docrail.services.documents.repository.readings import BEST_FIRST
 from docrail.services.documents.repository.vendors import FIND_VENDORS
 
 MOST_ALIKE = 20
-"""Documents of each kind of likeness that are looked at: more of them would not change the verdict."""
+"""Maximum number of similar documents examined per kind of similarity: more would not change the result."""
 
 
 COMPARED = "document_id, sha256, document_type, number_key, vat_id, iban, name_key, total::text, issued_on"
@@ -63,12 +63,12 @@ _HALF = "length($5::text) / 2"
 
 
 _LIKENESSES = (
-    # the number again, of this vendor or about this total
+    # the same number, of this vendor or with this total
     f"SELECT s.* FROM seen_invoices s WHERE {_ALIVE} AND s.number_key = $5 AND ({_SAME_VENDOR} OR s.total = $9)",
     # the same work under another number
     f"""SELECT s.* FROM seen_invoices s WHERE {_ALIVE} AND s.total = $9 AND {_SAME_VENDOR}
          AND s.issued_on BETWEEN $10::date - {DAYS_APART} AND $10::date + {DAYS_APART}""",
-    # a number one edit apart has the same first or the same last half
+    # numbers one edit apart share their first or their last half
     f"""SELECT s.* FROM seen_invoices s WHERE {_ALIVE} AND s.total = $9 AND length($5::text) >= {SHORTEST_NUMBER}
          AND length(s.number_key) BETWEEN length($5::text) - 1 AND length($5::text) + 1
          AND (left(s.number_key, {_HALF}) = left($5, {_HALF}) OR right(s.number_key, {_HALF}) = right($5, {_HALF}))""",
@@ -99,19 +99,19 @@ _VENDORS = TypeAdapter(tuple[VendorMemory, ...])
 
 
 async def load_judged(db: Database, tenant_id: str, document_id: str, *, today: dt.date) -> InvoiceData:
-    """Return the document as `load_arrived` does, without its arrival. Raises: as that."""
+    """Return the document as `load_arrived` does, without its arrival. Raises: as `load_arrived`."""
     return (await load_arrived(db, tenant_id, document_id, today=today)).invoice
 
 
 async def load_arrived(
     db: Database, tenant_id: str, document_id: str, *, today: dt.date, reading: ReadingKey | None = None
 ) -> Arrived:
-    """Return the document as it is known now: read, corrected by people, compared, checked, with its confidences.
+    """Return the document in its current state: read, corrected, compared, checked, with confidences.
 
-    It is the best reading that counts, or the one that `reading` names.
-    A decided one is as it was decided, until it is reopened: whatever is read, taught or fitted since is no part of it.
-    What the document says is noted before others like it are looked for, so that of two that come at the same moment
-    at least one sees the other. Raises: NotStored if the tenant has no such document or reading.
+    Uses the best reading, or the one that `reading` names.
+    A decided document stays as decided until it is reopened, whatever has been read, taught or fitted since.
+    Its values are recorded before similar documents are looked up, so that of two concurrent ones at least one sees the
+    other. Raises: NotStored if the tenant has no such document or reading.
     """
     named_by = (reading.sha256, reading.reader_version) if reading else (None, None)
     row = await db.fetchrow(LOAD, tenant_id, document_id, CURRENT_READER, *named_by)

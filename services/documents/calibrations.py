@@ -1,4 +1,4 @@
-"""Which calibration of a tenant counts: keep a fit, go back to an earlier one, with an event in the audit for each."""
+"""Manage a tenant's calibrations: store a fit or return to an earlier one; both are recorded in the audit log."""
 
 import asyncpg
 
@@ -12,27 +12,27 @@ from docrail.services.documents.repository.calibrations import StoredCalibration
 from docrail.services.errors import NotFound
 
 SHIPPED = "shipped"
-"""What counts where a tenant has no fit of its own."""
+"""The calibration of a tenant without a fit of its own."""
 CALIBRATED = "calibrated"
 
 
 async def show_calibration(db: asyncpg.Pool, principal: Principal) -> Calibration | None:
-    """Return the tenant's fit that counts; None: the shipped one does."""
+    """Return the tenant's active fit; None: the shipped one is active."""
     return await stored.load_calibration(db, principal.tenant_id)
 
 
 async def list_calibrations(db: asyncpg.Pool, principal: Principal) -> list[StoredCalibration]:
-    """Return every fit that the tenant kept, oldest first."""
+    """Return every fit that the tenant stored, oldest first."""
     return await stored.list_calibrations(db, principal.tenant_id)
 
 
 async def list_outcomes(db: asyncpg.Pool, principal: Principal) -> list[Observation]:
-    """Return how the values of the tenant's newest decided documents fared."""
+    """Return the outcomes of the values in the tenant's latest decided documents."""
     return await stored.load_outcomes(db, principal.tenant_id)
 
 
 async def keep_calibration(db: asyncpg.Pool, principal: Principal, fitted: Calibration, fitted_on: str) -> int:
-    """Keep a fit, let it count from now on, and return its version. `fitted_on` says in words on what."""
+    """Store and activate a fit, and return its version. `fitted_on` describes the data."""
     async with transaction(db) as tx:
         before = await stored.load_calibration(tx, principal.tenant_id)
         version = await stored.save_calibration(tx, principal.tenant_id, fitted, fitted_on)
@@ -42,7 +42,7 @@ async def keep_calibration(db: asyncpg.Pool, principal: Principal, fitted: Calib
 
 
 async def choose_calibration(db: asyncpg.Pool, principal: Principal, version: int | None) -> None:
-    """Let an earlier fit count again; None: the shipped one. Raises: NotFound."""
+    """Activate an earlier fit; None: the shipped one. Raises: NotFound."""
     async with transaction(db) as tx:
         before = await stored.load_calibration(tx, principal.tenant_id)
         try:

@@ -1,4 +1,4 @@
-"""What a run knows of the document it is about: expressions read it, lists find the run by it, reviews follow it."""
+"""Provide a run's document context: expressions read it, lists find the run by it, reviews use it."""
 
 from collections.abc import Mapping
 
@@ -8,11 +8,11 @@ from docrail.services.documents.models import Document
 from docrail.services.documents.repository.documents import load_document
 
 DOCUMENT_INPUT = "document_id"
-"""The input that names a run's document where no upload began the run."""
+"""The input that names a run's document if the run was not started by an upload."""
 
 
 def context_of(document: Document) -> dict[str, Json]:
-    """Return what expressions read as `document`."""
+    """Return the value that expressions read as `document`."""
     return {
         "document_id": document.document_id,
         "file_name": document.file_name,
@@ -24,7 +24,7 @@ def context_of(document: Document) -> dict[str, Json]:
 
 
 def subject_of(inputs: Mapping[str, Json], key: str) -> str:
-    """Return by what a canary takes its share: the document that a run's inputs name, or else the run's key.
+    """Return the key for canary selection: the document that a run's inputs name, or else the run's key.
 
     So every run about one document gets the same version, whoever starts it.
     """
@@ -33,9 +33,9 @@ def subject_of(inputs: Mapping[str, Json], key: str) -> str:
 
 
 async def context_named(app: App, tenant_id: str, inputs: Mapping[str, Json]) -> dict[str, Json] | None:
-    """Return the context of the tenant's document that `inputs` name; None if they name none."""
+    """Return the context of the tenant's document named in `inputs`; None if there is none."""
     document_id = inputs.get(DOCUMENT_INPUT)
-    if not isinstance(document_id, str) or "\0" in document_id:  # which PostgreSQL refuses
+    if not isinstance(document_id, str) or "\0" in document_id:  # PostgreSQL refuses NUL
         return None
     document = await load_document(app.db, tenant_id, document_id)
     return None if document is None else context_of(document)

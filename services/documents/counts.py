@@ -1,4 +1,4 @@
-"""Tell how all documents ended, for the operator's dashboards."""
+"""Load totals of document outcomes for the operator's dashboards."""
 
 import asyncio
 
@@ -10,7 +10,7 @@ from docrail.services.documents.repository.counts import load_counts
 
 
 async def load_document_counts(app: App) -> list[DocumentCount] | None:
-    """Return the totals of all tenants and workers, None if PostgreSQL does not tell them. Never raises for that."""
+    """Return the totals of all tenants and workers; None if PostgreSQL does not answer. Never raises for that."""
     try:
         async with asyncio.timeout(ANSWER_SECONDS):
             return await load_counts(app.db)

@@ -1,5 +1,5 @@
 # only constants of this code are formatted into statements
-"""Documents, their readings, corrections and counts."""
+"""Define documents, their readings, corrections and counts."""
 
 import datetime as dt
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from docrail.services.metrics import Outcome
 
 
 class DocumentConflict(StorageError):  # noqa: N818  # a statement about the id
-    """The document id is taken by other bytes or by someone else. Says no more: ids of other tenants are secret."""
+    """The document id is taken by other bytes or another tenant. Says no more: ids of other tenants are secret."""
 
     def __init__(self, document_id: str) -> None:
         super().__init__(f"document id {document_id!r} is taken")
@@ -20,13 +20,13 @@ class DocumentConflict(StorageError):  # noqa: N818  # a statement about the id
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One upload. `duplicate_of` is the tenant's first document with the same bytes, None for that first one.
+    """One upload. `duplicate_of`: the tenant's first document with the same bytes, None for the first one itself.
 
-    `run_id` before `run_started_at` is the run that is meant to be started; `definition` names what it runs, None in
-    rows of releases without a choice. `source` is where the uploader says it comes from; `uploaded_by` is the
-    uploader's name, empty in rows of releases that did not keep it. `age_seconds` is the time since `received_at` by
-    the database's clock when the row was read. `original_removed_at` is when its bytes were deleted for their age:
-    what others send is not this document's.
+    `run_id` before `run_started_at` is the run that will be started; `definition` names its definition, None in
+    rows of releases without a choice. `source` is the origin given by the uploader; `uploaded_by` is the
+    uploader's name, empty in rows of releases that did not store it. `age_seconds` is the time since `received_at` by
+    the database's clock when the row was read. `original_removed_at` is when its bytes were deleted for their age, even
+    if another document has stored equal bytes since.
     """
 
     tenant_id: str
@@ -49,24 +49,24 @@ class Document:
 
 
 CURRENT_READER = f"{READER_VERSION}.{SCHEMA_VERSION}"
-"""The `reader_version` under which this code stores: what a reading says, and the shape in which it says it.
+"""The `reader_version` of readings by this code: the version of the readers and of the data's schema.
 
-Behind it may stand `/MODEL/PROMPT` where a model read too, and `@RUN` where a run read anew: those readings stand
-beside the others, and are no answer of the cache for anybody else's.
+`/MODEL/PROMPT` is appended if a model read the document too, and `@RUN` if a run read it again: those readings are
+stored separately and are not used as cached readings for others.
 """
 
 
 FALLBACK = "local"
-"""Stands for model and prompt in the version of a local reading that says why no model read too."""
+"""Replaces model and prompt in the version of a local reading that states why no model read the document."""
 
 
 def reading_version(*by: str, fresh_run_id: str | None = None) -> str:
-    """Return the `reader_version` of what this code reads: alone, `by` a model and its prompt, or anew for a run."""
+    """Return the `reader_version` of readings by this code: alone, `by` a model and its prompt, or fresh for a run."""
     return "/".join((CURRENT_READER, *by)) + (f"@{fresh_run_id}" if fresh_run_id else "")
 
 
 class CorrectionAct(StrEnum):
-    """A locked field has the person's value; an unlocked one has the readers' again."""
+    """LOCK sets the person's value; UNLOCK restores the readers' value."""
 
     LOCK = "lock"
     UNLOCK = "unlock"
@@ -74,7 +74,7 @@ class CorrectionAct(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a person does to a field, and what stood there before, with its source."""
+    """A person's change to a field, with the previous value and its source."""
 
     field: str
     act: CorrectionAct
@@ -89,7 +89,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class StoredChange:
-    """A change as it was kept; `undone_at` is set of one that was taken back."""
+    """A stored change; `undone_at` is set if it was undone."""
 
     correction_id: int
     field: str
@@ -105,17 +105,17 @@ class StoredChange:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What people have made of a document: nothing, as long as it has no review item."""
+    """The state of a document's review: the defaults apply without a review item."""
 
     status: str = "open"
-    """`approved`, `rejected`, or `open`: nobody has decided."""
+    """`approved`, `rejected`, or `open`: not decided."""
     revision: int = 0
-    """Rises with every decision, reopening and correction."""
+    """Increases with every decision, reopening and correction."""
 
 
 @dataclass(frozen=True, slots=True)
 class Arrived:
-    """A document as it is known now, and when it came."""
+    """A document's current state, and when it was received."""
 
     invoice: InvoiceData
     received_at: dt.datetime
@@ -124,7 +124,7 @@ class Arrived:
 
 @dataclass(frozen=True, slots=True)
 class MetricsClaim:
-    """What to observe about a document: seconds since it arrived, and its extraction's confidence if it has one."""
+    """The values to observe for a document: seconds since it arrived, and its extraction's confidence if it has one."""
 
     seconds: float
     confidence: float | None
@@ -132,7 +132,7 @@ class MetricsClaim:
 
 @dataclass(frozen=True, slots=True)
 class DocumentCount:
-    """How many documents ended so. Each `_le` is the least upper bound of a bucket that holds them."""
+    """The number of documents with an outcome. Each `_le` is the smallest bucket bound that contains them."""
 
     outcome: Outcome
     seconds_le: float

@@ -1,4 +1,4 @@
-"""What people look at beside a document's fields: the bytes that were sent, and pictures of its pages."""
+"""Load a document's original bytes, and images of its pages."""
 
 import asyncio
 import hashlib
@@ -17,31 +17,31 @@ from docrail.services.documents.service import show_document
 from docrail.services.errors import NotFound, Unavailable, WrongState
 
 TURN_SECONDS = 10.0
-"""How long somebody waits for their turn while other pages are drawn."""
+"""Timeout for a request's turn while other pages are rendered."""
 REMEMBERED_SECONDS, MOST_REMEMBERED = 300.0, 1000
-"""Pages that could not be drawn are not tried again at once."""
+"""Pages that could not be rendered are not retried for this long."""
 
 Key = tuple[str, int]
-"""The sha256 of a document's bytes, and the number of a page."""
+"""The sha256 of a document's bytes, and a page number."""
 
 
 @dataclass(frozen=True, slots=True)
 class NoPicture:
-    """A page cannot be drawn: the document is `unreadable`, in words, or has no such page (None)."""
+    """A page cannot be rendered: the document is `unreadable`, with the reason, or has no such page (None)."""
 
     unreadable: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class PageImage:
-    """The picture of a page as a PNG; `tag` tells it from any other one."""
+    """The image of a page as PNG; `tag` identifies it, as for an ETag."""
 
     tag: str
     data: bytes
 
 
 class Drawings:
-    """Draws pages one after the other, each once however many ask for it, and remembers those that failed."""
+    """Renders pages one at a time, coalesces requests for the same page, and remembers failures."""
 
     def __init__(self) -> None:
         self._turn = asyncio.Lock()
@@ -49,7 +49,7 @@ class Drawings:
         self._failed: dict[Key, tuple[float, NoPicture]] = {}
 
     async def draw(self, blobs: BlobStore, reader: DocumentReader, key: Key) -> bytes | NoPicture:
-        """Draw a page and keep its picture. Raises: Unavailable (no turn in time), BlobDamaged, OSError."""
+        """Render a page and store its image. Raises: Unavailable (no turn in time), BlobDamaged, OSError."""
         until, failure = self._failed.get(key, (0.0, None))
         if failure is not None and time.monotonic() < until:
             return failure
@@ -57,7 +57,7 @@ class Drawings:
         if drawing is None:
             drawing = self._drawn[key] = asyncio.create_task(self._in_turn(blobs, reader, key))
             drawing.add_done_callback(lambda done: self._ended(key, done))
-        return await asyncio.shield(drawing)  # one who is cancelled does not take it from the others
+        return await asyncio.shield(drawing)  # cancelling one request must not cancel the others
 
     async def _in_turn(self, blobs: BlobStore, reader: DocumentReader, key: Key) -> bytes | NoPicture:
         try:
@@ -83,7 +83,7 @@ class Drawings:
 
 
 async def load_original(app: App, principal: Principal, document_id: str) -> tuple[Document, bytes]:
-    """Return the tenant's document and its bytes as they were sent. Raises: NotFound, Unavailable, OSError."""
+    """Return the tenant's document and its original bytes. Raises: NotFound, Unavailable, OSError."""
     document = await _with_original(app, principal, document_id)
     try:
         return document, await app.blobs.get(document.sha256)
@@ -94,9 +94,9 @@ async def load_original(app: App, principal: Principal, document_id: str) -> tup
 
 
 async def draw_page(app: App, drawings: Drawings, principal: Principal, document_id: str, number: int) -> PageImage:
-    """Return page `number`, from 1, of the tenant's document. It is drawn once, in a limited child process.
+    """Return page `number`, from 1, of the tenant's document. It is rendered once, in a restricted child process.
 
-    Raises: NotFound (also where nothing is printed, as on an e-invoice), WrongState (the document cannot be opened),
+    Raises: NotFound (also if nothing is printed, as for an e-invoice), WrongState (the document cannot be opened),
     Unavailable, OSError.
     """
     document = await _with_original(app, principal, document_id)
@@ -119,7 +119,10 @@ async def draw_page(app: App, drawings: Drawings, principal: Principal, document
 
 
 async def _with_original(app: App, principal: Principal, document_id: str) -> Document:
-    """Return the tenant's document. Raises: NotFound, also if its bytes were removed, whoever sent them again."""
+    """Return the tenant's document.
+
+    Raises: NotFound, also if its bytes were removed, even if others have sent them again.
+    """
     document = await show_document(app, principal, document_id)
     if document.original_removed_at is not None:
         raise _gone(document)

@@ -1,8 +1,9 @@
-"""Read a document with Gemini: ask once for all that want the same bytes, judge the answer, keep its cost.
+"""Read one document with Gemini and store the reading and its cost.
 
-An answer is used, asked for again or given up. The cost of one that is lost is estimated on the high side.
+Of several attempts at the same bytes only one asks Gemini. An answer is used, asked for again, or given up; then the
+local reading serves. If an answer is lost, a conservative estimate of its cost is stored.
 
-In one file because asking, judging and paying are the steps of one attempt.
+In one file because the lease, the decision about the answer and its cost belong to the same attempt.
 """
 
 import asyncio
@@ -40,23 +41,26 @@ from docrail.services.usage.models import Use
 from docrail.services.usage.service import BudgetUsedError, check_budget, keep_use
 
 REFUSED_SECONDS = 600.0
-"""How long other documents of the same bytes take a refusal for theirs, without asking."""
+"""How long a refusal also applies to other documents with the same bytes."""
 
 
 SETTLED = frozenset({"needs_ocr", "no_text_layer", "pages_not_read"})
-"""What the local readers could not do and Gemini has done."""
+"""Problems of the local readers that Gemini's reading resolves."""
 
 
 SAVE_PAUSES_SECONDS = (0.5, 1.0, 2.0, 4.0)
-"""Between the tries to store an answer that is paid for. Then it is given up, and another attempt pays for it again."""
+"""Pauses between attempts to store an answer that is already paid for. After the last one fails, another attempt pays
+again."""
 
 
 LONGEST_PAUSE_SECONDS = 900.0
-"""Most that a `Retry-After` puts a document off. A quota of a day asks for hours: people can have the local reading."""
+"""Longest `Retry-After` that a document waits for. Daily quotas ask for hours: people can have the local reading
+instead."""
 
 
 LEAST_PAUSE_SECONDS = 1.0
-"""Between two attempts at the same bytes: who waited in a slot takes over without a new turn of the limit."""
+"""Shortest pause between two attempts at the same bytes: an attempt waiting in a slot takes over without using the rate
+limit again."""
 
 
 log = logging.getLogger(__name__)
@@ -64,7 +68,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """One attempt at one document. `version` is that under which the reading will be stored."""
+    """One attempt at one document. `version`: the version under which the reading will be stored."""
 
     call: StepCall[Any]
     tools: Tools
@@ -78,17 +82,17 @@ class Work:
 
     @property
     def lease(self) -> Lease:
-        """The right to ask about these bytes; its holder is this attempt and no other."""
+        """Return the lease for reading these bytes, held by this attempt only."""
         call = self.call
         holder = f"{call.run_id}/{call.step_id}/{call.item_key or ''}/{call.attempt}"
         return Lease(call.tenant_id, f"{self.sha256}/{self.version}", holder)
 
 
 async def read_with_gemini(work: Work) -> Reading:
-    """Return what Gemini and the local readers say together: this attempt's, or another's that was at it.
+    """Return the combined reading of Gemini and the local readers, made by this attempt or a concurrent one.
 
-    Where Gemini will not read it, the local reading with a problem that says why.
-    Raises: the errors of `PASSING`; BudgetUsedError is one of them.
+    If Gemini does not read the document, return the local reading with a problem that gives the reason.
+    Raises: the errors of `PASSING`, which include BudgetUsedError.
     """
     try:
         claim = await _claim(work)
@@ -129,7 +133,7 @@ def _may_wait(call: StepCall[Any], seconds: float) -> bool:
 
 
 async def _check_budget(work: Work) -> None:
-    """Look when it is our turn to ask: those before us were paid while we waited."""
+    """Check the budget once this attempt holds the lease: earlier attempts were paid for while it waited."""
     try:
         await check_budget(work.tools, work.call.tenant_id)
     except BaseException:
@@ -139,25 +143,25 @@ async def _check_budget(work: Work) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """How to ask, after what the last answer was. They travel from attempt to attempt in the lease's note."""
+    """How to ask, given the previous answer. Attempts pass them on in the lease's note."""
 
     repair: bool = False
     larger: bool = False
     after_death: bool = False
-    """Whoever asked before died over it, so nobody counted what that may have cost."""
+    """The previous holder died during its call, so the possible cost was not recorded."""
 
     @classmethod
     def of(cls, claim: Claim) -> "Hints":
-        """Return the hints that a holder left."""
+        """Return the hints that the previous holder left."""
         return cls(bool(claim.note.get("repair")), bool(claim.note.get("larger")), claim.died)
 
     def to_json(self) -> dict[str, Json]:
-        """Return the note that leaves them."""
+        """Return the note that passes the hints on."""
         return {"repair": self.repair, "larger": self.larger}
 
 
 async def _ask(work: Work, hints: Hints) -> Reading:
-    """Ask, and leave the lease as whoever comes next needs it."""
+    """Ask Gemini, and leave the lease in the state that the next attempt needs."""
     call, db = work.call, work.tools.db
     try:
         return await _answered(work, hints)
@@ -174,7 +178,7 @@ async def _ask(work: Work, hints: Hints) -> Reading:
     except NotReadError as error:
         await leave_lease(db, work.lease, REFUSED_SECONDS, {"refused": [error.problem.code, str(error)]})
         raise
-    except BaseException:  # cancelled, too: somebody else may begin at once
+    except BaseException:  # includes cancellation: another attempt may start at once
         await release_lease(db, work.lease)
         raise
 
@@ -182,7 +186,8 @@ async def _ask(work: Work, hints: Hints) -> Reading:
 async def _answered(work: Work, hints: Hints) -> Reading:
     call, tools = work.call, work.tools
     data = await tools.blobs.get(work.sha256)
-    async with tools.blobs.at_hand(work.sha256) as path:  # before the call: what fails after it was paid for in vain
+    # open the file before the call: a failure afterwards would waste a paid answer
+    async with tools.blobs.at_hand(work.sha256) as path:
         document = await document_to_send(tools, data, path)
         answer, model = await ask_about(
             *(tools, call, work.document_id, document, work.local.invoice.page_count),
@@ -195,7 +200,7 @@ async def _answered(work: Work, hints: Hints) -> Reading:
 
 
 async def _looked_up(tools: Tools, path: Path, answer: WireInvoice, model: str) -> InvoiceData:
-    """Return what the answer says, with what the pages' text says of it as far as that can be opened."""
+    """Return the answer's values, checked against the text of the pages as far as it can be read."""
     told = await asyncio.to_thread(read_answer, answer, model=model)
     try:
         checked = await tools.reader.check(path, claims_of(told, quotes_of(answer)))
@@ -211,7 +216,7 @@ def _together(told: InvoiceData, local: InvoiceData) -> InvoiceData:
 
 
 async def _save(work: Work, invoice: InvoiceData) -> Reading:
-    """Store what was paid for and give the work back: who waits finds the reading, or the lease."""
+    """Store the paid answer and release the lease: waiting attempts find the reading, or can take the lease."""
     for pause in SAVE_PAUSES_SECONDS:
         try:
             return await _save_once(work, invoice)
@@ -229,7 +234,7 @@ async def _save_once(work: Work, invoice: InvoiceData) -> Reading:
 
 
 class NotReadError(Exception):
-    """Gemini will not read this document; the local readers serve, and the problem says so to a person."""
+    """Gemini does not read this document; the local readers serve, and a problem states the reason."""
 
     def __init__(self, code: str, why: str) -> None:
         super().__init__(why)
@@ -241,7 +246,7 @@ class NotReadError(Exception):
 
 
 async def _left_to_local_readers(work: Work, error: NotReadError) -> Reading:
-    """Store the local reading with the problem beside the one without: it is no answer of the cache."""
+    """Store the local reading with the problem, separately from the one without it, so that it is never cached."""
     local = work.local.invoice
     invoice = local.model_copy(update={"problems": (*local.problems, error.problem)})
     invoice = invoice.model_copy(update={"confidence": overall(invoice)})
@@ -251,11 +256,11 @@ async def _left_to_local_readers(work: Work, error: NotReadError) -> Reading:
 
 
 OUTPUT_TOKENS = 16_384
-"""Room for the answer and the thinking before it: an invoice of a hundred lines takes about 8,000."""
+"""Token limit of the answer and the thinking before it: an invoice of a hundred lines takes about 8,000."""
 
 
 PAGE_TOKENS = 560
-"""What the API counts for a page of a PDF at its usual resolution."""
+"""Tokens that the API counts for a page of a PDF at its default resolution."""
 
 
 AGAIN_AFTER_SECONDS = 1.0
@@ -265,7 +270,7 @@ REFUSED, GARBLED, UNAVAILABLE, BUDGET = "gemini_refused", "gemini_garbled", "gem
 
 
 PASSING = (TryAgainLaterError, UnreachableError, OutgoingTimeoutError)
-"""What another attempt may be spared."""
+"""Errors after which another attempt may succeed."""
 
 
 PDF = "application/pdf"
@@ -277,14 +282,17 @@ MEDIA_TYPES = (
     (b"\xff\xd8\xff", "image/jpeg"),
     (b"RIFF", "image/webp"),
 )
-"""What the API takes, by how it begins. A wrong name is a wrong request."""
+"""File types that the API accepts, by their first bytes. A wrong media type makes the request invalid."""
 
 
 PDF_WINDOW = 1024
 
 
 class AskAgainError(TryAgainLaterError):
-    """The answer was of no use, and another question may get a better one. One call an attempt: each is one turn."""
+    """The answer is unusable, and a different question may get a better one.
+
+    One call per attempt: each uses the rate limit once.
+    """
 
     def __init__(self, message: str, hints: Hints) -> None:
         Exception.__init__(self, message)
@@ -294,9 +302,9 @@ class AskAgainError(TryAgainLaterError):
 
 
 async def document_to_send(tools: Tools, data: bytes, path: Path) -> Document:
-    """Return the bytes as they are, or a PDF of them (TIFF, GIF, BMP) where the API does not take such files.
+    """Return the bytes unchanged, or converted to PDF (TIFF, GIF, BMP) if the API does not accept the file type.
 
-    Raises: NotReadError (no pages can be made of it), OSError.
+    Raises: NotReadError (the file cannot be converted), OSError.
     """
     for magic, media_type in MEDIA_TYPES:
         if data.startswith(magic) or (media_type == PDF and magic in data[:PDF_WINDOW]):
@@ -318,7 +326,7 @@ async def ask_about(
     hints: Hints,
     timeout_seconds: float,
 ) -> tuple[WireInvoice, str]:
-    """Return the model's answer and its own name, with one request; what it cost is kept whatever it is worth.
+    """Return the model's answer and its name, with one request; the cost is stored even if the answer is unusable.
 
     Raises: AskAgainError and the other errors of `PASSING` (worth another attempt), NotReadError.
     """
@@ -377,22 +385,22 @@ def _useful(answer: Answer, hints: Hints) -> WireInvoice:
 
 
 CHARACTERS_A_TOKEN = 4
-"""About how much text the API counts as one token."""
+"""Approximate number of characters that the API counts as one token."""
 
 
 MOST_OUTPUT_TOKENS = 65_536
-"""The longest answer of a model that was given no limit."""
+"""Longest answer of a model without a limit."""
 
 
 async def ask_and_count(tools: Tools, question: Question, lost: Use, outcome_of: Callable[[Answer], str]) -> Answer:
-    """Return the model's answer; what it cost is kept whatever it is worth. Raises: as `activities.gemini.ask`.
+    """Return the model's answer; its cost is stored even if it is unusable. Raises: as `adapters.gemini.ask.ask`.
 
-    `lost` is kept of a call whose answer is lost, with `most_tokens`: else an outage would be free, and without end.
+    If the answer is lost, `lost` is stored with `most_tokens`: otherwise an outage would be free and unlimited.
     """
     began = time.monotonic()
     try:
         answer = await ask(tools.outside.gemini, question)
-    except BaseException as error:  # cancelled, too
+    except BaseException as error:  # includes cancellation
         if is_lost(error):
             await keep_use(tools, lost)
         raise
@@ -402,6 +410,6 @@ async def ask_and_count(tools: Tools, question: Question, lost: Use, outcome_of:
 
 
 def most_tokens(question: Question, *, document_tokens: int = 0) -> Tokens:
-    """Return what the call may have cost at most, by a guess at the prompt."""
+    """Return the most that the call may have cost, estimating the prompt's tokens."""
     prompt = (len(question.text) + len(question.instructions or "")) // CHARACTERS_A_TOKEN
     return Tokens(prompt + document_tokens, question.max_output_tokens or MOST_OUTPUT_TOKENS)

@@ -1,4 +1,4 @@
-"""Reads a stored document with the local readers, once for its bytes, and says whether Gemini is to read it too."""
+"""Read a stored document with the local readers, once per content, and decide whether Gemini reads it too."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,11 +15,11 @@ from docrail.services.reviews.models import APPROVED, REJECTED, Review, review_i
 from docrail.services.tools import Tools
 
 EXACT = frozenset({"ubl", "cii", "xml"})
-"""Readers that are told what others have to read: there is nothing that a model could add."""
+"""Readers of structured e-invoices, whose values are exact: a model could add nothing."""
 
 
 class DocumentDecidedError(ValueError):
-    """A decided document was to be read anew."""
+    """A document that was already decided was to be read again."""
 
     def __init__(self, document_id: str, review: Review) -> None:
         super().__init__(
@@ -30,7 +30,7 @@ class DocumentDecidedError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A stored reading, and the version under which it is stored. `cached`: it was there before."""
+    """A stored reading and its version. `cached`: it was stored before."""
 
     version: str
     invoice: InvoiceData
@@ -38,7 +38,7 @@ class Reading:
 
 
 async def load_stored(tools: Tools, tenant_id: str, document_id: str, *, fresh: bool) -> Document:
-    """Return the tenant's document, to be read. Raises: NotStored, DocumentDecidedError if it is to be read anew."""
+    """Return the tenant's document. Raises: NotStored; DocumentDecidedError if `fresh` and it was already decided."""
     document = await load_document(tools.db, tenant_id, document_id)
     if document is None:
         raise NotStored("document", document_id, tenant_id)
@@ -49,16 +49,16 @@ async def load_stored(tools: Tools, tenant_id: str, document_id: str, *, fresh: 
 
 
 async def find_reading(tools: Tools, tenant_id: str, sha256: str, version: str) -> Reading | None:
-    """Return what is stored of these bytes under a version."""
+    """Return the stored reading of these bytes under a version, or None."""
     invoice = await load_extraction(tools.db, tenant_id, sha256, version)
     return None if invoice is None else Reading(version, invoice, cached=True)
 
 
 async def read_locally(tools: Tools, tenant_id: str, sha256: str, *, fresh_run_id: str | None) -> Reading:
-    """Return the local readers' reading, from the cache if these bytes were read before.
+    """Return the reading of the local readers, from the cache if these bytes were read before.
 
-    For two documents of the same bytes at once, the first stored reading is the answer of both. With `fresh_run_id`
-    they are read anew, once for that run. Raises: UnreadableDocument (never retried); OSError (retried).
+    For two documents with the same bytes at the same time, both get the reading stored first. With `fresh_run_id`
+    they are read again, once for that run. Raises: UnreadableDocument (never retried); OSError (retried).
     """
     version = reading_version(fresh_run_id=fresh_run_id)
     found = await find_reading(tools, tenant_id, sha256, version)
@@ -71,8 +71,9 @@ async def read_locally(tools: Tools, tenant_id: str, sha256: str, *, fresh_run_i
 
 
 async def read_or_leave_to_gemini(tools: Tools, call: StepCall[Any], sha256: str, *, fresh: bool) -> Reading:
-    """Return the local reading; of a picture that needs an OCR that is not installed, an empty one if there is a key.
+    """Return the local reading.
 
+    For an image that needs an OCR that is not installed, an empty one if there is a Gemini key.
     Raises: as `read_locally`.
     """
     try:
@@ -87,5 +88,5 @@ async def read_or_leave_to_gemini(tools: Tools, call: StepCall[Any], sha256: str
 
 
 def is_for_gemini(tools: Tools, reading: Reading) -> bool:
-    """Tell whether Gemini is to read what the local readers have read."""
+    """Check whether Gemini should also read a document that the local readers have read."""
     return bool(tools.outside.gemini.api_key) and reading.invoice.reader not in EXACT

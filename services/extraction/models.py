@@ -1,4 +1,4 @@
-"""What steps that read a document tell a run: enough for conditions, and a reference to the stored invoice."""
+"""Define the output of steps that read a document: enough for conditions, and a reference to the stored invoice."""
 
 import datetime as dt
 
@@ -9,7 +9,7 @@ from docrail.services.lake.reference import InvoiceRef
 
 
 class Extraction(BaseModel):
-    """What conditions need; the exact values are in the stored invoice."""
+    """The values that conditions need; the exact values are in the stored invoice."""
 
     document_id: str = Field(description="the document that was read")
     invoice_ref: InvoiceRef = Field(description="names the stored invoice, for the steps that save it")
@@ -28,7 +28,7 @@ class Extraction(BaseModel):
 
 
 def told(reference: InvoiceRef, invoice: InvoiceData, *, cache_hit: bool, wants_gemini: bool = False) -> Extraction:
-    """Return what a run is told of an invoice that is stored as `reference`."""
+    """Return the step output for an invoice stored as `reference`."""
     total = invoice.total.value
     return Extraction(
         document_id=reference.document_id,

@@ -1,7 +1,7 @@
-"""The reading_leases table: who reads which bytes with a model just now, so that equal work is paid for once.
+"""Store reading leases: which attempt reads which bytes with a model, so that equal work is paid for once.
 
-A lease is held over the call, a lock is not: no transaction is open while a model thinks. Who dies stops renewing, and
-somebody else takes over. Times are the database's: workers' clocks differ.
+The call holds a lease but no lock: no transaction is open while a model thinks. A holder that dies stops renewing, and
+another attempt takes over. Times are the database's: workers' clocks differ.
 """
 
 from dataclasses import dataclass
@@ -10,13 +10,13 @@ from docrail.adapters.postgres.pool import Database
 from docrail.dag.values.json_values import Json
 
 REMOVED_AT_ONCE = 20
-"""Rows of holders that never came back, removed with each claim: more than it adds."""
+"""Expired leases removed with each claim: more than a claim adds."""
 KEPT_SECONDS = 86_400.0
 
-# `died` counts holders of whom nobody heard again, one after the other: who leaves it leaves a note without.
-# Taken only from nobody: of two claims at once the second waits for the first's row, and finds it taken. A refusal ends
-# with its lease: while the new holder asks, it is no answer for those who wait. What is left is
-# told by the clock: by now(), a lease that began a moment later would last longer than any, as one left for long does.
+# `died` counts consecutive holders that never came back; a holder that leaves the lease writes a note without it.
+# A claim takes only expired leases: of two concurrent claims the second waits for the first's row and finds it taken.
+# A refusal ends with its lease: while the new holder asks, it is no answer for those who wait. The remaining time uses
+# the wall clock: by now(), a lease that began a moment later would last longer than any, as one left for long does.
 CLAIM = """
 WITH claimed AS (
     INSERT INTO reading_leases AS lease (tenant_id, work_key, holder, expires_at, note)
@@ -39,7 +39,7 @@ LEAVE = """
 UPDATE reading_leases SET expires_at = now() + make_interval(secs => $4), note = $5
  WHERE tenant_id = $1 AND work_key = $2 AND holder = $3"""
 RELEASE = "DELETE FROM reading_leases WHERE tenant_id = $1 AND work_key = $2 AND holder = $3"
-# SKIP LOCKED: two claims at once remove different rows, and wait for nobody.
+# SKIP LOCKED: two concurrent claims remove different rows and do not wait.
 REMOVE_FORGOTTEN = """
 DELETE FROM reading_leases
  WHERE (tenant_id, work_key) IN (
@@ -52,7 +52,7 @@ DELETE FROM reading_leases
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """A piece of work of a tenant, and who wants it. `holder` is another for each attempt."""
+    """A tenant's unit of work and the attempt that wants it. `holder` is unique per attempt."""
 
     tenant_id: str
     work_key: str
@@ -61,20 +61,20 @@ class Lease:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a claim gave: whether the work is `mine` now, and what its last holder left."""
+    """The result of a claim: whether this attempt now holds the work, and the note of the last holder."""
 
     mine: bool
     note: dict[str, Json]
     free_in_seconds: float = 0.0
-    """When somebody may take it, unless it is renewed."""
+    """Seconds until the lease expires unless it is renewed."""
     died: bool = False
-    """Whether it is ours because the holder before us neither left it nor gave it back."""
+    """Whether the lease was acquired because the previous holder neither left nor released it."""
 
 
 async def claim_lease(db: Database, lease: Lease, seconds: float) -> Claim:
-    """Take the work for `seconds` if nobody has it."""
+    """Take the work for `seconds` if it is free."""
     row = await db.fetchrow(CLAIM, lease.tenant_id, lease.work_key, lease.holder, seconds)
-    if row is None:  # given back between the two halves of the statement
+    if row is None:  # released between the two halves of the statement
         return Claim(mine=False, note={})
     if row["mine"]:
         await db.execute(REMOVE_FORGOTTEN, KEPT_SECONDS, REMOVED_AT_ONCE)
@@ -82,15 +82,15 @@ async def claim_lease(db: Database, lease: Lease, seconds: float) -> Claim:
 
 
 async def renew_lease(db: Database, lease: Lease, seconds: float) -> None:
-    """Keep the work for `seconds` from now, if it is still ours."""
+    """Extend the lease to `seconds` from now, if this attempt still holds it."""
     await db.execute(RENEW, lease.tenant_id, lease.work_key, lease.holder, seconds)
 
 
 async def leave_lease(db: Database, lease: Lease, seconds: float, note: dict[str, Json]) -> None:
-    """Stop, and let nobody have the work for `seconds`: whoever has it then finds `note`."""
+    """Stop working and block the work for `seconds`; the next holder finds `note`."""
     await db.execute(LEAVE, lease.tenant_id, lease.work_key, lease.holder, max(seconds, 0.0), note)
 
 
 async def release_lease(db: Database, lease: Lease) -> None:
-    """Give the work back: it is done, or nobody need know that it was tried."""
+    """Release the work: it is done, or the attempt needs no record."""
     await db.execute(RELEASE, lease.tenant_id, lease.work_key, lease.holder)

@@ -1,4 +1,4 @@
-"""Lets one attempt do a piece of work that several want at once, while the others wait for what it stores."""
+"""Coalesce concurrent attempts at the same work: one does it, the others wait for the stored result."""
 
 import asyncio
 import logging
@@ -13,19 +13,19 @@ from docrail.services.extraction.repository import Claim, Lease, claim_lease, re
 from docrail.services.metrics import ModelMetrics
 
 LEASE_SECONDS = 30.0
-"""How long the work of a worker that died stays undone."""
+"""How long the work of a dead worker is blocked."""
 RENEWALS = 3
-"""Within a lease, so that one lost renewal loses nothing."""
+"""Renewals per lease, so that one lost renewal does no harm."""
 POLL_SECONDS = 0.5
 LONGEST_WAIT_SECONDS = 120.0
-"""Most that an attempt waits beside another. It holds a slot of its worker, and costs a query a poll."""
+"""Longest time an attempt waits for another. It occupies a slot of its worker, and each poll costs a query."""
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 
 class BeingReadError(TryAgainLaterError):
-    """Somebody else has the work, and will come back to it later than is worth waiting for in a slot."""
+    """Another attempt holds the work and will resume it later than is worth waiting for in a slot."""
 
     def __init__(self, free_in_seconds: float) -> None:
         Exception.__init__(
@@ -38,9 +38,9 @@ class BeingReadError(TryAgainLaterError):
 async def find_or_claim(
     db: Database, lease: Lease, find: Callable[[], Awaitable[T | None]], metrics: ModelMetrics
 ) -> T | Claim:
-    """Return what `find` gives as soon as it gives something, else a claim.
+    """Return the result of `find` as soon as there is one, else a claim.
 
-    A claim that is not `mine` comes with the note of a holder who says that the work is of no use for now.
+    A claim that is not `mine` carries the note of a holder that found the work futile for now.
     Raises: BeingReadError.
     """
     loop = asyncio.get_running_loop()
@@ -65,7 +65,7 @@ async def find_or_claim(
 async def _unless_just_done(
     db: Database, lease: Lease, find: Callable[[], Awaitable[T | None]], claim: Claim
 ) -> T | Claim:
-    """Return the claim, or what its last holder stored between our look and our claim."""
+    """Return the claim, or the result that its last holder stored between `find` and the claim."""
     found = await find()
     if found is None:
         return claim
@@ -75,7 +75,7 @@ async def _unless_just_done(
 
 @asynccontextmanager
 async def renewing(db: Database, lease: Lease) -> AsyncIterator[None]:
-    """Keep the lease while the body works."""
+    """Renew the lease while the body runs."""
     task = asyncio.create_task(_renew(db, lease))
     try:
         yield
@@ -93,4 +93,4 @@ async def _renew(db: Database, lease: Lease) -> None:
             pause = LEASE_SECONDS / RENEWALS
         except (OSError, StorageError, *DATABASE_ERRORS) as error:
             log.warning("the lease of %s could not be renewed: %s", lease.work_key, error)
-            pause = POLL_SECONDS  # as often as others look whether it is free
+            pause = POLL_SECONDS  # as often as others poll for the lease

@@ -1,4 +1,4 @@
-"""Check what a person gives a step in the place of what its definition says."""
+"""Validate the values with which a person overrides a step: an output, a config, or items of a list."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -26,7 +26,7 @@ from docrail.workflows.contract.names import Pinned, RunRequest, nested_key
 
 
 def value_problems(app: App, request: RunRequest, step: Step, edit: Edit, prefix: str = "") -> list[InputProblem]:
-    """Return what is wrong with what an edit gives a step of a run; paths begin with `prefix`."""
+    """Return the problems of an edit of a run's step; paths begin with `prefix`."""
     match edit.kind:
         case ResolutionKind.OUTPUT:
             return _output_problems(app, step, edit.value, f"{prefix}output")
@@ -39,7 +39,7 @@ def value_problems(app: App, request: RunRequest, step: Step, edit: Edit, prefix
 
 
 def check_edits(app: App, request: RunRequest, plan: Plan, edits: Mapping[str, Edit]) -> None:
-    """Check what a person gives steps of a run, whose plan is `plan`. Raises: InvalidInput."""
+    """Check edits of the steps of a run, whose plan is `plan`. Raises: InvalidInput."""
     problems = list(edit_problems(plan, edits))
     if not problems:
         for step_id, edit in edits.items():
@@ -49,13 +49,13 @@ def check_edits(app: App, request: RunRequest, plan: Plan, edits: Mapping[str, E
 
 
 def resolution_of(edit: Edit | None) -> Resolved:
-    """Return as what the inbox notes an edit; without one, or with one of items, the step is tried again."""
+    """Return the resolution that the inbox records for an edit; without one, or with one of items, it is a retry."""
     return Resolved.RETRY if edit is None or edit.kind is ResolutionKind.ITEMS else Resolved(edit.kind)
 
 
 @contextmanager
 def misfits_told() -> Iterator[None]:
-    """Let what does not fit a run as it ended be told to the caller. Raises: InvalidInput."""
+    """Translate edits that do not fit the ended run into a refusal. Raises: InvalidInput."""
     try:
         yield
     except MisfitError as error:
@@ -63,7 +63,7 @@ def misfits_told() -> Iterator[None]:
 
 
 def _items_problems(app: App, request: RunRequest, step: Step, given: Json, path: str) -> Iterator[InputProblem]:
-    """Yield what is wrong with what items of a list are given."""
+    """Yield the problems of edits to items of a list."""
     if wrong := _json_problems(given, path):
         yield from wrong
         return
@@ -79,7 +79,7 @@ def _items_problems(app: App, request: RunRequest, step: Step, given: Json, path
 
 
 def _output_problems(app: App, step: Step, output: Json, path: str) -> list[InputProblem]:
-    """Return what is wrong with an output: the steps behind it read what the step itself would have given."""
+    """Return the problems of an output: later steps read it in place of the step's own."""
     definition = step.definition
     asked = definition.human.form if definition.human else definition.wait and definition.wait.accept
     if problems := _json_problems(output, path, asked or {}):
@@ -91,7 +91,7 @@ def _output_problems(app: App, step: Step, output: Json, path: str) -> list[Inpu
 
 
 def _of_work(app: App, step: Step, output: Json, path: str) -> list[InputProblem]:
-    """Return what is wrong with an output in the place of what a handler or a nested run gives."""
+    """Return the problems of an output that replaces that of a handler or a nested run."""
     if step.kind is StepKind.WORKFLOW and not isinstance(output, dict):
         told = "a nested run gives an object, its outputs by name"
         return [InputProblem(path, f"{told}; found {describe(output)}")]
@@ -100,7 +100,7 @@ def _of_work(app: App, step: Step, output: Json, path: str) -> list[InputProblem
 
 
 def _unlike_a_lists(output: Json) -> str:
-    """Return what makes an output none of a step over a list (dag.fan), empty if nothing does."""
+    """Return why an output does not have the shape of a step over a list; empty if it does."""
     if not isinstance(output, dict):
         return f"found {describe(output)}"
     kinds = {"total": int, "completed": int, "failed": int, "items": list}
@@ -122,7 +122,7 @@ def _misfits(handler: Handler, output: Json, path: str) -> list[InputProblem]:
 
 
 def _config_problems(app: App, request: RunRequest, step: Step, config: Json, path: str) -> list[InputProblem]:
-    """Return what is wrong with a config. It is taken as it is: its templates are not resolved."""
+    """Return the problems of a config. It is used literally: its templates are not resolved."""
     problems = _json_problems(config, path)
     if not problems and step.definition.workflow is not None:
         return _inputs_problems(request.nested[nested_key(step.definition.workflow)], config, path)
@@ -137,7 +137,7 @@ def _config_problems(app: App, request: RunRequest, step: Step, config: Json, pa
 
 
 def _inputs_problems(nested: Pinned, inputs: Json, path: str) -> list[InputProblem]:
-    """Return what is wrong with the inputs of a nested run."""
+    """Return the problems of a nested run's inputs."""
     try:
         complete_inputs(Definition.model_validate(nested.definition), inputs)
     except MisfitError as error:
@@ -146,7 +146,7 @@ def _inputs_problems(nested: Pinned, inputs: Json, path: str) -> list[InputProbl
 
 
 def _json_problems(value: Json, path: str, schema: Mapping[str, Json] = MappingProxyType({})) -> list[InputProblem]:
-    """Tell of NaN, NUL, half a surrogate pair, too many bytes, and what does not meet a schema."""
+    """Report NaN, NUL, unpaired surrogates, excessive size, and violations of the schema."""
     try:
         check_answer(schema, value)
     except MisfitError as error:

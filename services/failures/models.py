@@ -1,5 +1,5 @@
 # the only thing formatted into a statement is the constant list of columns
-"""Failed steps in the dead-letter inbox."""
+"""Define the failed steps in the dead-letter inbox."""
 
 import datetime as dt
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class LetterStatus(StrEnum):
-    """PARKED: its run waits for a person; FAILED: its run went on or ended; RESOLVED: somebody dealt with it."""
+    """PARKED: the run waits for a person; FAILED: the run continued or ended; RESOLVED: a person dealt with it."""
 
     PARKED = "parked"
     FAILED = "failed"
@@ -15,7 +15,7 @@ class LetterStatus(StrEnum):
 
 
 class Resolved(StrEnum):
-    """What somebody did about a failed step."""
+    """How a person resolved a failed step."""
 
     RETRY = "retry"
     SKIP = "skip"
@@ -25,7 +25,7 @@ class Resolved(StrEnum):
 
 
 class StatusFilter(StrEnum):
-    """Which letters, by whether they are dealt with."""
+    """Filter letters by whether they are resolved."""
 
     OPEN = "open"
     RESOLVED = "resolved"
@@ -33,7 +33,7 @@ class StatusFilter(StrEnum):
 
 
 class View(StrEnum):
-    """ACTIONABLE: parked, or of an error that comes again if nothing changes; RETRYABLE: it may pass by itself."""
+    """ACTIONABLE: parked, or an error that recurs unless something changes; RETRYABLE: it may pass without a change."""
 
     ACTIONABLE = "actionable"
     RETRYABLE = "retryable"
@@ -42,7 +42,7 @@ class View(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LetterFilter:
-    """Which letters; None is any."""
+    """Filters for letters; None: any."""
 
     error_type: str | None = None
     definition_id: str | None = None
@@ -54,7 +54,7 @@ class LetterFilter:
 
 @dataclass(frozen=True, slots=True)
 class StoredLetter:
-    """A failed step. Run and step are the reference to its input: a retry resolves its config from them anew."""
+    """A failed step. Its input is referenced by run and step: a retry resolves its config from them again."""
 
     run_id: str
     step_id: str
@@ -75,13 +75,13 @@ class StoredLetter:
 
     @property
     def key(self) -> tuple[str, str]:
-        """The run's id and the step's."""
+        """Return the run's id and the step's."""
         return self.run_id, self.step_id
 
 
 @dataclass(frozen=True, slots=True)
 class ClassCount:
-    """How many letters an error's class has, how many of them are parked, and since when."""
+    """The number of letters of an error class, how many are parked or retryable, and the time range."""
 
     error_type: str
     letters: int

@@ -1,5 +1,5 @@
 # ruff: noqa: S608  # the only thing formatted into a statement is the constant list of columns
-"""The dead_letters table: failed steps, told by their runs, and what became of each."""
+"""Store dead letters: failed steps as reported by their runs, and how each was resolved."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -16,8 +16,8 @@ run_id, step_id, definition_id, version, handler, document_id, status, error_typ
 failed_at, told_at, resolution, resolved_by, resolved_at"""
 
 
-# A letter counts if it is newer than all before it. Of two that the run told in one moment, the end of a parked step's
-# waiting is the later. So a write that comes late, or again, changes nothing, and opens nothing that was resolved.
+# A report counts if it is newer than all before it. Of two reports at the same time, the end of a parked step's wait is
+# the later one. So late or repeated writes change nothing and reopen nothing that was resolved.
 _IS_NEWER = """
 (excluded.told_at > dead_letters.told_at
  OR (excluded.told_at = dead_letters.told_at AND dead_letters.status = 'parked' AND excluded.status <> 'parked'))"""
@@ -109,7 +109,7 @@ SELECT {column} FROM dead_letters
  LIMIT $3"""
     for name, column in _FILTERS.items()
 }
-"""By a filter's name."""
+"""By filter name."""
 
 
 _STATUSES = {StepStatus.PARKED: LetterStatus.PARKED, StepStatus.FAILED: LetterStatus.FAILED}
@@ -120,11 +120,11 @@ _RESOLUTIONS = {
     StepStatus.COMPLETED: Resolved.OUTPUT,
     StepStatus.CANCELLED: Resolved.ABORT,
 }
-"""What a step's status says somebody did, where an operation has not said so itself; any other: tried again."""
+"""The resolution that a step's status implies, if no operation has recorded one; any other status means retry."""
 
 
 async def tell(db: Database, letter: DeadLetter) -> None:
-    """Write what a run tells of a failed step. The newest word counts; again, or late, it changes nothing."""
+    """Store a run's report of a failed step. The newest report counts; repeated and late ones change nothing."""
     at = dt.datetime.fromtimestamp(letter.failed_at or 0.0, dt.UTC)
     error = (_storable(letter.error_type), _storable(letter.error_message), letter.retryable, letter.attempts)
     row = (
@@ -140,13 +140,13 @@ async def tell(db: Database, letter: DeadLetter) -> None:
 
 
 async def close(db: Database, tenant_id: str, letter: StoredLetter, resolution: Resolved, *, by: str) -> bool:
-    """Mark a letter as dealt with, as it was when it was loaded; False if its run has told something else since."""
+    """Mark a letter as resolved if it has not changed since it was loaded; False if its run has reported since."""
     done = await db.execute(CLOSE, tenant_id, *letter.key, letter.told_at, resolution, by)
     return done.endswith(" 1")
 
 
 async def load_letter(db: Database, tenant_id: str, run_id: str, step_id: str) -> StoredLetter | None:
-    """Return the tenant's letter of that step, None if it never failed."""
+    """Return the tenant's letter of that step; None if it never failed."""
     row = await db.fetchrow(LOAD, tenant_id, run_id, step_id)
     return _letter(row) if row else None
 
@@ -154,33 +154,33 @@ async def load_letter(db: Database, tenant_id: str, run_id: str, step_id: str) -
 async def load_open_letters(
     db: Database, tenant_id: str, run_id: str, step_id: str | None = None
 ) -> list[StoredLetter]:
-    """Return the letters of a run, or of one step of it, and of the runs inside, that nobody has dealt with."""
+    """Return the unresolved letters of a run, or of one step of it, including its nested runs."""
     return [_letter(row) for row in await db.fetch(LOAD_OF_RUN, tenant_id, run_id, step_id)]
 
 
 async def list_letters(
     db: Database, tenant_id: str, wanted: LetterFilter, *, limit: int = 100, after: Sequence[str] | None = None
 ) -> list[StoredLetter]:
-    """Return letters, those that failed last first; `after` is the key of the last one of the page before."""
+    """Return letters, latest failure first; `after` is the key of the last one of the previous page."""
     run_id, step_id = after or (None, None)
     rows = await db.fetch(LIST, tenant_id, *_parameters(wanted), limit, run_id, step_id)
     return [_letter(row) for row in rows]
 
 
 async def list_oldest(db: Database, tenant_id: str, wanted: LetterFilter, *, limit: int) -> list[StoredLetter]:
-    """Return letters, those that failed first first: one that fails again is the last one then."""
+    """Return letters, oldest failure first: a letter that fails again moves to the end."""
     return [_letter(row) for row in await db.fetch(LIST_OLDEST, tenant_id, *_parameters(wanted), limit)]
 
 
 async def count_letters(db: Database, tenant_id: str, wanted: LetterFilter) -> list[ClassCount]:
-    """Return how many letters each error class has, the most frequent first."""
+    """Return the number of letters per error class, most frequent first."""
     return [ClassCount(**row) for row in await db.fetch(COUNT, tenant_id, *_parameters(wanted))]
 
 
 async def list_values(db: Database, tenant_id: str, name: str, value: str, *, limit: int) -> list[str]:
-    """Return what letters, resolved ones too, have of `class`, `definition` or `handler`: `value` first if one has it.
+    """Return the values of `class`, `definition` or `handler` in all letters: `value` first if it exists.
 
-    Then the most frequent.
+    The others follow by frequency.
     """
     return [row[0] for row in await db.fetch(LIST_VALUES[name], tenant_id, value, limit)]
 
@@ -197,5 +197,5 @@ def _letter(row: asyncpg.Record) -> StoredLetter:
 
 
 def _storable(text: str) -> str:
-    """Return `text` as PostgreSQL can keep it: one that it refused would be written again for ever."""
+    """Return `text` in a form that PostgreSQL can store: a refused text would be written again forever."""
     return text.replace("\x00", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode()

@@ -1,4 +1,4 @@
-"""Say what becomes of a failed step: in the run that waits for that word, or by a retry of the run that ended."""
+"""Resolve a failed step: in the run that waits for it, or by retrying the run that has ended."""
 
 from dataclasses import dataclass
 
@@ -27,7 +27,7 @@ from docrail.workflows.contract.names import MISFIT, RESOLVE, UNKNOWN_STEP, RunR
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """Where a failed step was dealt with, and that run's status. A run inside another is retried by the outer one."""
+    """The run in which a failed step was resolved, and its status. A nested run is retried by its outer run."""
 
     run_id: str
     step_id: str
@@ -37,9 +37,9 @@ class Settled:
 async def settle_step(
     app: App, principal: Principal, run_id: str, step_id: str, edit: Edit, *, reason: str = ""
 ) -> Settled:
-    """Have a failed step tried again, skipped or given an output, whether its run waits for that or has ended.
+    """Retry, skip or provide the output of a failed step, whether its run waits for that or has ended.
 
-    Where it is the undoing of the step that failed, trying again is to undo it, and nothing else.
+    If the step's compensation failed, a retry repeats only the compensation.
 
     Raises: NotFound, WrongState, InvalidInput, TooLarge, Unavailable.
     """
@@ -61,7 +61,7 @@ async def settle_step(
 
 
 async def _is_undoing(app: App, principal: Principal, run_id: str, step_id: str) -> bool:
-    """Tell whether what failed of a step of an ended run is its undoing."""
+    """Check whether the failed part of an ended run's step is its compensation."""
     step = (await show_run(app, principal, run_id)).steps.get(step_id)
     return step is not None and is_left(step.compensation)
 
@@ -69,7 +69,7 @@ async def _is_undoing(app: App, principal: Principal, run_id: str, step_id: str)
 async def resolve_step(
     app: App, principal: Principal, run_id: str, step_id: str, edit: Edit, *, reason: str = ""
 ) -> RunStatus:
-    """Have a parked step tried again, skipped or given an output, in the run that waits for it; return its status.
+    """Retry, skip or provide the output of a parked step in its waiting run; return the run's status.
 
     Raises: NotFound (the run, the step), WrongState, InvalidInput, Unavailable.
     """
@@ -106,7 +106,7 @@ async def _tell_run(app: App, principal: Principal, run_id: str, step_id: str, e
 
 
 def _problem(edit: Edit, path: str, message: str, suggestion: str | None = None) -> InputProblem:
-    """Return what a run refused: all that was given, or what one item is."""
+    """Return the refused input with the caller's field name: the whole value, or one item."""
     return InputProblem(FIELDS[edit.kind] if path == "value" else path, message, suggestion)
 
 

@@ -1,8 +1,6 @@
-"""Retry a run that ended without success: a new Temporal run under the same id, with finished work kept.
+"""Retry a run that ended without success: start a new Temporal run under the same id, keeping finished work.
 
-What a retry of a run keeps of the runs inside it: the states in which those ended that are to be done again.
-
-Undoing what a run could not undo: what may be asked of it, and where a refused retry points to it.
+Also restores the states of the nested runs that are retried with it, and retries compensations that failed.
 """
 
 import asyncio
@@ -58,7 +56,7 @@ from docrail.services.runs.service import checked_run_id, continue_run, lock_run
 from docrail.workflows.contract.names import RunRequest, child_run_id, nested_key, outer_run_id, run_id_of
 
 _RETRYABLE = frozenset({RunStatus.FAILED, RunStatus.CANCELLED})
-"""Who aborts a run has decided that it ends there. A completed one may have left items failed (_may_go_on)."""
+"""An aborted run is over by decision. A completed one may have failed items (_may_go_on)."""
 
 
 _OVER = _RETRYABLE | {RunStatus.COMPLETED, RunStatus.ABORTED}
@@ -66,9 +64,9 @@ _OVER = _RETRYABLE | {RunStatus.COMPLETED, RunStatus.ABORTED}
 
 @dataclass(frozen=True, slots=True)
 class RetryOrder:
-    """What a caller wants of a retry. `version` None: the version that ran.
+    """A caller's request to retry. `version` None: the version that ran.
 
-    `undo`: nothing but to undo what could not be undone; it takes no edits and no version.
+    `undo`: only repeat failed compensations; this allows no edits and no version.
     """
 
     edits: Mapping[str, Edit]
@@ -79,7 +77,7 @@ class RetryOrder:
 
 @dataclass(frozen=True, slots=True)
 class RetriedRun:
-    """A run that goes on, or with a preview would: under which version, and what becomes of each step."""
+    """A retried run, or its preview: the version, and the fate of each step."""
 
     run_id: str
     version: int
@@ -90,7 +88,7 @@ class RetriedRun:
 
 @dataclass(frozen=True, slots=True)
 class _Prepared:
-    """A retry as it would start."""
+    """A retry that is ready to start."""
 
     description: WorkflowExecutionDescription
     request: RunRequest
@@ -98,10 +96,11 @@ class _Prepared:
 
 
 async def retry_run(app: App, principal: Principal, run_id: str, order: RetryOrder) -> RetriedRun:
-    """Start an ended run again from its failed steps. However often it is asked for at once, one run starts.
+    """Start an ended run again from its failed steps. Concurrent calls start one run.
 
-    With a version, one that waits with parked steps is ended as it stands, and goes on under that version. With `undo`,
-    one that failed or was aborted undoes what it could not undo, and ends as it did.
+    With a version, a run that waits with parked steps is ended in its current state and continued under that version.
+    With
+    `undo`, a failed or aborted run repeats its failed compensations, and then ends with the same status.
 
     Raises: NotFound (run, version), WrongState, InvalidInput, TooLarge, Unavailable.
     """
@@ -126,16 +125,17 @@ async def retry_run(app: App, principal: Principal, run_id: str, order: RetryOrd
             resolution = resolution_of(order.edits.get(letter.step_id) if letter.run_id == run_id else None)
             await dead_letters.close(connection, principal.tenant_id, letter, resolution, by=principal.name)
         summary = definition.title or definition.id
-        was_completed = prepared.description.status is WorkflowExecutionStatus.COMPLETED  # so to Temporal are aborted
+        # Temporal regards aborted runs as completed too
+        was_completed = prepared.description.status is WorkflowExecutionStatus.COMPLETED
         if not await continue_run(app, request, memo, summary, priority, was_completed=was_completed):
             raise WrongState("retry", RunStatus.RUNNING)
     return RetriedRun(run_id, request.version, RunStatus.RUNNING, prepared.fates)
 
 
 async def preview_retry(app: App, principal: Principal, run_id: str, order: RetryOrder) -> RetriedRun:
-    """Tell what `retry_run` would do, and do nothing. Raises as it does.
+    """Return what `retry_run` would do, without doing it. Raises: as `retry_run`.
 
-    Of a run that waits with parked steps, without a version: what becomes of it when they are resolved as `edits` say.
+    For a run that waits with parked steps, without a version: what happens to it when they are resolved with `edits`.
     """
     if order.edits and order.version is None and not order.undo:
         description = await describe_settled(app, principal, run_id)
@@ -162,9 +162,9 @@ async def _preview_resolving(
 
 
 async def describe_settled(app: App, principal: Principal, run_id: str) -> WorkflowExecutionDescription:
-    """Return what Temporal knows of a run, once it has ended if its report says that it has.
+    """Return Temporal's description of a run, waiting for its end if its report says that it has ended.
 
-    Between the two its last words are being written. Raises: NotFound, Unavailable.
+    In between, its final events are being written. Raises: NotFound, Unavailable.
     """
     description = await describe(app, principal.tenant_id, checked_run_id(run_id))
     if description.status is not WorkflowExecutionStatus.RUNNING:
@@ -217,7 +217,7 @@ def _answers_for(outer: str, *, is_undoing: bool) -> InputProblem:
 
 
 async def _may_go_on(app: App, principal: Principal, run_id: str, status: RunStatus, order: RetryOrder) -> bool:
-    """Tell whether a completed run left items failed, or a run with parked steps is to go on under a version."""
+    """Check whether a completed run has failed items, or a run with parked steps is to continue under a version."""
     if status is not RunStatus.COMPLETED and (status is not RunStatus.WAITING or order.version is None):
         return False
     steps = (await show_run(app, principal, run_id)).steps.values()
@@ -227,7 +227,10 @@ async def _may_go_on(app: App, principal: Principal, run_id: str, status: RunSta
 
 
 async def _hand_over(app: App, principal: Principal, run_id: str, version: int) -> None:
-    """End a run with parked steps as it stands, for another to go on from. Raises: WrongState if it went on itself."""
+    """End a run with parked steps in its current state, so that another can continue.
+
+    Raises: WrongState if it went on.
+    """
     status = await end_run(app, principal, run_id, f"goes on under version {version}", is_continued=True)
     if status is not RunStatus.FAILED:
         raise WrongState("retry", status)
@@ -247,7 +250,7 @@ def _plan(
 async def _request_for(
     app: App, principal: Principal, asked: RunRequest, saved: dict[str, Json], order: RetryOrder
 ) -> RunRequest:
-    """Return the argument of the new run: as before, or as a start of the version pins it, nested definitions too."""
+    """Return the new run's argument: unchanged, or with the given version and its nested definitions pinned."""
     if order.version is None:
         return asked
     stored = await load(app, principal, str(asked.definition["id"]), order.version)
@@ -265,14 +268,14 @@ async def _request_for(
 
 
 def _inputs(definition: Definition, before: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the run's inputs as another version takes them. Raises: InvalidInput if it needs one that nobody gave."""
+    """Return the run's inputs as required by another version. Raises: InvalidInput if a required one is missing."""
     given = {name: value for name, value in before.items() if name in definition.inputs and value is not None}
     with misfits_told():
         return complete_inputs(definition, given)
 
 
 async def _check_unchanged(app: App, principal: Principal, run_id: str, seen: WorkflowExecutionDescription) -> None:
-    """Check that the run that ended is still the last of its id. Raises: WrongState if somebody was faster."""
+    """Check that the ended run is still the latest of its id. Raises: WrongState if another caller retried it first."""
     now = await describe(app, principal.tenant_id, run_id)
     if now.run_id != seen.run_id:
         raise WrongState("retry", status_of(now))
@@ -285,7 +288,7 @@ def _details(order: RetryOrder, version: int) -> dict[str, Json]:
 
 
 MOST_INNER = 200
-"""Runs inside a retried one that are asked for their state: a worker replays each. Beyond that a person decides."""
+"""Maximum number of nested runs whose state a retry loads: a worker replays each. Beyond that a person decides."""
 
 
 _ENDED_BADLY = (WorkflowExecutionStatus.FAILED, WorkflowExecutionStatus.CANCELED, WorkflowExecutionStatus.TERMINATED)
@@ -294,7 +297,7 @@ _ENDED_BADLY = (WorkflowExecutionStatus.FAILED, WorkflowExecutionStatus.CANCELED
 async def inner_states(
     app: App, principal: Principal, request: RunRequest, retry: Retry, who: Who
 ) -> dict[str, dict[str, Json]]:
-    """Return the rewound states of the failed runs inside one that is retried, at any depth, by run id.
+    """Return the rewound states of the failed nested runs of a retried run, at any depth, by run id.
 
     Raises: InvalidInput if there are more than MOST_INNER, Unavailable, TooLarge.
     """
@@ -307,7 +310,7 @@ async def inner_states(
         run_id, digest = pending.pop()
         try:
             description = await describe(app, principal.tenant_id, run_id)
-        except NotFound:  # it never began, or Temporal has forgotten it
+        except NotFound:  # it never started, or Temporal no longer has it
             continue
         inner = await request_of(app, description)
         if description.status not in _ENDED_BADLY or inner.digest != digest:
@@ -320,7 +323,7 @@ async def inner_states(
 
 
 def _to_redo(request: RunRequest, plan: Plan, run: RunState) -> Iterator[tuple[str, str]]:
-    """Yield the ids, and the definitions' digests, of the runs that a rewound state is about to start again."""
+    """Yield the ids and definition digests of the nested runs that a rewound state will start again."""
     for step in plan.steps:
         state = run.steps[step.index]
         if step.kind is StepKind.WORKFLOW and state.status is StepStatus.PENDING:
@@ -339,7 +342,7 @@ def _digest(request: RunRequest, step: Step) -> str:
 
 
 def check_undoing(retry: Retry, *, alone: bool) -> None:
-    """Check that there is something to undo, and with `alone` nothing else to do. Raises: InvalidInput."""
+    """Check that a retry only undoes (`alone`), and that there is something to undo. Raises: InvalidInput."""
     if not alone:
         raise InvalidInput([InputProblem("undo", "goes with no edits and no version: the run only undoes, and ends")])
     if all(fate.fate is not Fate.UNDONE for fate in retry.fates.values()):
@@ -347,12 +350,12 @@ def check_undoing(retry: Retry, *, alone: bool) -> None:
 
 
 def is_of_undoing(letter: StoredLetter, run_id: str, fates: Mapping[str, StepFate]) -> bool:
-    """Tell whether a letter is of a step that a retry undoes."""
+    """Check whether a letter belongs to a step whose compensation the retry repeats."""
     return letter.run_id == run_id and letter.step_id in fates and fates[letter.step_id].fate is Fate.UNDONE
 
 
 async def undo_advice(app: App, principal: Principal, description: WorkflowExecutionDescription) -> str:
-    """Say what is left to do about a run that is not retried, because it was aborted; empty: nothing.
+    """Return how to undo what is left of an aborted run, which cannot be retried; empty if nothing is left.
 
     Raises: NotFound, Unavailable.
     """

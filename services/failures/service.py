@@ -1,4 +1,4 @@
-"""The dead-letter inbox: failed steps, counted by class, and what people do about them, one by one or many at once."""
+"""List, count and resolve the failed steps in the dead-letter inbox, one by one or in bulk."""
 
 import asyncio
 from collections.abc import Iterable, Sequence
@@ -47,25 +47,25 @@ __all__ = [
 ]
 
 MOST_RETRIED = 100
-"""Letters that one call retries: each ended run among them is replayed by a worker to learn its state."""
+"""Maximum number of letters that one call retries: a worker replays each ended run among them to restore its state."""
 
 RETRIED_AT_ONCE = 4
-"""Runs: each holds a connection of the pool of ten while its worker answers."""
+"""Number of runs retried in parallel: each holds one of the pool's ten connections while its worker answers."""
 
 
 @dataclass(frozen=True, slots=True)
 class LetterPage:
-    """Some letters, those that failed last first, and what to ask for to get more; None at the end."""
+    """Some letters, latest failure first, and the value to request the next page with; None at the end."""
 
     letters: list[StoredLetter]
     after: str | None
     unmatched: list[Unmatched]
-    """Of an empty page: filters whose value no letter has."""
+    """For an empty page: filters whose value no letter has."""
 
 
 @dataclass(frozen=True, slots=True)
 class LetterCounts:
-    """How many letters each error class has, the most frequent first; `unmatched` as of a page."""
+    """The number of letters per error class, most frequent first; `unmatched` as for a page."""
 
     classes: list[ClassCount]
     unmatched: list[Unmatched]
@@ -73,7 +73,7 @@ class LetterCounts:
 
 @dataclass(frozen=True, slots=True)
 class ShownLetter:
-    """A letter, and what people did about it or its run, newest first."""
+    """A letter, and the actions on it or its run, newest first."""
 
     letter: StoredLetter
     actions: list[OperatorAction]
@@ -81,7 +81,7 @@ class ShownLetter:
 
 @dataclass(frozen=True, slots=True)
 class LetterOrder:
-    """What to do about a failed step. `edit`: where it is tried again, skipped or given an output; else None."""
+    """How to resolve a failed step. `edit`: for retry, skip and output; else None."""
 
     action: Resolved
     edit: Edit | None = None
@@ -90,7 +90,7 @@ class LetterOrder:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one letter that was to be retried. `why` says what kept it from it."""
+    """The result for one letter of a bulk retry. `why` gives the reason if it was not retried."""
 
     run_id: str
     step_id: str
@@ -100,12 +100,12 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Retried:
-    """What a call that retries many did, and how many open letters still match what it asked for."""
+    """The result of a bulk retry, and the number of open letters that still match."""
 
     outcomes: list[Outcome]
     left: int
     unmatched: list[Unmatched] = field(default_factory=list)
-    """Where nothing was to be retried: filters whose value no letter has."""
+    """If there was nothing to retry: filters whose value no letter has."""
 
 
 async def list_letters(
@@ -121,13 +121,13 @@ async def list_letters(
 
 
 async def count_letters(app: App, principal: Principal, wanted: LetterFilter) -> LetterCounts:
-    """Return how many letters each error class has, the most frequent first."""
+    """Return the number of letters per error class, most frequent first."""
     found = await dead_letters.count_letters(app.db, principal.tenant_id, wanted)
     return LetterCounts(found, [] if found else await _unmatched(app, principal, wanted))
 
 
 async def _unmatched(app: App, principal: Principal, wanted: LetterFilter) -> list[Unmatched]:
-    """Return the filters whose value no letter has, dealt with or not."""
+    """Return the filters whose value no letter has, resolved or not."""
     asked = {"class": wanted.error_type, "definition": wanted.definition_id, "handler": wanted.handler}
     given = {name: value for name, value in asked.items() if value is not None}
     known = {
@@ -138,16 +138,16 @@ async def _unmatched(app: App, principal: Principal, wanted: LetterFilter) -> li
 
 
 async def show_letter(app: App, principal: Principal, run_id: str, step_id: str) -> ShownLetter:
-    """Return a letter with what was done about it. Raises: NotFound."""
+    """Return a letter and the actions on it. Raises: NotFound."""
     letter = await _load(app, principal, run_id, step_id)
     actions = await list_actions(app.db, principal.tenant_id, run_id, step_id=step_id)
     return ShownLetter(letter, actions)
 
 
 async def resolve_letter(app: App, principal: Principal, run_id: str, step_id: str, order: LetterOrder) -> ShownLetter:
-    """Deal with a failed step, and return its letter as it is then.
+    """Resolve a failed step, and return its letter afterwards.
 
-    Raises: NotFound, WrongState (dealt with already, or its run cannot take it), InvalidInput, TooLarge, Unavailable.
+    Raises: NotFound, WrongState (already resolved, or its run cannot take it), InvalidInput, TooLarge, Unavailable.
     """
     letter = await _load(app, principal, run_id, step_id)
     if letter.status is LetterStatus.RESOLVED:
@@ -164,7 +164,7 @@ async def resolve_letter(app: App, principal: Principal, run_id: str, step_id: s
 async def retry_letters(
     app: App, principal: Principal, keys: Sequence[tuple[str, str]], *, reason: str = ""
 ) -> Retried:
-    """Retry these steps, at most MOST_RETRIED; one that cannot be retried keeps no other from it. Raises: NotFound."""
+    """Retry these steps, at most MOST_RETRIED; one failure does not stop the others. Raises: NotFound."""
     letters = [await _load(app, principal, *key) for key in keys[:MOST_RETRIED]]
     outcomes = await _retry_all(app, principal, letters, reason)
     return Retried(outcomes, len(keys) - sum(outcome.retried for outcome in outcomes))
@@ -173,9 +173,9 @@ async def retry_letters(
 async def retry_matching(
     app: App, principal: Principal, wanted: LetterFilter, *, limit: int, reason: str = ""
 ) -> Retried:
-    """Retry the open letters that match, those that failed first first, at most `limit` of them.
+    """Retry the matching open letters, oldest failure first, at most `limit` of them.
 
-    So those that fail again come last, and each is tried as often as every other one.
+    Letters that fail again move to the end, so each is tried equally often.
     """
     wanted = replace(wanted, status=StatusFilter.OPEN, view=View.ALL)
     letters = await dead_letters.list_oldest(app.db, principal.tenant_id, wanted, limit=min(limit, MOST_RETRIED))
@@ -186,7 +186,7 @@ async def retry_matching(
 
 
 async def _retry_all(app: App, principal: Principal, letters: Iterable[StoredLetter], reason: str) -> list[Outcome]:
-    """Retry run by run, in the order given: one retry of an ended run is that of all its failed steps."""
+    """Retry run by run, in the given order: retrying an ended run retries all its failed steps."""
     runs: dict[str, list[StoredLetter]] = {}
     for letter in letters:
         runs.setdefault(letter.run_id, []).append(letter)
@@ -202,7 +202,7 @@ async def _retry_all(app: App, principal: Principal, letters: Iterable[StoredLet
 
 
 async def _retry(app: App, principal: Principal, letter: StoredLetter, reason: str, away: list[Unavailable]) -> Outcome:
-    """Retry one step, unless a retry of its run has done so. `away`: what stopped answering stops all that follow."""
+    """Retry one step, unless a retry of its run already did. `away`: an unavailable service stops all later retries."""
     if away:
         return Outcome(*letter.key, retried=False, why=f"not tried: {away[0]}")
     now = await dead_letters.load_letter(app.db, principal.tenant_id, *letter.key)
@@ -223,7 +223,7 @@ async def _retry(app: App, principal: Principal, letter: StoredLetter, reason: s
 
 
 async def _abort(app: App, principal: Principal, letter: StoredLetter, order: LetterOrder) -> None:
-    """End the run, with which all its letters are dealt with."""
+    """Abort the run, which resolves all its letters."""
     tenant_id, details = principal.tenant_id, {"reason": order.reason}
     async with transaction(app.db) as connection:
         await record_action(connection, tenant_id, *letter.key, order.action, details=details, by=principal.name)
@@ -234,7 +234,7 @@ async def _abort(app: App, principal: Principal, letter: StoredLetter, order: Le
 
 
 async def _dismiss(app: App, principal: Principal, letter: StoredLetter, order: LetterOrder) -> None:
-    """Close a letter and leave its run alone; a parked step cannot be dismissed, for its run waits."""
+    """Close a letter without touching its run; a parked step cannot be dismissed, because its run waits."""
     if letter.status is LetterStatus.PARKED:
         raise WrongState(order.action, letter.status, f"step {letter.step_id!r}")
     details = {"reason": order.reason}

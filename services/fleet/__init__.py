@@ -1,1 +1,1 @@
-"""The processes: health, deployments and the namespace."""
+"""Health of the processes, and the Temporal namespace."""

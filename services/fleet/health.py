@@ -1,4 +1,4 @@
-"""Tell whether work that comes in now can be done: Temporal, PostgreSQL with what we ship, a polling worker."""
+"""Check whether new work can be processed: Temporal, PostgreSQL with the shipped definitions, and a polling worker."""
 
 import asyncio
 import datetime as dt
@@ -24,19 +24,19 @@ OK = "ok"
 
 
 CHECK_SECONDS = 5.0
-"""Most that a probe waits for one service; load balancers give up after about ten seconds."""
+"""Timeout of a probe for one service; load balancers give up after about ten seconds."""
 
 
 LOST_HEARTBEATS = 3
-"""So many intervals without a heartbeat, and a worker is gone: 15 s by default. The clocks must agree that well."""
+"""Number of missed heartbeats after which a worker counts as gone: 15 s by default. Clocks must agree that closely."""
 
 
 LONGEST_HEARTBEAT_SECONDS = 60.0
-"""The longest interval, and the SDK's own default. What a worker keeps to is told by its second heartbeat."""
+"""The longest interval, and the SDK's default. A worker's actual interval is known from its second heartbeat."""
 
 
 MOST_HEARTBEATS = 1000
-"""Of one answer. A larger fleet is judged by the polls of those beyond."""
+"""Maximum number of heartbeats in one response. In a larger fleet the other workers are judged by their polls."""
 
 
 _STOPPING = frozenset({WorkerStatus.WORKER_STATUS_SHUTTING_DOWN, WorkerStatus.WORKER_STATUS_SHUTDOWN})
@@ -44,7 +44,7 @@ _STOPPING = frozenset({WorkerStatus.WORKER_STATUS_SHUTTING_DOWN, WorkerStatus.WO
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """`ok` for each thing that is there, else what is wrong with it in words."""
+    """`ok` for each available service, else a description of the problem."""
 
     temporal: str
     postgresql: str
@@ -52,12 +52,12 @@ class Readiness:
 
     @property
     def ready(self) -> bool:
-        """Tell whether everything is there."""
+        """Return whether everything is available."""
         return {self.temporal, self.postgresql, self.worker} == {OK}
 
 
 async def check_readiness(app: App) -> Readiness:
-    """Ask each service. Never raises for one that is away."""
+    """Check each service. Never raises if one is unavailable."""
     (temporal, worker), postgresql = await asyncio.gather(_check_temporal(app), _check_postgresql(app))
     return Readiness(temporal, postgresql, worker)
 
@@ -77,7 +77,7 @@ async def _check_temporal(app: App) -> tuple[str, str]:
 
 
 async def describe_queue(client: Client, task_queue: str, kind: TaskQueueType.ValueType) -> DescribeTaskQueueResponse:
-    """Return who polls a task queue, and which build its new runs go to. Raises: RPCError."""
+    """Return the pollers of a task queue, and the build that its new runs go to. Raises: RPCError."""
     request = DescribeTaskQueueRequest(
         namespace=client.namespace, task_queue=TaskQueue(name=task_queue), task_queue_type=kind
     )
@@ -85,7 +85,7 @@ async def describe_queue(client: Client, task_queue: str, kind: TaskQueueType.Va
 
 
 async def load_heartbeats(client: Client, task_queue: str) -> Sequence[WorkerHeartbeat]:
-    """Return what workers say of themselves; nothing if this Temporal does not tell: an older one, or by its rules."""
+    """Return the workers' heartbeats; empty if this Temporal does not provide them (older server, or not permitted)."""
     query = f"TaskQueue = {json.dumps(task_queue, ensure_ascii=False)}"
     request = ListWorkersRequest(namespace=client.namespace, query=query, page_size=MOST_HEARTBEATS)
     try:
@@ -96,7 +96,7 @@ async def load_heartbeats(client: Client, task_queue: str) -> Sequence[WorkerHea
 
 
 def gets_new_runs(poller: PollerInfo, routing: TaskQueueVersioningInfo) -> bool:
-    """Tell whether new runs are sent to a worker: to one of a chosen build, else to one that says no build."""
+    """Check whether a worker gets new runs: it is of a chosen build or, if none is chosen, unversioned."""
     told = poller.deployment_options
     if told.worker_versioning_mode != WorkerVersioningMode.WORKER_VERSIONING_MODE_VERSIONED:
         return not routing.current_deployment_version.build_id
@@ -107,7 +107,7 @@ def gets_new_runs(poller: PollerInfo, routing: TaskQueueVersioningInfo) -> bool:
 
 
 def _told_of_builds(task_queue: str, pollers: Sequence[PollerInfo], routing: TaskQueueVersioningInfo) -> str:
-    """Return why none of the workers that poll gets new runs, and what to do."""
+    """Return why none of the polling workers gets new runs, and what to do."""
     polling = sorted({poller.deployment_options.build_id or "none" for poller in pollers})
     current = routing.current_deployment_version.build_id or "none"
     return (
@@ -119,11 +119,12 @@ def _told_of_builds(task_queue: str, pollers: Sequence[PollerInfo], routing: Tas
 def check_workers(
     task_queue: str, pollers: Sequence[PollerInfo], heartbeats: Sequence[WorkerHeartbeat], now: dt.datetime
 ) -> str:
-    """Tell whether a worker lives that polls: `ok`, or what became of the last one.
+    """Return `ok` if a polling worker is alive, else what happened to the last one.
 
-    A killed worker stays a poller for minutes, and its last poll may be a minute old while it lives: its heartbeat
-    tells sooner. Heartbeats only ever speak against a poller. One without is believed, as Temporal forgets them all
-    when it restarts and old servers and workers have none.
+    A killed worker remains listed as a poller for minutes, and a live one's last poll may be a minute old: heartbeats
+    are
+    more current. Heartbeats are only used to rule a poller out. A poller without one counts as alive, because Temporal
+    loses all heartbeats when it restarts and old servers and workers have none.
     """
     if not pollers:
         return f"no worker polls the task queue {task_queue!r}"
@@ -136,7 +137,7 @@ def _fault(poller: PollerInfo, heartbeats: Sequence[WorkerHeartbeat], now: dt.da
     silent = (now - poller.last_access_time.ToDatetime(dt.UTC)).total_seconds()
     if silent > POLL_SECONDS:
         return f"polled {silent:.0f} s ago"
-    # Several may share an identity, process@host: a container's next worker has its dead predecessor's.
+    # Several workers may share an identity, process@host: a container's next worker has that of its dead predecessor.
     faults = [_heartbeat_fault(beat, now) for beat in heartbeats if beat.worker_identity == poller.identity]
     return None if not faults or None in faults else faults[-1]
 

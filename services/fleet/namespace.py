@@ -1,6 +1,6 @@
-"""Prepare the Temporal namespace that runs live in: register the search attributes by which runs are found.
+"""Prepare the Temporal namespace for runs: register the search attributes by which runs are found.
 
-A Temporal that is not our embedded one lacks them, and then refuses to start any run.
+A Temporal other than the embedded one lacks them, and then refuses to start any run.
 """
 
 import asyncio
@@ -19,11 +19,11 @@ from docrail.workflows.contract.names import SEARCH_ATTRIBUTES
 
 NAMES = tuple(key.name for key in SEARCH_ATTRIBUTES)
 KEYWORD = IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD
-"""The type of them all."""
+"""The type of all search attributes."""
 TYPE_PREFIX = "INDEXED_VALUE_TYPE_"
 
 USABLE_SECONDS = 60.0
-"""The hosts of a cluster learn of a change one after the other, within seconds."""
+"""Timeout for a change to reach all hosts of a cluster, which takes seconds."""
 USABLE_POLL_SECONDS = 0.5
 
 _REFUSALS = frozenset({RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNAUTHENTICATED, RPCStatusCode.UNIMPLEMENTED})
@@ -31,7 +31,7 @@ _REFUSALS = frozenset({RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNAUTHENTI
 
 
 class NamespaceUnfit(OperationError):  # noqa: N818  # named for what it says, like every refusal
-    """The namespace cannot be prepared by us. Its text says what to ask for; it never leaves over HTTP."""
+    """The namespace cannot be prepared by Docrail. The text says what to ask for; it is never sent over HTTP."""
 
     def __init__(self, namespace: str, problem: str, advice: str) -> None:
         super().__init__(f"Temporal's namespace {namespace!r} {problem}. {advice}")
@@ -40,14 +40,14 @@ class NamespaceUnfit(OperationError):  # noqa: N818  # named for what it says, l
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """The namespace has every search attribute; `registered` are those that it did not have before."""
+    """The namespace has every search attribute; `registered` lists the newly registered ones."""
 
     namespace: str
     registered: tuple[str, ...]
 
 
 async def prepare_namespace(connection: Connection) -> Prepared:
-    """Register the search attributes that are missing, and return when all can be used. Safe to repeat.
+    """Register the missing search attributes, and return when all can be used. Safe to repeat.
 
     Raises: NamespaceUnfit, Unavailable.
     """
@@ -64,7 +64,7 @@ async def prepare_namespace(connection: Connection) -> Prepared:
 async def _register_missing(client: Client) -> list[str]:
     listing = ListSearchAttributesRequest(namespace=client.namespace)
     answer = await client.operator_service.list_search_attributes(listing, timeout=RPC_TIMEOUT)
-    # Asked first because the server takes an attribute of the same name and another type for the one that is meant.
+    # Checked first because the server accepts an attribute of the same name and another type as the requested one.
     _refuse_other_types(client.namespace, dict(answer.custom_attributes))
     missing = [name for name in NAMES if name not in answer.custom_attributes]
     if missing:
@@ -91,7 +91,10 @@ def _refuse_other_types(namespace: str, found: dict[str, IndexedValueType.ValueT
 
 
 async def _accept_or_explain(client: Client, error: RPCError) -> list[str]:
-    """Return nothing registered if whoever runs the cluster did it. Raises: NamespaceUnfit, or `error` itself."""
+    """Return an empty list if an administrator has registered the attributes.
+
+    Raises: NamespaceUnfit, or `error` itself.
+    """
     namespace = client.namespace
     if error.status is RPCStatusCode.NOT_FOUND:
         advice = _ask("namespace create", namespace, ["--retention 30d"])
@@ -117,7 +120,7 @@ async def _become_usable(client: Client) -> None:
 
 
 async def _unknown(client: Client) -> list[str]:
-    """Return the attributes that Temporal does not find runs by. Needs no more than the permission to list runs."""
+    """Return the attributes that Temporal cannot search by. Needs only the permission to list runs."""
     unknown = []
     for name in NAMES:
         try:

@@ -1,6 +1,6 @@
-"""Take documents in: bytes kept, row written, run started; what a crash left in between is finished later.
+"""Accept documents: store the bytes, write the row, start the run; a sweep completes what a crash interrupted.
 
-Read a document again, by whatever readers there are now. What people locked stays; what differs is proposed.
+Also starts runs that read a document again. Locked fields stay; differing values are proposed.
 """
 
 import hashlib
@@ -38,22 +38,22 @@ UNKNOWN_MEDIA_TYPE = "application/octet-stream"
 
 
 GRACE_SECONDS = 30.0
-"""How long an upload may take from its row to its run before the sweep does it in its place. Both is harmless."""
+"""Time that an upload gets from its row to its run before the sweep starts the run. Both together is harmless."""
 
 
 SWEEP_BATCH = 100
 
 
 SWEEP_SECONDS = 30.0
-"""After this a sweep begins no more documents: the next one, a minute later, goes on."""
+"""A sweep starts no more batches after this time; the next one, a minute later, continues."""
 
 
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
-"""Control characters, and those that turn the direction of text so that `fdp.exe` reads as `exe.pdf`."""
+"""Control characters, and those that reverse the direction of text so that `fdp.exe` reads as `exe.pdf`."""
 
 
 SOURCE_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9 _.:/@+-]{0,99}$"
-"""A label or an address, without anything that a terminal or a log would take for more."""
+"""A label or an address, without characters that a terminal or a log could interpret."""
 
 
 _MEDIA_TYPE = re.compile(r"[a-z0-9][a-z0-9!#$&^_.+-]{0,63}/[a-z0-9][a-z0-9!#$&^_.+-]{0,127}")
@@ -64,9 +64,10 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A document on its way in.
+    """A document to be stored.
 
-    Its name, media type and source are the caller's claims: shown, read by routing rules, and used for nothing else.
+    Its name, media type and source are the caller's claims: displayed, matched by routing rules, and not used
+    otherwise.
     """
 
     chunks: AsyncIterator[bytes]
@@ -76,21 +77,22 @@ class Upload:
     key: str | None = None
     source: str = ""
     definition: str | None = None
-    """`ID`, `ID@VERSION` or `ID@ALIAS`; None leaves it to the tenant's routing rules."""
+    """`ID`, `ID@VERSION` or `ID@ALIAS`; None: the tenant's routing rules choose."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
-    """The definition that a document takes: what names it, and the version that is meant now."""
+    """The definition for a document: its reference, and the version that this means now."""
 
     ref: str
     stored: StoredDefinition
 
 
 async def upload_document(app: App, principal: Principal, upload: Upload) -> Document:
-    """Keep a document and start its run. With Temporal away it is kept all the same, and its run starts later.
+    """Store a document and start its run. If Temporal is unavailable the document is stored and its run starts later.
 
-    The same key again is the same document. Raises: InvalidInput (no bytes, bad key, a definition that no document can
+    The same key again returns the same document. Raises: InvalidInput (no bytes, bad key, a definition that no document
+    can
     run), TooLarge, KeyConflict, NotFound (the tenant has no such definition).
     """
     document_id = _document_id(principal.tenant_id, upload.key)
@@ -106,16 +108,17 @@ async def upload_document(app: App, principal: Principal, upload: Upload) -> Doc
 
 
 async def start_waiting_documents(app: App, *, older_than_seconds: float = GRACE_SECONDS) -> int:
-    """Start the runs of documents, of all tenants, whose upload was cut short, and return how many.
+    """Start the runs of documents, of all tenants, whose upload was interrupted, and return how many.
 
-    No batch begins after SWEEP_SECONDS. Raises: Unavailable.
+    No batch starts after SWEEP_SECONDS. Raises: Unavailable.
     """
     started, last, until = 0, None, time.monotonic() + SWEEP_SECONDS
     while time.monotonic() < until and (
         batch := await load_unstarted(app.db, older_than_seconds=older_than_seconds, limit=SWEEP_BATCH, after=last)
     ):
         started += sum([await _start_waiting(app, document) for document in batch])
-        last = batch[-1]  # what cannot be started is passed by: it is the next sweep's, and holds up nobody else's
+        # skip documents that cannot be started: the next sweep tries them, and the others are not delayed
+        last = batch[-1]
     return started
 
 
@@ -149,7 +152,7 @@ def _facts(principal: Principal, upload: Upload, size_bytes: int) -> Facts:
 
 
 async def _choose(app: App, principal: Principal, named: str | None, facts: Facts, document_id: str) -> _Choice:
-    """Return what the document takes. Raises: NotFound, InvalidInput (the definition needs more than a document)."""
+    """Return the document's definition. Raises: NotFound, InvalidInput (it needs more inputs than a document has)."""
     ref = named or (await route(app, principal, facts)).definition or DEFAULT_DEFINITION
     stored = await resolve(app, principal, ref, key=document_id)
     if missing := missing_inputs(Definition.model_validate(stored.body)):
@@ -183,7 +186,7 @@ async def _keep(
 
 
 def _differences(document: Document, upload: Upload, choice: _Choice) -> Iterator[str]:
-    """Yield what this caller asked for and the first upload with its key did not; a rule's choice is no wish."""
+    """Yield how the request differs from the first upload with its key; a definition chosen by rules does not count."""
     if document.sla_hours != upload.sla_hours:
         yield "sla_hours"
     if document.source != upload.source:
@@ -204,7 +207,7 @@ async def _read(chunks: AsyncIterator[bytes], limit_bytes: int) -> bytes:
 
 
 async def _start_run(app: App, principal: Principal, document: Document, choice: _Choice | None = None) -> Document:
-    """Start the document's run, of what was chosen when it was kept: rules and aliases may have changed since."""
+    """Start the document's run with the definition stored at upload: rules and aliases may have changed since."""
     if document.run_started_at is not None:
         return document
     kept = document.definition or DEFAULT_DEFINITION
@@ -232,20 +235,20 @@ def _checked_source(source: str) -> str:
 
 
 def _document_id(tenant_id: str, key: str | None) -> str:
-    """Return a new id; with a key, the same one for the same tenant and key."""
+    """Return a new id; with a key, the same id for the same tenant and key."""
     if key is None:
         return f"doc_{uuid.uuid4().hex[:26]}"
     return f"doc_{hashlib.sha256(f'{tenant_id}/{checked_key(key)}'.encode()).hexdigest()[:26]}"
 
 
 FRESH = "fresh"
-"""The input by which a definition is told to read anew."""
+"""The input that makes a definition read the document again."""
 
 
 async def extract_again(app: App, principal: Principal, document_id: str, *, key: str | None = None) -> StartedRun:
-    """Start a run of `invoice` that reads the document anew and renews its review item; the same key, the same run.
+    """Start a run of `invoice` that reads the document again and renews its review item; the same key, the same run.
 
-    What was decided rests on what was read: a decided document is reopened first. Raises: NotFound (the document, or
+    Decisions are based on the reading, so a decided document must be reopened first. Raises: NotFound (the document, or
     the tenant's definition `invoice`), WrongState, InvalidInput (no input `fresh`, bad key), KeyConflict, Unavailable.
     """
     document = await show_document(app, principal, document_id)

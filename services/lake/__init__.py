@@ -1,1 +1,1 @@
-"""The lake: decided and saved invoices as Parquet, with versions and queries."""
+"""Store decided and saved invoices as versioned Parquet and JSON files, and query them with SQL."""

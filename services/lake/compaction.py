@@ -1,9 +1,9 @@
-"""Merges the many small Parquet files of a tenant into few large ones, by the month of issue.
+"""Merge a tenant's many small Parquet files into few large ones, by month of issue.
 
-Parts are named by their content and written before the manifest that names them, so a round that is killed in between
-has changed nothing, and its repetition writes the same files. Small files are deleted once a manifest covers them.
-Readers take the small files first, then the manifest's parts, and the latest version of each document
-(services/lake/query.py). Imports pyarrow: import it late.
+Parts are named by their content and written before the manifest that lists them: a run that is killed in between has
+changed nothing, and the next one writes the same files. Small files are deleted once a manifest covers them. Readers
+list the small files first, then the manifest's parts, and use the latest version of each document
+(services/lake/query.py). Imports pyarrow, so import this module lazily.
 """
 
 import datetime as dt
@@ -35,16 +35,16 @@ from docrail.services.lake.parquet import (
 from docrail.workflows.contract.messages import Compacted
 
 BATCH_FILES = 5_000
-"""Small files that are merged at once: about 150 MB of memory. Each batch is a manifest of its own."""
+"""Number of small files merged at once: about 150 MB of memory. Each batch writes its own manifest."""
 PART_ROWS = 10_000
-"""Rows of a full part. It is written again only if one of its documents gets another version."""
+"""Rows of a full part. It is rewritten only if one of its documents gets another version."""
 UNKNOWN = "unknown"
-"""The month of documents without a date."""
+"""Month of documents without a date."""
 
 log = logging.getLogger(__name__)
 
 Beat = Callable[[], None]
-"""Called often; raises to stop the work, which leaves the files as they are for readers."""
+"""Called often; raises to stop the work, which leaves the files consistent for readers."""
 
 
 def compact(
@@ -52,10 +52,11 @@ def compact(
 ) -> Compacted:
     """Merge all small files of the tenant's folder. Blocking. Safe to repeat, to stop and to kill.
 
-    A small file that is no Parquet of ours, or that a later release wrote, is left where it is, and logged: what is
-    merged of its document is the latest version that can be. So is a tenant with a part of a later release.
-    Raises: FileChanged (somebody else compacts this tenant too: try again), LakeFileDamaged (a part: which documents
-    it holds nobody can tell), OSError (disk full, S3 away), whatever `beat` raises.
+    A small file that is not a Docrail Parquet file, or that a later release wrote, is left in place and logged; the
+    latest
+    readable version of its document is merged. A tenant with a part of a later release is left unchanged.
+    Raises: FileChanged (another process compacts this tenant: try again), LakeFileDamaged (a part: its documents are
+    unknown), OSError (disk full, S3 unavailable), and whatever `beat` raises.
     """
     done, skipped = Compacted(), set[str]()
     while True:
@@ -75,7 +76,7 @@ def compact(
 def tidy(tenant: Folder, *, now: dt.datetime, grace: dt.timedelta, beat: Beat = lambda: None) -> int:
     """Delete files that have not been needed for `grace` and return their number. Blocking; safe to repeat.
 
-    These are replaced parts, parts that no manifest names (their writer was killed), and JSON files of earlier
+    These are replaced parts, parts that no manifest lists (their writer was killed), and JSON files of earlier
     versions. Raises: as `compact`.
     """
     read = read_manifest(tenant)
@@ -96,17 +97,17 @@ def tidy(tenant: Folder, *, now: dt.datetime, grace: dt.timedelta, beat: Beat = 
 
 
 def latest(saved: Sequence[Saved]) -> list[Saved]:
-    """Return of each document the file of its latest version. `saved` is sorted, as `saved_in` gives it."""
+    """Return the latest version's file of each document. `saved` must be sorted, as `saved_in` returns it."""
     return [list(versions)[-1] for _, versions in groupby(saved, key=attrgetter("document_id"))]
 
 
 def month_of(date: dt.date | None) -> str:
-    """Return the part of the lake for documents of that day: YYYY-MM."""
+    """Return the lake's partition for documents of that day: YYYY-MM."""
     return f"{date.year:04d}-{date.month:02d}" if date else UNKNOWN
 
 
 class _Merge:
-    """One batch of small files on its way into the parts."""
+    """The merge of one batch of small files into parts."""
 
     def __init__(self, tenant: Folder, read: Read, beat: Beat) -> None:
         self._tenant = tenant
@@ -122,7 +123,7 @@ class _Merge:
         new = _without(new, {document: version for part in held.values() for document, version in part.items()})
         changed = self._changed(held, new)
         written = list(self._write(changed, new))
-        self._swap(written, changed, now)  # also if it changes nothing: no one has replaced these parts meanwhile
+        self._swap(written, changed, now)  # even if nothing changes: fails if these parts were replaced meanwhile
         merged = [saved.path for saved in batch if saved.path not in self.left]
         for path in merged:
             self._beat()
@@ -131,7 +132,7 @@ class _Merge:
         return Compacted(files=len(merged), parts=len(written), rows=rows, size_bytes=size_bytes)
 
     def _load(self, batch: Sequence[Saved]) -> Iterator[pa.Table]:
-        """Yield the row of each document's latest version that we can read."""
+        """Yield the row of each document's latest readable version."""
         for _, versions in groupby(batch, key=attrgetter("document_id")):
             found = (self._read_small(saved) for saved in reversed(list(versions)))
             yield from islice((table for table in found if table is not None), 1)
@@ -154,7 +155,7 @@ class _Merge:
         return read_versions(self._tenant, path)
 
     def _changed(self, held: Mapping[str, Mapping[str, int]], new: pa.Table) -> set[str]:
-        """Return the parts that lose rows to later versions, those with room for new ones, and one of an old shape."""
+        """Return the parts that lose rows to later versions, those with room for new rows, and one of an old schema."""
         documents = versions_in(new).keys()
         changed = {path for path, versions in held.items() if not documents.isdisjoint(versions)}
         changed |= {path for month in set(_months(new)) if (path := self._part_with_room(month))}
@@ -166,7 +167,7 @@ class _Merge:
         return min(parts, key=lambda part: (part.rows, part.path)).path if parts else None
 
     def _write(self, changed: set[str], new: pa.Table) -> Iterator[Part]:
-        """Write the months that change, one after the other: no more is in memory than one month's part of it."""
+        """Write the changed months one after the other, so that only one month's data is in memory at a time."""
         gone = pa.array(list(versions_in(new)), pa.string())
         months = pa.array(_months(new), pa.string())
         for month in sorted({*_months(new), *(self._parts[path].issue_month for path in changed)}):
@@ -182,7 +183,7 @@ class _Merge:
     def _put(self, month: str, table: pa.Table) -> Part:
         data = pack(table)
         path = f"compacted/issue_month={month}/part-{hashlib.sha256(data).hexdigest()[:32]}.parquet"
-        self._tenant.write(path, data)  # again, too, where it is left over: so it is young, and nobody tidies it away
+        self._tenant.write(path, data)  # rewrite a leftover file too: that renews its age, so that `tidy` keeps it
         size, rows = len(data), table.num_rows
         return Part(path=path, issue_month=month, rows=rows, size_bytes=size, schema_version=LAKE_SCHEMA_VERSION)
 
@@ -201,7 +202,7 @@ class _Merge:
 
 
 def _without(new: pa.Table, held: Mapping[str, int]) -> pa.Table:
-    """Return the rows that are later than what is compacted. Others come from a writer that was late or repeated."""
+    """Return the rows with later versions than the compacted ones. Others come from a late or repeated writer."""
     later = [version > held.get(document, -1) for document, version in versions_in(new).items()]
     return new.filter(pa.array(later, pa.bool_()))
 
@@ -211,7 +212,7 @@ def _months(table: pa.Table) -> list[str]:
 
 
 def _earlier_json(tenant: Folder, before: dt.datetime) -> Iterator[str]:
-    """Yield the JSON files of versions that a later one has replaced since."""
+    """Yield the JSON files of versions that have since been replaced."""
     saved = saved_in(tenant, "json")
     for one in set(saved) - set(latest(saved)):
         info = tenant.stat(one.path)

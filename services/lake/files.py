@@ -1,4 +1,4 @@
-"""Keeps each document's extraction as one Parquet and one JSON file, by names and bytes that a retry repeats."""
+"""Store each document's extraction as one Parquet and one JSON file; a retry writes the same names and bytes."""
 
 import asyncio
 import hashlib
@@ -10,17 +10,17 @@ from docrail.invoices.model import InvoiceData
 from docrail.services.lake.models import LakeFile, LakeVersion, Saved
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}")
-"""What a tenant or document id may be as part of a path: no separator, no hidden file, no way up."""
+"""Tenant and document ids allowed in a path: no separator, no hidden file, no parent folder."""
 
 
 _FILE_NAME = re.compile(r"(?P<document>.+?)\.v(?P<version>[1-9][0-9]{0,8})\.(?:parquet|json)")
 
 
 class Lake:
-    """The files in the folder `place`.
+    """The lake's files in the folder `place`.
 
-    `{tenant}/parquet/{document}.v{n}.parquet` and `{tenant}/json/{document}.v{n}.json` are written here;
-    `{tenant}/compacted/` is what services/lake/compaction.py makes of them.
+    This module writes `{tenant}/parquet/{document}.v{n}.parquet` and `{tenant}/json/{document}.v{n}.json`;
+    services/lake/compaction.py writes `{tenant}/compacted/`.
     """
 
     def __init__(self, place: Path | Folder) -> None:
@@ -28,26 +28,27 @@ class Lake:
 
     @property
     def root(self) -> Path:
-        """Where the lake lies on this machine. Raises: ValueError if it does not."""
+        """Return the lake's folder on this machine. Raises: ValueError if it is elsewhere."""
         return local_root(self.folder)
 
     async def write_parquet(self, tenant_id: str, invoice: InvoiceData, version: LakeVersion) -> LakeFile:
-        """Write the invoice as Parquet (see services/lake/parquet.py), durable when this returns.
+        """Write the invoice as Parquet (see services/lake/parquet.py), durable on return.
 
-        Raises: ValueError (an id that is no file name, an amount that does not fit), OSError (disk full, S3 away).
+        Raises: ValueError (an id that cannot be a file name, an amount that does not fit), OSError (disk full, S3
+        unavailable).
         """
         return await asyncio.to_thread(self._write_parquet, tenant_id, invoice, version)
 
     async def write_json(self, tenant_id: str, invoice: InvoiceData, version: LakeVersion) -> LakeFile:
-        """Write the invoice as JSON, every value exact, durable when this returns. Raises: ValueError, OSError."""
+        """Write the invoice as JSON with exact values, durable on return. Raises: ValueError, OSError."""
         return await asyncio.to_thread(self._write_json, tenant_id, invoice, version)
 
     def tenants(self) -> list[str]:
-        """Return the tenants that have files here, sorted. Blocking: call it in a thread."""
+        """Return the tenants with files here, sorted. Blocking: call it in a thread."""
         return [name for name in self.folder.folders() if _NAME.fullmatch(name)]
 
     def of(self, tenant_id: str) -> Folder:
-        """Return the tenant's files. Raises: ValueError for an id that is no file name."""
+        """Return the tenant's folder. Raises: ValueError for an id that cannot be a file name."""
         return self.folder.sub(_checked("tenant id", tenant_id))
 
     def _write_parquet(self, tenant_id: str, invoice: InvoiceData, version: LakeVersion) -> LakeFile:
@@ -67,7 +68,7 @@ class Lake:
 
 
 def saved_in(tenant: Folder, kind: str) -> list[Saved]:
-    """Return the tenant's documents' files of one kind, `parquet` or `json`, by document and version. Blocking."""
+    """Return the tenant's files of one kind, `parquet` or `json`, sorted by document and version. Blocking."""
     found = ((info.path, _FILE_NAME.fullmatch(info.path.rpartition("/")[2])) for info in tenant.files(kind))
     return sorted(Saved(name["document"], int(name["version"]), path) for path, name in found if name)
 

@@ -1,4 +1,4 @@
-"""The manifest of a tenant's compacted files: the parts that readers take, and replaced ones that are still kept.
+"""Read and replace a tenant's manifest: the compacted parts that readers use, and replaced ones that are still kept.
 
 It is replaced as a whole, by compare-and-swap: a reader sees the state before or the state after.
 """
@@ -12,11 +12,11 @@ from docrail.adapters.postgres.pool import StorageError
 from docrail.adapters.store.folders import Folder
 
 PATH = "compacted/manifest.json"
-"""In the tenant's folder, as all paths here."""
+"""Relative to the tenant's folder, as all paths here."""
 
 
 class ManifestDamaged(StorageError, ValueError):  # noqa: N818  # a statement about the manifest
-    """A tenant's manifest is none of ours. A ValueError: reading it again does not help."""
+    """The tenant's manifest was not written by Docrail. A ValueError, because reading it again does not help."""
 
     def __init__(self, found: str) -> None:
         super().__init__(
@@ -30,7 +30,7 @@ class _Model(BaseModel):
 
 
 class Part(_Model):
-    """A compacted file: each document in it once. `issue_month` is YYYY-MM, or `unknown` without a date."""
+    """A compacted file; it contains each document once. `issue_month` is YYYY-MM, or `unknown` without a date."""
 
     path: str
     issue_month: str
@@ -40,14 +40,14 @@ class Part(_Model):
 
 
 class Retired(_Model):
-    """A part that others replaced. Queries that began before may still read it."""
+    """A part that has been replaced. Queries that started earlier may still read it."""
 
     path: str
     retired_at: dt.datetime
 
 
 class Manifest(_Model):
-    """A tenant's compacted rows. Without a manifest, nothing was compacted."""
+    """A tenant's compacted files. Without a manifest, nothing is compacted yet."""
 
     parts: tuple[Part, ...] = ()
     retired: tuple[Retired, ...] = ()
@@ -55,7 +55,7 @@ class Manifest(_Model):
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A manifest as it was read; `tag` is what a swap compares, None where there was none."""
+    """A manifest with the `tag` that a swap compares; None if there was no manifest."""
 
     manifest: Manifest
     tag: str | None
@@ -73,5 +73,5 @@ def read_manifest(tenant: Folder) -> Read:
 
 
 def swap_manifest(tenant: Folder, manifest: Manifest, replaced: Read) -> None:
-    """Put `manifest` in the place of the one that was read. Blocking. Raises: FileChanged, OSError."""
+    """Replace the manifest that was read with `manifest`. Blocking. Raises: FileChanged, OSError."""
     tenant.swap(PATH, manifest.model_dump_json(indent=1).encode(), replaced.tag)

@@ -1,4 +1,4 @@
-"""Saved documents, lake files and versions."""
+"""Define lake files, saved documents and their versions."""
 
 import datetime as dt
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ class LakeFile:
 
 @dataclass(frozen=True, order=True, slots=True)
 class Saved:
-    """A document's file, as its name describes it."""
+    """A document's file, as described by its name."""
 
     document_id: str
     version: int
@@ -25,7 +25,7 @@ class Saved:
 
 
 class StandingChanged(StorageError):  # noqa: N818  # a statement about the document
-    """Somebody decided or corrected the document since it was loaded: what was loaded is no state to save."""
+    """The document was decided or corrected after it was loaded, so the loaded state must not be saved."""
 
     def __init__(self, document_id: str) -> None:
         super().__init__(f"the review of document {document_id!r} has changed since it was loaded: load it again")
@@ -38,4 +38,4 @@ class LakeVersion:
     number: int
     saved_at: dt.datetime
     status: str = "open"
-    """What people had decided: `approved`, `rejected`, or `open`."""
+    """The review's decision: `approved`, `rejected`, or `open`."""

@@ -1,4 +1,7 @@
-"""The Parquet shape of an invoice: exact amounts, nested line items and fields. Imports pyarrow: import it late."""
+"""Define the Parquet schema of an invoice: exact amounts, nested line items and fields.
+
+Imports pyarrow: import this module lazily.
+"""
 
 import io
 from collections.abc import Iterator, Sequence
@@ -17,7 +20,8 @@ from docrail.invoices.model import FIELDS, FieldValue, InvoiceData, LineItem, Ta
 from docrail.services.lake.models import LakeVersion
 
 LAKE_SCHEMA_VERSION = 300 + len(FIELDS)
-"""Of the columns: rises with each invoice field; raise it by 100 with any other. What an older file lacks is null."""
+"""Version of the columns: grows with each invoice field; add 100 for any other change. Columns missing in an older file
+are null."""
 
 AMOUNT = pa.decimal128(18, 4)
 SMALLEST_AMOUNT = Decimal("0.0001")
@@ -93,11 +97,11 @@ _COLUMNS: dict[str, pa.DataType] = {
 SCHEMA = pa.schema(_COLUMNS, metadata={"schema_version": str(LAKE_SCHEMA_VERSION)})
 
 _DAMAGED = (pa.ArrowException, OSError, ValueError, OverflowError, KeyError, TypeError)
-"""What pyarrow and Python say to bytes that are no Parquet file of ours: mostly OSError and UnicodeDecodeError."""
+"""Errors of pyarrow and Python for bytes that are not a valid Docrail file: mostly OSError and UnicodeDecodeError."""
 
 
 class LakeFileDamaged(StorageError):  # noqa: N818  # a statement about the file
-    """A file with a document's or a part's name is no Parquet file of ours: the disk or a person changed it."""
+    """A file named as a document or a part is not a Docrail Parquet file: the disk or a person changed it."""
 
     def __init__(self, path: str, found: str) -> None:
         super().__init__(f"{path} is no Parquet file that Docrail wrote ({found}): put it back from a backup, or away")
@@ -105,13 +109,14 @@ class LakeFileDamaged(StorageError):  # noqa: N818  # a statement about the file
 
 
 def encode(tenant_id: str, invoice: InvoiceData, version: LakeVersion) -> bytes:
-    """Return a Parquet file of one row; equal invoices of one version give equal bytes.
+    """Return a one-row Parquet file; equal invoices of one version produce equal bytes.
 
     Raises: ValueError if an amount does not fit decimal128(18, 4).
     """
     table = pa.Table.from_pylist([_row(tenant_id, invoice, version)], schema=SCHEMA)
     buffer = io.BytesIO()
-    # What pays off over many rows makes one row twice as large, and five times as slow to read.
+    # Compression, dictionaries and statistics pay off over many rows; they make one row twice as large, and five times
+    # as slow to read.
     bare = pq.ParquetWriter(
         buffer, SCHEMA, compression="none", use_dictionary=False, write_statistics=False, store_schema=False
     )
@@ -122,16 +127,16 @@ def encode(tenant_id: str, invoice: InvoiceData, version: LakeVersion) -> bytes:
 
 
 def pack(table: pa.Table) -> bytes:
-    """Return many rows as a Parquet file; equal tables give equal bytes."""
+    """Return many rows as a Parquet file; equal tables produce equal bytes."""
     buffer = io.BytesIO()
     pq.write_table(table, buffer, compression="zstd")
     return buffer.getvalue()
 
 
 def read_rows(folder: Folder, path: str) -> pa.Table:
-    """Return the rows of a file in today's schema: a column that its release did not have is null.
+    """Return the rows of a file in the current schema: columns that its release did not have are null.
 
-    Columns of a later release are left out; `schema_version_of` shows that. Blocking. Raises: LakeFileDamaged, OSError
+    Columns of a later release are dropped; `schema_version_of` reveals that. Blocking. Raises: LakeFileDamaged, OSError
     (from the folder alone).
     """
     data = folder.read(path)
@@ -140,7 +145,7 @@ def read_rows(folder: Folder, path: str) -> pa.Table:
 
 
 def read_document(tenant: Folder, path: str, document_id: str, version: int) -> pa.Table:
-    """Return the row of a document's small file, every value checked. Blocking. Raises: as `read_rows`."""
+    """Return the row of a document's small file, fully validated. Blocking. Raises: as `read_rows`."""
     table = read_rows(tenant, path)
     with _named_if_damaged(path):
         held = [(row["document_id"], row["version"]) for row in table.to_pylist()]
@@ -150,29 +155,29 @@ def read_document(tenant: Folder, path: str, document_id: str, version: int) -> 
 
 
 def read_versions(tenant: Folder, path: str) -> dict[str, int]:
-    """Return the version of each document of a part, reading no more than that. Blocking. Raises: as `read_rows`."""
+    """Return the version of each document in a part, reading only those columns. Blocking. Raises: as `read_rows`."""
     try:
         with tenant.open(path) as file:
             return _versions_of(pa.PythonFile(file, mode="r"))
-    except _DAMAGED:  # or the folder is away, which its next call tells apart
+    except _DAMAGED:  # or the folder is unavailable, which the next call distinguishes
         data = tenant.read(path)
     with _named_if_damaged(path):
         return _versions_of(pa.BufferReader(data))
 
 
 def versions_in(table: pa.Table) -> dict[str, int]:
-    """Return the version of each document, in the order of the rows: each has one."""
+    """Return the version of each document, in row order; each document occurs once."""
     columns = (table[name].to_pylist() for name in ("document_id", "version"))
     return cast("dict[str, int]", dict(zip(*columns, strict=True)))
 
 
 def schema_version_of(table: pa.Table) -> int:
-    """Return the schema version of the release that wrote the file of the rows."""
+    """Return the schema version of the release that wrote the rows' file."""
     return int(table.schema.metadata[b"schema_version"])
 
 
 def joined(tables: Sequence[pa.Table]) -> pa.Table:
-    """Return one table of the rows of all, in one piece: a thousand pieces cost more than their copy."""
+    """Return one table with all rows in one chunk: a thousand chunks cost more than the copy."""
     return pa.concat_tables([SCHEMA.empty_table(), *tables]).combine_chunks()
 
 
@@ -187,8 +192,8 @@ def _named_if_damaged(path: str) -> Iterator[None]:
 def _unpack(data: bytes) -> pa.Table:
     file = pq.ParquetFile(pa.BufferReader(data))
     written_by = {"schema_version": str(int((file.metadata.metadata or {}).get(b"schema_version", b"0")))}
-    table = file.read(use_threads=False)  # handing over one row costs more than it
-    table.validate(full=True)  # reading does not look at the characters of texts
+    table = file.read(use_threads=False)  # for one row, threads cost more than the work
+    table.validate(full=True)  # reading does not validate the encoding of texts
     if not table.schema.equals(SCHEMA):
         table = pa.Table.from_pylist(table.to_pylist(), schema=SCHEMA)
     return table.replace_schema_metadata(written_by)
@@ -259,7 +264,7 @@ def _text(value: Json) -> str | None:
 
 
 def _amount(name: str, value: Decimal | None) -> Decimal | None:
-    """Round to the four decimals kept; the exact value stays in the JSON file."""
+    """Round to the four decimals stored; the exact value stays in the JSON file."""
     if value is None:
         return None
     if not isinstance(value, Decimal):

@@ -1,7 +1,7 @@
-"""Opens the lake for SQL: each document once, in its latest version, whatever is compacted or being compacted.
+"""Open the lake for SQL: each document once, in its latest version, also during a compaction.
 
-The SQL gets at these views and at nothing else: no files, no network, and it changes no setting. Imports pyarrow and
-DuckDB: late.
+The SQL can access only these views: no files and no network, and it cannot change settings. Imports pyarrow and
+DuckDB: import this module lazily.
 """
 
 import io
@@ -28,11 +28,11 @@ from docrail.services.lake.parquet import LAKE_SCHEMA_VERSION, SCHEMA, joined, r
 CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "enable_external_access": "false",
     "python_enable_replacements": "false",
-    "temp_directory": "",  # else it may be read: DuckDB trusts it, and takes `.tmp` where nobody names another
-    "memory_limit": "2GB",  # what takes more is refused: it has no files to go on in
+    "temp_directory": "",  # DuckDB trusts its temporary directory, `.tmp` by default, so SQL could read it
+    "memory_limit": "2GB",  # larger queries are refused, as there is no directory to spill to
 }
 READ_AT_ONCE = 16
-"""Small files that are read at the same time."""
+"""Number of small files read in parallel."""
 BATCH_ROWS = 1_000
 T = TypeVar("T")
 
@@ -42,8 +42,8 @@ _ROWS = SCHEMA.append(_MONTH)
 _SAME_DOCUMENT = "recent.tenant_id = compacted.tenant_id AND recent.document_id = compacted.document_id"
 _REPLACED = f"{_SAME_DOCUMENT} AND recent.version > compacted.version"
 _OUTDATED = f"{_SAME_DOCUMENT} AND compacted.version >= recent.version"
-"""Of which rows there are later ones. That reads which versions all parts have, whatever is asked for; so it is for the
-time between two compactions."""
+"""Selects the rows that are replaced by later ones. It reads the versions of all parts, whatever the query asks for, so
+it is meant for the time between two compactions."""
 
 VIEWS = {
     "line_items": """
@@ -57,7 +57,7 @@ SELECT tenant_id, document_id, status, issue_month, unnest(field)
 
 
 class NotALake(StorageError):  # noqa: N818  # a statement about the folder
-    """There are no saved documents here: a wrong folder, a wrong tenant, or nothing was saved yet."""
+    """No saved documents here: a wrong folder, a wrong tenant, or nothing saved yet."""
 
     def __init__(self, folder: Folder, tenants: Sequence[str] | None) -> None:
         whose = f" of {', '.join(tenants)}" if tenants else ""
@@ -66,7 +66,7 @@ class NotALake(StorageError):  # noqa: N818  # a statement about the folder
 
 
 class NotAQuery(StorageError):  # noqa: N818  # a statement about the SQL
-    """The SQL is not exactly one reading statement."""
+    """The SQL is not exactly one read-only statement."""
 
     def __init__(self, found: str) -> None:
         super().__init__(f"expected one statement that reads, such as SELECT, SUMMARIZE or DESCRIBE; found {found}")
@@ -74,18 +74,18 @@ class NotAQuery(StorageError):  # noqa: N818  # a statement about the SQL
 
 @dataclass(frozen=True, slots=True)
 class OpenLake:
-    """Views over some tenants' invoices. `recent_files` are not compacted yet, and cost the most to read."""
+    """Views over some tenants' invoices. `recent_files`: files not compacted yet, which are the slowest to read."""
 
     connection: duckdb.DuckDBPyConnection
     recent_files: int
 
     def ask(self, sql: str) -> pa.RecordBatchReader:
-        """Return the answer, in batches. Raises: duckdb.Error with its own words, NotAQuery."""
+        """Return the result in batches. Raises: duckdb.Error with DuckDB's message, NotAQuery."""
         self._check(sql)
         return self._answer(sql)
 
     def ask_json(self, sql: str) -> pa.RecordBatchReader:
-        """Return the answer as one column of JSON objects, their decimals exact. Raises: as `ask`."""
+        """Return the result as one column of JSON objects with exact decimals. Raises: as `ask`."""
         self._check(sql)
         return self._answer(f"SELECT to_json(answer) FROM (\n{_bare(sql)}\n) AS answer")  # noqa: S608  # is SQL
 
@@ -95,7 +95,7 @@ class OpenLake:
             raise NotAQuery(f"{len(statements)} statements")
         try:
             kind = statements[0].type
-        except ValueError:  # one that has no name in DuckDB's Python part, as UPDATE EXTENSIONS
+        except ValueError:  # a statement without a name in DuckDB's Python module, such as UPDATE EXTENSIONS
             raise NotAQuery("a statement of another kind") from None
         if kind not in (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN):
             raise NotAQuery(kind.name)
@@ -105,15 +105,15 @@ class OpenLake:
 
 
 def rows_of(answer: pa.RecordBatchReader) -> Iterator[tuple[Json, ...]]:
-    """Yield the rows of an answer: amounts as Decimal, times in UTC, structs and lists as dicts and lists."""
+    """Yield the rows of a result: amounts as Decimal, times in UTC, structs and lists as dicts and lists."""
     for batch in answer:
         yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
 
 
 def open_lake(lake: Lake, tenants: Sequence[str] | None = None) -> OpenLake:
-    """Return the views over the files of `tenants`, or of all. Blocking.
+    """Return the views over the files of `tenants`, by default all. Blocking.
 
-    Raises: NotALake, OSError, ManifestDamaged, LakeFileDamaged, ValueError (a tenant id that cannot be one).
+    Raises: NotALake, OSError, ManifestDamaged, LakeFileDamaged, ValueError (an invalid tenant id).
     """
     parts: list[str] = []
     other: list[pa.Table] = []
@@ -121,16 +121,16 @@ def open_lake(lake: Lake, tenants: Sequence[str] | None = None) -> OpenLake:
     for tenant_id in tenants if tenants is not None else lake.tenants():
         tenant = lake.of(tenant_id)
         recent += _load(partial(_read_small, tenant), latest(saved_in(tenant, "parquet")))
-        manifest = read_manifest(tenant).manifest  # last: it covers small files that were deleted meanwhile
+        manifest = read_manifest(tenant).manifest  # read last: it covers small files that were deleted meanwhile
         todays = [part for part in manifest.parts if part.schema_version == LAKE_SCHEMA_VERSION]
         parts += [f"{tenant_id}/{part.path}" for part in todays]
         other += _load(partial(read_rows, tenant), [part.path for part in manifest.parts if part not in todays])
     if not (parts or other or recent):
         raise NotALake(lake.folder, tenants)
     connection = duckdb.connect(":memory:", config=CONFIG)
-    # Relations have no names: whoever asks sees each document once, or not at all.
+    # The relations stay unnamed, so that queries can only use the views, which show each document once.
     current = connection.from_arrow(_dataset(lake.folder, parts))
-    compacted = current.union(connection.from_arrow(_with_month(joined(other))))  # of earlier releases, and later ones
+    compacted = current.union(connection.from_arrow(_with_month(joined(other))))  # of earlier and later releases
     if recent:
         compacted = _latest(compacted.set_alias("compacted"), connection.from_arrow(_with_month(joined(recent))))
     compacted.create_view("invoices")
@@ -168,7 +168,7 @@ def _with_month(table: pa.Table) -> pa.Table:
 
 
 def _dataset(lake: Folder, paths: Sequence[str]) -> ds.Dataset:
-    """Return the parts as one table of which only the columns and months that a query needs are read."""
+    """Return the parts as one dataset that reads only the columns and months that a query needs."""
     if not paths:
         return ds.dataset(_ROWS.empty_table())
     local = lake.local_path("")
@@ -181,10 +181,10 @@ def _dataset(lake: Folder, paths: Sequence[str]) -> ds.Dataset:
 
 
 class _OneAfterTheOther(ds.FileSystemDataset):
-    """Files that are read by Python code: no other thread may be in it when a scan fails.
+    """Files that Python code reads: no other thread may be in it when a scan fails.
 
-    Pyarrow ends a scan on several threads with the interpreter's lock in its hand, and waits for those threads, which
-    wait for the lock: a question to an S3 that is away would never end.
+    Pyarrow ends a multi-threaded scan while holding the interpreter's lock and waits for its threads, which
+    wait for the lock: a query while S3 is unavailable would never end.
     """
 
     def scanner(self, *arguments: Any, **options: Any) -> ds.Scanner:
@@ -192,7 +192,7 @@ class _OneAfterTheOther(ds.FileSystemDataset):
 
 
 class _Files(fs.FileSystemHandler):
-    """A folder as pyarrow reads one. It is only ever asked for the files that we name, and never to change one."""
+    """Adapt a folder to pyarrow's file system interface. Read-only; pyarrow requests only the files that are named."""
 
     def __init__(self, folder: Folder) -> None:
         self._folder = folder

@@ -1,4 +1,4 @@
-"""How one step hands an invoice to the next: by name, so that no document enters a run's history."""
+"""Pass an invoice from one step to the next by reference, so that no document enters a run's history."""
 
 import datetime as dt
 
@@ -12,7 +12,7 @@ from docrail.services.tools import Tools
 
 
 class InvoiceRef(BaseModel):
-    """Names a stored reading, and the document that it is saved as."""
+    """Reference to a stored reading, and to the document that it is saved as."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -22,10 +22,10 @@ class InvoiceRef(BaseModel):
 
 
 async def load_version(tools: Tools, tenant_id: str, reference: InvoiceRef) -> tuple[InvoiceData, LakeVersion]:
-    """Return the document by the reading that `reference` names, and the version under which the lake keeps that.
+    """Return the document as read by the reading that `reference` names, and its version in the lake.
 
-    Corrections, and a decision once there is one, count as they do for reviewers. Steps that save the document in
-    several forms at once get the same. Raises: NotStored if the tenant has no such document or reading.
+    Corrections and a decision, if there is one, are applied as they are for reviewers. Steps that save the document in
+    several formats at once share one result. Raises: NotStored if the tenant has no such document or reading.
     """
     reading = ReadingKey(reference.sha256, reference.reader_version)
 

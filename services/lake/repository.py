@@ -1,4 +1,7 @@
-"""The lake_versions table: each state of a document that was saved has a number, the same however often it is saved."""
+"""Assign lake versions: each saved state of a document has one number, however often it is saved.
+
+Also lists the documents that were decided or corrected since their last lake version; there is no other list of those.
+"""
 
 import hashlib
 
@@ -9,7 +12,7 @@ from docrail.invoices.model import InvoiceData
 from docrail.services.documents.models import Standing
 from docrail.services.lake.models import LakeVersion, StandingChanged
 
-# The review's row is held meanwhile: whoever decides or corrects does so before this, or after it.
+# Holds a share lock on the review's row: a decision or correction commits either before this or after it.
 CLAIM = """
 WITH review AS (
     SELECT revision FROM reviews WHERE tenant_id = $1 AND document_id = $2 FOR SHARE),
@@ -38,9 +41,9 @@ NEW = Standing()
 
 
 async def claim_version(db: Database, tenant_id: str, invoice: InvoiceData, standing: Standing = NEW) -> LakeVersion:
-    """Return the version under which to save `invoice`: that of the document's last one if nothing has changed since.
+    """Return the version under which to save `invoice`: the document's last one if nothing has changed since.
 
-    So an attempt that is repeated writes the same bytes under the same name. Raises: NotStored if the tenant has no
+    A repeated attempt thus writes the same bytes under the same name. Raises: NotStored if the tenant has no
     such document, StandingChanged.
     """
     content = _digest(invoice, standing.status)
@@ -55,7 +58,7 @@ async def claim_version(db: Database, tenant_id: str, invoice: InvoiceData, stan
         if row["version"] is not None:
             return LakeVersion(row["version"], row["saved_at"], standing.status)
 
-        # Somebody else took the number at this moment: perhaps for the same state.
+        # A concurrent caller took the number, perhaps for the same state.
 
 
 async def is_saved(db: Database, tenant_id: str, document_id: str) -> bool:
@@ -64,6 +67,6 @@ async def is_saved(db: Database, tenant_id: str, document_id: str) -> bool:
 
 
 def _digest(invoice: InvoiceData, status: str) -> str:
-    """Return the digest of all that the lake keeps of a state; without a decision it is the invoice's alone."""
+    """Return the digest of a state as the lake stores it; without a decision it covers the invoice alone."""
     text = invoice.model_dump_json()
     return hashlib.sha256((text if status == "open" else f"{text}{status}").encode()).hexdigest()

@@ -1,6 +1,7 @@
-"""How often each limited resource may be used: the limit lies on its task queue, in Temporal, one for the whole fleet.
+"""Show and change the rate limits of resource tags.
 
-The settings say where a limit begins. One that a person has changed since stays as it is, whatever is restarted.
+A limit is stored on the tag's task queue in Temporal, once for the whole fleet. The settings provide the initial value;
+a limit that a person has changed is kept across restarts.
 """
 
 import asyncio
@@ -30,59 +31,63 @@ from docrail.services.errors import InvalidInput, NotFound, Unavailable
 from docrail.workflows.contract.names import tag_queue
 
 FROM_SETTINGS = "docrail settings"
-"""Identity under which a limit of the settings is set; nobody else's is the same."""
+"""Identity under which limits of the settings are set; it is reserved for them."""
 
 OPERATOR = "operator "
-"""Before a person's name in the identity. Without the tenant, for all tenants see it."""
+"""Prefix of a person's name in the identity. It contains no tenant, because all tenants see it."""
 
 RESET = "back to the settings"
-"""Reason of a limit that somebody gave back."""
+"""Reason stored when a limit is reset."""
 
 ACTIVITY = TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY
 DIGITS = 6
-"""Temporal keeps rates as floats of 32 bits: 0.1 comes back as 0.10000000149."""
+"""Decimal places kept: Temporal stores rates as 32-bit floats, where 0.1 becomes 0.10000000149."""
 
 _KNOWN_SOURCES = frozenset({RateLimitSource.RATE_LIMIT_SOURCE_API, RateLimitSource.RATE_LIMIT_SOURCE_WORKER})
-"""Anything else means that neither the queue nor a worker has said anything yet."""
+"""Any other source means that neither the queue nor a worker has set a limit yet."""
 
 _NOT_KEPT = frozenset(
     {RPCStatusCode.UNIMPLEMENTED, RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNAUTHENTICATED}
-)  # servers before 1.29, and clusters whose rules are not ours
+)  # servers before 1.29, and clusters that do not let Docrail set limits
 
 
 @dataclass(frozen=True, slots=True)
 class TagLimit:
-    """One limited resource now. `changed_*` and `reason` are None while the limit is that of the settings."""
+    """The current limit of one resource tag.
+
+    `changed_*` and `reason` are None while the limit is that of the settings.
+    """
 
     tag: str
     task_queue: str
     per_second: float
-    """What counts: uses a second of the whole fleet; 0 stops the resource's steps."""
+    """The effective limit: uses per second of the whole fleet; 0 stops the resource's steps."""
     initial_per_second: float
-    """What the settings say."""
+    """The limit in the settings."""
     changed_by: str | None
     changed_at: dt.datetime | None
     reason: str | None
     waiting: int
-    """Attempts that wait for their turn, about."""
+    """Approximate number of attempts waiting for their turn."""
     workers: int
-    """Processes that take the tag's steps: without one, they wait for ever."""
+    """Number of processes that poll the tag's queue; with none, its steps wait indefinitely."""
 
 
 class Applied(StrEnum):
-    """What became of a limit of the settings."""
+    """Outcome of applying a limit of the settings."""
 
     SET = "set"
     UNCHANGED = "unchanged"
     KEPT = "kept"
-    """Somebody has changed it: theirs counts."""
+    """A person has changed the limit; it is kept."""
     STATED = "stated"
-    """This Temporal keeps no limits of ours: each worker states the settings' with its polls, and that counts."""
+    """This Temporal stores no limits for Docrail: each worker sends the limit of the settings with its polls, and that
+    applies."""
 
 
 @dataclass(frozen=True, slots=True)
 class AppliedLimit:
-    """A limit after the settings were applied: `per_second` counts, whosever it is."""
+    """A limit after applying the settings: `per_second` is the effective one, whoever set it."""
 
     tag: str
     outcome: Applied
@@ -91,7 +96,7 @@ class AppliedLimit:
 
 
 def told(applied: AppliedLimit) -> str:
-    """Return what `migrate` and `up` say of a limit of the settings; nothing if all is as before."""
+    """Return the line that `migrate` and `up` print about a limit of the settings; empty if nothing changed."""
     now = rate_text(applied.per_second)
     match applied.outcome:
         case Applied.SET:
@@ -108,7 +113,7 @@ def told(applied: AppliedLimit) -> str:
 
 
 def check_tags(app: App, definitions: Iterable[Mapping[str, Json]]) -> None:
-    """Refuse to start what would wait for ever: a tag may be gone since a definition (as JSON) was published.
+    """Refuse to start definitions (as JSON) whose resource tags no longer exist: their steps would wait indefinitely.
 
     Raises: InvalidInput.
     """
@@ -127,12 +132,12 @@ def check_tags(app: App, definitions: Iterable[Mapping[str, Json]]) -> None:
 
 
 async def list_limits(app: App, _: Principal) -> list[TagLimit]:
-    """Return every resource tag of the settings with its limit. Raises: Unavailable."""
+    """Return the limit of every resource tag in the settings. Raises: Unavailable."""
     return list(await asyncio.gather(*(_load(app, tag) for tag in app.resource_limits)))
 
 
 async def set_limit(app: App, principal: Principal, tag: str, per_second: float, reason: str = "") -> TagLimit:
-    """Change a tag's limit for the whole fleet, at once and until it is changed again.
+    """Change a tag's limit for the whole fleet, immediately and until the next change.
 
     Raises: NotFound, InvalidInput, Unavailable.
     """
@@ -144,14 +149,14 @@ async def set_limit(app: App, principal: Principal, tag: str, per_second: float,
 
 
 async def reset_limit(app: App, _: Principal, tag: str) -> TagLimit:
-    """Give a tag the limit of the settings again, which from then on follows them. Raises: NotFound, Unavailable."""
+    """Reset a tag's limit to that of the settings, which it follows from then on. Raises: NotFound, Unavailable."""
     _check_tag(app, tag)
     await _update(app, tag, app.resource_limits[tag], FROM_SETTINGS, RESET)
     return await _load(app, tag)
 
 
 async def apply_limits(connection: Connection, task_queue: str, limits: Mapping[str, float]) -> list[AppliedLimit]:
-    """Give each tag's queue the limit of the settings, if nobody has changed it since. Safe to repeat.
+    """Set each tag's queue to the limit of the settings, unless a person has changed it. Safe to repeat.
 
     Raises: Unavailable, ConnectionUnfit.
     """
@@ -222,7 +227,7 @@ def _tag_limit(app: App, tag: str, found: DescribeTaskQueueResponse, now: dt.dat
 
 
 def _change(found: RateLimitConfig) -> RateLimitConfig | None:
-    """Return the limit that somebody else than the settings has set, if there is one."""
+    """Return the limit if a person has set it, else None."""
     theirs = found.HasField("rate_limit") and found.metadata.update_identity != FROM_SETTINGS
     return found if theirs else None
 

@@ -1,1 +1,1 @@
-"""Scheduled work: retention, compaction, deadlines of reviews."""
+"""Scheduled work: retention, compaction and review deadlines."""

@@ -1,4 +1,4 @@
-"""What may be deleted because it is old: stored values that no run can need, originals that nobody works on."""
+"""Find what may be deleted for its age: stored values that no run needs, and originals that are no longer in use."""
 
 import datetime as dt
 import re
@@ -33,7 +33,7 @@ _MARKED = re.compile(rb'"' + re.escape(STORED).encode() + rb'"\s*:\s*"([0-9a-f]{
 
 @dataclass(frozen=True, slots=True)
 class OldOriginal:
-    """Bytes that all of `document_ids`, of whatever tenants, were uploaded with; first at `received_at`."""
+    """Bytes shared by all of `document_ids`, across tenants; first received at `received_at`."""
 
     sha256: str
     received_at: dt.datetime
@@ -43,31 +43,31 @@ class OldOriginal:
 async def load_old_originals(
     db: Database, before: dt.datetime, limit: int, after: OldOriginal | None = None
 ) -> list[OldOriginal]:
-    """Return bytes, of ALL tenants, all whose documents were received before, none under review; oldest first.
+    """Return bytes, of ALL tenants, whose documents were all received before, none under review; oldest first.
 
-    `after` is the last one of the page before.
+    `after` is the last one of the previous page.
     """
     key = (after.received_at, after.sha256) if after else (None, None)
     return [OldOriginal(**row) for row in await db.fetch(LOAD_OLD_ORIGINALS, before, limit, *key)]
 
 
 def documents_in(data: bytes) -> frozenset[str]:
-    """Return the document ids that something in `data`, JSON or what holds JSON, names."""
+    """Return the document ids that occur in `data`, which is or contains JSON."""
     return frozenset(found.decode() for found in _DOCUMENT_ID.findall(data))
 
 
 def marked_in(data: bytes) -> frozenset[str]:
-    """Return the sha256 of each stored value that something in `data`, JSON or what holds JSON, stands for."""
+    """Return the sha256 of each stored value referenced in `data`, which is or contains JSON."""
     return frozenset(found.decode() for found in _MARKED.findall(data))
 
 
 def old_files(folder: Folder, before: dt.datetime) -> Iterator[FileInfo]:
-    """Yield the files that nobody has put since. Blocking."""
+    """Yield the files that were not written or renewed since. Blocking."""
     return (info for info in folder.files() if info.modified_at < before)
 
 
 def needed_of(values: Folder, roots: Iterable[str]) -> set[str]:
-    """Return `roots` and all values of one tenant's folder that they lead to. Blocking; reads them."""
+    """Return `roots` and all values in a tenant's folder that are reachable from them. Blocking; reads them."""
     needed: set[str] = set()
     waiting = list(roots)
     while waiting:
@@ -77,13 +77,13 @@ def needed_of(values: Folder, roots: Iterable[str]) -> set[str]:
         needed.add(sha256)
         try:
             waiting += marked_in(values.read(blob_path(sha256)))
-        except FileNotFoundError:  # another tenant's, or lost: nothing of it can be deleted
+        except FileNotFoundError:  # another tenant's, or lost: there is nothing of it to delete
             continue
     return needed
 
 
 def remove_if_old(folder: Folder, path: str, before: dt.datetime) -> bool:
-    """Delete the file unless somebody has put it again since `before`, and tell whether it was deleted. Blocking."""
+    """Delete the file unless it was renewed since `before`, and return whether it was deleted. Blocking."""
     info = folder.stat(path)
     if info is None or info.modified_at >= before:
         return False
@@ -92,5 +92,5 @@ def remove_if_old(folder: Folder, path: str, before: dt.datetime) -> bool:
 
 
 def put_before(days: float, now: dt.datetime) -> dt.datetime:
-    """Return the time that files must be older than to be `days` old: a put renews what is older than a day."""
+    """Return the modification time before which files are at least `days` old: a put renews files older than a day."""
     return now - dt.timedelta(days=days) - RENEWED_AFTER

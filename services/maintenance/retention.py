@@ -1,4 +1,4 @@
-"""Deletes what is older than an operator wants to keep it, and nothing that a run, a person or a reader still needs."""
+"""Delete data beyond its retention period that no run, person or reader still needs."""
 
 import asyncio
 import datetime as dt
@@ -26,20 +26,21 @@ from docrail.services.runs.service import forget_stored_outputs
 from docrail.services.tools import Tools
 
 OPEN = "ExecutionStatus NOT IN ('Completed', 'Failed', 'Canceled', 'Terminated', 'ContinuedAsNew', 'TimedOut')"
-"""What has not ended is open, also what Temporal itself has paused."""
+"""Everything that has not ended is open, including runs that Temporal itself has paused."""
 OPEN_RUNS = f"WorkflowType IN ('Run', 'Chunk') AND {OPEN}"
 OPEN_RUN_OF = f"DocrailDocument = '{{}}' AND {OPEN}"
-"""Document ids are ours, and hold no quotes."""
+"""Document ids are generated here and contain no quotes."""
 TENANT = "DocrailTenant"
 BATCH = 1000
-"""Originals that are loaded at once."""
+"""Number of originals loaded at once."""
 
 
 async def remove_values(tools: Tools, client: Client) -> int:
-    """Delete stored values that nobody has put for as long as they are kept, and that no open run refers to.
+    """Delete stored values whose retention has passed and that no open run refers to. Return how many.
 
-    A run's history holds all that it refers to, so what is left out of every open one is needed by none. It is read
-    after the cache has forgotten them: no run can come to refer to one meanwhile but by putting it, which renews it.
+    A run's history contains all its references, so a value in no open history is not needed. The histories are read
+    after the cache has dropped its references: a run can then only refer to such a value by putting it, which renews
+    it.
     """
     days = tools.keeping.values_days
     if days is None:
@@ -54,9 +55,9 @@ async def remove_values(tools: Tools, client: Client) -> int:
 
 
 async def remove_originals(tools: Tools, client: Client) -> int:
-    """Delete the bytes of documents that all are old enough, have no open review, and that no open run names.
+    """Delete bytes whose documents are all old enough, have no open review, and are in no open run. Return how many.
 
-    Their rows stay. A run names the document it is of, and those in its inputs, answers and outputs.
+    Their rows stay. A run refers to its own document, and to those in its inputs, answers and outputs.
     """
     days = tools.keeping.originals_days
     if days is None:
@@ -73,7 +74,7 @@ async def remove_originals(tools: Tools, client: Client) -> int:
 
 
 async def remove_original(tools: Tools, sha256: str, before: dt.datetime) -> bool:
-    """Delete the bytes and pictures of them, then note it: who is killed in between finds them gone the next time."""
+    """Delete the bytes and their page images, then record it: a process killed in between repeats it the next time."""
     folder, path = tools.blobs.folder, blob_path(sha256)
     async with turns_in(tools.db, BLOBS)(path):
         gone = await asyncio.to_thread(remove_if_old, folder, path, before - RENEWED_AFTER)
@@ -102,7 +103,7 @@ async def _sweep(
 
 
 async def _referred_to(client: Client) -> Mapping[str, set[str]]:
-    """Return which stored values open runs refer to, by the folder of their tenant."""
+    """Return the stored values that open runs refer to, by their tenant's folder."""
     found: defaultdict[str, set[str]] = defaultdict(set)
     async for execution in client.list_workflows(OPEN_RUNS):
         tenant = execution.search_attributes.get(TENANT, [""])[0]
@@ -111,7 +112,7 @@ async def _referred_to(client: Client) -> Mapping[str, set[str]]:
 
 
 async def _named_by_open_runs(client: Client) -> set[str]:
-    """Return the ids of all documents that open runs know of."""
+    """Return the ids of all documents that open runs refer to."""
     found: set[str] = set()
     async for execution in client.list_workflows(OPEN_RUNS):
         found |= await _found_in_history(documents_in, client, execution)

@@ -1,6 +1,6 @@
-"""When the round over the files runs: by a schedule in Temporal, one for each task queue, or now if somebody asks.
+"""Manage the Temporal schedules of a task queue: file maintenance, the SLA watch and the background tasks.
 
-The schedules in Temporal that run every minute, each once for a task queue: SLAs, and background tasks.
+File maintenance can also be run on demand.
 """
 
 from datetime import timedelta
@@ -29,25 +29,25 @@ from docrail.workflows.contract.messages import MaintenanceReport, MaintenanceRe
 from docrail.workflows.contract.names import BACKGROUND_TYPE, MAINTENANCE_FAILED, MAINTENANCE_TYPE, SLA_TYPE
 
 CATCH_UP = timedelta(hours=12)
-"""A machine that was off at night does the round in the morning, and once."""
+"""A machine that was off at night runs maintenance in the morning, once."""
 
 
 _NOT_KEPT = frozenset(
     {RPCStatusCode.UNIMPLEMENTED, RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNAUTHENTICATED}
-)  # clusters whose rules are not ours
+)  # clusters that do not let Docrail keep schedules
 
 
 class MaintenanceIncomplete(OperationError):  # noqa: N818  # named for what it says, like every refusal
-    """The round did not do all. Its text says what not; it never leaves over HTTP."""
+    """Maintenance was incomplete. The text says what is missing; it is never sent over HTTP."""
 
     def __init__(self, problem: str) -> None:
         super().__init__(f"the round over the files {problem}")
 
 
 async def apply_schedule(connection: Connection, task_queue: str, cron: str) -> str:
-    """Make Temporal run the round as `cron` says (in UTC), never for an empty one, and return what to say of it.
+    """Schedule file maintenance by `cron` (in UTC; empty: never), and return a message about the change.
 
-    Safe to repeat. One that a person paused stays paused. Raises: Unavailable.
+    Safe to repeat. A schedule paused by a person stays paused. Raises: Unavailable.
     """
     client = await open_client(connection)
     with engine_errors("schedule", schedule_id(task_queue)):
@@ -60,7 +60,7 @@ async def apply_schedule(connection: Connection, task_queue: str, cron: str) -> 
 
 
 async def run_maintenance(connection: Connection, task_queue: str) -> MaintenanceReport:
-    """Do the round now and return its report; two who ask at once share one.
+    """Run file maintenance now and return its report; concurrent callers share one run.
 
     Raises: MaintenanceIncomplete, Unavailable.
     """
@@ -83,7 +83,7 @@ async def run_maintenance(connection: Connection, task_queue: str) -> Maintenanc
 
 
 def schedule_id(task_queue: str) -> str:
-    """Return the schedule's id, and what its workflows' ids begin with."""
+    """Return the schedule's id, which is also the prefix of its workflows' ids."""
     return f"docrail-maintenance.{task_queue}"
 
 
@@ -128,13 +128,13 @@ def _told(error: WorkflowFailureError) -> str:
 
 
 EVERY = timedelta(minutes=1)
-"""An event comes at most this late, where SLAs are counted in hours."""
+"""Maximum delay of an event, while SLAs are counted in hours."""
 
 
 async def apply_sla_schedule(connection: Connection, task_queue: str, every: timedelta = EVERY) -> str:
-    """Make Temporal look at the SLAs every minute, and return what to say of it; empty if it did so already.
+    """Schedule the SLA watch every minute, and return a message; empty if it was scheduled already.
 
-    Safe to repeat. One that a person paused stays paused. Raises: Unavailable.
+    Safe to repeat. A schedule paused by a person stays paused. Raises: Unavailable.
     """
     schedule = _sla_schedule(SLA_TYPE, sla_schedule_id(task_queue), task_queue, every)
     created = await _create(connection, sla_schedule_id(task_queue), schedule)
@@ -144,7 +144,7 @@ async def apply_sla_schedule(connection: Connection, task_queue: str, every: tim
 
 
 async def apply_background_schedule(connection: Connection, task_queue: str, every: timedelta = EVERY) -> str:
-    """Make Temporal run the background tasks every minute; returns and raises as `apply_sla_schedule`."""
+    """Schedule the background tasks every minute; returns and raises as `apply_sla_schedule`."""
     name = background_id(task_queue)
     created = await _create(connection, name, _sla_schedule(BACKGROUND_TYPE, name, task_queue, every))
     if created is None:
@@ -153,17 +153,17 @@ async def apply_background_schedule(connection: Connection, task_queue: str, eve
 
 
 def sla_schedule_id(task_queue: str) -> str:
-    """Return the id of the schedule of SLAs, and the start of its workflows' ids."""
+    """Return the id of the SLA schedule, which is also the prefix of its workflows' ids."""
     return f"docrail-sla.{task_queue}"
 
 
 def background_id(task_queue: str) -> str:
-    """Return the id of the schedule of background tasks, and the start of its workflows' ids."""
+    """Return the id of the background schedule, which is also the prefix of its workflows' ids."""
     return f"docrail-background.{task_queue}"
 
 
 async def _create(connection: Connection, name: str, schedule: Schedule) -> bool | None:
-    """Return whether the schedule was created now; None if this Temporal does not let us keep schedules."""
+    """Return whether the schedule was created now; None if this Temporal does not let Docrail keep schedules."""
     client = await open_client(connection)
     with engine_errors("schedule", name):
         try:
@@ -183,6 +183,6 @@ def _sla_schedule(workflow: str, name: str, task_queue: str, every: timedelta) -
             workflow, id=name, task_queue=task_queue, execution_timeout=timedelta(minutes=30)
         ),
         spec=ScheduleSpec(intervals=[ScheduleIntervalSpec(every=every)]),
-        # After an outage one look finds everything that became due meanwhile.
+        # After an outage one pass finds everything that became due meanwhile.
         policy=SchedulePolicy(overlap=ScheduleOverlapPolicy.SKIP, catchup_window=timedelta(seconds=90)),
     )

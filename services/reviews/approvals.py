@@ -1,4 +1,4 @@
-"""Decide a document's review item: the one place where it is approved, by people or straight through."""
+"""Decide a document's review item: the only place where documents are approved, by people or straight through."""
 
 from decimal import Decimal
 
@@ -16,18 +16,18 @@ from docrail.services.reviews.repository.decisions import record_decision
 from docrail.services.reviews.repository.items import load_review, open_or_renew, upsert_review
 
 NOTHING_WRONG = "nothing is wrong with it"
-"""Reason of an approval that no person gave."""
+"""Reason of an approval without a person."""
 
 
 def answer_of(status: str, why: str) -> dict[str, Json]:
-    """Return what waiting runs are answered about a document with this decision."""
+    """Return the answer that waiting runs get for a document with this decision."""
     return {"approved": status == APPROVED, "reason": why}
 
 
 async def decide_document(tx: Database, review: Review, decision: Decision, **detail: Json) -> None:
-    """Close the locked item as decided and add the decision to the audit; last in the transaction.
+    """Close the locked item as decided and add the decision to the audit log; must come last in the transaction.
 
-    Other transactions of the tenant wait for the audit until this one ends.
+    The tenant's other transactions wait for the audit log until this one ends.
     """
     await record_decision(tx, review.tenant_id, review.review_id, decision)
     told: dict[str, Json] = {"digest": decision.digest, "why": decision.answer["reason"], **detail}
@@ -56,8 +56,9 @@ async def _open_passing(
 ) -> Review:
     """Open or renew the document's item, and approve a new one without a person.
 
-    An item stays open if a person corrected the document, or if two people must approve it. Nothing is learned about
-    the vendor, because no person looked.
+    An item stays open if a person corrected the document, or if two people must approve it. The approval teaches
+    nothing
+    about the vendor, because no person looked.
     """
     review, is_new = await open_or_renew(tx, tenant_id, invoice.document_id, question)
     if not is_new or why_two_approvals(invoice, four_eyes_above):

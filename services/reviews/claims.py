@@ -1,4 +1,4 @@
-"""Take review items, keep them while working, and give them back: to anybody, to somebody, or to oneself later."""
+"""Claim review items, renew claims, and release, assign or postpone items."""
 
 import datetime as dt
 import re
@@ -22,11 +22,11 @@ from docrail.services.reviews.repository import claims as review_claims
 from docrail.services.reviews.repository.items import load_review
 
 LONGEST_WAIT = dt.timedelta(days=366)
-"""What is postponed for longer is forgotten."""
+"""Longest time for which an item can be postponed."""
 
 
 async def claim_review(app: App, principal: Principal, review_id: str) -> Claim:
-    """Claim an item for the time of a lease.
+    """Claim an item for the duration of a lease.
 
     Raises: NotFound, WrongState (it is decided), ClaimedByOther, MayNotDecide (the caller approved it first).
     """
@@ -42,7 +42,7 @@ async def claim_review(app: App, principal: Principal, review_id: str) -> Claim:
 
 
 async def claim_next(app: App, principal: Principal, wish: Wish) -> Claim | None:
-    """Take the most urgent item that is free; None if there is none. No two callers get the same one."""
+    """Claim the most urgent free item; None if there is none. No two callers get the same one."""
     async with transaction(app.db) as tx:
         claim = await review_claims.claim_next(tx, principal.tenant_id, principal.name, wish)
         if claim is not None:
@@ -51,7 +51,7 @@ async def claim_next(app: App, principal: Principal, wish: Wish) -> Claim | None
 
 
 async def renew_claim(app: App, principal: Principal, review_id: str, token: int) -> dt.datetime:
-    """Keep an item for another lease, and return until when. Raises: NotFound, ClaimLost."""
+    """Extend a claim by another lease, and return its new end. Raises: NotFound, ClaimLost."""
     known = re.fullmatch(REVIEW_ID_PATTERN, review_id)
     review = await load_review(app.db, principal.tenant_id, review_id) if known else None
     if review is None:
@@ -63,7 +63,7 @@ async def renew_claim(app: App, principal: Principal, review_id: str, token: int
 
 
 async def release_review(app: App, principal: Principal, review_id: str, token: int | None) -> Review:
-    """Give an item back; whoever operates may take it from others. Raises: NotFound, WrongState, ClaimedByOther."""
+    """Release an item; operators may also release those of others. Raises: NotFound, WrongState, ClaimedByOther."""
     async with transaction(app.db) as tx:
         review = await lock_free(tx, principal, review_id, token, "release")
         await review_claims.free_review(tx, principal.tenant_id, review_id, postponed_until=review.postponed_until)
@@ -72,7 +72,7 @@ async def release_review(app: App, principal: Principal, review_id: str, token: 
 
 
 async def assign_review(app: App, principal: Principal, review_id: str, to: str, token: int | None) -> Review:
-    """Put an item before one person: they get it next, others do not get it unasked, though they may claim it.
+    """Assign an item to one person, who gets it next; others get it only by claiming it explicitly.
 
     Raises: NotFound, WrongState, ClaimedByOther.
     """
@@ -86,7 +86,7 @@ async def assign_review(app: App, principal: Principal, review_id: str, to: str,
 async def postpone_review(
     app: App, principal: Principal, review_id: str, token: int, *, until: dt.datetime, why: str
 ) -> Review:
-    """Let an item lie until a time; its SLA goes on. Raises: NotFound, WrongState, ClaimLost, InvalidInput."""
+    """Postpone an item; its SLA continues. Raises: NotFound, WrongState, ClaimLost, InvalidInput."""
     now = dt.datetime.now(dt.UTC)
     if until.tzinfo is None or not now < until <= now + LONGEST_WAIT:
         message = f"expected a time with its zone, after now and within {LONGEST_WAIT.days} days, found {until}"

@@ -1,6 +1,7 @@
-"""Correct the fields of a document: a person's value is locked, with who, when and why; unlock and undo are acts too.
+"""Correct the fields of a document.
 
-Each answers with the document as it is judged now, so that whoever corrects sees at once which rules still are broken.
+A person's value is locked, with name, time and reason; unlocking and undoing are recorded too. Each action returns the
+document as assessed afterwards, which shows the rules that are still broken.
 """
 
 from collections.abc import Mapping
@@ -25,21 +26,21 @@ from docrail.services.reviews.repository.items import count_review, show_anew
 
 @dataclass(frozen=True, slots=True)
 class CorrectionOrder:
-    """What a field really says, in the text of its type; None: nothing. `token` is of the caller's claim."""
+    """The corrected value of a field as text; None: the document has none. `token`: the caller's claim."""
 
     value: str | None
     token: int
     why: str = ""
     page: int | None = None
     box: Box | None = None
-    """Where on the page the caller found it."""
+    """Where on the page the caller found the value."""
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedDocument:
-    """A document as it is known now, and the digest that a decision about it names.
+    """A document in its current state, and the digest for a decision about it.
 
-    `locks` has what people said of it, `document_type` and `line_items` too: these two are locked as a whole.
+    `locks` holds the values set by people, including `document_type` and `line_items`, which are locked as a whole.
     """
 
     review_id: str
@@ -49,13 +50,16 @@ class JudgedDocument:
 
 
 async def show_fields(app: App, principal: Principal, document_id: str) -> JudgedDocument:
-    """Return the document's fields with all that is known of them. Raises: NotFound (also if it was not read yet)."""
+    """Return the document's fields with values, sources and confidence.
+
+    Raises: NotFound (also if it was not read yet).
+    """
     await show_document(app, principal, document_id)
     return await _shown(app.db, principal, await judged(app.db, principal.tenant_id, document_id))
 
 
 async def list_changes(app: App, principal: Principal, document_id: str) -> list[StoredChange]:
-    """Return all that people did to the document's fields, oldest first. Raises: NotFound."""
+    """Return all changes by people to the document's fields, oldest first. Raises: NotFound."""
     await show_document(app, principal, document_id)
     return await load_changes(app.db, principal.tenant_id, document_id)
 
@@ -63,7 +67,7 @@ async def list_changes(app: App, principal: Principal, document_id: str) -> list
 async def correct_field(
     app: App, principal: Principal, document_id: str, field: str, order: CorrectionOrder
 ) -> JudgedDocument:
-    """Lock a field to what a person says. The value that stands there already is confirmed, and locked too.
+    """Lock a field to a person's value. Sending the current value confirms and locks it.
 
     Raises: NotFound, InvalidInput (no such field, no such value), WrongState (decided: reopen it), ClaimLost.
     """
@@ -93,7 +97,7 @@ async def correct_field(
 async def unlock_field(
     app: App, principal: Principal, document_id: str, field: str, token: int, why: str
 ) -> JudgedDocument:
-    """Give a locked field back to the readers. Raises: NotFound, WrongState (it is not locked), ClaimLost."""
+    """Return a locked field to the readers' value. Raises: NotFound, WrongState (it is not locked), ClaimLost."""
     async with transaction(app.db) as tx:
         review = await _held(tx, principal, document_id, token, "unlock")
         locked = {each.field: each for each in await load_corrections(tx, principal.tenant_id, document_id)}
@@ -107,7 +111,7 @@ async def unlock_field(
 
 
 async def undo_correction(app: App, principal: Principal, document_id: str, token: int) -> JudgedDocument:
-    """Take back the document's last change, if it is the caller's. Raises: as `correct_field`, NothingToTakeBack."""
+    """Undo the document's last change, if it is the caller's. Raises: as `correct_field`, NothingToTakeBack."""
     async with transaction(app.db) as tx:
         review = await _held(tx, principal, document_id, token, "undo")
         undone = await undo_last(tx, principal.tenant_id, document_id, principal.name)
@@ -119,7 +123,7 @@ async def undo_correction(app: App, principal: Principal, document_id: str, toke
 
 
 async def _held(tx: Database, principal: Principal, document_id: str, token: int, action: str) -> Review:
-    """Return the document's item, which the principal has claimed. Raises: NotFound, WrongState, ClaimLost."""
+    """Return the document's item if the principal has claimed it. Raises: NotFound, WrongState, ClaimLost."""
     return await lock_held(tx, principal, review_id_of(principal.tenant_id, document_id), token, action)
 
 
@@ -130,7 +134,7 @@ async def _show_anew(app: App, tx: Database, review: Review, document_id: str) -
 
 
 def _value_of(invoice: InvoiceData, field: str) -> tuple[str | None, str]:
-    """Return what stands in a field, as text, and where it is from."""
+    """Return a field's value as text, and its source."""
     found = getattr(invoice, field)
     if field in FIELD_NAMES:
         return value_text(found.value), found.source.value

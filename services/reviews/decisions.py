@@ -1,7 +1,7 @@
-"""Decide on documents: approve, by two people where it must be, reject, reopen, approve many at once.
+"""Decide on documents: approve (with a second approval where required), reject, reopen, approve in bulk.
 
-A decision is stored with its audit event, then the waiting runs are told (review_answers). It names the digest of what
-was shown, and is refused if that has changed.
+A decision is stored with its audit event, then the waiting runs are answered (run_answers). It names the digest of the
+document as shown, and is refused if that has changed.
 """
 
 import datetime as dt
@@ -47,12 +47,12 @@ from docrail.services.reviews.repository.items import count_review, load_content
 from docrail.services.reviews.run_answers import answer_runs, answer_runs_of_many
 
 MOST_AT_ONCE = 100
-"""Items of one bulk approval: each is a transaction of its own."""
+"""Maximum number of items in a bulk approval: each is a transaction of its own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a person decides. `digest` is of what they were shown, `token` of their claim."""
+    """A person's decision. `digest`: the document as shown to them; `token`: their claim."""
 
     token: int
     digest: str
@@ -61,17 +61,17 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a decision. `needs_second` says why another person must approve too; empty: it is decided."""
+    """The result of a decision. `needs_second`: why another person must approve too; empty if it is decided."""
 
     review: Review
     needs_second: list[str]
     runs_told: bool = True
-    """False: a run that waits will be told within a minute, for Temporal or its worker is away."""
+    """False: Temporal or a worker is unavailable; a waiting run gets the answer later, normally within a minute."""
 
 
 @dataclass(frozen=True, slots=True)
 class BulkOutcome:
-    """What became of one item of a bulk approval; `why` says what kept it from being approved."""
+    """The result for one item of a bulk approval; `why` gives the reason if it was not approved."""
 
     review_id: str
     approved: bool
@@ -79,9 +79,9 @@ class BulkOutcome:
 
 
 async def approve(app: App, principal: Principal, review_id: str, verdict: Verdict) -> Outcome:
-    """Approve a document as it was shown. With broken rules it takes a reason.
+    """Approve a document as it was shown. With broken rules a reason is required.
 
-    Repeating one's own approval changes nothing and has the same outcome: the first answer may have been lost.
+    Repeating one's own approval changes nothing and has the same outcome: the first response may have been lost.
 
     Raises: NotFound, WrongState, ClaimLost, AlreadyDecided, DecisionOutdated, MayNotDecide, InvalidInput.
     """
@@ -98,7 +98,7 @@ async def approve(app: App, principal: Principal, review_id: str, verdict: Verdi
 
 
 async def reject(app: App, principal: Principal, review_id: str, verdict: Verdict) -> Outcome:
-    """Reject a document, with a reason. Raises: as `approve`."""
+    """Reject a document; a reason is required. Raises: as `approve`."""
     if not verdict.why.strip():
         raise InvalidInput([InputProblem("why", "is required: a rejection has a reason")])
     async with transaction(app.db) as tx:
@@ -110,7 +110,9 @@ async def reject(app: App, principal: Principal, review_id: str, verdict: Verdic
 
 
 async def reopen(app: App, principal: Principal, review_id: str, why: str) -> Review:
-    """Open a decided document's item again. A run that was told of the decision goes on with it; while one is, wait.
+    """Reopen the item of a decided document.
+
+    A run that already received the decision continues with it; while a run is being answered, reopening is refused.
 
     Raises: NotFound, WrongState, InvalidInput.
     """
@@ -119,7 +121,8 @@ async def reopen(app: App, principal: Principal, review_id: str, why: str) -> Re
     async with transaction(app.db) as tx:
         review = await lock_item(tx, principal, review_id)
         document_of(review)
-        if review.status not in (APPROVED, REJECTED):  # nor one that its run has closed: none would close it again
+        # an item closed by its run stays closed: no run would close it again
+        if review.status not in (APPROVED, REJECTED):
             raise WrongState("reopen", review.status, "review item")
         if await load_unanswered(tx, principal.tenant_id, review_id):
             raise WrongState("reopen", f"{review.status}, and a run is being told", "review item")
@@ -129,9 +132,9 @@ async def reopen(app: App, principal: Principal, review_id: str, why: str) -> Re
 
 
 async def approve_many(app: App, principal: Principal, wanted: Sequence[tuple[str, str]]) -> list[BulkOutcome]:
-    """Approve the items, each with the digest of what was shown, where nothing is wrong and one approval is enough.
+    """Approve the items, each with its digest as shown, that have no problems and need only one approval.
 
-    Raises: InvalidInput (too many); what keeps single items from it is told of each.
+    Raises: InvalidInput (too many); obstacles of single items are reported per item.
     """
     if len(wanted) > MOST_AT_ONCE:
         raise InvalidInput([InputProblem("items", f"expected at most {MOST_AT_ONCE}, found {len(wanted)}")])
@@ -161,7 +164,7 @@ async def _approve_one(app: App, principal: Principal, review_id: str, digest: s
 async def _made_before(
     app: App, tx: Database, principal: Principal, review: Review, status: str, verdict: Verdict
 ) -> list[str] | None:
-    """Return what the same decision of the same person came to; None if it was not made before."""
+    """Return the result of the same decision by the same person; None if there was none."""
     first = review.first_approval or {}
     is_first = status == APPROVED and (first.get("by"), first.get("digest")) == (principal.name, verdict.digest)
     if is_first and review.is_open:
@@ -173,7 +176,7 @@ async def _made_before(
 
 
 async def _is_decision_of(tx: Database, principal: Principal, review: Review, verdict: Verdict) -> bool:
-    """Return whether the principal decided the item with the same reason, on the same document."""
+    """Check whether the principal decided the item with the same reason, on the same document."""
     if review.decided_by != principal.name:
         return False
     content = await load_content(tx, review.tenant_id, review.review_id)
@@ -183,7 +186,7 @@ async def _is_decision_of(tx: Database, principal: Principal, review: Review, ve
 
 
 async def _shown(tx: Database, principal: Principal, review: Review, verdict: Verdict, action: str) -> InvoiceData:
-    """Return the document of the locked item that the principal holds, if it is as it was shown."""
+    """Return the document of the locked item that the principal has claimed, if it is as it was shown."""
     if not review.is_open:
         raise await _too_late(tx, review, action)
     await lock_held(tx, principal, review.review_id, verdict.token, action)
@@ -211,10 +214,10 @@ async def _too_late(tx: Database, review: Review, action: str) -> OperationError
 async def _approve(
     app: App, tx: Database, principal: Principal, review: Review, invoice: InvoiceData, why: str
 ) -> list[str]:
-    """Approve the locked item; return why a second person must too, empty if it is approved now."""
+    """Approve the locked item; return why a second person must approve too, empty if it is approved now."""
     digest, needs = shown_digest(invoice), why_two_approvals(invoice, app.four_eyes_above)
     first = review.first_approval
-    if needs and (first is None or first["digest"] != digest):  # what was approved then is not what there is now
+    if needs and (first is None or first["digest"] != digest):  # the document has changed since the first approval
         at = dt.datetime.now(dt.UTC)
         await record_first_approval(tx, principal.tenant_id, review.review_id, by=principal.name, at=at, digest=digest)
         await record(tx, principal, review, "approved_first", digest=digest, why=why, needs_second=needs)

@@ -1,4 +1,4 @@
-"""Gold data: what people approved, field by field, beside what was read; for scoring, calibrating and training."""
+"""Export gold data for scoring, calibration and training: approved fields next to what was read."""
 
 import datetime as dt
 import mimetypes
@@ -25,7 +25,7 @@ class _Model(BaseModel):
 
 
 class ReadValue(_Model):
-    """What the readers said of a field: its value as text, null if they found none."""
+    """The readers' value of a field as text; null if they found none."""
 
     value: str | None
     source: str = ""
@@ -33,14 +33,14 @@ class ReadValue(_Model):
 
 
 class GoldCorrection(_Model):
-    """One field that a person corrected, in a document that was approved."""
+    """One field that a person corrected in an approved document."""
 
     document_id: str
     sha256: str
     field: str
     read: ReadValue
     value: str | None
-    """As the person says; null: the document does not say it."""
+    """The person's value; null: the document does not contain it."""
     corrected_by: str
     corrected_at: dt.datetime
     why: str
@@ -49,7 +49,7 @@ class GoldCorrection(_Model):
 
 
 class GoldDocument(_Model):
-    """One approved document: every field as it is, and the corrections among them."""
+    """One approved document: the final value of every field, and the corrections."""
 
     document_id: str
     sha256: str
@@ -57,16 +57,16 @@ class GoldDocument(_Model):
     document_type: str
     expected: dict[str, Json]
     family: str
-    """Documents of one vendor look alike."""
+    """Groups documents that look alike: the vendor's name."""
     corrections: list[GoldCorrection]
 
     @property
     def file(self) -> str:
-        """The name of its original in an export: never the uploader's."""
+        """Return the name of its original in an export: never the uploader's."""
         return f"originals/{self.sha256}{mimetypes.guess_extension(self.media_type) or '.bin'}"
 
     def for_manifest(self) -> dict[str, Json]:
-        """Return the document as the MANIFEST.json of a labelled folder has it."""
+        """Return the document's entry in the MANIFEST.json of a labelled folder."""
         return {
             "file": self.file,
             "sha256": self.sha256,
@@ -79,7 +79,7 @@ class GoldDocument(_Model):
 
 
 async def gold_documents(db: Database, principal: Principal) -> AsyncIterator[GoldDocument]:
-    """Yield the tenant's approved documents, longest approved first. One that was never read is left out."""
+    """Yield the tenant's approved documents, earliest approval first. Documents that were never read are left out."""
     last: Approved | None = None
     while page := await list_approved(db, principal.tenant_id, after=last, limit=PAGE):
         for approved in page:

@@ -1,6 +1,6 @@
-"""What every act on a review item begins with: the item locked, its claim checked; and what it ends with, the audit.
+"""Lock review items, check claims and states, and record acts in the audit log.
 
-How a judged document looks in the review queue, whether a run opens its item or a person changes a field.
+Also computes how a document's item appears in the review queue.
 """
 
 import datetime as dt
@@ -63,7 +63,7 @@ async def lock_held(db: Database, principal: Principal, review_id: str, token: i
 
 
 async def lock_free(db: Database, principal: Principal, review_id: str, token: int | None, action: str) -> Review:
-    """Return the open item, locked, if nobody else works on it; whoever operates may take it from others.
+    """Return the open item, locked, if no one else has claimed it; operators may take it from others.
 
     Raises: NotFound, WrongState, ClaimedByOther.
     """
@@ -76,20 +76,20 @@ async def lock_free(db: Database, principal: Principal, review_id: str, token: i
 
 
 def check_open(review: Review, action: str) -> None:
-    """Raise WrongState if the item waits for no decision any more."""
+    """Raise WrongState if the item is no longer open."""
     if not review.is_open:
         raise WrongState(action, review.status, "review item")
 
 
 def check_second(principal: Principal, review: Review) -> None:
-    """Raise MayNotDecide if the principal has given the first of the item's two approvals."""
+    """Raise MayNotDecide if the principal gave the first of the item's two approvals."""
     if review.first_approved_by == principal.name:
         hint = f": {NAME_YOURSELF}" if principal == ANONYMOUS else ""
         raise MayNotDecide(f"{principal.name} approved it first; someone else must give the second approval{hint}")
 
 
 def document_of(review: Review) -> str:
-    """Return the document that the item is about. Raises: InvalidInput if it is a step's."""
+    """Return the id of the item's document. Raises: InvalidInput if it is a step's item."""
     if review.kind != DOCUMENT or review.document_id is None:
         where = f": decide {review.document_review_id}" if review.document_review_id else ""
         message = f"is a human step's item, expected a document's{where or '; a step is decided by its form'}"
@@ -98,7 +98,10 @@ def document_of(review: Review) -> str:
 
 
 async def judged(db: Database, tenant_id: str, document_id: str) -> InvoiceData:
-    """Return the document as it is known now. Raises: NotFound if the tenant has none, or it was not read."""
+    """Return the document as currently assessed.
+
+    Raises: NotFound if the tenant has no such document, or it was not read.
+    """
     try:
         return await load_judged(db, tenant_id, document_id, today=dt.datetime.now(dt.UTC).date())
     except NotStored as error:
@@ -106,15 +109,15 @@ async def judged(db: Database, tenant_id: str, document_id: str) -> InvoiceData:
 
 
 async def record(db: Database, principal: Principal, review: Review, act: str, **detail: Json) -> None:
-    """Add what the principal did to the audit; last in the transaction, for everybody else waits to add theirs."""
+    """Add the principal's act to the audit log; must come last in the transaction, as it locks the tenant's log."""
     document_id = review.document_id if review.kind == DOCUMENT else None
     await append_event(db, principal.tenant_id, Act(principal.name, act, review.review_id, document_id, detail))
 
 
 def appearance_of(invoice: InvoiceData, four_eyes_above: Decimal | None = None) -> Appearance:
-    """Return the item's appearance, with a priority that leaves out the SLA: that part is added when it is read.
+    """Return the item's appearance; its priority excludes the SLA part, which is added on reading.
 
-    `four_eyes_above` is the largest total that one person may approve; None: any.
+    `four_eyes_above` is the largest total that one person may approve; None: no maximum.
     """
     priority = review_priority(
         invoice,

@@ -1,5 +1,5 @@
 # only constants of this code are formatted into statements
-"""Review items, claims, decisions and counts."""
+"""Define review items, claims, decisions and counts."""
 
 import datetime as dt
 import hashlib
@@ -12,18 +12,18 @@ from docrail.invoices.assessment.review_summary import document_title
 from docrail.invoices.model import InvoiceData
 
 OPEN, APPROVED, REJECTED, POSTPONED = "open", "approved", "rejected", "postponed"
-"""`postponed` is told of an open item that lies until a time; in the table it is open."""
+"""`postponed` is reported for an open item until its time has come; in the table it is open."""
 
 
 DOCUMENT, STEP = "document", "step"
-"""The kinds of items: what asks."""
+"""The kinds of items."""
 
 
 @dataclass(frozen=True, slots=True)
 class Appearance:
-    """How a document's item looks in the queue. Items of a higher band come first, then by `priority` (0 to 100).
+    """How a document's item appears in the queue. Items of a higher band come first, then by `priority` (0 to 100).
 
-    With an SLA, `priority` is without the part of it that is used, and `band` without what follows from that.
+    With an SLA, `priority` and `band` exclude the part that depends on the time used.
     """
 
     priority: float
@@ -32,115 +32,115 @@ class Appearance:
     summary: dict[str, Json]
     band: int = 0
     digest: str | None = None
-    """Of all that a decision rests on."""
+    """Digest of everything that a decision is based on."""
     approvals: int = 1
-    """How many people must approve."""
+    """Number of people who must approve."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a document's review item asks, for which run, and until when."""
+    """The review request for a document: its run, its appearance and its due time."""
 
     run_id: str
     appearance: Appearance
     due_at: dt.datetime
     sla_from: dt.datetime | None = None
-    """When its SLA began; None: its priority does not rise."""
+    """When its SLA started; None: its priority does not rise."""
     straight_through: bool | None = None
     audit_sample: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """A stored review item: a document's, or of the human step `step_id` of the run `run_id`."""
+    """A stored review item: of a document, or of the human step `step_id` of the run `run_id`."""
 
     tenant_id: str
     review_id: str
     document_id: str | None
-    """Of a step's item the document of its run, if it has one."""
+    """For a step's item, the document of its run, if it has one."""
     run_id: str
     step_id: str | None
     queue: str
     question: str
-    """What a human step asks, in a line; of a document ''."""
+    """The title of a human step's question; '' for a document."""
     status: str
     """`open` or `postponed`; a document's item ends as `approved` or `rejected`, a step's as `decided`, and either as
-    `closed` if its run does not ask any more."""
+    `closed` if its run no longer asks."""
     band: int
     priority: float
     parts: dict[str, float]
     reasons: list[Json]
     summary: dict[str, Json]
     group: str | None
-    """The people that it is for; None: no people in particular."""
+    """The group of people that it is for; None: no particular group."""
     may_not_decide: list[str]
-    """Names of principals whose decision the run does not take."""
+    """Names of principals whose decision the run does not accept."""
     assigned_to: str | None
     claimed_by: str | None
-    """Who works on it: None once the lease is over."""
+    """The claim's holder; None once the lease has expired."""
     claimed_until: dt.datetime | None
     claimed_at: dt.datetime | None
     claim_token: int
-    """Of the last claim; an act with an older one comes too late."""
+    """Token of the last claim; acts with an older one are refused."""
     digest: str | None
-    """Of what the queue shows of a document, for a decision; it may have changed since."""
+    """Digest of the document as shown in the queue, for a decision; the document may have changed since."""
     postponed_until: dt.datetime | None
     first_approval: dict[str, Json] | None
-    """by, at and digest, of an item that waits for its second approval."""
+    """by, at and digest of the first approval, if the item needs a second one."""
     straight_through: bool | None
-    """Whether it passed, or would have passed, without a person; None: nobody asked."""
+    """Whether it passed, or would have passed, without a person; None: not evaluated."""
     audit_sample: bool
     touched: bool
-    """Whether somebody corrected a field."""
+    """Whether a person corrected a field."""
     decided_by: str | None
     due_at: dt.datetime | None
     created_at: dt.datetime
     updated_at: dt.datetime
     closed_at: dt.datetime | None
     document_review_id: str | None
-    """Of a step's item, the document's item that stands for it in the queue."""
+    """For a step's item, the document's item that represents it in the queue."""
     approvals_needed: int = 1
-    """How many people must decide alike."""
+    """Number of people who must make the same decision."""
     decided_so_far: list[dict[str, Json]] = field(default_factory=list)
-    """by, at and digest of what each of them has decided."""
+    """by, at and digest of each person's decision."""
 
     @property
     def kind(self) -> str:
-        """What asks: `document` or `step`."""
+        """Return the kind of item: `document` or `step`."""
         return DOCUMENT if self.step_id is None else STEP
 
     @property
     def title(self) -> str:
-        """What it is about, in a line: of a document, what is known of it now."""
+        """Return a one-line title: the step's question, or a summary of the document's current values."""
         return self.question or document_title(self.summary, self.document_id)
 
     @property
     def is_open(self) -> bool:
-        """Whether it waits for a decision, be it that it lies until a time."""
+        """Return whether it waits for a decision, even if postponed."""
         return self.status in (OPEN, POSTPONED)
 
     @property
     def approvals_missing(self) -> int:
-        """How many more people must decide as most of those have who did; 0 once it is over."""
+        """Return the number of approvals still needed for the leading decision; 0 once it is over."""
         if not self.is_open:
             return 0
         return missing_of([each["digest"] for each in self.decided_so_far], self.approvals_needed)
 
     @property
     def first_approved_by(self) -> str | None:
-        """Who approved it first, of an item that needs two."""
+        """Return who gave the first approval, if the item needs two."""
         return None if self.first_approval is None else str(self.first_approval["by"])
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewContent:
-    """What may be long of an item: the form that a decision must fit, what is shown beside it, the decision."""
+    """An item's larger content: the form that a decision must fit, the context shown with it, and the decision."""
 
     form: dict[str, Json]
     show: dict[str, Json]
     decision: Json
     decided_so_far: list[dict[str, Json]] = field(default_factory=list)
-    """by, at, digest and decision of each of several people who must decide alike."""
+    """by, at, digest and decision of each of several people who must make the same decision."""
 
 
 def review_id_of(tenant_id: str, document_id: str) -> str:
@@ -149,7 +149,7 @@ def review_id_of(tenant_id: str, document_id: str) -> str:
 
 
 class Sort(StrEnum):
-    """What comes first: the most urgent items, or those of which one part of the priority is greatest."""
+    """Sort orders: the most urgent items first, or those with the largest value of one part of the priority."""
 
     PRIORITY = "priority"
     UNCERTAINTY = "uncertainty"
@@ -161,12 +161,12 @@ class Sort(StrEnum):
 PARTS = {sort: f"(r.parts ->> '{sort}')::float8" for sort in Sort if sort is not Sort.PRIORITY}
 
 
-PARTS[Sort.SLA] = "round(sla::numeric, 4)::float8"  # as it is shown
+PARTS[Sort.SLA] = "round(sla::numeric, 4)::float8"  # as displayed
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewFilter:
-    """Which items to list; None: all. `vendor` is a part of the vendor's name, `due` the latest time that counts."""
+    """Filters for a list of items; None: any. `vendor`: part of the vendor's name; `due`: latest due time."""
 
     status: str | None = OPEN
     queue: str | None = None
@@ -181,7 +181,7 @@ class ReviewFilter:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where in a list a page ended: what its last item was sorted by, at the moment that the whole list is of."""
+    """The position where a page ended: the sort values of its last item, as of the time the whole list reflects."""
 
     as_of: dt.datetime
     review_id: str
@@ -192,12 +192,12 @@ class Place:
 
 
 LEASE = dt.timedelta(minutes=15)
-"""How long a claim holds unless it is renewed, which a page does while it is open."""
+"""How long a claim lasts unless it is renewed, which an open page does."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A claimed item. `token` goes with everything that its holder does to it."""
+    """A claimed item. `token` must accompany every act of its holder."""
 
     review: Review
     token: int
@@ -206,7 +206,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """Which items `claim_next` may hand out; None: any."""
+    """Filters for `claim_next`; None: any."""
 
     queue: str | None = None
     kind: str | None = None
@@ -214,12 +214,12 @@ class Wish:
 
 
 PASSED_BY = "straight-through"
-"""Who decided a document that no person looked at."""
+"""Recorded as the decider of a document that no person reviewed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What was decided of a document. `digest` is of what was shown to whoever decided; None: nothing was."""
+    """A decision about a document. `digest`: the document as shown to the decider; None: nothing was shown."""
 
     status: str
     """`approved` or `rejected`."""
@@ -227,14 +227,14 @@ class Decision:
     by: str
     digest: str | None
     invoice: InvoiceData | None = None
-    """The document as it was shown, which is what is kept of it."""
+    """The document as it was shown, which is stored with the decision."""
     taught_vendor: str | None = None
-    """Of whom the approval taught (storage/vendors.remember)."""
+    """The vendor that the approval taught (documents/repository/vendors.remember)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unanswered:
-    """A run's question whose document was decided, and what to answer."""
+    """A run's question whose document was decided, and the answer to give."""
 
     tenant_id: str
     run_id: str
@@ -250,8 +250,8 @@ DECISIONS, TOUCHED, SECONDS, REVIEWED = "decisions", "touched", "seconds", "revi
 
 
 CORRECTIONS, STRAIGHT_THROUGH, SAMPLED, SLA = "corrections", "straight_through", "sampled", "sla"
-"""Decisions by outcome; those among them with a correction; seconds from claim to decision, and of how many; values
-corrected, by field; documents by what straight-through said of them; how decisions of its audit sample came out; SLA
+"""Names of counts: decisions by outcome; those with a correction; seconds from claim to decision, and the number of
+such decisions; corrected values by field; documents by straight-through result; outcomes of its audit sample; SLA
 events by percent."""
 
 
@@ -265,16 +265,16 @@ class ReviewCount:
 
 
 DECIDED, CLOSED = "decided", "closed"
-"""How a step's item ends: a person decided, or its run does not ask any more."""
+"""How a step's item ends: a person decided, or its run no longer asks."""
 
 
 FIRST, ESCALATED = 0, 1
-"""Bands of an item: one that nobody answered in time goes before those of its new queue."""
+"""Bands of an item: an escalated one comes before the others of its new queue."""
 
 
 @dataclass(frozen=True, slots=True)
 class StepQuestion:
-    """What a human step asks. `asked_at` is when it began to wait, in seconds since the epoch."""
+    """A human step's question. `asked_at`: when it started to wait, in seconds since the epoch."""
 
     queue: str
     title: str
@@ -284,18 +284,18 @@ class StepQuestion:
     due_at: dt.datetime | None
     asked_at: float
     group: str | None = None
-    """The people that it is for."""
+    """The group of people that it is for."""
     may_not_decide: tuple[str, ...] = ()
-    """Names of principals whose decision the run does not take."""
+    """Names of principals whose decision the run does not accept."""
     approvals: int = 1
-    """How many people must decide alike."""
+    """Number of people who must make the same decision."""
     document_id: str | None = None
     band: int = FIRST
 
 
 @dataclass(frozen=True, slots=True)
 class StepEnd:
-    """How the asking that began at `asked_at` ended."""
+    """How the question asked at `asked_at` ended."""
 
     status: str
     asked_at: float
@@ -305,7 +305,7 @@ class StepEnd:
 
 @dataclass(frozen=True, slots=True)
 class SettledItem:
-    """A document's item that was closed with the step that asked about it: nobody decided, and its run asks no more."""
+    """A document's item that was closed without a decision because no run asks about it any more."""
 
     review_id: str
     document_id: str
@@ -313,7 +313,7 @@ class SettledItem:
 
 @dataclass(frozen=True, slots=True)
 class PersonsDecision:
-    """What one person decided, when, and its digest. `number` counts the decisions of an asking, from 1."""
+    """One person's decision with its time and digest. `number` counts the decisions on a question, from 1."""
 
     by: str
     at: str

@@ -1,7 +1,7 @@
-"""Tell waiting runs what was decided of their documents: at once, or by a sweep if whoever decided died before.
+"""Send decisions about documents to waiting runs: at once, or by a sweep if the deciding process died before that.
 
-What is to be told is read from the queue (storage/review_decisions), so it cannot be forgotten. An update's id is made
-of the asking and the decision, so however often a run is told, it is told once.
+The pending answers are read from the review queue (`repository/decisions.py`), so none can be lost. An update's id is
+derived from the question and the decision, so repeated answers have no further effect.
 """
 
 import asyncio
@@ -22,11 +22,11 @@ from docrail.services.runs.control import answer_wait
 from docrail.workflows.contract.names import BY_DOCUMENT
 
 GRACE_SECONDS = 10.0
-"""How long whoever decided may take to tell the run before the sweep does it too. Both is harmless."""
+"""How long the deciding process has to answer the run before the sweep does it too. Both together is harmless."""
 
 SWEEP_BATCH = 100
 SWEEP_SECONDS = 30.0
-"""After this a sweep begins no more: the next one goes on. A run without a worker takes 10 s."""
+"""A sweep starts no more answers after this time; the next sweep continues. A run without a worker takes 10 s."""
 
 AT_ONCE = 10
 
@@ -34,15 +34,15 @@ log = logging.getLogger(__name__)
 
 
 async def answer_runs(app: App, tenant_id: str, review_id: str) -> bool:
-    """Tell the runs that wait for this item's decision; False if one could not be told now, and the sweep will."""
+    """Answer the runs that wait for this item's decision; False if one is unreachable, which the sweep then retries."""
     told = [await _answer(app, each) for each in await load_unanswered(app.db, tenant_id, review_id)]
     return all(told)
 
 
 async def answer_runs_of_many(app: App, tenant_id: str, review_ids: Sequence[str]) -> None:
-    """Tell the runs that wait for the decisions of these items; once one could not be told, the sweep tells the rest.
+    """Answer the runs that wait for the decisions of these items; after a failure the sweep answers the rest.
 
-    So whoever decided waits no longer for many runs without a worker than for one.
+    So the caller waits no longer for many runs without a worker than for one.
     """
     for some in _turns([each for id_ in review_ids for each in await load_unanswered(app.db, tenant_id, id_)]):
         if not all(await _answer_some(app, some)):
@@ -50,13 +50,13 @@ async def answer_runs_of_many(app: App, tenant_id: str, review_ids: Sequence[str
 
 
 async def answer_waiting_runs(app: App, *, older_than_seconds: float = GRACE_SECONDS) -> int:
-    """Tell the runs, of all tenants, that were not told by whoever decided, and return how many now were."""
+    """Answer the runs of all tenants that still wait for a stored decision, and return how many were answered."""
     waiting = await load_all_unanswered(app.db, older_than_seconds=older_than_seconds, limit=SWEEP_BATCH)
     told, until = 0, time.monotonic() + SWEEP_SECONDS
     for some in _turns(waiting):
         if time.monotonic() > until:
             break
-        await put_off(app.db, some)  # first: one that cannot be told must not be the first of every sweep
+        await put_off(app.db, some)  # put off first: an unreachable run must not lead every sweep
         told += (await _answer_some(app, some)).count(True)
     return told
 
@@ -66,7 +66,7 @@ def _turns(waiting: Sequence[Unanswered]) -> Iterator[Sequence[Unanswered]]:
 
 
 async def _answer_some(app: App, some: Sequence[Unanswered]) -> list[bool]:
-    """Tell these runs at once, and return of each whether it was told."""
+    """Answer these runs concurrently, and return for each whether it was answered."""
     outcomes = await asyncio.gather(*(_answer(app, each) for each in some), return_exceptions=True)
     for each, outcome in zip(some, outcomes, strict=True):
         if isinstance(outcome, BaseException):
@@ -84,7 +84,7 @@ async def _answer(app: App, each: Unanswered) -> bool:
         return False
     except (InvalidInput, MayNotDecide) as error:
         await _give_back(app, each, error)
-    except (NotFound, WrongState) as error:  # it ended, or was answered by another way: there is nothing to tell
+    except (NotFound, WrongState) as error:  # it ended or was answered in another way: there is nothing to send
         log.warning("%s does not wait for its document's decision any more: %s", each.run_id, error)
         end = StepEnd(CLOSED, each.asked_at)
         async with transaction(app.db) as tx:
@@ -93,7 +93,7 @@ async def _answer(app: App, each: Unanswered) -> bool:
 
 
 async def _give_back(app: App, each: Unanswered, refused: OperationError) -> None:
-    """Open the item again: its run does not take this decision, or not from this person."""
+    """Reopen the item: its run refuses this decision, or refuses it from this person."""
     log.warning("%s does not take the decision of its document: %s", each.run_id, refused)
     system = system_principal(each.tenant_id)
     async with transaction(app.db) as tx:

@@ -1,7 +1,4 @@
-"""The questions that people have to answer: ask, list most urgent first, show one, decide what a run waits for, close.
-
-Tell what reviewers did, for the operator's dashboards.
-"""
+"""List and show review items, decide those of human steps, and report totals for dashboards."""
 
 import asyncio
 import datetime as dt
@@ -79,7 +76,7 @@ async def record_person(
 async def list_item_events(
     app: App, principal: Principal, review_id: str, *, after: int = 0, limit: int = 100
 ) -> list[AuditEvent]:
-    """Return what people did to one item after event number `after`, oldest first. Raises: NotFound."""
+    """Return the audit events of one item after event number `after`, oldest first. Raises: NotFound."""
     known = re.fullmatch(REVIEW_ID_PATTERN, review_id)
     if not known or await load_review(app.db, principal.tenant_id, review_id) is None:
         raise NotFound("review item", review_id)
@@ -91,22 +88,22 @@ _PLACE = TypeAdapter(Place)
 
 @dataclass(frozen=True, slots=True)
 class ReviewPage:
-    """Some review items, and what to ask for to get the ones after them; None at the end."""
+    """Some review items, and the value to request the next page with; None at the end."""
 
     reviews: list[Review]
     after: str | None
     unmatched: list[Unmatched]
-    """Of an empty page: a queue, or a group, that no item has ever had."""
+    """For an empty page: a queue or group that no item has ever had."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """A review item about which somebody decided, and how its run stands now."""
+    """A review item after a decision, and its run's status."""
 
     review: Review
     run_status: RunStatus
     approvals_missing: int = 0
-    """How many more people must decide alike; 0: it is decided."""
+    """Number of people who must still make the same decision; 0: it is decided."""
 
 
 async def list_reviews(
@@ -134,7 +131,7 @@ async def list_reviews(
 def _place_in(token: bytes | None) -> Place | None:
     try:
         return None if token is None else _PLACE.validate_json(token)
-    except ValidationError:  # made by somebody who knows how tokens are marked
+    except ValidationError:  # forged with knowledge of the checksum
         raise not_a_page() from None
 
 
@@ -148,7 +145,7 @@ async def _unmatched(app: App, tenant_id: str, wanted: ReviewFilter) -> list[Unm
 
 
 async def show_review(app: App, principal: Principal, review_id: str) -> tuple[Review, ReviewContent]:
-    """Return the tenant's review item with its form and what it shows. Raises: NotFound."""
+    """Return the tenant's review item with its form and context. Raises: NotFound."""
     if re.fullmatch(REVIEW_ID_PATTERN, review_id):
         review = await stored_reviews.load_review(app.db, principal.tenant_id, review_id)
         content = await stored_reviews.load_content(app.db, principal.tenant_id, review_id)
@@ -158,11 +155,12 @@ async def show_review(app: App, principal: Principal, review_id: str) -> tuple[R
 
 
 async def decide_review(app: App, principal: Principal, review_id: str, decision: Json) -> Decided:
-    """Decide what a human step asks. The first decision counts; the same person's same decision again is taken again.
+    """Decide a human step's item. The first decision counts; repeating one's own decision is accepted.
 
-    Where several people must decide alike, a person's decision counts until the same person makes another one.
+    Where several people must make the same decision, a person's decision counts until that person makes another one.
 
-    Raises: NotFound, AlreadyDecided, MayNotDecide (the step wants somebody else's), WrongState (nobody asks any more),
+    Raises: NotFound, AlreadyDecided, MayNotDecide (the step requires another person), WrongState (the step no longer
+    asks),
     InvalidInput (the decision does not fit the form, or the item is a document's, or asks about one), Unavailable.
     """
     review, _ = await show_review(app, principal, review_id)
@@ -171,9 +169,10 @@ async def decide_review(app: App, principal: Principal, review_id: str, decision
         raise InvalidInput([InputProblem("review_id", message)])
     if review.document_review_id is not None and review.is_open:
         raise _asks_about_document("review_id", review.document_review_id)
-    if review.document_id is not None and not review.is_open:  # its run may be about to ask anew, of the document
+    # its run may be about to ask again, through the document's item
+    if review.document_id is not None and not review.is_open:
         return await _decided_before(app, principal, review, decision)
-    is_shared = review.approvals_needed > 1  # then people may come back to what they decided first
+    is_shared = review.approvals_needed > 1  # people may return to their first decision
     update_id = None if is_shared else f"{BY_DECISION}{digest([review.step_id, decision, principal.name])}"
     try:
         status = await answer_wait(app, principal, review.run_id, review.step_id, decision, update_id=update_id)
@@ -193,13 +192,13 @@ async def _as_it_stands(app: App, principal: Principal, review: Review) -> Decid
 
 
 def _is_theirs(review: Review, made: AlreadyDecided, principal: Principal, decision: Json) -> bool:
-    """Tell whether the principal, perhaps with others, has made this very decision."""
+    """Check whether the principal, perhaps with others, made this decision."""
     people = made.decided_by.split(", ") if review.approvals_needed > 1 else [made.decided_by]
     return principal.name in people and digest(made.decision) == digest(decision)
 
 
 async def _decided_before(app: App, principal: Principal, review: Review, decision: Json) -> Decided:
-    """Return what a repeated decision gives again. Raises: AlreadyDecided, WrongState, NotFound, Unavailable."""
+    """Return the result of a repeated decision. Raises: AlreadyDecided, WrongState, NotFound, Unavailable."""
     _, content = await show_review(app, principal, review.review_id)
     if review.status != DECIDED:
         raise WrongState("decide", review.status, "review item")
@@ -212,9 +211,10 @@ async def _decided_before(app: App, principal: Principal, review: Review, decisi
 async def answer_step(app: App, principal: Principal, run_id: str, step_id: str, answer: Json) -> RunStatus:
     """Answer a waiting step of a run, whatever it waits for; the first answer counts.
 
-    Raises: as `run_control.answer_wait`, and InvalidInput for a step whose answer is the decision of its document:
-    that may need two people, and is no matter of one who operates runs. The run itself refuses it too, so that no
-    answer comes before its question.
+    Raises: as `runs.waits.answer_wait`, and InvalidInput for a step whose answer is the decision of its document: that
+    may
+    need two people, and is not for operators of runs. The run itself refuses it too, so that no answer precedes its
+    question.
     """
     if "\0" not in run_id + step_id:
         review_id = await load_document_review(app.db, principal.tenant_id, run_id, step_id)
@@ -230,14 +230,14 @@ async def answer_step(app: App, principal: Principal, run_id: str, step_id: str,
 
 
 async def _is_parked(app: App, principal: Principal, run_id: str, step_id: str, refused: NotFound | WrongState) -> bool:
-    """Tell whether a run refused an answer to a step that is parked; a step that takes none may be."""
+    """Check whether a run refused the answer because the step is parked; even a step without answers may be."""
     if isinstance(refused, WrongState):
         return refused.state == StepStatus.PARKED
     if refused.kind == "run":
         return False
     try:
         return await load_step_status(app, principal, run_id, step_id) is StepStatus.PARKED
-    except (NotFound, Unavailable):  # the refusal itself can be told without it
+    except (NotFound, Unavailable):  # the refusal can be reported without it
         return False
 
 
@@ -251,9 +251,9 @@ def _about_decision(problem: InputProblem) -> InputProblem:
 
 
 async def _refusal(app: App, principal: Principal, review: Review, refused: WrongState) -> OperationError:
-    """Return why the run takes no decision: who was first, or that it does not ask any more.
+    """Return why the run refuses a decision: it was already decided, or the run no longer asks.
 
-    A decided item is closed a moment later, so the run may know more than the queue.
+    A decided item is closed a moment later, so the run may be ahead of the queue.
     """
     stored, content = await show_review(app, principal, review.review_id)
     if stored.status == DECIDED:
@@ -266,7 +266,7 @@ async def _refusal(app: App, principal: Principal, review: Review, refused: Wron
 
 
 async def load_review_totals(app: App) -> list[ReviewCount] | None:
-    """Return the totals of all tenants, None if PostgreSQL does not tell them. Never raises for that."""
+    """Return the totals of all tenants; None if PostgreSQL does not answer. Never raises for that."""
     try:
         async with asyncio.timeout(ANSWER_SECONDS):
             return await load_review_counts(app.db)

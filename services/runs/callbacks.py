@@ -1,4 +1,4 @@
-"""Take the answer that somebody outside posts to a callback URL. The URL's signature is all that says who it is."""
+"""Accept answers posted to callback URLs. The URL's signature is the only authentication."""
 
 import time
 
@@ -10,16 +10,16 @@ from docrail.services.errors import AlreadyAnswered, CallbackOver, NotFound, Wro
 from docrail.services.runs.control import answer_wait
 
 ANSWERED_BY = "callback"
-"""Who a run is told has answered: more than that the URL was known is not known."""
+"""Recorded as the answering person: only the knowledge of the URL is certain."""
 
 SHOWN = 8
-"""Characters of a token that are repeated to whoever sent it: a whole one would end up in logs."""
+"""Number of token characters repeated in errors: a whole token would end up in logs."""
 
 
 async def receive_callback(app: App, token: str, answer: Json) -> None:
-    """Answer the step that the token is about. The same answer again is taken again and does nothing.
+    """Answer the step that the token is about. Repeating the same answer is accepted and has no effect.
 
-    Raises: NotFound (no token of ours), CallbackOver, AlreadyAnswered, InvalidInput (not what the step accepts),
+    Raises: NotFound (not a valid token), CallbackOver, AlreadyAnswered, InvalidInput (not what the step accepts),
     Unavailable.
     """
     claim = _claim_of(app, token)
@@ -31,7 +31,7 @@ async def receive_callback(app: App, token: str, answer: Json) -> None:
         await answer_wait(app, caller, claim.run_id, claim.step_id, answer, update_id=update_id)
     except WrongState as error:
         raise (AlreadyAnswered() if error.state == "answered" else CallbackOver("its step waits no longer")) from None
-    except NotFound:  # Temporal forgets ended runs after its retention time
+    except NotFound:  # Temporal deletes ended runs after its retention time
         raise CallbackOver("its step waits no longer") from None
 
 

@@ -1,7 +1,4 @@
-"""Pause, resume and abort a run: asked of its worker, answered with the run's new status.
-
-What people did to a run and about its failed steps, who and when, with what they gave by hand.
-"""
+"""Pause, resume, abort and answer runs through their workers, and record what people did to them."""
 
 import asyncio
 import re
@@ -46,17 +43,17 @@ from docrail.workflows.contract.names import (
 )
 
 UNANSWERED = "no worker answered: it may have been carried out later, or not at all"
-"""The `outcome` of an action that nobody knows the end of."""
+"""The `outcome` of an action whose result is unknown."""
 
 
 async def pause_run(app: App, principal: Principal, run_id: str, *, reason: str = "") -> RunStatus:
-    """Start no more steps of the run; what runs goes on. Raises: NotFound, WrongState, Unavailable."""
+    """Start no more steps of the run; running ones continue. Raises: NotFound, WrongState, Unavailable."""
     async with _recorded(app, principal, run_id, PAUSE, {"reason": reason}):
         return await update_run(app, principal, run_id, PAUSE)
 
 
 async def resume_run(app: App, principal: Principal, run_id: str, *, reason: str = "") -> RunStatus:
-    """Let a paused run go on. Raises: NotFound, WrongState, Unavailable."""
+    """Resume a paused run. Raises: NotFound, WrongState, Unavailable."""
     async with _recorded(app, principal, run_id, RESUME, {"reason": reason}):
         return await update_run(app, principal, run_id, RESUME)
 
@@ -64,7 +61,7 @@ async def resume_run(app: App, principal: Principal, run_id: str, *, reason: str
 async def abort_run(app: App, principal: Principal, run_id: str, reason: str, *, force: bool = False) -> RunStatus:
     """End the run early; its running steps are still being stopped. Raises: NotFound, WrongState, Unavailable.
 
-    `force` asks no worker: for a run whose workflow task fails. Its steps are not told, and the run has failed.
+    `force` bypasses the worker, for a run whose workflow task fails. Its steps are not notified, and the run fails.
     """
     if not force:
         async with _recorded(app, principal, run_id, ABORT, {"reason": reason}):
@@ -81,7 +78,10 @@ async def abort_run(app: App, principal: Principal, run_id: str, reason: str, *,
 
 
 async def end_run(app: App, principal: Principal, run_id: str, reason: str, *, is_continued: bool = False) -> RunStatus:
-    """Abort the run, or with `is_continued` end it for another to go on. Raises: NotFound, WrongState, Unavailable."""
+    """Abort the run, or with `is_continued` end it so that another continues.
+
+    Raises: NotFound, WrongState, Unavailable.
+    """
     return await update_run(app, principal, run_id, ABORT, reason, is_continued, principal.name)
 
 
@@ -90,11 +90,12 @@ async def answer_wait(
 ) -> RunStatus:
     """Answer a step that waits for a signal, a webhook or a person; the first answer that it accepts counts.
 
-    An `update_id` that was accepted before is accepted again and does nothing. Raises: NotFound (the run, or a step of
-    it that takes answers), WrongState, MayNotDecide, InvalidInput, Unavailable.
+    Repeating an accepted `update_id` is accepted and has no effect. Raises: NotFound (the run, or a step of it that
+    takes
+    answers), WrongState, MayNotDecide, InvalidInput, Unavailable.
     """
     try:
-        check_answer({}, answer)  # what Temporal cannot carry never comes to the run, which checks the rest
+        check_answer({}, answer)  # reject what Temporal cannot carry; the run checks the rest
         return await update_run(app, principal, run_id, ANSWER, step_id, answer, principal.name, update_id=update_id)
     except MisfitError as error:
         raise InvalidInput(error.problems) from None
@@ -113,9 +114,11 @@ async def answer_wait(
 async def update_run(
     app: App, principal: Principal, run_id: str, action: str, *arguments: Json, update_id: str | None = None
 ) -> RunStatus:
-    """Have the run's worker do `action`, and return the run's new status. Raises: NotFound, WrongState, Unavailable.
+    """Have the run's worker perform `action`, and return the run's new status.
 
-    Of several updates under one `update_id`, the run is given the first that it accepts.
+    Raises: NotFound, WrongState, Unavailable.
+
+    Of several updates with one `update_id`, the run receives the first that it accepts.
     """
     handle = app.temporal.get_workflow_handle(workflow_id(principal.tenant_id, checked_run_id(run_id)))
     try:
@@ -124,7 +127,7 @@ async def update_run(
                 answer: str = await handle.execute_update(
                     action, args=arguments, id=update_id, rpc_timeout=WORKER_TIMEOUT
                 )
-    except NotFound:  # Temporal says so of an ended run too
+    except NotFound:  # Temporal also reports this for an ended run
         raise await _ended(app, principal, run_id, action) from None
     except WorkflowUpdateFailedError as error:
         raise WrongState(action, await _refusing_state(app, principal, run_id, error)) from error
@@ -139,10 +142,10 @@ async def update_run(
 async def _recorded(
     app: App, principal: Principal, run_id: str, action: str, details: dict[str, Json]
 ) -> AsyncIterator[None]:
-    """Write down what the block did to the whole run, and nothing of what was refused. Raises: NotFound.
+    """Record the block's action on the whole run unless it is refused. Raises: NotFound.
 
-    Where no worker answered, nobody knows whether it is done: then that is written down. Only afterwards, so that none
-    of the few connections is held while a run without a worker is waited for.
+    If no worker answered, the unknown outcome is recorded. The record is written afterwards, so that no
+    connection is held while waiting for a run without a worker.
     """
     checked_run_id(run_id)
     record = partial(record_action, app.db, principal.tenant_id, run_id, None, action, by=principal.name)
@@ -156,31 +159,31 @@ async def _recorded(
 
 
 async def _ended(app: App, principal: Principal, run_id: str, action: str) -> WrongState:
-    """Return the refusal of what came after the run's end. Raises: NotFound, Unavailable."""
+    """Return the refusal of an action on an ended run. Raises: NotFound, Unavailable."""
     return WrongState(action, status_of(await describe(app, principal.tenant_id, run_id)))
 
 
 async def _unanswered(app: App, principal: Principal, run_id: str, action: str, error: Unavailable) -> Unavailable:
-    """Return what is told of an update that no worker has answered: Temporal may still hand it to one."""
+    """Return the error for an update that no worker has answered; Temporal may still deliver it."""
     description = await describe(app, principal.tenant_id, run_id)
     may = f"the {action} may still be carried out, so look at the run before you ask again"
     return blocked(app, description) or Unavailable(WORKER, f"{error.detail}; {may}")
 
 
 async def _refusing_state(app: App, principal: Principal, run_id: str, error: WorkflowUpdateFailedError) -> str:
-    """Return the state that refused: the run's own word, or how it ended while it was asked."""
+    """Return the state that refused: the one that the run reports, or how it ended meanwhile."""
     if isinstance(error.cause, ApplicationError) and error.cause.type == WRONG_STATE:
         return str(error.cause.details[0])
     return status_of(await describe(app, principal.tenant_id, run_id))
 
 
 ACTION_ID_PATTERN = r"[0-9]{1,18}"
-"""What surely fits into a bigint."""
+"""Matches only numbers that fit into a bigint."""
 
 
 @dataclass(frozen=True, slots=True)
 class ActionPage:
-    """Some actions, newest first, and what to ask for to get more; None at the end."""
+    """Some actions, newest first, and the value to request the next page with; None at the end."""
 
     actions: list[OperatorAction]
     after: str | None
@@ -195,10 +198,11 @@ async def list_run_actions(
     limit: int = 100,
     after: str | None = None,
 ) -> ActionPage:
-    """Return a page of what was done; with a step only what concerned it, or the whole run.
+    """Return a page of the actions on a run; with a step only those on it or on the whole run.
 
-    Also of a run that Temporal has forgotten, if anything was. Raises: NotFound, also for a step that the run does not
-    have, InvalidInput, Unavailable.
+    Also works for a run that Temporal has deleted, if there were any actions. Raises: NotFound, also for a step that
+    the
+    run does not have, InvalidInput, Unavailable.
     """
     if after is not None and not re.fullmatch(ACTION_ID_PATTERN, after):
         raise InvalidInput([InputProblem("after", "is not the `after` of an earlier page of this list")])
@@ -207,17 +211,18 @@ async def list_run_actions(
         app.db, tenant_id, checked_run_id(run_id), step_id=step_id, limit=limit + 1, before=before
     )
     if not found and not await list_actions(app.db, tenant_id, run_id, limit=1):
-        await describe(app, tenant_id, run_id)  # refuses if there is no such run
+        await describe(app, tenant_id, run_id)  # raises if there is no such run
     if step_id is not None and not any(action.step_id == step_id for action in found):
         await _check_step(app, principal, run_id, step_id)
     return ActionPage(found[:limit], str(found[limit - 1].action_id) if len(found) > limit else None)
 
 
 async def _check_step(app: App, principal: Principal, run_id: str, step_id: str) -> None:
-    """Refuse a step that the run does not have, as far as the run can be asked. Raises: NotFound."""
+    """Refuse a step that the run does not have, if the run can be asked. Raises: NotFound."""
     try:
         status = await load_step_status(app, principal, run_id, step_id)
-    except (NotFound, Unavailable):  # it is forgotten, or no worker tells: what was done can be told without it
+    # Temporal has deleted it, or no worker answers: the actions can be listed without it
+    except (NotFound, Unavailable):
         return
     if status is None:
         raise NotFound("step", f"{run_id} {step_id}")

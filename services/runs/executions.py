@@ -1,4 +1,4 @@
-"""Run in two steps, as the seeds do: submit a definition, trigger its run later, once."""
+"""Run a definition in two steps: submit it, and trigger its run later, once."""
 
 import re
 import uuid
@@ -20,7 +20,7 @@ EXECUTION_ID_PATTERN = r"^exe_[0-9a-f]{26}$"
 
 
 async def submit(app: App, principal: Principal, ref: DefinitionRef, version: int | None = None) -> Execution:
-    """Note that a definition is to be run, and choose its version. Nothing starts.
+    """Store that a definition is to be run, and choose its version. Nothing starts.
 
     Raises: InvalidDefinition, InvalidInput, NotFound.
     """
@@ -36,7 +36,7 @@ async def submit(app: App, principal: Principal, ref: DefinitionRef, version: in
 
 
 async def trigger(app: App, principal: Principal, execution_id: str, inputs: Mapping[str, Json]) -> Execution:
-    """Start the run of an execution. Triggering again, with the same inputs, answers the same and starts nothing.
+    """Start the run of an execution. Repeating it with the same inputs returns the same result and starts nothing.
 
     Raises: NotFound, InvalidInput (the execution stays pending), KeyConflict, Unavailable.
     """
@@ -51,9 +51,9 @@ async def trigger(app: App, principal: Principal, execution_id: str, inputs: Map
 
 
 async def show(app: App, principal: Principal, execution_id: str) -> tuple[Execution, RunStatus]:
-    """Return an execution and how its run stands; pending until it is triggered.
+    """Return an execution and its run's status; pending until it is triggered.
 
-    Raises: NotFound (also of a run that Temporal has forgotten), Unavailable.
+    Raises: NotFound (also for a run that Temporal has deleted), Unavailable.
     """
     execution = await _load(app, principal, execution_id)
     if execution.run_id is None:

@@ -1,4 +1,4 @@
-"""Tell why a run's steps are as they are: its worker knows what decided, Temporal's server what is being tried."""
+"""Explain a run's steps: combine the worker's decisions with the attempts that Temporal's server knows of."""
 
 import asyncio
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ from docrail.services.runs.waits import InnerWaits, inner_waits
 from docrail.workflows.contract.names import EXPLAIN, run_id_of, tenant_of, workflow_id
 
 _UNTOLD = (WorkflowExecutionStatus.TERMINATED, WorkflowExecutionStatus.TIMED_OUT)
-"""Ways in which a run ends without knowing it: its worker tells how it stood before."""
+"""Ends that a run itself does not notice: its worker reports the state before."""
 
 
 async def explain_run(
@@ -61,7 +61,7 @@ async def explain_run(
 
 
 async def load_step_status(app: App, principal: Principal, run_id: str, step_id: str) -> StepStatus | None:
-    """Return how a step stands, None if the run has none of that id. Raises: NotFound (the run), Unavailable."""
+    """Return a step's status; None if the run has no such step. Raises: NotFound (the run), Unavailable."""
     handle = app.temporal.get_workflow_handle(workflow_id(principal.tenant_id, checked_run_id(run_id)))
     step = (await _ask(app, handle, [step_id, None, 1])).steps.get(step_id)
     return None if step is None else step.status
@@ -83,7 +83,7 @@ def _with_known(
     at_work: Mapping[str, ItemsAtWork],
     inner: Mapping[str, InnerWaits],
 ) -> StepExplanation:
-    """Return the explanation with what the server knows of attempts that are being made, and of nested runs."""
+    """Return the explanation, extended by what the server knows of current attempts and nested runs."""
     words = [*told.words, *pending.words(step_id, told.resource_tag)]
     nested, items, waits = pending.nested.get(step_id), at_work.get(step_id), inner.get(step_id)
     if items is not None:

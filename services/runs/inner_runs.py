@@ -1,6 +1,6 @@
-"""The runs inside a run that go on now, at any depth: out of Temporal's visibility store, by how their ids begin.
+"""List the nested runs in progress inside a run, at any depth, from Temporal's visibility store by id prefix.
 
-It may be a moment behind, and asks no worker, however many there are.
+The store may lag slightly; no worker is asked, however many runs there are.
 """
 
 from collections.abc import Iterable, Mapping
@@ -27,12 +27,13 @@ from docrail.workflows.contract.names import (
 )
 
 DIGEST_CHARACTERS = 32
-"""Of what an id says in the place of a key that it cannot say; those that it can are shorter (child_run_id)."""
+"""Length of the digest that replaces a key in an id if the key cannot be part of one; other keys are shorter
+(child_run_id)."""
 
 
 @dataclass(frozen=True, slots=True)
 class InnerPage:
-    """The ids of some runs inside a run, and what to ask for to get the ones after them; None at the end."""
+    """The ids of some nested runs, and the value to request the next page with; None at the end."""
 
     run_ids: list[str]
     after: str | None
@@ -40,7 +41,7 @@ class InnerPage:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Inside which step of the outermost run something is, and where that runs over a list, for which item."""
+    """The position of a nested run: the outermost run's step and, for a step over a list, the item."""
 
     step_id: str
     item: str | None
@@ -48,7 +49,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Inside:
-    """Which inner runs are meant: those of a run, or of one list of it; `waiting`: that do nothing but wait."""
+    """Selects nested runs: those of a run, or of one of its lists; `waiting`: only those that are waiting."""
 
     tenant_id: str
     run_id: str
@@ -57,13 +58,13 @@ class Inside:
 
     @property
     def beginning(self) -> str:
-        """What the Temporal ids of them begin with."""
+        """Return the prefix of their Temporal ids."""
         outer = self.run_id if self.step_id is None else child_run_id(self.run_id, self.step_id)
         return f"{workflow_id(self.tenant_id, outer)}~"
 
     @property
     def query(self) -> str:
-        """The query of Temporal's visibility store; see `has` for what it may give beside."""
+        """Return the query for Temporal's visibility store; `has` filters its possible extra results."""
         conditions = [
             f'WorkflowType = "{WORKFLOW_TYPE}"',
             f'{TENANT.name} = "{safe_value("tenant", self.tenant_id)}"',
@@ -74,12 +75,12 @@ class Inside:
         return " AND ".join(conditions)
 
     def has(self, id_: str) -> bool:
-        """Tell whether a Temporal id is of such a run: to SQLite, on which a small server stands, A is a."""
+        """Check whether a Temporal id is one of these runs: SQLite, used by a small server, ignores letter case."""
         return id_.startswith(self.beginning)
 
 
 async def list_inside(app: App, wanted: Inside, *, limit: int, after: str | None = None) -> InnerPage:
-    """Return a page of the runs that are meant, the last started first. Raises: InvalidInput, Unavailable."""
+    """Return a page of the selected runs, latest start first. Raises: InvalidInput, Unavailable."""
     query = wanted.query
     token = token_of(after, query)
     pages = app.temporal.list_workflows(query, page_size=limit, next_page_token=token, rpc_timeout=RPC_TIMEOUT)
@@ -90,13 +91,13 @@ async def list_inside(app: App, wanted: Inside, *, limit: int, after: str | None
 
 
 async def count_inside(app: App, wanted: Inside) -> int:
-    """Return how many runs are meant. Raises: Unavailable."""
+    """Return the number of selected runs. Raises: Unavailable."""
     with engine_errors("run", wanted.run_id):
         return (await app.temporal.count_workflows(wanted.query, rpc_timeout=RPC_TIMEOUT)).count
 
 
 def place_of(run_id: str, inner: str, lists: Mapping[str, bool]) -> Place:
-    """Return where in a run an inner one is. `lists`: of each step whether it runs over a list."""
+    """Return the position of a nested run in a run. `lists`: for each step, whether it runs over a list."""
     step_id, *behind = inner.removeprefix(f"{run_id}~").split("~")
     return Place(step_id, behind[0] if behind and lists.get(step_id) else None)
 
@@ -104,9 +105,10 @@ def place_of(run_id: str, inner: str, lists: Mapping[str, bool]) -> Place:
 async def keys_of(
     app: App, description: WorkflowExecutionDescription, places: Iterable[Place]
 ) -> dict[tuple[str, str], str]:
-    """Return the keys of items, by their step and what their ids say of them: of a key that an id cannot say, a digest.
+    """Return the keys of items by step and by their part of the id, which is a digest for some keys.
 
-    Only then is the run asked for its state; where it cannot tell, nothing is returned, and the digest is all there is.
+    Only for digests is the run asked for its state; if it cannot answer, nothing is returned and callers show the
+    digest.
     """
     outer = run_id_of(description.id)
     wanted = {(place.step_id, place.item) for place in places if place.item is not None}
@@ -128,5 +130,5 @@ def _is_digest(item: str | None) -> bool:
 
 
 def tenant_and_run(description: WorkflowExecutionDescription) -> tuple[str, str]:
-    """Return whose run is described, and its id."""
+    """Return the tenant's id and the run's id of a description."""
     return tenant_of(description.id), run_id_of(description.id)

@@ -1,4 +1,4 @@
-"""List runs, newest first, out of Temporal's visibility store: one tenant's, page by page."""
+"""List a tenant's runs, newest first, from Temporal's visibility store, page by page."""
 
 import datetime as dt
 import re
@@ -22,16 +22,16 @@ from docrail.services.paging import MOST_COMPARED, Unmatched, after_of, token_of
 from docrail.workflows.contract.names import DEFINITION, DOCUMENT, OVERDUE, STATUS, TENANT, WORKFLOW_TYPE, run_id_of
 
 _SAFE_VALUE = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
-"""What needs no quoting in a visibility query; no id of ours holds anything else."""
+"""Values that need no quoting in a visibility query; Docrail's ids contain nothing else."""
 
 _RUNS = f'WorkflowType = "{WORKFLOW_TYPE}" AND ExecutionStatus != "ContinuedAsNew"'
 """Executions that are attempts of runs: the parts of one long attempt count as one."""
 
 IDS_AT_ONCE = 100
-"""Runs that one query compares: its text stays under 32 KiB."""
+"""Number of runs in one query: its text stays under 32 KiB."""
 
 MOST_PAGES = 10
-"""Pages of Temporal's that one page of ours is made of, if most of their executions were retried since."""
+"""Maximum number of Temporal's pages read for one page, if most of their executions were retried since."""
 
 _STATUS_FILTERS = {
     RunStatus.RUNNING: f'ExecutionStatus = "Running" AND ({STATUS.name} IS NULL OR {STATUS.name} = "running")',
@@ -46,18 +46,18 @@ _STATUS_FILTERS = {
 
 @dataclass(frozen=True, slots=True)
 class RunFilter:
-    """Which runs to list; None is any."""
+    """Filters for runs; None: any."""
 
     definition_id: str | None = None
     document_id: str | None = None
     status: RunStatus | None = None
     overdue: bool | None = None
-    """True: whose deadline has passed; unless a status is given too, of those that have not ended."""
+    """True: the deadline has passed; without a status filter, only runs that have not ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """One line of a list of runs, as the run's last attempt stands. The list may be a moment behind a run."""
+    """One line of a list of runs: the state of the run's last attempt. The list may lag slightly."""
 
     run_id: str
     definition_id: str
@@ -72,7 +72,7 @@ class RunSummary:
 
 @dataclass(frozen=True, slots=True)
 class RunPage:
-    """A page of runs, newest first; it may be a moment behind."""
+    """A page of runs, newest first; it may lag slightly."""
 
     runs: list[RunSummary]
     after: str | None
@@ -89,7 +89,7 @@ async def list_runs(
 ) -> RunPage:
     """Return a page of the tenant's runs, each once. Raises: InvalidInput (an unknown filter or `after`), Unavailable.
 
-    A run that was retried has an execution for each attempt: only the last one counts.
+    A retried run has an execution for each attempt; only the last one is listed.
     """
     query = _query(principal.tenant_id, wanted)
     token, runs = token_of(after, query), list[RunSummary]()

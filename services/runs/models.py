@@ -1,5 +1,5 @@
 # the only thing formatted into a statement is the constant list of columns
-"""Runs as other services and the API see them."""
+"""Define executions, operator actions and cached outputs."""
 
 import datetime as dt
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class Execution:
 
 @dataclass(frozen=True, slots=True)
 class OperatorAction:
-    """One thing that a person did. `step_id` None: to the whole run; `details` holds what was given by hand."""
+    """One action by a person. `step_id` None: on the whole run; `details` holds the values given by hand."""
 
     action_id: int
     run_id: str
@@ -35,6 +35,6 @@ class OperatorAction:
 
 @dataclass(frozen=True, slots=True)
 class CachedOutput:
-    """An output that was found; `output` may be null, which is an output too."""
+    """A cached output; `output` may be null, which is a valid output."""
 
     output: Json

@@ -1,4 +1,4 @@
-"""Tell what a step, or a whole run, gave, however large: a run's report only says what stands for a stored value."""
+"""Load the full output of a step or a run: a run's report only contains references to stored values."""
 
 from docrail.adapters.postgres.pool import StorageError
 from docrail.adapters.store.parts import filled
@@ -15,10 +15,10 @@ from docrail.workflows.contract.names import OUTPUT, workflow_id
 
 
 async def show_output(app: App, principal: Principal, run_id: str, step_id: str) -> Json:
-    """Return what a step of the principal's run gave, with all stored values in it, also after the run's end.
+    """Return the output of a step of the principal's run with all stored values filled in, also after the run's end.
 
-    Raises: NotFound, also for a step that gave nothing yet or never will; InvalidInput (too large to be told at once);
-    Unavailable, also while the value store is away, and where a report leaves the outputs out and no worker is there.
+    Raises: NotFound, also for a step without an output; InvalidInput (too large for one response); Unavailable, also if
+    the value store is unavailable, or if a report omits the outputs and no worker answers.
     """
     report = await show_run(app, principal, run_id)
     if not report.steps:
@@ -33,15 +33,15 @@ async def show_output(app: App, principal: Principal, run_id: str, step_id: str)
 
 
 async def show_outputs(app: App, principal: Principal, run_id: str) -> Json:
-    """Return the outputs of the principal's run, with all stored values in them; none before its end.
+    """Return the outputs of the principal's run with all stored values filled in; none before its end.
 
-    Raises: NotFound; InvalidInput (too large to be told at once); Unavailable, also while the value store is away.
+    Raises: NotFound; InvalidInput (too large for one response); Unavailable, also if the value store is unavailable.
     """
     return await _whole(app, principal, (await show_run(app, principal, run_id)).outputs)
 
 
 async def _asked(app: App, principal: Principal, run_id: str, step_id: str) -> Json:
-    """Return a step's output as its run has it: a report that was too large left it out."""
+    """Query a step's output from the run, because a report that was too large omits it."""
     handle = app.temporal.get_workflow_handle(workflow_id(principal.tenant_id, run_id))
     async with worker_answers(app, principal.tenant_id, run_id):
         return await handle.query(OUTPUT, step_id, rpc_timeout=WORKER_TIMEOUT)

@@ -1,4 +1,4 @@
-"""What only Temporal's server knows of steps that are being worked on: the attempt that is made, the nested run."""
+"""Describe running steps from Temporal's server: the current attempt, and the nested run."""
 
 import asyncio
 import time
@@ -23,7 +23,8 @@ from docrail.workflows.contract.messages import errors_left
 from docrail.workflows.contract.names import child_run_id, run_id_of, tenant_of
 
 MOST_NESTED = 20
-"""Nested runs of one run that the server is asked about, each by itself; of the others only the id is told."""
+"""Maximum number of nested runs of one run whose status is requested, one call each; for the others only the id is
+shown."""
 
 _ACTIVITIES = {
     PendingActivityState.PENDING_ACTIVITY_STATE_STARTED: "running",
@@ -40,7 +41,7 @@ _WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class Nested:
-    """A nested run that goes on now; `status` is None where it is not known."""
+    """A nested run in progress; `status` is None if it is unknown."""
 
     run_id: str
     status: RunStatus | None
@@ -48,13 +49,13 @@ class Nested:
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """What is being done for a run's steps, by their ids."""
+    """The current attempts and nested runs of a run's steps, by step id."""
 
     attempts: Mapping[str, AttemptsPart]
     nested: Mapping[str, Nested]
 
     def words(self, step_id: str, resource_tag: str | None) -> Iterator[str]:
-        """Say of one step what is being done for it."""
+        """Describe the current work of one step."""
         if step_id in self.attempts:
             yield from _attempt_words(self.attempts[step_id], resource_tag)
         if nested := self.nested.get(step_id):
@@ -65,7 +66,7 @@ class Pending:
 async def pending_of(
     app: App, description: WorkflowExecutionDescription, steps: Mapping[str, StepReport | StepExplanation]
 ) -> Pending:
-    """Return what is being done for those of `steps` that run. Raises: Unavailable."""
+    """Return the current work of the running ones among `steps`. Raises: Unavailable."""
     running = {step_id: step for step_id, step in steps.items() if step.status is StepStatus.RUNNING and not step.items}
     activities = {activity.activity_id: activity for activity in description.raw_description.pending_activities}
     attempts = {
@@ -88,17 +89,17 @@ async def _nested(app: App, description: WorkflowExecutionDescription, steps: It
 async def _status(app: App, tenant_id: str, step_id: str, run_id: str) -> tuple[str, RunStatus | None]:
     try:
         return step_id, status_of(await describe(app, tenant_id, run_id))
-    except (NotFound, Unavailable):  # it is about to begin, or the rest can be told without it
+    except (NotFound, Unavailable):  # it is about to start, or the rest can be shown without it
         return step_id, None
 
 
 def state_of(activity: PendingActivityInfo) -> str:
-    """Return what is done about an activity: it is `running`, `stopping`, `queued` or `backing_off`."""
+    """Return an activity's state: `running`, `stopping`, `queued` or `backing_off`."""
     return _ACTIVITIES.get(activity.state, "backing_off" if _next_at(activity) > time.time() else "queued")
 
 
 def _next_at(activity: PendingActivityInfo) -> float:
-    return activity.next_attempt_schedule_time.ToMicroseconds() / 1e6  # 0 where there is none
+    return activity.next_attempt_schedule_time.ToMicroseconds() / 1e6  # 0 if there is none
 
 
 def _known(step: StepReport | StepExplanation) -> AttemptsPart | None:
@@ -106,7 +107,7 @@ def _known(step: StepReport | StepExplanation) -> AttemptsPart | None:
 
 
 async def _attempts(app: App, activity: PendingActivityInfo, known: AttemptsPart | None) -> AttemptsPart:
-    """Return the attempts at a step; `known` to its run are also those of earlier activities, which lost a worker."""
+    """Return the attempts of a step, including those of earlier activities that lost a worker, `known` to its run."""
     state, next_at = state_of(activity), _next_at(activity)
     before = 0 if known is None else known.most - activity.maximum_attempts
     return AttemptsPart(
@@ -129,7 +130,7 @@ def _error(activity: PendingActivityInfo) -> StepError | None:
 
 
 async def _earlier(app: App, activity: PendingActivityInfo, before: int) -> tuple[EarlierError, ...]:
-    """Return what attempts left to those behind them (activities/wrapper.py), but for the last, which is `_error`."""
+    """Return the errors that attempts passed on to later ones (activities/wrapper.py), except the last, `_error`."""
     left = errors_left(await app.temporal.data_converter.decode(activity.heartbeat_details.payloads))
     return tuple(each for each in left if each.attempt < before + activity.attempt - 1)
 

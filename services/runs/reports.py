@@ -1,4 +1,4 @@
-"""Tell how a run stands: from its worker while it runs, from its result once it ended."""
+"""Report a run's state: from its worker while it runs, from its result once it has ended."""
 
 from typing import Any
 
@@ -48,7 +48,7 @@ async def show_run(app: App, principal: Principal, run_id: str) -> RunReport:
 
 
 def _is_lightened(report: RunReport) -> bool:
-    """Tell whether a run told the one around it less than it knows (dag.report.for_outer)."""
+    """Check whether a nested run sent its outer run a shortened report."""
     return report.step_outputs_omitted or 0 < report.unexplained == len(report.steps)
 
 
@@ -80,7 +80,7 @@ async def _result(handle: Handle, description: WorkflowExecutionDescription) -> 
 
 
 async def _in_full(handle: Handle, told: RunReport) -> RunReport:
-    """Return the report of a run inside another, which tells that one less (dag.report), if a worker can replay it."""
+    """Return a nested run's full report, which its outer run gets shortened, if a worker can replay it."""
     try:
         return await _ask(handle, told.run_id)
     except Unavailable:
@@ -88,7 +88,7 @@ async def _in_full(handle: Handle, told: RunReport) -> RunReport:
 
 
 async def _last_known(handle: Handle, description: WorkflowExecutionDescription) -> RunReport:
-    """Return the steps of a run that ended without a result, if a worker is there to replay it."""
+    """Return the steps of a run that ended without a result, if a worker can replay it."""
     reason = await end_of(handle, description)
     try:
         report = await _ask(handle, handle.id)
@@ -103,7 +103,7 @@ async def _last_known(handle: Handle, description: WorkflowExecutionDescription)
 
 
 async def end_of(handle: WorkflowHandle[Any, Any], description: WorkflowExecutionDescription) -> str:
-    """Return why a run ended that could not say so itself."""
+    """Return why a run ended that could not record the reason itself."""
     if description.status is not WorkflowExecutionStatus.TERMINATED:
         return "timed out" if description.status is WorkflowExecutionStatus.TIMED_OUT else "cancelled"
     last = WorkflowHistoryEventFilterType.CLOSE_EVENT
@@ -115,7 +115,7 @@ async def end_of(handle: WorkflowHandle[Any, Any], description: WorkflowExecutio
 
 
 async def _bare(description: WorkflowExecutionDescription, reason: str) -> RunReport:
-    """Return what Temporal's server alone knows of a run."""
+    """Return the report that Temporal's server alone can provide."""
     memo = await description.memo()
     ended = description.close_time
     return RunReport(

@@ -1,11 +1,9 @@
 # ruff: noqa: S608  # the only thing formatted into a statement is the constant list of columns
-"""The executions table: definitions that were submitted for a run that somebody triggers later, once.
+"""Store executions, operator actions, overdue runs and the step cache.
 
-The table of what people did to runs and their failed steps: only ever added to.
-
-The overdue_runs table: runs that did not end within their deadline, and whether people were notified.
-
-The step_cache table: outputs of cached steps, for equal work of the same tenant until they are too old.
+Executions are definitions submitted for a run that is triggered later, once. Operator actions are append-only. Overdue
+runs record whether people were notified. The step cache keeps outputs for equal work of the same tenant until they
+expire.
 """
 
 import datetime as dt
@@ -38,7 +36,7 @@ RETURNING true"""
 
 
 class ExecutionConflict(StorageError):  # noqa: N818  # a statement about the id
-    """The execution id is taken by another definition or by someone else."""
+    """The execution id is taken by another definition or another tenant."""
 
     def __init__(self, execution_id: str) -> None:
         super().__init__(f"execution id {execution_id!r} is taken")
@@ -48,7 +46,7 @@ class ExecutionConflict(StorageError):  # noqa: N818  # a statement about the id
 async def insert_execution(
     db: Database, tenant_id: str, execution_id: str, *, definition_id: str, version: int
 ) -> Execution:
-    """Store the submission and return its row; storing it again returns the first row unchanged.
+    """Store the submission and return its row; repeating it returns the first row unchanged.
 
     Raises: NotStored (the tenant has no such definition version), ExecutionConflict.
     """
@@ -63,13 +61,13 @@ async def insert_execution(
 
 
 async def load_execution(db: Database, tenant_id: str, execution_id: str) -> Execution | None:
-    """Return the tenant's execution, None if it has none of this id."""
+    """Return the tenant's execution, or None."""
     row = await db.fetchrow(LOAD_EXECUTION, tenant_id, execution_id)
     return Execution(**row) if row else None
 
 
 async def mark_triggered(db: Database, tenant_id: str, execution_id: str, run_id: str) -> bool:
-    """Note the run that this execution became. True the first time, then False and nothing changes."""
+    """Record the run of this execution. True the first time; later calls return False and change nothing."""
     return await db.fetchval(MARK_TRIGGERED, tenant_id, execution_id, run_id) is True
 
 
@@ -98,7 +96,7 @@ async def record_action(
     details: dict[str, Json],
     by: str,
 ) -> None:
-    """Write down what somebody does: in the transaction in which it is done, if it is done in one."""
+    """Record a person's action, in the transaction of the action if there is one."""
     await db.execute(INSERT_ACTION, tenant_id, run_id, step_id, action, details, by)
 
 
@@ -111,16 +109,16 @@ async def list_actions(
     limit: int = 100,
     before: int | None = None,
 ) -> list[OperatorAction]:
-    """Return what was done to a run, newest first; with a step only what concerned it, or the whole run.
+    """Return the actions on a run, newest first; with a step only those on it or on the whole run.
 
-    `before`: only what came before that action.
+    `before`: only actions before that one.
     """
     found = await db.fetch(LIST_ACTIONS, tenant_id, run_id, step_id, limit, before)
     return [OperatorAction(**row) for row in found]
 
 
 async def lock_run(db: Database, tenant_id: str, run_id: str) -> None:
-    """Let no other transaction that asks for the same lock act on the run until this one ends."""
+    """Lock the run until the transaction ends; only other callers of this function are blocked."""
     await db.execute(LOCK_RUN, tenant_id, run_id)
 
 
@@ -141,18 +139,18 @@ UPDATE overdue_runs SET notified_at = now()
 
 
 async def insert_overdue(db: Database, run: OverdueRun) -> bool:
-    """Keep that the run is overdue; tell whether this call was the first to do so."""
+    """Record that the run is overdue; return whether this call was the first."""
     told = (run.definition_id, run.version, run.document_id, run.deadline_seconds)
     return await db.fetchval(INSERT, *_identity(run), *told) is True
 
 
 async def is_notified(db: Database, run: OverdueRun) -> bool:
-    """Tell whether people were notified of this overdue run."""
+    """Check whether people were notified of this overdue run."""
     return await db.fetchval(IS_NOTIFIED, *_identity(run)) is True
 
 
 async def mark_notified(db: Database, run: OverdueRun) -> None:
-    """Keep that people were notified; safe to repeat."""
+    """Record that people were notified; safe to repeat."""
     await db.execute(MARK_NOTIFIED, *_identity(run))
 
 
@@ -161,16 +159,16 @@ def _identity(run: OverdueRun) -> tuple[str, str, dt.datetime]:
 
 
 REMOVED_AT_ONCE = 20
-"""Expired rows that one write removes: more than it adds, so they become fewer as long as anybody writes."""
+"""Expired rows removed by each write: more than it adds, so they decrease with every write."""
 
 
-# A definition that shortened its `ttl_seconds` gets no output that is older than it now allows.
+# A definition with a shortened `ttl_seconds` gets no output older than it now allows.
 LOAD = """
 SELECT output FROM step_cache
  WHERE tenant_id = $1 AND cache_key = $2 AND expires_at > now() AND made_at > now() - make_interval(secs => $3)"""
 
 
-# Of two workers that did the same work at once the later write stays: its output is the younger one.
+# If two workers did the same work concurrently, the later write wins: its output is newer.
 SAVE = """
 INSERT INTO step_cache (tenant_id, cache_key, handler, output, expires_at)
 VALUES ($1, $2, $3, $4::text::json, now() + make_interval(secs => $5))
@@ -178,7 +176,7 @@ ON CONFLICT (tenant_id, cache_key) DO UPDATE
    SET output = excluded.output, made_at = excluded.made_at, expires_at = excluded.expires_at"""
 
 
-# SKIP LOCKED: two writes at once remove different rows, and wait for nobody.
+# SKIP LOCKED: two concurrent writes remove different rows and do not wait.
 REMOVE_EXPIRED = """
 DELETE FROM step_cache
  WHERE (tenant_id, cache_key) IN (
@@ -194,7 +192,7 @@ DELETE FROM step_cache WHERE made_at < $1 AND output::text LIKE $2"""
 
 
 async def load_cached(db: Database, tenant_id: str, cache_key: str, ttl_seconds: float) -> CachedOutput | None:
-    """Return the output of equal work that is at most `ttl_seconds` old, None if there is none."""
+    """Return the output of equal work that is at most `ttl_seconds` old, or None."""
     row = await db.fetchrow(LOAD, tenant_id, cache_key, ttl_seconds)
     return CachedOutput(row["output"]) if row else None
 
@@ -202,8 +200,8 @@ async def load_cached(db: Database, tenant_id: str, cache_key: str, ttl_seconds:
 async def save_cached(
     db: Database, tenant_id: str, cache_key: str, handler: str, output: Json, ttl_seconds: float
 ) -> None:
-    """Keep an output for `ttl_seconds`, and remove some of what has expired. Raises: ValueError (no JSON value)."""
-    text = json.dumps(output, allow_nan=False)  # not left to the column's codec: null would be no value
+    """Store an output for `ttl_seconds`, and remove some expired ones. Raises: ValueError (not a JSON value)."""
+    text = json.dumps(output, allow_nan=False)  # encoded here because the column's codec would store null as no value
     await db.execute(SAVE, tenant_id, cache_key, handler, text, ttl_seconds)
     await db.execute(REMOVE_EXPIRED, REMOVED_AT_ONCE)
 

@@ -1,4 +1,4 @@
-"""What is done about the items of a list that have begun: only Temporal's server knows which are with a worker."""
+"""Report the state of a list's started items: only Temporal's server knows which a worker is processing."""
 
 import asyncio
 from collections import Counter
@@ -19,10 +19,10 @@ from docrail.services.runs.pending_activities import state_of
 from docrail.workflows.contract.names import CHUNK_TYPE
 
 MOST_CHUNKS = 40
-"""Chunks of one run that the server is asked about, each by itself."""
+"""Maximum number of chunks of one run that are described, one call each."""
 
 MOST_NAMED = 5
-"""Items that wait for a worker, or for their turn, and are named."""
+"""Maximum number of queued items that are named."""
 
 _QUEUED = "queued"
 
@@ -30,7 +30,7 @@ _QUEUED = "queued"
 async def items_at_work(
     app: App, description: WorkflowExecutionDescription, steps: Mapping[str, StepExplanation]
 ) -> dict[str, ItemsAtWork]:
-    """Return how the items stand that have begun, of those of `steps` that run a handler over a list, by step."""
+    """Return the states of started items, by step, for those of `steps` that run a handler over a list."""
     lists = [id_ for id_, step in steps.items() if step.items and step.kind is StepKind.HANDLER and _runs(step)]
     if not lists or description.status is not WorkflowExecutionStatus.RUNNING:
         return {}
@@ -44,7 +44,7 @@ async def items_at_work(
 
 
 def at_work_words(of: ItemsAtWork, resource_tag: str | None) -> Iterator[str]:
-    """Say of a list how its items stand that have begun."""
+    """Describe the states of a list's started items."""
     turn = f" or their turn of {resource_tag}" if resource_tag else ""
     keys = named(of.queued_items, SAID_KEYS, of=of.queued)
     told = (
@@ -62,7 +62,7 @@ def _runs(step: StepExplanation) -> bool:
 
 
 def _place(activity: PendingActivityInfo) -> tuple[str, str]:
-    """Return the step's id and what the activity's id says of the item (contract.child_run_id)."""
+    """Return the step's id and the item's part of an activity's id (contract.child_run_id)."""
     step_id, _, item = activity.activity_id.partition("~")
     return step_id, item
 
@@ -76,7 +76,7 @@ def _of_step(
 
 
 async def _of_chunks(app: App, description: WorkflowExecutionDescription) -> list[PendingActivityInfo]:
-    """Return what the chunks of the run's long lists have begun."""
+    """Return the pending activities of the chunks of the run's long lists."""
     children = description.raw_description.pending_children
     chunks = [child.workflow_id for child in children if child.workflow_type_name == CHUNK_TYPE][:MOST_CHUNKS]
     found = await asyncio.gather(*(_of_chunk(app, chunk) for chunk in chunks))
@@ -87,6 +87,6 @@ async def _of_chunk(app: App, chunk: str) -> list[PendingActivityInfo]:
     try:
         with engine_errors("run", chunk):
             described = await app.temporal.get_workflow_handle(chunk).describe(rpc_timeout=RPC_TIMEOUT)
-    except (NotFound, Unavailable):  # it is about to begin, or the rest can be told without it
+    except (NotFound, Unavailable):  # it is about to start, or the rest can be shown without it
         return []
     return [*described.raw_description.pending_activities]

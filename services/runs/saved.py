@@ -1,6 +1,6 @@
-"""Keeps the saved state of a run in the value store, in pieces, where it is too large for a workflow's argument.
+"""Load and store the states of runs for retries: the request of an ended run, and the state in which it ended.
 
-What an ended run leaves for a retry: the request it was started with, and the state in which it ended.
+A state too large for a workflow's argument is stored in the value store, in pieces.
 """
 
 from temporalio.client import WorkflowExecutionDescription, WorkflowQueryFailedError
@@ -18,7 +18,7 @@ from docrail.workflows.contract.names import SAVED, RunRequest, run_id_of, tenan
 
 
 async def keep_state(values: ValueStore, tenant_id: str, state: dict[str, Json]) -> dict[str, Json]:
-    """Keep the state, durable when this returns, and return what stands for it. Raises: OSError."""
+    """Store the state, durable on return, and return its reference. Raises: OSError."""
     marks: list[Json] = []
     for piece in split(state):
         part = await values.put(tenant_id, {"path": list(piece.path), "part": piece.part})
@@ -27,14 +27,17 @@ async def keep_state(values: ValueStore, tenant_id: str, state: dict[str, Json])
 
 
 async def load_state(values: ValueStore, tenant_id: str, state: dict[str, Json]) -> dict[str, Json]:
-    """Return the state that `state` stands for; itself, if it is one. Raises: StorageError (a piece is lost)."""
+    """Return the state that `state` refers to, or `state` itself if it is not a reference.
+
+    Raises: StorageError (a piece is lost).
+    """
     if PIECES not in state:
         return state
     return joined([await load_piece(values, tenant_id, mark) for mark in state[PIECES]])
 
 
 async def load_piece(values: ValueStore, tenant_id: str, mark: dict[str, Json]) -> StatePiece:
-    """Return the piece that `mark` stands for. Raises: StorageError, OSError."""
+    """Return the piece that `mark` refers to. Raises: StorageError, OSError."""
     part = part_of(mark)
     assert part is not None, "a state's pieces are named by marks of ours"
     kept: dict[str, Json] = (await values.get(tenant_id, part.sha256)).value
@@ -42,11 +45,11 @@ async def load_piece(values: ValueStore, tenant_id: str, mark: dict[str, Json]) 
 
 
 MAX_STATE_BYTES = MAX_CARRIED_BYTES // 2
-"""Largest state that a retry goes on from, as JSON: the run's history holds it, and must have room for what follows."""
+"""Largest state that can be retried, as JSON: the new run's history contains it, and needs room for what follows."""
 
 
 async def request_of(app: App, description: WorkflowExecutionDescription) -> RunRequest:
-    """Return what a run was started with, out of the first event of its history. Raises: NotFound, Unavailable."""
+    """Return the argument of a run from the first event of its history. Raises: NotFound, Unavailable."""
     handle = app.temporal.get_workflow_handle(description.id, run_id=description.run_id)
     with engine_errors("run", run_id_of(description.id)):
         first = await anext(handle.fetch_history_events(page_size=1, rpc_timeout=RPC_TIMEOUT))
@@ -57,19 +60,19 @@ async def request_of(app: App, description: WorkflowExecutionDescription) -> Run
 
 
 async def saved_state(app: App, description: WorkflowExecutionDescription) -> dict[str, Json]:
-    """Return the state in which a run ended: a worker replays it. Raises: NotFound, Unavailable, TooLarge."""
+    """Return the state in which a run ended; a worker replays it. Raises: NotFound, Unavailable, TooLarge."""
     try:
         saved = await _ask(app, description)
-    except WorkflowQueryFailedError:  # it is too large to be told at once
+    except WorkflowQueryFailedError:  # too large for one response
         saved = await _in_pieces(app, description)
-    try:  # of a run that was stopped before it had the state that it was to go on from
+    try:  # a run that was stopped before it had loaded its initial state refers to it
         return await load_state(app.values, tenant_of(description.id), saved)
     except StorageError as error:
         raise Unavailable("the value store", str(error)) from error
 
 
 async def kept(app: App, request: RunRequest) -> RunRequest:
-    """Return the request with its larger states in the value store, so that it can travel. Raises: Unavailable."""
+    """Return the request with its larger states moved to the value store, so that it fits. Raises: Unavailable."""
     tenant_id, resumed = request.tenant_id, request.resumed
     try:
         inner = {run_id: await _kept(app, tenant_id, state) for run_id, state in request.resumed_inner.items()}
@@ -89,7 +92,7 @@ async def _in_pieces(app: App, description: WorkflowExecutionDescription) -> dic
     while len(pieces) < count:
         try:
             told = await _ask(app, description, len(pieces))
-        except WorkflowQueryFailedError as error:  # a worker of a build that tells a state only whole
+        except WorkflowQueryFailedError as error:  # a worker of a build that only returns whole states
             raise TooLarge(MAX_REQUEST_BYTES) from error
         if (size := size + size_of(told)) > MAX_STATE_BYTES:
             raise TooLarge(MAX_STATE_BYTES)

@@ -1,6 +1,6 @@
-"""Start a run once for each key, however often it is asked for.
+"""Start runs, once per key however often requested, with their priority.
 
-Which run goes first where several wait for a worker: by priority, and among equals each fairness key in turn.
+Waiting runs are ordered by priority; among equals each fairness key gets its turn.
 """
 
 import contextlib
@@ -72,28 +72,28 @@ __all__ = [
 ]
 
 KEY_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$"
-"""An idempotency key is part of a run's id, so it has a shape that needs no quoting in a path or a query."""
+"""An idempotency key is part of a run's id, so its characters need no quoting in a path or a query."""
 
 
 RUN_ID_PATTERN = r"^[A-Za-z][A-Za-z0-9_]{0,63}\.[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}(~[A-Za-z0-9_.:-]{1,64}){0,20}$"
-"""`definition.key`, and for a nested run `~step` or `~step~item` behind its outer run's id."""
+"""`definition.key`; for a nested run, `~step` or `~step~item` is appended to its outer run's id."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunOrder:
-    """What a caller asks for. Without a key every call is a new run."""
+    """A request to start a run. Without a key every call starts a new run."""
 
     definition: DefinitionRef
     version: int | None = None
     inputs: Mapping[str, Json] = field(default_factory=dict)
     key: str | None = None
     priority: int | None = None
-    """1 (first) to 5, in place of the definition's."""
+    """1 (first) to 5; overrides the definition's."""
 
 
 @dataclass(frozen=True, slots=True)
 class StartedRun:
-    """A run that exists. `created` is False if an earlier call with the same key had started it."""
+    """An existing run. `created` is False if an earlier call with the same key started it."""
 
     run_id: Annotated[str, Field(examples=["invoice.order-4711"])]
     definition_id: str
@@ -103,14 +103,14 @@ class StartedRun:
 
 
 async def start_run(app: App, principal: Principal, order: RunOrder) -> StartedRun:
-    """Start a run of a published or an inline definition, which is published first.
+    """Start a run of a published definition, or of an inline one, which is published first.
 
     Raises: InvalidDefinition, InvalidInput, NotFound, KeyConflict, Unavailable.
     """
     key = uuid.uuid4().hex if order.key is None else checked_key(order.key)
     if not isinstance(order.definition, str):
         definition, _ = await check(app, principal, order.definition)
-        _complete(definition, order.inputs)  # else a wrong call would leave a version
+        _complete(definition, order.inputs)  # before publishing: an invalid call must not create a version
     subject = subject_of(order.inputs, key)
     stored = await resolve(app, principal, order.definition, order.version, key=subject)
     pinned = names_version(order.definition, order.version)
@@ -129,10 +129,11 @@ async def begin_run(
     priority: int | None = None,
     started_by: str | None = None,
 ) -> StartedRun:
-    """Start the run `key` of one stored version, or find it, running or ended.
+    """Start the run `key` of one stored version, or return the existing run, running or ended.
 
-    `started_by` is who wanted it, if that is not who calls; empty if nobody knows. Without `pinned`, the caller wants
-    what an alias names, and gets an earlier call's run though it moved. Raises: InvalidInput, KeyConflict, Unavailable.
+    `started_by`: the requester if it is not the caller; empty if unknown. Without `pinned`, the caller refers to an
+    alias,
+    and gets an earlier call's run even if the alias has moved. Raises: InvalidInput, KeyConflict, Unavailable.
     """
     definition = Definition.model_validate(stored.body)
     complete = _complete(definition, inputs)
@@ -161,11 +162,11 @@ async def begin_run(
 async def confirm_run(
     app: App, principal: Principal, stored: StoredDefinition, inputs: Mapping[str, Json], key: str
 ) -> None:
-    """Check that the run `key`, started before, was asked for with the same inputs; one long gone is believed.
+    """Check that the existing run `key` was requested with the same inputs; a deleted one is not checked.
 
     Raises: KeyConflict, Unavailable.
     """
-    with contextlib.suppress(NotFound):  # Temporal forgets ended runs after its retention time
+    with contextlib.suppress(NotFound):  # Temporal deletes ended runs after its retention time
         memo = _memo(stored, inputs, pinned=True)
         await _compare(app, principal.tenant_id, f"{stored.definition_id}.{key}", memo)
 
@@ -179,7 +180,7 @@ def checked_key(key: str) -> str:
 
 
 def checked_run_id(run_id: str) -> str:
-    """Return `run_id` if it has the shape of one. Raises: NotFound, for there can be no such run."""
+    """Return `run_id` if it has a valid format. Raises: NotFound, because no such run can exist."""
     if not re.fullmatch(RUN_ID_PATTERN, run_id):
         raise NotFound("run", run_id)
     return run_id
@@ -203,7 +204,7 @@ def _complete(definition: Definition, given: Mapping[str, Json]) -> dict[str, Js
 def _memo(
     stored: StoredDefinition, given: Mapping[str, Json], *, pinned: bool, priority: int | None = None
 ) -> dict[str, Json]:
-    """Return what the run pins, and what a second call with the same key is compared with: digests, not values."""
+    """Return the pinned version and the data to compare a second call with the same key: digests, not values."""
     return {
         "definition": stored.definition_id,
         "version": stored.version,
@@ -215,7 +216,7 @@ def _memo(
 
 
 async def _compare(app: App, tenant_id: str, run_id: str, asked: Mapping[str, Json]) -> Mapping[str, Json]:
-    """Return the memo of the existing run. Raises: KeyConflict if it was asked for with something else."""
+    """Return the memo of the existing run. Raises: KeyConflict if its request was different."""
     existing = await (await describe(app, tenant_id, run_id)).memo()
     if differences := _differences(existing, asked):
         raise KeyConflict(run_id.partition(".")[2], differences)
@@ -225,7 +226,7 @@ async def _compare(app: App, tenant_id: str, run_id: str, asked: Mapping[str, Js
 def _differences(existing: Mapping[str, Json], asked: Mapping[str, Json]) -> list[str]:
     before, now = existing["inputs"], asked["inputs"]
     chosen = existing["pinned"] or asked["pinned"]
-    first = existing.get("asked_digest", existing["digest"])  # a retry may have gone on with another version
+    first = existing.get("asked_digest", existing["digest"])  # a retry may have continued with another version
     differences = ["definition"] if chosen and first != asked["digest"] else []
     if existing.get("priority") != asked.get("priority"):
         differences.append("priority")
@@ -242,7 +243,7 @@ async def continue_run(
     *,
     was_completed: bool = False,
 ) -> bool:
-    """Start an ended run again under its id; False if it runs, or if it has completed and had not (`was_completed`).
+    """Start an ended run again under its id; False if it is running, or completed although `was_completed` is false.
 
     Raises: Unavailable.
     """
@@ -259,7 +260,7 @@ async def _start(
     priority: Priority,
     policy: WorkflowIDReusePolicy = WorkflowIDReusePolicy.REJECT_DUPLICATE,
 ) -> bool:
-    """Tell whether this call created the run."""
+    """Start the workflow and return whether this call created it."""
     attributes = [
         SearchAttributePair(TENANT, request.tenant_id),
         SearchAttributePair(DEFINITION, request.definition["id"]),
@@ -286,7 +287,7 @@ async def _start(
 
 
 LONGEST_KEY = 64
-"""Bytes that Temporal takes as a fairness key."""
+"""Maximum length in bytes of a fairness key in Temporal."""
 
 
 PATH = "priority.fairness_key"
@@ -294,7 +295,7 @@ PATH = "priority.fairness_key"
 
 @dataclass(frozen=True, slots=True)
 class _Inputs(Scope):
-    """What a fairness key may read (dag.expressions.Scope)."""
+    """The names that a fairness key's expression may read."""
 
     inputs: Mapping[str, Json]
 
@@ -310,8 +311,8 @@ class _Inputs(Scope):
 def priority_of(definition: Definition, tenant_id: str, inputs: Mapping[str, Json], key: int | None = None) -> Priority:
     """Return the priority of a run with these complete inputs; its steps and nested runs inherit it.
 
-    `key` (1 goes first, to 5) counts in place of the definition's. The fairness key is the tenant, or a part of it.
-    Raises: InvalidInput if the definition's fairness key cannot be read.
+    `key` (1 goes first, to 5) overrides the definition's. The fairness key is the tenant, or a part of it.
+    Raises: InvalidInput if the definition's fairness key cannot be evaluated.
     """
     wanted = definition.priority or RunPriority()
     part = None if wanted.fairness_key is None else _evaluate(wanted.fairness_key, inputs)

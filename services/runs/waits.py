@@ -1,4 +1,4 @@
-"""What a run waits for: its own steps, and those of the runs inside it, which are each asked by themselves."""
+"""List what a run waits for: its own steps and those of its nested runs, which are queried separately."""
 
 import asyncio
 from collections.abc import Awaitable, Iterable, Iterator, Mapping
@@ -19,23 +19,23 @@ from docrail.services.runs.service import checked_run_id
 from docrail.workflows.contract.names import EXPLAIN, workflow_id
 
 PAGE = 500
-"""Steps of a run that are asked for at once."""
+"""Number of steps requested from a run at once."""
 
 ASKED_AT_ONCE = 8
-"""Runs inside one: a worker replays each that it does not have at hand."""
+"""Number of nested runs queried in parallel: a worker replays each that is not in its cache."""
 
 MOST_STEPS = 10
-"""Steps of one explanation of whose inner runs it tells."""
+"""Maximum number of steps in an explanation whose nested runs are described."""
 
 MOST_NAMED = 5
-"""Runs inside a step that are asked what they wait for; the rest are counted."""
+"""Maximum number of nested runs per step that are queried; the rest are counted."""
 
 _WAITS = (StepStatus.WAITING, StepStatus.PARKED)
 
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """What a run told of itself; `steps` None: it did not answer."""
+    """A run's answer; `steps` None: it did not answer."""
 
     run_id: str
     steps: Mapping[str, StepExplanation] | None
@@ -44,10 +44,10 @@ class _Told:
 
 @dataclass(frozen=True, slots=True)
 class WaitPage:
-    """What a run waits for, and some of the runs inside it.
+    """The open waits of a run and of some nested runs.
 
-    `unanswered`: runs that did not tell; `paused`: those in which an answer is taken, but nothing begins after it.
-    `after` is what to ask for to get what the next ones wait for; None at the end.
+    `unanswered`: runs that did not answer; `paused`: runs that accept an answer but start nothing after it.
+    `after`: the value to request the next page with; None at the end.
     """
 
     waits: list[OpenWait]
@@ -58,13 +58,13 @@ class WaitPage:
 
 @dataclass(frozen=True, slots=True)
 class InnerWaits:
-    """How many runs inside a list wait, and what the first ones wait for."""
+    """The number of waiting runs inside a list, and the waits of the first ones."""
 
     runs: int
     waits: tuple[OpenWait, ...]
 
     def words(self, run_id: str) -> Iterator[str]:
-        """Say it of a step of the run `run_id`."""
+        """Describe the waits of a step of the run `run_id`."""
         are = "runs inside it wait" if self.runs > 1 else "run inside it waits"
         yield f"{self.runs} {are}; `docrail run waits {run_id}` tells all that is waited for"
         for each in self.waits:
@@ -75,9 +75,9 @@ class InnerWaits:
 async def list_waits(
     app: App, principal: Principal, run_id: str, *, limit: int = 100, after: str | None = None
 ) -> WaitPage:
-    """Return what the run waits for, and on each page at most `limit` runs inside it, those started last first.
+    """Return the waits of the run, and on each page of at most `limit` nested runs, latest start first.
 
-    Raises: NotFound, InvalidInput, Unavailable if no worker tells of the run itself.
+    Raises: NotFound, InvalidInput, Unavailable if no worker answers for the run itself.
     """
     description = await describe(app, principal.tenant_id, checked_run_id(run_id))
     own = await _ask(app, principal.tenant_id, run_id)
@@ -94,16 +94,16 @@ async def list_waits(
 async def inner_waits(
     app: App, description: WorkflowExecutionDescription, steps: Mapping[str, StepExplanation]
 ) -> dict[str, InnerWaits]:
-    """Return what inner runs wait for, by step: of those of `steps` that run a nested run for each item of a list.
+    """Return the waits of nested runs, by step, for those of `steps` that run a nested run per item of a list.
 
-    Where it cannot be told, nothing is.
+    If they cannot be determined, return nothing.
     """
     lists = [step_id for step_id, step in steps.items() if _runs_inner_list(step)][:MOST_STEPS]
     if description.status is not WorkflowExecutionStatus.RUNNING:
         return {}
     try:
         told = await asyncio.gather(*(_inside_list(app, description, step_id) for step_id in lists))
-    except OperationError:  # the rest can be told without it
+    except OperationError:  # the rest can be shown without it
         return {}
     return {step_id: found for step_id, found in zip(lists, told, strict=True) if found.runs}
 
@@ -126,7 +126,7 @@ async def _inside_list(app: App, description: WorkflowExecutionDescription, step
 async def _inner(
     app: App, description: WorkflowExecutionDescription, told: Iterable[_Told], lists: Mapping[str, bool]
 ) -> list[OpenWait]:
-    """Return what inner runs wait for, with their items' keys."""
+    """Return the waits of nested runs, with their items' keys."""
     _, run_id = tenant_and_run(description)
     placed = [(each.run_id, each.steps, place_of(run_id, each.run_id, lists)) for each in told if each.steps]
     keys = await keys_of(app, description, (place for _, _, place in placed))
@@ -151,7 +151,7 @@ def _open(run_id: str, steps: Mapping[str, StepExplanation], place: Place | None
 
 
 async def _ask_all(app: App, tenant_id: str, run_ids: Iterable[str]) -> list[_Told]:
-    """Return what runs tell; one that does not answer keeps no other from it."""
+    """Query the runs; one that does not answer does not stop the others."""
     turns = asyncio.Semaphore(ASKED_AT_ONCE)
 
     async def ask(run_id: str) -> _Told:
@@ -166,7 +166,7 @@ async def _ask_all(app: App, tenant_id: str, run_ids: Iterable[str]) -> list[_To
 
 
 async def _ask(app: App, tenant_id: str, run_id: str) -> _Told:
-    """Return what a run tells, all its steps explained. Raises: NotFound, Unavailable."""
+    """Return a run's answer with all its steps explained. Raises: NotFound, Unavailable."""
     handle = app.temporal.get_workflow_handle(workflow_id(tenant_id, run_id))
     steps: dict[str, StepExplanation] = {}
     after: str | None = None

@@ -1,4 +1,4 @@
-"""What models were used for, and what that cost."""
+"""Define the records of model usage and its cost."""
 
 import datetime as dt
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from docrail.invoices.llm.prices import Tokens
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """One answer of a model: for which attempt of which step, and what it came to."""
+    """One model answer: the step attempt that it was for, its outcome and its tokens."""
 
     tenant_id: str
     run_id: str
@@ -17,7 +17,7 @@ class Use:
     attempt: int
     model: str
     outcome: str
-    """`read`, `wrote`, or why it was of no use: `garbled`, `cut`, `refused`, `lost` (tokens are a guess)."""
+    """`read`, `wrote`, or why it was unusable: `garbled`, `cut`, `refused`, `lost` (the tokens are an estimate)."""
     tokens: Tokens
     prompt_version: str = ""
     document_id: str | None = None
@@ -25,7 +25,7 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class DocumentUse:
-    """One answer about a document, as it was paid for."""
+    """One paid answer about a document."""
 
     used_at: dt.datetime
     model: str
@@ -42,7 +42,7 @@ class DocumentUse:
 
 @dataclass(frozen=True, slots=True)
 class ModelTotal:
-    """What a model came to since the first document, of all tenants, by outcome."""
+    """A model's totals since the first document, over all tenants, by outcome."""
 
     model: str
     outcome: str

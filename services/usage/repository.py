@@ -1,4 +1,4 @@
-"""The model_usage and model_days tables: what models were asked, in tokens and money, by document and by day."""
+"""Store model usage in tokens and money: per answer (model_usage) and per day (model_days)."""
 
 import datetime as dt
 from decimal import Decimal
@@ -7,7 +7,7 @@ from docrail.adapters.postgres.pool import Database
 from docrail.invoices.llm.prices import Cost
 from docrail.services.usage.models import DocumentUse, ModelTotal, Use
 
-# The day's row is shared by the fleet: at a limit of 10 answers a second, writers of one hardly ever meet.
+# The fleet shares the day's row: at a limit of 10 answers a second, concurrent writers are rare.
 RECORD = """
 WITH used AS (
     INSERT INTO model_usage (tenant_id, model, prompt_version, run_id, step_id, attempt, document_id, outcome,
@@ -26,7 +26,7 @@ ON CONFLICT (tenant_id, day, model, outcome) DO UPDATE
        cost = total.cost + excluded.cost"""
 
 
-# Of all tenants: the key, and so the bill, is one.
+# Over all tenants: they share the key, and so the bill.
 SPENT_TODAY = "SELECT coalesce(sum(cost), 0) FROM model_days WHERE day = (now() AT TIME ZONE 'UTC')::date"
 
 
@@ -49,7 +49,7 @@ SELECT model, outcome, sum(answers)::bigint AS answers, sum(input_tokens)::bigin
 
 
 async def record_use(db: Database, use: Use, cost: Cost, *, currency: str, prices_read_on: dt.date) -> None:
-    """Keep what an answer cost, and add it to its day's total."""
+    """Store the cost of an answer, and add it to the day's total."""
     await db.execute(
         RECORD,
         *(use.tenant_id, use.model, use.prompt_version, use.run_id, use.step_id, use.attempt, use.document_id),
@@ -59,20 +59,20 @@ async def record_use(db: Database, use: Use, cost: Cost, *, currency: str, price
 
 
 async def load_spent_today(db: Database) -> Decimal:
-    """Return what all tenants' answers cost since midnight UTC."""
+    """Return the cost of all tenants' answers since midnight UTC."""
     return Decimal(await db.fetchval(SPENT_TODAY))
 
 
 async def load_tenant_spent_today(db: Database, tenant_id: str) -> Decimal:
-    """Return what a tenant's answers cost since midnight UTC."""
+    """Return the cost of a tenant's answers since midnight UTC."""
     return Decimal(await db.fetchval(SPENT_TODAY_BY_TENANT, tenant_id))
 
 
 async def load_document_uses(db: Database, tenant_id: str, document_id: str) -> list[DocumentUse]:
-    """Return every answer that was paid for a document, in order."""
+    """Return every paid answer about a document, in order."""
     return [DocumentUse(**row) for row in await db.fetch(OF_DOCUMENT, tenant_id, document_id)]
 
 
 async def load_model_totals(db: Database) -> list[ModelTotal]:
-    """Return what every model came to."""
+    """Return the totals of every model."""
     return [ModelTotal(**row) for row in await db.fetch(TOTALS)]

@@ -1,7 +1,4 @@
-"""Counts what models cost: each answer's tokens and money are kept, and a day's budget is not gone beyond.
-
-Tell what models were asked and what it cost: of one document, and of all.
-"""
+"""Record what model answers cost, enforce the daily budgets, and report usage for one document or in total."""
 
 import asyncio
 import datetime as dt
@@ -23,14 +20,14 @@ from docrail.services.usage.repository import (
 )
 
 LONGEST_SECONDS = 5.0
-"""Most that an answer waits to be counted. PostgreSQL does it in milliseconds, or it is away."""
+"""Timeout for recording an answer's cost. PostgreSQL takes milliseconds, or it is unavailable."""
 
 
 log = logging.getLogger(__name__)
 
 
 class BudgetUsedError(TryAgainLaterError):
-    """Today's budget for models is used up. There is a new one at midnight UTC, which is when to try again."""
+    """Today's budget for models is used up. The next one starts at midnight UTC, which is when to retry."""
 
     def __init__(self, budget: str, variable: str, now: dt.datetime) -> None:
         told = f"today's budget for Gemini, {budget}, is used up: it begins anew at midnight UTC, or set {variable}"
@@ -41,9 +38,9 @@ class BudgetUsedError(TryAgainLaterError):
 
 
 async def check_budget(tools: Tools, tenant_id: str) -> None:
-    """Refuse to ask once today's answers have cost the budget, all tenants' or this one's.
+    """Refuse to ask a model once today's answers have used up the budget of all tenants or of this one.
 
-    What is being asked just now may go beyond it.
+    Answers still in progress may exceed it.
 
     Raises: BudgetUsedError.
     """
@@ -57,7 +54,7 @@ async def check_budget(tools: Tools, tenant_id: str) -> None:
 
 
 async def keep_use(tools: Tools, use: Use) -> None:
-    """Keep what an answer cost. Where that cannot be written it is only logged: the answer itself is paid for."""
+    """Record the cost of an answer. If that fails it is only logged: the answer itself is paid for."""
     prices = tools.outside.gemini.prices
     cost = prices.cost(use.model, use.tokens, dt.datetime.now(dt.UTC).date())
     tools.metrics.models.count_answer(use.model, use.outcome, use.tokens, cost.amount)
@@ -72,13 +69,13 @@ async def keep_use(tools: Tools, use: Use) -> None:
 
 
 async def list_document_uses(app: App, principal: Principal, document_id: str) -> list[DocumentUse]:
-    """Return every answer of a model that was paid for this document, in order. Raises: NotFound."""
+    """Return every paid model answer about this document, in order. Raises: NotFound."""
     await show_document(app, principal, document_id)
     return await load_document_uses(app.db, principal.tenant_id, document_id)
 
 
 async def load_totals(app: App) -> list[ModelTotal] | None:
-    """Return the totals of all tenants and workers, None if PostgreSQL does not tell them. Never raises for that."""
+    """Return the totals of all tenants and workers; None if PostgreSQL does not answer. Never raises for that."""
     try:
         async with asyncio.timeout(ANSWER_SECONDS):
             return await load_model_totals(app.db)

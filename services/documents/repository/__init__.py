@@ -1,1 +1,1 @@
-"""The SQL of documents."""
+"""Store documents in PostgreSQL."""

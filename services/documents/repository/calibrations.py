@@ -1,4 +1,4 @@
-"""The calibrations tables: every stored fit, which one counts, and how values fared in people's decisions."""
+"""Store calibrations: every fit, the active one, and the outcomes of values in people's decisions."""
 
 import datetime as dt
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ from docrail.adapters.postgres.pool import Database, NotStored
 from docrail.invoices.assessment.calibration import Calibration, Observation
 
 MOST_OUTCOMES = 50_000
-"""The newest decisions that a fit looks at: enough for any curve, and readers change."""
+"""Number of latest outcomes used for a fit: enough for any curve, and readers change."""
 
 LOCK_CALIBRATIONS = "SELECT pg_advisory_xact_lock(hashtext('calibrations'), hashtext($1))"
 DEACTIVATE = "UPDATE calibrations SET active = false WHERE tenant_id = $1 AND active"
@@ -33,7 +33,7 @@ SELECT field, raw, was_right, family FROM field_outcomes WHERE tenant_id = $1 OR
 
 @dataclass(frozen=True, slots=True)
 class StoredCalibration:
-    """One fit; `fitted_on` says in words on what."""
+    """One fit; `fitted_on` describes the data."""
 
     version: int
     fitted_on: str
@@ -43,12 +43,12 @@ class StoredCalibration:
 
 
 def named(version: int, body: str) -> Calibration:
-    """Return a stored calibration under its version's name."""
+    """Return a stored calibration, named by its version."""
     return Calibration.model_validate_json(body).model_copy(update={"name": f"v{version}"})
 
 
 async def load_calibration(db: Database, tenant_id: str) -> Calibration | None:
-    """Return the tenant's active calibration; None: the shipped one counts."""
+    """Return the tenant's active calibration; None: the shipped one is active."""
     row = await db.fetchrow(LOAD_ACTIVE, tenant_id)
     return named(row["version"], row["body"]) if row else None
 
@@ -59,7 +59,7 @@ async def list_calibrations(db: Database, tenant_id: str) -> list[StoredCalibrat
 
 
 async def save_calibration(db: Database, tenant_id: str, calibration: Calibration, fitted_on: str) -> int:
-    """Store a fit, let it count from now on, and return its version. To be called in a transaction."""
+    """Store and activate a fit, and return its version. Call it in a transaction."""
     await db.execute(LOCK_CALIBRATIONS, tenant_id)
     await db.execute(DEACTIVATE, tenant_id)
     version: int = await db.fetchval(INSERT, tenant_id, calibration.model_dump_json(), fitted_on)
@@ -67,7 +67,7 @@ async def save_calibration(db: Database, tenant_id: str, calibration: Calibratio
 
 
 async def activate_calibration(db: Database, tenant_id: str, version: int | None) -> None:
-    """Let an earlier fit count again; None: the shipped one. To be called in a transaction. Raises: NotStored."""
+    """Activate an earlier fit; None: the shipped one. Call it in a transaction. Raises: NotStored."""
     await db.execute(LOCK_CALIBRATIONS, tenant_id)
     await db.execute(DEACTIVATE, tenant_id)
     if version is not None and not await db.fetchval(ACTIVATE, tenant_id, version):
@@ -75,17 +75,17 @@ async def activate_calibration(db: Database, tenant_id: str, version: int | None
 
 
 async def save_outcomes(db: Database, tenant_id: str, document_id: str, outcomes: Iterable[Observation]) -> None:
-    """Keep how a decided document's values fared; a later decision on it replaces an earlier one."""
+    """Store the outcomes of a decided document's values; a later decision replaces an earlier one."""
     rows = [(tenant_id, document_id, each.field, each.raw, each.right, each.family) for each in outcomes]
     await db.executemany(SAVE_OUTCOME, rows)
 
 
 async def forget_outcomes(db: Database, tenant_id: str, document_id: str) -> None:
-    """Drop how a document's values fared, for the decision on it was taken back."""
+    """Delete the outcomes of a document's values, because its decision was withdrawn."""
     await db.execute(FORGET_OUTCOMES, tenant_id, document_id)
 
 
 async def load_outcomes(db: Database, tenant_id: str) -> list[Observation]:
-    """Return how the values of the newest decided documents fared."""
+    """Return the outcomes of the values in the latest decided documents."""
     rows = await db.fetch(LOAD_OUTCOMES, tenant_id, MOST_OUTCOMES)
     return [Observation(row["field"], row["raw"], row["was_right"], row["family"]) for row in rows]

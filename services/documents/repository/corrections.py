@@ -1,4 +1,4 @@
-"""The corrections table: which fields of a document people locked, to what, and what they took back."""
+"""Store corrections: the fields of a document that people locked, their values, and undone changes."""
 
 from docrail.adapters.postgres.pool import Database
 from docrail.invoices.assessment.corrections import Correction
@@ -50,7 +50,7 @@ async def load_corrections(db: Database, tenant_id: str, document_id: str) -> li
 
 
 async def insert_change(db: Database, tenant_id: str, document_id: str, change: Change) -> int:
-    """Keep a change and return its number."""
+    """Store a change and return its number."""
     read = (change.read_value, change.read_source)
     place = (change.page, None if change.box is None else list(change.box))
     values = (change.field, change.act, change.value, *read, *place, change.by, change.why)
@@ -59,11 +59,11 @@ async def insert_change(db: Database, tenant_id: str, document_id: str, change: 
 
 
 async def undo_last(db: Database, tenant_id: str, document_id: str, by: str) -> StoredChange | None:
-    """Take back the document's last change if it is this person's, and return it; None if there is nothing to undo."""
+    """Undo the document's last change if it is this person's, and return it; None if there is nothing to undo."""
     row = await db.fetchrow(UNDO_LAST, tenant_id, document_id, by)
     return StoredChange(**row) if row else None
 
 
 async def load_changes(db: Database, tenant_id: str, document_id: str) -> list[StoredChange]:
-    """Return every change of the document, the undone ones too, oldest first."""
+    """Return every change of the document, including undone ones, oldest first."""
     return [StoredChange(**row) for row in await db.fetch(LOAD_HISTORY, tenant_id, document_id)]

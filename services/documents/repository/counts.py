@@ -1,8 +1,8 @@
-"""How documents ended: each is counted once, with its time and confidence, and the totals are cheap to read.
+"""Count each document's outcome once, with its duration and confidence, in totals that are cheap to read.
 
-The totals are kept in a table of their own, not added up from all documents: migration 0002 says why. Two documents of
-a tenant that end alike wait there for each other's commit. Measured on two cores: 3,000 documents a second (8,500
-without the totals), where 50,000 an hour are 14; and the totals of 1,000 tenants are read in 4 ms.
+The totals are kept in a table of their own instead of being aggregated over all documents. Two documents of a tenant
+with the same outcome wait for each other's commit there. Measured on two cores: 3,000 documents a second (8,500
+without the totals), where 50,000 an hour are 14 a second; reading the totals of 1,000 tenants takes 4 ms.
 """
 
 from docrail.adapters.postgres.pool import Database
@@ -48,9 +48,9 @@ _INFINITY = float("inf")
 
 
 async def claim_metrics(db: Database, tenant_id: str, document_id: str, outcome: Outcome) -> MetricsClaim | None:
-    """Count this document in the totals, and take the right to count it anywhere else.
+    """Count this document in the totals, and claim the right to count it elsewhere.
 
-    Given once, ever; None means it was given (or there is no document).
+    Granted once; None means that it was granted before (or there is no document).
     """
     bounds = ((*SECONDS_BUCKETS, _INFINITY), (*CONFIDENCE_BUCKETS, _INFINITY))
     row = await db.fetchrow(CLAIM_METRICS, tenant_id, document_id, outcome, *bounds)
@@ -58,5 +58,5 @@ async def claim_metrics(db: Database, tenant_id: str, document_id: str, outcome:
 
 
 async def load_counts(db: Database) -> list[DocumentCount]:
-    """Return the totals of ALL tenants together, for the operator's dashboards. Never for a caller."""
+    """Return the totals of ALL tenants together, for the operator's dashboards. For internal use only."""
     return [DocumentCount(**row) for row in await db.fetch(LOAD_COUNTS)]

@@ -1,5 +1,5 @@
 # ruff: noqa: S608  # the only thing formatted into a statement is the constant list of columns
-"""The documents table: what was uploaded, by whom, when, and whether its run was started."""
+"""Store documents: what was uploaded, by whom, when, and whether its run was started."""
 
 import datetime as dt
 
@@ -69,7 +69,7 @@ async def insert_document(
     source: str = "",
     uploaded_by: str = "",
 ) -> Document:
-    """Store the upload and return its row. Storing it again returns the first row, which has its original again.
+    """Store the upload and return its row. Repeating it returns the first row, with its original restored.
 
     Raises: DocumentConflict if the id is taken by other bytes or another tenant.
     """
@@ -89,7 +89,7 @@ async def insert_document(
 
 
 async def load_document(db: Database, tenant_id: str, document_id: str) -> Document | None:
-    """Return the tenant's document, None if it has none of this id."""
+    """Return the tenant's document, or None."""
     row = await db.fetchrow(LOAD_DOCUMENT, tenant_id, document_id)
     return Document(**row) if row else None
 
@@ -97,16 +97,16 @@ async def load_document(db: Database, tenant_id: str, document_id: str) -> Docum
 async def load_unstarted(
     db: Database, *, older_than_seconds: float, limit: int = 100, after: Document | None = None
 ) -> list[Document]:
-    """Return documents of ALL tenants whose run was never started, oldest first, from behind `after` on.
+    """Return documents of ALL tenants whose run was never started, oldest first, starting after `after`.
 
-    For the sweep that starts what a killed API process left behind; each row names its tenant. Never for a caller.
+    For the sweep that starts the runs of interrupted uploads; each row names its tenant. For internal use only.
     """
     behind = (after.received_at, after.tenant_id, after.document_id) if after else (None, None, None)
     return [Document(**row) for row in await db.fetch(LOAD_UNSTARTED, older_than_seconds, limit, *behind)]
 
 
 async def mark_run_started(db: Database, tenant_id: str, document_id: str, run_id: str) -> bool:
-    """Note that the document's run was started. True the first time, then False and nothing changes."""
+    """Record that the document's run was started. True the first time; later calls return False and change nothing."""
     return await db.fetchval(MARK_RUN_STARTED, tenant_id, document_id, run_id) is True
 
 

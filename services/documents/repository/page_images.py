@@ -1,4 +1,4 @@
-"""Keeps pictures of documents' pages beside the bytes that they show: drawn once, and gone when those are."""
+"""Store images of documents' pages next to the bytes that they show: rendered once, deleted with the bytes."""
 
 import asyncio
 from collections.abc import Iterator
@@ -7,16 +7,16 @@ from docrail.adapters.store.blobs import blob_path
 from docrail.adapters.store.folders import Folder
 
 DRAWN_BY = "1"
-"""In the names of what is kept. Another drawing needs another one."""
+"""Version of the renderer, part of the stored names. Change it with the rendering."""
 
 
 def image_tag(sha256: str, number: int) -> str:
-    """Return what tells this picture of a page from any other one."""
+    """Return a tag that identifies this image of a page."""
     return f"{sha256}-{number}-{DRAWN_BY}"
 
 
 async def load_image(blobs: Folder, sha256: str, number: int) -> bytes | None:
-    """Return the kept picture of a page, None if there is none. Raises: OSError."""
+    """Return the stored image of a page, or None. Raises: OSError."""
     try:
         return await asyncio.to_thread(blobs.read, _path(sha256, number))
     except FileNotFoundError:
@@ -24,12 +24,12 @@ async def load_image(blobs: Folder, sha256: str, number: int) -> bytes | None:
 
 
 async def keep_image(blobs: Folder, sha256: str, number: int, image: bytes) -> None:
-    """Keep the picture of a page, unless the bytes that it shows were deleted meanwhile. Raises: OSError."""
+    """Store the image of a page, unless its document's bytes were deleted meanwhile. Raises: OSError."""
     await asyncio.to_thread(_keep, blobs, sha256, number, image)
 
 
 def remove_images(blobs: Folder, sha256: str) -> None:
-    """Delete all pictures of these bytes. Blocking; raises: OSError."""
+    """Delete all images of these bytes. Blocking. Raises: OSError."""
     for path in list(_kept(blobs, sha256)):
         blobs.delete(path)
 

@@ -1,4 +1,4 @@
-"""The processed_documents table: what was read out of which bytes, so that equal bytes are read once for a tenant."""
+"""Store readings by content, so that equal bytes are read once per tenant."""
 
 import re
 
@@ -14,9 +14,10 @@ _PART = "split_part(split_part(reader_version, '@', 1), '/', {})"
 
 
 BEST_FIRST = f"{_PART.format(1)} = $3 DESC, {_PART.format(2)} NOT IN ('', '{FALLBACK}') DESC, created_at DESC"
-"""The order of readings, $3 being CURRENT_READER: this code's own first, a model's before local ones, then the newest.
+"""The order of readings, where $3 is CURRENT_READER: by this code's readers first, a model's before local ones, then
+newest.
 
-The bytes are shared: that no model was to be had for one document does not take its reading from the others.
+Documents share the reading of equal bytes: if no model was available for one, the others keep the model's reading.
 """
 
 
@@ -38,7 +39,7 @@ r"""A NUL inside JSON text: `\u0000` after an even number of backslashes."""
 
 
 async def load_extraction(db: Database, tenant_id: str, sha256: str, reader_version: str) -> InvoiceData | None:
-    """Return what was read out of these bytes (without a document id), None if they were not read yet."""
+    """Return the reading of these bytes (without a document id); None if there is none."""
     data = await db.fetchval(LOAD_EXTRACTION, tenant_id, sha256, reader_version)
     return InvoiceData.model_validate_json(data) if data else None
 
@@ -64,6 +65,6 @@ async def save_extraction(
 
 
 def _storable(invoice: InvoiceData) -> str:
-    """Return the reading as JSON for jsonb, which refuses the NULs that broken fonts put into a PDF's text."""
+    """Return the reading as JSON for jsonb, without the NULs that broken fonts put into a PDF's text."""
     text = invoice.for_document("").model_dump_json()
     return _ESCAPED_NUL.sub(r"\1", text) if r"\u0000" in text else text

@@ -1,4 +1,4 @@
-"""The vendors tables: what people's decisions taught about each vendor, found by any of its keys."""
+"""Store what people's decisions taught about each vendor, indexed by the vendor's keys."""
 
 from collections.abc import Sequence
 
@@ -28,7 +28,7 @@ SELECT v.vendor_key, v.memory::text, bool_or(asked.key NOT LIKE 'iban:%') AS nam
   JOIN vendors v ON v.tenant_id = $1 AND v.vendor_key = k.vendor_key
  GROUP BY v.tenant_id, v.vendor_key
  ORDER BY named DESC, place"""
-"""Every vendor that one of its keys leads to: first who is named, then whose account it is."""
+"""Every vendor that one of the keys leads to: first by name or VAT id, then by account."""
 BEGIN_VENDOR = """
 INSERT INTO vendors (tenant_id, vendor_key, memory) VALUES ($1, $2, $3::text::json) ON CONFLICT DO NOTHING"""
 LOCK_VENDOR = "SELECT memory::text FROM vendors WHERE tenant_id = $1 AND vendor_key = $2 FOR UPDATE"
@@ -50,10 +50,11 @@ POINT_KEY = "UPDATE vendor_keys SET vendor_key = $3 WHERE tenant_id = $1 AND key
 
 
 async def remember(db: Database, tenant_id: str, approved: InvoiceData) -> str | None:
-    """Learn from a document that a person approved, as judged then. To be called in the decision's transaction.
+    """Learn from a document that a person approved, as assessed then. Call it in the decision's transaction.
 
-    It teaches about its vendor, unless it shows nothing to know one by, and about how sure the readers may be. Return
-    the vendor's key, which `forget` needs if the approval is taken back.
+    Updates the memory of its vendor, if the document identifies one, and the outcomes for calibration. Return the
+    vendor's
+    key, which `forget` needs if the approval is withdrawn.
     """
     keys = vendor_keys(approved)
     vendor_key = await _vendor_of(db, tenant_id, keys, approved) if keys else None
@@ -71,10 +72,11 @@ async def remember(db: Database, tenant_id: str, approved: InvoiceData) -> str |
 
 
 async def forget(db: Database, tenant_id: str, approved: InvoiceData, vendor_key: str | None) -> None:
-    """Unlearn what `remember` learned of a document, about the vendor of the key that it returned.
+    """Undo what `remember` learned from a document, for the vendor key that it returned.
 
-    To be called once, in the transaction that takes the approval back. Keys lead again to whom they led before, and
-    none to a vendor of whom nothing is left.
+    Call it once, in the transaction that withdraws the approval. Keys lead to the previous vendors again, and to none
+    of
+    which nothing is left.
     """
     await forget_outcomes(db, tenant_id, approved.document_id)
     stored = await db.fetchval(LOCK_VENDOR, tenant_id, vendor_key) if vendor_key else None
@@ -83,7 +85,7 @@ async def forget(db: Database, tenant_id: str, approved: InvoiceData, vendor_key
     left = unlearn(VendorMemory.model_validate_json(stored), approved)
     await db.execute(SAVE_VENDOR, tenant_id, vendor_key, left.model_dump_json())
     keys = sorted({*vendor_keys(approved), *misread_keys(approved)})
-    await db.execute(LOCK_KEYS, tenant_id, keys)  # who else teaches about them now is waited for, then seen
+    await db.execute(LOCK_KEYS, tenant_id, keys)  # waits for concurrent decisions about these keys, to see their result
     known = await db.fetch(LIST_KNOWN, tenant_id)
     for key in keys:
         holders = {row["vendor_key"] for row in known if _is_key_of(key, row)}
@@ -94,7 +96,7 @@ async def forget(db: Database, tenant_id: str, approved: InvoiceData, vendor_key
 
 
 async def _vendor_of(db: Database, tenant_id: str, keys: Sequence[str], approved: InvoiceData) -> str:
-    """Return the vendor to learn about: the one that the keys lead to unless its VAT id is another, else a new one."""
+    """Return the key of the vendor to update: the one found by the keys unless its VAT id differs, else a new one."""
     for row in await db.fetch(FIND_VENDORS, tenant_id, list(keys)):
         if not contradicts_vat_id(approved, VendorMemory.model_validate_json(row["memory"])):
             found: str = row["vendor_key"]

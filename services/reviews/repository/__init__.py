@@ -1,1 +1,1 @@
-"""The SQL of reviews."""
+"""Store review items in PostgreSQL."""

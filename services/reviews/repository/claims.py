@@ -1,5 +1,5 @@
 # ruff: noqa: S608  # only constants of this code are formatted into statements
-"""Who works on which review item: claims with a lease and a token, handed out so that no two people get the same."""
+"""Store claims on review items, with a lease and a token; no two people get the same item."""
 
 import datetime as dt
 
@@ -22,7 +22,7 @@ CLAIM = f"""
 RETURNING review_id, claim_token, claimed_until"""
 
 
-# A row that somebody else is taking is passed over; one that was taken since the statement began is looked at again.
+# Skips rows that another transaction is claiming; a row claimed since the statement started is checked again.
 CLAIM_NEXT = f"""
 {_TAKE} AND review_id = (
     SELECT r.review_id FROM {LIVE}
@@ -58,17 +58,17 @@ UPDATE reviews SET claimed_by = NULL, claimed_until = NULL, assigned_to = coales
 async def claim_review(
     db: Database, tenant_id: str, review_id: str, by: str, lease: dt.timedelta = LEASE
 ) -> Claim | None:
-    """Give the open item to `by`; None if it is not open, or somebody else has it.
+    """Claim the open item for `by`; None if it is not open, or someone else has claimed it.
 
-    Whoever has it and claims it again gets a new token: what was opened before can save nothing any more.
+    Claiming one's own item again issues a new token, so that earlier sessions can no longer save.
     """
     return await _claimed(db, tenant_id, await db.fetchrow(CLAIM, tenant_id, by, lease, review_id))
 
 
 async def claim_next(db: Database, tenant_id: str, by: str, wish: Wish, lease: dt.timedelta = LEASE) -> Claim | None:
-    """Give `by` the most urgent item that is free and that they may decide; None if there is none.
+    """Claim for `by` the most urgent free item that they may decide; None if there is none.
 
-    What is assigned to them comes first. Never the same one twice, however many people ask at once.
+    Items assigned to them come first. Concurrent callers never get the same item.
     """
     row = await db.fetchrow(CLAIM_NEXT, tenant_id, by, lease, wish.queue, wish.kind, wish.group)
     return await _claimed(db, tenant_id, row)
@@ -77,7 +77,7 @@ async def claim_next(db: Database, tenant_id: str, by: str, wish: Wish, lease: d
 async def renew_claim(
     db: Database, tenant_id: str, review_id: str, by: str, token: int, lease: dt.timedelta = LEASE
 ) -> dt.datetime | None:
-    """Let a claim hold for another lease from now, and return until when; None if it does not hold any more."""
+    """Extend a claim by a lease from now, and return its end; None if it is no longer valid."""
     until: dt.datetime | None = await db.fetchval(RENEW, tenant_id, review_id, by, token, lease)
     return until
 
@@ -90,7 +90,7 @@ async def free_review(
     assigned_to: str | None = None,
     postponed_until: dt.datetime | None = None,
 ) -> None:
-    """End the item's claim, and let it wait for somebody, or until a time. The caller has it locked."""
+    """End the item's claim, optionally assigning or postponing it. The caller holds the lock."""
     await db.execute(FREE, tenant_id, review_id, assigned_to, postponed_until)
 
 

@@ -1,7 +1,7 @@
-"""How document items are decided, and which runs have yet to be told.
+"""Store decisions on document items, and find the runs that have yet to be answered.
 
-The decision is stored first. An open question of a run whose document's item is decided is an answer to be given: there
-is no other list of those, so none can be forgotten.
+The decision is stored first. A run's open question whose document's item is decided is a pending answer; there is no
+other list of those, so none can be lost.
 """
 
 import datetime as dt
@@ -72,7 +72,7 @@ SELECT form FROM reviews WHERE tenant_id = $1 AND document_review_id = $2 AND st
 
 
 async def record_decision(db: Database, tenant_id: str, review_id: str, decision: Decision) -> None:
-    """Close the item as decided. The caller has it locked, and knows that it is open."""
+    """Close the item as decided. The caller holds the lock, and has checked that it is open."""
     values = (decision.status, decision.answer, decision.by, decision.digest)
     kept = decision.invoice.model_dump_json() if decision.invoice else None
     await db.execute(DECIDE, tenant_id, review_id, *values, kept, decision.taught_vendor)
@@ -81,15 +81,15 @@ async def record_decision(db: Database, tenant_id: str, review_id: str, decision
 async def record_first_approval(
     db: Database, tenant_id: str, review_id: str, *, by: str, at: dt.datetime, digest: str
 ) -> None:
-    """Keep the first of two approvals, and free the item for somebody else. The caller has it locked."""
+    """Store the first of two approvals, and free the item for another person. The caller holds the lock."""
     approval = {"by": by, "at": at.isoformat(), "digest": digest}
     await db.execute(APPROVE_FIRST, tenant_id, review_id, approval)
 
 
 async def reopen_review(db: Database, tenant_id: str, review_id: str) -> None:
-    """Open a decided item again, as if it had never been approved: what that taught is forgotten.
+    """Reopen a decided item as if it had never been approved: what the approval taught is forgotten.
 
-    The caller has it locked, and is in a transaction.
+    The caller holds the lock, and is in a transaction.
     """
     decided = await db.fetchrow(LOAD_DECIDED, tenant_id, review_id)
     if decided is not None and decided["decided_by"] != PASSED_BY:
@@ -99,26 +99,26 @@ async def reopen_review(db: Database, tenant_id: str, review_id: str) -> None:
 
 
 async def mark_touched(db: Database, tenant_id: str, review_id: str) -> None:
-    """Keep that somebody corrected a field of the item's document."""
+    """Record that a person corrected a field of the item's document."""
     await db.execute(TOUCH, tenant_id, review_id)
 
 
 async def load_unanswered(db: Database, tenant_id: str, review_id: str) -> list[Unanswered]:
-    """Return the questions that wait for the decision of this item."""
+    """Return the open questions about this item, once it is decided."""
     return [Unanswered(**row) for row in await db.fetch(LOAD_UNANSWERED, tenant_id, review_id)]
 
 
 async def load_all_unanswered(db: Database, *, older_than_seconds: float, limit: int = 100) -> list[Unanswered]:
-    """Return such questions of ALL tenants, those that were put off last, for the sweep. Never for a caller."""
+    """Return pending answers of ALL tenants for the sweep, least recently put off first. For internal use only."""
     return [Unanswered(**row) for row in await db.fetch(LOAD_ALL_UNANSWERED, older_than_seconds, limit)]
 
 
 async def put_off(db: Database, questions: Sequence[Unanswered]) -> None:
-    """Let the questions come after all others that are to be told."""
+    """Move the questions to the end of the sweep's order."""
     places = [(each.tenant_id, each.run_id, each.step_id) for each in questions]
     await db.execute(PUT_OFF, *(list(column) for column in zip(*places, strict=True)))
 
 
 async def load_forms(db: Database, tenant_id: str, review_id: str) -> list[dict[str, Json]]:
-    """Return the forms that the runs' open questions about this item's document want an answer to fit."""
+    """Return the answer forms of the runs' open questions about this item's document."""
     return [row["form"] for row in await db.fetch(LOAD_FORMS, tenant_id, review_id)]

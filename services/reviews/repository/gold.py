@@ -1,4 +1,4 @@
-"""Documents that people approved (not what passed by itself), for whoever wants to learn from what people say."""
+"""Load documents that people approved (not straight-through ones), to learn from their decisions."""
 
 import datetime as dt
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ SELECT d.document_id, d.sha256, d.media_type, r.decided_by AS approved_by, r.clo
 
 @dataclass(frozen=True, slots=True)
 class Approved:
-    """An approved document. `first_approval` is who approved before, where two people had to."""
+    """An approved document. `first_approval`: the first approver, where two were required."""
 
     document_id: str
     sha256: str
@@ -27,10 +27,10 @@ class Approved:
     approved_at: dt.datetime
     first_approval: dict[str, str] | None
     decided: str | None
-    """The document as it was approved, as JSON; None: it was approved by a release that did not keep it."""
+    """The document as approved, as JSON; None: approved by a release that did not store it."""
 
 
 async def list_approved(db: Database, tenant_id: str, *, after: Approved | None, limit: int) -> list[Approved]:
-    """Return the tenant's approved documents, longest approved first; `after` is the last one of the page before."""
+    """Return the tenant's approved documents, earliest approval first; `after` is the last one of the previous page."""
     place = (None, None) if after is None else (after.approved_at, after.document_id)
     return [Approved(**row) for row in await db.fetch(LIST_APPROVED, tenant_id, *place, limit)]

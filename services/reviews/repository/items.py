@@ -1,9 +1,7 @@
 # ruff: noqa: S608  # only constants of this code are formatted into statements
-"""The reviews table: one question to a person for each document and each human step, most urgent first.
+"""Store review items: one per document and one per human step, most urgent first; and totals for dashboards.
 
-How much of its SLA a document has used is computed when it is read, so its priority and its band rise with time.
-
-Totals of what reviewers do, kept with each act, for dashboards.
+The share of its SLA that a document has used is computed on reading, so its priority and its band rise with time.
 """
 
 import asyncpg
@@ -52,7 +50,7 @@ CASE WHEN r.first_approval IS NULL THEN
      (SELECT coalesce(json_agg(json_build_object('by', made -> 'by', 'at', made -> 'at', 'digest', made -> 'digest')),
                       '[]') FROM json_array_elements(r.decided_so_far) AS made)
      ELSE json_build_array(r.first_approval) END AS decided_so_far"""
-"""All but what may be long: form, show and decisions."""
+"""All columns except the possibly large ones: form, show and decisions."""
 
 
 COUNT_COLUMNS = "review_counts AS c (tenant_id, name, label, total)"
@@ -61,7 +59,7 @@ COUNT_COLUMNS = "review_counts AS c (tenant_id, name, label, total)"
 OR_ADD = "ON CONFLICT (tenant_id, name, label) DO UPDATE SET total = c.total + excluded.total"
 
 
-# What the statement made is told as `reviews`, in the table's place, for that does not show it yet.
+# The new row is named `reviews`, because the table does not show it yet within the statement.
 UPSERT_REVIEW = f"""
 WITH reviews AS (
     INSERT INTO reviews AS r (tenant_id, review_id, document_id, run_id, band, priority, parts, reasons, summary,
@@ -103,7 +101,7 @@ LOAD_CONTENT = "SELECT form, show, decision, decided_so_far FROM reviews WHERE t
 
 
 async def upsert_review(db: Database, tenant_id: str, document_id: str, question: Question) -> Review:
-    """Open the document's review item, or renew the open one. An item that was decided stays as it was decided.
+    """Open the document's review item, or renew the open one. A decided item stays unchanged.
 
     Raises: NotStored if the tenant has no such document.
     """
@@ -111,9 +109,9 @@ async def upsert_review(db: Database, tenant_id: str, document_id: str, question
 
 
 async def open_or_renew(db: Database, tenant_id: str, document_id: str, question: Question) -> tuple[Review, bool]:
-    """Do what `upsert_review` does, and tell whether the item was made just now, by this very call.
+    """Open or renew the item as `upsert_review` does, and return whether this call created it.
 
-    A new one is counted by what straight-through said of it, if that was asked.
+    A new item is counted by its straight-through result, if that was evaluated.
     """
     review_id = review_id_of(tenant_id, document_id)
     look = question.appearance
@@ -134,25 +132,25 @@ async def open_or_renew(db: Database, tenant_id: str, document_id: str, question
 
 
 async def show_anew(db: Database, tenant_id: str, review_id: str, look: Appearance) -> None:
-    """Let the queue show the item as its document looks now, after somebody changed a field."""
+    """Update the item's appearance after a change to the document's fields."""
     values = (look.band, look.priority, look.parts, look.reasons, look.summary, look.digest, look.approvals)
     await db.execute(SHOW_ANEW, tenant_id, review_id, *values)
 
 
 async def load_review(db: Database, tenant_id: str, review_id: str) -> Review | None:
-    """Return the tenant's review item, None if it has none of this id."""
+    """Return the tenant's review item, or None."""
     row = await db.fetchrow(LOAD_REVIEW, tenant_id, review_id)
     return Review(**row) if row else None
 
 
 async def lock_review(db: Database, tenant_id: str, review_id: str) -> Review | None:
-    """Return the item as `load_review` does, and let nobody else change it until the caller's transaction ends."""
+    """Return the item as `load_review` does, and lock it until the caller's transaction ends."""
     row = await db.fetchrow(LOCK_REVIEW, tenant_id, review_id)
     return Review(**row) if row else None
 
 
 async def load_content(db: Database, tenant_id: str, review_id: str) -> ReviewContent | None:
-    """Return what the tenant's review item asks and shows, None if it has none of this id."""
+    """Return the form, context and decisions of the tenant's review item, or None."""
     row = await db.fetchrow(LOAD_CONTENT, tenant_id, review_id)
     return ReviewContent(row["form"] or {}, row["show"] or {}, row["decision"], row["decided_so_far"]) if row else None
 
@@ -169,5 +167,5 @@ async def count_review(db: Database, tenant_id: str, name: str, label: str = "",
 
 
 async def load_review_counts(db: Database) -> list[ReviewCount]:
-    """Return the totals of ALL tenants together, for the operator's dashboards. Never for a caller."""
+    """Return the totals of ALL tenants together, for the operator's dashboards. For internal use only."""
     return [ReviewCount(**row) for row in await db.fetch(LOAD)]

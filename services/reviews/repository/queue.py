@@ -1,5 +1,5 @@
 # ruff: noqa: S608  # only constants of this code are formatted into statements
-"""The queue as people look at it: which items, and which of them come first."""
+"""List review items for people, filtered and sorted."""
 
 import datetime as dt
 from dataclasses import astuple
@@ -11,7 +11,7 @@ from docrail.services.reviews.repository.items import AS_OF, COLUMNS, ORDER
 ORDERS = {Sort.PRIORITY: ORDER} | {sort: f"-coalesce({part}, 0), {ORDER}" for sort, part in PARTS.items()}
 
 
-# A step's question about a document is listed as the document's item, which stands for it.
+# A step's question about a document is listed as the document's item.
 _WANTED = f"""
 SELECT {COLUMNS} FROM {AS_OF % {"now": "$13::timestamptz"}}
  WHERE r.tenant_id = $1
@@ -44,11 +44,11 @@ LIST_VALUES = {
     f"GROUP BY {column} ORDER BY {column} = $2 DESC, count(*) DESC, {column} LIMIT $3"
     for name, column in {"queue": "queue", "group": "assignee_group"}.items()
 }
-"""By a filter's name."""
+"""By filter name."""
 
 
 def place_of(last: Review, sort: Sort, as_of: dt.datetime) -> Place:
-    """Return the place behind an item that was listed."""
+    """Return the position after an item that was listed."""
     return Place(as_of, last.review_id, last.band, last.priority, last.created_at, last.parts.get(sort, 0.0))
 
 
@@ -62,10 +62,11 @@ async def list_reviews(
     as_of: dt.datetime | None = None,
     after: Place | None = None,
 ) -> list[Review]:
-    """Return the tenant's review items in the order of `sort`, behind the place where the page before ended.
+    """Return the tenant's review items in the order of `sort`, starting after the end of the previous page.
 
-    All pages show the priorities of one moment: `as_of` (now), then that of `after`. So an item is met once, and none
-    is left out, unless somebody changed it meanwhile.
+    All pages show the priorities of one moment: `as_of` (now), then that of `after`. So each item is listed exactly
+    once,
+    unless it changes meanwhile.
     """
     moment = after.as_of if after else as_of or dt.datetime.now(dt.UTC)
     filters = astuple(wanted or ReviewFilter())
@@ -76,8 +77,8 @@ async def list_reviews(
 
 
 async def list_values(db: Database, tenant_id: str, name: str, value: str, *, limit: int) -> list[str]:
-    """Return what review items, decided ones too, have of `queue` or `group`: `value` first if one has it.
+    """Return the values of `queue` or `group` in review items, decided ones included: `value` first if it exists.
 
-    Then the most frequent.
+    The others follow by frequency.
     """
     return [row[0] for row in await db.fetch(LIST_VALUES[name], tenant_id, value, limit)]

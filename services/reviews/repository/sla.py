@@ -1,13 +1,13 @@
-"""The sla_events table: which shares of a review item's SLA have been used and told, each once."""
+"""Record which shares of a review item's SLA have been used and notified, each once."""
 
 from docrail.adapters.postgres.pool import Database
 from docrail.services.reviews.models import SlaEvent
 
 PERCENTS = (50, 80, 100)
-"""Shares of the SLA at which people are told; from 80 on an item is urgent, from 100 overdue."""
+"""Shares of the SLA at which people are notified; from 80 on an item is urgent, from 100 overdue."""
 
 
-# Several sweeps at once find the same: the primary key lets one of them insert it.
+# Concurrent sweeps find the same rows: the primary key lets one of them insert.
 RECORD_DUE = """
 INSERT INTO sla_events (tenant_id, review_id, due_at, percent)
 SELECT due.* FROM (
@@ -24,7 +24,7 @@ ON CONFLICT DO NOTHING
 RETURNING tenant_id, review_id, due_at, percent"""
 
 
-# Of an item that used several shares while nobody looked, the last is told: the others are told with it.
+# If an item passed several shares since the last look, only the last is sent; it covers the others.
 LOAD_UNTOLD = """
 SELECT DISTINCT ON (e.tenant_id, e.review_id) e.tenant_id, e.review_id, e.due_at, e.percent
   FROM sla_events AS e JOIN reviews AS r USING (tenant_id, review_id)
@@ -39,15 +39,15 @@ UPDATE sla_events SET notified_at = now()
 
 
 async def record_due(db: Database, *, limit: int) -> list[SlaEvent]:
-    """Keep what is due of ALL tenants' open items and was not kept before, and return it."""
+    """Record the newly due events of ALL tenants' open items, and return them."""
     return [SlaEvent(**row) for row in await db.fetch(RECORD_DUE, list(PERCENTS), limit)]
 
 
 async def load_untold(db: Database, *, within_seconds: float, limit: int) -> list[SlaEvent]:
-    """Return the events of ALL tenants that people are yet to be notified of, one of each open item."""
+    """Return the events of ALL tenants that have yet to be sent, one per open item."""
     return [SlaEvent(**row) for row in await db.fetch(LOAD_UNTOLD, within_seconds, limit)]
 
 
 async def mark_told(db: Database, event: SlaEvent) -> None:
-    """Keep that people were notified of the event, and so of the item's earlier ones."""
+    """Record that the event, and with it the item's earlier ones, was sent."""
     await db.execute(MARK_TOLD, event.tenant_id, event.review_id, event.due_at, event.percent)

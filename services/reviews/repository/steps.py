@@ -1,12 +1,10 @@
-"""Review items of human steps. Each statement may run twice, late or in any order: the run's clock decides.
+"""Store review items of human steps. Each statement may run twice, late or out of order: the run's clock decides.
 
-A step that asks in the queue `documents` asks about its run's document. That document's item, if there is one, stands
-for the step's: people see one question, and whoever decides the document answers the run.
+A step with the queue `documents` asks about its run's document. The document's item, if there is one, represents the
+step's: people see one question, and deciding the document answers the run.
 
-What each of several people has decided of a human step's question, as far as its run has told.
-
-The run counts who agrees; here is what the queue shows of it. A decision that comes before its question, or before an
-earlier one, is refused: its run tells it until it is kept.
+If several people must agree, the run counts their decisions; the queue only displays them. A decision that arrives
+before its question, or before an earlier decision, is refused; the run sends it again until it is stored.
 """
 
 import hashlib
@@ -18,12 +16,13 @@ from docrail.dag.values.json_values import Json
 from docrail.services.reviews.models import CLOSED, PersonsDecision, SettledItem, StepEnd, StepQuestion
 
 DOCUMENT_ANSWERS: tuple[Json, ...] = ({"approved": True, "reason": ""}, {"approved": False, "reason": "…"})
-"""What a run is answered of a document, as far as it is known before."""
+"""The possible answers about a document; the reason is a placeholder."""
 
 
-# A question counts if its step asked later than what is stored; or at the same time, if only the end is stored, which
-# stays the end, or if it hands the open item on. A repetition, and one that comes late, changes nothing. Decisions are
-# made in the document's item, and come here: an end that was decided never goes back there, where it may be open again.
+# A question counts if its step asked later than the stored one; at equal times, if only the end is stored (which stays
+# the end), or if it hands the open item over. Repeated and late questions change nothing. Decisions are made in the
+# document's item and copied here: a decided end is never copied back, because the document's item may have been
+# reopened.
 ASK = """
 INSERT INTO reviews AS r (tenant_id, review_id, run_id, step_id, run_document_id, queue, title, form, show, band,
                           priority, due_at, asked_at, assignee_group, may_not_decide, approvals_needed, parts, reasons,
@@ -73,8 +72,8 @@ LOCK_DOCUMENT = "SELECT FROM reviews WHERE tenant_id = $1 AND document_id = $2 F
 LOCK_ITEM = "SELECT FROM reviews WHERE tenant_id = $1 AND review_id = $2 FOR UPDATE"
 
 
-# The item stands for all that are asked: it lies where the most urgent of them does, and who may not answer one of them
-# decides none. It is open as long as somebody asks, unless it was decided.
+# The document's item represents all open questions about it: it takes the queue of the most urgent one, and people who
+# may not answer one of them cannot decide. It stays open while any question is, unless it was decided.
 SHOW_ASKED = """
 WITH asked AS (
 SELECT queue, assignee_group, band, asked_at, may_not_decide FROM reviews
@@ -104,12 +103,13 @@ def step_review_id(tenant_id: str, run_id: str, step_id: str) -> str:
 
 
 async def ask_question(db: Database, tenant_id: str, run_id: str, step_id: str, question: StepQuestion) -> None:
-    """Open the step's item, or hand the open one on to another queue. One that has ended stays as it ended.
+    """Open the step's item, or hand the open one over to another queue. An ended item stays unchanged.
 
-    Its document's item stands for it only if the step's form takes what is decided of documents, and for no second step
-    of the run, or of the runs around and inside it, by the same decision. The caller is in a transaction.
+    Its document's item represents it only if the step's form accepts decisions about documents, and only for one step
+    of
+    the run and of the runs around and inside it. The caller is in a transaction.
     """
-    if question.document_id is not None:  # else two that ask at once would both take it
+    if question.document_id is not None:  # otherwise two concurrent questions could both take it
         await db.execute(LOCK_DOCUMENT, tenant_id, question.document_id)
     kept = await db.fetchrow(
         ASK,
@@ -123,7 +123,7 @@ async def ask_question(db: Database, tenant_id: str, run_id: str, step_id: str, 
 
 
 def _takes(form: dict[str, Json]) -> bool:
-    """Tell whether a form takes both that a document is approved, and that it is rejected with a reason."""
+    """Check whether a form accepts both an approval of a document and a rejection with a reason."""
     try:
         for answer in DOCUMENT_ANSWERS:
             check_answer(form, answer)
@@ -133,19 +133,19 @@ def _takes(form: dict[str, Json]) -> bool:
 
 
 async def close_question(db: Database, tenant_id: str, run_id: str, step_id: str, end: StepEnd) -> SettledItem | None:
-    """Close the step's item; one that is not open yet will never be. The caller is in a transaction.
+    """Close the step's item; an item that is not open yet stays closed. The caller is in a transaction.
 
-    Return the document's item if it ended with it: nobody decided, and no other run asks.
+    Return the document's item if it was closed too: it is not decided, and no other run asks about it.
     """
     item_id = await load_document_review(db, tenant_id, run_id, step_id)
-    await db.execute(LOCK_ITEM, tenant_id, item_id)  # first, as whoever asks does
+    await db.execute(LOCK_ITEM, tenant_id, item_id)  # first, in the same order as when asking
     place = (tenant_id, step_review_id(tenant_id, run_id, step_id), run_id, step_id)
     kept = await db.fetchrow(CLOSE, *place, end.status, end.decision, end.decided_by, end.asked_at)
     return None if kept is None else await _show(db, tenant_id, kept["document_review_id"], kept["status"])
 
 
 async def _show(db: Database, tenant_id: str, item_id: str | None, status: str) -> SettledItem | None:
-    """Let the document's item show what is asked now that a step's question is so; return it if it ended with that."""
+    """Update the document's item after a change to a step's question; return it if that closed it."""
     if item_id is None:
         return None
     await db.execute(LOCK_ITEM, tenant_id, item_id)
@@ -156,7 +156,7 @@ async def _show(db: Database, tenant_id: str, item_id: str | None, status: str) 
 
 
 async def load_document_review(db: Database, tenant_id: str, run_id: str, step_id: str) -> str | None:
-    """Return the document's item that stands for the step's open one; None if the step asks for itself."""
+    """Return the document's item that represents the step's open one; None if there is none."""
     review_id: str | None = await db.fetchval(LOAD_DOCUMENT_REVIEW, tenant_id, run_id, step_id)
     return review_id
 
@@ -173,15 +173,16 @@ UPDATE reviews SET decided_so_far = $3, updated_at = now(),
 
 
 class TooEarlyError(Exception):
-    """What comes before this decision has not been told yet."""
+    """An earlier event of this question has not arrived yet."""
 
 
 async def keep_decision(
     db: Database, tenant_id: str, run_id: str, step_id: str, *, asked_at: float, made: PersonsDecision
 ) -> str | None:
-    """Show the decision in the place of the person's earlier one, and return the item's id.
+    """Store the decision, replacing the person's earlier one, and return the item's id.
 
-    None: it was kept before, or the step has asked anew since. The caller is in a transaction. Raises: TooEarlyError.
+    None: it was stored before, or the step has asked again since. The caller is in a transaction. Raises:
+    TooEarlyError.
     """
     row = await db.fetchrow(LOCK, tenant_id, run_id, step_id)
     if row is None or row["asked_at"] < asked_at:
