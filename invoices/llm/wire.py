@@ -60,7 +60,7 @@ _Asked: Any = create_model("_Asked", **_ASKED)
 
 
 class WireInvoice(_Asked):
-    """The model's whole answer: flat, because the API accepts no maps or tuples. Each field is required; null is allowed."""
+    """The whole answer, flat because the API accepts no maps or tuples. All fields are required; null is allowed."""
 
     vendor_country: str | None = None
     net_adjustment: str | None = None
