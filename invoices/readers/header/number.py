@@ -175,9 +175,7 @@ def _number_at(labelled: Labelled, strength: float) -> Iterator[_Candidate]:
     value = match.group().rstrip(".-/")
     if OTHER_NUMBER.match(value):
         return
-    lone = (
-        value.isdigit() and strength > SURE_LABEL - 1 and labelled.text.strip() == value
-    )  # such as 1, the first invoice of all
+    lone = value.isdigit() and strength > SURE_LABEL - 1 and labelled.text.strip() == value  # the first invoice of all
     if not (lone or _is_number(value)) or any(date.start < match.end() for date in find_dates(labelled.text)):
         return
     digits = sum(character.isdigit() for character in value)

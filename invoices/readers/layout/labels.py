@@ -29,7 +29,7 @@ class Place(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """A text at a label. `text` is the cell's text from the value on; `label` what was matched."""
+    """A text at a label. `text` is the cell's text from the value on; `label` is the matched text."""
 
     text: str
     cell: Cell
@@ -46,9 +46,7 @@ class Finder:
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
         self._below: dict[Cell, list[Cell]] = {}
-        self._open = {
-            id(cell) for cell in layout.cells if _ends_open(cell)
-        }  # computed once, because each label checks each cell
+        self._open = {id(cell) for cell in layout.cells if _ends_open(cell)}  # each label checks each cell
 
     def at(self, label: re.Pattern[str], *, again: bool = False) -> Iterator[Labelled]:
         """Yield every text at a match of `label`, in reading order, the most reliable place first.

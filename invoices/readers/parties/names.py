@@ -306,9 +306,7 @@ def rest_below(layout: Layout, cell: Cell, said: Sequence[str]) -> Cell | None:
 
 def _is_said(folded: str, said: Sequence[str]) -> bool:
     """Return whether one of the texts contains these words as whole words."""
-    having = [
-        text for text in said if folded in text
-    ]  # rarely any: compiling a pattern for each pair of lines would be expensive
+    having = [text for text in said if folded in text]  # rarely any: compiling a pattern is slow
     return bool(having) and any(map(re.compile(rf"(?<!\w){re.escape(folded)}(?!\w)").search, having))
 
 
