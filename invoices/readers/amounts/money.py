@@ -51,7 +51,7 @@ LEAST_HEADS, SLOT = 3, 90.0
 
 
 class Role(Enum):
-    """What an amount is called on the page."""
+    """Role of an amount, from its label on the page."""
 
     TOTAL = "total"
     PLAIN_TOTAL = "plain_total"

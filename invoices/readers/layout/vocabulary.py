@@ -95,7 +95,7 @@ ORDER = any_of(
     r"order|purchase|contract|delivery|quote|(?:\w*bestell|auftrag|vertrag|liefer|angebot)\w*|commande|contrat|devis|"
     r"livraison|\w*bestelling|opdracht|offerte|levering|pedido|contrato|entrega|ordine|contratto|consegna"
 )
-"""What invoices are written for; each has a number and a date of its own."""
+"""Orders, contracts, deliveries and offers, which have numbers and dates of their own."""
 _OF = r"(?:de la |de |du |d'|di |del |van )?"
 ORDER_REFERENCE = re.compile(
     r"(?:^|(?<=\d)\s)\W*(?:"
