@@ -1,1 +1,1 @@
-"""Load scripts. Each prints JSON lines with the baseline it ran beside; none of them asserts a time."""
+"""Benchmarks. Each prints JSON lines with the baseline it ran against; none of them asserts a time."""

@@ -1,4 +1,4 @@
-"""CPU seconds that a running stack has used, by what its processes are."""
+"""Measure the CPU seconds of a running stack by the role of its processes."""
 
 import os
 from collections import defaultdict
@@ -12,7 +12,7 @@ ROLES = {
     "cli server start": "api",
     "postgres": "postgres",
 }
-"""What tells a process of ours by its command line; the first that fits counts."""
+"""Parts of the command line that identify a role; the first match counts."""
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -20,12 +20,12 @@ TICKS = os.sysconf("SC_CLK_TCK")
 class _Process:
     parent: int
     seconds: float
-    """With those of its children that have ended."""
+    """Including its children that have ended."""
     command: str
 
 
 def cpu_seconds(root: int | None = None) -> dict[str, float]:
-    """Return the CPU seconds of all processes below `root`, this one if it is not given, by role. Linux alone."""
+    """Return the CPU seconds of all processes below `root` (default: this one) by role. Linux only."""
     processes = _processes()
     used: dict[str, float] = defaultdict(float)
     for pid, process in processes.items():
@@ -36,7 +36,7 @@ def cpu_seconds(root: int | None = None) -> dict[str, float]:
 
 
 def since(before: dict[str, float]) -> dict[str, float]:
-    """Return the CPU seconds used by role since `before` was told."""
+    """Return the CPU seconds used since `before`, by role."""
     return {role: seconds - before.get(role, 0) for role, seconds in cpu_seconds().items()}
 
 
@@ -53,6 +53,6 @@ def _processes() -> dict[int, _Process]:
             fields = (folder / "stat").read_text().rpartition(")")[2].split()
             command = (folder / "cmdline").read_text().replace("\0", " ")
         except OSError:
-            continue  # it has ended meanwhile
+            continue  # it has ended in the meantime
         found[int(folder.name)] = _Process(int(fields[1]), sum(map(int, fields[11:15])) / TICKS, command)
     return found

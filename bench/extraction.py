@@ -1,11 +1,12 @@
-"""Scores the readers on labelled documents and writes docs/reference/extraction.md.
+"""Score the readers on labelled documents and write docs/reference/extraction.md.
 
     python -m bench.extraction [FOLDER]
 
-Without FOLDER the development set, ../shared/data/invoices; where there is none, the invented invoices of the tests,
-which every clone has. Those and the ones that nobody mends for are scored as well, and without FOLDER scans of both,
-which take minutes. Only the development set's page is written, the others are printed. Each kind of document is read
-in a process of its own, so that its peak memory is its own; its first document is read twice, and counted once.
+The default FOLDER is the development set, ../shared/data/invoices; if it does not exist, the invented invoices of the
+tests, which are in the repository. Those and the unseen documents, for which no rule was changed, are scored as well,
+and without FOLDER also scans of both, which take minutes. Only the development set's page is written; others are
+printed. Each kind of document is read in a separate process, to measure its peak memory; its first document is read
+twice and counted once.
 """
 
 import datetime as dt
@@ -90,7 +91,7 @@ What the text reader makes of the PDFs that carry an e-invoice, with the e-invoi
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What the documents of one kind took: CPU time a page, by document. `peak_mb` is the process's, with libraries."""
+    """Cost of the documents of one kind: CPU time per page for each document, and peak memory including libraries."""
 
     milliseconds: Sequence[float]
     peak_mb: float
@@ -98,12 +99,12 @@ class Cost:
 
 EINVOICE_PDF = "pdf_einvoice"
 TOLD_EACH = 25
-"""Documents after which the progress is told."""
+"""Number of documents between progress messages."""
 Readings = Sequence[tuple[Truth, InvoiceData | None]]
 
 
 def main() -> None:
-    """Measure, print the page, write it."""
+    """Measure, print the page and write it."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else DEVELOPMENT if DEVELOPMENT.is_dir() else EVERY_CLONES
     truths = list(load_truths(folder))
     readings: list[tuple[Truth, InvoiceData | None]] = []
@@ -124,7 +125,7 @@ def main() -> None:
 
 
 def load_truths(folder: Path) -> Iterator[Truth]:
-    """Yield what is known of the documents in a folder, by its MANIFEST.json or the samples' EXPECTED.json."""
+    """Yield the truths of a folder's documents, from its MANIFEST.json or the samples' EXPECTED.json."""
     manifest = folder / "MANIFEST.json"
     listed = json.loads((manifest if manifest.is_file() else folder / "EXPECTED.json").read_text("utf-8"))["files"]
     for entry in listed:
@@ -142,7 +143,7 @@ def load_truths(folder: Path) -> Iterator[Truth]:
 
 
 def _read_scans(folder: Path) -> Readings:
-    """Return the readings of scans of a folder's documents, made for this and thrown away."""
+    """Return the readings of scans of a folder's documents; the scans are made for this and deleted."""
     with tempfile.TemporaryDirectory() as into:
         made = make_scans(folder, Path(into))
         print(f"made {made} scans of {folder.name}", file=sys.stderr)
@@ -150,7 +151,7 @@ def _read_scans(folder: Path) -> Readings:
 
 
 def _in_all_processes(folder: Path) -> Readings:
-    """Return the readings of a folder's documents, by as many processes as there are processors."""
+    """Return the readings of a folder's documents, read by as many processes as there are processors."""
     truths = list(load_truths(folder))
     answers: list[str | None] = []
     with multiprocessing.get_context("spawn").Pool(initializer=warm_up) as pool:
@@ -190,12 +191,12 @@ def _read_as_json(path: Path) -> str | None:
 
 
 def _as_json(invoice: InvoiceData | None) -> str | None:
-    """Return a reading as it can be sent to another process: its model cannot be pickled."""
+    """Return a reading as JSON to send it to another process, because its model cannot be pickled."""
     return invoice.model_dump_json() if invoice else None
 
 
 def read_file(path: Path) -> InvoiceData | None:
-    """Return the reading of a file; None for one that is refused."""
+    """Return the reading of a file; None if the file is refused."""
     try:
         return read_document(path.read_bytes(), today=TODAY)
     except UnreadableDocument:
@@ -207,14 +208,14 @@ def _pages(invoice: InvoiceData | None) -> int:
 
 
 def _read_printed(path: Path) -> InvoiceData:
-    """Return what the page of an e-invoice says without the e-invoice."""
+    """Return the reading of an e-invoice PDF's page without the e-invoice."""
     return assess(read_text(read_pages(path.read_bytes())), TODAY)
 
 
 def page(place: str, readings: Readings, costs: Mapping[str, Cost], others: Mapping[str, Readings]) -> str:
-    """Return the page: all, by kind with its costs, by field, by family, with what is fitted left out; then the others.
+    """Return the page: scores in total, by kind with costs, by field, by family, and without the fitted calibration.
 
-    The others are summed up under the texts they are named by; those without a reading are left out.
+    `others` adds a summary under each of its texts; entries without readings are left out.
     """
     groups, judged = scores(readings), fitted(readings)
     parts = [INTRODUCTION.format(place=f"`{place}`", machine=f"Python {sys.version.split()[0]}")]

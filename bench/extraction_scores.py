@@ -1,4 +1,4 @@
-"""Compares readings with the truth, field by field, and counts what is right, wrong and missing."""
+"""Compare readings with the truth field by field, and count right, wrong and missing values."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ NOT_ALL = ("kind", "field", "family")
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """What is known of one file. `visible` are the fields that are really printed on it: only they are scored."""
+    """Labels of one file. `visible` lists the fields printed on it; only they are scored."""
 
     file: str
     kind: str
@@ -30,7 +30,7 @@ class Truth:
 
 @dataclass(slots=True)
 class Score:
-    """Counts of one group of fields, or of documents."""
+    """Counts of a group of fields or documents."""
 
     fields: Counter[str] = field(default_factory=Counter)
     documents: Counter[str] = field(default_factory=Counter)
@@ -69,10 +69,10 @@ def judge(truth: Truth, invoice: InvoiceData | None) -> Iterator[tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What confidences by one set of curves are worth.
+    """Quality of the confidences from one set of curves.
 
-    `confidence` is their mean, `error` the expected calibration error, `passing` the documents that would pass without
-    a person by the reading alone, and `passing_right` those of them with every field right.
+    `confidence` is their mean, `error` the expected calibration error, `passing` the number of documents that would
+    pass without a person by the reading alone, and `passing_right` the number of those with every field right.
     """
 
     confidence: float
@@ -83,7 +83,7 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """The same readings by the curves as shipped, and by curves that never saw the family of what they judge."""
+    """The same readings with the shipped curves, and with curves fitted without the family they are applied to."""
 
     values: int
     shipped: Judgement
@@ -91,7 +91,7 @@ class Fitted:
 
     @property
     def judgements(self) -> tuple[Judgement, Judgement]:
-        """Both, as shipped first."""
+        """Both judgements, the shipped one first."""
         return self.shipped, self.left_out
 
 
@@ -105,7 +105,7 @@ class _Judged:
 
 
 def fitted(readings: Iterable[tuple[Truth, InvoiceData | None]]) -> dict[str, Fitted]:
-    """Return what the fitted calibration does by family, and for "all"."""
+    """Return the effect of the calibration by family, and for "all"."""
     read = [(truth, invoice) for truth, invoice in readings if invoice is not None]
     seen = [observation for truth, invoice in read for observation in _observed(truth, invoice)]
     by_family: dict[str, list[tuple[_Judged, _Judged]]] = defaultdict(list)
@@ -139,7 +139,7 @@ def _observed(truth: Truth, invoice: InvoiceData) -> Iterator[Observation]:
 
 
 def _judged(truth: Truth, invoice: InvoiceData, calibration: Calibration) -> _Judged:
-    """Return what a document's values are worth by these curves."""
+    """Apply a calibration to a document's values."""
     pairs = tuple((calibration.apply(seen.field, seen.raw), seen.right) for seen in _observed(truth, invoice))
     fields = {name: getattr(invoice, name) for name in FIELD_NAMES}
     changed = {

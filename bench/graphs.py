@@ -1,4 +1,4 @@
-"""Graphs of the size that real definitions reach, each also as a workflow written by hand."""
+"""Graphs as large as real definitions, each also as a hand-written workflow."""
 
 import asyncio
 from dataclasses import dataclass
@@ -12,21 +12,21 @@ with workflow.unsafe.imports_passed_through():
     from bench.handwritten import RETRY, Done, Work, noop
 
 MOST_AT_ONCE = 500
-"""Most that a definition may set as its `max_concurrency`."""
+"""Largest `max_concurrency` that a definition may set."""
 
 Parents = tuple[tuple[int, ...], ...]
-"""The steps that each step waits for, by their numbers; all of them smaller than its own."""
+"""The steps that each step depends on, by number; all are smaller than its own."""
 
 
 @dataclass(frozen=True)
 class Graph:
-    """Which graph to run."""
+    """The graph to run."""
 
     name: str
 
 
 def layered(layers: int, width: int, edges: int) -> Parents:
-    """Return `layers` of `width` steps; each behind the first waits for some of the layer before, drawn at random."""
+    """Return `layers` of `width` steps; each after the first layer depends on random steps of the layer before."""
     random, behind = Random(layers), (layers - 1) * width
     drawn: list[tuple[int, ...]] = [()] * width
     for number in range(behind):
@@ -37,7 +37,7 @@ def layered(layers: int, width: int, edges: int) -> Parents:
 
 
 def wide(roots: int, width: int, fan_in: int, tails: int, edges: int) -> Parents:
-    """Return `roots`, `width` steps behind two of them each, a join of `fan_in` of those, and `tails` for the rest."""
+    """Return `roots`, `width` steps with two of them as parents, a join of `fan_in` steps, and `tails` for the rest."""
     random, middle = Random(width), range(roots, roots + width)
     drawn: list[tuple[int, ...]] = [()] * roots
     drawn += [tuple(sorted(random.sample(range(roots), 2))) for _ in middle]
@@ -49,7 +49,7 @@ def wide(roots: int, width: int, fan_in: int, tails: int, edges: int) -> Parents
 
 @cache
 def parents_of(name: str) -> Parents:
-    """Return a graph of 2,000 steps and 6,000 edges. Drawn from fixed seeds: the same on every machine."""
+    """Return a graph of 2,000 steps and 6,000 edges, drawn from fixed seeds so that it is the same everywhere."""
     if name == "layered":
         return layered(layers=20, width=100, edges=6_000)
     return wide(roots=50, width=1_900, fan_in=1_100, tails=49, edges=6_000)
@@ -57,7 +57,7 @@ def parents_of(name: str) -> Parents:
 
 @workflow.defn(name="HandwrittenGraph")
 class HandwrittenGraph:
-    """The same steps, each a task that awaits those before it, as one would write it."""
+    """The same steps, each a task that awaits its parents."""
 
     @workflow.run
     async def run(self, graph: Graph) -> list[str]:

@@ -1,4 +1,4 @@
-"""The baseline: the same shapes of no-op steps as workflows written by hand, as one would without Docrail."""
+"""The baseline: the same shapes of no-op steps as workflows written by hand, without Docrail."""
 
 import asyncio
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from temporalio.common import RetryPolicy
 
 @dataclass(frozen=True)
 class Shape:
-    """Which workflow to run, and with how many steps."""
+    """The workflow to run, and its number of steps."""
 
     name: str
     size: int

@@ -1,7 +1,7 @@
-"""The interpreter against a hand-written workflow of the same no-op steps: same worker, same server, turn by turn.
+"""Compare the interpreter with a hand-written workflow of the same no-op steps on the same worker and server.
 
-Prints a JSON line a shape: runs/s at saturation and CPU milliseconds a run (worker + server, from /proc), each with
-the hand-written baseline's and the ratio of the medians over the rounds.
+Prints a JSON line for each shape: runs/s at saturation and CPU milliseconds per run (worker + server, from /proc), each
+with the value of the hand-written baseline and the ratio of the medians over the rounds. The contenders take turns.
 """
 
 import argparse
@@ -30,13 +30,13 @@ from docrail.workflows.contract.names import WORKFLOW_TYPE, RunRequest, workflow
 
 SHAPES = (Shape("fan", 3), Shape("chain", 20), Shape("fan", 50))
 IN_FLIGHT = 40
-"""Runs kept going at once: enough to saturate two cores, few enough not to measure queueing alone."""
+"""Concurrent runs: enough to saturate two cores, few enough not to measure queueing alone."""
 TICK_SECONDS = 1 / os.sysconf("SC_CLK_TCK")
 
 
 @dataclass
 class Measured:
-    """One contender's rounds."""
+    """Results of one contender's rounds."""
 
     runs_per_second: list[float] = field(default_factory=list)
     cpu_ms: list[float] = field(default_factory=list)
@@ -56,7 +56,7 @@ def definition_of(shape: Shape) -> dict[str, Json]:
 
 
 def interpreted(client: Client, task_queue: str, shape: Shape) -> Callable[[], Awaitable[object]]:
-    """Return what runs the shape once through the interpreter."""
+    """Return a function that runs the shape once with the interpreter."""
     definition = definition_of(shape)
     identity = digest(definition)
 
@@ -77,7 +77,7 @@ def interpreted(client: Client, task_queue: str, shape: Shape) -> Callable[[], A
 
 
 def handwritten(client: Client, task_queue: str, shape: Shape) -> Callable[[], Awaitable[object]]:
-    """Return what runs the shape once by hand."""
+    """Return a function that runs the hand-written shape once."""
 
     async def run() -> object:
         id_ = f"default/hand/{uuid.uuid4().hex}"
@@ -87,7 +87,7 @@ def handwritten(client: Client, task_queue: str, shape: Shape) -> Callable[[], A
 
 
 async def saturate(run: Callable[[], Awaitable[object]], count: int) -> float:
-    """Run `count` times, IN_FLIGHT at once, and return runs a second."""
+    """Run `count` times with IN_FLIGHT concurrent runs, and return the runs per second."""
     slots = asyncio.Semaphore(IN_FLIGHT)
 
     async def one() -> None:
@@ -100,7 +100,7 @@ async def saturate(run: Callable[[], Awaitable[object]], count: int) -> float:
 
 
 def cpu_seconds(*pids: int) -> float:
-    """Return the CPU time that processes have used so far, user and system."""
+    """Return the CPU time used by the processes so far, user and system."""
     stats = (Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split() for pid in pids)
     return sum((int(fields[11]) + int(fields[12])) * TICK_SECONDS for fields in stats)
 
@@ -138,7 +138,7 @@ async def compare(
     contenders = {"interpreter": interpreted, "handwritten": handwritten}
     measured = {name: Measured() for name in contenders}
     for make in contenders.values():
-        await saturate(make(client, task_queue, shape), max(10, count // 5))  # warm: caches, connections, compiled plan
+        await saturate(make(client, task_queue, shape), max(10, count // 5))  # warm up caches, connections, plan
     for turn in range(rounds):
         order = list(contenders) if turn % 2 else list(reversed(contenders))
         for name in order:

@@ -1,4 +1,4 @@
-"""The worker of bench/interpreter.py and bench/shapes.py: interpreter and hand-written workflows, same settings."""
+"""Worker of bench/interpreter.py and bench/shapes.py: interpreter and hand-written workflows with the same settings."""
 
 import asyncio
 import os

@@ -1,7 +1,7 @@
-"""The lake measured: SQL over one small file for each document, beside the same SQL over the compacted files.
+"""Measure SQL queries over the lake: one small file for each document, and the same data compacted.
 
-Prints a JSON line for each question: seconds with the small files and with the compacted ones, each with its opening,
-and their ratio; and one for what writing and compacting took. The best of several runs counts, alternately measured.
+Prints a JSON line for each query: seconds with the small files and with the compacted ones, each including opening the
+lake, and their ratio; and one line for writing and compacting. The best of several alternating runs counts.
 """
 
 import argparse
@@ -68,7 +68,7 @@ async def write(lake: Lake, documents: int) -> float:
 
 
 def ask(lake: Lake, sql: str) -> tuple[float, list[tuple[Any, ...]]]:
-    """Return how long it took to open the lake and to answer, and the answer, sorted."""
+    """Return the seconds to open the lake and answer, and the sorted rows."""
     began = time.perf_counter()
     rows = list(rows_of(open_lake(lake).ask(sql)))
     return time.perf_counter() - began, sorted(rows, key=str)

@@ -1,8 +1,8 @@
-"""Limited resources measured on the whole stack: real worker processes, limits of 10 and 50 a second, and no limit.
+"""Measure resource limits on the whole stack: real worker processes, limits of 10 and 50 per second, and no limit.
 
 Prints a JSON line for each number of workers and limit: the most starts in any 10 s by the server's clock, divided by
-what the limit allows, beside the same steps without a limit. Ends with code 1 if any window had more than 1.1 times the
-limit and the burst that a token bucket of one second gives out at once.
+the number the limit allows, and the same for steps without a limit. Exits with code 1 if any window had more than 1.1
+times the limit plus the burst that a token bucket of one second allows.
 """
 
 import argparse
@@ -27,7 +27,7 @@ from docrail.settings import Settings
 from docrail.workflows.contract.names import workflow_id
 
 LIMITS = {"slow": 10.0, "fast": 50.0}
-"""Uses a second by tag: the seeds' numbers for Gemini and for a database."""
+"""Uses per second by tag: typical limits of an LLM API and of a database."""
 WINDOW_SECONDS = 10.0
 TOLERANCE = 1.1
 BURST_SECONDS = 1.0
@@ -43,7 +43,7 @@ def definition(tag: str | None, steps: int) -> dict[str, Json]:
 
 
 async def starts_of(stack: Stack, client: Client, tag: str | None, count: int) -> list[float]:
-    """Run `count` steps and return when each attempt was started, in seconds by the server's clock, ascending."""
+    """Run `count` steps and return the start times of their attempts in seconds by the server's clock, ascending."""
     sizes = [STEPS_A_RUN] * (count // STEPS_A_RUN) + [count % STEPS_A_RUN]
     runs = [await start(stack, tag, size) for size in sizes if size]
     starts: list[float] = []
@@ -73,7 +73,7 @@ def most_within(starts: Sequence[float], seconds: float) -> int:
 
 @contextmanager
 def limits_in_environment() -> Iterator[None]:
-    """Set the limits as an operator does: for the stack's processes, which inherit our environment."""
+    """Set the limits as an operator does, in the environment that the stack's processes inherit."""
     os.environ["DOCRAIL_RESOURCE_LIMITS"] = ",".join(f"{tag}={rate:g}/s" for tag, rate in LIMITS.items())
     try:
         yield
@@ -82,7 +82,7 @@ def limits_in_environment() -> Iterator[None]:
 
 
 async def measure(workers: int, seconds: int) -> bool:
-    """Print the lines for so many workers; tell whether every limit held."""
+    """Print the lines for this number of workers; return whether every limit held."""
     held = True
     with tempfile.TemporaryDirectory() as folder, limits_in_environment():
         options = StackOptions(Path(folder), api_port=0, temporal_port=0, ui_port=0, workers=workers)

@@ -1,7 +1,7 @@
-"""The whole invoice pipeline, durable, on this machine: upload over HTTP to review item, documents an hour.
+"""Measure the whole invoice pipeline on this machine, from upload over HTTP to review item, in documents per hour.
 
-Text PDFs of the samples, each made unique so that nothing is cached. Prints one JSON line, with the seeds' target of
-5,000 documents an hour beside it, and the CPU milliseconds that a document takes of each part.
+Uses text PDFs of the samples, each made unique so that nothing is cached. Prints one JSON line with the target of 5,000
+documents per hour and the CPU milliseconds per document of each role.
 """
 
 import argparse
@@ -21,13 +21,13 @@ from docrail.embedded.stack import Stack, StackOptions, run_stack
 SAMPLES = Path(__file__).resolve().parent.parent / "samples"
 TEXT_PDFS = ("i2d_*.pdf", "smartap_*.pdf")
 SEEDS_TARGET = 5_000
-"""Documents an hour that the seeds' design wanted from two workers."""
+"""Target in documents per hour with two workers."""
 UPLOADS_AT_ONCE = 8
 POLL_SECONDS = 0.1
 
 
 def documents(count: int) -> list[bytes]:
-    """Return `count` text PDFs with bytes of their own: PDF readers ignore a comment behind the end of the file."""
+    """Return `count` text PDFs with distinct bytes: PDF readers ignore a comment after the end of the file."""
     originals = [path.read_bytes() for pattern in TEXT_PDFS for path in sorted(SAMPLES.glob(pattern))]
     return [originals[number % len(originals)] + f"\n%{uuid.uuid4()}\n".encode() for number in range(count)]
 
@@ -44,7 +44,7 @@ async def upload(stack: Stack, files: list[bytes]) -> None:
 
 
 async def process(stack: Stack, count: int) -> tuple[float, float]:
-    """Return the seconds until every upload was taken, and until every document stood in the review queue."""
+    """Return the seconds until all uploads were accepted, and until all documents were in the review queue."""
     connection = await asyncpg.connect(stack.postgres.dsn)
     before = await connection.fetchval("SELECT count(*) FROM reviews")
     files = documents(count)
@@ -65,7 +65,7 @@ async def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         stack_options = StackOptions(Path(folder), api_port=0, temporal_port=0, ui_port=0, workers=options.workers)
         async with run_stack(stack_options, report=lambda _: None) as stack:
-            await process(stack, 20)  # warm: the readers' server, connections, compiled plan
+            await process(stack, 20)  # warm up: the readers' server, connections, compiled plan
             before = cpu_seconds()
             uploaded, seconds = await process(stack, options.documents)
             used = since(before)

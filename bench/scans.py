@@ -1,9 +1,9 @@
-"""Makes scans of a labelled folder's PDFs, so that a calibration sees what an OCR reads: grey, noisy pictures.
+"""Make scans of a labelled folder's PDFs, grey and noisy pictures, to fit a calibration for OCR.
 
     python -m bench.scans FOLDER INTO
     docrail calibration fit --labelled FOLDER --labelled INTO
 
-Each picture keeps its document's family: fits that leave a family out leave out its scans as well.
+Each scan keeps its document's family, so that fits that leave a family out leave out its scans as well.
 """
 
 import argparse
@@ -19,9 +19,9 @@ DPI = 150
 MOST_PAGES = 3
 POINTS_PER_INCH = 72
 NOISE = 24
-"""Standard deviation of the grey of a bad scanner, of 255."""
+"""Standard deviation of a bad scanner's noise, of 255 grey levels."""
 MOST_TILT = 0.7
-"""Degrees that paper lies askew."""
+"""Largest tilt of the paper in degrees."""
 JPEG_QUALITY = 60
 
 
@@ -34,7 +34,7 @@ def main() -> None:
 
 
 def make_scans(folder: Path, into: Path) -> int:
-    """Write a scan of each labelled PDF of few pages and a manifest with the same labels; return how many."""
+    """Write scans of the labelled PDFs with few pages, and a manifest with the same labels; return their number."""
     entries = json.loads((folder / "MANIFEST.json").read_text("utf-8"))["files"]
     made = [_scan(folder, entry, into) for entry in entries if entry["file"].endswith(".pdf")]
     scans = [entry for entry in made if entry is not None]
@@ -46,7 +46,7 @@ def _scan(folder: Path, entry: dict[str, Any], into: Path) -> dict[str, Any] | N
     document = pypdfium2.PdfDocument(folder / entry["file"])
     if len(document) > MOST_PAGES:
         return None
-    chance = random.Random(entry["file"])  # the same scan each time
+    chance = random.Random(entry["file"])  # makes the same scan each time
     pages = [_noisy(page.render(scale=DPI / POINTS_PER_INCH).to_pil(), chance) for page in document]
     target = into / entry["file"]
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -1,13 +1,13 @@
-"""Times the scheduler on chains, fans and random graphs of 10 to 20,000 steps, beside one that walks all steps.
+"""Time the scheduler on chains, fans and random graphs of 10 to 20,000 steps, and a naive one that visits all steps.
 
-One JSON line for each (shape, size), one summary line for each shape: microseconds per event, and the growth exponent
-of that over the number of steps (0 is flat, 1 is a scheduler that walks all steps for each event).
+Prints one JSON line for each (shape, size) and a summary for each shape: microseconds per event, and the growth
+exponent of that over the number of steps (0 is constant, 1 is a scheduler that visits all steps for each event).
 
-At most 500 steps run at once, as in any definition: a run whose end could need more events than Temporal allows is
-stopped, and a fan of 5,000 at once is such a run.
+At most 500 steps run at once, as in any definition: a run that may need more events than Temporal allows is stopped,
+and a fan of 5,000 at once is such a run.
 
-Last numbers (2 cores, CPU time): 15 to 34 us an event, 20 to 35 with templates; growth exponents 0.00 to 0.09.
-The naive scheduler takes 24 times as much at 1,000 steps of a chain, and grows with an exponent of 0.6 to 1.0.
+Last results (2 cores, CPU time): 15 to 34 us per event, 20 to 35 with templates; growth exponents 0.00 to 0.09. The
+naive scheduler takes 24 times as long for a chain of 1,000 steps, and grows with an exponent of 0.6 to 1.0.
 """
 
 import json
@@ -72,7 +72,7 @@ def plan_for(shape: Shape, steps: int, *, templates: bool) -> Plan:
 
 
 def play(plan: Plan) -> int:
-    """Play a run to its end, ending work in an order of its own; return how many events that took."""
+    """Run a plan to its end, completing steps in random order; return the number of events."""
     run = begin(plan, {}, {})
     draw = random.Random(11)
     commands = advance(plan, run, RunStarted(0.0))
@@ -89,7 +89,7 @@ def play(plan: Plan) -> int:
 
 
 def play_naive(plan: Plan) -> int:
-    """Play the same run with a scheduler that walks all steps for each event (the draft of the house style)."""
+    """Run the same plan with a scheduler that visits all steps for each event."""
     states = ["pending"] * len(plan.steps)
     draw = random.Random(11)
     running: list[int] = []
@@ -121,7 +121,7 @@ def _decide(plan: Plan, states: list[str], index: int) -> str:
 
 
 def microseconds_per_event(player: Callable[[Plan], int], plan: Plan, *, least_events: int, repeats: int) -> float:
-    """Return CPU time, the best of some repeats: the others were disturbed."""
+    """Return the CPU time per event of the best repeat; the others were disturbed."""
     best = math.inf
     for _ in range(repeats):
         events = 0
@@ -133,7 +133,7 @@ def microseconds_per_event(player: Callable[[Plan], int], plan: Plan, *, least_e
 
 
 def growth(points: list[tuple[int, float]]) -> float:
-    """Return the exponent of the power of the size that fits best (least squares on logarithms)."""
+    """Return the exponent of the best-fitting power law of the size (least squares on logarithms)."""
     xs = [math.log(size) for size, _ in points]
     ys = [math.log(cost) for _, cost in points]
     x_mean, y_mean = sum(xs) / len(xs), sum(ys) / len(ys)
@@ -143,7 +143,7 @@ def growth(points: list[tuple[int, float]]) -> float:
 
 @dataclass(frozen=True)
 class Row:
-    """What was measured for one shape and size."""
+    """Result of one shape and size."""
 
     shape: str
     steps: int

@@ -1,14 +1,14 @@
-"""Definitions of 2,000 steps and 6,000 edges against the same graphs as hand-written workflows, turn by turn.
+"""Compare definitions of 2,000 steps and 6,000 edges with the same graphs as hand-written workflows.
 
-`layered` is 20 layers of 100 steps; `wide` has a layer of 1,900 steps and a join of 1,100 of them. Prints a JSON line a
-graph: seconds to validate its definition, steps/s of a run that has the machine for itself, the hand-written one's,
-and the rounds' ratios with their geometric mean: a round runs both, one right after the other, and a shared machine is
-up to half again as fast in one minute as in another. The steps do nothing, and at most 500 run at once.
+`layered` has 20 layers of 100 steps; `wide` has a layer of 1,900 steps and a join of 1,100 of them. Prints a JSON line
+for each graph: seconds to validate its definition, steps/s of a run that has the machine to itself, the hand-written
+one's, and the rounds' ratios with their geometric mean. A round runs one right after the other, because a shared
+machine may be half again as fast in one minute as in another. The steps do nothing, and at most 500 run at once.
 
-Last numbers (2 cores on the slow half of a shared machine): steps/s, as a part of the hand-written one's, CPU as a
-multiple of its: layered, 16 rounds, 429, 0.93, 1.06; wide, 10 rounds, 342, 0.93, 1.06; a while later, 8 rounds each,
-503, 0.95, 1.05 and 433, 0.95, 1.04. With so few rounds the ratio lies anywhere from 0.87 to 1.0. A run's own beginning
-and end take 0.1 s; the rest is under 0.1 ms a step, of which no part stands out.
+Last results (2 cores on the slow half of a shared machine) as steps/s, ratio to the hand-written one, CPU ratio:
+layered, 16 rounds, 429, 0.93, 1.06; wide, 10 rounds, 342, 0.93, 1.06; a while later, 8 rounds each, 503, 0.95, 1.05 and
+433, 0.95, 1.04. With so few rounds the ratio varies from 0.87 to 1.0. The start and end of a run take 0.1 s; the rest
+is under 0.1 ms per step, with no dominant part.
 """
 
 import argparse
@@ -45,7 +45,7 @@ def source_of(name: str) -> str:
 
 
 def read(name: str) -> tuple[Definition, float]:
-    """Return a graph's definition, and how long it took to validate."""
+    """Return a graph's definition, and the seconds to validate it."""
     text, begun = source_of(name), time.perf_counter()
     definition, problems = check_definition(text, load_catalogue())
     seconds = time.perf_counter() - begun
@@ -78,7 +78,7 @@ async def interpreted(client: Client, task_queue: str, document: dict[str, Json]
 
 
 async def handwritten(client: Client, task_queue: str, graph: Graph) -> float:
-    """Run the same graph once by hand; return the seconds it took."""
+    """Run the same graph once as a hand-written workflow; return the seconds it took."""
     begun = time.perf_counter()
     id_ = f"default/hand/{uuid.uuid4().hex}"
     names: list[str] = await client.execute_workflow("HandwrittenGraph", graph, id=id_, task_queue=task_queue)

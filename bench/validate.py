@@ -1,12 +1,12 @@
-"""Times validation of definitions of 5 to 2,000 steps, right and wrong, one JSON line each, and the command as such.
+"""Time the validation of definitions of 5 to 2,000 steps, valid and invalid, and of `docrail validate`.
 
-The command's lines tell the seconds of `docrail validate FILE` with 2,000 steps, from the shell and back, the least and
-the median of seven, and how many times as long as a bare one it takes: a Python that loads the same four libraries and
-reads the same file with libyaml. They run in turn, so that a busy machine slows both.
+Prints one JSON line each. The command's lines have the seconds of `docrail validate FILE` with 2,000 steps as seen from
+the shell, the minimum and the median of seven, and the ratio to a minimal Python that loads the same four libraries and
+reads the same file with libyaml. Both run in turn, so that a busy machine slows both.
 
-Last numbers (2 cores, 2,000 steps, load 4): right 650 ms; with 2,000 different conditions 790 ms; every dependency
-misspelt 440 ms; picture 15 ms; reading 1.5 MB of JSON with places 630 ms. The command, at best and median: in
-flow style 0.76 s and 0.94 (2.2 times a bare one), in block style, twice as many bytes, 0.84 s and 1.16 (1.9 times).
+Last results (2 cores, 2,000 steps, load 4): valid 650 ms; with 2,000 different conditions 790 ms; every dependency
+misspelt 440 ms; picture 15 ms; reading 1.5 MB of JSON with places 630 ms. The command, minimum and median: in flow
+style 0.76 s and 0.94 (2.2 times the minimal Python), in block style, twice as many bytes, 0.84 s and 1.16 (1.9 times).
 """
 
 import json
@@ -31,19 +31,19 @@ BARE = "import sys, jinja2, pydantic, typer, yaml; yaml.load(open(sys.argv[1]), 
 
 
 class Config(BaseModel, extra="forbid"):
-    """What the benchmark's handler takes."""
+    """Config of the benchmark's handler."""
 
     value: int
 
 
 class Output(BaseModel):
-    """What it gives."""
+    """Output of the benchmark's handler."""
 
     total: int
 
 
 class Models:
-    """The handler."""
+    """The benchmark's handler."""
 
     name = "add"
     aliases = ()
@@ -55,7 +55,7 @@ CATALOGUE = {"add": Models()}
 
 
 def definition(steps: int, *, conditions: bool = False, parent: str = "step") -> str:
-    """Return YAML of a band of steps: each waits for the three before it and reads the last of them."""
+    """Return YAML of a band of steps: each depends on the three before it and reads the last of them."""
     return "id: wide\nsteps:\n" + "".join(_lines(steps, conditions=conditions, parent=parent))
 
 
@@ -70,7 +70,7 @@ def _lines(steps: int, *, conditions: bool, parent: str) -> Iterator[str]:
 
 
 def long_definition(steps: int) -> str:
-    """Return YAML of a chain in block style, 300 bytes a step: each has retries, a title and a condition of its own."""
+    """Return YAML of a chain in block style, 300 bytes per step: each has its own retries, title and condition."""
     head = "dsl: 1\nid: long\ninputs:\n  a: {type: string, required: true}\nsteps:\n"
     return head + "".join(_long_step(number) for number in range(steps))
 
@@ -86,7 +86,7 @@ def _long_step(number: int) -> str:
 
 
 def best_of(runs: int, text: str) -> tuple[float, int]:
-    """Return the least seconds of some validations, and how many problems there are."""
+    """Return the shortest time of some validations in seconds, and the number of problems."""
     times = []
     for _ in range(runs):
         start = perf_counter()
@@ -96,7 +96,7 @@ def best_of(runs: int, text: str) -> tuple[float, int]:
 
 
 def seconds_of(*command: str) -> float:
-    """Return how long a command takes that must succeed."""
+    """Return the seconds that a command takes; it must succeed."""
     start = perf_counter()
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     return perf_counter() - start

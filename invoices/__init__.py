@@ -1,1 +1,1 @@
-"""The domain of the flagship: what an invoice is, how far it can be trusted, and how documents are read. No I/O."""
+"""The invoice domain: the data model, confidence assessment and document readers. No I/O."""

@@ -1,4 +1,4 @@
-"""The text of a document, page by page, for handlers that look for something else than an invoice."""
+"""Extract a document's text page by page, for handlers that do not look for an invoice."""
 
 from collections.abc import Sequence
 
@@ -15,15 +15,17 @@ from docrail.invoices.readers.sniff import Kind, sniff
 
 
 def text_pages(data: bytes, *, max_pages: int) -> list[PageText]:
-    """Return the pages of a document with their text. Safe only in a limited child process.
+    """Return the pages of a document with their text.
 
-    The pages of scans and pictures are read by OCR; an XML file is one page of no size. Raises: UnreadableDocument.
+    Run it only in a limited child process. Scans and pictures are read by OCR; an XML file is one page of size zero.
+
+    Raises: UnreadableDocument.
     """
     match sniff(data):
         case Kind.XML:
             return [PageText(1, 0.0, 0.0, etree.tostring(parse_xml(data), encoding="unicode"))]
         case Kind.PDF:
-            open_pdf(data, max_pages)  # refuses a file that is unsafe to open
+            open_pdf(data, max_pages)  # raises for a file that is unsafe to open
             pages = read_pages(data)
             return _written(ocr.read_scans(data, pages, ocr.scanned_pages(data, pages)))
         case Kind.IMAGE:

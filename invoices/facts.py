@@ -1,24 +1,24 @@
-"""The closed sets of words that a reading uses: kinds of document, severities, sources and evidence."""
+"""Enumerations used by a reading: document types, severities, sources and evidence."""
 
 from enum import StrEnum
 
 
 class DocumentType(StrEnum):
-    """What the document asks for: money, or to give some back."""
+    """Whether the document requests money or returns some."""
 
     INVOICE = "invoice"
     CREDIT_NOTE = "credit_note"
 
 
 class Severity(StrEnum):
-    """An error sends the document to a person; a warning lowers trust."""
+    """An error sends the document to a person; a warning lowers the confidence."""
 
     ERROR = "error"
     WARNING = "warning"
 
 
 class Source(StrEnum):
-    """Where a value came from; it decides how far the value is trusted before any evidence."""
+    """Where a value came from. It sets the prior confidence, before any evidence."""
 
     NOWHERE = ""
     XML = "xml"
@@ -29,12 +29,12 @@ class Source(StrEnum):
     OCR_LABEL = "ocr_label"
     OCR_PATTERN = "ocr_pattern"
     VENDOR = "vendor"
-    """What people corrected or approved on this vendor's documents before."""
+    """Values corrected or approved earlier on documents of this vendor."""
     HUMAN = "human"
 
 
 class Evidence(StrEnum):
-    """A fact for or against one field's value. Its weight is in confidence.py."""
+    """A fact for or against a field's value. The weights are in confidence.py."""
 
     ON_PAGE = "on_page"
     NOT_ON_PAGE = "not_on_page"

@@ -1,4 +1,4 @@
-"""What people may write into a field: text, checked by the field's type, and the same text of a value."""
+"""Parse the text a person enters for a field, and format a value as that text."""
 
 import datetime as dt
 from collections.abc import Callable, Mapping
@@ -14,16 +14,16 @@ from docrail.invoices.model import FIELD_NAMES, FIELDS, LineItem
 
 LINE_ITEMS, DOCUMENT_TYPE = "line_items", "document_type"
 CORRECTABLE = (*FIELD_NAMES, DOCUMENT_TYPE, LINE_ITEMS)
-"""Everything a person may correct. The last two are no FieldValue: they have a value alone."""
+"""Every field a person may correct. The last two are plain values, not FieldValue."""
 MOST_LINES = 1000
 LARGEST_AMOUNT, LARGEST_PAGE = Decimal(10) ** 14, 10_000
-"""The lake keeps decimal(18, 4), and pages as 32 bits."""
+"""Limits of the lake's columns: decimal(18, 4) for amounts, 32 bits for pages."""
 
 _LINES = TypeAdapter(tuple[LineItem, ...])
 
 
 def parse_value(field: str, text: str | None) -> Any:
-    """Return what `text` means in `field`; None stays None: the document does not say it. Raises: FieldError."""
+    """Parse `text` as a value of `field`; None means the document does not state it. Raises: FieldError."""
     if field not in CORRECTABLE:
         raise FieldError(f"there is no field {field[:64]!r}: expected one of {', '.join(CORRECTABLE)}")
     if text is None:
@@ -35,7 +35,7 @@ def parse_value(field: str, text: str | None) -> Any:
 
 
 def value_text(value: Any) -> str | None:
-    """Return a field's value as `parse_value` reads it."""
+    """Format a field's value as text that `parse_value` accepts."""
     match value:
         case None:
             return None

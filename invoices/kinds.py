@@ -1,6 +1,6 @@
-"""Kinds of field values: how each is parsed, compared, checked and stored; and one row for each field.
+"""Kinds of field values (how each is parsed, compared, checked and stored), and the specification of a field.
 
-The model stays light: a kind names its Parquet type, `services/lake/parquet.py` makes it.
+A kind only names its Parquet type, which `services/lake/parquet.py` builds, so the model stays light to import.
 """
 
 import datetime as dt
@@ -22,26 +22,27 @@ LONGEST_TEXT, LONGEST_SHOWN = 200, 40
 LONGEST_FROM_MODEL = 500
 FIRST_YEAR, LAST_YEAR = 1950, 2150
 SHORTEST_NAME = 5
-"""Letters and digits of a name that may stand for a longer one; a shorter one lies inside too many others."""
+"""Fewest letters and digits of a name that may match a longer one; shorter names occur inside too many others."""
 MAX_DIGITS, MAX_PLACES = 14, 6
-"""Of an amount that a model gives: before the point what decimal128(18, 4) holds, and after it."""
+"""Limits for amounts from a model: digits before the decimal point (decimal128(18, 4) holds 14) and after it."""
 
 _AMOUNT = re.compile(r"-?[0-9]{1,14}(\.[0-9]{1,4})?")
 _IBAN = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}")
 _VAT_ID = re.compile(r"[A-Z0-9+*]{4,20}")
 _CURRENCY = re.compile(r"[A-Z]{3}")
 _SPACES = re.compile(r"[\s\x00-\x1f\x7f\ud800-\udfff]+")
-"""Also NULs and halves of surrogate pairs, which JSON can name and no database stores."""
+"""Whitespace, control characters including NUL, and lone surrogates, which JSON can carry but databases cannot store.
+"""
 
 T = TypeVar("T")
 
 
 class FieldError(ValueError):
-    """A text that is no value of the field; the message says what was found and what was expected."""
+    """The text is not a valid value of the field. The message says what was found and what was expected."""
 
 
 class Arrow(StrEnum):
-    """The Parquet column of a value."""
+    """The Parquet column type of a value."""
 
     TEXT = "string"
     DATE = "date32"
@@ -54,39 +55,39 @@ def _no_evidence(_: object) -> tuple[Evidence, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Kind(Generic[T]):
-    """What the values of a field have in common."""
+    """How values of one type are parsed, compared, checked and stored."""
 
     name: str
     arrow: Arrow
     parse: Callable[[str], T]
-    """Read a person's text. Raises: FieldError."""
+    """Parse text entered by a person. Raises: FieldError."""
     from_model: Callable[[str | None], T | None]
-    """Read a model's words; None if they are no value."""
+    """Parse text from a model; return None if it is not a value."""
     same: Callable[[T, T], bool | None]
-    """Compare two readings, however each is written; None if one is only a part of the other."""
+    """Compare two readings regardless of formatting; return None if one is only part of the other."""
     is_right: Callable[[T, object], bool]
-    """Compare a value with a label of it, a text or a number."""
+    """Compare a value with its label, a text or a number."""
     evidence: Callable[[T], tuple[Evidence, ...]] = _no_evidence
-    """Return what a value says about itself: check digits."""
+    """Return the evidence the value itself carries, such as its check digits."""
 
 
 @dataclass(frozen=True, slots=True)
 class FieldSpec(Generic[T]):
-    """The row of one invoice field: all that is known about it besides the reader that finds it."""
+    """Everything known about one invoice field, except the reader that finds it."""
 
     kind: Kind[T]
     label: str
-    """As people read it in a sentence."""
+    """Name of the field in a sentence."""
     for_model: str
-    """What the prompt says about it."""
+    """Description of the field in the prompt."""
     weight: float = 2.0
-    """Share in the document's confidence, relative to the other fields."""
+    """Weight in the document's confidence, relative to the other fields."""
     required: bool = False
-    """An invoice without it cannot be paid, so a person must fill it in."""
+    """Whether a person must fill it in: an invoice without it cannot be paid."""
 
 
 def amount_of(words: str | None) -> Decimal | None:
-    """Return an amount or a rate as the prompt wants it written, or as people write it; None if it is neither."""
+    """Parse an amount or a rate, in the prompt's format or as people write it; return None if it is neither."""
     text = _SPACES.sub("", words or "").removesuffix("%").replace("\u2212", "-")
     try:
         value = Decimal(text)
@@ -101,12 +102,12 @@ def amount_of(words: str | None) -> Decimal | None:
 
 
 def text_of_model(words: str | None) -> str | None:
-    """Return a model's words in one line, at most 500 characters; None if there are none."""
+    """Return a model's text on one line, cut to 500 characters; None if it is empty."""
     return _SPACES.sub(" ", words or "").strip()[:LONGEST_FROM_MODEL] or None
 
 
 def shown(text: str) -> str:
-    """Return a text as an error message quotes it."""
+    """Quote a text for an error message, shortened to 40 characters."""
     return repr(text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…")
 
 
@@ -142,7 +143,7 @@ def _parse_iban(text: str) -> str:
     iban = compact(text)
     if iban is None or not _IBAN.fullmatch(iban):
         raise FieldError(f"expected an IBAN such as DE02120300000000202051, found {shown(text)}")
-    return iban  # its check digits may be printed wrong: a rule warns of that, and it never passes without a person
+    return iban  # wrong check digits are allowed: a rule warns about them and requires a person's approval
 
 
 def _parse_vat_id(text: str) -> str:
@@ -166,7 +167,7 @@ def _identifier_of_model(words: str | None) -> str | None:
 
 
 def _same_text(one: str, other: str) -> bool | None:
-    """Compare without spaces, signs and case; a number inside a longer one proves nothing."""
+    """Compare ignoring spaces, punctuation and case; return None if one is contained in the other."""
     short, long = sorted((squeeze(one), squeeze(other)), key=len)
     if short == long:
         return bool(short) or one == other
@@ -174,7 +175,7 @@ def _same_text(one: str, other: str) -> bool | None:
 
 
 def _same_name(one: str, other: str) -> bool | None:
-    """Compare as texts; a name agrees with a longer one that holds it: "Muster" and "Muster GmbH"."""
+    """Compare as texts, but accept a name contained in a longer one: "Muster" and "Muster GmbH"."""
     same = _same_text(one, other)
     return True if same is None and min(len(squeeze(one)), len(squeeze(other))) >= SHORTEST_NAME else same
 
@@ -184,17 +185,17 @@ def _same_date(one: dt.date, other: dt.date) -> bool:
 
 
 def _same_amount(one: Decimal, other: Decimal) -> bool:
-    """Compare without signs: a credit note's page prints a minus where its XML has none."""
+    """Compare absolute values: a credit note's page may print a minus where its XML has none."""
     return abs(one) == abs(other)
 
 
 def is_right_text(value: object, truth: object) -> bool:
-    """Compare a text, or a count, with its label without spaces, signs and case."""
+    """Compare a text or a count with its label, ignoring spaces, punctuation and case."""
     return _squeezed(value) == _squeezed(truth)
 
 
 def _is_right_name(value: str, truth: object) -> bool:
-    """Take a part of the label for it, or the reverse, if it is more than half as long."""
+    """Accept part of the label, or the reverse, if it is more than half as long."""
     short, long = sorted((_squeezed(value), _squeezed(truth)), key=len)
     return short == long or (len(short) >= SHORTEST_NAME and short in long and len(long) < 2 * len(short))
 

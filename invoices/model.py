@@ -1,4 +1,4 @@
-"""What an invoice is: its fields, each with a value, a confidence and a source, and what is wrong with it."""
+"""The invoice data model: each field has a value, a confidence and a source; problems are listed with it."""
 
 import datetime as dt
 from collections.abc import Mapping
@@ -17,17 +17,17 @@ from docrail.invoices.facts import (
 from docrail.invoices.kinds import AMOUNT, CURRENCY, DATE, IBAN, NAME, TEXT, VAT_ID, FieldSpec
 
 SCHEMA_VERSION = 2
-"""Of InvoiceData as JSON and Parquet. Raise it when a field changes its meaning."""
+"""Version of InvoiceData as JSON and Parquet. Raise it when a field's meaning changes."""
 READER_VERSION = "11"
-"""Raise it whenever the readers may answer differently: stored extractions are kept by it."""
+"""Version of the readers. Raise it when their results may change: stored extractions are keyed by it."""
 READERS_DIGEST = "0a5df05b27c7ba44"
-"""Of the code under invoices/readers when the version was last thought of (tests/invoices/test_reader_version.py)."""
+"""Digest of invoices/readers at the last review of READER_VERSION (tests/invoices/test_reader_version.py)."""
 
 T = TypeVar("T")
 Probability = Annotated[float, Field(ge=0, le=1)]
 Fraction = Annotated[float, Field(ge=-0.01, le=1.01)]
 Box = tuple[Fraction, Fraction, Fraction, Fraction]
-"""Left, top, right, bottom on the page, as fractions of its width and height."""
+"""Left, top, right and bottom on the page, as fractions of its width and height."""
 
 
 class _Model(BaseModel):
@@ -35,7 +35,7 @@ class _Model(BaseModel):
 
 
 class Candidate(_Model, Generic[T]):
-    """What one source says of a field, kept as evidence whether it won or not."""
+    """One source's value of a field, kept as evidence even if another was chosen."""
 
     value: T
     source: Source
@@ -45,7 +45,7 @@ class Candidate(_Model, Generic[T]):
 
 
 class Lock(_Model):
-    """A person said what is right: no reading may change the value any more."""
+    """A person confirmed the value: no reading may change it."""
 
     by: str
     at: dt.datetime
@@ -53,31 +53,31 @@ class Lock(_Model):
 
 
 class FieldValue(_Model, Generic[T]):
-    """One field as read. `value` None: nothing was found, and nothing is claimed."""
+    """One field as read. A `value` of None means that nothing was found."""
 
     value: T | None = None
     confidence: Probability = 0.0
     source: Source = Source.NOWHERE
     page: int | None = None
-    """Counted from 1; None where there is no page (bare XML)."""
+    """Counted from 1; None if there is no page (plain XML)."""
     box: Box | None = None
     word_score: Probability | None = None
-    """Mean score of the words it was read from, where an OCR read them."""
+    """Mean OCR score of the words it was read from."""
     evidence: tuple[Evidence, ...] = ()
     candidates: tuple[Candidate[T], ...] = ()
-    """Every source's value, the chosen one's too, surest first."""
+    """Values from every source including the chosen one, most confident first."""
     lock: Lock | None = None
 
 
 class LineItem(_Model):
-    """One charged line. `amount` is without tax where the document says so."""
+    """One charged line. `amount` excludes tax if the document says so."""
 
     description: str = ""
     quantity: Decimal | None = None
     unit_price: Decimal | None = None
     amount: Decimal | None = None
     tax_rate: Decimal | None = None
-    """Percent: 19 means 19 %."""
+    """In percent: 19 means 19 %."""
     page: int | None = None
     box: Box | None = None
 
@@ -91,7 +91,7 @@ class TaxPart(_Model):
 
 
 class Problem(_Model):
-    """Something a rule or a reader found wrong, in words for the reviewer."""
+    """Something that a rule or a reader found wrong, worded for the reviewer."""
 
     code: str
     severity: Severity
@@ -100,10 +100,10 @@ class Problem(_Model):
 
 
 class InvoiceData(_Model):
-    """One document as read: never says more than the document does.
+    """The data read from one document; it contains nothing the document does not state.
 
-    Each attribute with a FieldSpec is a field of the invoice, in the order people read them. All else follows from
-    that row: parser, corrections, confidence, Parquet, the model's schema and prompt, the scorer and the docs.
+    Each attribute with a FieldSpec is an invoice field, in the order people read them. The parser, corrections,
+    confidence, Parquet schema, LLM schema and prompt, scoring and docs are derived from it.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -148,43 +148,43 @@ class InvoiceData(_Model):
         FieldValue[Decimal], FieldSpec(AMOUNT, "total", "what is to be paid, with tax", weight=5.0, required=True)
     ] = FieldValue()
     net_adjustment: Decimal = Decimal(0)
-    """Charges less discounts between the sum of the lines and `net`."""
+    """Charges minus discounts between the sum of the lines and `net`."""
     total_adjustment: Decimal = Decimal(0)
-    """What is added to net + tax to give `total`: untaxed shipping, deposits, rounding; negative for deductions."""
+    """Added to net + tax to give `total`: untaxed shipping, deposits, rounding; negative for deductions."""
     vendor_country: str | None = None
-    """ISO 3166 code, if the document names it."""
+    """ISO 3166 code, if the document states it."""
     payment_reference: str | None = None
-    """What the payer is asked to quote, where a payment code or an e-invoice says it."""
+    """Reference the payer should quote, from a payment code or an e-invoice."""
     line_items: tuple[LineItem, ...] = ()
     tax_parts: tuple[TaxPart, ...] = ()
     problems: tuple[Problem, ...] = ()
     confidence: Probability = 0.0
     reader: str = ""
-    """The reader whose values won: xml, gemini, text or ocr."""
+    """The reader whose values were chosen: xml, gemini, text or ocr."""
     reader_version: str = READER_VERSION
     readers: tuple[str, ...] = ()
     """Every reader that found something, `reader` first."""
     model: str = ""
-    """What answered, where a model did: its own name and version."""
+    """Name and version of the model, as reported by the model."""
     prompt_version: str = ""
     calibration: str = ""
-    """Name of the calibration that made the confidences; empty: none, they are as computed."""
+    """Name of the calibration applied to the confidences; empty if none was."""
     page_count: int = 0
     flags: tuple[str, ...] = ()
-    """Facts about the file: has_active_content, encrypted, no_text_layer, data_before_header, markup_before_header,
+    """Properties of the file: has_active_content, encrypted, no_text_layer, data_before_header, markup_before_header,
     repaired."""
 
     def for_document(self, document_id: str) -> "InvoiceData":
-        """Return the same reading under another document's id: equal bytes are read once."""
+        """Return a copy with another document's id; files with equal bytes are read only once."""
         return self.model_copy(update={"document_id": document_id})
 
     def has_errors(self) -> bool:
-        """Tell whether any problem needs a person."""
+        """Return whether any problem has the severity ERROR."""
         return any(problem.severity is Severity.ERROR for problem in self.problems)
 
 
 def specs_of(model: type[BaseModel]) -> Mapping[str, FieldSpec[Any]]:
-    """Return the row of each field, by name, in the order of the class."""
+    """Return the FieldSpec of each field by name, in the order of the class."""
     rows = ((name, each) for name, info in model.model_fields.items() for each in info.metadata)
     return MappingProxyType({name: each for name, each in rows if isinstance(each, FieldSpec)})
 

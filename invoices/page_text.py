@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class PageText:
-    """A page: its number, from 1, its size in points, and its text, row by row.
+    """A page: its number (from 1), its size in points, and its text row by row.
 
-    The text of a scan or a picture is read by OCR, where the extra `ocr` is installed.
+    The text of a scan or a picture comes from OCR, if the extra `ocr` is installed.
     """
 
     number: int

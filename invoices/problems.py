@@ -1,10 +1,10 @@
-"""Why a document could not be read, in words for the person who sent it."""
+"""Reasons why a document could not be read, worded for its sender."""
 
 from enum import StrEnum
 
 
 class Unreadable(StrEnum):
-    """What is wrong with a document that cannot become an invoice. Retrying never helps."""
+    """Why a document cannot become an invoice. Retrying does not help."""
 
     EMPTY = "empty"
     UNKNOWN_TYPE = "unknown_type"

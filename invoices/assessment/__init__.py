@@ -1,1 +1,1 @@
-"""How far a reading can be trusted: checks, confidence, calibration, duplicates, priority."""
+"""Assess how far a reading can be trusted: checks, confidence, calibration, duplicates, priority."""

@@ -1,4 +1,4 @@
-"""Decides whether two readings of one field say the same, however each is written."""
+"""Decide whether two readings of a field agree."""
 
 from typing import Any
 
@@ -6,5 +6,5 @@ from docrail.invoices.model import FIELDS
 
 
 def agree(name: str, one: Any, other: Any) -> bool | None:
-    """Tell whether two values of field `name` are the same; None if one is only a part of the other."""
+    """Return whether two values of field `name` agree, ignoring format; None if one is only part of the other."""
     return FIELDS[name].kind.same(one, other)

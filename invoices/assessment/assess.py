@@ -1,4 +1,4 @@
-"""Judges a reading by all that is known besides the document itself: other documents, the vendor, the calibration."""
+"""Assess a reading with knowledge from outside the document: other documents, the vendor's history, the calibration."""
 
 import datetime as dt
 from dataclasses import dataclass
@@ -11,28 +11,28 @@ from docrail.invoices.facts import Evidence
 from docrail.invoices.model import InvoiceData
 
 VENDOR_FIELDS = ("vendor_vat_id", "iban", "vendor_name")
-"""Fields by which a vendor is known."""
+"""Fields that identify a vendor."""
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known besides the document. `calibration` None is the shipped one."""
+    """Knowledge from outside the document. With `calibration` None, the shipped one is used."""
 
     sha256: str = ""
-    """Of the document's bytes."""
+    """Digest of the document's bytes."""
     vendor: VendorMemory | None = None
     namesakes: tuple[VendorMemory, ...] = ()
-    """Other vendors that the document names too: its VAT id, account and name do not lead to the same one."""
+    """Other vendors the document matches, if its VAT id, account and name belong to different ones."""
     others: tuple[Seen, ...] = ()
-    """Documents that may be this one again."""
+    """Documents that may be duplicates of this one."""
     calibration: Calibration | None = None
 
 
 def judge(invoice: InvoiceData, known: Known, today: dt.date) -> InvoiceData:
     """Return `invoice` with the vendor's memory applied, all rules checked and every confidence computed.
 
-    Where it names several vendors, nothing is applied, and its account has to be one that each of them had.
-    Judging again by the same knowledge changes nothing.
+    If it matches several vendors, no memory is applied, and its account must be known for each of them. Calling it
+    again with the same knowledge changes nothing.
     """
     vendors = (known.vendor, *known.namesakes) if known.vendor else ()
     recalled = recall(invoice, vendors[0]) if len(vendors) == 1 else invoice
@@ -47,12 +47,12 @@ def judge(invoice: InvoiceData, known: Known, today: dt.date) -> InvoiceData:
 
 
 def vendor_is_known(judged: InvoiceData) -> bool:
-    """Tell whether people approved something of this vendor before, by a judged reading alone."""
+    """Return whether a document of this vendor was approved before, from a judged reading alone."""
     return any(Evidence.AS_VENDOR_HISTORY in getattr(judged, name).evidence for name in VENDOR_FIELDS)
 
 
 def currency_is_foreign(judged: InvoiceData) -> bool:
-    """Tell whether the document of a known vendor is in a currency that nobody approved of that vendor before."""
+    """Return whether the vendor is known but was never approved with this currency."""
     currency = judged.currency
     return (
         vendor_is_known(judged) and currency.value is not None and Evidence.AS_VENDOR_HISTORY not in currency.evidence
@@ -60,5 +60,5 @@ def currency_is_foreign(judged: InvoiceData) -> bool:
 
 
 def account_is_new(judged: InvoiceData) -> bool:
-    """Tell whether the document names an account that nobody approved of its vendor before."""
+    """Return whether the document names an account that was never approved for its vendor."""
     return judged.iban.value is not None and Evidence.AS_VENDOR_HISTORY not in judged.iban.evidence

@@ -1,4 +1,4 @@
-"""Makes probabilities of computed confidences: isotonic regression per field, smoothed where there is little to see."""
+"""Calibrate confidences by isotonic regression for each field, smoothed where there are few observations."""
 
 from bisect import bisect_right
 from collections import Counter
@@ -13,7 +13,7 @@ from docrail.invoices.model import Probability
 
 
 class Point(NamedTuple):
-    """A place of a curve, or a weighted observation of it."""
+    """A point of a curve, or a weighted observation."""
 
     raw: float
     value: float
@@ -21,29 +21,29 @@ class Point(NamedTuple):
 
 
 POOLED = "*"
-"""The curve of fields that have none of their own: fitted on all fields together."""
+"""Key of the curve for fields without their own, fitted on all fields together."""
 GRID = tuple(step / 20 for step in range(21))
-"""Where a curve is held to what it is smoothed towards: beyond what was seen it follows that."""
+"""Raw confidences at which a curve is pulled towards its prior; without observations the curve follows the prior."""
 POOLED_WEIGHT, FIELD_WEIGHT = 1.0, 1.0
-"""What one point of the grid counts, in documents: chosen by the error on families that were held out (ADR 19)."""
+"""Weight of one grid point in documents, chosen by the error on held-out families (ADR 19)."""
 CAUTION = Point(1.0, 0.0, 0.1)
-"""The next surest value may be the first wrong one, however many were right: the rule of succession."""
+"""One wrong value at confidence 1, since the next value may be the first wrong one (rule of succession)."""
 BINS = 10
 DEFAULT_FILE = "calibration_default.json"
 
 
 class Observation(NamedTuple):
-    """One value that was read and then compared with the truth. `raw` is its confidence before calibration."""
+    """A value compared with the truth. `raw` is its confidence before calibration."""
 
     field: str
     raw: float
     right: bool
     family: str
-    """Documents that look alike: of one layout, or one vendor."""
+    """Group of documents that look alike: of one layout or one vendor."""
 
 
 class Calibration(BaseModel):
-    """Curves by field name, each as rising points (raw, calibrated); `name` says which fit this is."""
+    """Calibration curves by field name, as rising points (raw, calibrated). `name` identifies the fit."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -52,21 +52,22 @@ class Calibration(BaseModel):
     observations: int = 0
 
     def apply(self, field: str, raw: float) -> float:
-        """Return the share of values of `field` with this raw confidence that are right. Never falls as `raw` rises."""
+        """Return the calibrated confidence of a value of `field`. It never falls as `raw` rises."""
         curve = self.curves.get(field) or self.curves.get(POOLED)
         return raw if not curve else _at(curve, raw)
 
 
 @cache
 def default_calibration() -> Calibration:
-    """Return the calibration that is shipped: fitted on the development set and scans of it (ADR 19)."""
+    """Return the shipped calibration, fitted on the development set and scans of it (ADR 19)."""
     return Calibration.model_validate_json((files("docrail.invoices.assessment") / DEFAULT_FILE).read_text())
 
 
 def fit(observations: Sequence[Observation], name: str) -> Calibration:
-    """Return the curves that `observations` ask for: all fields together first, then each field towards that.
+    """Fit a curve to all fields together, then one for each field with that curve as its prior.
 
-    A family of n documents counts as much as sqrt(n) families of one: what is new rarely looks like the largest family.
+    A family of n documents weighs as much as sqrt(n) families of one, because new documents rarely resemble the largest
+    family.
     """
     weights = _family_weights(observations)
     pooled = _curve(observations, weights, [Point(raw, raw, POOLED_WEIGHT) for raw in GRID])
@@ -78,9 +79,9 @@ def fit(observations: Sequence[Observation], name: str) -> Calibration:
 
 
 def rising(points: Iterable[Point]) -> list[tuple[float, float]]:
-    """Return the rising curve nearest to `points` by weighted squares, as the edges of its level stretches.
+    """Fit the rising curve nearest to `points` by weighted least squares; return the edges of its level parts.
 
-    Pool adjacent violators: neighbours that fall are replaced by their mean until none does.
+    Pool adjacent violators: falling neighbours are replaced by their mean until none are left.
     """
     blocks: list[list[float]] = []  # [first raw, last raw, value, weight]
     for raw, value, weight in sorted(points):
@@ -95,7 +96,7 @@ def rising(points: Iterable[Point]) -> list[tuple[float, float]]:
 
 
 def expected_error(pairs: Sequence[tuple[float, bool]]) -> float:
-    """Return the expected calibration error of (confidence, right) pairs, over ten bins of equal width."""
+    """Return the expected calibration error of (confidence, right) pairs over ten bins of equal width."""
     bins = [[0.0, 0.0] for _ in range(BINS)]
     for confidence, right in pairs:
         cell = bins[min(BINS - 1, int(confidence * BINS))]
@@ -105,7 +106,7 @@ def expected_error(pairs: Sequence[tuple[float, bool]]) -> float:
 
 
 def held_out(observations: Sequence[Observation]) -> list[tuple[float, bool]]:
-    """Return (calibrated, right) of every observation, by curves that never saw its family."""
+    """Return (calibrated, right) for every observation, from curves fitted without its family."""
     pairs = []
     for family in sorted({seen.family for seen in observations}):
         others = fit([seen for seen in observations if seen.family != family], "held out")
@@ -121,7 +122,7 @@ def _curve(
 
 
 def _family_weights(observations: Iterable[Observation]) -> dict[str, float]:
-    """Return what one observation of each family counts."""
+    """Return the weight of one observation of each family."""
     documents = Counter((seen.family, seen.field) for seen in observations)
     largest: dict[str, int] = {}
     for (family, _), count in documents.items():
@@ -130,7 +131,7 @@ def _family_weights(observations: Iterable[Observation]) -> dict[str, float]:
 
 
 def _at(curve: Sequence[tuple[float, float]], raw: float) -> float:
-    """Return the curve's value: level within a stretch, straight between two, level beyond the ends."""
+    """Interpolate the curve at `raw`; beyond the ends it is constant."""
     place = bisect_right(curve, raw, key=lambda point: point[0])
     if place == 0:
         return curve[0][1]

@@ -1,4 +1,4 @@
-"""The rules an invoice must keep on its own, without history: each broken rule becomes a named problem."""
+"""Rules that an invoice must satisfy on its own, without history. Each violation is a named problem."""
 
 import datetime as dt
 from collections.abc import Iterator
@@ -9,11 +9,11 @@ from docrail.invoices.model import FIELDS, REQUIRED_FIELDS, InvoiceData, Problem
 from docrail.invoices.values.currencies import CURRENCIES, THOUSANDTHS, tolerance, total_agrees
 
 TOLD = (Source.HUMAN, Source.XML, Source.QR)
-"""Sources that are told an amount, and need not know how it is written."""
+"""Sources that supply amounts as data, so the printed decimal format does not matter."""
 MAX_AHEAD = dt.timedelta(days=30)
 MAX_AGE = dt.timedelta(days=2 * 365)
 VAT_COUNTRY = {"EL": "GR", "XI": "GB"}
-"""VAT prefixes that are no ISO country codes."""
+"""VAT prefixes that differ from the ISO country code."""
 FLAG_WARNINGS = {
     "has_active_content": "The file contains scripts or actions that run when it is opened. Do not open the original.",
     "markup_before_header": "The file is also a web page, which a browser may open. Do not open the original.",
@@ -38,11 +38,12 @@ RULES = frozenset(
         *("duplicate", "near_duplicate", "iban_changed", "vat_id_changed", "amount_unusual"),
     }
 )
-"""Codes of what is checked anew at each assessment, the last row with history (duplicates.py, vendors.py)."""
+"""Codes of the problems that each assessment recomputes; the last row depends on history (duplicates.py,
+vendor_memory.py)."""
 
 
 def check(invoice: InvoiceData, today: dt.date) -> list[Problem]:
-    """Return every rule that `invoice` breaks, errors and warnings, in the order people check an invoice."""
+    """Return a problem for every rule that `invoice` breaks, in the order people check an invoice."""
     return [
         *_required(invoice),
         *_currency(invoice),
@@ -66,7 +67,7 @@ def lines_total(invoice: InvoiceData) -> Decimal | None:
 
 
 def expected_total(invoice: InvoiceData) -> Decimal | None:
-    """Return net + tax + total_adjustment, None unless both are known."""
+    """Return net + tax + total_adjustment; None unless net and tax are known."""
     if invoice.net.value is None or invoice.tax.value is None:
         return None
     return invoice.net.value + invoice.tax.value + invoice.total_adjustment
@@ -111,11 +112,11 @@ def _sign(invoice: InvoiceData) -> Iterator[Problem]:
 
 
 def _decimals(invoice: InvoiceData) -> Iterator[Problem]:
-    """Doubt what was read of `1.250`, in a currency in which it is no more than one and a quarter."""
+    """Flag a total such as `1.250` in a currency with three decimals, where it may mean one and a quarter."""
     total, currency = invoice.total, invoice.currency.value
     if currency not in THOUSANDTHS or total.value is None or total.source in TOLD:
         return
-    if abs(total.value) >= 1000 and total.value.as_tuple().exponent == 0:  # noqa: PLR2004  # the least with a group
+    if abs(total.value) >= 1000 and total.value.as_tuple().exponent == 0:  # noqa: PLR2004  # the smallest number with a thousands group
         message = f"{currency} is written with three decimals, so {total.value} may be a thousand times too much."
         yield _error("decimals_unsure", message, "total")
 
@@ -130,7 +131,7 @@ def _lines(invoice: InvoiceData) -> Iterator[Problem]:
 
 
 def lines_agree(invoice: InvoiceData, total: Decimal) -> bool:
-    """Tell whether lines that sum to `total` explain the net amount, or the gross one for lines with tax."""
+    """Return whether lines that sum to `total` match the net amount, or the total if the lines include tax."""
     slack = tolerance(invoice.currency.value, roundings=max(2, len(invoice.line_items)))
     targets = [invoice.net.value, invoice.total.value]
     return any(

@@ -1,4 +1,4 @@
-"""How far each value can be trusted: prior plus named evidence as log-odds, then calibrated (documents.md §3)."""
+"""Compute each value's confidence: a prior plus named evidence as log-odds, then calibrated."""
 
 import datetime as dt
 import math
@@ -22,7 +22,7 @@ PRIORS = {
     Source.VENDOR: 0.60,
     Source.HUMAN: 0.9999,
 }
-"""Probability that a value of this source is right, before any evidence."""
+"""Probability that a value of this source is right before any evidence."""
 EVIDENCE = {
     Evidence.ON_PAGE: 1.5,
     Evidence.NOT_ON_PAGE: -3.0,
@@ -39,7 +39,7 @@ EVIDENCE = {
     Evidence.SEVERAL_CANDIDATES: -1.0,
     Evidence.SECOND_SOURCE_AGREES: 1.5,
     Evidence.SECOND_SOURCE_DIFFERS: -2.0,
-    Evidence.AS_VENDOR_HISTORY: 2.5,  # a misreading hardly ever hits a value that people approved
+    Evidence.AS_VENDOR_HISTORY: 2.5,  # a misreading rarely equals an approved value
     Evidence.IBAN_CHANGED: -3.0,
 }
 """Weights in log-odds."""
@@ -54,19 +54,19 @@ FOUND_BY_RULES = frozenset(
         Evidence.IBAN_CHANGED,
     }
 )
-"""Facts that are gathered anew at each assessment: of the fields together and of the vendor's history."""
+"""Evidence that each assessment recomputes, from fields together and from the vendor's history."""
 MODELS_OWN_WORD = 0.95
-"""The highest prior a model's own word gives it."""
+"""Upper limit for a prior taken from a model's self-reported confidence."""
 WORD_ALONE = PRIORS[Source.GEMINI]
-"""The highest confidence of a value that nothing else speaks for: below what straight-through work asks for."""
+"""Upper limit for a value that only the model itself supports: below the straight-through threshold."""
 LEAST, MOST = 0.0001, 0.9999
-"""Nothing is certain, so that log-odds stay finite."""
+"""Bounds of any probability, so that log-odds stay finite."""
 LINES_WEIGHT = 1.0
 MISSING_REQUIRED = 0.05
-"""What a missing required field counts as, so that one is enough to stop straight-through work."""
+"""Probability used for a missing required field: one alone prevents straight-through processing."""
 LINES_CONFIDENCE = {True: 0.95, False: 0.50}
 ERROR_CAP, MISMATCH_CAP = 0.60, 0.40
-"""Highest overall confidence with an error-level problem, and when page and XML contradict each other."""
+"""Upper limit of the overall confidence with an error-level problem, and when page and XML contradict each other."""
 PAGE_MISMATCH = "page_mismatch"
 
 
@@ -80,8 +80,8 @@ def assess(
 ) -> InvoiceData:
     """Return `invoice` with its rules checked and every confidence computed; the readers' own problems stay first.
 
-    `history` and `facts` (by field) are what other documents say of it; `calibration` is the shipped one if not given.
-    Assessing again changes nothing.
+    `history` and `facts` (by field) come from other documents; `calibration` defaults to the shipped one. Assessing
+    again changes nothing.
     """
     calibration = calibration or default_calibration()
     own = (problem for problem in invoice.problems if problem.code not in RULES)
@@ -98,7 +98,7 @@ def assess(
 def prior_of(source: Source, word_score: float | None = None) -> float:
     """Return the probability that a value of `source` is right before any evidence.
 
-    `word_score` is the mean score of the words that an OCR read, or a model's own word on its value.
+    `word_score` is the mean score of the OCR words, or a model's self-reported confidence.
     """
     prior = PRIORS[source]
     match source:
@@ -110,34 +110,34 @@ def prior_of(source: Source, word_score: float | None = None) -> float:
 
 
 def rests_on_its_word(field: FieldValue[Any]) -> bool:
-    """Tell whether nothing but a model's own word speaks for a value: it is as sure of what it makes up."""
+    """Return whether a model's value has no supporting evidence apart from the model's own confidence."""
     return field.source is Source.GEMINI and not any(EVIDENCE[fact] > 0 for fact in field.evidence)
 
 
 def log_odds(probability: float) -> float:
-    """Return the logarithm of the odds of a probability; certainty counts as nearly certain."""
+    """Return the log-odds of a probability, clamped to LEAST and MOST."""
     probability = min(MOST, max(LEAST, probability))
     return math.log(probability / (1 - probability))
 
 
 def probability_of(odds: float) -> float:
-    """Return the probability with these log-odds, as it is shown: in four digits, and never quite certain."""
+    """Return the probability with these log-odds, clamped and rounded to four digits as displayed."""
     return round(min(MOST, max(LEAST, 1 / (1 + math.exp(-odds)))), 4)
 
 
 def field_confidence(source: Source, evidence: Iterable[Evidence], word_score: float | None = None) -> float:
-    """Return the probability that a value of `source` is right, given `evidence`, before calibration."""
+    """Return the probability that a value of `source` is right given `evidence`, before calibration."""
     return probability_of(log_odds(prior_of(source, word_score)) + math.fsum(EVIDENCE[fact] for fact in evidence))
 
 
 def overall(invoice: InvoiceData) -> float:
-    """Return the document's confidence: the weighted geometric mean of its fields, capped by what is wrong."""
+    """Return the document's confidence: the weighted geometric mean of its fields, capped by its problems."""
     mean = math.exp(math.fsum(share * math.log(p) for _, share, p in overall_parts(invoice)))
     return round(min(mean, overall_cap(invoice.problems)), 4)
 
 
 def overall_parts(invoice: InvoiceData) -> list[tuple[str, float, float]]:
-    """Return (what, share, probability) of everything in the mean; the shares add up to 1."""
+    """Return (name, share, probability) of every term of the mean; the shares add up to 1."""
     weighted = [(name, spec.weight, _counted(invoice, name)) for name, spec in FIELDS.items()]
     total = lines_total(invoice)
     if total is not None and invoice.net.value is not None:
@@ -148,7 +148,7 @@ def overall_parts(invoice: InvoiceData) -> list[tuple[str, float, float]]:
 
 
 def overall_cap(problems: Sequence[Problem]) -> float:
-    """Return the highest overall confidence that a document with these problems can have."""
+    """Return the upper limit of the overall confidence for a document with these problems."""
     if any(problem.code == PAGE_MISMATCH for problem in problems):
         return MISMATCH_CAP
     return ERROR_CAP if any(problem.severity is Severity.ERROR for problem in problems) else 1.0
@@ -172,9 +172,9 @@ def _judged(
 
 
 def _confidence(name: str, field: FieldValue[Any], calibration: Calibration) -> float:
-    """Return the calibrated confidence. What a person says is not weighed: evidence speaks about readers.
+    """Return the calibrated confidence. A person's value has a fixed one, because evidence is about readers.
 
-    Of a model's word alone the curves know nothing, and it passes nobody.
+    The curves do not cover values supported by a model alone; those stay below the straight-through threshold.
     """
     if field.source is Source.HUMAN:
         return PRIORS[Source.HUMAN]
@@ -193,7 +193,7 @@ def _gathered(invoice: InvoiceData, problems: Sequence[Problem]) -> dict[str, li
             gathered[name].append(fact)
     if invoice.net.value is not None and lines_total(invoice) is not None:
         gathered["net"].append(Evidence.LINES_DISAGREE if "lines_disagree" in codes else Evidence.LINES_AGREE)
-    if "date_in_future" in codes:  # not date_old: old dates were read as well as others (ADR 19)
+    if "date_in_future" in codes:  # date_old is excluded: old dates were read as accurately as others (ADR 19)
         gathered["date"].append(Evidence.IMPLAUSIBLE_DATE)
     if "due_before_issue" in codes:
         gathered["due_date"].append(Evidence.IMPLAUSIBLE_DATE)

@@ -1,4 +1,4 @@
-"""What people say of a document, laid over what was read: their values are locked, what differs is proposed."""
+"""Apply people's corrections to a reading: corrected values are locked, and differing readings become proposals."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from docrail.invoices.model import FIELDS, Box, Candidate, FieldValue, InvoiceDa
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """One field as a person says it is, in the text of `field_values`; `value` None: the document does not say it."""
+    """A person's correction of one field, as text (see fields.py); `value` None: the document does not state it."""
 
     field: str
     value: str | None
@@ -21,14 +21,16 @@ class Correction:
     why: str = ""
     page: int | None = None
     box: Box | None = None
-    """Where on the page the person took it from, if they pointed there."""
+    """Where on the page the value is, if the person marked it."""
 
 
 def merge(invoice: InvoiceData, corrections: Sequence[Correction]) -> InvoiceData:
-    """Return `invoice` with the corrections in place, the last one of a field counting.
+    """Return `invoice` with the corrections applied; the last one of each field counts.
 
-    What was read stays in the field's candidates. What the readers held against a field is settled with it: its
-    evidence and its problems are gone, until the rules are checked anew. Raises: FieldError.
+    Values from readers stay in the field's candidates. A corrected field loses its earlier evidence and problems until
+    the rules are checked again.
+
+    Raises: FieldError.
     """
     updates: dict[str, Any] = {each.field: _corrected(invoice, each) for each in corrections}
     problems = tuple(problem for problem in invoice.problems if problem.field not in updates)
@@ -36,7 +38,7 @@ def merge(invoice: InvoiceData, corrections: Sequence[Correction]) -> InvoiceDat
 
 
 def proposals(field: FieldValue[Any]) -> tuple[Candidate[Any], ...]:
-    """Return what the readers say against a person: the candidates of a locked field that differ, surest first."""
+    """Return the candidates of a locked field that differ from its value, most confident first."""
     if field.lock is None:
         return ()
     return tuple(each for each in field.candidates if each.source is not Source.HUMAN and each.value != field.value)
@@ -65,7 +67,7 @@ def _corrected(invoice: InvoiceData, correction: Correction) -> Any:
 
 
 def _with_own(read: FieldValue[Any]) -> tuple[Candidate[Any], ...]:
-    """Return the field's candidates, its own value among them."""
+    """Return the field's candidates, including its own value."""
     known = read.source is Source.HUMAN or any(each.value == read.value for each in read.candidates)
     if read.value is None or known:
         return read.candidates
@@ -74,5 +76,5 @@ def _with_own(read: FieldValue[Any]) -> tuple[Candidate[Any], ...]:
 
 
 def _evidence(field: str, value: Any) -> tuple[Evidence, ...]:
-    """Return what the value itself shows: check digits hold for people too."""
+    """Return the value's own evidence: check digits apply to corrections too."""
     return () if value is None else FIELDS[field].kind.evidence(value)

@@ -1,4 +1,4 @@
-"""Decides whether other documents ask for the same money: the same invoice again, or one suspiciously like it."""
+"""Find other documents that request the same money: the same invoice again, or a suspiciously similar one."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -10,18 +10,18 @@ from docrail.invoices.model import InvoiceData, Problem
 from docrail.invoices.values.folding import squeeze
 
 DAYS_APART = 5
-"""An invoice that is written again for the same work bears about the same date (documents.md §4)."""
+"""Largest difference in days between the dates of an invoice and a rewritten one for the same work."""
 SHORTEST_NUMBER = 4
-"""Of shorter numbers, any two may be one character apart."""
+"""Shorter numbers are not compared for near matches: any two may differ by one character."""
 LONGEST_KEY = 200
-"""What an index takes."""
+"""Maximum key length in the database index."""
 SHOWN = 3
-"""Documents that one message names."""
+"""Number of documents listed in one message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What of a document is compared with others: each in one way of writing, None where it was not found."""
+    """The normalized values of a document that are compared with others; None if not found."""
 
     document_id: str
     sha256: str = ""
@@ -33,11 +33,11 @@ class Seen:
     total: Decimal | None = None
     issued_on: dt.date | None = None
     came_later: bool = False
-    """Than the document that it is compared with."""
+    """Whether it arrived after the document it is compared with."""
 
 
 def seen_of(invoice: InvoiceData, sha256: str = "") -> Seen:
-    """Return what is compared of `invoice`, whose bytes have this digest."""
+    """Return the values of `invoice` to compare; `sha256` is the digest of its bytes."""
     return Seen(
         document_id=invoice.document_id,
         sha256=sha256,
@@ -52,14 +52,15 @@ def seen_of(invoice: InvoiceData, sha256: str = "") -> Seen:
 
 
 def number_key(number: str | None) -> str | None:
-    """Return an invoice number as it is compared: its letters and digits, without zeros before them."""
+    """Return an invoice number normalized for comparison: its letters and digits without leading zeros."""
     return _cut(squeeze(number or "").lstrip("0"))
 
 
 def find_duplicates(own: Seen, others: Sequence[Seen]) -> list[Problem]:
-    """Return an error if this document is an earlier one again, warnings for later ones and for those that are like it.
+    """Return an error if this document repeats an earlier one, and warnings for later or similar ones.
 
-    Of two that came at the same moment, each may take itself for the earlier one: so a later one is no secret either.
+    Two documents that arrive at the same moment may each take themselves for the earlier one, so later ones are
+    reported as well.
     """
     others = list({other.document_id: other for other in others if other.document_id != own.document_id}.values())
     again = [other for other in others if _is_again(own, other)]
@@ -79,7 +80,7 @@ def find_duplicates(own: Seen, others: Sequence[Seen]) -> list[Problem]:
 
 
 def one_edit_apart(one: str, other: str) -> bool:
-    """Tell whether one character added, left out or replaced makes `other` of `one`."""
+    """Return whether adding, removing or replacing one character turns one text into the other."""
     short, long = sorted((one, other), key=len)
     if one == other or len(long) - len(short) > 1:
         return False
@@ -100,7 +101,7 @@ def _is_alike(own: Seen, other: Seen) -> bool:
 
 
 def _same_kind(own: Seen, other: Seen) -> bool:
-    """An invoice and the credit note that takes it back may agree in all else."""
+    """Compare document types: an invoice and the credit note that cancels it may agree in everything else."""
     return own.document_type is other.document_type
 
 
@@ -116,7 +117,7 @@ def _same_work(own: Seen, other: Seen) -> bool:
 
 
 def _same_vendor(own: Seen, other: Seen) -> bool:
-    """Two companies may share a name or, by a factor, an account; but not a VAT id."""
+    """Compare vendors: companies may share a name or, with factoring, an account, but not a VAT id."""
     if own.vat_id and other.vat_id:
         return own.vat_id == other.vat_id
     return _same(own.iban, other.iban) or _same(own.name_key, other.name_key)

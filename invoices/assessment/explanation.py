@@ -1,4 +1,4 @@
-"""Explains a confidence, and a priority, as the terms that it is the sum of, to whoever asks why it is 0.62."""
+"""Explain a confidence or a priority as the terms of its sum."""
 
 import math
 from typing import Any, NamedTuple
@@ -20,22 +20,22 @@ from docrail.invoices.model import FieldValue, InvoiceData
 
 
 class Part(NamedTuple):
-    """One term: `weight` is in log-odds for a field, in logarithms for the whole document, in points of a priority."""
+    """One term. `weight` is in log-odds for a field, in logarithms for a document, in points for a priority."""
 
     what: str
     weight: float
 
 
 def explain(field: FieldValue[Any], name: str) -> list[Part]:
-    """Return the terms of a field's confidence: the source's prior, each fact, and what the calibration changed.
+    """Return the terms of a field's confidence: the source's prior, each fact, and the calibration's change.
 
-    The last is `own_word_alone` where nothing but a model's word speaks for a value, which is why it counts less.
-    Empty for a field without a value: nothing is claimed there. `sum_of_field` makes the confidence of them again.
+    The last term is `own_word_alone` if the confidence is limited because only the model itself supports the value.
+    Empty for a field without a value. `sum_of_field` adds the terms up to the confidence.
     """
     if field.value is None:
         return []
     prior = Part(f"prior:{field.source.value}", log_odds(prior_of(field.source, field.word_score)))
-    if field.source is Source.HUMAN:  # evidence speaks about readers
+    if field.source is Source.HUMAN:  # evidence is about readers
         return [prior]
     facts = [Part(fact.value, EVIDENCE[fact]) for fact in field.evidence]
     computed = [prior, *facts]
@@ -52,9 +52,9 @@ def sum_of_field(parts: list[Part]) -> float:
 
 
 def explain_overall(invoice: InvoiceData) -> list[Part]:
-    """Return the terms of the document's confidence: each field's share of the mean, and what a cap took away.
+    """Return the terms of the document's confidence: each field's share of the mean, and the reduction by a cap.
 
-    A field at certainty adds 0, a doubtful one takes away. `sum_of_overall` makes the confidence of them again.
+    A field at certainty adds 0 and an uncertain one is negative. `sum_of_overall` adds the terms up to the confidence.
     """
     parts = [Part(name, share * math.log(p)) for name, share, p in overall_parts(invoice)]
     mean, cap = math.fsum(part.weight for part in parts), overall_cap(invoice.problems)
@@ -62,7 +62,7 @@ def explain_overall(invoice: InvoiceData) -> list[Part]:
 
 
 def explain_priority(invoice: InvoiceData) -> list[Part]:
-    """Return what the document's place in the queue is made of, in points, without those of the SLA."""
+    """Return the terms of the document's priority in points, without the SLA's."""
     terms = priority_terms(
         invoice, new_vendor=not vendor_is_known(invoice), foreign_currency=currency_is_foreign(invoice)
     )

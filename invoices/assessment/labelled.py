@@ -1,4 +1,4 @@
-"""Compares readings with what a document really says, as people labelled it or corrected it."""
+"""Compare readings with labels or with people's corrections."""
 
 import datetime as dt
 from collections.abc import Iterator
@@ -16,23 +16,23 @@ from docrail.invoices.kinds import Arrow, is_right_text
 from docrail.invoices.model import FIELD_NAMES, FIELDS, FieldValue, InvoiceData
 
 LINE_COUNT = "line_count"
-"""A label beside the fields: how many line items there are. Scores of extractions compare it."""
+"""A label that is not a field: the number of line items. Extraction scores compare it."""
 LABELS = (*FIELD_NAMES, LINE_COUNT)
 UNJUDGED = frozenset({Source.NOWHERE, Source.HUMAN, Source.VENDOR})
-"""Sources that say nothing about how well documents are read."""
+"""Sources that show nothing about the quality of the readers."""
 
 
 class LabelledFile(BaseModel):
-    """One file of a labelled folder's MANIFEST.json: what it says, and where that can be read."""
+    """One file of a labelled folder's MANIFEST.json: its labels, and which of them are printed."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     file: str
     expected: dict[str, Any] = {}
     visible: tuple[str, ...] | None = None
-    """The fields that are printed; None: all that are expected."""
+    """Names of the fields that are printed; None means all expected ones."""
     family: str = ""
-    """Documents of one layout; empty: the file is one of its own."""
+    """Group of documents with one layout; if empty, the file is its own group."""
     document_type: DocumentType = DocumentType.INVOICE
 
     @field_validator("file")
@@ -60,7 +60,7 @@ class LabelledFile(BaseModel):
         return expected
 
     def truths(self) -> dict[str, Any]:
-        """Return the true values of the fields that can be read, by field."""
+        """Return the labels of the fields that can be read, by field."""
         names = self.expected if self.visible is None else self.visible
         known = {name: self.expected.get(name) for name in names if name in FIELD_NAMES}
         return {name: value for name, value in known.items() if value is not None}
@@ -80,7 +80,7 @@ def _check_name(name: str) -> None:
 
 
 def _check_label(name: str, value: object) -> None:
-    """Raise ValueError unless the label can be compared with a value of the field."""
+    """Raise ValueError unless the label can be compared with values of the field."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise ValueError(f"{name}: expected a text or a number, found {value!r}")  # noqa: TRY004  # for pydantic
     match FIELDS[name].kind.arrow if name in FIELDS else Arrow.TEXT:
@@ -105,7 +105,7 @@ def _is_date(text: str) -> bool:
 
 
 def observe(reading: InvoiceData, labelled: LabelledFile) -> Iterator[Observation]:
-    """Give how every value fared that was read and is labelled."""
+    """Yield an observation for every labelled value that was read."""
     credit_note = labelled.document_type is DocumentType.CREDIT_NOTE
     for name, truth in labelled.truths().items():
         field: FieldValue[Any] = getattr(reading, name)
@@ -115,7 +115,7 @@ def observe(reading: InvoiceData, labelled: LabelledFile) -> Iterator[Observatio
 
 
 def observe_decision(reading: InvoiceData, approved: InvoiceData, family: str) -> Iterator[Observation]:
-    """Give how every value fared that was read, given what a person approved."""
+    """Yield an observation for every value that was read, compared with the approved one."""
     for name in FIELD_NAMES:
         field, final = getattr(reading, name), getattr(approved, name)
         if field.value is not None and field.source not in UNJUDGED and final.value is not None:
@@ -123,14 +123,14 @@ def observe_decision(reading: InvoiceData, approved: InvoiceData, family: str) -
 
 
 def raw_confidence(field: FieldValue[Any]) -> float:
-    """Return a value's confidence before calibration, out of its source and evidence."""
+    """Return a value's confidence before calibration, from its source and evidence."""
     return field_confidence(field.source, field.evidence, field.word_score)
 
 
 def is_right(name: str, value: object, truth: object, *, credit_note: bool = False) -> bool:
-    """Tell whether a value that was read is the labelled one, however it is written.
+    """Return whether a value matches its label, regardless of formatting.
 
-    The amounts of credit notes may have either sign: the page prints a minus where the XML has none.
+    Amounts of credit notes may have either sign: the page prints a minus where the XML has none.
     """
     spec = FIELDS.get(name)
     if spec is None:

@@ -1,4 +1,4 @@
-"""How soon a person should look at a document: a score of four parts, each kept so that it can be shown."""
+"""Compute the review priority of a document: a score of four parts, each kept so that it can be displayed."""
 
 import math
 from dataclasses import asdict, dataclass
@@ -9,23 +9,23 @@ from docrail.invoices.facts import Severity
 from docrail.invoices.model import REQUIRED_FIELDS, InvoiceData
 
 WEIGHTS = {"uncertainty": 35, "sla": 30, "value": 20, "complexity": 15}
-"""Points of the 100 each part can give (documents.md §5)."""
+"""Maximum points of each part; they sum to 100."""
 ERROR_UNCERTAINTY = 0.7
 MISMATCH_UNCERTAINTY = 0.9
-"""Least uncertainty with an error rule, and with one that smells of fraud."""
+"""Minimum uncertainty with an error, and with a problem that suggests fraud."""
 FRAUD_LIKE = frozenset({"page_mismatch", "duplicate", "iban_changed"})
 UNSURE = 0.8
-"""A field below this confidence counts as unsure."""
+"""Fields below this confidence count as unsure."""
 NEARLY_DUE = 0.8
 """Share of the SLA after which an item moves to the urgent band."""
 MANY_LINES, MANY_PAGES = 50, 10
-"""Counts that are as complex as it gets."""
+"""Counts at which the complexity reaches its maximum."""
 HUGE_TOTAL_LOG10 = 5
-"""From 100,000 on, a larger total is no more urgent."""
+"""Logarithm of the total at which the value part reaches its maximum: 100,000."""
 
 
 class Band(IntEnum):
-    """Items of a higher band come first, whatever their score."""
+    """Priority bands: items of a higher band come first, whatever their score."""
 
     NORMAL = 0
     URGENT = 1
@@ -34,7 +34,7 @@ class Band(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class PriorityParts:
-    """What the score is made of, each from 0 to 1."""
+    """The parts of the score, each from 0 to 1."""
 
     uncertainty: float
     sla: float
@@ -44,14 +44,14 @@ class PriorityParts:
 
 @dataclass(frozen=True, slots=True)
 class Priority:
-    """`score` runs from 0 to 100."""
+    """The priority of a document. `score` is from 0 to 100."""
 
     score: float
     parts: PriorityParts
     band: Band
 
     def parts_json(self) -> dict[str, float]:
-        """Return the parts by name, rounded as shown to people."""
+        """Return the parts by name, rounded for display."""
         return {name: round(part, 4) for name, part in asdict(self.parts).items()}
 
 
@@ -63,7 +63,7 @@ def review_priority(
     new_vendor: bool = False,
     foreign_currency: bool = False,
 ) -> Priority:
-    """Return how soon `invoice` needs a person, `hours_used` of `sla_hours` after it arrived."""
+    """Return the priority of `invoice`, `hours_used` of `sla_hours` after it arrived."""
     sla = _clip(hours_used / sla_hours) if sla_hours > 0 else 1.0
     parts = PriorityParts(
         uncertainty=_uncertainty(invoice)[1],
@@ -78,7 +78,7 @@ def review_priority(
 def priority_terms(
     invoice: InvoiceData, *, new_vendor: bool = False, foreign_currency: bool = False
 ) -> dict[str, float]:
-    """Return the points that the score is the sum of, but for those of the SLA, by what gives them."""
+    """Return the points of each term of the score except the SLA's, by name."""
     why, doubt = _uncertainty(invoice)
     complexity = _complexity(invoice, new_vendor=new_vendor, foreign_currency=foreign_currency)
     points = {f"uncertainty:{why}": WEIGHTS["uncertainty"] * doubt}
@@ -87,7 +87,7 @@ def priority_terms(
 
 
 def _uncertainty(invoice: InvoiceData) -> tuple[str, float]:
-    """Return how unsure the document is, and why: its confidence, or the rule that makes it no surer than that."""
+    """Return the reason and the amount of the uncertainty: the confidence, or a rule that sets a minimum."""
     doubt = 1 - invoice.confidence
     for codes, least in ((_fraud_like(invoice), MISMATCH_UNCERTAINTY), (_errors(invoice), ERROR_UNCERTAINTY)):
         if codes:

@@ -1,4 +1,4 @@
-"""Makes one reading of several: per field the surest value wins, and what every source says is kept as evidence."""
+"""Merge several readings into one: each field takes the most confident value and keeps all values as evidence."""
 
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
@@ -12,26 +12,27 @@ from docrail.invoices.model import FIELD_NAMES, Candidate, FieldValue, InvoiceDa
 from docrail.invoices.values.currencies import tolerance
 
 EXACT = (Source.HUMAN, Source.XML, Source.QR)
-"""Sources that do not read but are told; they win in this order, whatever speaks against them."""
+"""Sources that supply data instead of reading a page. They take precedence in this order, regardless of evidence."""
 FAMILIES = {
     Source.TEXT_LABEL: "page",
     Source.TEXT_PATTERN: "page",
     Source.OCR_LABEL: "page",
     Source.OCR_PATTERN: "page",
 }
-"""Sources that share their mistakes count as one: the same rules read a text layer and a picture's words."""
+"""Sources that make the same mistakes count as one: the same rules read text layers and OCR words."""
 PARTIAL_READERS = frozenset({"qr"})
-"""A payment code knows nothing of lines, tax or what kind of document it stands on."""
+"""A payment code contains no lines, taxes or document type."""
 JOINT = FOUND_BY_RULES | {Evidence.SECOND_SOURCE_AGREES, Evidence.SECOND_SOURCE_DIFFERS}
-"""Facts about several fields or readings together: those of one reading say nothing of the reconciled one."""
+"""Evidence about several fields or readings together; it does not carry over from one reading to the merged one."""
 
 
 def reconcile(readings: Sequence[InvoiceData]) -> InvoiceData:
-    """Return one reading of `readings`, which are given surest first; `assess` is still to be called.
+    """Merge `readings`, given most confident first, into one; call `assess` on the result.
 
-    The document as a whole (its type, lines, tax rows, adjustments) is the first reading's that knows of such.
-    A value without a place on the page gets the place of an agreeing one.
-    Raises: ValueError for no readings.
+    Document type, lines, tax rows and adjustments come from the first reading that has them. A value without a place on
+    the page takes the place of a reading that agrees.
+
+    Raises: ValueError if there are no readings.
     """
     if not readings:
         raise ValueError("no readings to reconcile: expected at least one InvoiceData")
@@ -59,12 +60,12 @@ def reconcile(readings: Sequence[InvoiceData]) -> InvoiceData:
 
 
 def _field(name: str, values: Sequence[FieldValue[Any]]) -> FieldValue[Any]:
-    """Return the surest value, its evidence and every source's value; none where an exact source says so."""
+    """Return the most confident value with evidence and candidates; none if an exact source says there is none."""
     told_none = next((field for field in values if field.value is None and field.source in EXACT), None)
     own = [_without_joint_evidence(field) for field in values if field.value is not None]
     if told_none or not own:
         return told_none or values[0]
-    ranked = sorted(own, key=_sureness, reverse=True)  # stable: the surer reading stays first among equals
+    ranked = sorted(own, key=_sureness, reverse=True)  # stable: earlier readings stay first among equals
     best = _in_place(name, ranked)
     candidates = _candidates([best, *ranked[1:]])
     evidence = best.evidence + _second_source(name, best, candidates)
@@ -72,7 +73,7 @@ def _field(name: str, values: Sequence[FieldValue[Any]]) -> FieldValue[Any]:
 
 
 def _in_place(name: str, ranked: Sequence[FieldValue[Any]]) -> FieldValue[Any]:
-    """Return the first value; without a place of its own it stands where one stands that agrees with it."""
+    """Return the first value; if it has no place on the page, it takes the place of an agreeing value."""
     best, *others = ranked
     agreeing = (other for other in others if other.box is not None and agree(name, best.value, other.value))
     other = next(agreeing, None) if best.box is None else None
@@ -91,7 +92,7 @@ def _sureness(field: FieldValue[Any]) -> tuple[int, float]:
 
 
 def _candidates(ranked: Sequence[FieldValue[Any]]) -> tuple[Candidate[Any], ...]:
-    """Return what each source says, first the readings' choices and then what they passed over."""
+    """Return the candidates: the readings' chosen values first, then their other candidates."""
     chosen = [_candidate(field) for field in ranked]
     passed_over = [candidate for field in ranked for candidate in field.candidates]
     kept: dict[tuple[object, Source], Candidate[Any]] = {}
@@ -109,16 +110,16 @@ def _candidate(field: FieldValue[Any]) -> Candidate[Any]:
 
 
 def _second_source(name: str, best: FieldValue[Any], candidates: Sequence[Candidate[Any]]) -> tuple[Evidence, ...]:
-    """Return what independent sources say of the chosen value. One that agrees outweighs one that differs.
+    """Return evidence from independent sources for the chosen value. One that agrees outweighs one that differs.
 
-    The first candidate of a family is its word; what it passed over proves nothing.
+    Only the first candidate of each source family counts; its other candidates prove nothing.
     """
     words = {_family(candidate.source): candidate.value for candidate in reversed(candidates)}
     words.pop(_family(best.source), None)
     verdicts = {agree(name, best.value, value) for value in words.values()}
     if True in verdicts:
         return (Evidence.SECOND_SOURCE_AGREES,)
-    if False in verdicts and Evidence.PAGE_CONTRADICTS not in best.evidence:  # that is the same fact, said already
+    if False in verdicts and Evidence.PAGE_CONTRADICTS not in best.evidence:  # PAGE_CONTRADICTS already states this
         return (Evidence.SECOND_SOURCE_DIFFERS,)
     return ()
 
@@ -128,7 +129,7 @@ def _family(source: Source) -> str:
 
 
 def _lines(whole: InvoiceData, ordered: Sequence[InvoiceData]) -> tuple[LineItem, ...]:
-    """Return the main reading's lines; where it has none, another's that add up. Each with its place, if known."""
+    """Return the main reading's lines, or another reading's that add up; with their places, if known."""
     if whole.line_items:
         return _placed(whole.line_items, [line for reading in ordered[1:] for line in reading.line_items])
     for reading in ordered[1:]:
@@ -140,7 +141,7 @@ def _lines(whole: InvoiceData, ordered: Sequence[InvoiceData]) -> tuple[LineItem
 
 
 def _placed(lines: Sequence[LineItem], others: Iterable[LineItem]) -> tuple[LineItem, ...]:
-    """Give each line the place of the first other line with its amount; one place is given once."""
+    """Give each line the place of the first other line with the same amount; each place is used once."""
     places = [line for line in others if line.box is not None]
     placed = []
     for line in lines:
@@ -153,7 +154,7 @@ def _placed(lines: Sequence[LineItem], others: Iterable[LineItem]) -> tuple[Line
 
 
 def _tax_parts(whole: InvoiceData, ordered: Sequence[InvoiceData]) -> tuple[TaxPart, ...]:
-    """Return the main reading's tax rows; where it has none, another's that add up to the tax."""
+    """Return the main reading's tax rows, or another reading's that add up to the tax."""
     if whole.tax_parts or whole.tax.value is None:
         return whole.tax_parts
     slack = tolerance(whole.currency.value)
@@ -168,7 +169,7 @@ def _sum(parts: Iterable[TaxPart]) -> Decimal:
 
 
 def _readers(ordered: Sequence[InvoiceData]) -> tuple[str, ...]:
-    """Return the readers that found something, the main one first in any case."""
+    """Return the readers that found something; the main one is always first."""
     found = [name for reading in ordered[1:] if _found_something(reading) for name in _names(reading)]
     return tuple(dict.fromkeys([*_names(ordered[0]), *found]))
 

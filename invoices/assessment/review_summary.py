@@ -1,4 +1,4 @@
-"""What a reviewer is shown of a judged document: why to look, its line in the queue, if one approval is enough."""
+"""What a reviewer sees of a judged document: the reasons for review, its queue row, and the approvals needed."""
 
 import hashlib
 import json
@@ -12,18 +12,18 @@ from docrail.invoices.model import FIELD_NAMES, FIELDS, REQUIRED_FIELDS, Invoice
 
 IBAN_CHANGED = "iban_changed"
 LONGEST_TOLD = 80
-"""Characters of each thing that a title tells of a document."""
+"""Characters of each part of a document's title."""
 
 
 def review_reasons(invoice: InvoiceData) -> list[Problem]:
-    """Return why a person should look: broken rules, then required fields that were read but are not sure."""
+    """Return the reasons for a review: broken rules, then required fields with low confidence."""
     return [*invoice.problems, *_unsure(invoice)]
 
 
 def shown_digest(invoice: InvoiceData) -> str:
-    """Return the sha256 (hex) of all that a decision rests on: values, locks, lines, and which rules are broken.
+    """Return the sha256 (hex) of everything a decision depends on: values, locks, lines and broken rules.
 
-    Confidences and wordings are not in it: a calibration, or another day, makes no decision outdated.
+    Confidences and message texts are excluded, so that a new calibration or another day does not outdate a decision.
     """
     fields = {name: getattr(invoice, name) for name in FIELD_NAMES}
     shown = [
@@ -37,7 +37,7 @@ def shown_digest(invoice: InvoiceData) -> str:
 
 
 def summary(invoice: InvoiceData) -> dict[str, str | float | None]:
-    """Return what the queue shows in one row; the total as text, which is exact."""
+    """Return the document's row in the queue; the total is text, to stay exact."""
     return {
         "vendor": invoice.vendor_name.value,
         "number": invoice.invoice_number.value,
@@ -49,9 +49,9 @@ def summary(invoice: InvoiceData) -> dict[str, str | float | None]:
 
 
 def document_title(told: Mapping[str, object], document_id: str | None) -> str:
-    """Return a document in one line, by its `summary`: `Muster AG, RE-17, 119.00 EUR`; its id where that says nothing.
+    """Return a one-line title from a `summary`: `Muster AG, RE-17, 119.00 EUR`; the id if the summary is empty.
 
-    Documents hold what their senders like: of what cannot be printed, or turns the direction of text, a space is left.
+    Documents are untrusted input: characters that are not printable, or that change the text direction, become spaces.
     """
     amount = _line(told.get("total"), told.get("currency")) if told.get("total") else ""
     parts = _line(told.get("vendor")), _line(told.get("number")), amount
@@ -66,7 +66,7 @@ def _line(*values: object) -> str:
 
 
 def why_two_approvals(invoice: InvoiceData, above: Decimal | None) -> list[str]:
-    """Return why two people must approve; empty: one is enough. `above` is the largest total that one may approve."""
+    """Return why two people must approve; empty if one is enough. `above` is the largest total that one may approve."""
     return [*_large(invoice, above), *_account(invoice)]
 
 
@@ -77,7 +77,7 @@ def _large(invoice: InvoiceData, above: Decimal | None) -> Iterator[str]:
 
 
 def _account(invoice: InvoiceData) -> Iterator[str]:
-    """Yield what about the account needs a second pair of eyes: whoever types one could type their own."""
+    """Yield reasons to have the account checked by a second person: a person entering one could enter their own."""
     if any(problem.code == IBAN_CHANGED for problem in invoice.problems):
         yield "the IBAN is not the one that this vendor was paid to so far"
     elif vendor_is_known(invoice) and account_is_new(invoice):

@@ -1,4 +1,4 @@
-"""Decides whether a document may pass without a person, and says in words why not (documents.md §5)."""
+"""Decide whether a document may pass without a person, and give the reasons if not."""
 
 import hashlib
 from collections.abc import Iterator
@@ -14,20 +14,20 @@ DIGEST_RANGE = 2**64
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """When a document may pass. While it is not `enabled`, decisions only show what would have passed."""
+    """Conditions for a document to pass. While not `enabled`, decisions only show what would have passed."""
 
     enabled: bool = False
     min_confidence: float = 0.95
-    """Of every required field, and of every other one that was found."""
+    """Applies to every required field and to every other field that was found."""
     max_total: Decimal | None = Decimal(1000)
-    """In the document's own currency; None: no limit."""
+    """In the document's own currency; None means no limit."""
     audit_share: float = 0.05
-    """Share of the documents that a person sees nevertheless, so that the error rate is known."""
+    """Share of the documents that a person checks anyway, to measure the error rate."""
     known_vendor: bool = True
     sources: frozenset[Source] = frozenset(Source)
-    """Where the required fields may come from."""
+    """Allowed sources of the required fields."""
     tolerated: frozenset[str] = frozenset()
-    """Codes of warnings that do not matter. Errors always do."""
+    """Codes of warnings to ignore. Errors are never ignored."""
 
 
 WITHOUT_HISTORY = Policy(
@@ -37,28 +37,29 @@ WITHOUT_HISTORY = Policy(
     sources=frozenset({Source.XML, Source.QR}),
     tolerated=frozenset({"date_old", "vat_checksum"}),
 )
-"""For single files without a database: only what is told exactly by an e-invoice, and contradicted by nothing."""
+"""For single files without a database: only values supplied as data by an e-invoice or payment code, without
+contradictions."""
 
 
 @dataclass(frozen=True, slots=True)
 class StraightThrough:
-    """`passes`: nothing speaks against it, and it is not drawn for the audit; whether it counts, the policy says."""
+    """`passes`: nothing prevents it and it was not drawn for the audit. Whether it takes effect is up to the policy."""
 
     passes: bool
     reasons: tuple[str, ...]
-    """Why not, in words for people; empty if it passes or was only drawn for the audit."""
+    """Reasons for people why it does not pass; empty if it passes or was only drawn for the audit."""
     audit_sample: bool
 
 
 def decide(judged: InvoiceData, policy: Policy) -> StraightThrough:
-    """Return whether a judged document may pass under `policy`. The same document is always drawn or never."""
+    """Decide whether a judged document may pass under `policy`. The audit draw is always the same for a document."""
     reasons = tuple(_reasons(judged, policy))
     drawn = in_audit_sample(judged.document_id, policy.audit_share)
     return StraightThrough(passes=not reasons and not drawn, reasons=reasons, audit_sample=drawn)
 
 
 def in_audit_sample(document_id: str, share: float) -> bool:
-    """Tell whether a document is one of the share that a person always sees: by its id alone, on any machine."""
+    """Return whether the document belongs to the audit sample; depends only on its id."""
     drawn = int.from_bytes(hashlib.sha256(document_id.encode()).digest()[:8])
     return drawn < share * DIGEST_RANGE
 

@@ -1,4 +1,4 @@
-"""What people's decisions taught about a vendor, and what that says of the next document."""
+"""Learn from people's decisions about a vendor, and apply that to its next documents."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -14,18 +14,18 @@ from docrail.invoices.model import Candidate, FieldValue, InvoiceData, Problem
 from docrail.invoices.values.folding import squeeze
 
 REMEMBERED = ("vendor_name", "vendor_vat_id", "iban", "currency")
-"""Fields that a vendor's documents share."""
+"""Fields that documents of one vendor share."""
 FILLED = ("vendor_name", "vendor_vat_id", "currency")
-"""Fields that may come out of memory. Never the IBAN: a known account must not hide that the page names another."""
+"""Fields that may be filled from memory. Never the IBAN: a known account must not hide that the page names another."""
 MOST_VALUES, MOST_TOTALS = 20, 200
-"""What is kept for each field and of each currency; the oldest goes first."""
+"""Values kept for each field, and totals for each currency; the oldest are dropped first."""
 UNUSUAL = 5
 FEWEST_TOTALS = 3
-"""Below this many amounts there is no usual one."""
+"""With fewer amounts, no usual amount is computed."""
 LONGEST_KEY = 200
-"""What an index takes."""
+"""Maximum key length in the database index."""
 FEWEST_SHAPES = 2
-"""Approved numbers of one shape that make it the vendor's."""
+"""Approved numbers needed before their shape counts as the vendor's."""
 DIGITS, LETTERS = re.compile(r"\d+"), re.compile(r"[^\W\d_]+")
 
 Counts = dict[str, int]
@@ -33,48 +33,48 @@ Facts = dict[str, list[Evidence]]
 
 
 class VendorMemory(BaseModel):
-    """What people approved on one vendor's documents. A dict's last entry is the newest."""
+    """Values approved on one vendor's documents. The last entry of a dict is the newest."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     approvals: int = 0
     values: dict[str, Counts] = {}
-    """Of each remembered field, how often people approved each value."""
+    """How often each value of a remembered field was approved."""
     corrections: dict[str, str] = {}
-    """Names as they were misread (squeezed), and what people made of them."""
+    """Misread names (squeezed), with the corrected name."""
     number_shapes: Counts = {}
     totals: dict[str, tuple[Decimal, ...]] = {}
-    """Amounts of each currency, the newest last."""
+    """Amounts in each currency, the newest last."""
 
     def usual(self, name: str) -> str | None:
-        """Return the value approved most often, None if there is none."""
+        """Return the value approved most often; None if there is none."""
         counts = self.values.get(name, {})
         return max(counts, key=lambda value: counts[value]) if counts else None
 
     def knows(self, name: str, value: object) -> bool:
-        """Tell whether people approved this value before, however it is written."""
+        """Return whether this value was approved before, regardless of formatting."""
         return squeeze(str(value)) in map(squeeze, self.values.get(name, {}))
 
 
 def vendor_keys(invoice: InvoiceData) -> tuple[str, ...]:
-    """Return by what the vendor is known, surest first: VAT id, IBAN, folded name."""
+    """Return the keys that identify the vendor, most reliable first: VAT id, IBAN, folded name."""
     vat_id, iban, name = invoice.vendor_vat_id.value, invoice.iban.value, squeeze(invoice.vendor_name.value or "")
     keys = (("vat", vat_id), ("iban", iban), ("name", name))
     return tuple(key_of(kind, value) for kind, value in keys if value)
 
 
 def key_of(kind: str, value: str) -> str:
-    """Return a key: `vat`, `iban` or `name`, and its value as it is compared."""
+    """Return a key: `vat`, `iban` or `name`, and the normalized value."""
     return f"{kind}:{value}"[:LONGEST_KEY]
 
 
 def misread_keys(approved: InvoiceData) -> tuple[str, ...]:
-    """Return the keys under which readers looked for a vendor whose name a person then corrected."""
+    """Return the keys of the misread names that a person then corrected."""
     return tuple(key_of("name", name) for name in misread_names(approved))
 
 
 def misread_names(approved: InvoiceData) -> list[str]:
-    """Return the vendor's names that readers gave and a person did not leave, squeezed."""
+    """Return the vendor names from readers that a person replaced, squeezed."""
     field = approved.vendor_name
     if field.lock is None or field.value is None:
         return []
@@ -83,7 +83,7 @@ def misread_names(approved: InvoiceData) -> list[str]:
 
 
 def learn(memory: VendorMemory | None, approved: InvoiceData) -> VendorMemory:
-    """Return the memory with one more document that a person approved."""
+    """Return the memory with one more approved document."""
     memory = memory or VendorMemory()
     values = {name: dict(counts) for name, counts in memory.values.items()}
     for field in REMEMBERED:
@@ -102,7 +102,7 @@ def learn(memory: VendorMemory | None, approved: InvoiceData) -> VendorMemory:
 
 
 def unlearn(memory: VendorMemory, approved: InvoiceData) -> VendorMemory:
-    """Return the memory without a document that it learned from, for its approval was taken back."""
+    """Return the memory without a document whose approval was withdrawn."""
     values = {name: dict(counts) for name, counts in memory.values.items()}
     for field in REMEMBERED:
         value = getattr(approved, field).value
@@ -119,15 +119,15 @@ def unlearn(memory: VendorMemory, approved: InvoiceData) -> VendorMemory:
 
 
 def contradicts_vat_id(invoice: InvoiceData, memory: VendorMemory) -> bool:
-    """Tell whether the document names a VAT id that this vendor never had: it is another company, or pretends."""
+    """Return whether the document's VAT id is new for this vendor: another company, or an impostor."""
     known, vat_id = memory.values.get("vendor_vat_id"), invoice.vendor_vat_id.value
     return bool(known) and vat_id is not None and not memory.knows("vendor_vat_id", vat_id)
 
 
 def recall(invoice: InvoiceData, memory: VendorMemory) -> InvoiceData:
-    """Return `invoice` with what memory knows better: misread or missing names, ids, currency, the likelier number.
+    """Return `invoice` with misread or missing names, ids, currency and number replaced from memory.
 
-    Locked values stay, and what was read stays among the candidates. Recalling again changes nothing.
+    Locked values are kept, and values that were read stay among the candidates. Calling it again changes nothing.
     """
     if contradicts_vat_id(invoice, memory):
         return invoice
@@ -137,7 +137,7 @@ def recall(invoice: InvoiceData, memory: VendorMemory) -> InvoiceData:
 
 
 def vendor_facts(invoice: InvoiceData, *memories: VendorMemory) -> Facts:
-    """Return what history says for or against each field: for it, if every vendor that is meant has the value."""
+    """Return the history's evidence for each field; a value needs to be known for every matching vendor."""
     if not memories:
         return {}
     facts: Facts = {
@@ -151,7 +151,7 @@ def vendor_facts(invoice: InvoiceData, *memories: VendorMemory) -> Facts:
 
 
 def vendor_problems(invoice: InvoiceData, *memories: VendorMemory) -> list[Problem]:
-    """Return what about `invoice` is not as its vendor's documents were; of several that are meant, as any one's."""
+    """Return the differences between `invoice` and earlier documents of its vendor (of any, if several match)."""
     found: dict[str, Problem] = {}
     for memory in memories:
         for problem in _problems(invoice, memory, one_of=len(memories)):
@@ -184,12 +184,12 @@ def _problems(invoice: InvoiceData, memory: VendorMemory, *, one_of: int) -> lis
 
 
 def shape(number: str) -> str:
-    """Return how a number is written: `RE-2026/0017` is `A-9/9`."""
+    """Return the shape of a number: `RE-2026/0017` has the shape `A-9/9`."""
     return LETTERS.sub("A", DIGITS.sub("9", number.strip()))
 
 
 def _iban_changed(invoice: InvoiceData, memory: VendorMemory, *, one_of: int) -> bool:
-    """Tell whether the vendor never had the account. A first one is none that changed, unless it led to another."""
+    """Return whether the account is new for the vendor. A first account is no change, unless several vendors match."""
     iban = invoice.iban.value
     if iban is None or memory.knows("iban", iban):
         return False
@@ -212,7 +212,7 @@ def _recalled(name: str, field: FieldValue[Any], memory: VendorMemory) -> FieldV
 
 
 def _surer(field: FieldValue[Any]) -> bool:
-    """Tell whether what was read outweighs what memory says, each being evidence against the other."""
+    """Return whether the value that was read outweighs the one in memory; each is evidence against the other."""
     if field.value is None:
         return False
     read = field_confidence(field.source, (*field.evidence, Evidence.SECOND_SOURCE_DIFFERS), field.word_score)
@@ -220,7 +220,7 @@ def _surer(field: FieldValue[Any]) -> bool:
 
 
 def _read(field: FieldValue[Any]) -> Sequence[Candidate[Any]]:
-    """Return what the readers said of a field, its value first."""
+    """Return the readers' candidates of a field, its value first."""
     if field.candidates or field.value is None:
         return field.candidates
     place = {"page": field.page, "box": field.box, "word_score": field.word_score}
@@ -228,7 +228,7 @@ def _read(field: FieldValue[Any]) -> Sequence[Candidate[Any]]:
 
 
 def _shaped(field: FieldValue[str], memory: VendorMemory) -> FieldValue[str]:
-    """Return the number; where it does not look like the vendor's and exactly one other candidate does, that one."""
+    """Return the number, or the only other candidate that has the vendor's usual shape if the number does not."""
     usual = {form for form, count in memory.number_shapes.items() if count >= FEWEST_SHAPES}
     if field.value is None or field.lock is not None or not usual or shape(field.value) in usual:
         return field
@@ -241,7 +241,7 @@ def _shaped(field: FieldValue[str], memory: VendorMemory) -> FieldValue[str]:
 
 
 def _counted(counts: Mapping[str, int], value: str) -> Counts:
-    """Return the counts with one more of `value`, which becomes the newest; the oldest is forgotten above the limit."""
+    """Return the counts with `value` counted once more as the newest entry; beyond the limit the oldest is dropped."""
     rest = {other: count for other, count in counts.items() if other != value}
     return dict([*rest.items(), (value, counts.get(value, 0) + 1)][-MOST_VALUES:])
 

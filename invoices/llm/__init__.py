@@ -1,1 +1,1 @@
-"""What a model is asked, and how its answer becomes an invoice."""
+"""The prompt for the LLM, and the conversion of its answer into an invoice."""

@@ -1,4 +1,4 @@
-"""Looks up on the pages what Gemini says it read there: each value gets its place, or the fact that it is not there."""
+"""Look up the values that Gemini read on the pages, and record their place or that they were not found."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
@@ -13,30 +13,30 @@ from docrail.invoices.readers.layout.places import Place, Places
 from docrail.invoices.values.folding import squeeze
 
 NOT_LOOKED_UP = (CURRENCY,)
-"""Printed as a sign as often as by its code."""
+"""Not looked up: a currency is printed as a sign as often as by its code."""
 MOST_PLACES = 50
-"""Of one value that are looked at: it stands on an invoice a few times, on a hostile page tens of thousands."""
+"""Places examined per value: an invoice has a few, a hostile page may have tens of thousands."""
 LONGEST_QUOTE = 200
-"""Characters: a row of a page has fewer."""
+"""In characters; a page's row has fewer."""
 NOT_EXAMINED = "gemini_not_checked"
 
 
 def claims_of(invoice: InvoiceData, quotes: Mapping[str, str]) -> dict[str, Any]:
-    """Return as JSON what `check_claims` needs of a reading, a few kilobytes of it."""
+    """Return the part of a reading that `check_claims` needs as JSON, a few kilobytes."""
     fields = {name: getattr(invoice, name).model_dump(mode="json") for name in FIELD_NAMES}
     return {"fields": fields, "quotes": {name: quote[:LONGEST_QUOTE] for name, quote in quotes.items()}}
 
 
 def check_claims(claims: Mapping[str, Any], pages: Sequence[Page]) -> InvoiceData:
-    """Return the fields of `claims` as `check_on_pages` does, which costs seconds where a row has ten thousand words.
+    """Return the fields of `claims` as checked by `check_on_pages`.
 
-    So it is for limited children.
+    Run it in a limited child: a row of ten thousand words takes seconds.
     """
     return check_on_pages(InvoiceData.model_validate(claims["fields"]), claims["quotes"], pages)
 
 
 def with_findings(invoice: InvoiceData, checked: InvoiceData) -> InvoiceData:
-    """Return Gemini's reading with what was found out about its fields, and its own values whatever `checked` has."""
+    """Return Gemini's reading with the evidence and places from `checked`; its values are kept."""
     fields = {}
     for name in FIELD_NAMES:
         found: FieldValue[Any] = getattr(checked, name)
@@ -46,17 +46,17 @@ def with_findings(invoice: InvoiceData, checked: InvoiceData) -> InvoiceData:
 
 
 def not_examined(invoice: InvoiceData, why: UnreadableDocument | OSError) -> InvoiceData:
-    """Return Gemini's reading with the problem that nobody could look it up on the pages: a person has to."""
+    """Return Gemini's reading with an error problem: it could not be compared with the pages, so a person must."""
     message = f"What Gemini read could not be looked up on the pages: {why} Please compare it with the document."
     problem = Problem(code=NOT_EXAMINED, severity=Severity.ERROR, message=message)
     return invoice.model_copy(update={"problems": (*invoice.problems, problem)})
 
 
 def check_on_pages(invoice: InvoiceData, quotes: Mapping[str, str], pages: Sequence[Page]) -> InvoiceData:
-    """Return Gemini's reading with what the pages' words say of each value: ON_PAGE with its box, or NOT_ON_PAGE.
+    """Return Gemini's reading with evidence from the pages' words: ON_PAGE with its box, or NOT_ON_PAGE.
 
-    `quotes` is what the model says it copied, by field. Words that an OCR read can speak for a value, not against it:
-    it may be the one that misread. Without words nothing is said.
+    `quotes` holds the text the model says it copied, by field. OCR words can confirm a value but not refute it, because
+    the OCR may have misread. Pages without words add no evidence.
     """
     if not any(page.words for page in pages):
         return invoice
@@ -77,7 +77,7 @@ def check_on_pages(invoice: InvoiceData, quotes: Mapping[str, str], pages: Seque
 
 
 def _best(places: Iterable[Place], quote: str, page: int | None) -> Place | None:
-    """Return the place that fits best what the model quoted and where; the first of equals."""
+    """Return the place that best matches the model's quote and page; the first if several match equally."""
     wanted = squeeze(quote)
 
     def fitness(place: Place) -> tuple[bool, bool]:

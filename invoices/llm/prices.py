@@ -1,4 +1,4 @@
-"""Says what a model's answer costs: a dated price table, and tokens counted as the API's bill counts them."""
+"""Compute the cost of a model's answer from a dated price table and the billed tokens."""
 
 import datetime as dt
 from dataclasses import dataclass
@@ -10,17 +10,17 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 ANY_MODEL = "*"
-"""The table's entry for models that it does not name."""
+"""The table's entry for models that it does not list."""
 PER = Decimal(1_000_000)
 PLACES = Decimal("0.000001")
-"""A token costs a millionth of the price, so smaller parts of a call's cost are noise."""
+"""Precision of a cost: the price of one token is a millionth of the listed one, so smaller parts are noise."""
 
 Money = Annotated[Decimal, Field(ge=0, le=100_000)]
 
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """What one answer used. The API bills thinking as output."""
+    """Tokens used by one answer. The API bills thinking tokens as output."""
 
     input: int = 0
     output: int = 0
@@ -29,14 +29,14 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What it cost, and the table's entry by which: `*` is a guess, on the dear side."""
+    """The cost, and the name of the price entry used: `*` is a conservative estimate."""
 
     amount: Decimal
     priced_as: str
 
 
 class Price(BaseModel):
-    """What a million tokens of a model cost from a day on. A model's name fits what begins with it."""
+    """Price of a million tokens from a date on. `model` matches that model and names that extend it after a hyphen."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -47,7 +47,7 @@ class Price(BaseModel):
 
 
 class PriceTable(BaseModel):
-    """Prices as data: `read_on` is the day somebody looked at the provider's page."""
+    """Price table loaded from JSON. `read_on` is the day the provider's price page was read."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -62,7 +62,7 @@ class PriceTable(BaseModel):
         return self
 
     def cost(self, model: str, tokens: Tokens, on: dt.date) -> Cost:
-        """Return what `tokens` of `model` cost on a day: by the longest name that fits, at its newest price by then."""
+        """Return the cost of `tokens` on a day: the longest matching name, at its latest price by then."""
         price = self._price(model, on)
         total = price.input * tokens.input + price.output * (tokens.output + tokens.thinking)
         return Cost((total / PER).quantize(PLACES), price.model)
@@ -70,7 +70,7 @@ class PriceTable(BaseModel):
     def _price(self, model: str, on: dt.date) -> Price:
         fitting = [price for price in self.per_million_tokens if _fits(price.model, model)]
         begun = [price for price in fitting if price.since <= on]
-        # Before an entry's first day its first price counts: a clock that is wrong makes nothing free.
+        # Before an entry's first day its first price applies, so a wrong clock makes nothing free.
         if not begun:
             return min(fitting, key=lambda price: (-len(price.model), price.since))
         return max(begun, key=lambda price: (len(price.model), price.since))
@@ -82,10 +82,10 @@ def _fits(name: str, model: str) -> bool:
 
 @cache
 def shipped_prices() -> PriceTable:
-    """Return the table in prices.json, which an operator may replace by their own."""
+    """Return the table in prices.json, which an operator may replace."""
     return read_prices(Path(__file__).with_name("prices.json"))
 
 
 def read_prices(path: Path) -> PriceTable:
-    """Return the table in a JSON file. Raises: OSError, ValueError (no table of prices)."""
+    """Load a price table from a JSON file. Raises: OSError, ValueError (not a price table)."""
     return PriceTable.model_validate_json(path.read_bytes())

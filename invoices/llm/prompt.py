@@ -1,4 +1,4 @@
-"""The question that a model gets about a document."""
+"""The prompt sent to a model with a document."""
 
 import hashlib
 
@@ -25,8 +25,8 @@ line_items: every charged line, in order, its amount without tax if the document
 tax summary. Rates are in percent: "19" means 19 %.
 """
 PROMPT_VERSION = f"2-{hashlib.sha256(PROMPT.encode()).hexdigest()[:8]}"
-"""Stored readings are kept by it. The digest changes with the prompt and with the fields; raise the number with any
-other change of the wire model."""
+"""Stored readings are keyed by it. The digest changes with the prompt and the fields; raise the number for any other
+change of the wire model."""
 REPAIR_PROMPT = """\
 Your last answer to this could not be read: it was no JSON of the schema that was asked for. Answer again with nothing \
 but one JSON object of that schema.

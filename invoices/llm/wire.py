@@ -1,4 +1,4 @@
-"""The shape of the answer that Gemini is asked for about a document, and what one says as an InvoiceData."""
+"""The response schema for Gemini, and the conversion of its answer into an InvoiceData."""
 
 import math
 import re
@@ -15,17 +15,17 @@ from docrail.invoices.model import FIELDS, FieldValue, InvoiceData, LineItem, Ta
 
 READER = "gemini"
 OWN_WORD_MOST = 0.95
-"""Most that a model's own word counts for: it is as sure of what it makes up (documents.md §3)."""
+"""Upper limit for a model's self-reported confidence: it is equally sure of values it invents."""
 MAX_LINES = 500
 MOST_PAGES = 1000
-"""What the API takes of a PDF. A page beyond is made up, and what stores a reading takes 32 bits for it."""
+"""The API's page limit for a PDF. Higher page numbers are invented, and stored readings hold 32 bits."""
 
 T = TypeVar("T")
 _COUNTRY = re.compile(r"[A-Z]{2}")
 
 
 class WireField(BaseModel):
-    """One field as the model tells it."""
+    """One field in the model's answer."""
 
     value: str | None
     confidence: float | None = None
@@ -60,7 +60,7 @@ _Asked: Any = create_model("_Asked", **_ASKED)
 
 
 class WireInvoice(_Asked):
-    """The model's whole answer. Flat, for the API takes no maps and no tuples; every field must be told, if as null."""
+    """The whole answer, flat because the API accepts no maps or tuples. All fields are required; null is allowed."""
 
     vendor_country: str | None = None
     net_adjustment: str | None = None
@@ -68,13 +68,13 @@ class WireInvoice(_Asked):
     line_items: list[WireLine] = Field(default_factory=list)
     tax_parts: list[WireTax] = Field(default_factory=list)
 
-    if TYPE_CHECKING:  # the attributes that FIELDS gives it
+    if TYPE_CHECKING:  # attributes created from FIELDS
 
         def __getattr__(self, name: str) -> Any: ...
 
 
 def read_answer(answer: WireInvoice, *, model: str) -> InvoiceData:
-    """Return what the answer says. What is no amount, date or code is left out: it never was on a page."""
+    """Return the answer as an InvoiceData. Values that are not valid amounts, dates or codes are left out."""
     fields: dict[str, Any] = {name: _field(getattr(answer, name), spec.kind) for name, spec in FIELDS.items()}
     return InvoiceData(
         document_type=DocumentType(answer.document_type),
@@ -136,7 +136,7 @@ def _tax_parts(told: Iterable[WireTax]) -> Iterable[TaxPart]:
 
 
 def quotes_of(answer: WireInvoice) -> dict[str, str]:
-    """Return what the model says it copied from the page, by field."""
+    """Return the text that the model says it copied from the page, by field."""
     fields: dict[str, Any] = {name: getattr(answer, name) for name in WireInvoice.model_fields}
     told = {name: field.source_text for name, field in fields.items() if isinstance(field, WireField)}
     return {name: text for name, text in told.items() if text}

@@ -1,1 +1,1 @@
-"""Readers: a document's bytes in, an InvoiceData out. The only place that loads parsing libraries."""
+"""Readers: they turn a document's bytes into an InvoiceData. Parsing libraries are loaded only here."""

@@ -1,4 +1,4 @@
-"""Checks what was told exactly, by an embedded e-invoice or a payment code, against the page that people see."""
+"""Check data from an embedded e-invoice or a payment code against the printed page."""
 
 from collections.abc import Sequence
 from decimal import Decimal
@@ -11,16 +11,16 @@ from docrail.invoices.model import FIELD_NAMES, FIELDS, FieldValue, InvoiceData,
 from docrail.invoices.readers.layout.places import Places
 
 MUST_AGREE = ("total", "iban", "invoice_number")
-"""Fields where a contradiction moves money to the wrong place."""
+"""Fields where a contradiction could send money to the wrong account."""
 LABELLED = frozenset({Source.TEXT_LABEL, Source.OCR_LABEL})
-"""Only what a label names can contradict: a guess is worth less than what was told."""
+"""Only values found at a label can contradict: a guess is worth less than data."""
 TELLERS = {"cii": "embedded e-invoice", "ubl": "embedded e-invoice", "qr": "payment code"}
 
 
 def check_code_against_einvoice(code: InvoiceData, einvoice: InvoiceData) -> InvoiceData:
-    """Return `code` with the problem that it names another account than the e-invoice.
+    """Return `code` with a problem if it names another account than the e-invoice.
 
-    Its amount may differ: it is what is left to pay.
+    Its amount may differ: it is the amount left to pay.
     """
     iban, told = code.iban.value, einvoice.iban
     accounts = {told.value, *(candidate.value for candidate in told.candidates)}
@@ -35,7 +35,7 @@ def check_code_against_einvoice(code: InvoiceData, einvoice: InvoiceData) -> Inv
 
 
 def without_part_payment(code: InvoiceData, totals: Sequence[Decimal], places: Places) -> InvoiceData:
-    """Return `code` without its amount where that is not the total but printed as well: a rest, or an instalment."""
+    """Return `code` without its amount if that is printed but not the total: a remainder or an instalment."""
     amount = code.total.value
     if amount is None or not totals or amount in totals or not places.mention(amount):
         return code
@@ -43,7 +43,7 @@ def without_part_payment(code: InvoiceData, totals: Sequence[Decimal], places: P
 
 
 def check_against_page(told: InvoiceData, printed: InvoiceData, places: Places) -> InvoiceData:
-    """Return `told` with what the page says for or against each field, and where on the page it stands."""
+    """Return `told` with the page's evidence for or against each field, and with each field's place on the page."""
     fields: dict[str, FieldValue[Any]] = {}
     problems: list[Problem] = []
     for name in FIELD_NAMES:
@@ -61,14 +61,14 @@ def check_against_page(told: InvoiceData, printed: InvoiceData, places: Places) 
 
 
 def _contradicts(name: str, value: object, other: FieldValue[Any]) -> bool:
-    """A part of a number is the same one, read shorter: no contradiction. Nor is an IBAN that an OCR misread."""
+    """Return whether the page contradicts the value. Part of a number, or an IBAN misread by OCR, does not."""
     speaks = Evidence.CHECKSUM_VALID in other.evidence if name == "iban" else False
     labelled = other.source is Source.TEXT_LABEL or (other.source in LABELLED and name != "iban")
     return other.value is not None and (speaks or labelled) and agree(name, value, other.value) is False
 
 
 def _placed(name: str, field: FieldValue[Any], other: FieldValue[Any], places: Places) -> FieldValue[Any]:
-    """Add that the page shows the value, and where: where a reader found it, else where it first stands."""
+    """Return the field with ON_PAGE and a place: where a reader found the value, else its first occurrence."""
     found = _with(field, Evidence.ON_PAGE)
     if other.box is not None and agree(name, field.value, other.value):
         return found.model_copy(update={"page": other.page, "box": other.box})

@@ -1,4 +1,4 @@
-"""Draws one page of a document for people who check it, as its readers see it: places of fields are told on it."""
+"""Render one page of a document for reviewers, in the coordinates the readers use for the places of fields."""
 
 import io
 from itertools import islice
@@ -11,14 +11,16 @@ from docrail.invoices.readers.pdf.render import LEAST_SIDE, render_pages
 from docrail.invoices.readers.sniff import Kind, sniff
 
 MOST_PIXELS = 2_200_000
-"""Of a drawn page: A4 with 150 dots per inch. Small print can be read, and a photo takes 5 MB at most."""
+"""Size limit of a rendered page: A4 at 150 dpi. Small print stays legible, and a photo takes 5 MB at most."""
 
 
 def draw_page(data: bytes, number: int, max_pages: int) -> bytes | None:
-    """Return page `number`, from 1, as a PNG; None where there is no such page, or it cannot be drawn.
+    """Render page `number`, from 1, as a PNG; None if the page does not exist or cannot be rendered.
 
-    A box of a field is a share of this picture: a PDF's page as viewers show it, cropped and turned; a picture as its
-    EXIF says it stands. Safe only in a limited child process. Raises: UnreadableDocument.
+    Boxes of fields are fractions of this picture: a PDF page as viewers show it (cropped and rotated), an image
+    oriented by its EXIF data. Run it only in a limited child process.
+
+    Raises: UnreadableDocument.
     """
     picture = _picture(data, number, max_pages)
     if picture is None:
@@ -27,7 +29,7 @@ def draw_page(data: bytes, number: int, max_pages: int) -> bytes | None:
     if scale < 1:
         size = int(picture.width * scale), int(picture.height * scale)
         if min(size) < LEAST_SIDE:
-            return None  # a line
+            return None  # degenerate: a line
         picture = picture.resize(size, Image.Resampling.BOX, reducing_gap=2.0)
     written = io.BytesIO()
     picture.save(written, "PNG")

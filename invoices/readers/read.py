@@ -1,4 +1,4 @@
-"""Turns a document's bytes into an InvoiceData: every reader is asked, the surest wins, the others become evidence."""
+"""Turn a document's bytes into an InvoiceData: run all readers and keep the most confident values."""
 
 import datetime as dt
 from collections.abc import Iterable, Iterator, Sequence
@@ -33,9 +33,11 @@ BROKEN_EINVOICE = "einvoice_unreadable"
 
 
 def read_document(data: bytes, *, today: dt.date, max_pages: int = MAX_PAGES) -> InvoiceData:
-    """Return the reading of one document, with its rules checked. Safe only in a limited child process.
+    """Read one document and check its rules. Run it only in a limited child process.
 
-    A document on which nothing is found is no error: its fields are empty, and its confidence sends it to a person.
+    A document on which nothing is found is not an error: its fields are empty, and its low confidence sends it to a
+    person.
+
     Raises: UnreadableDocument.
     """
     match sniff(data):
@@ -58,7 +60,7 @@ def _read_picture(data: bytes, max_pages: int) -> InvoiceData:
 
 
 def _searched(pictures: Iterable[Image.Image], codes: list[qr.Code]) -> Iterator[Image.Image]:
-    """Add what payment codes each picture has to `codes` as it passes: a large one takes half a second to open."""
+    """Append the payment codes of each picture to `codes` as it passes: opening a large one takes half a second."""
     for number, picture in enumerate(pictures, start=1):
         codes += qr.codes_of_picture(picture, number)
         yield picture
@@ -85,7 +87,7 @@ def _read_pdf(data: bytes, pdf: PdfFile) -> InvoiceData:
 def _reconciled(
     embedded: InvoiceData | None, code: InvoiceData | None, pages: Sequence[Page], reader: str
 ) -> InvoiceData:
-    """Return what is told exactly, by an e-invoice or a payment code, and what is printed, as one reading."""
+    """Merge the data of an e-invoice and a payment code with the printed values into one reading."""
     if embedded and code:
         code = check_code_against_einvoice(code, embedded)
     if not any(page.words for page in pages):
@@ -101,7 +103,7 @@ def _reconciled(
 
 
 def _embedded_einvoice(pdf: PdfFile) -> tuple[InvoiceData | None, tuple[Problem, ...]]:
-    """Return the first attachment that is an e-invoice. One of another invoice beside it is left to a person."""
+    """Return the first e-invoice attached to the PDF. If another invoice is attached as well, a person must decide."""
     read: InvoiceData | None = None
     broken: list[Problem] = []
     for attachment in pdf.attachments:
@@ -118,7 +120,7 @@ def _embedded_einvoice(pdf: PdfFile) -> tuple[InvoiceData | None, tuple[Problem,
 
 
 def _is_another(found: InvoiceData, read: InvoiceData) -> bool:
-    """Tell whether two e-invoices are of two invoices: senders put the same one into a PDF in two standards."""
+    """Return whether two e-invoices describe different invoices; senders may attach the same one in two standards."""
     return (found.invoice_number.value, found.total.value) != (read.invoice_number.value, read.total.value)
 
 

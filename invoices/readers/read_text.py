@@ -1,4 +1,4 @@
-"""Reads an invoice from the text layer of its pages: general rules over labels, places, arithmetic and checksums."""
+"""Read an invoice from its pages' text by general rules on labels, positions, arithmetic and check digits."""
 
 import re
 from collections.abc import Sequence
@@ -24,18 +24,18 @@ STATES = (
     "AL AK AZ AR CA CO CT FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH OK OR PA "
     "RI SC SD TN TX UT VT VA WA WV WI WY DC"
 ).replace(" ", "|")
-"""Without Delaware: DE is mostly Germany."""
+"""US state codes without Delaware: DE usually means Germany."""
 AMERICAN = re.compile(rf"\b(?:united states|usa|u\.s\.a?)\b|\b(?-i:{STATES}) \d{{5}}(?:-\d{{4}})?\b", re.IGNORECASE)
-"""Signs of an American document: the country, or a state with its ZIP code."""
+"""Signs of an American document: the country, or a state code with a ZIP code."""
 
 
 def read_text(pages: Sequence[Page]) -> InvoiceData:
-    """Return what is printed on `pages`; empty fields where nothing was found."""
+    """Return the invoice printed on `pages`; fields that were not found are empty."""
     return read_layout(lay_out(pages))
 
 
 def read_layout(layout: Layout) -> InvoiceData:
-    """Return what is printed on pages that are laid out already."""
+    """Return the invoice printed on a layout; fields that were not found are empty."""
     finder = Finder(layout)
     month_first = month_comes_first((row.text for row in layout.rows), american=bool(AMERICAN.search(layout.text)))
     amounts = find_money(layout)

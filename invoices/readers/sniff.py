@@ -1,4 +1,4 @@
-"""Decides what a file is from its first bytes. The name is never asked: anybody can rename a file."""
+"""Detect a file's type from its first bytes. File names are ignored, because anyone can rename a file."""
 
 import re
 from enum import StrEnum
@@ -6,7 +6,7 @@ from enum import StrEnum
 from docrail.invoices.problems import Unreadable, UnreadableDocument
 
 PDF_WINDOW = 1024
-"""PDF readers accept the header within the first kilobyte; scanners and mail gateways put things before it."""
+"""PDF readers accept the header within the first kilobyte; scanners and mail gateways may prepend data."""
 ALLOWED = "Send a PDF, an e-invoice XML (UBL or CII) or an image of the invoice."
 OTHER_TYPES = (
     (b"MZ", "a Windows program"),
@@ -23,7 +23,7 @@ HTML = re.compile(rb"<(!doctype\s+html|html|head|body|script)", re.IGNORECASE)
 
 
 class Kind(StrEnum):
-    """What a reader can be found for."""
+    """The file types that have a reader."""
 
     PDF = "pdf"
     XML = "xml"
@@ -31,7 +31,7 @@ class Kind(StrEnum):
 
 
 def sniff(data: bytes) -> Kind:
-    """Return what `data` is. Raises: UnreadableDocument for nothing at all, and for what nobody can read as invoice."""
+    """Return the type of `data`. Raises: UnreadableDocument if it is empty or has no reader."""
     if not data:
         raise UnreadableDocument(Unreadable.EMPTY, "The file is empty (0 bytes). Send it again.")
     start = data[:PDF_WINDOW]

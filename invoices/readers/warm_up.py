@@ -1,4 +1,4 @@
-"""Makes the libraries do what they put off until their first document, so that forked children need not."""
+"""Trigger the lazy initialization of the libraries, so that forked children start warmed up."""
 
 import datetime as dt
 import io
@@ -13,7 +13,7 @@ XML = b'<Invoice xmlns="urn:oasis:names:specification:ubl:schema:xsd:Invoice-2"/
 
 
 def warm_up() -> None:
-    """Read a small document of each kind but pictures, whose models are loaded when the first one comes."""
+    """Read a small document of each type except images, whose models are loaded with the first image."""
     identifiers.warm_up()
     for data in (XML, _small_pdf()):
         read_document(data, today=dt.date(2026, 1, 3))

@@ -1,1 +1,1 @@
-"""Numbers, dates, currencies and identifiers as invoices print them."""
+"""Parse numbers, dates, currencies and identifiers as invoices print them."""

@@ -1,4 +1,4 @@
-"""Which currencies there are, and how far rounding may carry the amounts of one document apart in each."""
+"""Known currencies, and the rounding tolerance between amounts in each of them."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -12,16 +12,17 @@ _CURRENCY_CODES = """
     UGX USD UYU UZS VED VES VND VUV WST XAF XCD XOF XPF YER ZAR ZMW ZWL
 """
 CURRENCIES = frozenset(_CURRENCY_CODES.split())
-"""ISO 4217, with HRK kept for older Croatian documents."""
+"""ISO 4217, plus HRK for older Croatian documents."""
 CENT = Decimal("0.01")
 _NO_MINOR_UNIT = "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF"
 WHOLE = frozenset({*_NO_MINOR_UNIT.split(), "HUF"})
-"""Currencies whose amounts are written without a fraction: those without a minor unit in ISO 4217 (list one, "minor
-unit 0"), and the forint, whose fillér ceased to be coins in 1999."""
+"""Currencies written without decimals: those with "minor unit 0" in ISO 4217 (list one), and the forint, whose fillér
+coins were withdrawn in 1999."""
 THOUSANDTHS = frozenset({"BHD", "JOD", "KWD", "LYD", "OMR", "TND"})
-"""Currencies written with three decimals: ISO 4217's "minor unit 3", but for Iraq's, whose fils is out of use."""
+"""Currencies written with three decimals: "minor unit 3" in ISO 4217, except Iraq's, whose fils is no longer used."""
 COMMA_DECIMALS = frozenset({"LYD", "TND"})
-"""Of these, the ones written as in French; invoices in the others are English: there, commas group thousands."""
+"""Three-decimal currencies that use a decimal comma, as in French. Invoices in the others are in English and group
+thousands with commas."""
 CASH_STEPS: Mapping[str, Decimal] = {
     "CHF": Decimal("0.05"),
     "CZK": Decimal(1),
@@ -29,31 +30,31 @@ CASH_STEPS: Mapping[str, Decimal] = {
     "NOK": Decimal(1),
     "SEK": Decimal(1),
 }
-"""What a total is rounded to, often without a line that says so.
-
-CHF: no coin below five centimes. CZK: whole korunas, which the VAT Act (235/2004 Sb., § 36) leaves out of the tax base.
-HUF: Act III of 2008, after the coins of 1 and 2. NOK: no coin below a krone since 2012. SEK: Act 1970:1029, whole
-kronor since the coin of 50 öre is gone (2010)."""
+"""Steps to which a total is rounded, often without a line that says so.
+CHF: the smallest coin is five centimes. CZK: whole korunas, excluded from the tax base by the VAT Act (235/2004 Sb., §
+36).
+HUF: Act III of 2008, after the withdrawal of the 1 and 2 forint coins. NOK: no coin below one krone since 2012.
+SEK: Act 1970:1029; whole kronor since the 50 öre coin was withdrawn (2010)."""
 
 
 def unit(currency: str | None) -> Decimal:
-    """Return the smallest amount that documents in the currency are written in; a cent where it is unknown."""
+    """Return the smallest unit in which amounts of the currency are written; a cent if the currency is unknown."""
     if currency in WHOLE:
         return Decimal(1)
     return CENT / 10 if currency in THOUSANDTHS else CENT
 
 
 def tolerance(currency: str | None, *, roundings: int = 2) -> Decimal:
-    """Return how far apart amounts may be that were rounded so often, each to the smallest amount.
+    """Return the largest accepted difference between amounts after this many roundings.
 
-    A whole unit for each: taxes may be rounded up, down or to the nearest, as Japan's National Tax Agency says of
-    invoices (its questions and answers on the invoice system: once for each rate, in whatever direction).
+    Each rounding may add a whole unit: taxes may be rounded up, down or to the nearest, as Japan's National Tax Agency
+    states for invoices (its Q&A on the invoice system: once per rate, in any direction).
     """
     return roundings * unit(currency)
 
 
 def total_agrees(expected: Decimal, total: Decimal, currency: str | None) -> bool:
-    """Tell whether `total` is what was `expected`, or that rounded to the currency's smallest coin."""
+    """Return whether `total` equals `expected`, or `expected` rounded to the currency's smallest coin."""
     apart, step = abs(expected - total), CASH_STEPS.get(currency or "")
     if apart <= tolerance(currency):
         return True

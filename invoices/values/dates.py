@@ -1,4 +1,4 @@
-"""Reads dates as people write them, in six languages, and tells where day and month could be swapped."""
+"""Parse dates as people write them in six languages, and detect where day and month could be swapped."""
 
 import datetime as dt
 import re
@@ -21,7 +21,7 @@ MONTHS = {
     11: "november novembre noviembre nov",
     12: "december dezember decembre diciembre dicembre dec dez dic",
 }
-"""English, German, Austrian, Dutch, French, Spanish, Italian; folded."""
+"""Folded month names: English, German, Austrian, Dutch, French, Spanish, Italian."""
 MONTH_OF = {name: month for month, names in MONTHS.items() for name in names.split()}
 _MONTH = "|".join(sorted(MONTH_OF, key=len, reverse=True))
 PATTERNS = (
@@ -37,14 +37,14 @@ PATTERNS = (
     re.compile(rf"\b(?P<month>{_MONTH})\.?\s*(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\s*,?\s*(?P<y>\d{{4}})(?!\d)"),
 )
 CENTURY_SPLIT = 70
-"""Two-digit years up to here are of this century."""
+"""Two-digit years up to this one belong to the 2000s."""
 FIRST_YEAR, LAST_YEAR = 1900, 2199
-"""Any other is a part of a number: `26-08-1177`."""
+"""Years outside this range are part of a number, such as `26-08-1177`."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoundDate:
-    """A date in a text. `ambiguous`: day and month could be swapped, and this is the likelier reading."""
+    """A date in a text. `ambiguous`: day and month could be swapped; `value` is the likelier reading."""
 
     value: dt.date
     ambiguous: bool
@@ -53,7 +53,7 @@ class FoundDate:
 
 
 def find_dates(text: str, *, month_first: bool = False) -> Iterator[FoundDate]:
-    """Yield the dates in `text`, in order. `month_first` decides 03/04/2024, which otherwise is the third of April."""
+    """Yield the dates in `text`, in order. `month_first` makes 03/04/2024 March 4 instead of April 3."""
     folded = fold(text)
     found = [date for pattern in PATTERNS for match in pattern.finditer(folded) if (date := _read(match, month_first))]
     end = -1
@@ -64,7 +64,7 @@ def find_dates(text: str, *, month_first: bool = False) -> Iterator[FoundDate]:
 
 
 def month_comes_first(texts: Iterable[str], *, american: bool) -> bool:
-    """Tell how a document orders 03/04/2024: as its unmistakable dates do; without any, as `american` says."""
+    """Return whether the document's unambiguous dates put the month first; `american` is the default without any."""
     first, second = 0, 0
     for text in texts:
         for match in PATTERNS[1].finditer(text):

@@ -1,4 +1,4 @@
-"""Folds text for comparison: small letters without accents, one character for one, so that positions stay true."""
+"""Fold text for comparison: lowercase without accents, one character for each, so that positions are preserved."""
 
 import re
 import unicodedata
@@ -6,7 +6,7 @@ from functools import cache
 
 SQUEEZED = re.compile(r"[^a-z0-9]")
 QUOTES = "\u2018\u2019\u02bc"
-"""Typeset apostrophes: `Note d\u2019honoraires`."""
+"""Typographic apostrophes, as in `Note d\u2019honoraires`."""
 
 
 @cache
@@ -18,10 +18,10 @@ def _fold_character(character: str) -> str:
 
 
 def fold(text: str) -> str:
-    """Return `text` in small letters without accents and with plain apostrophes, of the same length."""
+    """Return `text` in lowercase, without accents and with plain apostrophes; the length is unchanged."""
     return text.lower() if text.isascii() else "".join(map(_fold_character, text))
 
 
 def squeeze(text: str) -> str:
-    """Return only the letters and digits of `text`, folded: what stays the same however it is set."""
+    """Return only the letters and digits of `text`, folded, so that typesetting does not matter."""
     return SQUEEZED.sub("", fold(text))

@@ -1,4 +1,4 @@
-"""Checksummed identifiers: IBAN and VAT ids, as written and as checked."""
+"""Normalize and check identifiers with check digits: IBAN and VAT ids."""
 
 import re
 
@@ -12,22 +12,22 @@ from stdnum.no import mva as stdnum_norwegian
 from docrail.invoices.facts import Evidence
 
 SWISS_TAX = re.compile(r"(?:MWST|TVA|IVA)$")
-"""Behind a Swiss company's number: it is registered for the tax."""
+"""Suffix of a Swiss company number that is registered for VAT."""
 
 
 def warm_up() -> None:
-    """Load the country modules, which stdnum puts off until a country is met."""
+    """Load the country modules, which stdnum otherwise imports on first use."""
     for country in stdnum_vat.MEMBER_STATES:
         stdnum_vat.is_valid(f"{country}0")
 
 
 def compact(words: str | None) -> str | None:
-    """Return an identifier without spaces, dots and dashes, in capitals; None if nothing is left."""
+    """Return an identifier in uppercase without spaces, dots and dashes; None if nothing is left."""
     return re.sub(r"[\s.\-/]", "", words or "").upper() or None
 
 
 def iban_valid(iban: str) -> bool:
-    """Tell whether the check digits and the country's length are right. National rules are left to the bank."""
+    """Return whether the check digits and the country's length are valid. National rules are left to the bank."""
     try:
         stdnum_iban.validate(iban, check_country=False)
     except ValidationError:
@@ -36,12 +36,12 @@ def iban_valid(iban: str) -> bool:
 
 
 def iban_evidence(iban: str) -> tuple[Evidence, ...]:
-    """Return what the IBAN's checksum says."""
+    """Return the result of the IBAN's check digits as evidence."""
     return (Evidence.CHECKSUM_VALID,) if iban_valid(iban) else (Evidence.CHECKSUM_INVALID,)
 
 
 def vat_evidence(vat_id: str) -> tuple[Evidence, ...]:
-    """Return what the VAT id's checksum says; nothing for a country whose rule is unknown."""
+    """Return the result of the VAT id's check digits as evidence; empty if the country's rule is unknown."""
     country = vat_id[:2].lower()
     if country == "gb":
         valid = stdnum_british.is_valid(vat_id)

@@ -1,4 +1,4 @@
-"""Reads amounts as people write them: 1.234,56 or 1,234.56 or 1 234,56 or 1'234.50, with signs and currencies."""
+"""Parse amounts as people write them: 1.234,56 or 1,234.56 or 1 234,56 or 1'234.50, with signs and currencies."""
 
 import re
 from collections.abc import Iterator
@@ -11,9 +11,9 @@ from docrail.invoices.values.currencies import COMMA_DECIMALS, THOUSANDTHS
 SYMBOLS = {"€": "EUR", "$": "USD", "£": "GBP", "¥": "JPY", "₹": "INR", "Rs.": "INR", "Rs": "INR", "zł": "PLN"}
 RINGGIT = "RM"
 _RINGGIT = rf"{RINGGIT}(?=\s?\d[\d,]*\.\d\d(?!\d))"
-"""Only before cents: rooms and road metres are numbered so as well."""
+"""Only before an amount with cents: rooms and road metres are numbered with RM as well."""
 WORDS = {"euros": "EUR", "euro": "EUR", "Euro": "EUR"}
-"""Signs with the currency each most often means."""
+"""Currency words and signs, with the currency each most often means."""
 PREFIXED_DOLLARS = {
     "US$": "USD",
     "C$": "CAD",
@@ -33,7 +33,7 @@ _DIGITS = (
     r"|\d+(?:[.,]\d{1,4})?|\.\d\d(?!\d)"
 )
 _TAX_CODE = r"(?<=[.,]\d\d)(?:[ABSTZx]|[SZ]RL?)(?!\w)"
-"""Glued to an amount at a till: at which rate it is taxed."""
+"""Tax code printed directly after an amount on a till receipt."""
 AMOUNT = re.compile(
     rf"(?<![\w.,/#°*@])(?<!§ )(?<!\d:)(?<!\w-)(?P<minus>[(\-\u2212\u2013]\s?)?(?P<before>{_CURRENCY})?\s?"
     rf"(?P<inner>[\-\u2212\u2013]\s?)?"
@@ -41,12 +41,12 @@ AMOUNT = re.compile(
     rf"(?:(?={_TAX_CODE})|(?![\w%/:]|[.,]\d|\s?%|-\d))"
 )
 MAX_DIGITS = 14
-"""Before the point: what decimal128(18, 4) in Parquet holds."""
+"""Digits before the decimal point that decimal128(18, 4) in Parquet can hold."""
 
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """A number in a text that can be money. `exact`: it has decimals or a currency, so it very likely is."""
+    """A number in a text that may be money. `exact`: it has decimals or a currency, so it very likely is."""
 
     value: Decimal
     currency: str | None
@@ -57,9 +57,9 @@ class Amount:
 
 @lru_cache(maxsize=4096)
 def find_amounts(text: str) -> tuple[Amount, ...]:
-    """Return the amounts in `text`, from left to right. Percentages, dates and longer codes are none.
+    """Return the amounts in `text` from left to right, without percentages, dates and longer codes.
 
-    Kept: each rule asks about each cell again.
+    Cached, because each rule examines each cell again.
     """
     return tuple(_amounts(text))
 
@@ -78,22 +78,22 @@ def _amounts(text: str) -> Iterator[Amount]:
 
 
 def _before_thousandths(currency: str | None) -> str:
-    """Return the separators that can stand before three decimals in the currency."""
+    """Return the separators that can precede three decimals in the currency."""
     if currency not in THOUSANDTHS:
         return ""
     return ".," if currency in COMMA_DECIMALS else "."
 
 
 def _is_day(match: re.Match[str]) -> bool:
-    """Tell whether it is a date without its year: `until 23.12.`."""
+    """Return whether the match is a date without a year, as in `until 23.12.`."""
     return bool(re.fullmatch(r"[0-3]?\d\.[01]?\d", match.group().strip())) and match.string[match.end() :][:1] == "."
 
 
 def parse_number(digits: str, *, thousandths: str = "") -> Decimal | None:
-    """Return the number that `digits` means; None if it is too long for money.
+    """Return the number written as `digits`; None if it is too long for money.
 
-    The last separator is the decimal one unless three digits follow it: `1.234` is a thousand, as prices of three
-    decimals are rarer than thousands; but not at one of `thousandths`, separators of a currency with three decimals.
+    The last separator is the decimal one unless three digits follow it: `1.234` is read as one thousand, because prices
+    with three decimals are rarer. Separators in `thousandths`, of a currency with three decimals, are always decimal.
     """
     plain = re.sub(r"['\u2019 \u00a0\u202f]", "", digits)
     whole, separator, decimals = _split_decimals(plain, thousandths=thousandths)
@@ -104,12 +104,12 @@ def parse_number(digits: str, *, thousandths: str = "") -> Decimal | None:
 
 
 def currency_of(sign: str) -> str:
-    """Return the ISO code for a sign or code next to an amount."""
+    """Return the ISO code of a sign or code next to an amount."""
     return PREFIXED_DOLLARS.get(sign) or SYMBOLS.get(sign) or WORDS.get(sign) or ("MYR" if sign == RINGGIT else sign)
 
 
 def _split_decimals(plain: str, *, thousandths: str) -> tuple[str, str, str]:
-    """Return whole part, decimal separator and decimals; no separator if there are no decimals."""
+    """Return the whole part, the decimal separator and the decimals; both empty if there are no decimals."""
     last = max(plain.rfind("."), plain.rfind(","))
     if last < 0:
         return plain, "", ""
@@ -122,7 +122,7 @@ def _split_decimals(plain: str, *, thousandths: str) -> tuple[str, str, str]:
 
 
 def _opens_negative(match: re.Match[str]) -> bool:
-    """A minus counts; a bracket only if it closes after the amount, as bookkeepers write negatives."""
+    """Return whether a leading minus makes the amount negative; an opening bracket counts only if closed after it."""
     opening = (match["minus"] or "").strip()
     if opening == "(":
         return False

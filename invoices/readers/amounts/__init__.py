@@ -1,1 +1,1 @@
-"""Totals, taxes and currency."""
+"""Find totals, taxes and the currency."""

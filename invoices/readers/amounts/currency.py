@@ -1,4 +1,4 @@
-"""Finds the currency that a document is in: where it says so, at the total, at most amounts, or anywhere."""
+"""Find the currency of a document: at a label, at the total, at most amounts, or anywhere."""
 
 import re
 from collections import Counter
@@ -16,7 +16,7 @@ from docrail.invoices.values.currencies import CURRENCIES
 from docrail.invoices.values.numbers import CODES, PREFIXED_DOLLARS, RINGGIT, SYMBOLS, currency_of, find_amounts
 
 CODE = re.compile(r"(?<![A-Za-z])[A-Z]{3}(?![A-Za-z0-9])")
-"""Not the beginning of a product's code."""
+"""A currency code that is not the start of a product code."""
 GLUED = re.compile(r"(?<![A-Za-z])[A-Z]{3}\d+(?![\d.,])")
 COMPANY = re.compile(r"\bBHD\b")
 _SIGNS = [*PREFIXED_DOLLARS, *(symbol for symbol in SYMBOLS if not symbol.startswith("Rs"))]
@@ -24,19 +24,19 @@ SYMBOL = re.compile(
     "|".join(rf"(?<![A-Z]){re.escape(sign)}" if sign[0].isalpha() else re.escape(sign) for sign in _SIGNS)
 )
 RINGGIT_ALONE = re.compile(rf"^{RINGGIT}$|\({RINGGIT}\)")
-"""Of columns' headers."""
+"""Matches column headings."""
 AMERICA = re.compile(r"\b(?:USA|U\.S\.A|United States)\b")
 EUROPEAN = re.compile(r"\b(?:IBAN|VAT|MwSt|TVA|BTW|IVA|GST)\b")
-"""What is on no invoice between Americans."""
+"""Terms that do not occur on invoices between American companies."""
 CENTS = re.compile(r"[.,](?=\d\d(?!\d))")
 COMMON = frozenset(CODES.split("|"))
 WORDS_TOO = frozenset({"AED", "CAD", "INR", "TRY"})
-"""Of the common ones: drawings, tests and calls are named so as well."""
+"""Common codes that are also abbreviations, for drawings, tests and calls."""
 IN = re.compile(r"\b(?:in|en|em)\s+\(?$", re.IGNORECASE)
 SHOUTED_WORDS = 2
-"""In a longer cell of capitals alone, a code does not stand out."""
+"""Most words of an all-capitals cell in which a code still stands out."""
 DOLLARS = frozenset({"USD", "CAD", "AUD", "NZD", "HKD", "SGD", "MXN"})
-"""What a bare dollar sign can mean; a code elsewhere in the document tells which."""
+"""Currencies that a bare dollar sign may mean; a code elsewhere in the document decides."""
 MAX_LABEL_WORDS = 6
 WRITTEN_OUT = {
     "EUR": re.compile(r"\beuros?\b"),
@@ -44,11 +44,11 @@ WRITTEN_OUT = {
     "GBP": re.compile(r"\bpounds sterling\b"),
     "USD": re.compile(r"\bus dollars\b"),
 }
-"""On folded text: `Total TTC en euros`."""
+"""Names of currencies, on folded text: `Total TTC en euros`."""
 
 
 def find_currency(finder: Finder, amounts: Sequence[Money], totals: Totals) -> FieldValue[str]:
-    """Return the surest currency; nothing where none is named."""
+    """Return the most reliable currency; empty if none is named."""
     layout = finder.layout
     codes = [(code, cell) for cell in layout.cells for code in _codes(cell)]
     for source, named in (
@@ -76,7 +76,7 @@ def _labelled(finder: Finder) -> Iterator[tuple[str, Cell]]:
 
 
 def _beside_total(layout: Layout, totals: Totals) -> Iterator[tuple[str, Cell]]:
-    """Yield the currency in the name of a total that has none itself: other amounts may be told in another currency."""
+    """Yield the currency in the name of a total printed without one; other amounts may be in another currency."""
     total = totals.total.cell if totals.total else None
     if total is None or any(amount.currency for amount in find_amounts(total.text)):
         return
@@ -87,7 +87,7 @@ def _beside_total(layout: Layout, totals: Totals) -> Iterator[tuple[str, Cell]]:
 
 
 def _at_amounts(amounts: Sequence[Money], totals: Totals) -> list[tuple[str, Cell]]:
-    """Return the currency at the total alone, if there is one; else all that stand at amounts with cents."""
+    """Return the currency at the total, if there is one; else all currencies at amounts with cents."""
     total = totals.total.cell if totals.total else None
     marked = [(money.currency, money.cell, money.value) for money in amounts if money.currency and not _is_code(money)]
     at_total = [(code, cell) for code, cell, _ in marked if cell is total]
@@ -96,12 +96,12 @@ def _at_amounts(amounts: Sequence[Money], totals: Totals) -> list[tuple[str, Cel
 
 
 def _is_code(money: Money) -> bool:
-    """Tell whether letters glued to whole digits without a name are a product's: `RON95` is petrol."""
+    """Return whether letters directly before whole digits are a product code: `RON95` is petrol."""
     return money.role is Role.OTHER and money.value == money.value.to_integral() and bool(GLUED.search(money.cell.text))
 
 
 def _codes(cell: Cell) -> Iterator[str]:
-    """Yield the codes in a cell. Of `Sdn Bhd`, `PLUG TOP 15 A` or `Mozzarella DOP 250 g` none: most are words too."""
+    """Yield the currency codes in a cell, but not words as in `Sdn Bhd`, `PLUG TOP 15 A` or `Mozzarella DOP 250 g`."""
     shouted = cell.text.isupper() and len(cell.words) > SHOUTED_WORDS
     for match in CODE.finditer(COMPANY.sub(" ", cell.text)):
         common = match[0] in COMMON - WORDS_TOO
@@ -110,7 +110,7 @@ def _codes(cell: Cell) -> Iterator[str]:
 
 
 def _is_of_money(cell: Cell, code: re.Match[str]) -> bool:
-    """Tell whether a code is alone but for a number, behind an amount or `in`, or in the name of a sum or a column."""
+    """Return whether a code is alone or with a number, follows an amount or `in`, or names a sum or a column."""
     before, after = code.string[: code.start()], code.string[code.end() :]
     alone = not re.search(r"[^\W\d_]", before + after)
     behind = IN.search(before) or any(a.exact and not before[a.end :].strip() for a in find_amounts(before))
@@ -135,7 +135,7 @@ def _written_out(layout: Layout, *, in_sentences: bool = False) -> Iterator[tupl
 
 
 def _american(layout: Layout, amounts: Sequence[Money]) -> Iterator[tuple[str, Cell]]:
-    """Yield dollars where an address is American and amounts are written so: there, many write no currency."""
+    """Yield dollars if an address is American and amounts use decimal points: many such invoices name no currency."""
     written = [cents for money in amounts if money.exact for cents in CENTS.findall(money.cell.text)]
     if written and set(written) == {"."} and not EUROPEAN.search(layout.text):
         yield from (("USD", cell) for cell in layout.cells if AMERICA.search(cell.text) and not _is_sentence(cell))

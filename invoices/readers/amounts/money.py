@@ -1,4 +1,4 @@
-"""Finds the amounts on the pages and what each one is called: total, net, tax, an adjustment, or something else."""
+"""Find the amounts on the pages, and the role each is labelled with: total, net, tax, adjustment or other."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -28,30 +28,30 @@ from docrail.invoices.values.numbers import PREFIXED_DOLLARS, RINGGIT, SYMBOLS, 
 
 RATE = re.compile(r"\d{1,2}(?:[.,]\d{1,3})?\s?%")
 RATES = re.compile(r"^[^\d%]*%[^\d%]*$|\b(?:tipo|taux|aliquot[ae]|rate|tarief|\w*satz)\b")
-"""Of a column's head: its numbers are rates."""
+"""Matches column headings of rates."""
 CODE_LABEL = re.compile(r"(?:[\s-]|^)(?:nr|no|nummer|number|n[o°º]|num|numero|id|idnr|code)\W*$")
-"""What follows is a tax or customer number, however much it looks like an amount."""
+"""Matches labels of tax or customer numbers, which may look like amounts."""
 YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 MAX_LABEL_WORDS = 9
-"""A longer text before an amount is a sentence."""
+"""Most words in a label; a longer text before an amount is a sentence."""
 SIGN_LETTERS = 3
 WORD = re.compile(r"[a-z]\.?[a-z]")
-"""Two letters make a word, also with a dot between them: `I.V.A.`."""
+"""Two letters form a word, also with a dot between them: `I.V.A.`."""
 PREPOSITION = re.compile(r"\b(?:auf|von|aus|on|of|at|de|du|sur|van|over|op|su|di|sobre|s/)(?![a-z])")
-"""Between a tax's rate and what it is of: `VAT 1 = 19 % of 407,81`."""
+"""A preposition between a tax rate and its base: `VAT 1 = 19 % of 407,81`."""
 NEAR_ROW = 1.3
-"""Line heights between two lines of one cell, at most."""
+"""Largest distance between two lines of one cell, in line heights."""
 HEADER_DROP = 90.0
-"""Points a column's header may stand above its amounts."""
+"""Largest distance in points between a column heading and an amount below it."""
 
 LEAST_RATED = 2
-"""Amounts of a row of a table of taxes: what is taxed, and the tax."""
+"""Fewest amounts in a row of a tax table: the base and the tax."""
 LEAST_HEADS, SLOT = 3, 90.0
-"""Of a row of ruled boxes; and points from a head's end to its amount, at most."""
+"""Fewest headings in a row of ruled boxes, and largest distance in points from a heading's end to its amount."""
 
 
 class Role(Enum):
-    """What an amount is called on the page."""
+    """Role of an amount, from its label on the page."""
 
     TOTAL = "total"
     PLAIN_TOTAL = "plain_total"
@@ -64,7 +64,7 @@ class Role(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Money:
-    """An amount on a page, with its own role (from the text before it) and its column's (from the header above)."""
+    """An amount on a page, with its own role (from the text before it) and its column's (from the heading above)."""
 
     value: Decimal
     currency: str | None
@@ -74,20 +74,20 @@ class Money:
     role: Role
     column: Role
     order: int
-    """Its number within the row, from the left."""
+    """Index of the amount within its row, from the left."""
 
 
 def find_money(layout: Layout) -> list[Money]:
-    """Return every number that can be an amount of money, in reading order."""
+    """Return every number that may be an amount of money, in reading order."""
     found: list[Money] = []
     for row in layout.rows:
         found.extend(_by_heads(list(_row_money(layout, row))))
     return found
 
 
-@lru_cache(maxsize=256)  # a column's header is asked about for each of its amounts
+@lru_cache(maxsize=256)  # called for each amount below the same heading
 def role_of(label: str) -> Role:
-    """Return what a folded label calls its amount; the more telling words are asked first."""
+    """Return the role that a folded label gives its amount; more specific words are checked first."""
     if CODE_LABEL.search(label) or TENDERED.match(label):
         return Role.NOT_A_SUM
     gross, total = bool(GROSS_WORDS.search(label)), bool(TOTAL.search(label))
@@ -127,14 +127,14 @@ def _row_money(layout: Layout, row: Row) -> Iterator[Money]:
             yield _money(amount, cell, first if discounted else label, column, order)
             order += 1
         if not any(amount.exact for amount in amounts) and _is_label(cell):
-            label = cell.folded  # `19 % Umsatzsteuer Nr. 7008 VV`
+            label = cell.folded  # such as `19 % Umsatzsteuer Nr. 7008 VV`
             first = first or label
 
 
 def _label_across(layout: Layout, row: Row) -> str:
-    """Return what stands beside a row without words, half a line above or below: narrow columns break cells into two.
+    """Return the label of a row without words from half a line above or below: narrow columns split cells into two.
 
-    Empty for a row with words, and where those others have an amount of their own.
+    Empty if the row has words, or if the other row has its own amount.
     """
     if any(WORD.search(cell.folded) for cell in row.cells):
         return ""
@@ -150,21 +150,21 @@ def _label_across(layout: Layout, row: Row) -> str:
 
 
 def _in_date(amount: Amount, cell: Cell) -> bool:
-    """Tell whether the number is a part of a date."""
+    """Return whether the number is part of a date."""
     if amount.exact or not YEAR.search(cell.text):
         return False
     return any(date.start < amount.end and amount.start < date.end for date in find_dates(cell.text))
 
 
 def _is_label(cell: Cell) -> bool:
-    """A rate or a currency between a label and its amount is no label."""
+    """Return whether the cell is a label, not a rate or a currency between a label and its amount."""
     return bool(WORD.search(cell.folded)) and not (
         RATE.fullmatch(cell.text) or cell.text in CURRENCIES or cell.text in (*SYMBOLS, *PREFIXED_DOLLARS, RINGGIT)
     )
 
 
 def _is_sign(cell: Cell) -> bool:
-    """Tell whether it is two or three letters without a meaning of their own: a currency misread, a tax code."""
+    """Return whether the cell is two or three letters without a role: a misread currency, a tax code."""
     return len(cell.text) <= SIGN_LETTERS and role_of(cell.folded) is Role.OTHER
 
 
@@ -177,7 +177,7 @@ def _money(amount: Amount, cell: Cell, label: str, column: Role, order: int) -> 
 
 
 def _by_heads(row: list[Money]) -> list[Money]:
-    """Return a row's amounts, those of a table of taxes as their heads say: not all are what the rate names."""
+    """Return a row's amounts with the roles of a tax table's headings: not each amount next to a rate is the tax."""
     rated = [money for money in row if money.exact and money.role is Role.TAX and RATE.search(money.label)]
     if len(rated) < LEAST_RATED or {Role.NET, Role.TAX} - {money.column for money in rated}:
         return row
@@ -196,9 +196,9 @@ def _column_role(layout: Layout, cell: Cell) -> Role:
 
 
 def _in_slot(cells: Sequence[Cell], cell: Cell) -> Cell | None:
-    """Return the head that begins left of the amount, if the next one begins right of it.
+    """Return the heading to the left of the amount, if the next one starts to its right.
 
-    In ruled boxes heads are set to the left and amounts to the right. None where the row has anything but heads.
+    In ruled boxes headings are left-aligned and amounts right-aligned. None if the row contains anything but headings.
     """
     if len(cells) < LEAST_HEADS or any(amount.exact for other in cells for amount in find_amounts(other.text)):
         return None

@@ -1,4 +1,4 @@
-"""What the sums of an invoice are called, in English, German, French, Dutch, Spanish and Italian; folded."""
+"""Names of an invoice's sums in English, German, French, Dutch, Spanish and Italian; folded."""
 
 import re
 
@@ -9,7 +9,7 @@ GROSS_WORDS = any_of(
     r"due|payable|a payer|a pagar\w*|da (?:pagare|versare|saldare|rimborsare|accreditare)",
     r"(?:a|en|in|zu) (?:(?:suo?|vostro|vs\.?|votre|notre|ihren|unseren) )?(?:cre?dito?|favor[ei]?|faveur|gunsten)",
 )
-"""With one of these, an amount has its tax in it, whatever else it is called."""
+"""Words that mark an amount as including tax, whatever else it is called."""
 NET_WORDS = any_of(
     r"netto\w*|exkl\w*|exc(?:l\w*)?|excluding|before (?:tax|vat)|ohne (?:ust|mwst)|vor steuern?",
     r"ex\.? (?:vat|gst|tax)|(?:less|without|net of) (?:vat|gst|tax)|(?:sans|base(?: de)?) tva|base iva",
@@ -103,7 +103,7 @@ NET_TOTAL = any_of(r"nett? ?total")
 INSIDE = any_of(
     r"incl\w*|davon|darin|enthalten\w*|dont|compris\w*|waarvan|di cui|compres[ao]|incluid[oa]s?|inklusive|therein"
 )
-"""Of a tax: it is a part of the total."""
+"""Words that mark a tax as included in the total."""
 TAX_SUM = any_of(
     r"(?:sous-total|sub[\s-]?tota?al|zwischensumme)(?: (?:de |der )?(?:la )?)?"
     r"(?:t\.?v\.?a|vat|tax|gst|mwst|ust|btw|i\.?v\.?a)\.?"
@@ -118,7 +118,7 @@ TAX = any_of(
     r"(?:cuota\s*)?(?:i\.?v\.?a\.?|igic|ipsi)|impost[ae]|impuestos?",
 )
 TURNOVER_TAX = any_of(r"vat|gst|hst|sales tax|mwst|ust|umsatzsteuer|mehrwertsteuer|t\.?v\.?a|b\.?t\.?w|i\.?v\.?a|igic")
-"""A tax on the whole invoice. Any other, on electricity or for guests, may be one of its lines."""
+"""Taxes on the whole invoice. Other taxes, on electricity or for guests, may be line items."""
 ADJUSTMENT = any_of(
     r"shipping|freight|delivery|postage|handling|carriage|insurance|surcharge|deposit|tip",
     r"serv(?:ice)?\.? ?ch(?:ar|r)?ge?s?",
@@ -140,13 +140,13 @@ _PAID = (
     r"acompte|deja (?:paye|regle)|voldaan|betaald|ontvangen|anticipo|pagado|acconto|pagato|balance",
 )
 PAID = any_of(*_PAID)
-"""What was paid before."""
+"""Amounts paid earlier."""
 PREPAID = any_of(
     *_PAID,
     r"deposits?|retainer|part[\s-]?payments?|vorauszahlung\w*|abschlag\w*|abschlage|arrhes|senal|caparra|"
     r"vooruitbetaling\w*|entrega a cuenta|pagos? a cuenta|versements?",
 )
-"""Of what stands between a total and what is left of it to pay."""
+"""Amounts between a total and the remainder to pay."""
 NOT_A_SUM = any_of(
     *_PAID, r"basis(?:betrag)?|per\w*|rate|ratio|after (?:the )?(?:cash )?discount|fuori campo|hors champ"
 )
@@ -156,12 +156,12 @@ CASH_DISCOUNT = re.compile(
     r"(?:betalings|contant)korting|kredietbeperking|sconto (?:cassa|per pagamento)|discount for (?:early|prompt|cash))"
     r"(?![a-z]|\D{0,12}0[.,]00(?!\d))"
 )
-"""Of a sentence: the amounts behind it are what is left for whoever pays early."""
+"""In a sentence: the amounts after it apply to early payment."""
 OTHERWISE = re.compile(
     r"\. |[;:]|\b(?:sonst|danach|ansonsten|otherwise|thereafter|after that|sinon|passe ce delai|anders|daarna|"
     r"altrimenti|en otro caso|de lo contrario|oltre)(?![a-z])"
 )
-"""In it: the amounts behind this are what the others pay."""
+"""In the same sentence: the amounts after it apply to later payment."""
 _TENDER = (
     r"cash|change|tender(?:ed)?|visa|master ?card|maestro|amex|edc|(?:credit|debit|bank) ?card|"
     r"bar(?:geld|zahlung)?|gegeben|ruckgeld|wechselgeld|(?:ec|giro)[\s-]?(?:karte|card)|especes|rendu|"
@@ -171,8 +171,8 @@ TENDERED = re.compile(
     rf"^\W*(?:{_TENDER})(?:\W+(?:{_TENDER}|due|given|back|amt|amount|paid|payment|received|"
     r"returned|rm|myr|eur|usd|gbp|chf|sgd))*\W*$"
 )
-"""What was handed over at a till, and what came back."""
+"""Amounts handed over at a till, and the change."""
 CHANGE = re.compile(r"^\W*(?:(?:cash )?change|ruckgeld|wechselgeld|rendu|wisselgeld)(?![a-z])")
-"""What came back at a till."""
+"""The change returned at a till."""
 ROUNDING = any_of(r"ro?und(?:ing|ed)?(?= ?(?:adj|diff|$|\W))\w*|rundung\w*|arrondi|afronding|redondeo|arrotondamento")
 ZERO_RATED = re.compile(r"(?<![\d.,])0(?:[.,]0+)?\s?%")

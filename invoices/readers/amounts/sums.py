@@ -1,4 +1,4 @@
-"""What a document asks for: net, tax and total, and the total after rounding to the next coin."""
+"""The amounts a document charges: net, tax and total, and the total after rounding to the smallest coin."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,17 +11,17 @@ from docrail.invoices.readers.layout.page import Cell
 
 ZERO = Decimal(0)
 LOWEST_RATE, HIGHEST_RATE = Decimal("0.012"), Decimal("0.35")
-"""No country taxes less or more of a whole invoice."""
+"""Bounds of the tax on a whole invoice: no country's rate is outside them."""
 TAX_INSIDE, NET_LEFT = 3.0, 0.4
-"""Of a tax that is called a part of the total, and of the net that it leaves."""
+"""Scores of a tax that is named as part of the total, and of the net that remains."""
 MOST_ROUNDED = Decimal("0.50")
-"""Half of the largest coin that totals are rounded to: a krone."""
+"""Half of the largest coin to which totals are rounded, a krone."""
 MAX_ROUNDINGS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """An amount proposed for net, tax or total. `cell` None: computed, printed nowhere."""
+    """A candidate for net, tax or total. `cell` None: it is computed and not printed."""
 
     value: Decimal
     score: float
@@ -31,7 +31,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """What the document asks for. `adjustment` is added to net + tax."""
+    """The amounts of the document. `adjustment` is added to net + tax."""
 
     net: Part | None = None
     tax: Part | None = None
@@ -40,13 +40,13 @@ class Totals:
 
 
 def roundings(amounts: Sequence[Money]) -> list[int]:
-    """Return where the last amounts stand that a total is rounded by."""
+    """Return the indices of the last amounts by which a total is rounded."""
     small = (index for index, money in enumerate(amounts) if ZERO < abs(money.value) <= MOST_ROUNDED)
     return [index for index in small if ROUNDING.search(amounts[index].label)][-MAX_ROUNDINGS:]
 
 
 def settled(amounts: Sequence[Money]) -> Decimal | None:
-    """Return what was handed over less what came back, where a till printed both once; rounding is in it."""
+    """Return the amount handed over minus the change, if a till printed each once; it includes rounding."""
     change = {money.value for money in amounts if money.exact and CHANGE.search(money.label)}
     handed = {money.value for money in amounts if money.exact and _handed_over(money)}
     return handed.pop() - change.pop() if len(handed) == len(change) == 1 else None
@@ -57,7 +57,7 @@ def _handed_over(money: Money) -> bool:
 
 
 def rounded(totals: Totals, amounts: Sequence[Money]) -> Totals:
-    """Return what is asked for after rounding to the next coin, where that is printed below the rounding."""
+    """Return the totals after rounding to the smallest coin, if the rounded total is printed below the rounding."""
     if totals.total is None:
         return totals
     for index in roundings(amounts):
@@ -73,9 +73,9 @@ def rounded(totals: Totals, amounts: Sequence[Money]) -> Totals:
 
 
 def with_tax_inside(totals: Totals, amounts: Sequence[Money]) -> Totals:
-    """Return the totals with the one tax that is called a part of the total, where no other was found.
+    """Return the totals with the only tax that is named as part of the total, if no other tax was found.
 
-    What is called net there has the tax in it.
+    An amount labelled net includes the tax in this case.
     """
     inside = {m.value: m for m in amounts if m.exact and m.role is Role.TAX and INSIDE.search(m.label)}
     if totals.total is None or totals.tax is not None or len(inside) != 1:
@@ -90,9 +90,9 @@ def with_tax_inside(totals: Totals, amounts: Sequence[Money]) -> Totals:
 
 
 def before_payment(totals: Totals, amounts: Sequence[Money]) -> Totals:
-    """Return the totals with the total from which a payment was taken off, where that left what was found.
+    """Return the totals with the total before a payment was deducted, if the amount found is the remainder.
 
-    Net and tax that make what was found speak against it: then this document asks for the rest of another sum.
+    Not if net and tax add up to the amount found: then the document charges the remainder of another sum.
     """
     left = totals.total
     if left is None or (totals.tax is not None and not totals.adjustment):
@@ -111,13 +111,13 @@ def before_payment(totals: Totals, amounts: Sequence[Money]) -> Totals:
 
 
 def partly_taxed(net: Part, tax: Part, total: Part) -> bool:
-    """Tell whether three that are called so add up exactly: little of the net need be taxed then."""
+    """Return whether net, tax and total are labelled so and add up exactly; little of the net need be taxed then."""
     called = all(part.source is Source.TEXT_LABEL for part in (net, tax, total))
     return called and net.value + tax.value == total.value and ZERO < tax.value <= HIGHEST_RATE * net.value
 
 
 def is_of_a_part(total: Part | None, named: Sequence[Part], lines_total: Decimal | None) -> bool:
-    """Tell whether a total without a name is less than a named one that the lines add up to: what one rate is of."""
+    """Return whether an unnamed total is less than a named one that equals the lines' sum: the base of one tax rate."""
     names = {part.value for part in named}
     if total is None or lines_total is None or total.value in names:
         return False
@@ -125,12 +125,12 @@ def is_of_a_part(total: Part | None, named: Sequence[Part], lines_total: Decimal
 
 
 def plausible_rate(net: Decimal, tax: Decimal) -> bool:
-    """Tell whether a tax has its net's sign and is a part of it that some country asks for; zero is one."""
+    """Return whether the tax has the net's sign and a rate that some country uses; zero is plausible."""
     return tax == 0 or (net != 0 and LOWEST_RATE <= tax / net <= HIGHEST_RATE)
 
 
 def plausible_tax(taxes: Sequence[Part], total: Part | None) -> Part | None:
-    """Return the first tax with a label that can be one of the total; None if there is none."""
+    """Return the first labelled tax that is plausible for the total; None if there is none."""
     if total is None:
         return None
     labelled = [tax for tax in taxes if tax.source is Source.TEXT_LABEL]

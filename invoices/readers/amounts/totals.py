@@ -1,4 +1,4 @@
-"""Solves net + tax = total over the amounts on the page: labels propose, arithmetic decides."""
+"""Solve net + tax = total over the amounts on the page: labels propose candidates, arithmetic decides."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
@@ -26,33 +26,33 @@ from docrail.invoices.values.currencies import tolerance
 
 LABEL_SCORE = {Role.TOTAL: 3.0, Role.PLAIN_TOTAL: 2.2, Role.NET: 3.0, Role.TAX: 3.0}
 UNNAMED, UNNAMED_TAX = 0.4, 2.0
-"""Of amounts that only fit the others; the latter fit a net and a rate."""
+"""Scores of unnamed amounts that only fit the others; the second is for one that fits a net and a rate."""
 COLUMN_SCORE = 1.2
-"""A header above says less than a label beside."""
+"""Score for a heading above; it is weaker than a label in the row."""
 ROW_SCORE, NAMED_ROW_SCORE = 1.6, 2.6
-"""Of each of net, tax and total side by side; the latter under headers that call them so."""
+"""Scores of each of net, tax and total in one row; the second is for columns headed so."""
 AGREEMENT = 3.0
-"""What arithmetic adds: more than the difference between any two labels."""
+"""Score for fitting arithmetic; more than the difference between any two labels."""
 FOURTH = 1.0
-"""What a fourth amount adds that fits."""
+"""Additional score for a fourth amount that fits."""
 ADJUSTED = 1.5
-"""What a shipping cost or discount between net and total takes away: some sum of those on a page fits by chance."""
+"""Penalty for shipping or a discount between net and total: some sum of the amounts on a page fits by chance."""
 CENTS_ARE_USUAL = 3
-"""So many amounts with cents or a currency: the document writes them."""
+"""Number of amounts with cents or a currency from which the document is taken to print them always."""
 MAX_CANDIDATES = 14
 LARGEST = 1.0
-"""What being the largest of several totals says; half as large, half as much."""
+"""Score for the largest of several totals; proportionally less for smaller ones."""
 SETTLED = 3.0
-"""What being what a till kept says: as much as arithmetic among net and tax."""
+"""Score for the amount that a till kept; as much as for arithmetic with net and tax."""
 MAX_ADJUSTMENTS = 3
 MAX_LEFT = 4
-"""Totals, taxes and nets that are tried where the net has no name."""
+"""Most totals, taxes and nets tried if the net is not named."""
 
 
 def solve_totals(amounts: Sequence[Money], lines_total: Decimal | None = None) -> Totals:
-    """Return the amounts that fit their labels and each other best; without arithmetic, the best labels alone.
+    """Return the amounts that best fit their labels and each other; without arithmetic, the best labels.
 
-    Where no tax is told, the total is the net as well, if the tax is zero or the lines add up to it.
+    If no tax is stated, the total is also the net, provided that the tax is zero or the lines add up to it.
     """
     totals = before_payment(with_tax_inside(rounded(_solve(amounts, lines_total), amounts), amounts), amounts)
     if totals.total is None or totals.net is not None:
@@ -84,7 +84,7 @@ def _solve(amounts: Sequence[Money], lines_total: Decimal | None) -> Totals:
     refuted = {solution.net.value for solution in taxed if solution.net and solution.tax and solution.tax.value}
     untaxed = [solution for solution in _untaxed(totals, nets, adjustments) if _value(solution.net) not in refuted]
     named = [total for total in totals if total.source is Source.TEXT_LABEL]
-    something = any(total.value for total in named)  # then 0 + 0 = 0 is of a table of taxes
+    something = any(total.value for total in named)  # if so, 0 + 0 = 0 belongs to a tax table
     whole = [solution for solution in (*taxed, *untaxed) if not is_of_a_part(solution.total, named, lines_total)]
     solutions = [solution for solution in whole if _value(solution.total) or not something]
     kept = settled(amounts)
@@ -96,7 +96,7 @@ def _solve(amounts: Sequence[Money], lines_total: Decimal | None) -> Totals:
 
 
 def _slack(amounts: Sequence[Money]) -> Decimal:
-    """Return how far apart rounding may carry amounts, in the currency that most of them are written with."""
+    """Return the rounding tolerance in the most frequent currency."""
     named = Counter(money.currency for money in amounts if money.currency).most_common(1)
     return tolerance(named[0][0] if named else None)
 
@@ -106,7 +106,7 @@ def _value(part: Part | None) -> Decimal | None:
 
 
 def _before_adjustment(totals: Totals) -> Decimal | None:
-    """Return net + tax: printed, it is the total, and what follows is a matter of paying it. None without a tax."""
+    """Return net + tax, None without a tax. If it is printed, it is the total and later amounts concern payment."""
     return totals.net.value + totals.tax.value if totals.net and totals.tax and totals.tax.value else None
 
 
@@ -116,9 +116,9 @@ def _score(totals: Totals) -> float:
 
 
 def _parts(amounts: Sequence[Money], role: Role) -> list[Part]:
-    """Return the amounts called `role`, best first. Lower on the page is surer: sums stand under what they sum.
+    """Return the amounts called `role`, best first. Lower positions score higher, because sums follow their parts.
 
-    Where amounts have cents, a number without them is a count.
+    If amounts have cents, numbers without them are counts.
     """
     with_cents = sum(money.exact for money in amounts) >= CENTS_ARE_USUAL
     likely = [money for money in amounts if money.exact or not with_cents]
@@ -136,7 +136,7 @@ def _part(money: Money, index: int, count: int, role: Role) -> Part | None:
 
 
 def _totals(amounts: Sequence[Money], sums: Collection[Decimal]) -> list[Part]:
-    """Return the amounts called total; also, whatever they are called, the largest and those that are net + tax."""
+    """Return the amounts named total, plus the largest amount and any equal to net + tax."""
     exact = {money.value for money in amounts if money.exact}
     named = [*_larger_first([*_parts(amounts, Role.TOTAL), *_parts(amounts, Role.PLAIN_TOTAL)], exact)]
     likely = {_largest(amounts), *sums}
@@ -154,7 +154,7 @@ def _largest(amounts: Sequence[Money]) -> Decimal | None:
 
 
 def _net_totals(amounts: Sequence[Money]) -> list[Part]:
-    """Return what tills call a net total: below a tax or a rounding it has them in it."""
+    """Return amounts that tills call net total: below a tax or a rounding they include it."""
     places = [index for index, money in enumerate(amounts) if money.role in (Role.TAX, Role.ADJUSTMENT)]
     below = amounts[places[0] :] if places else ()
     net_totals = (money for money in below if money.exact and NET_TOTAL.search(money.label))
@@ -162,7 +162,7 @@ def _net_totals(amounts: Sequence[Money]) -> list[Part]:
 
 
 def _larger_first(parts: Sequence[Part], exact: Collection[Decimal]) -> Iterator[Part]:
-    """Raise the score of the larger ones: of several called total, the smaller are of parts, or of what is left."""
+    """Raise the scores of larger totals: of several, the smaller ones are partial sums or remainders."""
     largest = max((abs(part.value) for part in parts if part.value in exact), default=ZERO)
     for part in parts:
         bonus = LARGEST * float(abs(part.value) / largest) if largest and part.value in exact else 0.0
@@ -170,7 +170,7 @@ def _larger_first(parts: Sequence[Part], exact: Collection[Decimal]) -> Iterator
 
 
 def _taxes(amounts: Sequence[Money]) -> list[Part]:
-    """Return the amounts called tax, and the sum of the rows of several rates."""
+    """Return the amounts named tax, and the sums of rows with several rates."""
     named = _parts(amounts, Role.TAX)
     rows = {money.cell.row: money for money in amounts if _is_tax_row(money)}
     sums = [
@@ -182,13 +182,13 @@ def _taxes(amounts: Sequence[Money]) -> list[Part]:
 
 
 def _is_tax_row(money: Money) -> bool:
-    """Tell whether the amount is the tax at one of several rates: called so with the rate, or under such a header."""
+    """Return whether the amount is the tax at one of several rates, by its label or its column heading."""
     called = money.role is Role.TAX and bool(RATE.search(money.label))
     return called or (money.exact and money.column is Role.TAX and money.role in (Role.TAX, Role.OTHER))
 
 
 def _taxes_by_rate(amounts: Sequence[Money], nets: Sequence[Part], slack: Decimal) -> Iterator[Part]:
-    """Yield amounts that are a net at the rate beside them, whatever that tax is called."""
+    """Yield amounts that equal a net times the rate next to them, whatever the tax is called."""
     for money in amounts:
         rate = RATE.search(money.label) if money.exact and money.role is Role.OTHER else None
         share = Decimal(rate.group().rstrip("% ").replace(",", ".")) / 100 if rate else ZERO
@@ -199,7 +199,7 @@ def _taxes_by_rate(amounts: Sequence[Money], nets: Sequence[Part], slack: Decima
 def _with_zero_rated(
     totals: Sequence[Part], nets: Sequence[Part], taxes: Sequence[Part], amounts: Sequence[Money], slack: Decimal
 ) -> Iterator[Totals]:
-    """Yield totals of what is taxed and what is not: `Total 6% (excl. GST): 15.84`, `GST: 0.95`, `Total 0%: 22.99`."""
+    """Yield totals of taxed and untaxed parts: `Total 6% (excl. GST): 15.84`, `GST: 0.95`, `Total 0%: 22.99`."""
     sums = (Role.NET, Role.TOTAL, Role.PLAIN_TOTAL)
     untaxed = {m.value for m in amounts if m.exact and m.value and m.role in sums and ZERO_RATED.search(m.label)}
     for total, net, tax, rest in product(totals, nets, taxes, sorted(untaxed)[-1:]):
@@ -211,7 +211,7 @@ def _with_zero_rated(
 
 
 def _nets_left(amounts: Sequence[Money], totals: Sequence[Part], taxes: Sequence[Part], slack: Decimal) -> list[Part]:
-    """Return amounts that are what a total leaves without its tax, by whatever name."""
+    """Return amounts that equal a total minus its tax, under any name."""
     named = [part for part in taxes if part.source is Source.TEXT_LABEL and part.value][:MAX_LEFT]
     left = {total.value - tax.value for total in totals[:MAX_LEFT] for tax in named}
     called = (m for m in amounts if m.exact and m.role is not Role.ADJUSTMENT)
@@ -245,7 +245,7 @@ def _by_label(
 
 
 def _by_row(amounts: Sequence[Money], slack: Decimal) -> Iterator[Totals]:
-    """Yield rows like `41,31  8,68  49,99`: net, tax and total side by side, whatever they are called."""
+    """Yield rows like `41,31  8,68  49,99`: net, tax and total next to each other, whatever they are called."""
     for one, two, three in zip(amounts, amounts[1:], amounts[2:], strict=False):
         same_row = one.cell.row == two.cell.row == three.cell.row and one.exact and two.exact and three.exact
         fits = abs(one.value + two.value - three.value) <= slack and plausible_rate(one.value, two.value)
@@ -253,14 +253,14 @@ def _by_row(amounts: Sequence[Money], slack: Decimal) -> Iterator[Totals]:
             bonus = 0.5 * (one.role in (Role.TOTAL, Role.PLAIN_TOTAL)) + 0.0005 * three.cell.row
             named = (one.column, two.column) == (Role.NET, Role.TAX) and three.column in (Role.TOTAL, Role.PLAIN_TOTAL)
             if not (two.value or named):
-                continue  # a line of goods: price, discount, amount
+                continue  # a line item: price, discount, amount
             score = (NAMED_ROW_SCORE if named else ROW_SCORE) + bonus
             row = [Part(money.value, score, money.cell, Source.TEXT_LABEL) for money in (one, two, three)]
             yield Totals(row[0], row[1], _agreed(row[2]))
 
 
 def _by_summary(amounts: Sequence[Money]) -> Iterator[Totals]:
-    """Yield `GST 6%: 20.00  1.20` of a till's table of taxes where what they add up to is printed as well."""
+    """Yield `GST 6%: 20.00  1.20` from a till's tax table if the sum of both is printed as well."""
     printed = {money.value: money for money in amounts if money.exact}
     for net, tax in pairwise(amounts):
         told = net.role is Role.PLAIN_TOTAL or TAX.search(net.label)
@@ -272,7 +272,7 @@ def _by_summary(amounts: Sequence[Money]) -> Iterator[Totals]:
 
 
 def _untaxed(totals: Sequence[Part], nets: Sequence[Part], adjustments: Sequence[Decimal]) -> Iterator[Totals]:
-    """Yield totals equal to the net, or called so and a discount away: no tax, or none told."""
+    """Yield totals equal to the net, or labelled and apart by a discount: there is no tax, or none is stated."""
     for total in totals:
         for net in nets:
             if net.value == total.value and net.cell is not total.cell:
@@ -286,7 +286,7 @@ def _agreed(part: Part, bonus: float = AGREEMENT) -> Part:
 
 
 def _plausible(net: Decimal, total: Decimal) -> bool:
-    """A net has the total's sign. It may exceed it: discounts come after."""
+    """Return whether net and total have the same sign. The net may be larger, because discounts come later."""
     return (net >= 0) == (total >= 0)
 
 

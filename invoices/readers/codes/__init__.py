@@ -1,1 +1,1 @@
-"""QR codes and payment codes."""
+"""Find QR codes and read payment codes."""

@@ -1,6 +1,6 @@
-"""Reads what a payment QR code says: the European Credit Transfer code (EPC069-12) and the Swiss QR-bill (SPC).
+"""Read payment QR codes: the European Credit Transfer code (EPC069-12) and the Swiss QR-bill (SPC).
 
-Both say exactly whom to pay and how much. A code that breaks its standard is told as broken and not believed.
+Both contain the payee and the amount as data. A code that violates its standard is reported as broken and not used.
 """
 
 import datetime as dt
@@ -14,11 +14,11 @@ from docrail.invoices.model import FieldValue, InvoiceData
 from docrail.invoices.values.identifiers import compact, iban_valid, vat_evidence
 
 EPC_LINES, SWISS_LINES = 12, 34
-"""At most: EPC069-12 table 1; Swiss Implementation Guidelines QR-bill 2.3, chapter 4."""
+"""Most lines: EPC069-12 table 1; Swiss Implementation Guidelines QR-bill 2.3, chapter 4."""
 CHARSETS = ("utf-8", "latin-1", "iso8859-2", "iso8859-4", "iso8859-5", "iso8859-7", "iso8859-10", "iso8859-15")
-"""EPC069-12's numbers 1 to 8."""
+"""Character sets 1 to 8 of EPC069-12."""
 MOST = Decimal("999999999.99")
-"""Both standards' largest amount; the smallest is a cent."""
+"""Largest amount in both standards; the smallest is a cent."""
 AMOUNT = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,2})?")
 SWISS_CURRENCIES = frozenset({"CHF", "EUR"})
 SWISS_COUNTRIES = ("CH", "LI")
@@ -31,14 +31,14 @@ UID = re.compile(r"[0-9]{9}")
 T = TypeVar("T")
 
 
-class BrokenCode(ValueError):  # noqa: N818  # a fact about the code, told to people
-    """The code begins like a payment code, but breaks its standard."""
+class BrokenCode(ValueError):  # noqa: N818  # reported to people as a fact about the code
+    """The code starts like a payment code, but violates its standard."""
 
 
 def read_payment_code(data: bytes, text: str) -> InvoiceData | None:
-    """Return what a payment code says; None for another kind of QR code, a link to a web page for example.
+    """Return the contents of a payment code; None for other QR codes, such as a link to a web page.
 
-    `data` is the code's content as it is, `text` as its decoder guessed it. Raises: BrokenCode.
+    `data` is the raw content of the code, `text` the decoder's guess at it. Raises: BrokenCode.
     """
     lines = _lines_of(text)
     if lines[0].strip("\ufeff \t") in ("BCD", "SPC") and CONTROL.search(text):
@@ -53,13 +53,13 @@ def read_payment_code(data: bytes, text: str) -> InvoiceData | None:
 
 
 def _decoded(data: bytes, lines: Sequence[str]) -> list[str]:
-    """Return the lines in the character set that the third names; as guessed, where that cannot be."""
+    """Return the lines in the character set given on the third line; as the decoder guessed if that fails."""
     number = _line(lines, 2)
     if re.fullmatch(r"[0-9]", number) and 0 < int(number) <= len(CHARSETS):
         try:
             return _lines_of(data.decode(CHARSETS[int(number) - 1]))
         except UnicodeDecodeError:
-            pass  # many writers say UTF-8 and write Latin-1
+            pass  # many writers declare UTF-8 and write Latin-1
     return list(lines)
 
 
@@ -105,9 +105,9 @@ def _swiss(lines: Sequence[str]) -> InvoiceData:
 
 
 def _billing(information: str) -> dict[str, FieldValue[Any]]:
-    """Return the fields in Swico's billing information, S1: number, dates, VAT id and the longest time to pay.
+    """Return the fields in Swico's billing information, S1: number, dates, VAT id and the last date to pay.
 
-    Tag 31 is the day of the service; a period has twice its digits, and is no day.
+    Tag 31 is the date of the service; a period has twice as many digits and is ignored.
     """
     if not information.startswith("//S1/"):
         return {}
@@ -124,20 +124,20 @@ def _billing(information: str) -> dict[str, FieldValue[Any]]:
 
 
 def _vat_id(digits: str) -> FieldValue[str] | None:
-    """Return the Swiss VAT id, of which the code holds the digits only."""
+    """Return the Swiss VAT id; the code contains only its digits."""
     if not UID.fullmatch(digits):
         return None
     return _told(f"CHE{digits}", vat_evidence(f"CHE{digits}"))
 
 
 def _due(date: dt.date | None, conditions: str) -> dt.date | None:
-    """Return the day by which the whole amount is due: the condition with no discount, as in 2:10;0:30."""
+    """Return the due date of the whole amount: the condition without a discount, as in 2:10;0:30."""
     whole = re.search(r"(?:^|;)0(?:\.0*)?:([0-9]{1,3})(?:;|$)", conditions)
     return date + dt.timedelta(days=int(whole[1])) if date and whole else None
 
 
 def _short_date(digits: str) -> dt.date | None:
-    """Return the date of 190512."""
+    """Parse a date such as 190512; return None if it is not one."""
     try:
         return (
             dt.date(2000 + int(digits[:2]), int(digits[2:4]), int(digits[4:]))
@@ -170,7 +170,7 @@ def _iban(words: str) -> FieldValue[str]:
 
 
 def _amount(words: str) -> Decimal | None:
-    """Return the amount; None where the payer is to fill it in."""
+    """Return the amount; None if the payer fills it in."""
     if not words:
         return None
     if not AMOUNT.fullmatch(words) or not 0 < Decimal(words) <= MOST:

@@ -1,6 +1,6 @@
-"""Tells where on a PDF's page a payment code may be: around its pictures, and where many small boxes are drawn.
+"""Find the places on a PDF's page that may hold a payment code: pictures, and dense groups of small boxes.
 
-Drawing a whole page to look for a code costs as much as reading it; most pictures on invoices are logos.
+Rendering a whole page to search for a code costs as much as reading it, and most pictures on invoices are logos.
 """
 
 import ctypes
@@ -15,24 +15,24 @@ from pypdfium2 import raw
 from docrail.invoices.readers.pdf.drawn import Thing, View, things_on
 
 MAX_PICTURE_PIXELS = 40_000_000
-"""Of a picture on a page. Larger ones are not unpacked to look for a code in them."""
+"""Limit for a picture on a page. Larger ones are not decompressed to search for a code."""
 LEAST_SIDE = 36
-"""Points: half an inch. A smaller picture is no payment code (EPC069-12: 20 mm at least)."""
+"""Points: half an inch. A smaller picture is not a payment code (EPC069-12: at least 20 mm)."""
 LEAST_SEGMENTS = 200
-"""Of drawn lines on a page. A code that is drawn has a box for each run of its dark modules, 300 at least."""
+"""Fewest line segments on a page. A drawn code has a box for each run of dark modules, at least 300."""
 TWO_BOXES = 8
-"""Segments of two boxes at least. Such paths are rows of a code, or whole codes; they are letters too."""
+"""Segments of at least two boxes. Such paths are rows of a code, whole codes, or letters."""
 LONGEST_RUN = 72
-"""Points that dark modules of a code take beside each other. Longer boxes are the lines and cells of tables."""
+"""Longest run of dark modules in a code, in points. Longer boxes are lines and cells of tables."""
 LEAST_MODULE, LONGEST_SLIVER = 0.5, 12
-"""Points. Thinner boxes that are longer are lines; a dense code's modules, 69 in 20 mm, are 0.8 wide. Thinner ones that
-are shorter may be slices of modules, as some drivers draw them."""
+"""Points. Thinner and longer boxes are lines; the modules of a dense code, 69 in 20 mm, are 0.8 wide. Thinner and
+shorter boxes may be slices of modules, as some printer drivers draw them."""
 LEAST_IN_SQUARE = 32
-"""Segments in a square of LEAST_SIDE: a code whose modules are 6 points wide has 10 boxes there, a table fewer."""
+"""Fewest segments in a square of LEAST_SIDE: a code with modules 6 points wide has 10 boxes there, a table fewer."""
 QUIET = 12
-"""Points left white around a code, without which it is not found: four of its modules, EPC's are 0.9 mm at most."""
+"""White margin in points that a decoder needs around a code: four modules; those of EPC codes are 0.9 mm at most."""
 MAX_PLACES = 50
-"""That are looked at one by one. A page with more is mostly pictures, and looked at as a whole."""
+"""Most places searched one by one. A page with more is mostly pictures, and is searched as a whole."""
 
 
 class CodePlace(NamedTuple):
@@ -44,37 +44,37 @@ class CodePlace(NamedTuple):
     bottom: float
 
     def touches(self, other: "CodePlace") -> bool:
-        """Tell whether the two have a point in common."""
+        """Return whether the two places have a point in common."""
         beside = self.right < other.left or other.right < self.left
         return not (beside or self.bottom < other.top or other.bottom < self.top)
 
     def has_sides(self, least: float) -> bool:
-        """Tell whether it is so long and so high; what has no number for its place is not."""
+        """Return whether both sides have at least this length; not if a coordinate is NaN."""
         return self.right - self.left >= least and self.bottom - self.top >= least
 
     def common(self, other: "CodePlace") -> "CodePlace":
-        """Return the part that both have in common; of places that do not touch, one whose sides are below zero."""
+        """Return the intersection of both places; if they do not touch, it has negative sides."""
         low, high = map(max, self[:2], other[:2]), map(min, self[2:], other[2:])
         return CodePlace(*low, *high)
 
     def with_white(self, points: float) -> "CodePlace":
-        """Return the place with this much more on each side."""
+        """Return the place enlarged by this much on each side."""
         return CodePlace(self.left - points, self.top - points, self.right + points, self.bottom + points)
 
     def with_other(self, other: "CodePlace") -> "CodePlace":
-        """Return the least place around both."""
+        """Return the smallest place around both."""
         low, high = map(min, self[:2], other[:2]), map(max, self[2:], other[2:])
         return CodePlace(*low, *high)
 
 
 class _Boxes(NamedTuple):
-    """A path on a page: a box or more of what may be a code."""
+    """A path on a page: one or more boxes of a possible code."""
 
     place: CodePlace
     segments: int
 
     def may_be_of_a_code(self) -> bool:
-        """Tell whether it is none of the lines and cells of a table."""
+        """Return whether the path can be part of a code, not a line or a cell of a table."""
         sides = self.place.right - self.place.left, self.place.bottom - self.place.top
         thin = not self.place.has_sides(LEAST_MODULE)
         short = max(sides) <= (LONGEST_SLIVER if thin else LONGEST_RUN)
@@ -82,15 +82,15 @@ class _Boxes(NamedTuple):
 
     @property
     def square(self) -> tuple[float, float]:
-        """Which of the page's squares of LEAST_SIDE its middle is in, counted across and down."""
+        """Column and row of the square of LEAST_SIDE that contains its centre."""
         left, top, right, bottom = self.place
         return (left + right) / 2 // LEAST_SIDE, (top + bottom) / 2 // LEAST_SIDE
 
 
 def code_places(page: pypdfium2.PdfPage) -> list[CodePlace]:
-    """Return the parts of the page to be searched for codes, with white around; no two of them overlap.
+    """Return the parts of the page to search for codes, with white margins; they do not overlap.
 
-    None on a page with a picture that is too large to be unpacked for it. Raises: PdfiumError.
+    Empty if a picture on the page is too large to decompress for this. Raises: PdfiumError.
     """
     whole = CodePlace(0, 0, *page.get_size())
     drawn = _drawn(page)
@@ -105,7 +105,7 @@ def code_places(page: pypdfium2.PdfPage) -> list[CodePlace]:
 
 
 def _drawn(page: pypdfium2.PdfPage) -> list[CodePlace]:
-    """Return the places of the pictures, and the one around the small boxes if there are as many as a code has."""
+    """Return the places of the pictures, and the one around the small boxes if there are as many as in a code."""
     view = View.of(page)
     pictures: list[CodePlace] = []
     boxes: list[_Boxes] = []
@@ -124,7 +124,7 @@ def _drawn(page: pypdfium2.PdfPage) -> list[CodePlace]:
 
 
 def _close(boxes: Sequence[_Boxes]) -> list[_Boxes]:
-    """Return those that stand as close together as the boxes of a code do, and what is beside them."""
+    """Return the boxes that are as dense as in a code, and those in neighbouring squares."""
     squares: Counter[tuple[float, float]] = Counter()
     for drawn in boxes:
         squares[drawn.square] += drawn.segments
@@ -141,7 +141,7 @@ def _pixels(picture: Thing) -> int:
 
 
 def _apart(places: Iterable[CodePlace]) -> list[CodePlace]:
-    """Return places that do not touch, around the same: a code may be cut into stripes, or have a picture on it."""
+    """Merge places that touch: a code may be cut into stripes, or have a picture on it."""
     apart: list[CodePlace] = []
     for place in places:
         grown = place

@@ -1,4 +1,4 @@
-"""Finds payment QR codes on PDF pages and pictures, and tells what they say, each with its page and place."""
+"""Find payment QR codes on PDF pages and pictures, and read them with their pages and places."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -15,22 +15,22 @@ from docrail.invoices.readers.codes.payment_codes import BrokenCode, read_paymen
 from docrail.invoices.readers.codes.places import LEAST_SIDE, code_places
 
 DOTS_PER_POINT = 150 / 72
-"""Measured: the densest Swiss code, 101 modules in 46 mm, is read at 120 dots per inch already."""
+"""Measured: the densest Swiss code, 101 modules in 46 mm, is already readable at 120 dpi."""
 QR_CODES = zxingcpp.BarcodeFormats([zxingcpp.BarcodeFormat.QRCode])
 MAX_PIXELS = 8_000_000
 FIRST_PAGES, LAST_PAGES = 4, 2
-"""Where a payment code stands in a long document."""
+"""Pages searched at both ends of a long document, where payment codes are."""
 LONGEST_CODE = 4096
-"""Bytes. QR codes hold at most 2,953."""
+"""Largest code in bytes; QR codes hold at most 2,953."""
 BROKEN, NOT_SEARCHED = "payment_code_broken", "payment_codes_not_searched"
 
 Pixel = tuple[int, int]
-"""Across and down."""
+"""Horizontal and vertical position."""
 
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """A QR code that was found: what it holds and where it stands."""
+    """A QR code with its contents and its place."""
 
     data: bytes
     text: str
@@ -39,9 +39,9 @@ class Code:
 
 
 def codes_of_pdf(data: bytes, page_count: int) -> tuple[list[Code], tuple[Problem, ...]]:
-    """Return the QR codes on the pages where payment codes stand, and of which of them none could be looked for.
+    """Return the QR codes on the pages that usually have payment codes, and a problem for pages that failed.
 
-    Looks only where something like one is drawn.
+    Searches only the places where something like a code is drawn.
     """
     first = range(min(FIRST_PAGES, page_count))
     last = range(max(FIRST_PAGES, page_count - LAST_PAGES), page_count)
@@ -52,7 +52,7 @@ def codes_of_pdf(data: bytes, page_count: int) -> tuple[list[Code], tuple[Proble
             for index in (*first, *last):
                 try:
                     codes += _codes_of_page(document, index)
-                except pypdfium2.PdfiumError:  # a broken page among good ones: the others still count
+                except pypdfium2.PdfiumError:  # skip a broken page; the others still count
                     unsearched.append(index + 1)
     except pypdfium2.PdfiumError:
         unsearched = [index + 1 for index in (*first, *last)]
@@ -60,14 +60,14 @@ def codes_of_pdf(data: bytes, page_count: int) -> tuple[list[Code], tuple[Proble
 
 
 def codes_of_picture(picture: Image.Image, page: int) -> list[Code]:
-    """Return the QR codes on the picture of a page."""
+    """Return the QR codes in the picture of a page."""
     return list(_codes(_bounded(picture), page))
 
 
 def read_codes(codes: Sequence[Code]) -> tuple[InvoiceData | None, tuple[Problem, ...]]:
-    """Return what the payment codes among `codes` say, None if there are none, and what is wrong with them.
+    """Return the reading of the payment codes among `codes`, None if there are none, and their problems.
 
-    Several codes that differ, as those of instalments do, say only what they agree on.
+    If several codes differ, as for instalments, only the fields they agree on are kept.
     """
     readings: list[InvoiceData] = []
     problems: list[Problem] = []
@@ -83,7 +83,7 @@ def read_codes(codes: Sequence[Code]) -> tuple[InvoiceData | None, tuple[Problem
 
 
 def _codes_of_page(document: pypdfium2.PdfDocument, index: int) -> Iterator[Code]:
-    """Yield the codes on a page. Raises: PdfiumError for one that is broken, or has something broken on it."""
+    """Yield the codes on a page. Raises: PdfiumError if the page or something on it is broken."""
     with closing(document[index]) as page:
         width, height = page.get_size()
         scale = min(DOTS_PER_POINT, (MAX_PIXELS / max(width * height, 1.0)) ** 0.5)
@@ -98,7 +98,7 @@ def _codes_of_page(document: pypdfium2.PdfDocument, index: int) -> Iterator[Code
 
 
 def _codes(picture: Image.Image, page: int, corner: Pixel = (0, 0), size: Pixel | None = None) -> Iterator[Code]:
-    """Yield the codes on a picture, the part at `corner` of a page of `size` if it is not a whole page."""
+    """Yield the codes in a picture, which may be the part at `corner` of a page of `size`."""
     (left, top), (width, height) = corner, size or picture.size
     for found in zxingcpp.read_barcodes(picture, formats=QR_CODES, try_downscale=False):
         corners = found.position
@@ -114,7 +114,7 @@ def _fraction(edge: float) -> float:
 
 
 def _bounded(picture: Image.Image) -> Image.Image:
-    """Return the picture in grey, no larger than a drawn page."""
+    """Return the picture in grey, no larger than a rendered page."""
     grey = picture.convert("L")
     scale = (MAX_PIXELS / (grey.width * grey.height)) ** 0.5
     return grey if scale >= 1 else grey.resize((int(grey.width * scale) or 1, int(grey.height * scale) or 1))

@@ -1,1 +1,1 @@
-"""E-invoices: CII and UBL XML."""
+"""Read e-invoices: CII and UBL XML."""

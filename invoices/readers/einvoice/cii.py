@@ -1,4 +1,4 @@
-"""Reads UN/CEFACT Cross Industry Invoices: ZUGFeRD 1.0, Factur-X, ZUGFeRD 2.x and XRechnung CII."""
+"""Read UN/CEFACT Cross Industry Invoices: ZUGFeRD 1.0, Factur-X, ZUGFeRD 2.x and XRechnung CII."""
 
 from decimal import Decimal
 
@@ -17,7 +17,7 @@ from docrail.invoices.readers.einvoice.xml_values import (
 )
 
 ROOTS = frozenset({"CrossIndustryInvoice", "CrossIndustryDocument"})
-"""Versions 2 and 1; their element names differ, so every path below names both."""
+"""Root elements of versions 2 and 1. Their element names differ, so each path below has both."""
 HEADER = "ExchangedDocument|HeaderExchangedDocument"
 TRADE = "SupplyChainTradeTransaction|SpecifiedSupplyChainTradeTransaction"
 AGREEMENT = "ApplicableHeaderTradeAgreement|ApplicableSupplyChainTradeAgreement"
@@ -36,7 +36,7 @@ LINE_SUMS = "SpecifiedTradeSettlementLineMonetarySummation|SpecifiedTradeSettlem
 LINE_AGREEMENT = "SpecifiedLineTradeAgreement|SpecifiedSupplyChainTradeAgreement"
 LINE_DELIVERY = "SpecifiedLineTradeDelivery|SpecifiedSupplyChainTradeDelivery"
 SUMMARY_LINES = frozenset({"GROUP", "INFORMATION"})
-"""Of the EXTENDED profile: a group repeats the sum of the lines below it, which are charged themselves."""
+"""EXTENDED profile: a group repeats the sum of the lines below it, which are charged themselves."""
 PRICE = "NetPriceProductTradePrice/ChargeAmount"
 PRICE_BASE = "NetPriceProductTradePrice/BasisQuantity"
 ZERO = Decimal(0)
@@ -44,7 +44,7 @@ RATE = "RateApplicablePercent|ApplicablePercent"
 
 
 def read_cii(root: Element) -> InvoiceData:
-    """Return what a CII invoice says, exactly."""
+    """Convert a CII invoice."""
     header, trade = find(root, HEADER), find(root, TRADE)
     agreement, settlement = find(trade, AGREEMENT), find(trade, SETTLEMENT)
     seller, sums = find(agreement, "SellerTradeParty"), find(settlement, SUMS)
@@ -81,13 +81,13 @@ def _amount(sums: Element | None, name: str) -> Decimal | None:
 
 
 def _currency(settlement: Element | None, sums: Element | None) -> str | None:
-    """Some senders leave the code empty and name the currency at the amounts only."""
+    """Return the currency code; some senders leave it empty and give the currency only at the amounts."""
     total = find(sums, "GrandTotalAmount")
     return text(settlement, "InvoiceCurrencyCode") or (None if total is None else total.get("currencyID"))
 
 
 def _net(sums: Element | None, adjustment: Decimal) -> Decimal | None:
-    """Return the amount before tax; ZUGFeRD 1.0 BASIC may leave it to be added up, which EN 16931 says how to do."""
+    """Return the amount before tax. ZUGFeRD 1.0 BASIC may omit it; it is then added up as EN 16931 defines."""
     net, lines = _amount(sums, "TaxBasisTotalAmount"), _amount(sums, "LineTotalAmount")
     return net if net is not None or lines is None else lines + adjustment
 
@@ -103,7 +103,7 @@ def _vat_id(party: Element | None) -> str | None:
 
 
 def _charged_lines(trade: Element | None) -> list[Element]:
-    """ZUGFeRD 1.0 puts notes among the lines: a line without an amount charges nothing."""
+    """Return the charged lines. ZUGFeRD 1.0 has notes among the lines, which have no amount."""
     lines = find_all(trade, "IncludedSupplyChainTradeLineItem")
     return [
         line

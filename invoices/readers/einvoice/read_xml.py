@@ -1,4 +1,4 @@
-"""Reads e-invoice XML exactly: finds out which standard a document follows and hands it to that standard's reader."""
+"""Read e-invoice XML: detect the standard of a document and use its reader."""
 
 from docrail.invoices.model import InvoiceData
 from docrail.invoices.problems import Unreadable, UnreadableDocument
@@ -6,14 +6,14 @@ from docrail.invoices.readers.einvoice import cii, ubl
 from docrail.invoices.readers.einvoice.xml_tree import Element, local_name, parse_xml
 
 MAX_LINES = 20_000
-"""Lines and tax rows. They take a child process a second for each 10,000; the longest known invoices have 5,000."""
+"""Lines and tax rows. A child process takes a second for each 10,000; the longest known invoices have 5,000."""
 LINES = frozenset(
     {"InvoiceLine", "CreditNoteLine", "IncludedSupplyChainTradeLineItem", "TaxSubtotal", "ApplicableTradeTax"}
 )
 
 
 def read_einvoice_xml(data: bytes) -> InvoiceData:
-    """Return what the e-invoice says. Raises: UnreadableDocument for damaged, unsafe or other XML."""
+    """Return the contents of the e-invoice. Raises: UnreadableDocument for damaged, unsafe or other XML."""
     root = parse_xml(data)
     if is_einvoice(root):
         _refuse_endless(root)
@@ -26,7 +26,7 @@ def read_einvoice_xml(data: bytes) -> InvoiceData:
 
 
 def is_einvoice(root: Element) -> bool:
-    """Tell whether `root` begins a document of a standard that is read here."""
+    """Return whether `root` is the root element of a supported standard."""
     if local_name(root) in cii.ROOTS:
         return True
     return local_name(root) in ubl.ROOTS and ":ubl:" in str(root.tag)

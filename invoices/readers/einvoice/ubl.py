@@ -1,4 +1,4 @@
-"""Reads OASIS UBL 2.1 Invoices and CreditNotes: Peppol BIS and XRechnung UBL."""
+"""Read OASIS UBL 2.1 Invoices and CreditNotes: Peppol BIS and XRechnung UBL."""
 
 from decimal import Decimal
 
@@ -17,14 +17,14 @@ from docrail.invoices.readers.einvoice.xml_values import (
 
 ROOTS = frozenset({"Invoice", "CreditNote"})
 PARTY_NAME = ("PartyLegalEntity/RegistrationName", "PartyName/Name")
-"""The registered name is the one that is paid; a trading name is second best."""
+"""The payment goes to the registered name; a trading name is the fallback."""
 ACCOUNTS = "PaymentMeans/PayeeFinancialAccount/ID"
 PAYER = "PaymentMeans/PaymentMandate/PayerFinancialAccount/ID"
 ZERO = Decimal(0)
 
 
 def read_ubl(root: Element) -> InvoiceData:
-    """Return what a UBL invoice or credit note says, exactly."""
+    """Convert a UBL invoice or credit note."""
     seller, buyer = find(root, "AccountingSupplierParty/Party"), find(root, "AccountingCustomerParty/Party")
     sums = find(root, "LegalMonetaryTotal")
     total = _total(sums)
@@ -64,19 +64,19 @@ def _amount(sums: Element | None, name: str) -> Decimal | None:
 
 
 def _currency(root: Element, sums: Element | None) -> str | None:
-    """Some senders leave the code out and name the currency at the amounts only."""
+    """Return the currency code; some senders omit it and give the currency only at the amounts."""
     payable = find(sums, "PayableAmount")
     return text(root, "DocumentCurrencyCode") or (None if payable is None else payable.get("currencyID"))
 
 
 def _net(sums: Element | None, adjustment: Decimal) -> Decimal | None:
-    """Return the amount before tax; plain UBL may leave it to be added up, which EN 16931 says how to do."""
+    """Return the amount before tax. Plain UBL may omit it; it is then added up as EN 16931 defines."""
     net, lines = _amount(sums, "TaxExclusiveAmount"), _amount(sums, "LineExtensionAmount")
     return net if net is not None or lines is None else lines + adjustment
 
 
 def _total(sums: Element | None) -> Decimal | None:
-    """Return the amount with tax; where only what is left to pay is stated, what was paid before is added."""
+    """Return the amount with tax; if only the amount due is stated, earlier payments are added."""
     total, payable = _amount(sums, "TaxInclusiveAmount"), _amount(sums, "PayableAmount")
     if total is not None or payable is None:
         return total
@@ -84,7 +84,7 @@ def _total(sums: Element | None) -> Decimal | None:
 
 
 def _order(root: Element) -> str | None:
-    """Return the number of the buyer's order. Peppol has NA where only the seller's number is known."""
+    """Return the buyer's order number. Peppol uses NA if only the seller's number is known."""
     order = text(root, "OrderReference/ID")
     return None if order == "NA" else order
 

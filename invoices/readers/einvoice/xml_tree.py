@@ -1,4 +1,4 @@
-"""Parses XML that a stranger wrote: no entities, no DTD, no network; and finds elements by local name."""
+"""Parse untrusted XML without entities, DTD or network access, and find elements by local name."""
 
 import codecs
 import re
@@ -9,17 +9,17 @@ from lxml import etree
 
 from docrail.invoices.problems import Unreadable, UnreadableDocument
 
-Element: TypeAlias = etree._Element  # noqa: SLF001  # lxml publishes the class under no other name
+Element: TypeAlias = etree._Element  # noqa: SLF001  # lxml has no public name for the class
 
 MAX_TEXT = 2000
-"""Characters of one value. The longest that readers take are descriptions of lines."""
+"""Longest value in characters. The longest ones the readers use are descriptions of lines."""
 ENCODING = re.compile(
     rb"""(?P<before>(?:\xef\xbb\xbf)?\s*<\?xml\s[^>]{0,100}?)\s*encoding\s*=\s*["'](?P<name>[^"'>]{0,40})["']"""
 )
 
 
 def parse_xml(data: bytes) -> Element:
-    """Return the root element. Raises: UnreadableDocument if it is no XML, or has a DTD, which could be a bomb."""
+    """Return the root element. Raises: UnreadableDocument if it is not XML, or has a DTD, which may be an attack."""
     try:
         root = _parse(data)
     except etree.XMLSyntaxError as error:
@@ -42,11 +42,11 @@ def _parse(data: bytes) -> Element:
 
 
 def _with_known_encoding(data: bytes) -> bytes:
-    """Leave out the name of an encoding that nobody knows ("UTF-8-W/O-BOM"): without one, XML is UTF-8."""
+    """Remove the declaration of an unknown encoding ("UTF-8-W/O-BOM"); XML without one is UTF-8."""
     declared = ENCODING.match(data)
     try:
         codecs.lookup(declared["name"].decode("ascii", "replace") if declared else "utf-8")
-    except (LookupError, ValueError):  # the second for a name with a zero byte
+    except (LookupError, ValueError):  # ValueError: the name contains a zero byte
         return ENCODING.sub(rb"\g<before>", data, count=1)
     return data
 
@@ -60,7 +60,7 @@ def _unsafe() -> UnreadableDocument:
 
 
 def local_name(element: Element) -> str:
-    """Return the element's name without its namespace; "" for what is no element."""
+    """Return the element's name without its namespace; "" if it is not an element."""
     return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
@@ -79,15 +79,15 @@ def find_all(parent: Element | None, path: str) -> Iterator[Element]:
 
 
 def find(parent: Element | None, path: str) -> Element | None:
-    """Return the first element at `path`, None if there is none."""
+    """Return the first element at `path`; None if there is none."""
     return next(find_all(parent, path), None)
 
 
 def text(parent: Element | None, path: str) -> str | None:
-    """Return the first non-empty text at `path`."""
+    """Return the first non-empty text at `path`; None if there is none."""
     return next((words for element in find_all(parent, path) if (words := words_of(element))), None)
 
 
 def words_of(element: Element) -> str:
-    """Return the element's text, with runs of white space made one space; no more of it than anybody needs."""
+    """Return the element's text with whitespace collapsed, cut to MAX_TEXT characters."""
     return " ".join("".join(element.itertext())[: 2 * MAX_TEXT].split())[:MAX_TEXT]

@@ -1,4 +1,4 @@
-"""Values as e-invoice XML writes them: amounts, dates and identifiers, as FieldValues with their evidence."""
+"""Convert values from e-invoice XML (amounts, dates, identifiers) to FieldValues with evidence."""
 
 import datetime as dt
 import re
@@ -13,11 +13,11 @@ from docrail.invoices.readers.einvoice.xml_tree import Element
 from docrail.invoices.values.identifiers import compact, iban_evidence, iban_valid, vat_evidence
 
 AMOUNT = re.compile(r"[+-]?(?:\d{1,14}(?:\.\d{0,30})?|\.\d{1,30})$")
-"""xsd:decimal, bounded: a longer number is no amount of money. Some senders write 20 zeros behind the point."""
+"""xsd:decimal with bounded length: a longer number is not an amount. Some senders write 20 zeros after the point."""
 DATE = re.compile(r"(\d{4})-?(\d\d)-?(\d\d)")
 IBAN_START = re.compile(r"[A-Z]{2}\d\d")
 CREDIT_NOTE_CODES = frozenset({"81", "83", "261", "262", "296", "308", "381", "396", "420", "458", "532"})
-"""UNTDID 1001 as EN 16931 sorts it. 389, self-billed (German: Gutschrift), asks for money as an invoice does."""
+"""UNTDID 1001 as classified by EN 16931. 389 (self-billed; German: Gutschrift) requests money like an invoice."""
 CORRECTION = "384"
 MAX_ACCOUNTS = 20
 
@@ -25,14 +25,14 @@ T = TypeVar("T")
 
 
 def as_field(value: T | None, evidence: tuple[Evidence, ...] = ()) -> FieldValue[T]:
-    """Return `value` as read from XML; an empty field for None."""
+    """Return `value` as a field read from XML; an empty field for None."""
     if value is None:
         return FieldValue[T]()
     return FieldValue[T](value=value, source=Source.XML, evidence=evidence)
 
 
 def as_amount(words: str | None) -> Decimal | None:
-    """Return the amount with two decimals, or more where they say something; None if it is no number."""
+    """Return the amount with two decimals, or more if they are significant; None if it is not a number."""
     if words is None or not AMOUNT.match(words):
         return None
     amount = Decimal(words)
@@ -41,7 +41,7 @@ def as_amount(words: str | None) -> Decimal | None:
 
 
 def as_unit_price(price: str | None, base: str | None) -> Decimal | None:
-    """Return the price of one unit: it may be stated for 100."""
+    """Return the price of one unit; it may be stated for a larger base quantity, such as 100."""
     amount, quantity = as_amount(price), as_amount(base)
     if amount is None or quantity is None or quantity <= 0 or quantity == 1:
         return amount
@@ -49,7 +49,7 @@ def as_unit_price(price: str | None, base: str | None) -> Decimal | None:
 
 
 def as_date(words: str | None) -> dt.date | None:
-    """Return the date of `20180305`, `2018-03-05` or a longer ISO time, None if it is none."""
+    """Parse `20180305`, `2018-03-05` or a longer ISO time; return None if it is not a date."""
     match = DATE.match(words or "")
     if not match:
         return None
@@ -60,15 +60,16 @@ def as_date(words: str | None) -> dt.date | None:
 
 
 def as_vat_field(words: str | None) -> FieldValue[str]:
-    """Return the VAT id without spaces, with its checksum as evidence."""
+    """Return the VAT id without spaces, with the result of its check digits as evidence."""
     vat_id = compact(words)
     return as_field(vat_id, vat_evidence(vat_id)) if vat_id else FieldValue[str]()
 
 
 def as_iban_field(accounts: Iterable[str | None], *, direct_debit: bool) -> FieldValue[str]:
-    """Return the first valid IBAN of `accounts`, else the first that looks like one; the others are its candidates.
+    """Return the first valid IBAN of `accounts`, else the first that looks like one; the others are candidates.
 
-    Empty where there are only national account numbers; empty by XML's own word, where the seller takes the money.
+    Empty if there are only national account numbers. For a direct debit the empty field's source is XML, because the
+    invoice states that there is no account to pay to.
     """
     ibans = dict.fromkeys(
         iban for account in islice(accounts, MAX_ACCOUNTS) if (iban := compact(account)) and IBAN_START.match(iban)
@@ -81,20 +82,20 @@ def as_iban_field(accounts: Iterable[str | None], *, direct_debit: bool) -> Fiel
 
 
 def as_document_type(code: str | None, total: Decimal | None, *, is_credit_note: bool = False) -> DocumentType:
-    """Return what a type code of UNTDID 1001 asks for. A correction (384) of less than nothing gives money back."""
+    """Return the document type of a UNTDID 1001 code. A correction (384) with a negative total is a credit note."""
     if is_credit_note or code in CREDIT_NOTE_CODES or (code == CORRECTION and total is not None and total < 0):
         return DocumentType.CREDIT_NOTE
     return DocumentType.INVOICE
 
 
 def own_amount(amounts: Iterable[Element], currency: str | None) -> Element | None:
-    """Return the amount in the document's own currency: the tax may be stated in a second, accounting currency too."""
+    """Return the amount in the document's currency: the tax may also be stated in an accounting currency."""
     known = list(amounts)
     own = [amount for amount in known if amount.get("currencyID") in (currency, None)]
     return next(iter(own or known), None)
 
 
 def sum_of(amounts: Iterable[Decimal | None]) -> Decimal | None:
-    """Return the sum of the known amounts, None if there are none."""
+    """Return the sum of the known amounts; None if there are none."""
     known = [amount for amount in amounts if amount is not None]
     return sum(known, Decimal(0)) if known else None

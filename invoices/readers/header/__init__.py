@@ -1,1 +1,1 @@
-"""The invoice's number and dates."""
+"""Find the invoice's number, dates, type and order reference."""

@@ -1,4 +1,4 @@
-"""Finds when an invoice was written and when it is due: the dates at labels, behind its number, in its head."""
+"""Find the issue, due and delivery dates: at labels, after the invoice number, or in the head of the page."""
 
 import datetime as dt
 import re
@@ -39,56 +39,56 @@ from docrail.invoices.values.dates import FoundDate, find_dates
 from docrail.invoices.values.folding import fold
 
 HEAD = 0.45
-"""Share of the first page in which an unlabelled date can be the issue date."""
+"""Share of the first page in which an unlabelled date may be the issue date."""
 FOOT = 0.75
-"""Below this share of a page, a date without a kind is that of the printing."""
+"""Below this share of a page, an unspecific date is the date of printing."""
 SPACED_DATE = re.compile(r"^(\d{1,2}) (\d{1,2}) (\d{4}|\d\d)$")
-"""Of forms with boxes for day, month and year; only at a label is it a date."""
+"""A date from a form with boxes for day, month and year; accepted only at a label."""
 WITH_TIME = re.compile(r"(?i)\W{1,3}(?:(?:\S|time|uhrzeit|heure|hora|ora)\W{1,3})?\d{1,2}[:.]\d\d(?!\d)")
-"""After a date: a till printed both. A stray sign may stand between."""
+"""A time after a date, as tills print it. One stray character may be between them."""
 TIME = re.compile(r"(?<![\d:])[0-2]?\d:[0-5]\d(?!\d)")
-"""Anywhere beside a date."""
+"""A time anywhere in the row of a date."""
 TERM = re.compile(
     r"\W*\d{1,3} (?:tagen?|days|jours|dagen|dias|giorni|gg)(?![a-z])"
     r"(?:(?:i\.e|d\. ?[hf]|vto|scad)\.|(?!\b(?:nach|ab|after|from|na|vanaf|desde|depuis|dalla)\b)[^.;\d]){0,25}"
 )
-"""Before the date on which it ends, on folded text: `30 Tage, bis 28.10.2026`."""
+"""A payment term before the date on which it ends, on folded text: `30 Tage, bis 28.10.2026`."""
 LONE_DATE = 0.1
 CALLED_DATE = re.compile(r"(?:^\W*(?:date|datum|fecha|data|dato)(?![a-z])|\d\W*\s(?:date|datum|fecha|data|dato)\s*:)")
-"""At the beginning, or after another value: before it, a word would say of what the date is."""
+"""Accepted at the start of a cell or after another value: a word before it could name another kind of date."""
 PLACE_BEFORE_DATE = re.compile(r"[a-z]{3}\W*,\s*(?:den|le|li|il|a)?\s*$")
-"""Of a letter's head: `Hamburg, den 1. Mai 2024`."""
+"""A place before the date, as in letters: `Hamburg, den 1. Mai 2024`."""
 OF_A_DAY = re.compile(r"(?:vom|von|du|del|dated|of|van|d\.d\.|le|am|op|il|den)\s*")
-"""Before a date, in a cell of its own beside the number."""
+"""Words before a date that has its own cell next to the number."""
 BESIDE_NUMBER = 2.6
 ABOUT = re.compile(r"\bzu[mr]\b")
-"""Between an invoice's title and a date: that of what is charged, `Rechnung 7 zum Gutachten vom 3. Mai 2026`."""
+"""Between a title and a date that belongs to the subject: `Rechnung 7 zum Gutachten vom 3. Mai 2026`."""
 SENTENCE_END = re.compile(r"\.\s")
 TITLE_LINE_WORDS = 12
-"""Longest line that begins with a title."""
+"""Most words in a line that starts with a title."""
 WEAK_DATE_LABEL = 1.5
-"""Of labels that may be another paper's: less than a plain `Date:`."""
+"""Score of labels that may belong to another document; lower than that of a plain `Date:`."""
 ABOVE_LABEL = 2.0
-"""Of a date above its label, where the others have theirs so as well."""
+"""Score of a date above its label, in layouts where other values are above theirs."""
 OVER_LINES = 1.5
-"""Of a date in running text whose label stands in the line before."""
+"""Score of a date in running text whose label is on the line before."""
 AMOUNT = re.compile(r"\d\.\d")
 SETTLED = re.compile(
     r",\s|paid|received|thank|bezahlt|erhalten|verbucht|gutschrift|recue?s?\b|regle|pagad|recibid|pagat|ricevut|betaald|"
     r"ontvangen|voldaan|skonto|escompte|discount|korting|descuento|sconto"
 )
-"""In a sentence, before a day: it says of what has been paid, or the day of something else; on folded text."""
+"""Words before a date that was a payment, or belongs to something else, on folded text."""
 ROWS_BEFORE_A_COLUMN = 3
-"""In which words say of what it is."""
+"""Rows above a column in which words may describe it."""
 SAID_OF_A_DISCOUNT = 1.0
-"""What a date loses up to which there is a discount."""
+"""Penalty for the last date of a discount."""
 DISCOUNTED = re.compile(
     r"[^.,;]{0,25}(?:\d[.,]\d[^.,;]{0,15})?(?:skonto|escompte|discount|korting|descuento|dto|sconto)"
 )
-"""Behind the last day of an early payment, on folded text: `bis 23.05.2026 mit 2 % Skonto`."""
+"""Text after the last date of an early-payment discount, on folded text: `bis 23.05.2026 mit 2 % Skonto`."""
 
 PERIOD = re.compile(r"\s*(?:[-\u2013\u2014]|bis|to|until|au|tot|t/m|hasta|al?)\s*(?:zum )?\d")
-"""Behind its first day, on folded text."""
+"""Text after the first date of a period, on folded text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class _DateCandidate:
 
 
 def find_issue_date(finder: Finder, *, month_first: bool) -> FieldValue[dt.date]:
-    """Return the date at the surest label, the date after the invoice's number, or a lone date in the head."""
+    """Return the date at the most reliable label, the date after the invoice number, or a lone date in the head."""
     candidates = [
         *_dates_at(finder, ISSUE_DATE, SURE_LABEL, month_first=month_first),
         *_dates_after_number(finder, month_first=month_first),
@@ -111,14 +111,14 @@ def find_issue_date(finder: Finder, *, month_first: bool) -> FieldValue[dt.date]
 
 
 def find_due_date(finder: Finder, *, month_first: bool) -> FieldValue[dt.date]:
-    """Return the date at the surest label for when the money is due."""
+    """Return the date at the most reliable due date label."""
     candidates = list(_dates_at(finder, DUE_DATE, SURE_LABEL, month_first=month_first))
     candidates = candidates or list(_dates_above(finder, DUE_DATE, month_first=month_first))
     return _best_date(finder.layout, candidates or list(_dates_over_lines(finder, month_first=month_first)))
 
 
 def find_delivery_date(finder: Finder, *, month_first: bool) -> FieldValue[dt.date]:
-    """Return the day at a label for when goods were delivered or work was done; a period is none."""
+    """Return the date of delivery or service at a label; periods are ignored."""
     return _best_date(finder.layout, list(_days_of_delivery(finder, month_first=month_first)))
 
 
@@ -138,7 +138,7 @@ def _dates_at(
         text = SPACED_DATE.sub(r"\1/\2/\3", labelled.text)
         date = next(find_dates(text, month_first=month_first), None)
         if date is None or (date.start > 12 and not TERM.fullmatch(fold(text[: date.start]))):  # noqa: PLR2004
-            continue  # "(dd/mm/yyyy)", "on or before" may stand before it, not half a sentence
+            continue  # "(dd/mm/yyyy)" or "on or before" may precede it, but not half a sentence
         if NEXT_ONES.search(SENTENCE_END.split(told(labelled, date.start))[-1]) or _of_next_ones(
             finder.layout, labelled
         ):
@@ -164,7 +164,10 @@ def _days_of_delivery(finder: Finder, *, month_first: bool) -> Iterator[_DateCan
 
 
 def _says_when(label: str, between: str) -> bool:
-    """Tell whether a sentence's label, with an amount in it, is of the day that follows with nothing `between`."""
+    """Return whether a sentence's label that contains an amount belongs to the date after it.
+
+    `between` is the text between the label and the date.
+    """
     return not AMOUNT.search(label) or not (SETTLED.search(label) or re.search(r"\w", between))
 
 
@@ -174,7 +177,7 @@ def _beside_an_order(layout: Layout, cell: Cell) -> bool:
 
 
 def _dates_after_number(finder: Finder, *, month_first: bool) -> Iterator[_DateCandidate]:
-    """Yield the dates of "Rechnung Nr. 471102 vom 05.06.2018", also where the line breaks before or after "vom"."""
+    """Yield the dates of "Rechnung Nr. 471102 vom 05.06.2018", including line breaks before or after "vom"."""
     credit_note = document_type(finder.layout) is DocumentType.CREDIT_NOTE
     for cell in finder.layout.cells:
         title = INVOICE_TITLE.search(cell.folded)
@@ -199,7 +202,7 @@ def _dates_after_number(finder: Finder, *, month_first: bool) -> Iterator[_DateC
 
 
 def _dates_beside_number(number: str, beside: Sequence[Cell], *, month_first: bool) -> Iterator[_DateCandidate]:
-    """Yield the date of `Fattura n. 118/2026 | del 20 settembre 2026`, in a cell that says nothing else."""
+    """Yield the date of `Fattura n. 118/2026 | del 20 settembre 2026`, in a cell with nothing else."""
     for cell in beside if re.search(r"\d", number) else ():
         date = next(find_dates(cell.text, month_first=month_first), None)
         if date and OF_A_DAY.fullmatch(cell.folded[: date.start]) and date.end == len(cell.text):
@@ -227,12 +230,12 @@ def _plain_dates(finder: Finder, *, month_first: bool) -> Iterator[_DateCandidat
 
 
 def _is_of_another_day(left: str) -> bool:
-    """Tell whether what stands left of a date names another day than that of the writing."""
+    """Return whether the text to the left of a date names another date than the issue date."""
     return bool(DUE_DATE.fullmatch(left.strip(" :")) or STAY.search(left))
 
 
 def _lone_date(layout: Layout, *, month_first: bool) -> list[_DateCandidate]:
-    """Return the one date on the pages, which a till prints with the time below what was sold."""
+    """Return the only date in the document if a till printed it with the time."""
     dates = [(date, cell) for cell in layout.cells for date in find_dates(cell.text, month_first=month_first)]
     timed = [(date, cell) for date, cell in dates if _timed(layout.rows[cell.row].text, cell.text[date.end :])]
     if not timed or len({date.value for date, _ in dates}) > 1:
@@ -254,14 +257,14 @@ def _dates_called_date(finder: Finder, *, month_first: bool) -> Iterator[_DateCa
 
 
 def _heads_dates(finder: Finder, cell: Cell) -> bool:
-    """Tell whether a head has lines under it that each have their day."""
+    """Return whether the cell heads a column in which each line has a date."""
     under = finder.below(cell)[:2]
     days = [next(find_dates(other.text), None) for other in under]
     return heads_lines(finder.layout.rows[cell.row]) or (len(days) > 1 and all(days))
 
 
 def _dates_above(finder: Finder, label: re.Pattern[str], *, month_first: bool) -> Iterator[_DateCandidate]:
-    """Yield the dates right above labels that have none beside or below them."""
+    """Yield the dates directly above labels that have none to their right or below them."""
     layout = finder.layout
     for cell in layout.cells:
         row = layout.rows[cell.row]
@@ -279,7 +282,7 @@ def _dates_above(finder: Finder, label: re.Pattern[str], *, month_first: bool) -
 
 
 def _dates_over_lines(finder: Finder, *, month_first: bool) -> Iterator[_DateCandidate]:
-    """Yield the days on which something is due that running text says over the end of a line."""
+    """Yield due dates in running text where the label ends one line and the date is on the next."""
     rows = finder.layout.rows
     for cell in (cell for row in rows[:-1] for cell in row.cells if len(cell.words) > SENTENCE_WORDS):
         for under in (other for other in rows[cell.row + 1].cells if _goes_on_in(cell, other)):
@@ -294,12 +297,12 @@ def _dates_over_lines(finder: Finder, *, month_first: bool) -> Iterator[_DateCan
 
 
 def _goes_on_in(cell: Cell, under: Cell) -> bool:
-    """Tell whether a line of running text may go on in one of the next row."""
+    """Return whether a line of running text may continue in a cell of the next row."""
     return under.page == cell.page and under.shares_column(cell) and under.top - cell.bottom <= MAX_DROP * cell.height
 
 
 def _of_next_ones(layout: Layout, labelled: Labelled) -> bool:
-    """Tell whether a label heads a column under words that name what will be asked for later."""
+    """Return whether a label heads a column below words that announce future charges."""
     cell = labelled.label_cell
     above = layout.rows[max(0, cell.row - ROWS_BEFORE_A_COLUMN) : cell.row]
     words = " ".join(row.text for row in above if row.page == cell.page)
@@ -307,6 +310,6 @@ def _of_next_ones(layout: Layout, labelled: Labelled) -> bool:
 
 
 def _names_another_date(text: str, start: int) -> bool:
-    """Tell whether the text says of what the date at `start` is, and that is not the document."""
+    """Return whether the text labels the date at `start` as something else than the issue date."""
     due, before = DUE_DATE.search(text), text[:start]
     return (due is not None and due.start() < start) or (":" in before and not PLAIN_DATE.match(before))

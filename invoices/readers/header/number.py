@@ -1,4 +1,4 @@
-"""Finds what an invoice is called: its number, and the kind of document."""
+"""Find the invoice number, the order reference and the type of the document."""
 
 import re
 from collections.abc import Iterator
@@ -31,42 +31,42 @@ from docrail.invoices.values.folding import squeeze
 from docrail.invoices.values.numbers import find_amounts
 
 NUMBER = re.compile(r"(?:[A-Z]{1,6}[ ])?[A-Za-z0-9](?:[\w/.\-]|(?<=\d)['\u2019](?=\d{3}(?!\d)))*(?=$|[\s;)]|,\s|,$)")
-"""The Swiss set thousands of numbers apart too: `10'482`."""
+"""Includes the Swiss thousands separator: `10'482`."""
 _FIRST_GROUP = r"(?:[A-Z]{1,4} )?(?:[A-Z]{1,4}[\-./]?)?\d{1,8}(?:[\-./]\d{1,8})*"
 GROUPED = re.compile(
     rf"(?:{_FIRST_GROUP}(?: (?:[A-Z]{{1,3}} )?\d{{2,10}})+(?: \d)?)"
     r"(?=$|\)|[,;] |\s+[\-\u2013\u2014|\u00b7\u2022]\s|\s+(?:vom|von|du|del|dated|of|van|d\.d\.|le|date|datum)\s)"
 )
-"""A number in groups, which nothing follows but what is told apart: `VR 881 204 55`, `W-26 03318 vom 1. Mai`."""
+"""A number in groups that ends the text or is followed by a separator: `VR 881 204 55`, `W-26 03318 vom 1. Mai`."""
 SLASHED = re.compile(r"(?:[A-Z]{1,6} )?[\w.\-]*\d[\w.\-]* / (?!\d+[.,]\d\d$)[\w.\-]*\d[\w\-]*$")
-"""`TR 3 / 26-077`; nothing follows."""
+"""A number with a spaced slash at the end of the text: `TR 3 / 26-077`."""
 OTHER_NUMBER = re.compile(r"(?:ABN|ACN|UEN|EIN|VAT|GST|UID|SIRET|SIREN|KvK|CVR|NIF|CIF|P\.?IVA)\b")
-"""It says itself that it is not the invoice's."""
+"""Prefixes of numbers that are not invoice numbers."""
 RECEIPT = re.compile(r"receipt|quittung|recibo|recu|ricevuta|voucher")
-"""Beside an invoice's own number, that of another paper."""
+"""Labels that name another document if an invoice number is present as well."""
 DECIMAL = re.compile(r"\d+[.,]\d\d$")
 CORRECTION = re.compile(r"korrektur|storno|rectificativa|rettifica|correct")
-"""Of an invoice: it is a credit note."""
+"""Words that make an invoice title one of a credit note."""
 DATE_HEAD = re.compile(r"\W*(?:date|datum|fecha|data)\W*|.*(?:emitida|emise|emessa|issued|ausgestellt).*")
 CREDIT_WORDS = re.compile(
     r"\b(credit ?(?:note|memo|invoice)|gutschrift|avoir|note de credit|credit(?:nota|factuur)|nota (?:d[ei] )?credito|"
     r"nota de abono)\b"
 )
 TITLE_WORDS, SENTENCE_WORDS = 6, 8
-"""Longest title; from here on a line is a sentence."""
+"""Most words in a title, and the length above which a line is a sentence."""
 SURE_LABEL = 3.0
-"""Of labels that say number or date, and of what."""
+"""Score of labels that name both a number or date and the document."""
 ROWS_BELOW_TITLE = 3
 WEAK_NUMBER = 0.5
-"""Of labels that may be another paper's: less than a title."""
+"""Score of labels that may belong to another document; lower than that of a title."""
 DATED_TITLE = 1.0
-"""Less than a title that has its number right behind it."""
+"""Score of a title with a date before its number; lower than that of a number directly after the title."""
 LONG_TITLE = 0.2
-"""`Invoice for May`: what stands beside or below it is seldom its number."""
+"""Score of a title that continues, such as `Invoice for May`: its neighbours are rarely its number."""
 SAID_OF_ANOTHER, SAID_IN_A_SENTENCE, SAID_OF_PAYMENT, SAID_IN_A_LINE = 2.5, 0.6, 0.7, 1.5
-"""What a label loses that names an earlier document, stands in a sentence, names what was paid with, or in a charge."""
+"""Penalties of a label that names an earlier document, is in a sentence, names a payment, or is in a charged line."""
 SAID_OF_AN_INVOICE = 1.5
-"""What a label that names an invoice loses on a credit note, which has its own number and date besides."""
+"""Penalty of a label that names an invoice on a credit note, which has its own number and date."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +77,13 @@ class _Candidate:
 
 
 def document_type(layout: Layout) -> DocumentType:
-    """Return what the title says. "Gutschrift" in a sentence is no title, so only short cells count."""
+    """Return the type from the title. Only short cells count, because "Gutschrift" in a sentence is not a title."""
     titles = (cell.folded for cell in layout.cells[:40] if len(cell.words) <= 4)  # noqa: PLR2004  # words of a title
     return DocumentType.CREDIT_NOTE if any(map(CREDIT_WORDS.search, titles)) else DocumentType.INVOICE
 
 
 def find_invoice_number(finder: Finder) -> FieldValue[str]:
-    """Return the number at the surest label; nothing where each speaks of another document."""
+    """Return the number at the most reliable label; empty if each label refers to another document."""
     candidates = [candidate for candidate in _number_candidates(finder) if candidate.score > 0]
     if not candidates:
         return FieldValue()
@@ -94,7 +94,7 @@ def find_invoice_number(finder: Finder) -> FieldValue[str]:
 
 
 def find_order_reference(finder: Finder) -> FieldValue[str]:
-    """Return the number of the buyer's order at its surest label. Those of lines, and of columns, name articles too."""
+    """Return the buyer's order number at its most reliable label. Lines and columns are skipped: they name articles."""
     rows = finder.layout.rows
     places = (
         labelled
@@ -133,7 +133,7 @@ def _number_candidates(finder: Finder) -> Iterator[_Candidate]:
 
 
 def _beside_title(layout: Layout, cell: Cell) -> bool:
-    """Tell whether the document's title stands before the cell in its row, or in the rows right above."""
+    """Return whether the document's title precedes the cell in its row or in the rows directly above."""
     before = [other for other in layout.rows[cell.row].cells if other.left < cell.left]
     above = [other for row in layout.rows[max(0, cell.row - ROWS_BELOW_TITLE) : cell.row] for other in row.cells]
     near = (*before, *above, *_nearest_above(layout, cell))
@@ -142,28 +142,28 @@ def _beside_title(layout: Layout, cell: Cell) -> bool:
 
 
 def names_an_invoice(cell: Cell) -> bool:
-    """Tell whether a label speaks of an invoice, as that of the one which a credit note corrects does."""
+    """Return whether a label refers to an invoice, such as the one that a credit note corrects."""
     return bool(INVOICES.search(cell.folded)) and not (
         CREDIT_WORDS.search(cell.folded) or CORRECTION.search(cell.folded)
     )
 
 
 def _before_a_date(layout: Layout, cell: Cell) -> bool:
-    """Tell whether the cell begins a row of heads that has the date too: `Number | Date | Customer`."""
+    """Return whether the cell starts a header row that includes a date: `Number | Date | Customer`."""
     row = layout.rows[cell.row]
     dated = any(DATE_HEAD.fullmatch(other.folded) for other in row.cells[1:])
     return cell is row.cells[0] and dated and not heads_lines(row)
 
 
 def heads_lines(row: Row) -> bool:
-    """Tell whether the row names the columns of what was done, with its day."""
+    """Return whether the row holds the column headings of the line items."""
     heads = " | ".join(cell.folded for cell in row.cells)
     counts = any(column.search(heads) for column in (LINE_QUANTITY, LINE_PRICE, LINE_AMOUNT))
     return counts and bool(LINE_DESCRIPTION.search(heads))
 
 
 def _nearest_above(layout: Layout, cell: Cell) -> list[Cell]:
-    """Return the cell above in the column, however many rows stand between them in others."""
+    """Return the nearest cell above in the same column, skipping rows of other columns."""
     over = (other for row in reversed(layout.rows[: cell.row]) for other in row.cells if other.shares_column(cell))
     return [*islice(over, 1)]
 
@@ -184,29 +184,29 @@ def _number_at(labelled: Labelled, strength: float) -> Iterator[_Candidate]:
 
 
 def is_charged(row: Row, cell: Cell) -> bool:
-    """Tell whether the row has an amount behind the cell: it is a line, which names other papers and their days."""
+    """Return whether the row ends in an amount: it is a line item, which may mention other documents and dates."""
     return cell is not row.cells[-1] and any(amount.exact for amount in find_amounts(row.cells[-1].text))
 
 
 def _slashed(text: str) -> re.Match[str] | None:
-    """Return a number with a wide slash, unless what stands behind it is a date."""
+    """Return a number with a spaced slash; None if the text contains a date."""
     return None if any(find_dates(text)) else SLASHED.match(text)
 
 
 def doubt(labelled: Labelled, start: int = 0) -> float:
-    """Return what a label loses by what else its cell says, up to the value, which has its `start` in the text."""
+    """Return the penalty for the other text in the label's cell, up to the value at `start` in the text."""
     another = bool(OTHER_DOCUMENT.search(told(labelled, start)))
     sentence = not labelled.leads and len(labelled.label_cell.words) > SENTENCE_WORDS
     return SAID_OF_ANOTHER * another + SAID_IN_A_SENTENCE * sentence
 
 
 def told(labelled: Labelled, start: int) -> str:
-    """Return what a label's cell says up to the value, which has its `start` in the text; folded."""
+    """Return the text of the label's cell up to the value at `start` in the text; folded."""
     cell = labelled.label_cell
     value = len(cell.text) - len(labelled.text) + start
     return cell.folded[:value] if labelled.place is Place.SAME_CELL else cell.folded
 
 
 def _is_number(value: str) -> bool:
-    """A document's number has a digit, is no amount and no single word of a sentence."""
+    """Return whether the value can be a document number: two or more characters with a digit, and not an amount."""
     return any(c.isdigit() for c in value) and not DECIMAL.match(value) and len(value) >= 2  # noqa: PLR2004

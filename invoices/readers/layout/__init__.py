@@ -1,1 +1,1 @@
-"""Words on pages: geometry, labels, columns and the vocabulary."""
+"""Page layout: words with their positions, labels, columns and the vocabulary of labels."""

@@ -1,4 +1,4 @@
-"""Makes FieldValues out of what was found on a page."""
+"""Create FieldValues from cells of a page."""
 
 from collections.abc import Sequence
 from statistics import fmean
@@ -13,7 +13,7 @@ _BY_OCR = {Source.TEXT_LABEL: Source.OCR_LABEL, Source.TEXT_PATTERN: Source.OCR_
 
 
 def found(layout: Layout, value: T, cell: Cell, source: Source, evidence: tuple[Evidence, ...] = ()) -> FieldValue[T]:
-    """Return `value` as read in `cell`; what an OCR read says so, and how sure it was."""
+    """Return `value` as read in `cell`. For OCR words, the source and the mean score say so."""
     scores = [word.score for word in cell.words if word.score is not None]
     return FieldValue[T](
         value=value,
@@ -26,25 +26,25 @@ def found(layout: Layout, value: T, cell: Cell, source: Source, evidence: tuple[
 
 
 def computed(layout: Layout, value: T, source: Source) -> FieldValue[T]:
-    """Return `value` as it follows from others on the pages, printed nowhere itself."""
+    """Return `value` as computed from other values; it is not printed itself."""
     return FieldValue[T](value=value, source=_BY_OCR.get(source, source) if mostly_ocr(layout) else source)
 
 
 def mostly_ocr(layout: Layout) -> bool:
-    """Tell whether an OCR read more of the words than the text layer gave."""
+    """Return whether more words come from OCR than from the text layer."""
     words = [word for page in layout.pages for word in page.words]
     return 2 * sum(word.score is not None for word in words) > len(words)
 
 
 def box_of(layout: Layout, cell: Cell) -> Box:
-    """Return the cell's box in fractions of its page, as the page was sent."""
+    """Return the cell's box as fractions of its page, in the orientation the document was sent in."""
     edges = layout.pages[cell.page - 1].as_sent(cell.left, cell.top, cell.right, cell.bottom)
     left, top, right, bottom = (round(min(1.0, max(0.0, edge)), 4) for edge in edges)
     return left, top, right, bottom
 
 
 def box_around(layout: Layout, cells: Sequence[Cell]) -> Box | None:
-    """Return the box around those of the cells that stand on the last one's page; None without cells."""
+    """Return the box around the cells on the last cell's page; None if there are no cells."""
     if not cells:
         return None
     boxes = [box_of(layout, cell) for cell in cells if cell.page == cells[-1].page]

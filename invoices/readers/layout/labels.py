@@ -1,4 +1,4 @@
-"""Finds what stands at a label: after it in the same cell, in the next cell to the right, below it, or above it."""
+"""Find the text at a label: after it in the same cell, in the next cell to the right, below it, or above it."""
 
 import re
 from collections.abc import Iterator
@@ -9,17 +9,17 @@ from docrail.invoices.readers.layout.page import Cell, Layout, Row
 
 SEPARATORS = re.compile(r"^[\s:;#.°º№\-\u2013|=]+")
 MAX_DROP = 2.6
-"""A value stands at most this many label heights below its label."""
+"""Largest distance of a value below its label, in label heights."""
 OPEN_ENDS = (" de", " del", " de la", " du", " of", " van", " der", " des", " di", " della", " d'")
-"""Of a label in a narrow column, whose end is in the next line: `Date of | issue`."""
+"""Endings of a label in a narrow column that continues on the next line: `Date of | issue`."""
 VALUE_BEGINS = re.compile(r"[\d:]")
-"""In a cell that ends so: it is no label alone, its value has begun."""
+"""If a cell with such an ending matches this, it already contains the value and is not only a label."""
 LEAST_CAPTIONS = 3
-"""A row of fewer words is none of captions."""
+"""A row with fewer cells is not a row of captions."""
 
 
 class Place(IntEnum):
-    """Where a value stands by its label, surest first."""
+    """Where a value is relative to its label, most reliable first."""
 
     SAME_CELL = 0
     RIGHT = 1
@@ -29,7 +29,7 @@ class Place(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """A text at a label. `text` is the cell's text from the value on; `label` what was matched."""
+    """A text at a label. `text` is the cell's text from the value on; `label` is the matched text."""
 
     text: str
     cell: Cell
@@ -37,21 +37,21 @@ class Labelled:
     label: str
     label_cell: Cell
     leads: bool
-    """The label begins its cell, as labels do; a word in a sentence does not."""
+    """Whether the label starts its cell, as labels do and words in a sentence do not."""
 
 
 class Finder:
-    """Looks around in one layout."""
+    """Find texts by their labels in one layout."""
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
         self._below: dict[Cell, list[Cell]] = {}
-        self._open = {id(cell) for cell in layout.cells if _ends_open(cell)}  # asked of each cell for each label
+        self._open = {id(cell) for cell in layout.cells if _ends_open(cell)}  # each label checks each cell
 
     def at(self, label: re.Pattern[str], *, again: bool = False) -> Iterator[Labelled]:
-        """Yield every text that stands at a match of `label`, in reading order, surest place first.
+        """Yield every text at a match of `label`, in reading order, the most reliable place first.
 
-        A cell's first match counts; with `again` what stands behind its other matches as well.
+        Only a cell's first match counts; with `again`, the text after its other matches is yielded as well.
         """
         for row in self.layout.rows:
             for index, cell in enumerate(row.cells):
@@ -67,7 +67,7 @@ class Finder:
                     yield Labelled(rest, cell, Place.SAME_CELL, later.group(), cell, leads=False)
 
     def below(self, cell: Cell) -> list[Cell]:
-        """Return the cells under `cell` in its column, nearest first, down to a gap in the column."""
+        """Return the cells below `cell` in its column, nearest first, up to the first gap in the column."""
         if cell not in self._below:
             self._below[cell] = list(self._column(cell))
         return self._below[cell]
@@ -87,7 +87,7 @@ class Finder:
             yield Labelled(SEPARATORS.sub("", under[0].text), under[0], Place.BELOW, label, cell, leads)
 
     def _broken(self, cell: Cell, label: re.Pattern[str], right: tuple[Cell, ...]) -> Iterator[Labelled]:
-        """Yield what stands right of a label that goes on in the line below, or below its end."""
+        """Yield the text next to a label that continues on the line below, or the text after or below its end."""
         under = self.below(cell)[:2]
         if not under or under[0].top - cell.bottom > cell.height or abs(under[0].left - cell.left) > cell.height:
             return
@@ -103,9 +103,9 @@ class Finder:
                 yield Labelled(SEPARATORS.sub("", value.text), value, place, match.group(), cell, leads=True)
 
     def _captioned(self, cell: Cell) -> Cell | None:
-        """Return the value above a caption: in a row of words alone, each right under a value, with nothing near below.
+        """Return the value above a caption; None if the cell is not one.
 
-        None elsewhere.
+        Captions form a row of words without digits, each directly under a value, with nothing close below.
         """
         row = self.layout.rows[cell.row]
         above, below = self._beside(cell.row - 1, cell.page), self._beside(cell.row + 1, cell.page)

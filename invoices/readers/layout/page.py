@@ -1,4 +1,4 @@
-"""What is printed, as words with boxes, gathered into cells and rows as a person sees them."""
+"""Group the words of a page into cells and rows, as a person sees them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,55 +11,55 @@ from docrail.invoices.readers.layout.word import Word
 from docrail.invoices.values.folding import fold
 
 CELL_GAP = 0.95
-"""Words further apart than this share of their height belong to different columns; a space is about a quarter."""
+"""Words that are further apart than this share of their height are in different columns; a space is about a quarter."""
 ROW_OVERLAP = 0.5
-"""Share of the smaller height that two words must share to stand in one row."""
+"""Share of the smaller height by which two words must overlap to be in one row."""
 COLUMN_OVERLAP = 0.5
-"""Share of the smaller width that they may not share then."""
+"""Words of one row may not overlap horizontally by more than this share of the smaller width."""
 
 
 MAX_SPACED, LEAST_SPACED = 2, 6
-"""Letters of a piece of a word whose letters are set apart, of which a comma is one; and such pieces in a line."""
+"""Most letters in a piece of a letter-spaced word (a comma counts as one), and fewest such pieces in a line."""
 WIDE = 1.6
-"""Gap between words as a multiple of that between letters."""
+"""Gap between words as a multiple of the gap between letters."""
 LEAST_LETTERS, MOST_LETTERS = 4, 3
-"""Letters that stand alone in a label whose letters are set apart; and letters of its other pieces."""
+"""Fewest single letters in a letter-spaced label, and most letters in its other pieces."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """Words that stand together: a label, a value, or a sentence."""
+    """Words that belong together: a label, a value or a sentence."""
 
     words: tuple[Word, ...]
     text: str
     folded: str
-    """`text` folded, position by position."""
+    """`text` folded; positions are the same."""
     left: float
     top: float
     right: float
     bottom: float
     page: int
     row: int
-    """Number of its row among all rows of the document."""
+    """Index of its row among all rows of the document."""
 
     @property
     def height(self) -> float:
-        """Of its tallest word."""
+        """Height of the tallest word."""
         return self.bottom - self.top
 
     @property
     def centre(self) -> float:
-        """Horizontal middle."""
+        """Horizontal centre."""
         return (self.left + self.right) / 2
 
     def shares_column(self, other: "Cell") -> bool:
-        """Tell whether some of it stands above or below some of the other, however far away."""
+        """Return whether the two cells overlap horizontally, at any vertical distance."""
         return min(self.right, other.right) > max(self.left, other.left)
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Cells at one height, from left to right."""
+    """Cells at the same height, from left to right."""
 
     cells: tuple[Cell, ...]
     page: int
@@ -67,17 +67,17 @@ class Row:
 
     @property
     def text(self) -> str:
-        """Cells joined with two spaces, so that patterns see the columns."""
+        """The cells joined with two spaces, so that patterns can see the columns."""
         return "  ".join(cell.text for cell in self.cells)
 
     @property
     def top(self) -> float:
-        """Of its first cell."""
+        """Top of the first cell."""
         return self.cells[0].top
 
 
 class Affine(NamedTuple):
-    """Maps x, y to (xx * x + xy * y + x0, yx * x + yy * y + y0)."""
+    """Affine map of x, y to (xx * x + xy * y + x0, yx * x + yy * y + y0)."""
 
     xx: float
     xy: float
@@ -87,23 +87,23 @@ class Affine(NamedTuple):
     y0: float
 
     def map(self, x: float, y: float) -> tuple[float, float]:
-        """Return where a point comes to lie."""
+        """Return the image of a point."""
         return self.xx * x + self.xy * y + self.x0, self.yx * x + self.yy * y + self.y0
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page's words and its size in points."""
+    """One page: its words, and its size in points."""
 
     number: int
     width: float
     height: float
     words: tuple[Word, ...]
     turned: Affine | None = None
-    """Where the upright page lies on the page as sent, both in fractions; None: it was sent upright."""
+    """Maps the upright page to the page as sent, in fractions of both; None if it was sent upright."""
 
     def as_sent(self, left: float, top: float, right: float, bottom: float) -> tuple[float, float, float, float]:
-        """Return a box in points as fractions of the page as sent, which viewers show."""
+        """Return a box in points as fractions of the page as sent, which is what viewers show."""
         corners = [(x / self.width, y / self.height) for x in (left, right) for y in (top, bottom)]
         if self.turned:
             corners = [self.turned.map(x, y) for x, y in corners]
@@ -113,7 +113,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """A document as rows of cells, top to bottom, page after page."""
+    """A document as rows of cells, from top to bottom and page by page."""
 
     pages: tuple[Page, ...]
     rows: tuple[Row, ...]
@@ -125,12 +125,12 @@ class Layout:
 
     @property
     def text(self) -> str:
-        """One line for each row."""
+        """The text, one line for each row."""
         return "\n".join(row.text for row in self.rows)
 
 
 def lay_out(pages: Sequence[Page]) -> Layout:
-    """Return the pages' words as rows of cells."""
+    """Group the pages' words into rows of cells."""
     rows: list[Row] = []
     for page in pages:
         for words in _page_rows(page):
@@ -140,13 +140,16 @@ def lay_out(pages: Sequence[Page]) -> Layout:
 
 
 def _page_rows(page: Page) -> list[list[Word]]:
-    """Return the page's rows, then those of its sidebar, if it has one: what follows on each other stays together."""
+    """Return the page's rows, followed by the rows of its sidebar, so that each part stays together."""
     aside, rest = without_sidebar(page.words, page.width)
     return [*_word_rows(rest), *_word_rows(aside)]
 
 
 def _word_rows(words: Sequence[Word]) -> list[list[Word]]:
-    """Group words that share enough height. A row's height is that of its first word: tall logos do not swallow."""
+    """Group words that overlap vertically.
+
+    Each word is compared with its nearest neighbour, so a tall logo does not absorb several rows.
+    """
     rows: list[list[Word]] = []
     for word in sorted(words, key=lambda word: ((word.top + word.bottom) / 2, word.left)):
         middle = (word.top + word.bottom) / 2
@@ -165,7 +168,7 @@ def _same_row(row: Sequence[Word], word: Word, middle: float) -> bool:
     shared = min(near.bottom, word.bottom) - max(near.top, word.top)
     smaller = min(near.height, word.height)
     if word.score is not None and any(_stands_on(other, word) for other in row):
-        return False  # two lines of a photo that are not quite level
+        return False  # two lines of a photo that is slightly tilted
     return shared >= ROW_OVERLAP * smaller and abs(middle - (near.top + near.bottom) / 2) <= ROW_OVERLAP * smaller
 
 
@@ -175,13 +178,13 @@ def _stands_on(one: Word, other: Word) -> bool:
 
 
 def _spaced_out(words: Sequence[Word]) -> bool:
-    """Tell whether the words are letters set apart, as letterheads are: `P R E S C O T T`."""
+    """Return whether the words are single spaced letters, as in letterheads: `P R E S C O T T`."""
     short = [w for w in words if len(w.text) <= MAX_SPACED and not w.text.isdigit() and w.score is None]
     return len(short) >= LEAST_SPACED and len(short) == len(words)
 
 
 def _label_spaced_out(words: Sequence[Word]) -> bool:
-    """Tell whether a cell is of capitals set apart: `FAC T U R A N.º`."""
+    """Return whether a cell consists of letter-spaced capitals: `FAC T U R A N.º`."""
     if len(words) < LEAST_LETTERS or any(w.score is not None or w.text != w.text.upper() for w in words):
         return False
     letters = sum(len(w.text) == 1 and w.text.isalpha() for w in words)
@@ -193,7 +196,7 @@ def _has_digit(text: str) -> bool:
 
 
 def _together(words: Sequence[Word]) -> Iterator[Word]:
-    """Yield words made of letters that are set apart: between words the gaps are wider."""
+    """Yield the words formed by spaced letters; gaps between words are wider than between letters."""
     gaps = [word.left - before.right for before, word in pairwise(words)]
     usual = median(gaps)
     run = [words[0]]
@@ -222,7 +225,7 @@ def _split(words: Sequence[Word]) -> list[list[Word]]:
 
 
 def _cell(words: Sequence[Word], page: int, row: int) -> Cell:
-    unique = [word for word, _ in groupby(words)]  # bold is sometimes the same word printed twice
+    unique = [word for word, _ in groupby(words)]  # bold text is sometimes the same word printed twice
     text = " ".join(word.text for word in unique)
     return Cell(
         words=tuple(unique),

@@ -1,4 +1,4 @@
-"""Finds where on the pages a known value stands, however it is set: the search that goes with the readers' reading."""
+"""Find where a known value is printed on the pages, regardless of formatting."""
 
 import datetime as dt
 import re
@@ -17,9 +17,9 @@ from docrail.invoices.values.folding import fold, squeeze
 from docrail.invoices.values.numbers import find_amounts
 
 LONGEST = 200
-"""Letters and digits of a text that is looked for; a longer one is no name or number."""
+"""Longest text to look up, in letters and digits; a longer one is not a name or a number."""
 DISTINCT = 8
-"""Letters and digits. A text this long is itself, even glued to the label before it or broken over two rows."""
+"""Letters and digits from which a text is unique enough to match even joined to a label or broken over two rows."""
 
 Value = str | Decimal | dt.date
 _Span = tuple[int, int]
@@ -27,7 +27,7 @@ _Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a value stands: counted pages, a box in fractions of the page, and the row around it."""
+    """Where a value is printed: page number from 1, box in fractions of the page, and the text of its row."""
 
     page: int
     box: Box
@@ -35,31 +35,31 @@ class Place:
 
 
 class Places:
-    """The pages' rows, to look values up in."""
+    """The rows of all pages, for looking up values."""
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
 
     @cached_property
     def _rows(self) -> list["_Row"]:
-        """Only when a value is looked up: most documents tell none that would be."""
+        """Computed on first use: most documents have no values to look up."""
         rows = self._layout.rows
         return [_Row(row.page, tuple(word for cell in row.cells for word in cell.words)) for row in rows]
 
     @cached_property
     def doubtful(self) -> bool:
-        """Tell whether an OCR read some of the words: what it misread is not found, and yet stands there."""
+        """Return whether some words come from OCR, which may have misread a value that is printed."""
         return any(word.score is not None for row in self._rows for word in row.words)
 
     def of(self, value: Value) -> Iterator[Place]:
-        """Yield each place where `value` is printed, in reading order. Amounts match without their signs."""
+        """Yield each place where `value` is printed, in reading order. Amounts match regardless of sign."""
         for row in self._rows:
             for start, end in row.spans_of(value):
                 words = row.words_between(start, end)
                 yield Place(row.page, _box(self._layout.pages[row.page - 1], words), row.text)
 
     def mention(self, value: Value) -> bool:
-        """Tell whether `value` is printed, be it broken over two rows."""
+        """Return whether `value` is printed, possibly broken over two rows."""
         if next(self.of(value), None):
             return True
         pattern = _pattern(value) if isinstance(value, str) and len(squeeze(value)) >= DISTINCT else None
@@ -85,7 +85,7 @@ def _fraction(edge: float) -> float:
 
 
 class _Row:
-    """One row's words, with what was found in it kept for the next value."""
+    """The words of one row, with the amounts and dates found in it cached."""
 
     def __init__(self, page: int, words: tuple[Word, ...]) -> None:
         self.page = page
@@ -93,7 +93,7 @@ class _Row:
         self.text = " ".join(word.text for word in words)
 
     def spans_of(self, value: Value) -> Iterator[_Span]:
-        """Yield where `value` begins and ends in the row's text."""
+        """Yield the start and end of each `value` in the row's text."""
         match value:
             case Decimal():
                 yield from (span for amount, span in self._amounts if amount == abs(value))
@@ -104,12 +104,12 @@ class _Row:
                 yield from (match.span() for match in pattern.finditer(self._folded)) if pattern else ()
 
     def words_between(self, start: int, end: int) -> list[Word]:
-        """Return the words that hold the text from `start` to `end`."""
+        """Return the words that contain the text from `start` to `end`."""
         return list(self.words[bisect_right(self._ends, start) : bisect_left(self._starts, end)])
 
     @cached_property
     def _starts(self) -> list[int]:
-        """Where each word begins in the row's text."""
+        """Start of each word in the row's text."""
         lengths = (len(word.text) + 1 for word in self.words)
         return list(accumulate(lengths, initial=0))[:-1]
 
@@ -132,9 +132,9 @@ class _Row:
 
 
 def _pattern(value: str) -> re.Pattern[str] | None:
-    """Return what finds the letters and digits of `value` with anything else between them, and nothing longer.
+    """Return a pattern for the letters and digits of `value`, whatever is between them; None if empty or too long.
 
-    RE-1 is not found in RE-10; an IBAN is found behind a label that is glued to it.
+    RE-1 does not match in RE-10; an IBAN matches even if it directly follows its label.
     """
     wanted = squeeze(value)
     if not 0 < len(wanted) <= LONGEST:

@@ -1,6 +1,6 @@
-"""Tells the sidebar of a page from the rest: beside a letter or a table, a narrow column about its sender.
+"""Separate a page's sidebar, a narrow column about the sender, from the letter or table next to it.
 
-Its lines stand level with the others by chance, and would fall into their rows.
+Its lines are level with other lines only by chance and would otherwise be merged into their rows.
 """
 
 import re
@@ -12,27 +12,28 @@ from docrail.invoices.readers.layout.word import Word
 from docrail.invoices.values.currencies import CURRENCIES
 
 NARROW = 0.35
-"""Share of the page's width that a sidebar takes at most, with the margin beside it."""
+"""Largest share of the page's width taken by a sidebar with its margin."""
 GUTTER = 8.0
-"""Points at least between the two that nothing crosses on the whole page."""
+"""Smallest width in points of the empty strip between sidebar and page, along the whole page."""
 MOST_GUTTERS = 12
-"""Of a page; with more it is one row of words, or made to take long."""
+"""Limit for a page: with more it is a single row of words, or was made to take long."""
 LEAST_LINES = 6
 LONELY = 0.5
-"""Share of a sidebar's lines, at least, that are level with nothing beside it: those of a table's column are not."""
+"""Smallest share of a sidebar's lines that are not level with other lines; a table's column has fewer."""
 LEVEL = 0.5
-"""Share of a word's height by which the middle of one that is level differs at most."""
+"""Largest vertical distance between the middles of level words, as a share of the word's height."""
 IN_LINE, BY_CHANCE = 0.6, 0.25
-"""Points by which the middles of words in one line differ; and the share of amounts that a sidebar's lines may meet."""
+"""Largest vertical distance in points of words in one line, and largest share of amounts level with a sidebar's line.
+"""
 MONEY = re.compile(r"(?<![\d.,])\d[\d.,]*[.,]\d\d(?![\d.,-])")
-"""A column with an amount is a table's."""
+"""Pattern of an amount; a column with an amount belongs to a table."""
 MOST_AMOUNTS, MOST_LEVEL = 300, 60
-"""Amounts beside a sidebar, and words at the height of one, that are looked at."""
+"""Limits: amounts next to a sidebar, and words examined at the height of one amount."""
 NAME = re.compile(r"[^\W\d_]{3}")
 
 
 def without_sidebar(words: Sequence[Word], width: float) -> tuple[Sequence[Word], Sequence[Word]]:
-    """Return the words of the sidebar of a page, `width` points wide, which may be none, and the others."""
+    """Return the words of the page's sidebar, which may be empty, and the other words. `width` is in points."""
     gutters = list(islice(_gutters(words), MOST_GUTTERS + 1))
     for left, right in gutters if len(gutters) <= MOST_GUTTERS else ():
         before, after = [w for w in words if w.right <= left], [w for w in words if w.left >= right]
@@ -44,7 +45,7 @@ def without_sidebar(words: Sequence[Word], width: float) -> tuple[Sequence[Word]
 
 
 def _gutters(words: Sequence[Word]) -> Iterator[tuple[float, float]]:
-    """Yield the strips from the page's top to its foot in which nothing stands, between words."""
+    """Yield the vertical strips between words that are empty from the top of the page to its foot."""
     reach = min((word.left for word in words), default=0.0)
     for word in sorted(words, key=lambda word: word.left):
         if word.left - reach >= GUTTER:
@@ -65,7 +66,7 @@ def _is_sidebar(narrow: Sequence[Word], wide: Sequence[Word]) -> bool:
 
 
 def _is_in_line(lines: Sequence[Word], wide: Sequence[Word]) -> bool:
-    """Tell whether lines stand just at the height of amounts: those of a table do, a sidebar's by chance."""
+    """Return whether lines are level with amounts as in a table; a sidebar's lines are so only by chance."""
     amounts = {round(_middle(word), 1) for word in wide if MONEY.search(word.text)}
     middles = sorted(map(_middle, lines))
     places = ((amount, bisect_left(middles, amount - IN_LINE)) for amount in amounts)
@@ -74,7 +75,7 @@ def _is_in_line(lines: Sequence[Word], wide: Sequence[Word]) -> bool:
 
 
 def _says_what_it_charges(words: Sequence[Word]) -> bool:
-    """Tell whether there are amounts, and words before each: elsewhere the column beside them is the table's."""
+    """Return whether there are amounts, each with a word before it; otherwise the narrow column is the table's."""
     amounts = [word for word in words if MONEY.search(word.text)]
     named = sorted((_middle(word), word.left) for word in words if _is_name(word.text))
     return 0 < len(amounts) <= MOST_AMOUNTS and all(_has_before(amount, named) for amount in amounts)
@@ -85,7 +86,7 @@ def _is_name(text: str) -> bool:
 
 
 def _has_before(amount: Word, named: Sequence[tuple[float, float]]) -> bool:
-    """Tell whether one of the `named`, middles and left edges in rising order, is level with an amount, before it."""
+    """Return whether one of the `named` words (middle, left edge; ascending) is level with the amount and before it."""
     reach = LEVEL * (amount.bottom - amount.top)
     begin = bisect_left(named, (_middle(amount) - reach, 0.0))
     level = takewhile(lambda place: place[0] <= _middle(amount) + reach, named[begin : begin + MOST_LEVEL])
@@ -93,7 +94,7 @@ def _has_before(amount: Word, named: Sequence[tuple[float, float]]) -> bool:
 
 
 def _is_level(word: Word, middles: Sequence[float]) -> bool:
-    """Tell whether one of the `middles`, in rising order, is at the height of a word."""
+    """Return whether one of the `middles`, in ascending order, is at the height of a word."""
     least = _middle(word) - LEVEL * (word.bottom - word.top)
     index = bisect_left(middles, least)
     return index < len(middles) and middles[index] <= 2 * _middle(word) - least

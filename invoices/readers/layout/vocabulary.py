@@ -1,6 +1,6 @@
-"""What the labels of an invoice are called, in English, German, French, Dutch, Spanish and Italian; folded.
+"""Vocabulary of invoice labels in English, German, French, Dutch, Spanish and Italian; folded.
 
-Words only: where a label stands and what may follow it is decided by the modules that use them.
+It contains only words. The modules that use them decide where a label may be and what may follow it.
 """
 
 import re
@@ -14,7 +14,7 @@ def any_of(*alternatives: str) -> re.Pattern[str]:
 
 
 def _party(*alternatives: str) -> re.Pattern[str]:
-    """Match as `any_of` does, but not the first half of a compound: a `Seller-IBAN` is no seller."""
+    """Match like `any_of`, but not the first half of a compound: `Seller-IBAN` does not name the seller."""
     return re.compile(r"(?<![a-z0-9])(?:" + "|".join(alternatives) + r")(?![a-z]|-[a-z])")
 
 
@@ -27,9 +27,9 @@ INVOICE_WORDS = (
     r"(?:minuta|nota|recibo) de honorarios|nota (?:d'onorario|onorari|proforma)|fee (?:note|account)|note of fees"
 )
 INVOICES = re.compile(r"(?:rechnung(?:en)?|invoices?|factu(?:re|ra|ur)s?|facturen|fattur[ae])(?![a-z])")
-"""Any word for the document itself, in compounds too: what is called so is no name of a company."""
+"""Words for the document itself, including compounds; a text with one is not a company name."""
 BARE_NUMBER = re.compile(rf"^\W*{_NUMBER}(?:\s*/\s*{_NUMBER})?(?![a-z])")
-"""A number that does not say of what: the title beside or above it does."""
+"""A number label without a noun: the title next to it or above it says what is numbered."""
 INVOICE_NUMBER = any_of(
     rf"(?:{INVOICE_WORDS}|inv|bill|receipt|voucher|statement|beleg|dokument|doc|documento?|(?:credit)?nota|credit|cn|"
     r"declaratie|fakt(?:u+r)?[ay]?|bolletta|abono|fra|fact|fatt|ft|rechn?|memo|korrektur|gutschrifts|r[eg]|"
@@ -52,14 +52,14 @@ DATED_NUMBER = any_of(
     rf"(?:rechnung|invoice|facture|factuur|factura|fattura) (?:vom|von|du|dated|of|van|d\.d\.|del|de fecha|de) "
     rf"\d[\w./-]*(?: (?:de )?[a-z]+\.?,?)?(?: (?:de )?\d{{4}})?\W{{1,4}}{_NUMBER}",
 )
-"""A number behind the date in a title, or in what is said of an earlier invoice."""
+"""A number after the date in a title, or in a mention of an earlier invoice."""
 OTHER_PAPER = re.compile(
     r"statement|ft(?![a-z])|debit|.*debito?(?![a-z])|.*cargo|adjustment|liquidation|application|certificacion|"
     r"decompte|releve|afrekening|.*(?:docs?(?![a-z])|document|dokument|piece)"
 )
-"""Of a number's label: it may be that of another paper than the invoice."""
+"""Matches labels whose number may belong to another document than the invoice."""
 CREDIT_NUMBER = re.compile(r"cn(?![a-z])|credit[\s.-]+n(?!ot)")
-"""Of a number's label: that of a credit note, if the document is one."""
+"""Matches labels of a credit note's number, if the document is one."""
 INVOICE_TITLE = any_of(
     INVOICE_WORDS, r"nota(?=\W+[a-z]{1,4}[-./]?\d)|declaratie(?=\W+(?:[a-z]{1,4}[-./]?)?\d)|beleg(?=\W*$)"
 )
@@ -82,7 +82,7 @@ ISSUE_DATE = any_of(
     r"(?:editee?|emise?|etablie?|faite?) le|^\W*le\s*:(?=\s*\d)",
 )
 WEAK_DATE = re.compile(r"tax point|.*(?:submitted|raised|erstellt am)")
-"""Of a date's label: invoices that have one of these may have the date they were written besides."""
+"""Matches weaker date labels: such invoices may have a separate issue date."""
 OTHER_DOCUMENT = any_of(
     r"previous|preceding|referred|refers|related|against|corrects|original(?:e|es)?|orig\.",
     r"less|deducted|abzg?l\.|abzuglich|moins|a deduire",
@@ -90,12 +90,12 @@ OTHER_DOCUMENT = any_of(
     r"ursprung\w*|bezug\w*|zugrunde\w*|korrigierte[nr]?",
     r"associee?s?|liee?s?|precedente?|d'origine|oorspronkelijke|anterior|rectificada|rettificata|collegata",
 )
-"""Of a label: it names an earlier document, not this one."""
+"""Matches labels that refer to an earlier document."""
 ORDER = any_of(
     r"order|purchase|contract|delivery|quote|(?:\w*bestell|auftrag|vertrag|liefer|angebot)\w*|commande|contrat|devis|"
     r"livraison|\w*bestelling|opdracht|offerte|levering|pedido|contrato|entrega|ordine|contratto|consegna"
 )
-"""What invoices are written for; each has a number and a date of its own."""
+"""Orders, contracts, deliveries and offers, which have numbers and dates of their own."""
 _OF = r"(?:de la |de |du |d'|di |del |van )?"
 ORDER_REFERENCE = re.compile(
     r"(?:^|(?<=\d)\s)\W*(?:"
@@ -111,17 +111,17 @@ ORDER_REFERENCE = re.compile(
     rf"(?:[\s-]*{_NUMBER})?"
     r")(?:(?![a-z])|(?<=[°º#№]))"
 )
-"""Of the number that the buyer gave the order. An `Auftragsnummer` is mostly the seller's."""
+"""Labels of the buyer's order number. An `Auftragsnummer` is usually the seller's, so it is not included."""
 STAY = any_of(
     r"arrivals?|departures?|check[\s-]?(?:in|out)|anreise|ankunft|abreise|aankomst|vertrek|arrivee|depart|llegada|salida",
     r"entrada|arrivo|partenza|stay|sejour|aufenthalt|verblijf|estancia|soggiorno",
 )
-"""Of a date: a guest came or went on it."""
+"""Labels of a guest's arrival or departure date."""
 PLAIN_DATE = re.compile(r"^\W*(?:date|datum|fecha|data|dato)\W*(?:$|\d|[a-z]+,? )")
 DATE_AFTER_NUMBER = re.compile(r"\b(?:vom|von|du|dated|of|(?<!antes )del|van|d\.d\.|date)\s*$")
 _BEFORE_NL = r"(?:voor|tegen|tot(?: en met)?|uiterlijk(?: op)?|ten laatste(?: op)?)"
 _INSIDE = r"(?:[^.]|(?<=\d)\.(?=\d\d(?!\d|\.\d))|(?<=\d)\.(?=\d{3}(?!\d))|\.(?=\.)|(?<=\.)\.)"
-"""A character inside a sentence: an amount's sign ends none. A date's does: what follows is of another day."""
+"""A character within a sentence. The full stop of an amount does not end it; that of a date does."""
 DUE_DATE = any_of(
     r"(?:payment\s*)?due(?: for payment)?\s*(?:date|by|on|no later than)?",
     r"pay(?:ment|able)?\s*(?:by|(?:on or )?before|until|deadline|on(?= \d))",
@@ -198,7 +198,7 @@ DELIVERY_DATE = re.compile(
     r"data\s*(?:di\s*|della\s*)?(?:consegna|prestazione|esecuzione)|consegnato il"
     r")(?![a-z])"
 )
-"""Leads its cell, or follows another value: `expected delivery date` is of a day that may never come."""
+"""Starts its cell or follows another value: an `expected delivery date` is not the actual one."""
 NEXT_ONES = any_of(
     r"erstmals|erstmalig|voor het eerst|for the first time|pour la premiere fois|por primera vez|per la prima volta",
     r"(?:neue[rns]?|kunftige[rn]?|nachste[rn]?|new|future|next|nouvel\w*|prochaine?s?|futur\w*|nieuwe?|volgende|"
@@ -206,7 +206,7 @@ NEXT_ONES = any_of(
     r"mensualites?|echeances?|prelevements?|termijn\w*|voorschot\w*|maandbedrag|cuotas?|plazos?|pagos?|recibos?|rate?|"
     r"pagament[oi]|bollett[ae]|factur\w+|fattur[ae]|\w*rechnung|invoice|bill)",
 )
-"""Of a date's label: it names what will be asked for later, not what this document asks for."""
+"""Matches labels of future charges, which are not charged by this document."""
 
 SELLER = _party(
     r"sold by|seller|vendor|supplier|from|issued by|service provider",
@@ -220,7 +220,7 @@ PAYEE = _party(
     r"pay(?:able)? to|payee|remit to|account (?:name|holder)|in favou?r of|beneficiary|kontoinhaber|zahlungsempfanger",
     r"titulaire du compte|beneficiaire|ten name van|t\.?n\.?v\.?|titular(?: de la cuenta)?|beneficiario|intestatario",
 )
-"""Who is paid: mostly the seller, but also its owner, its bank or a factor."""
+"""Labels of the payee: usually the seller, but also its owner, its bank or a factor."""
 BUYER = _party(
     r"bill(?:ed|ing)?[\s-]*(?:to|address)(?:\s*address)?|invoice(?:d)?[\s-]*to|sold[\s-]*to",
     r"invoice for(?=\W*$)|prepared for",
@@ -242,9 +242,9 @@ SALUTATION = re.compile(
     r"(?:de heer|dhr\.?|mevrouw|mevr\.?)(?: en (?:mevrouw|mevr\.?))?|"
     r"se[nñ]or(?:es|a)?|sr(?:a|es)?\.?|gent(?:\.le|ile)|egr(?:\.|egio)(?: sig(?:\.|nore)?)?|messrs\.?)[.,]?"
 )
-"""A line of its own above the name of whom a letter is for; folded."""
+"""A salutation on a line of its own, above the recipient's name; folded."""
 ATTENTION = re.compile(r"\W*(?:fao|attn|z\. ?hd\.|z\. ?h\.|zu handen|p/a|t\. ?a\. ?v\.|tav|a l'attention)(?![a-z])")
-"""Of a line right under a name: a letter is for somebody there; folded."""
+"""A line directly under a name that addresses a person there; folded."""
 THIRD_PARTY = _party(
     r"represent[ae]nte? fiscal|(?:fiscal|tax) representative|(?:steuer|fiskal)vertreter|fiscaal vertegenwoordiger",
     r"rappresentante fiscale",
@@ -254,9 +254,9 @@ YOURS = any_of(
     r"(?:a|de|en|por) su banco|vuestro|vostr[oa]|customer'?s?",
     r"client|cliente|acheteur|kunden?|empfangers?|klant|buyer'?s?|debit\w*",
     r"(?:recipient'?s?|\w+empfangers?|auftraggebers?|opdrachtgever|afnemer|preneur|destinatari[oa]|adquirente|cessionario|"
-    r"committente)(?!\w|\.\s|\s[^\w\s(]\s)",  # `Steuerschuldnerschaft des Leistungsempfängers. USt-IdNr. …` has an end
+    r"committente)(?!\w|\.\s|\s[^\w\s(]\s)",  # ends at `Steuerschuldnerschaft des Leistungsempfängers. USt-IdNr.`
 )
-"""Before an identifier: it belongs to the reader of the invoice, not to its sender."""
+"""Matches before an identifier that belongs to the recipient of the invoice, not to its sender."""
 
 REGISTRATION = any_of(
     r"registered|co(?:mpany)?[ .-]{1,2}(?:no|number|reg\w*)|(?:vat|gst|sst) (?:reg\w*|no|id|number)|gstin",
@@ -265,7 +265,7 @@ REGISTRATION = any_of(
     r"siren|siret|rcs|capital|registro mercantil|rea|cap\. ?soc\w*|capitale sociale",
     r"(?:n[o°º]\.? ?)?tva(?: intra\w*)?|btw(?: ?-?nr)?|p\.? ?iva|partita iva|c\.?i\.?f|n\.?i\.?f|steuer\W?n(?:r|ummer)",
 )
-"""What a company says of itself beside its name and address."""
+"""Registration details a company prints next to its name and address."""
 VAT_LABEL = any_of(
     r"vatin|vat(?:\s*(?:reg\w*|id\w*|no|nr|number|#))*",
     r"u\.?\s?st\.?[\s.-]*id\w*(?:[\s.-]*(?:nr|nummer|no|ident\w*))*",
@@ -304,5 +304,5 @@ TABLE_END = any_of(
     r"(?:conditions|modalites|mode) de (?:paiement|reglement)|detail (?:de la )?tva|betalingsvoorwaarden|btw-overzicht",
     r"(?:condiciones|forma) de pago|desglose (?:de |del )?iva|(?:condizioni|modalita) di pagamento|riepilogo iva",
 )
-"""What stands over the part of an invoice that follows its lines."""
+"""Headings of the part of an invoice after its lines."""
 LINE_COLUMNS = (LINE_DESCRIPTION, LINE_QUANTITY, LINE_PRICE, LINE_AMOUNT)

@@ -1,11 +1,11 @@
-"""What the readers see of a page: words, each with its place."""
+"""Words of a page with their positions."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A run of characters without space. Points from the page's top left corner, y growing downwards."""
+    """A run of characters without spaces. Coordinates are in points from the page's top left corner, y downwards."""
 
     text: str
     left: float
@@ -13,9 +13,9 @@ class Word:
     right: float
     bottom: float
     score: float | None = None
-    """How sure an OCR is of the characters, 0 to 1; None: they came as text."""
+    """OCR confidence from 0 to 1; None for words of the text layer."""
 
     @property
     def height(self) -> float:
-        """Of the line, not of the ink."""
+        """Height of the line, not of the ink."""
         return self.bottom - self.top

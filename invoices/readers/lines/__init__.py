@@ -1,1 +1,1 @@
-"""Line items and their tables."""
+"""Find the line items and the tables they are in."""

@@ -1,6 +1,6 @@
-"""Finds the charged lines: in their tables, or as the rows that add up to the sum below them.
+"""Find the charged lines: in their tables, or as the rows that add up to the sum below them.
 
-Tells what is carried over from page to page: `A reporter`, `Riporto`, whatever it is called.
+Amounts carried over from page to page (`A reporter`, `Riporto`) are recognized by arithmetic, whatever they are called.
 """
 
 from collections import Counter
@@ -29,24 +29,24 @@ from docrail.invoices.readers.lines.tables import MAX_SUM_WORDS, SUMS, Table, go
 from docrail.invoices.values.numbers import Amount, find_amounts
 
 ALIGNED = 14.0
-"""Points by which an amount's right edge may miss its column."""
+"""Largest distance in points between an amount's right edge and its column's."""
 
 
 UNDER_HEAD = 3
-"""An edge under the amount column's head counts so many times: discounts and prices make columns too."""
+"""Weight of an edge under the amount column's heading: discounts and prices form columns too."""
 
 
 LEAST_COLUMNS = 4
-"""Before an amount: a row of so many is a line, though it is called shipping. A sum's shipping has its name alone."""
+"""Cells before an amount from which a row is a line even if it is called shipping; a shipping sum has only its name."""
 
 
 MAX_CHOICES = 12
-"""Ways to leave lines out that are tried."""
+"""Most combinations of omitted lines to try."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Charge:
-    """A row with an amount in the table's amount column."""
+    """A row with an amount in the amount column."""
 
     row: Row
     cell: Cell
@@ -57,14 +57,14 @@ class _Charge:
 class _Line:
     item: LineItem
     sure: bool
-    """It is numbered, or its quantity and price make its amount."""
+    """Whether it is numbered, or its quantity times its price gives its amount."""
     extra: bool = False
-    """Shipping, a surcharge, a row that counts nothing: a line only where the net is the sum with it."""
+    """Shipping, a surcharge or a row without a quantity: a line only if the net includes it."""
     row: int = 0
 
 
 def find_line_items(layout: Layout, amounts: Sequence[Money] = ()) -> tuple[LineItem, ...]:
-    """Return the charged lines; none if there is no table. `amounts` holds the sums that they should add up to."""
+    """Return the charged lines; empty if there is no table. `amounts` contains the sums they should add up to."""
     every = [line for table in tables(layout) for line in _lines(layout, table)]
     carried = carried_over([line.item for line in every])
     lines = [line for index, line in enumerate(every) if index not in carried]
@@ -82,13 +82,13 @@ def find_line_items(layout: Layout, amounts: Sequence[Money] = ()) -> tuple[Line
 
 
 def _is_headed_sum(money: Money, lines: Sequence[_Line]) -> bool:
-    """Tell whether an amount below the lines stands under the head of a sum, in a table of sums or taxes."""
+    """Return whether an amount below the lines is in a column headed as a sum, in a table of sums or taxes."""
     below = money.cell.row > max((line.row for line in lines), default=0)
     return below and money.exact and money.role is not Role.NOT_A_SUM and money.column in SUMS
 
 
 def sum_of_lines(lines: Sequence[LineItem]) -> Decimal | None:
-    """Return what the lines add up to; None if there are none or one has no amount."""
+    """Return the sum of the line amounts; None if there are no lines or one has no amount."""
     amounts = [line.amount for line in lines if line.amount is not None]
     return sum(amounts, Decimal(0)) if amounts and len(amounts) == len(lines) else None
 
@@ -99,9 +99,10 @@ def _sum(lines: Sequence[_Line]) -> Decimal | None:
 
 
 def _adding_up(lines: Sequence[_Line], sums: Collection[Decimal], printed: Collection[Decimal]) -> Sequence[_Line]:
-    """Leave out unsure lines, all or the last ones, where the others add up to a sum on the page.
+    """Omit unsure lines, all of them or the last ones, if the others then add up to a sum on the page.
 
-    None where several that are left out add up to an amount that is `printed`, too: what was paid out for the buyer.
+    Return the lines unchanged if several omitted ones add up to an amount in `printed`: an amount paid on behalf of the
+    buyer.
     """
     last_sure = max((index for index, line in enumerate(lines) if line.sure), default=0)
     choices = chain(
@@ -116,10 +117,10 @@ def _adding_up(lines: Sequence[_Line], sums: Collection[Decimal], printed: Colle
 
 
 def _above_their_sum(layout: Layout, sums: Collection[Decimal], headed: Collection[Decimal]) -> Sequence[_Line]:
-    """Return the rows of words and one amount that add up to the sum right below them; none otherwise.
+    """Return the rows of words and one amount that add up to the sum directly below them; else an empty list.
 
-    The sum may stand in a table, whose heads are then what is right below. A tax may be among the rows, one on
-    electricity, where they add up to the net.
+    The sum may be in a table, in which case its headings are directly below. The rows may include a tax, such as one on
+    electricity, if they add up to the net.
     """
     for lines, row in _runs(layout):
         taxed = any(map(_is_a_tax, lines))
@@ -133,7 +134,7 @@ def _above_their_sum(layout: Layout, sums: Collection[Decimal], headed: Collecti
 
 
 def _above_tax_and_total(layout: Layout, amounts: Sequence[Money]) -> Sequence[_Line]:
-    """Return the rows of words and one amount under which taxes stand and what both make: no net is printed then."""
+    """Return the rows of words and one amount followed by taxes and by the sum of both, where no net is printed."""
     exact = (money for money in amounts if money.exact and money.role is Role.TAX)
     taxes = {money.cell.row: abs(money.value) for money in exact if TURNOVER_TAX.search(money.label)}
     for run, _ in _runs(layout):
@@ -151,7 +152,7 @@ def _above_tax_and_total(layout: Layout, amounts: Sequence[Money]) -> Sequence[_
 
 
 def _above_a_number_like_it(layout: Layout) -> Sequence[_Line]:
-    """Return the rows that add up to the next one's amount, whatever that is called: fees, a card that paid."""
+    """Return the rows that add up to the amount of the next row, whatever its name: fees, a card payment."""
     lines: list[_Line] = []
     for row in layout.rows:
         charge = _last_amount(row)
@@ -168,7 +169,7 @@ def _is_a_tax(line: _Line) -> bool:
 
 
 def _runs(layout: Layout) -> Iterator[tuple[Sequence[_Line], Row]]:
-    """Yield each run of rows of words and one amount, with the row that ends it."""
+    """Yield each run of rows with words and one amount, with the row that ends it."""
     lines: list[_Line] = []
     for row in layout.rows:
         charge = _last_amount(row)
@@ -209,7 +210,10 @@ def _lines(layout: Layout, table: Table) -> Iterator[_Line]:
 
 
 def _charges(table: Table) -> list[_Charge]:
-    """Return the rows with an amount in the amount column: where most amounts end, first under the column's head."""
+    """Return the rows with an amount in the amount column.
+
+    It is the column at which most amounts end; amounts below its heading count more.
+    """
     found = [charge for row in table.rows if (charge := _last_amount(row))]
     head = table.columns.amount or (None if found else table.columns.price)
     if head is not None and not any(head.over(charge.cell) > 0 for charge in found):
@@ -231,7 +235,7 @@ def _charges(table: Table) -> list[_Charge]:
 
 
 def _boxed_amount(row: Row, box: Span | None) -> _Charge | None:
-    """Return the row's amount that ends inside the box under the amounts' head."""
+    """Return the row's amount that ends inside the box below the amount column's heading."""
     for cell in row.cells:
         amounts = [amount for amount in find_amounts(cell.text) if amount.exact]
         if box and amounts and box.left < cell.right <= box.right and cell.left >= box.left:
@@ -240,7 +244,7 @@ def _boxed_amount(row: Row, box: Span | None) -> _Charge | None:
 
 
 def _last_amount(row: Row, *, loose: bool = False) -> _Charge | None:
-    """Return the row's rightmost amount of money. `loose`: any number will do, as where no line has cents."""
+    """Return the row's rightmost amount. With `loose` any number counts, for documents whose lines have no cents."""
     for cell in reversed(row.cells):
         amounts = [amount for amount in find_amounts(cell.text) if amount.exact or loose]
         if amounts:
@@ -249,9 +253,9 @@ def _last_amount(row: Row, *, loose: bool = False) -> _Charge | None:
 
 
 def _is_discount(charge: _Charge, before: Sequence[Cell], held: _Line) -> bool:
-    """Tell whether the row takes something off the line `held` before it: it says so, and counts nothing itself.
+    """Return whether the row is a discount on the line `held` before it: it is named so and has no quantity.
 
-    More than that line's amount is taken off others as well, and a line of its own.
+    A discount above that line's amount also applies to other lines, and is a line of its own.
     """
     counts = any(QUANTITY.match(cell.text) for cell in before)
     counts = counts or abs(charge.amount.value) > abs(held.item.amount or charge.amount.value)
@@ -281,7 +285,7 @@ def _line(layout: Layout, table: Table, charge: _Charge, cells: Sequence[Cell]) 
 
 
 def _with_words(table: Table, charge: _Charge, before: Sequence[Cell], taken: Collection[int]) -> Sequence[Cell]:
-    """Add the row above to a row that says nothing: some amounts are set a little lower than their words."""
+    """Prepend the row above if this row has no words: some amounts are printed slightly lower than their words."""
     index = charge.row.number - table.rows[0].number
     if descriptions(before) or not table.headed or index == 0 or charge.row.number - 1 in taken:
         return before
@@ -289,9 +293,9 @@ def _with_words(table: Table, charge: _Charge, before: Sequence[Cell], taken: Co
 
 
 def _is_charged(table: Table, description: str, numbers: Numbers, columns: int, *, numbered: bool) -> bool:
-    """Tell a line from a sum, a discount on the whole invoice and a remark, by what it counts or is called.
+    """Return whether a row is a line rather than a sum, a discount on the whole invoice or a remark.
 
-    `columns` are those before the amount that the row fills.
+    Decided by its numbers and its name; `columns` is the number of cells before its amount.
     """
     called = role_of(description.lower())
     sent = called is Role.ADJUSTMENT and (table.summed or columns >= LEAST_COLUMNS or numbers.quantity is not None)
@@ -305,11 +309,11 @@ def _is_charged(table: Table, description: str, numbers: Numbers, columns: int, 
 
 
 LEAST_LINES = 2
-"""Before a sum: one line's amount again may be another of the same price."""
+"""Fewest lines before a carried-over sum: an amount equal to a single line may be another line of the same price."""
 
 
 def carried_over(items: Sequence[LineItem]) -> set[int]:
-    """Return the numbers of the items that only say what those before add up to, last or first on their page."""
+    """Return the indices of items that only carry over the sum of the items before them, last or first on a page."""
     carried: set[int] = set()
     made, lines = Decimal(0), 0
     for index, item in enumerate(items):

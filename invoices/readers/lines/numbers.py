@@ -1,4 +1,4 @@
-"""Tells the numbers of a charged line apart: how many, at what price, at which tax rate."""
+"""Distinguish the numbers of a charged line: quantity, price and tax rate."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -19,35 +19,36 @@ THREE_DECIMALS = re.compile(r"^\d{1,3}[.,]\d{3}(?![\d.,])")
 RATE = re.compile(r"(?<![\d.,])(\d{1,2}(?:[.,]\d{1,3})?)\s?%")
 CENT = Decimal("0.01")
 ROUNDED = Decimal("0.005")
-"""A price that is printed in cents can be off by half of one, for each piece."""
+"""Error of a price rounded to cents, for each unit of the quantity."""
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """From where to where a column's head goes, in points."""
+    """Horizontal extent of a column heading, in points."""
 
     left: float
     right: float
 
     def over(self, cell: Cell) -> float:
-        """Return how far the cell lies under the head; negative: how far beside it."""
+        """Return the horizontal overlap of the cell and the heading; negative values are their distance."""
         return min(self.right, cell.right) - max(self.left, cell.left)
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The heads of a table's number columns; None where there is none."""
+    """The headings of a table's number columns; None if there is none."""
 
     quantity: Span | None = None
     price: Span | None = None
     amount: Span | None = None
     box: Span | None = None
-    """From the amounts' head to the next one: in ruled tables heads are set to the left and amounts to the right."""
+    """From the amount column's heading to the next one: in ruled tables headings are left-aligned and amounts
+    right-aligned."""
 
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """What the numbers of a line are. `agree`: quantity and price make the amount."""
+    """The numbers of a line. `agree`: quantity times price gives the amount."""
 
     quantity: Decimal | None = None
     price: Decimal | None = None
@@ -63,7 +64,7 @@ class _Number:
 
 
 def columns_of(header: Row) -> Columns:
-    """Return where the columns are. Heads are looked for by their words: narrow columns make one cell of several."""
+    """Return the positions of the columns. Headings are found by their words, since narrow columns share a cell."""
     quantities, prices, amounts = (_spans(header, name) for name in (LINE_QUANTITY, LINE_PRICE, LINE_AMOUNT))
     amounts = amounts or prices[1:]  # "Unit price", "Price"
     amount = amounts[-1] if amounts else None
@@ -73,7 +74,7 @@ def columns_of(header: Row) -> Columns:
 
 
 def _spans(header: Row, name: re.Pattern[str]) -> list[Span]:
-    """Return where the row's words of this name stand."""
+    """Return the positions of the pattern's matches in the row."""
     spans = []
     for cell in header.cells:
         for match in name.finditer(cell.folded):
@@ -86,7 +87,7 @@ def _spans(header: Row, name: re.Pattern[str]) -> list[Span]:
 
 
 def tell_apart(cells: Sequence[Cell], amount: Decimal, columns: Columns, description: str) -> Numbers:
-    """Return the quantity and the price among the cells before an amount: those that make it, else by their columns."""
+    """Return the quantity and the price before an amount: a pair whose product it is, else by their columns."""
     numbers = list(_numbers(cells))
     first = cells[0] if cells else None
     either = [*numbers, *_thousandths(numbers)]
@@ -107,7 +108,7 @@ def tell_apart(cells: Sequence[Cell], amount: Decimal, columns: Columns, descrip
 
 
 def apart(cell: Cell) -> list[Cell]:
-    """Return the words of a cell that is a whole line, and its numbers but the last, as cells of their own."""
+    """Split a cell that is a whole line into its words and its numbers except the last; empty for other cells."""
     end = len(cell.words)
     while end and re.fullmatch(r"[^\w\s]*[\d.,]+[^\w\s]*", cell.words[end - 1].text):
         end -= 1
@@ -122,21 +123,21 @@ def _part_of(cell: Cell, words: Sequence[Word]) -> Cell:
 
 
 def rate_of(cells: Sequence[Cell]) -> Decimal | None:
-    """Return the tax rate, if the line names exactly one percentage."""
+    """Return the tax rate if the line contains exactly one percentage."""
     rates = {match[1].replace(",", ".") for cell in cells for match in RATE.finditer(cell.text)}
     return Decimal(rates.pop()) if len(rates) == 1 else None
 
 
 def before_rate(text: str) -> str:
-    """Return what stands before a tax rate: narrow columns make `2 Stk 19 % VAT` one cell."""
+    """Return the text before a tax rate: narrow columns merge `2 Stk 19 % VAT` into one cell."""
     match = RATE.search(text)
     return text[: match.start()].strip() if match else text
 
 
 def descriptions(cells: Sequence[Cell]) -> list[str]:
-    """Return what says what is charged: no quantities with their units, no tax rates.
+    """Return the texts that describe the charge, without quantities with units and tax rates.
 
-    Where nothing else does, a first `4 Kingfisher` before other numbers is a position with its goods, not a quantity.
+    If nothing else does, a leading `4 Kingfisher` before other numbers is a position with its goods, not a quantity.
     """
     texts = [text for cell in cells if re.search(r"[^\W\d_]{2}", text := before_rate(cell.text))]
     described = [text for text in texts if not QUANTITY.match(text)]
@@ -158,7 +159,7 @@ def _numbers(cells: Sequence[Cell]) -> Iterator[_Number]:
 
 
 def _thousandths(numbers: Sequence[_Number]) -> Iterator[_Number]:
-    """Yield what could as well be thousandths, as wholesale prices and weights have: `8,450`."""
+    """Yield numbers that may have three decimals, as wholesale prices and weights do: `8,450`."""
     for number in numbers:
         if THREE_DECIMALS.match(number.cell.text):
             yield replace(number, value=number.value / 1000)
@@ -173,7 +174,7 @@ def _fits(number: _Number, column: Span | None) -> bool:
 
 
 def _at(numbers: Sequence[_Number], column: Span | None) -> _Number | None:
-    """Return the number under the column's head; without a head, the last one."""
+    """Return the number under the column's heading; without a heading, the last number."""
     if column is None:
         return numbers[-1] if numbers else None
     return next((number for number in reversed(numbers) if column.over(number.cell) > 0), None)

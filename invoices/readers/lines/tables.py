@@ -1,4 +1,4 @@
-"""Finds where tables of charged lines begin and end: at a header, and at the first sum or another table's header."""
+"""Find where tables of charged lines start and end: from a header to the first sum or another table's header."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -13,40 +13,40 @@ from docrail.invoices.values.currencies import CURRENCIES
 from docrail.invoices.values.numbers import find_amounts
 
 MIN_COLUMNS, MIN_NUMBER_COLUMNS = 3, 2
-"""Fewer column names do not make a header."""
+"""Fewest columns and fewest number columns of a header."""
 MAX_HEAD_WORDS, MAX_ROW_WORDS, MAX_SUM_WORDS, MAX_SUM_CELLS = 5, 16, 4, 5
-"""Of a column's name, of a row of them, of a sum's name, and of a row that is a sum."""
+"""Most words in a column heading, in a header row and in a sum's name, and most cells in a row that is a sum."""
 MOST_PLAIN_WORDS = 2
-"""Of each head of a table with a single column of numbers."""
+"""Most words in each heading of a table with a single column of numbers."""
 DAY = re.compile(r"date|day|datum|tag|dag|jour|fecha|dia|data|giorno")
 SUM_CELLS = 2
-"""Its name and its amount."""
+"""Cells of a sum: its name and its amount."""
 WORD = re.compile(r"[^\W\d_][\w.\-]*")
-"""Amounts, rates and currencies' signs beside it are no words of a sum's name."""
+"""A word of a sum's name; amounts, rates and currency signs do not count."""
 POSITION = re.compile(r"(?:pos\.? ?)?0{0,3}(\d{1,3})\.?", re.IGNORECASE)
-"""What a line that is numbered begins with, in a cell of its own."""
+"""Number of a line, in the first cell of its row."""
 MOST_BETWEEN = 4
-"""Rows from the sum of a group to the next group's first line: its name, and what is said of it."""
+"""Most rows from the sum of a group to the first line of the next group, for its name and description."""
 MOST_UNDER = 3
-"""Rows under a line that say more about it."""
+"""Most rows of further description below a line."""
 SUMS = (Role.TOTAL, Role.PLAIN_TOTAL, Role.NET)
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows that can be charged lines, and where their columns are."""
+    """Rows that may be charged lines, and the positions of their columns."""
 
     rows: Sequence[Row]
     columns: Columns
     headed: bool
     summed: bool = False
-    """The sum below tells which rows are lines, whatever they are called."""
+    """Whether the sum below decides which rows are lines, whatever they are called."""
 
 
 def tables(layout: Layout) -> Iterator[Table]:
-    """Yield the rows between each header and the sum that ends it; without any header, all rows.
+    """Yield the rows between each header and the sum that ends it; all rows if there is no header.
 
-    A table may go on over pages: only a new header or its end ends it.
+    A table may span pages: only a new header or its end terminates it.
     """
     headers = [row for row in layout.rows if _is_header(row)]
     if not headers:
@@ -63,7 +63,7 @@ def _until_end(rows: Sequence[Row]) -> Iterator[Row]:
     for index, row in enumerate(rows):
         number = _number(row) or number
         if is_sum(row) and _goes_on(rows[index + 1 : index + 1 + MOST_BETWEEN], number):
-            continue  # of a group
+            continue  # the sum of a group
         if is_sum(row) or TABLE_END.fullmatch(row.cells[0].folded.strip(" :")) or (begun and is_other_header(row)):
             return
         begun = begun or _has_money(row)
@@ -71,15 +71,15 @@ def _until_end(rows: Sequence[Row]) -> Iterator[Row]:
 
 
 def _number(row: Row) -> int | None:
-    """Return which line of its table a row says that it is; None if it does not."""
+    """Return the line number at the start of a row; None if there is none."""
     first = POSITION.fullmatch(row.cells[0].text)
     return int(first[1]) if first and _has_money(row) else None
 
 
 def _goes_on(rows: Sequence[Row], number: int) -> bool:
-    """Tell whether one of the rows is the line after line `number`, or has a quantity and a price as lines do.
+    """Return whether the table continues: a row is numbered `number` + 1, or has a quantity and a price as lines do.
 
-    It stands before any other sum, tax or header.
+    Only rows before any other sum, tax or header count.
     """
     begin = list(takewhile(lambda row: not (is_sum(row) or _is_header(row) or _is_tax(row)), rows))
     return any(_number(row) == number + 1 for row in begin) if number else any(map(_counts, begin))
@@ -90,9 +90,9 @@ def _is_tax(row: Row) -> bool:
 
 
 def _is_header(row: Row) -> bool:
-    """Tell whether the row names columns of a table of lines: what, and how many or at what price or amount.
+    """Return whether the row heads a table of lines: a description and a quantity, price or amount.
 
-    Where the columns are so narrow that their heads run into each other, all four must be named.
+    If the columns are so narrow that their headings share cells, all four must be present.
     """
     if _has_money(row):
         return False
@@ -110,9 +110,9 @@ def _is_header(row: Row) -> bool:
 
 
 def _names_what_and_amount(row: Row) -> bool:
-    """Tell whether a row of short heads begins with what is charged and ends with its amount: `Concepto  Importe`.
+    """Return whether short headings start with the description and end with the amount: `Concepto  Importe`.
 
-    The day may stand before it, and the currency behind the amount.
+    A date column may precede them, and a currency may follow the amount.
     """
     first, *others = row.cells[1:] if DAY.fullmatch(row.cells[0].folded) and len(row.cells) > 1 else row.cells
     short = bool(others) and all(len(cell.words) <= MOST_PLAIN_WORDS for cell in row.cells)
@@ -122,7 +122,7 @@ def _names_what_and_amount(row: Row) -> bool:
 
 
 def is_other_header(row: Row) -> bool:
-    """Tell whether the row names columns of another table, of taxes or discounts; a first sum may stand beside it."""
+    """Return whether the row heads another table, of taxes or discounts; a first sum may be in the same row."""
     heads = (cell for cell in row.cells if len(cell.words) <= MAX_HEAD_WORDS and not any(find_amounts(cell.text)))
     roles = [role_of(cell.folded) for cell in heads]
     told = [role for role in roles if role is not Role.OTHER]
@@ -134,7 +134,7 @@ def _has_money(row: Row) -> bool:
 
 
 def is_sum(row: Row) -> bool:
-    """Tell whether the row is a sum rather than a line: it is called one and has nothing else to say."""
+    """Return whether the row is a sum rather than a line: it is named as one and has no quantity and price."""
     worded = [cell.folded for cell in row.cells if re.search(r"[a-z]{2}", cell.folded)]
     if not any(find_amounts(row.text)) or len(row.cells) > MAX_SUM_CELLS:
         return False
@@ -144,7 +144,7 @@ def is_sum(row: Row) -> bool:
 
 
 def _is_two_sums(row: Row) -> bool:
-    """Tell whether the row is a name and an amount twice: sums stand beside each other."""
+    """Return whether the row holds two sums next to each other: a name and an amount twice."""
     if len(row.cells) != 2 * SUM_CELLS:
         return False
     amounts = [any(amount.exact for amount in find_amounts(cell.text)) for cell in row.cells]
@@ -152,13 +152,13 @@ def _is_two_sums(row: Row) -> bool:
 
 
 def _counts(row: Row) -> bool:
-    """Tell whether the row has a quantity and a price that make its amount: `Arbeitspreis HT  5.210 kWh`."""
+    """Return whether the row's quantity times its price gives its amount: `Arbeitspreis HT  5.210 kWh`."""
     amounts = find_amounts(row.cells[-1].text)
     return bool(amounts) and tell_apart(row.cells[1:-1], amounts[-1].value, Columns(), "").agree
 
 
 def goes_on(row: Row, line: Row) -> bool:
-    """Tell whether the row is but words right under those of a line, which say more about it."""
+    """Return whether the row is further description of a line: only words, directly below the line's words."""
     words, amount = row.cells[0], line.cells[-1]
     if len(row.cells) > 1 or row.page != line.page or row.number - line.number > MOST_UNDER or is_sum(row):
         return False

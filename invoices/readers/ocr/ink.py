@@ -1,6 +1,6 @@
-"""Tells from a line's ink how large its letters are and where they stand apart: its box and a model only guess that.
+"""Measure the letters of a line, and the gaps between them, from its ink.
 
-Importing this needs the extra `ocr`.
+A line's box and a model only guess their size. Importing this needs the extra `ocr`.
 """
 
 from dataclasses import dataclass
@@ -15,45 +15,45 @@ Pixels = Any
 """A numpy array of bytes: height, width, and blue, green, red."""
 
 ASCENDER, X_HEIGHT = 0.72, 0.52
-"""What letters take of the size of their type, above the line they stand on: the usual faces differ by 0.03."""
+"""Heights of letters above the baseline, as shares of the type size; common typefaces differ by 0.03."""
 DEPTHS = {0.21: frozenset("gjpqyç"), 0.17: frozenset("()[]{}|Q@$§"), 0.12: frozenset(",;_"), 0.0: frozenset()}
-"""What characters take of it below the line, deepest first."""
+"""Depths of characters below the baseline, as shares of the type size, deepest first."""
 LINE_ABOVE, LINE_BELOW = 0.92, 0.22
-"""What a text layer's boxes take, for the same type. Measured: ADR 0017."""
+"""Extent of a text layer's boxes for the same type. Measured: ADR 0017."""
 LOW = frozenset("acegmnopqrsuvwxyz.,:;-_~+=")
-"""Characters that do not reach the height of capitals."""
+"""Characters lower than capitals."""
 RULE, UNDERLINE = 0.92, 0.75
-"""A row or column of pixels with this share of ink is a ruled line, not letters; one under letters may be shorter."""
+"""Ink share from which a row or column of pixels is a ruled line; one under letters may be shorter."""
 DOT_GAP = 0.2
-"""A dot or accent is at most this share of its letters away from them."""
+"""Largest distance of a dot or accent from its letters, as a share of their height."""
 PLAUSIBLE = 0.35
-"""Share of a found line's height below which its letters are not: something else was taken for them."""
+"""Smallest plausible share of letters in a found line's height; below it, something else was taken for letters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ink:
-    """What the ink of a line says, in pixels of its crop."""
+    """Measurements of a line's ink, in pixels of its crop."""
 
     top: float
     bottom: float
     """The edges that a text layer would give the line."""
     size: float
-    """Of the type."""
+    """Type size."""
     gaps: tuple[tuple[int, int], ...]
-    """Columns without ink, from and to, between the letters."""
+    """Columns without ink between the letters, as (start, end)."""
 
     @property
     def usual_gap(self) -> float:
-        """The gap between most letters of a word."""
+        """The median gap between letters."""
         return float(median(end - start for start, end in self.gaps)) if self.gaps else 0.0
 
     def gap_between(self, one: float, other: float) -> int:
-        """Return the widest gap between two letters, whose middles are given."""
+        """Return the widest gap between two letters, given by their centres."""
         return max((end - start for start, end in self.gaps if one < (start + end) / 2 < other), default=0)
 
 
 def see_ink(crop: Pixels, text: str) -> Ink | None:
-    """Return what the ink of a line says that is read as `text`; None if it says nothing sensible."""
+    """Measure the ink of a line that reads `text`; None if the result is implausible."""
     dark = see_dark(crop)
     rows = _letter_rows(dark)
     if rows is None:
@@ -69,13 +69,13 @@ def see_ink(crop: Pixels, text: str) -> Ink | None:
 
 
 def see_dark(crop: Pixels) -> Any:
-    """Return where there is ink: 1 and 0, whichever of the two colours is the rarer one."""
+    """Return an array with 1 for ink and 0 for background; the rarer of the two colours is ink."""
     _, dark = cv2.threshold(crop.min(axis=2), 0, 1, cv2.THRESH_BINARY_INV | cv2.THRESH_OTSU)
     return 1 - dark if 2 * dark.sum() > dark.size else dark
 
 
 def _letter_rows(dark: Any) -> tuple[int, int] | None:
-    """Return the first row of the letters and the one after their last."""
+    """Return the first row of the letters and the row after their last."""
     share = dark[:, dark.mean(axis=0) < RULE].mean(axis=1)
     ink = np.flatnonzero((share > 1 / dark.shape[1]) & (share < RULE))
     if len(ink) == 0:
@@ -92,7 +92,7 @@ def _letter_rows(dark: Any) -> tuple[int, int] | None:
 
 
 def _gaps(dark: Any) -> tuple[tuple[int, int], ...]:
-    """Return the runs of columns without ink between others with some; what is ruled under letters is no ink."""
+    """Return the runs of columns without ink between columns with ink; lines ruled under letters do not count."""
     letters = dark[dark.mean(axis=1) < UNDERLINE]
     inked = np.flatnonzero(letters.any(axis=0))
     return tuple((int(a) + 1, int(b)) for a, b in pairwise(inked) if b - a > 1)

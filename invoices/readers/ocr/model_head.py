@@ -1,7 +1,7 @@
-"""Cuts a model's last layer down to the characters that are wanted: telling 18,700 apart takes a sixth of its time.
+"""Reduce a model's last layer to the wanted characters: distinguishing all 18,700 takes a sixth of its time.
 
-Reads as much of the file format (ONNX, in Protocol Buffers) as that takes. What a wanted character gets as compared
-with another one stays the same.
+Parses only as much of the file format (ONNX, in Protocol Buffers) as needed. The relative scores of the wanted
+characters stay the same.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,26 +10,26 @@ import numpy as np
 import numpy.typing as npt
 
 GRAPH, INITIALIZER, METADATA = 7, 5, 14
-"""Field numbers: of a model's graph, of a graph's tensors with weights, of what a model says of itself."""
+"""Field numbers: a model's graph, a graph's weight tensors, a model's metadata."""
 KEY, VALUE = 1, 2
-"""Of an entry of the latter."""
+"""Field numbers of a metadata entry."""
 DIMS, NAME, RAW_DATA = 1, 8, 9
-"""Of a tensor."""
+"""Field numbers of a tensor."""
 VARINT, EIGHT_BYTES, COUNTED, FOUR_BYTES = 0, 1, 2, 5
-"""How a field's value is written."""
+"""Wire types of a field's value."""
 
 Weights = npt.NDArray[np.float32]
 
 
 def known_characters(model: bytes) -> list[str]:
-    """Return the characters that a recognition model tells apart, by its codes: none, those it names, a space."""
+    """Return the characters of a recognition model by their codes: blank, the listed ones, a space."""
     entries = (dict(_fields(entry)) for entry in _messages(memoryview(model), METADATA))
     told = {bytes(entry[KEY]): bytes(entry[VALUE]) for entry in entries}
     return ["", *told[b"character"].decode().splitlines(), " "]
 
 
 def trimmed_weights(model: bytes, characters: int, wanted: Sequence[int]) -> dict[str, Weights]:
-    """Return the weights of the layer that tells `characters` apart, their `wanted` columns alone, by their names."""
+    """Return the weights of the layer with `characters` outputs, reduced to the `wanted` columns, by name."""
     graph = next(_messages(memoryview(model), GRAPH))
     tensors = (_tensor(message) for message in _messages(graph, INITIALIZER))
     return {
@@ -57,7 +57,7 @@ def _messages(message: memoryview, wanted: int) -> Iterator[memoryview]:
 
 
 def _fields(message: memoryview) -> Iterator[tuple[int, int | memoryview]]:
-    """Yield the fields of a message: each with its number, and a number or the bytes that it holds."""
+    """Yield the fields of a message: the field number, and its value as a number or bytes."""
     place = 0
     while place < len(message):
         key, place = _varint(message, place)
@@ -74,10 +74,10 @@ def _fields(message: memoryview) -> Iterator[tuple[int, int | memoryview]]:
 
 
 def _varint(message: memoryview, place: int) -> tuple[int, int]:
-    """Return the number written in groups of seven bits, lowest first, and the place after it."""
+    """Return the number encoded in groups of seven bits, lowest first, and the position after it."""
     value = shift = 0
     while True:
         byte = message[place]
         value, shift, place = value | (byte & 127) << shift, shift + 7, place + 1
-        if byte < 128:  # noqa: PLR2004  # the eighth bit: more follows
+        if byte < 128:  # noqa: PLR2004  # the eighth bit means that more follow
             return value, place

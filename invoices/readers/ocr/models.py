@@ -1,8 +1,8 @@
-"""Finds and recognises printed lines in pixels, with the models that lie in rapidocr's wheel.
+"""Detect and recognize printed lines in pixels with the models from rapidocr's wheel.
 
-The steps before and after the models are those of PP-OCR (differentiable binarisation, CTC), for lines that lie level:
-ocr_page.py turns the page first. Sessions with one thread keep none of their own, so that a forked child can use its
-parent's (ADR 0017). Importing this needs the extra `ocr`; ocr.py does, once.
+The steps before and after the models are those of PP-OCR (differentiable binarization, CTC), for level lines: page.py
+rotates the page first. Sessions with one thread start no threads of their own, so that a forked child can use its
+parent's (ADR 0017). Importing this needs the extra `ocr`; read.py imports it once.
 """
 
 import os
@@ -15,7 +15,7 @@ from typing import Any
 import cv2
 import numpy as np
 
-os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # else its import sends usage data away, and keeps a file in the temp folder
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # otherwise its import sends usage data and keeps a file in the temp folder
 
 import onnxruntime
 
@@ -24,33 +24,34 @@ from docrail.invoices.readers.ocr.model_head import known_characters, trimmed_we
 
 DETECTION, RECOGNITION = "PP-OCRv6_det_small.onnx", "PP-OCRv6_rec_small.onnx"
 SEARCHED_PIXELS = 1_160_000
-"""Pixels of the picture in which lines are looked for: A4 with 110 dots per inch. Measured: ADR 0017."""
+"""Size of the picture in which lines are detected: A4 at 110 dpi. Measured: ADR 0017."""
 MOST_ENLARGED = 2.0
 STRIDE = 32
 """The detection model halves its picture five times."""
 TEXT_PROBABILITY, LINE_PROBABILITY = 0.3, 0.5
-"""Of a pixel that belongs to a line, and of a line: PP-OCR's."""
+"""Thresholds for a pixel and for a line, from PP-OCR."""
 UNCLIP = 1.6
-"""How far a found line is widened: the model marks only its core. PP-OCR's."""
+"""Growth of a detected line, because the model marks only its core. From PP-OCR."""
 SMALLEST = 3
 MAX_LINES = 600
-"""Of a page. A dense page has 250."""
+"""Most lines of a page; a dense page has 250."""
 LINE_HEIGHT = 48
-"""Pixels to which the recognition model wants a line scaled."""
+"""Height in pixels to which the recognition model needs lines scaled."""
 STRETCH = 1.1
-"""Lines are widened a little, or double letters are seen as one. Measured: ADR 0017."""
+"""Lines are widened slightly, otherwise double letters are merged. Measured: ADR 0017."""
 STEP, MOST_TOGETHER, PIXELS_TOGETHER = 8, 8, 1600
-"""Pixels of a line for which the model gives one answer; lines, or pixels of them, after which more save nothing."""
+"""Pixels of a line for each output of the model; lines, and pixels of them, in a batch, beyond which there is no gain.
+"""
 READ_PIXELS, NARROWEST = 32_000, 12.5
-"""Of all lines of a page together, where they are so many that it takes long; and of their letters, on average, to
-which they may be narrowed then: with less, words get lost. Measured: ADR 0017."""
+"""Total width of a page's lines above which they are narrowed to save time, and the smallest average letter width to
+which they may be: below it, words are lost. Measured: ADR 0017."""
 WHITE, INKED = 3, 0.04
-"""Pixels left beside a narrowed line's letters, and the share of a column that is ink where there are some."""
+"""White margin in pixels next to a narrowed line's letters, and the ink share of a column that contains letters."""
 LONGEST_LINE = 2400
-"""Pixels of a line at that height: about 150 letters."""
+"""Longest line in pixels at that height: about 150 letters."""
 BLANK = 0
 LATIN_END, PUNCTUATION = "\u0250", frozenset("\u2013\u2014\u2018\u2019\u201c\u201d\u201e\u2022\u2026\u20ac\u2212\u2122")
-"""Of the model's 18,700 characters those are taken that our languages write with: a smudge is no Chinese word."""
+"""Only these of the model's 18,700 characters are used, so that a smudge does not become a Chinese word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,36 +63,36 @@ class Line:
     right: int
     bottom: int
     slope: float
-    """Degrees by which it falls to the right; means something for long lines only."""
+    """Degrees by which it falls to the right; meaningful for long lines only."""
 
     @property
     def width(self) -> int:
-        """In pixels."""
+        """Width in pixels."""
         return self.right - self.left
 
     @property
     def height(self) -> int:
-        """In pixels."""
+        """Height in pixels."""
         return self.bottom - self.top
 
     def cut(self, pixels: Pixels) -> Pixels:
-        """Return the line's part of the picture it was found in."""
+        """Return the line's part of the picture it was detected in."""
         return pixels[self.top : self.bottom, self.left : self.right]
 
 
 @dataclass(frozen=True, slots=True)
 class Letter:
-    """One recognised character, or a space."""
+    """One recognized character, or a space."""
 
     text: str
     centre: float
-    """As a share of the line's width."""
+    """Centre of the character as a share of the line's width."""
     score: float
 
 
 @dataclass(frozen=True, slots=True)
 class Print:
-    """Where a picture has print: how likely each pixel of a smaller picture belongs to a line."""
+    """The print in a picture: for each pixel of a smaller picture, the probability that it belongs to a line."""
 
     core: Any
     size: tuple[int, int]
@@ -109,7 +110,7 @@ class Print:
         return [line for line in found if line]
 
     def moved(self, turn: Any) -> "Print":
-        """Return the print after the picture was moved by a 3 x 3 matrix, which must not turn it far."""
+        """Return the print transformed by a 3 x 3 matrix with a small rotation."""
         rows, columns = self.core.shape
         scale = np.diag([self.size[0] / columns, self.size[1] / rows, 1])
         moved = np.linalg.inv(scale) @ turn @ scale
@@ -131,7 +132,7 @@ class Models:
         self._recognition = _session(model, self._weights)
 
     def see_print(self, pixels: Pixels) -> Print:
-        """Return where in a picture there is print."""
+        """Return the print in a picture."""
         height, width = pixels.shape[:2]
         scale = min(MOST_ENLARGED, (SEARCHED_PIXELS / (width * height)) ** 0.5)
         size = max(STRIDE, round(width * scale / STRIDE) * STRIDE), max(STRIDE, round(height * scale / STRIDE) * STRIDE)
@@ -139,7 +140,7 @@ class Models:
         return Print(_run(self._detection, [picture])[0][0], (width, height))
 
     def recognise(self, crops: Sequence[Pixels], stretch: float = STRETCH) -> list[list[Letter]]:
-        """Return the letters of each crop, left to right; those that are scaled to one width are read together."""
+        """Return the letters of each crop, left to right; crops scaled to one width are read in batches."""
         scaled = [_scaled(crop, stretch) for crop in crops]
         read: list[list[Letter]] = [[] for _ in crops]
         for width in {line.width for line in scaled}:
@@ -163,7 +164,7 @@ class Models:
 
 @dataclass(frozen=True, slots=True)
 class _Scaled:
-    """A line as the model reads it: `whole` pixels wide, of which `cut` are left out before those that are read."""
+    """A line as the model reads it: `whole` pixels wide, of which `cut` are removed before the part that is read."""
 
     pixels: Pixels
     cut: int
@@ -175,7 +176,7 @@ class _Scaled:
 
 
 def stretch_for(lines: Sequence[Line], sample: Mapping[Line, Sequence[Letter]]) -> float:
-    """Return how much to widen a page's lines: less where they are many, and what a `sample` says has wide letters."""
+    """Return the horizontal scaling of a page's lines: less if it has many lines and a `sample` has wide letters."""
     letters = sum(map(len, sample.values()))
     if not letters:
         return STRETCH
@@ -188,7 +189,7 @@ def _usual_width(line: Line) -> float:
 
 
 def model_file(name: str) -> bytes:
-    """Return one of the models in the wheel."""
+    """Return one of the models in rapidocr's wheel."""
     rapidocr = find_spec("rapidocr")
     if rapidocr is None or rapidocr.origin is None:
         raise ModuleNotFoundError("rapidocr, in which the models lie, is not installed: install docrail[ocr]")
@@ -196,26 +197,26 @@ def model_file(name: str) -> bytes:
 
 
 def _session(model: bytes, weights: Mapping[str, onnxruntime.OrtValue]) -> onnxruntime.InferenceSession:
-    """Load a model, with `weights` in place of its own: the session uses them where they are."""
+    """Load a model with `weights` in place of its own; the session uses them without a copy."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.enable_mem_pattern = False  # each line has another width
-    options.log_severity_level = 4  # also of answers that are narrower than the model says
+    options.log_severity_level = 4  # including warnings about outputs narrower than the model declares
     for name, values in weights.items():
         options.add_initializer(name, values)
     return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
 
 def _run(session: onnxruntime.InferenceSession, pictures: Sequence[Pixels]) -> Any:
-    """Return the answers for pictures of one size, which the models want as three planes of numbers from -1 to 1."""
+    """Run a model on pictures of one size, converted to three planes of values from -1 to 1."""
     planes = np.ascontiguousarray((np.stack(pictures).astype(np.float32) / 127.5 - 1).transpose(0, 3, 1, 2))
     return session.run(None, {session.get_inputs()[0].name: planes})[0]
 
 
 def _scaled(crop: Pixels, stretch: float) -> _Scaled:
-    """Return a line in the size in which it is read; a narrowed one without the white beside it.
+    """Scale a line to the size at which it is read; a narrowed line loses its white margins.
 
-    Those come in a few widths, so that many can be read together.
+    Narrowed lines have only a few different widths, so that many can be read in one batch.
     """
     height, width = crop.shape[:2]
     whole = min(LONGEST_LINE, max(STEP, round(width * LINE_HEIGHT / height * stretch)))
@@ -233,12 +234,12 @@ def _scaled(crop: Pixels, stretch: float) -> _Scaled:
 
 
 def _steps(pixels: int) -> int:
-    """Return the next larger number of pixels that is a multiple of the model's steps."""
+    """Round up to a multiple of the model's step."""
     return -(-pixels // STEP) * STEP
 
 
 def _line(labels: Any, stats: Any, index: int, ratio: tuple[float, float], size: tuple[int, int]) -> Line | None:
-    """Return the box of a marked core, widened and in the pixels of the whole picture; None for a speck."""
+    """Return the box of a detected core, grown and scaled to the whole picture; None if it is too small."""
     left, top, width, height = (int(number) for number in stats[:4])
     if min(width, height) < SMALLEST:
         return None
@@ -253,7 +254,7 @@ def _line(labels: Any, stats: Any, index: int, ratio: tuple[float, float], size:
 
 
 def _slope(inside: Any) -> float:
-    """Return the angle of the straight line through the middles of the marked columns, in degrees."""
+    """Return the angle in degrees of the line fitted through the middles of the marked columns."""
     columns = np.flatnonzero(inside.any(axis=0)).astype(float)
     marked = inside[:, columns.astype(int)]
     middles = (marked * np.arange(len(marked))[:, None]).sum(axis=0) / marked.sum(axis=0)

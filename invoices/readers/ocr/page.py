@@ -1,4 +1,4 @@
-"""Reads one page's pixels into words with boxes and scores: turns the page upright and level first.
+"""Read one page's pixels into words with boxes and scores, after turning the page upright and level.
 
 Importing this needs the extra `ocr`.
 """
@@ -19,32 +19,32 @@ from docrail.invoices.readers.ocr.models import STRETCH, Letter, Line, Models, s
 from docrail.invoices.readers.ocr.repair import repair
 
 LONG = 6.0
-"""A line this many times as long as it is high tells how the page lies."""
+"""A line at least this many times as long as high shows the page's orientation."""
 LEVEL_DEGREES, MOST_DEGREES = 0.4, 15.0
-"""Less slope than this does no harm; more than this is no sheet that slipped in a scanner."""
+"""A smaller slope is harmless; a larger one is not a sheet that slipped in a scanner."""
 SAMPLE_LINES, SAMPLE_HEIGHTS = 8, 8
-"""How many lines are tried both ways up, and how many line heights of each."""
+"""Number of lines that are read both ways up, and the part of each in line heights."""
 UPRIGHT_SCORE = 0.9
-"""Lines that are read with this score stand upright; upside down they have about half of it."""
+"""Lines read with this score are upright; upside down, the score is about half."""
 LEAST_SCORE = 0.5
-"""What is read with less is a logo, a stamp, or dirt. PP-OCR's."""
+"""Lines with a lower score are logos, stamps or dirt. From PP-OCR."""
 TOUCHING, SPACE, CLOSING = 0.12, 0.33, ".,:;"
-"""Digits that are less than this share of their size apart touch; what is more apart than usual by this is a space."""
+"""Largest gap of touching digits, and excess over the usual gap that makes a space, as shares of the type size."""
 TEXT_HEIGHT = 0.7
-"""Share of a found line's height that its letters usually have: found lines have a margin. Measured: ADR 0017."""
+"""Usual share of the letters in a detected line's height, which includes a margin. Measured: ADR 0017."""
 
 
 @dataclass(frozen=True, slots=True)
 class _View:
-    """A page's pixels as they are looked at, and where they lie in those that came."""
+    """A page's pixels after rotation, and their place in the original pixels."""
 
     pixels: Pixels
     place: Any
-    """3 x 3 matrix from these pixels to the first ones."""
+    """3 x 3 matrix from these pixels to the original ones."""
 
 
 def read_pixels(models: Models, pixels: Pixels, number: int, size: tuple[float, float]) -> Page:
-    """Return page `number`, shown by `pixels`, which as sent is `size` points wide and high."""
+    """Read page `number` from `pixels`; `size` is its width and height in points, as sent."""
     view, lines, letters = _upright(models, pixels)
     rest = [line for line in lines if line not in letters]
     letters |= _read(models, view, rest, stretch_for(lines, letters))
@@ -56,7 +56,7 @@ def read_pixels(models: Models, pixels: Pixels, number: int, size: tuple[float, 
 
 
 def _upright(models: Models, pixels: Pixels) -> tuple[_View, list[Line], dict[Line, list[Letter]]]:
-    """Return the page turned so that its lines run level from left to right, the lines, and what some were read as."""
+    """Return the page turned upright and level, its lines, and the letters of the lines already read."""
     view = _View(pixels, np.eye(3))
     seen = models.see_print(view.pixels)
     lines = seen.lines()
@@ -67,7 +67,7 @@ def _upright(models: Models, pixels: Pixels) -> tuple[_View, list[Line], dict[Li
     slope = _slope(lines)
     if LEVEL_DEGREES < abs(slope) < MOST_DEGREES:
         view, turn = _level(view, slope)
-        lines = seen.moved(turn).lines()  # to look for them again would take as long as to read a hundred
+        lines = seen.moved(turn).lines()  # detecting them again would take as long as reading a hundred
     longest = sorted(lines, key=lambda line: -line.width)[:SAMPLE_LINES]
     sample = _read(models, view, longest, STRETCH)
     if _upside_down(models, view, sample):
@@ -92,7 +92,7 @@ def _slope(lines: Sequence[Line]) -> float:
 
 
 def _upside_down(models: Models, view: _View, sample: Mapping[Line, Sequence[Letter]]) -> bool:
-    """Read the beginnings of some lines from their other end, unless the lines were read well as they are."""
+    """Read the starts of some lines rotated by 180 degrees, unless they were read well as they are."""
     as_is = _sureness(sample.values())
     if as_is >= UPRIGHT_SCORE:
         return False
@@ -106,13 +106,13 @@ def _sureness(lines: Iterable[Sequence[Letter]]) -> float:
 
 
 def _quarter_turn(view: _View) -> _View:
-    """Turn by 90 degrees, counterclockwise."""
+    """Rotate by 90 degrees counterclockwise."""
     back = np.array([[0, -1, view.pixels.shape[1]], [1, 0, 0], [0, 0, 1]], float)
     return _View(np.ascontiguousarray(np.rot90(view.pixels)), view.place @ back)
 
 
 def _level(view: _View, slope: float) -> tuple[_View, Any]:
-    """Turn by `slope` degrees counterclockwise, around the middle; return the matrix that does it as well."""
+    """Rotate by `slope` degrees counterclockwise around the centre; return the view and the matrix."""
     rows, columns = view.pixels.shape[:2]
     turn = np.vstack([cv2.getRotationMatrix2D((columns / 2, rows / 2), slope, 1.0), [0, 0, 1]])
     level = cv2.warpAffine(view.pixels, turn[:2], (columns, rows), borderValue=(255, 255, 255))
@@ -120,7 +120,7 @@ def _level(view: _View, slope: float) -> tuple[_View, Any]:
 
 
 def _turned(view: _View, sent: Pixels) -> Affine | None:
-    """Return where the view lies on the page as sent, both in fractions; None if it is just that."""
+    """Return the map from the view to the page as sent, both in fractions; None if they are the same."""
     if np.array_equal(view.place, np.eye(3)):
         return None
     pixels = np.diag([view.pixels.shape[1], view.pixels.shape[0], 1])
@@ -135,7 +135,7 @@ def _scaled(word: Word, scale: float) -> Word:
 
 
 def _words(line: Line, crop: Pixels, letters: Sequence[Letter]) -> Iterator[Word]:
-    """Yield a line's words in pixels, each as wide as its letters and as high as a text layer would have it."""
+    """Yield a line's words in pixels, as wide as their letters and as high as in a text layer."""
     printed = [letter for letter in letters if letter.text.strip()]
     if not printed or fmean(letter.score for letter in printed) < LEAST_SCORE:
         return
@@ -173,7 +173,7 @@ def _groups(letters: Sequence[Letter], ink: Ink | None, width: int) -> Iterator[
 
 
 def _apart(one: Letter, other: Letter, ink: Ink | None, width: int, *, space: bool) -> bool:
-    """Tell whether two letters are in different words: a model sees spaces in numbers, and misses others."""
+    """Return whether two letters are in different words: models see spaces within numbers and miss others."""
     if ink is None:
         return space
     gap = ink.gap_between(one.centre * width, other.centre * width)

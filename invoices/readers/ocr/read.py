@@ -1,7 +1,7 @@
-"""Reads pictures of pages: image files, and PDF pages that are scans. Yields the same pages as a PDF's text layer does.
+"""Read image files and scanned PDF pages into the same pages as a PDF's text layer.
 
-Needs the extra `ocr`, which is loaded at the first picture, or by `warm_up`. Pages come upright and level; their boxes
-are told as the page was sent.
+Needs the extra `ocr`, which is loaded with the first picture or by `warm_up`. Pages are upright and level; boxes of
+fields refer to the page as sent.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -17,32 +17,32 @@ from docrail.invoices.readers.layout.page import Page
 from docrail.invoices.readers.pdf.render import find_scans, render_pages
 
 MAX_OCR_PAGES = 15
-"""At up to 2.5 CPU seconds each, they stay within the 60 that a document may take; an invoice has one to three."""
+"""At up to 2.5 CPU seconds each, they fit into the 60 allowed for a document; an invoice has one to three."""
 LONG_SIDE = 842.0
-"""Points of the longer side of a picture, whose true size nobody knows: A4's."""
+"""Longer side of a picture in points, since its true size is unknown: A4's."""
 INSTALL = "Install the extra `ocr` where documents are read (pip install 'docrail[ocr]'), and start the worker again."
 
 
 @cache
 def installed() -> bool:
-    """Tell whether the extra is there, without loading it."""
+    """Return whether the extra is installed, without loading it."""
     return all(find_spec(name) for name in ("rapidocr", "onnxruntime", "cv2"))
 
 
 def loaded() -> bool:
-    """Tell whether the models are in this process."""
+    """Return whether the models are loaded in this process."""
     return _page_reader.cache_info().currsize > 0
 
 
 def warm_up() -> None:
-    """Load the models and read a small page, so that forked children need not."""
+    """Load the models and read a small page, so that forked children start warmed up."""
     _page_reader()(Image.new("RGB", (320, 64), "white"), 1, (320.0, 64.0))
 
 
 def read_pictures(pictures: Iterable[Image.Image]) -> list[Page]:
-    """Return the pages that `pictures` show; those after the first MAX_OCR_PAGES without words.
+    """Read the pages in `pictures`; those after the first MAX_OCR_PAGES have no words.
 
-    Raises: UnreadableDocument where the extra is missing, and what opening the pictures does.
+    Raises: UnreadableDocument if the extra is missing, or a picture cannot be opened.
     """
     if not installed():
         raise UnreadableDocument(
@@ -59,17 +59,17 @@ def read_pictures(pictures: Iterable[Image.Image]) -> list[Page]:
 
 
 def scanned_pages(data: bytes, pages: Sequence[Page]) -> list[int]:
-    """Return the numbers of a PDF's pages whose print is in pictures, or drawn: `pages` is what its text layer says."""
+    """Return the numbers of a PDF's pages whose print is pictures or drawings; `pages` is its text layer."""
     words = {page.number: len(page.words) for page in pages}
-    if not installed():  # somebody else's OCR is better than none
+    if not installed():  # an existing OCR text layer is better than nothing
         words = {number: count for number, count in words.items() if not count}
     return find_scans(data, words)
 
 
 def read_scans(data: bytes, pages: Sequence[Page], numbers: Sequence[int]) -> list[Page]:
-    """Return a PDF's `pages`, the first MAX_OCR_PAGES of `numbers` as read from their pictures.
+    """Return a PDF's `pages`, with the first MAX_OCR_PAGES of `numbers` read by OCR.
 
-    Without the extra, and where nothing is seen in a picture, pages stay as they are.
+    Pages stay unchanged without the extra, or if OCR finds no words.
     """
     if not installed():
         return list(pages)
@@ -80,7 +80,7 @@ def read_scans(data: bytes, pages: Sequence[Page], numbers: Sequence[int]) -> li
 
 
 def left_out(pictures: int) -> tuple[Problem, ...]:
-    """Return what a person must know of a document with this many pictures of pages."""
+    """Return the problems to report for a document with this many scanned pages."""
     if pictures == 0 or (installed() and pictures <= MAX_OCR_PAGES):
         return ()
     if installed():
@@ -92,7 +92,7 @@ def left_out(pictures: int) -> tuple[Problem, ...]:
 
 @cache
 def _page_reader() -> Callable[[Image.Image, int, tuple[float, float]], Page]:
-    """Load the models, once. Local imports: they need the extra."""
+    """Load the models once. The imports are local because they need the extra."""
     import numpy as np  # noqa: PLC0415
 
     from docrail.invoices.readers.ocr.models import Models  # noqa: PLC0415

@@ -1,6 +1,6 @@
-"""Corrects what an OCR confuses, where more than looks decides: the characters around, or a checksum.
+"""Correct OCR confusions that the context or check digits resolve.
 
-No code is made up: it is changed only if its check digits are wrong as read and right as changed.
+No code is invented: it is changed only if its check digits are wrong as read and valid after the change.
 """
 
 import re
@@ -18,22 +18,22 @@ from docrail.invoices.values.folding import fold
 from docrail.invoices.values.identifiers import compact, iban_valid
 
 DIGITS = str.maketrans("ODQIL|SBZG", "0001115826")
-"""Digits by the capitals that they are taken for."""
+"""Digits, by the capitals they are mistaken for."""
 LETTERS = str.maketrans("01|58", "OIISB")
 DASH_BETWEEN = re.compile(r"(?<=\d)[~_](?=\d\d?\b)")
 ZERO_BETWEEN = re.compile(r"(?<=\d)[Oo](?=[\d.,])|(?<=\d[.,])[Oo](?=\d)")
 ONE_BETWEEN = re.compile(r"(?<=\d)[Il|](?=[\d.,])|(?<=\d[.,])[Il|](?=\d)")
 WORD = re.compile(r"[^\W_]{5,}")
 SMALL_L = re.compile(r"(?<=[A-Z])l(?=[A-Z\d/-])|(?<![A-Za-z])l(?=[A-Z]{2})")
-"""A small L beside capitals is a capital I, where no other letter is small: "Sl-2024"."""
+"""A lowercase L next to capitals is a capital I if no other letter is lowercase: "Sl-2024"."""
 SMALL_L_OF_A_FORM = re.compile(r"(?<=\b[Ss]\.[rR]\.)[1I|](?=\W|$)")
-"""An Italian or French company's `S.r.l.` ends in no figure: "S.r.1."."""
+"""The Italian or French `S.r.l.` does not end in a digit: "S.r.1."."""
 CAPITAL_I = re.compile(r"(?<=[a-z]{2})I(?=[a-z])")
-"""Within small letters it is a small L: "WorId"."""
+"""Within lowercase letters a capital I is a lowercase L: "WorId"."""
 THOUSANDS = re.compile(r"(?<=\d):(?=\d{3}([.,])\d\d(?!\d))")
-"""A colon before three digits and cents: no time is written so."""
+"""A colon before three digits and cents; times do not look like this."""
 CENTS = re.compile(r"(?<![\d.,])(\d{1,3}(?:([.,])\d{3})(?:\2\d{3})*)\2(?=\d\d(?![\d.,]))")
-"""A large number up to its cents: between them stands the other sign than between its thousands."""
+"""A number up to its cents: the decimal separator differs from the thousands separator."""
 OTHER_SMALL = re.compile(r"[a-km-z]")
 LABELS = frozenset(
     re.findall(
@@ -43,31 +43,31 @@ LABELS = frozenset(
         "rechnungsnummer steuer subtotal summe totaal total totale zahlbar zahlungsziel",
     )
 )
-"""Words that name what is asked for; one wrong letter in them would hide a value."""
+"""Words of amount and field labels; one wrong letter in them would hide a value."""
 NUMBER = re.compile(r"^[Nn][acdesACDGQSU069]\.$")
-"""What small print of "No." is taken for."""
+"""Misreadings of a small "No."."""
 HYPHENATED = re.compile(r"\d{1,5}-\d\d")
 AMOUNT_LABEL = re.compile(r"^\W*(?:(?:sub|grand|net)[ -]?)?(?:total|totaal|totale|gesamt|summe|cash|change|bar)\W*$")
 PAIRED, SLASHED = ("SDN", "BHD"), re.compile(r"[S5]/[B8D]")
-"""A legal form that is written in these ways; letters so alike, and so few, are often misread."""
+"""A legal form in its two spellings; with so few and similar letters it is often misread."""
 REGISTERED = re.compile(r"\(?\d{5,}-[A-Z]\)?")
-"""What follows the latter."""
+"""Registration number that follows the second spelling."""
 SURE = 0.99
-"""A word that was read with this score has no letter that was guessed."""
+"""A word with this score contains no guessed letter."""
 IBAN_START = re.compile(r"^(?:[^\W\d_]*[.:])?([A-Z]{2}[\dODQIlL|SBZG]{2})")
 VAT_START = re.compile(r"^(?:[^\W\d_]*[.:])?((?:AT|BE|BG|CZ|DE|DK|EE|EL|FI|HR|HU|IT|LT|LU|LV|MT|PL|PT|RO|SE|SI|SK)\S)")
-"""VAT ids that are digits alone after their country, in Austria after a U."""
+"""VAT ids with only digits after the country, in Austria after a U."""
 BANK_LETTERS = {"GB": 4, "NL": 4, "IE": 4, "BG": 4, "RO": 4, "LV": 4, "MT": 4, "IT": 1, "SM": 1}
-"""How many letters name the bank in a country's IBANs; elsewhere, nearly all are digits alone."""
+"""Number of letters in the bank part of a country's IBANs; other IBANs are almost all digits."""
 MOST_WORDS, MOST_LOST = 9, 4
-"""Groups of an IBAN, and how many equal digits in a row may be lost: the model takes long runs for shorter ones."""
+"""Most groups of an IBAN, and most lost equal digits in a row: the model shortens long runs."""
 GUESSED = 0.3
-"""Score of a code of which digits were lost: nobody saw it whole, and its check digits were used to find them."""
+"""Score of a code with restored digits: it was not read whole, and its check digits are used up."""
 SHORTEST_VAT, LONGEST_VAT = 10, 14
 
 
 def repair(page: Page) -> Page:
-    """Return the page with its words corrected; a corrected code is one word."""
+    """Return the page with corrected words; a corrected code becomes one word."""
     words = tuple(replace(word, text=_label(_by_neighbours(word.text), word.score)) for word in page.words)
     rows = ([w for cell in row.cells for w in cell.words] for row in lay_out([replace(page, words=words)]).rows)
     return replace(page, words=tuple(word for row in rows for word in _codes(_legal_forms(_cents(row)))))
@@ -82,7 +82,7 @@ def _by_neighbours(text: str) -> str:
 
 
 def _label(text: str, score: float | None) -> str:
-    """Put right the one letter in which an unsure word differs from a label."""
+    """Correct one letter of an uncertain word that is otherwise a label."""
     match = WORD.search(text)
     if score is None or score >= SURE:
         return text
@@ -101,7 +101,7 @@ def _label(text: str, score: float | None) -> str:
 
 
 def _cents(words: Sequence[Word]) -> list[Word]:
-    """Put a point in `52-00` at the end of a row that is called an amount."""
+    """Replace the hyphen in `52-00` by a point at the end of a row labelled as an amount."""
     *label, last = words
     called = fold(" ".join(word.text for word in label))
     if label and HYPHENATED.fullmatch(last.text) and AMOUNT_LABEL.search(called):
@@ -110,7 +110,7 @@ def _cents(words: Sequence[Word]) -> list[Word]:
 
 
 def _legal_forms(words: Sequence[Word]) -> list[Word]:
-    """Put right the legal form of two words of which one is right, and the short one before a register's number."""
+    """Correct the legal form of two words if one is right, and the short one before a registration number."""
     right = list(words)
     for index, (one, other) in enumerate(pairwise(words)):
         if SLASHED.fullmatch(one.text) and REGISTERED.fullmatch(other.text):
@@ -128,18 +128,18 @@ def _unsure(word: Word) -> bool:
 
 
 def _one_letter_off(seen: str, form: str) -> bool:
-    """Tell whether one letter is wrong, or lost."""
+    """Return whether one letter is wrong or missing."""
     lost = {form[:place] + form[place + 1 :] for place in range(len(form))}
     return seen in lost or (len(seen) == len(form) and _wrong_letters(seen, form) == 1)
 
 
 def _wrong_letters(one: str, other: str) -> int:
-    """Return in how many places two words of one length differ; a large number for others."""
+    """Return the number of differing letters of two words with the same length; a large number for others."""
     return sum(a != b for a, b in zip(one, other, strict=True)) if len(one) == len(other) else len(one)
 
 
 def _codes(words: Sequence[Word]) -> Iterator[Word]:
-    """Yield the row's words, with each code that can be corrected as one."""
+    """Yield the row's words, with each correctable code as one word."""
     index = 0
     while index < len(words):
         count, text = _iban(words[index:]) or _vat_id(words[index:]) or (1, words[index].text)
@@ -151,7 +151,7 @@ def _codes(words: Sequence[Word]) -> Iterator[Word]:
 
 
 def _signs(text: str) -> int:
-    """Return how many letters and digits there are: points and commas are no part of a code."""
+    """Return the number of letters and digits; punctuation is not part of a code."""
     return sum(map(str.isalnum, text))
 
 
@@ -165,14 +165,14 @@ def _iban(words: Sequence[Word]) -> tuple[int, str] | None:
     if any(iban_valid(read) for _, read in readings):
         return None
     whole = [(count, read) for count, read in readings if len(read) == length]
-    for count, read in whole or reversed(readings):  # digits were lost only if no word behind them makes it whole
+    for count, read in whole or reversed(readings):  # digits are lost only if no following word completes it
         if len(read) >= length - MOST_LOST and (right := _right_iban(read, length)):
             return count, head + right
     return None
 
 
 def _right_iban(read: str, length: int) -> str | None:
-    """Return the IBAN that `read` must be, if its check digits say that there is just one."""
+    """Return the only IBAN consistent with `read` and its check digits; None if there is none or more than one."""
     bank = 4 + BANK_LETTERS.get(read[:2], 0)
     code = read[:2] + read[2:4].translate(DIGITS) + read[4:bank].translate(LETTERS) + read[bank:].translate(DIGITS)
     lost = length - len(code)
@@ -198,7 +198,7 @@ def _vat_id(words: Sequence[Word]) -> tuple[int, str] | None:
 
 
 def _beginnings(words: Sequence[Word], start: int) -> Iterator[tuple[int, str]]:
-    """Yield how many words were taken, and what they say together from `start` on, without spaces."""
+    """Yield the number of words taken and their text from `start` on, without spaces."""
     for count in range(1, min(len(words), MOST_WORDS) + 1):
         text = " ".join(word.text for word in words[:count])[start:].rstrip(".,;")
         yield count, compact(text) or ""

@@ -1,1 +1,1 @@
-"""The seller: names, addresses and bank accounts."""
+"""Find the seller and the buyer: names, address blocks, bank accounts and VAT ids."""

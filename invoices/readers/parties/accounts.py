@@ -1,4 +1,4 @@
-"""Finds the seller's IBAN and VAT id, and keeps the buyer's out of them."""
+"""Find the seller's IBAN and VAT id, and exclude the buyer's."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -45,7 +45,7 @@ IBAN_LENGTHS = (
     }
     | {"FR": 27, "GR": 27, "IT": 27, "MC": 27, "SM": 27, "CY": 28, "HU": 28, "PL": 28, "AD": 24, "SI": 19, "MT": 31}
 )
-"""SEPA countries; the registry's lengths."""
+"""IBAN lengths of the SEPA countries, from the IBAN registry."""
 BANK = re.compile(r"iban|bank|konto|account|compte|rekening|cuenta|conto")
 SHORTEST_IBAN = 15
 VAT_FORMATS = (
@@ -72,27 +72,26 @@ NATIONAL = {
         re.compile(r"(?<!\w)[01]\d{3}\.?\d{3}\.?\d{3}(?!\w)"),
     ),
 }
-"""VAT ids as they are written at home, without the country, which they get: by label and form.
+"""VAT ids in the national form without a country prefix, which is added: patterns of label and id.
 
-Their check digits must be right.
-"""
+Accepted only with valid check digits."""
 AT_HOME = 0.5
-"""What such an id loses against the same one with its country."""
+"""Penalty for a national VAT id compared with one that has its country prefix."""
 NEAR = 40
-"""Characters before an identifier that say whose it is."""
+"""Number of characters before an identifier that may name its owner."""
 LONGEST_VAT = 22
-"""With spaces and dots between its groups."""
+"""Including spaces and dots between its groups."""
 SENTENCE_WORDS = 8
-"""From here on a line is running text."""
+"""Word count above which a line is running text."""
 
 
 IN_SELLERS_BLOCK = 1.6
-"""More than a valid checksum: invented numbers are the seller's too."""
+"""Score for an id in the seller's block; more than for valid check digits, because sellers also print invalid ids."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parties:
-    """The cells that belong to each side, as far as they could be told apart."""
+    """The cells of the buyer and of the seller, as far as known."""
 
     buyers: Sequence[Cell] = ()
     sellers: Sequence[Cell] = ()
@@ -108,7 +107,7 @@ class _Candidate:
 
 
 def find_iban(layout: Layout, parties: Parties) -> FieldValue[str]:
-    """Return the IBAN to pay to: a valid one before others, one that is not called the reader's own."""
+    """Return the IBAN to pay to: valid ones first, without those labelled as the recipient's."""
     return _best(layout, [*_ibans(layout, parties), *_broken_ibans(layout, parties)])
 
 
@@ -142,14 +141,14 @@ def _ibans(layout: Layout, parties: Parties) -> Iterator[_Candidate]:
                 labelled = bool(IBAN_LABEL.search(context) or (match.start() == 0 and BANK.search(above)))
                 evidence = iban_evidence(iban)
                 if not labelled and Evidence.CHECKSUM_INVALID in evidence:
-                    continue  # any long code looks like an IBAN; the check digits or the word must say so
+                    continue  # any long code looks like an IBAN: check digits or a label must confirm it
                 yield _Candidate(
                     iban, cell, _score(context, cell, parties, evidence, labelled=labelled), evidence, labelled
                 )
 
 
 def _broken_ibans(layout: Layout, parties: Parties) -> Iterator[_Candidate]:
-    """Yield valid IBANs of which a line of running text has the beginning and the next line the rest."""
+    """Yield valid IBANs that are broken over two lines of running text."""
     for cell in layout.cells:
         start = IBAN_START.search(cell.text)
         if start is None:
@@ -165,7 +164,7 @@ def _broken_ibans(layout: Layout, parties: Parties) -> Iterator[_Candidate]:
 
 
 def _continued(layout: Layout, cell: Cell, iban: str) -> str:
-    """Return an IBAN that is too short for its country with the digits that stand under it, if they complete it."""
+    """Return the IBAN, completed with the digits below it if it is too short for its country and they fit exactly."""
     missing = IBAN_LENGTHS.get(iban[:2], 0) - len(iban)
     for under in _under(layout, cell):
         rest = compact(under.text) or ""
@@ -175,19 +174,19 @@ def _continued(layout: Layout, cell: Cell, iban: str) -> str:
 
 
 def _under(layout: Layout, cell: Cell) -> list[Cell]:
-    """Return the cells of the next row that stand under the cell."""
+    """Return the cells of the next row below the cell."""
     following = layout.rows[cell.row + 1].cells if cell.row + 1 < len(layout.rows) else ()
     return [other for other in following if other.page == cell.page and cell.shares_column(other)]
 
 
 def _heading(layout: Layout, cell: Cell) -> str:
-    """Return what stands right above the cell: the head of its column."""
+    """Return the text directly above the cell: its column heading."""
     above = layout.rows[cell.row - 1].cells if cell.row else ()
     return " ".join(other.folded for other in above if other.page == cell.page and cell.shares_column(other))
 
 
 def _cut_iban(iban: str) -> str | None:
-    """Cut what follows an IBAN without a separator; None for a country that has none."""
+    """Cut off text that directly follows an IBAN; None if it is not an IBAN."""
     length = IBAN_LENGTHS.get(iban[:2])
     if length is None:
         return iban if len(iban) >= SHORTEST_IBAN and iban[4:].isdigit() else None
@@ -231,18 +230,18 @@ def _national_ids(layout: Layout, parties: Parties) -> Iterator[_Candidate]:
 
 
 def _alone_in_block(country: str, match: re.Match[str], cell: Cell, parties: Parties) -> bool:
-    """Tell whether a Spanish id, whose letter makes it what it is, stands alone in a line of the seller's."""
+    """Return whether a Spanish id, identified by its letter, is alone in a line of the seller's block."""
     return country == "ES" and match.group() == cell.text and cell in parties.sellers
 
 
 def _running_on(layout: Layout, cell: Cell) -> str:
-    """Return the cell's text; of running text, which breaks anywhere, with the beginning of its next line."""
+    """Return the cell's text; for running text, followed by the start of the next line."""
     under = _under(layout, cell)[:1] if len(cell.words) > SENTENCE_WORDS else []
     return " ".join([cell.text, *(other.text[:LONGEST_VAT] for other in under)])
 
 
 def _longest_vat(text: str) -> str | None:
-    """Return the longest beginning of `text` that has the form of a VAT id, at a word's end."""
+    """Return the longest prefix of `text` that has the form of a VAT id and ends at a word boundary."""
     ends = [end for end in range(len(text), 7, -1) if end == len(text) or not text[end].isalnum()]
     beginnings = (compact(text[:end]) or "" for end in ends)
     return next((vat_id for vat_id in beginnings if VAT.match(vat_id)), None)

@@ -1,4 +1,4 @@
-"""Tells which lines of the page belong to whom: the seller's, the buyer's, those of others."""
+"""Assign the lines of a page to the seller, the buyer or third parties."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -32,36 +32,36 @@ from docrail.invoices.values.folding import fold, squeeze
 from docrail.invoices.values.numbers import find_amounts
 
 MAX_BLOCK_CELLS = 16
-"""Seven lines of an address, some with labels beside them."""
+"""Seven lines of an address, some with a label next to them."""
 MAX_MENTIONS, MAX_BLOCK_LINES = 6, 8
-"""Of the vendor's name that are looked at, and lines under each."""
+"""Most mentions of the vendor's name examined, and most lines below each."""
 COLUMN = 0.42
-"""Share of the page's width that a block has where nothing stands to its right."""
+"""Width of a block with nothing to its right, as a share of the page's width."""
 GAP = 1.4
-"""A block ends at a gap of more than this many line heights."""
+"""A larger gap, in line heights, ends a block."""
 FAR = 12
-"""Heights of a label with a colon: a value stands nearer to it, what is further off is another block."""
+"""Largest distance, in heights, from a label with a colon to its value; anything further is another block."""
 TOP, BOTTOM = 0.33, 0.85
-"""Share of the page down to which letterheads and address windows are, and from which on is the foot."""
+"""Shares of the page above which letterheads and address windows are, and below which the foot is."""
 MAX_TO_CITY = 4
-"""Lines from the name in an address to its city."""
+"""Most lines from the name in an address to its city."""
 MAX_SENDER_ROWS, SENDER_PARTS = 25, 3
-"""Rows in which a sender's line can stand; its parts are name, street and city."""
+"""First rows in which a one-line sender may be, and its fewest parts: name, street and city."""
 SMALL_WORDS = frozenset({"de", "da", "van", "von"})
-"""A seller's labels only over its address."""
+"""Seller labels that count only above the seller's address."""
 NARROW = 0.6
-"""Share of the page's width: a sender above an address window is shorter, a letterhead across the page is longer."""
+"""Share of the page's width: the sender line above an address window is narrower, a letterhead is wider."""
 PHRASE = re.compile(r"\s+(?:&|et|and|und|e|y|en|of|de|du|di|von|van|for|pour|per|para|voor|avec|with|mit)\s")
-"""Behind a word: it begins a phrase, `Delivery and assembly`, and is no label."""
+"""After a word that starts a phrase, such as `Delivery and assembly`, and is not a label."""
 ACCOUNT = re.compile(r"\b[a-z]{2}\d{2} ?[a-z0-9]{4} ?\d{4}")
 SUMS = (Role.NET, Role.TOTAL)
 CONTACT = re.compile(r"@|www\.|\b(?:tel|fax|fon|phone|mail|mob|gsm)")
-"""At the beginning of a word: figures behind it are no money."""
+"""At the start of a word: the digits after it are not an amount."""
 NO_ADDRESS = re.compile(r"@|www\.|\b(?:tel|fax|fon|phone|mail|iban|ust|tva|vat|btw|siret|hrb)\b")
 
 
 def buyer_cells(finder: Finder) -> list[Cell]:
-    """Return the cells of every block that a label gives to the buyer, a recipient, or some other than the seller."""
+    """Return the cells of all blocks that belong to the buyer, a recipient or a third party."""
     blocks = list(_labelled_blocks(finder))
     attention = [cell for block in blocks if ATTENTION.match(block[0].folded) for cell in block]
     cells = [cell for block in blocks if not ATTENTION.match(block[0].folded) for cell in block]
@@ -87,7 +87,7 @@ def find_buyer_name(finder: Finder) -> FieldValue[str]:
 
 
 def seller_cells(finder: Finder, vendor: FieldValue[str], buyers: Sequence[Cell]) -> list[Cell]:
-    """Return the cells that name the vendor, and the lines right under them."""
+    """Return the cells that name the vendor, and the lines directly below them."""
     name = squeeze(vendor.value or "")
     named = [cell for cell in finder.layout.cells if name and name in squeeze(cell.text) and cell not in buyers]
     columns = ((start, *finder.below(start)[:MAX_BLOCK_LINES]) for start in named[:MAX_MENTIONS])
@@ -95,7 +95,7 @@ def seller_cells(finder: Finder, vendor: FieldValue[str], buyers: Sequence[Cell]
 
 
 def _feet(layout: Layout, named: Sequence[Cell]) -> Iterator[list[Cell]]:
-    """Yield the cells of the pages' feet, each from the row of its first one that is `named` on."""
+    """Yield the cells of each page's foot, starting at its first row with a `named` cell."""
     low = [cell for cell in named if cell.top >= BOTTOM * layout.pages[cell.page - 1].height]
     first = {cell.page: cell.row for cell in reversed(low)}
     for page, number in first.items():
@@ -103,13 +103,13 @@ def _feet(layout: Layout, named: Sequence[Cell]) -> Iterator[list[Cell]]:
 
 
 def sender_lines(layout: Layout) -> Iterator[tuple[str, Cell]]:
-    """Yield the one-line senders of the first page, with their names: `Name - Street 1 - 12345 City`."""
+    """Yield the one-line senders of the first page and their names: `Name - Street 1 - 12345 City`."""
     for row in layout.rows[:MAX_SENDER_ROWS]:
         if row.page > 1:
             return
         cells = [(cell.text, cell) for cell in row.cells]
         if len(BETWEEN_PARTS.split(row.cells[0].text)) < SENDER_PARTS:
-            cells = [(row.text, row.cells[0])]  # wide signs between the parts make cells of them
+            cells = [(row.text, row.cells[0])]  # wide separators split the line into cells
         for text, cell in cells:
             parts = BETWEEN_PARTS.split(text)
             if (
@@ -121,12 +121,12 @@ def sender_lines(layout: Layout) -> Iterator[tuple[str, Cell]]:
 
 
 def _is_city_part(folded: str) -> bool:
-    """Tell whether a part of a line has a postal code, not the figures of an account or a tax number."""
+    """Return whether part of a line has a postal code, rather than digits of an account or a registration."""
     return bool(POSTAL_CODE.search(folded)) and not (ACCOUNT.search(folded) or REGISTRATION.search(folded))
 
 
 def heads_a_block(finder: Finder, labelled: Labelled) -> bool:
-    """Tell whether what stands to the right of a label is not its value: an address begins right under the label."""
+    """Return whether a label heads an address that starts below it, so the text to its right is not its value."""
     cell = labelled.label_cell
     under = next(iter(finder.below(cell)), None)
     if labelled.place is not Place.RIGHT or under is None:
@@ -138,7 +138,7 @@ def heads_a_block(finder: Finder, labelled: Labelled) -> bool:
 
 
 def is_only_a_word(finder: Finder, labelled: Labelled) -> bool:
-    """Tell whether a small word labels no seller: no address in the head begins under it. `Von` has journeys, too."""
+    """Return whether a short word such as `Von` is no seller label because no address in the head starts below it."""
     if labelled.label not in SMALL_WORDS:
         return False
     high = labelled.cell.top < TOP * finder.layout.pages[labelled.cell.page - 1].height
@@ -150,7 +150,7 @@ def _begins_a_phrase(labelled: Labelled) -> bool:
 
 
 def _labelled_blocks(finder: Finder) -> Iterator[list[Cell]]:
-    """Yield the blocks at a buyer's labels, each from its label or first line on."""
+    """Yield the blocks at buyer labels, starting with the label or the first line."""
     for labelled in finder.at(BUYER):
         if labelled.leads and len(labelled.label_cell.words) <= MAX_NAME_WORDS and not _begins_a_phrase(labelled):
             start = labelled.label_cell if labelled.place is not Place.RIGHT else labelled.cell
@@ -160,9 +160,9 @@ def _labelled_blocks(finder: Finder) -> Iterator[list[Cell]]:
 
 
 def _saluted(finder: Finder) -> list[Cell]:
-    """Return the addresses in the head that begin with a line of their own for how one is addressed.
+    """Return the addresses in the head that start with a salutation on its own line.
 
-    None where a label says of an address that it is the buyer's: such a line can then head the seller's.
+    Empty if a label marks an address as the buyer's, because a salutation may then start the seller's.
     """
     if any(_is_city(line.folded) for block in _labelled_blocks(finder) for line in block[1:]):
         return []
@@ -172,7 +172,7 @@ def _saluted(finder: Finder) -> list[Cell]:
 
 
 def _for_attention(finder: Finder) -> list[Cell]:
-    """Return the address in the head whose name has a line under it that says for whom there; nothing if none has."""
+    """Return the address in the head that has an attention line under its name; empty if there is none."""
     for cell in finder.layout.cells:
         if cell.page > 1 or cell.top > TOP * finder.layout.pages[0].height:
             break
@@ -183,9 +183,9 @@ def _for_attention(finder: Finder) -> list[Cell]:
 
 
 def _second_address(finder: Finder) -> list[Cell]:
-    """Return the address below another one in a letter's head: the writer's own comes first; nothing if there is none.
+    """Return the address below another one in a letter's head, since the sender's comes first; empty if there is none.
 
-    For pages that say of no buyer who it is. One that has a seller's label is the writer's own wherever it stands.
+    For pages without a buyer label. An address with a seller label is the sender's, wherever it is.
     """
     sellers = (at for at in finder.at(SELLER) if at.leads and not is_only_a_word(finder, at))
     labelled = [at.cell for at in sellers if _address_from(finder, at.cell)]
@@ -207,7 +207,7 @@ def _second_address(finder: Finder) -> list[Cell]:
 
 
 def _address_from(finder: Finder, cell: Cell) -> list[Cell]:
-    """Return the lines from a name to its city, or the one line that has both; nothing if that is no address."""
+    """Return the lines from a name to its city, or a single line that has both; empty if it is not an address."""
     if before_address(cell.text) != cell.text:
         return [cell]
     block = [cell, *_block(finder, cell)] if is_name(cell.text) else []
@@ -216,16 +216,16 @@ def _address_from(finder: Finder, cell: Cell) -> list[Cell]:
 
 
 def _is_city(folded: str) -> bool:
-    """Tell whether a line has a postal code beside a word: figures alone are a telephone number, a year, a till's.
+    """Return whether a line has a postal code and a letter.
 
-    Nor is the year of a date one, or a group of an account's.
+    Digits alone may be a phone number, a year or a till number; years in dates and groups of an account do not count.
     """
     dated = next(find_dates(folded), None) or ACCOUNT.search(folded)
     return not dated and bool(POSTAL_CODE.search(folded)) and any(letter.isalpha() for letter in folded)
 
 
 def _addressed(finder: Finder, sender: Cell) -> list[Cell]:
-    """Return the address under a sender's line, as it shows in an envelope's window; nothing if it is none."""
+    """Return the address below a sender line, as in an envelope's window; empty if it is not an address."""
     page = finder.layout.pages[sender.page - 1]
     if sender.right - sender.left > NARROW * page.width or sender.top > TOP * page.height:
         return []
@@ -235,7 +235,7 @@ def _addressed(finder: Finder, sender: Cell) -> list[Cell]:
 
 
 def _block(finder: Finder, start: Cell) -> list[Cell]:
-    """Return the lines under `start` in its column, down to a gap: an address, with labels and values or without."""
+    """Return the lines below `start` in its column up to a gap: an address, with or without labels."""
     layout = finder.layout
     cells = layout.rows[start.row].cells
     after = cells[cells.index(start) + 1 :]
@@ -257,7 +257,7 @@ def _block(finder: Finder, start: Cell) -> list[Cell]:
 
 
 def _is_of_the_invoice(cell: Cell, row: Row) -> bool:
-    """Tell whether a line is no longer of an address: an amount of money, the name of a sum with one, or the title."""
+    """Return whether a line is no longer part of an address: an amount, the name of a sum with one, or the title."""
     if INVOICE_TITLE.match(cell.folded) and not BUYER.match(cell.folded):
         return True
     last = row.cells[-1].text

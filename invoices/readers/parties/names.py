@@ -1,6 +1,6 @@
-"""Tells what can be the name of a company or a person, and what about it looks like one.
+"""Decide whether a text can be the name of a company or a person, and score it.
 
-Puts names together that are printed over two lines.
+Also joins names that are printed on two lines.
 """
 
 import re
@@ -35,20 +35,20 @@ LEGAL_FORM = re.compile(
     r"s\.c\.a\.?|s\.? ?coop\.?|s\.?l\.?[lp]\.?|c\.b\.|"
     r"dac|sprl|bvba|cvba|a\.?g\.?|sp\. z o\.?o\.?|s\.r\.o|kft|pvt|pty|a\.g|e\. ?v|gmbh & co)(?![a-z])\.?"
 )
-"""An Irish county, `Co. Mayo`, has none."""
+"""Legal forms of companies. An Irish county, `Co. Mayo`, is not one."""
 
 
 WHOLE_FORM = re.compile(
     r"(?i:[\s,](?:limited|company|incorporated|corporation|gmbh|ag|kg|llc|llp|plc|sarl|sas|sa|sl|srl|spa|bv|nv)\.$)"
 )
-"""At the end, with a full stop that is none of an abbreviation's."""
+"""A legal form at the end, with a full stop that does not belong to an abbreviation."""
 
 
 REGISTER_ENTRY = re.compile(
     r"\s*(?:\((?:\w[\w.]{0,9}[\s:.]{1,3}){0,2}(?:\d ?){5,}\W?[A-Z]\)|\s\d{5,}-[A-Z]\b\)?)(?:\s*\([^)]*\))?\s*$"
     r"|\s*\((?:registered|reg\.)[^)]*\)\s*$"
 )
-"""Behind a name in its line: `(126926-H)`."""
+"""Registration number after a name on the same line: `(126926-H)`."""
 
 
 FREE_MAIL = frozenset({"gmail", "gmx", "web", "yahoo", "hotmail", "outlook", "icloud", "aol", "t-online", "example"})
@@ -58,7 +58,7 @@ DOMAIN = re.compile(r"(?:@|www\.|https?://(?:www\.)?)([a-z0-9-]+(?:\.[a-z0-9-]+)
 
 
 CONTACT = re.compile(r"\s+(?:\S*@|www\.|https?:).*")
-"""Behind a name in its line."""
+"""Contact details after a name on the same line."""
 
 
 NO_NAME = re.compile(
@@ -87,28 +87,28 @@ STREET_NAME = re.compile(
     r"z\.?[ai]\.? (?:de|du|des|la|les) )"
     r"|.*[a-z] \d{1,4}[a-z]?, "
 )
-"""Of a line without a legal form."""
+"""Street names; checked only for lines without a legal form."""
 
 
 STREET = re.compile(r"^\d|\d{4,}|\b\d{1,4}[a-z]?$")
 
 
 GOES_ON = re.compile(r"(?:di|by|of|c/o|t/a|(?:a )?trading (?:name|style|as))\s")
-"""In small letters: the line belongs to the name above it."""
+"""Lowercase words with which a line continues the name above it."""
 
 
 END_OF_SENTENCE = re.compile(r"[a-z\u00df-\u00ff]+\.")
-"""Alone in a line: a word of running text, which breaks anywhere."""
+"""A single word with a full stop, alone on a line: the end of running text."""
 
 
 GOES_ON_AFTER = re.compile(r"\W*\s(?:[-\u2013\u2014|\u00b7\u2022]\s|\w)")
-"""Behind a name with its legal form: the line says more."""
+"""Text after a name with its legal form."""
 
 
 FORM_FIRST = re.compile(
     r"(?:sarl|sasu?|eurl|selarl|s\.?a\.?|sci|snc|scp) .{3,60}?(?=,| (?:[-\u2013\u2014|\u00b7\u2022]|au capital) )"
 )
-"""As the French write: `SARL Dupont, capital 10 000 €, RCS Nantes`."""
+"""French style, with the legal form first: `SARL Dupont, capital 10 000 €, RCS Nantes`."""
 
 
 TRADES_UNDER = re.compile(
@@ -116,56 +116,58 @@ TRADES_UNDER = re.compile(
     r"(?:trad(?:e|ing) (?:name|style)|division|geschaftsbereich|handelsname|nom commercial|handelsnaam|"
     r"nombre comercial|divisione) (?:of|der|von|des|de|du|van|del(?:la)?|di) (?=\w)"
 )
-"""Before the name of who is the seller: `Smith's is a trading name of ...`; folded. A brand may be a franchiser's."""
+"""Text before the owner of a trading name: `Smith's is a trading name of ...`; folded. A brand may be a franchiser's.
+"""
 
 
 LEAST_SPACES = 5
-"""Of such a sentence: `X, a division of Y Ltd`."""
+"""Fewest spaces in such a sentence: `X, a division of Y Ltd`."""
 
 
 SMALL_AFTER = re.compile(r"\s+[-\u2013\u2014|\u00b7\u2022]\s+[a-z\u00df-\u00ff]")
-"""Behind a name with its legal form: a remark."""
+"""A remark after a name with its legal form."""
 
 
 LEAST_LETTERS = 3
-"""Before a legal form: `AG Bonn HRB 1` is a court, `SARL Dupont` begins with its form."""
+"""Fewest characters before a legal form: `AG Bonn HRB 1` is a court, and `SARL Dupont` starts with its form."""
 
 
 FOUNDED = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
-"""A year in the name of a company or a club."""
+"""A founding year in the name of a company or a club."""
 
 
 POSTAL_CODE = re.compile(
     r"(?<!\d-)\b\d{4,6}\b(?!-[a-z]\b)|\b[a-z]{1,2}\d[a-z\d]? ?\d[a-z]{2}\b|\b[a-z]\d[\dw] [a-z\d]{4}\b"
     r"|\b(?:se|cz|sk|gr)-?\d{3} \d{2}\b"
 )
-"""Of most of Europe; British; Irish; with the country in front, Swedish and others in two parts. On folded text."""
+"""Postal codes on folded text: most of Europe; British; Irish; with the country prefix, Swedish and others in two
+parts."""
 
 
 CODE = re.compile(r"(?=(?:\D*\d){4})[a-z\d]{8,}")
-"""One word with many figures: `MNGLCU71D55D548R`, a tax number."""
+"""One word with many digits: `MNGLCU71D55D548R`, a tax number."""
 
 
 BETWEEN_PARTS = re.compile(r"\s+[-\u2013\u2014|]\s+|\s*[\u2022\u25cf|\u00b7]\s*")
 
 
 ADDRESS_PARTS = 3
-"""Of an address in one line: name, street, city."""
+"""Fewest parts of a one-line address: name, street, city."""
 
 
 MAX_NAME_WORDS, MAX_NAME_LENGTH = 8, 70
 
 
 MAX_LEGAL_WORDS, MAX_LEGAL_LENGTH = 16, 120
-"""Of a name with its legal form, which a sentence does not have."""
+"""Limits for a name with a legal form, which a sentence does not contain."""
 
 
 ON_THE_NET, MENTIONED, MAX_MENTIONS = 1.5, 0.3, 3
-"""What an address on the net says for a name like it, and what each more mention on the pages says."""
+"""Score for a matching web or mail domain, for each further mention, and the most mentions counted."""
 
 
 def is_name(text: str) -> bool:
-    """Tell whether a line can be a name: no label, address, date, amount or sentence."""
+    """Return whether a line can be a name: not a label, an address, a date, an amount or a sentence."""
     folded = fold(clean(text))
     if not folded or text in CURRENCIES or text.startswith("(") or not re.search(r"[^\W\d_]{2}", text):
         return False
@@ -203,7 +205,7 @@ def _has_figures(text: str) -> bool:
 
 
 def before_address(text: str) -> str:
-    """Return the name of `Name, Street 1, 12345 City`, with commas or other signs between; any other text as it is."""
+    """Return the name from `Name, Street 1, 12345 City`, with commas or other separators; other texts unchanged."""
     parts = re.split(r",\s+", text)
     parts = parts if len(parts) > 1 else BETWEEN_PARTS.split(text)
     if len(parts) > 1 and LEGAL_FORM.fullmatch(fold(parts[1])):
@@ -214,7 +216,7 @@ def before_address(text: str) -> str:
 
 
 def before_register(text: str) -> str:
-    """Return the name of `Muster AG, Sitz Bonn, HRB 1234`: up to its legal form, where a register entry follows."""
+    """Return the name from `Muster AG, Sitz Bonn, HRB 1234`, if register details follow it; other texts unchanged."""
     folded = fold(text)
     first = FORM_FIRST.match(folded)
     if first and is_name(text[: first.end()]) and REGISTRATION.search(folded[first.end() :]):
@@ -227,37 +229,37 @@ def before_register(text: str) -> str:
 
 
 def before_remark(text: str) -> str:
-    """Return the name of `Muster AG - delivered by us`: up to its legal form, where small letters follow a dash."""
+    """Return the name from `Muster AG - delivered by us`, if a dash and lowercase text follow; else the text itself."""
     form = LEGAL_FORM.search(fold(text))
     return text[: form.end()] if form and SMALL_AFTER.match(text[form.end() :]) else text
 
 
 def owner_of_name(text: str) -> tuple[str, str] | None:
-    """Return a name and the company that a line says trades under it, up to its legal form; None if it says of none."""
+    """Return a trading name and the company that owns it, up to its legal form; None if the line names none."""
     folded = fold(text)
     told = TRADES_UNDER.match(folded) if folded.count(" ") >= LEAST_SPACES else None
     form = LEGAL_FORM.search(folded, told.end()) if told else None
     if told is None or form is None:
         return None
     owner = text[told.end() : form.end()]
-    owner = owner[:-1] if form.group().count(".") == 1 else owner  # the sentence's
+    owner = owner[:-1] if form.group().count(".") == 1 else owner  # the full stop of the sentence
     return (text[: told.end(1)], owner) if is_name(owner) else None
 
 
 def clean(text: str) -> str:
-    """Return a name without the signs around it, and without the full stop of its sentence."""
+    """Return a name without surrounding punctuation and without the full stop of its sentence."""
     text = text[:-1] if WHOLE_FORM.search(text) else text
     return re.sub(r"^[\s:;#*\-\u2013]+|[\s:;,*\-\u2013]+$", "", text)
 
 
 def domains(layout: Layout) -> list[str]:
-    """Return the squeezed parts of the addresses on the net, without those of mail providers."""
+    """Return the squeezed parts of web and mail domains, without those of mail providers."""
     names = DOMAIN.findall(layout.text.lower())
     return [squeeze(part) for name in names for part in name.split(".") if part not in FREE_MAIL]
 
 
 def support(name: str, everything: str, on_the_net: Sequence[str]) -> float:
-    """Return what the rest of the pages says for a name: an address on the net like it, other mentions of it.
+    """Return the score that the rest of the document adds to a name: a matching domain, and other mentions.
 
     `everything` is the squeezed text of the document.
     """
@@ -268,15 +270,15 @@ def support(name: str, everything: str, on_the_net: Sequence[str]) -> float:
 
 
 SAME_SIZE = 0.1
-"""Share by which the heights of a name's two lines may differ, if none has its legal form."""
+"""Largest relative difference in height between the two lines of a name without a legal form."""
 
 
 NEAR_REST = 0.75
-"""Height of a name's first line within which its second begins."""
+"""Largest gap between the two lines of a name, in heights of the first."""
 
 
 def legal_form_below(layout: Layout, cell: Cell, name: str) -> str:
-    """Return the legal form of a name that begins in a cell, with a space before it: only the next line has it."""
+    """Return the legal form on the line below a name that starts in a cell, after a space; an empty string if none."""
     if LEGAL_FORM.search(cell.folded) or LEGAL_FORM.search(fold(name)):
         return ""
     under = (other for row in layout.rows[cell.row + 1 : cell.row + 2] for other in row.cells)
@@ -285,12 +287,12 @@ def legal_form_below(layout: Layout, cell: Cell, name: str) -> str:
 
 
 def _goes_on_to_form(cell: Cell) -> bool:
-    """Tell whether a line ends the name above it: Italian partners are called `Hotel Rosa di Rossi Mario s.n.c.`."""
+    """Return whether a line ends the name above it, as in Italian partnerships: `Hotel Rosa di Rossi Mario s.n.c.`."""
     return cell.text.startswith("di ") and bool(LEGAL_FORM.search(cell.folded))
 
 
 def rest_below(layout: Layout, cell: Cell, said: Sequence[str]) -> Cell | None:
-    """Return the second line of a name that is broken over two, which another line says as one; None if none does."""
+    """Return the second line of a name that another line has as a whole; None if there is none."""
     under = (other for row in layout.rows[cell.row + 1 : cell.row + 3] for other in row.cells)
     for other in (o for o in under if o.page == cell.page and o.top > cell.top and aligned(o, cell)):
         if other.top - cell.bottom > cell.height * NEAR_REST:
@@ -303,18 +305,18 @@ def rest_below(layout: Layout, cell: Cell, said: Sequence[str]) -> Cell | None:
 
 
 def _is_said(folded: str, said: Sequence[str]) -> bool:
-    """Tell whether one of the texts has these words, and not as parts of others."""
-    having = [text for text in said if folded in text]  # hardly ever any: a pattern for each two lines is dear
+    """Return whether one of the texts contains these words as whole words."""
+    having = [text for text in said if folded in text]  # rarely any: compiling a pattern is slow
     return bool(having) and any(map(re.compile(rf"(?<!\w){re.escape(folded)}(?!\w)").search, having))
 
 
 def is_legal_form(cell: Cell) -> bool:
-    """Tell whether nothing else stands there: `Co. (UK) Ltd`."""
+    """Return whether the cell contains only a legal form: `Co. (UK) Ltd`."""
     return bool(LEGAL_FORM.search(cell.folded)) and not re.search(r"[a-z\d]", _without_form(cell))
 
 
 def has_legal_form(cell: Cell) -> bool:
-    """Tell whether a legal form stands there behind a name."""
+    """Return whether the cell contains a name with a legal form."""
     return bool(LEGAL_FORM.search(cell.folded)) and not is_legal_form(cell)
 
 
@@ -323,5 +325,5 @@ def _without_form(cell: Cell) -> str:
 
 
 def aligned(one: Cell, other: Cell) -> bool:
-    """Tell whether two lines begin below each other, or are centred on each other."""
+    """Return whether two lines are left-aligned or centred on each other."""
     return min(abs(one.left - other.left), abs(one.centre - other.centre)) <= other.height

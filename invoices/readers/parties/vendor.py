@@ -1,4 +1,4 @@
-"""Finds who wrote the invoice: the name at a label, in the letterhead, in the footer, at the account."""
+"""Find the vendor's name: at a label, in the letterhead, in the footer or at the account."""
 
 import re
 from collections import Counter
@@ -41,35 +41,36 @@ NAME_LABEL = re.compile(
     r"denominacion social|bedrijfsnaam|handelsnaam|firmenname)\s*(?::\s*|$)"
 )
 REGISTER_NUMBER = re.compile(r"\(?(?:(?:co|company|reg|no|roc)\W{1,3}){0,3}\d{5,12}\W?[a-z]\)?")
-"""Alone under a name; on folded text."""
+"""A registration number alone under a name; on folded text."""
 OWNER = re.compile(r"\W*(?:owned (?:and operated )?by|formerly(?: known as)?|licensee)\W*")
 OWNED = re.compile(
     r"\W*(?:inh(?:aber(?:in)?)?\W|entreprise individuelle|einzelunternehm|eenmanszaak|(?:ditta|impresa) individuale|"
     r"titolare\W|propietari[ao]\W|prop(?:rietor)?[.:]|sole (?:trader|proprietor))"
 )
-"""Of the line under a name: it says who trades under it."""
+"""A line under a name that states its owner."""
 LABELLED, PAID, SENT = 3.6, 2.1, 2.2
-"""What a label, a payee's label and a sender's line say for a name."""
+"""Scores for a name at a seller label, at a payee label and in a sender line."""
 LINE, LEGAL, LARGE, FIRST, LOW = 0.4, 1.3, 0.6, 0.7, 0.8
-"""What it says to be a line, with a legal form, set twice as high, and the first; and against it to stand lower."""
+"""Scores for any line, a legal form, a font twice the usual size, and the first line; penalty for a lower position."""
 REGISTERED = 1.0
-"""What a register entry or a tax number beside a name says for it."""
+"""Score for register details or a tax number near a name."""
 MOST_CLAIMS = 2
-"""Lines without a legal form that an entry counts for: a slogan and the name. Those below are of the address."""
+"""Most lines without a legal form that register details can support: a slogan and the name. Later lines are the
+address."""
 ROWS_OF_A_HEAD = 9
 FORM_LAST = re.compile(rf"(?:{LEGAL_FORM.pattern})\W*$")
 FIGURES = "0123456789 "
-"""A name with its register entry may begin with them; elsewhere it is a street's number."""
+"""A name with register details may start with digits; elsewhere they are a street number."""
 LEAST_SURNAME = 4
-"""Letters of a name that says who it is also inside another: `Ziegler` in `Malerbetrieb Ziegler e.K.`"""
+"""Fewest letters of a name that may be matched inside another: `Ziegler` in `Malerbetrieb Ziegler e.K.`"""
 OF_A_LOGO = 0.5
-"""More height than usual, as a share of it, with which a name without its form may be spelt out below."""
+"""Relative extra height from which a name without a legal form may be a logo that is spelt out below."""
 LOGO = 2
-"""Letters that are rather read from a picture than a registered name."""
+"""Names of up to this many letters are more likely read from a logo than registered."""
 AGREED = 0.8
-"""What it says for a name that both a label and its place give it."""
+"""Score for a name given both by a label and by its place."""
 BELOW = 0.25
-"""What a name loses for each step from its label."""
+"""Penalty for each step between a name and its label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ class _Candidate:
 
 
 def find_vendor_name(finder: Finder, buyers: Sequence[Cell]) -> FieldValue[str]:
-    """Return the likeliest name of who wrote the invoice: labelled, in the letterhead, or in the footer."""
+    """Return the most likely name of the vendor: labelled, in the letterhead or in the footer."""
     layout = finder.layout
     buyer_names = {squeeze(cell.text) for cell in buyers}
     everything, on_the_net = squeeze(layout.text), domains(layout)
@@ -98,12 +99,12 @@ def find_vendor_name(finder: Finder, buyers: Sequence[Cell]) -> FieldValue[str]:
 
 
 def _said_twice(candidate: _Candidate, said: Collection[tuple[str, Source]]) -> bool:
-    """Tell whether both a label and a place where sellers stand give this name."""
+    """Return whether both a label and a typical place of sellers give this name."""
     return all((squeeze(candidate.name), source) in said for source in (Source.TEXT_LABEL, Source.TEXT_PATTERN))
 
 
 def _spells_out(candidate: _Candidate, logo: _Candidate) -> bool:
-    """Tell whether a name is the other one with its legal form, of which a logo leaves much away."""
+    """Return whether the candidate is the full name, with its legal form, of the name in a logo."""
     short, long = squeeze(logo.name), squeeze(candidate.name)
     with_form = bool(LEGAL_FORM.search(fold(candidate.name))) and not LEGAL_FORM.search(fold(logo.name))
     within = long.startswith(short) or (len(short) > LEAST_SURNAME and f" {fold(logo.name)} " in fold(candidate.name))
@@ -113,7 +114,7 @@ def _spells_out(candidate: _Candidate, logo: _Candidate) -> bool:
 
 
 def _is_in_full(candidate: _Candidate, short: _Candidate) -> bool:
-    """Tell whether only abbreviations differ: `Muster Handelsges. mbH` and `Muster Handelsgesellschaft mbH`."""
+    """Return whether only abbreviations differ: `Muster Handelsges. mbH` and `Muster Handelsgesellschaft mbH`."""
     words, others = fold(short.name).split(), fold(candidate.name).split()
     if len(words) != len(others):
         return False
@@ -124,7 +125,7 @@ def _is_in_full(candidate: _Candidate, short: _Candidate) -> bool:
 
 
 def _begins(words: Sequence[str], word: str) -> bool:
-    """Tell whether one of the words is or begins with `word`, as a logo shortens and turns round a name."""
+    """Return whether one of the words starts with `word`: logos shorten and reorder names."""
     return any(other == word or (len(word) >= LEAST_SURNAME and other.startswith(word)) for other in words)
 
 
@@ -136,7 +137,7 @@ def _labelled(finder: Finder) -> Iterator[_Candidate]:
             if is_only_a_word(finder, labelled):
                 continue
             if " " not in labelled.label and not _separated(labelled):
-                continue  # "Lieferant GmbH" is a name that begins like a label
+                continue  # "Lieferant GmbH" is a name that starts like a label
             cells = [(labelled.text, labelled.cell)]
             if labelled.place is Place.BELOW:
                 cells = _below(finder, labelled)
@@ -147,7 +148,7 @@ def _labelled(finder: Finder) -> Iterator[_Candidate]:
 
 
 def _below(finder: Finder, labelled: Labelled) -> list[tuple[str, Cell]]:
-    """The name need not be the first line under its label: numbers and remarks come before it."""
+    """Return the texts below a label: numbers and remarks may precede the name."""
     texts: list[tuple[str, Cell]] = []
     for cell in finder.below(labelled.label_cell)[:4]:
         cells = finder.layout.rows[cell.row].cells
@@ -159,7 +160,7 @@ def _below(finder: Finder, labelled: Labelled) -> list[tuple[str, Cell]]:
 
 
 def _goes_on(labelled: Labelled) -> bool:
-    """Tell whether a line is the rest of a sentence: `from the date of purchase`."""
+    """Return whether the line continues a sentence: `from the date of purchase`."""
     after = labelled.label_cell.text[
         len(labelled.label_cell.folded.partition(labelled.label)[0]) + len(labelled.label) :
     ]
@@ -177,10 +178,9 @@ def _senders(layout: Layout) -> Iterator[_Candidate]:
 
 
 def _names(layout: Layout, on_the_net: Collection[str]) -> Iterator[_Candidate]:
-    """Yield lines of the letterhead and the footer that can be a name.
+    """Yield lines of the letterhead and the footer that can be names.
 
-    Elsewhere, too, where a register entry stands beside the name, it is that of an address on the net, or it spells a
-    logo out.
+    Elsewhere a name counts only with register details, as part of a web address, or if it spells out a logo.
     """
     first, spelt_out, claims = True, False, Counter[int]()
     logos: tuple[str, ...] = ()
@@ -214,9 +214,9 @@ def _names(layout: Layout, on_the_net: Collection[str]) -> Iterator[_Candidate]:
 
 
 def _printed_names(layout: Layout) -> Iterator[tuple[Cell, str, bool]]:
-    """Yield cells that may be names, with the name, and whether its register entry is beside it.
+    """Yield cells that may contain names, with the name and whether register details follow it.
 
-    Those of the first page; of the last one's foot only a name with its register entry.
+    Covers the first page, and names with register details in the foot of the last page.
     """
     rests: list[Cell] = []
     said = [other.folded for other in layout.cells]
@@ -247,13 +247,13 @@ def _printed_names(layout: Layout) -> Iterator[tuple[Cell, str, bool]]:
 
 
 def _is_in_head(layout: Layout, name: str) -> bool:
-    """Tell whether a name is the letterhead's: invoices say of payment services, too, under which names they trade."""
+    """Return whether a name is in the letterhead: invoices also state the trading names of payment services."""
     heads = (cell for row in layout.rows[:ROWS_OF_A_HEAD] if row.page == 1 for cell in row.cells)
     return any(squeeze(name) in squeeze(cell.text) for cell in heads if cell.top < TOP * layout.pages[0].height)
 
 
 def _belongs_to_owner(layout: Layout, cell: Cell) -> bool:
-    """Tell whether the line or the one above says so: who trades under a name is another than the name."""
+    """Return whether the line names the owner of a trading name, by its own words or those of the line above."""
     above = [other for row in layout.rows[max(0, cell.row - 1) : cell.row] for other in row.cells]
     under_a_name = OWNED.match(cell.folded) and any(aligned(other, cell) for other in above)
     return bool(under_a_name) or any(OWNER.fullmatch(other.folded) for other in above)
@@ -265,13 +265,13 @@ def _has_its_owner_below(layout: Layout, cell: Cell) -> bool:
 
 
 def _ends_in_amount(row: Row) -> bool:
-    """Tell whether the row ends in a column of amounts: a line or a sum, though it names a tax."""
+    """Return whether the row ends in an amount: it is a line item or a sum, even if it names a tax."""
     last = row.cells[-1]
     return len(row.cells) > 1 and any(amount.exact for amount in find_amounts(last.text))
 
 
 def _register_entries(layout: Layout, cell: Cell) -> list[int]:
-    """Return the rows of register entries and tax numbers under a name, in its column; none without its address."""
+    """Return the rows of register details and tax numbers below a name in its column; empty without its address."""
     legal = bool(LEGAL_FORM.search(cell.folded))
     bottom, addressed, entries = cell.bottom, legal, []
     for row in layout.rows[cell.row + 1 : cell.row + 1 + ROWS_OF_A_HEAD]:
@@ -279,7 +279,7 @@ def _register_entries(layout: Layout, cell: Cell) -> list[int]:
             break
         under = [other for other in row.cells if other.shares_column(cell)]
         if not legal and any(has_legal_form(other) and is_name(other.text) for other in under):
-            break  # that name's, then
+            break  # they belong to that name
         addressed = addressed or any(POSTAL_CODE.search(other.folded) for other in under)
         if any(REGISTRATION.search(other.folded) or REGISTER_NUMBER.fullmatch(other.folded) for other in under):
             entries.append(row.number)

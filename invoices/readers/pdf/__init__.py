@@ -1,1 +1,1 @@
-"""PDF files: words, pictures, drawings, and limits against malicious ones."""
+"""Read PDF files: words, pictures and drawings, with limits against malicious files."""

@@ -1,6 +1,6 @@
-"""Refuses PDFs whose pages cost far more to draw than to send, before anything draws them.
+"""Refuse PDFs whose pages cost far more to render than to send, before anything renders them.
 
-A file that two PDF libraries understand differently gets past this; the limits of the child process are for those.
+Files that two PDF libraries interpret differently can pass; the limits of the child process protect against those.
 """
 
 import re
@@ -12,9 +12,9 @@ from docrail.invoices.problems import Unreadable, UnreadableDocument
 from docrail.invoices.readers.pdf.streams import unpack
 
 MAX_CONTENT_BYTES = 32 * 1024 * 1024
-"""Unpacked drawing instructions of a page. A dense page has well under 1 MB; a bomb of 1.2 kB unpacks to 300."""
+"""Decompressed drawing instructions of a page. A dense page has well under 1 MB; a bomb of 1.2 kB expands to 300 MB."""
 MAX_FORMS = 20_000
-"""Forms that a page draws, those within forms too. Six forms that draw each other ten times are a million of them."""
+"""Forms drawn by a page, including nested ones. Six forms that draw each other ten times amount to a million."""
 MAX_DEPTH = 30
 DRAW = re.compile(rb"/([^\s/\[\]()<>{}%]{1,127})\s+Do\b")
 MAX_PARENTS = 50
@@ -22,17 +22,17 @@ MAX_PARENTS = 50
 
 @dataclass(slots=True)
 class _Budget:
-    """What a page has used so far, and the forms on it that are known."""
+    """Resources used by a page so far, and the forms already counted."""
 
     page_forms: pikepdf.Dictionary | None
-    """Where PDF readers look for what a form's own resources do not have."""
+    """Fallback of PDF readers for forms missing in a form's own resources."""
     content_bytes: int = 0
     known: dict[tuple[int, int], int | None] = field(default_factory=dict)
-    """Forms that one form draws, itself included, by object; None while they are being counted."""
+    """Number of forms drawn by each form including itself, by object; None while being counted."""
 
 
 def refuse_bombs(pdf: pikepdf.Pdf) -> None:
-    """Raise UnreadableDocument if a page unpacks to too many instructions, or draws too many forms."""
+    """Raise UnreadableDocument if a page expands to too many instructions or draws too many forms."""
     for page in pdf.pages:
         budget = _Budget(_forms(page.obj))
         contents = page.obj.get("/Contents")
@@ -50,7 +50,7 @@ def _content(stream: pikepdf.Stream, budget: _Budget) -> bytes:
 
 
 def _count(drawing: bytes, forms: pikepdf.Dictionary | None, budget: _Budget, depth: int) -> int:
-    """Return how many forms `drawing` draws."""
+    """Return the number of forms that `drawing` draws."""
     total = 0
     for name in DRAW.findall(drawing):
         form = _form(forms, name) or _form(budget.page_forms, name)
@@ -83,7 +83,7 @@ def _form(forms: pikepdf.Dictionary | None, name: bytes) -> pikepdf.Stream | Non
 
 
 def _forms(holder: pikepdf.Object) -> pikepdf.Dictionary | None:
-    """Return the XObjects in the resources of a page, of what it inherits them from, or of a form."""
+    """Return the XObjects in the resources of a page, of its parents, or of a form."""
     for _ in range(MAX_PARENTS):
         resources = holder.get("/Resources")
         if isinstance(resources, pikepdf.Dictionary):

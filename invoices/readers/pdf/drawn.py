@@ -1,4 +1,4 @@
-"""What is drawn on a PDF's page: each picture, line and text with its place. Cheap: thousands of lines are a table."""
+"""List the objects drawn on a PDF's page (pictures, lines, texts) with their places, fast enough for thousands."""
 
 import ctypes
 from collections.abc import Iterator
@@ -11,13 +11,13 @@ from pypdfium2 import raw
 from docrail.invoices.readers.layout.page import Affine
 
 MAX_DEPTH = 3
-"""Of drawings in drawings that are looked into."""
+"""Nesting depth of drawings that is searched."""
 AS_WRITTEN = Affine(1, 0, 0, 0, 1, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Maps PDF points (origin bottom left, before rotation) to the page as seen, from its top left."""
+    """Map from PDF points (origin bottom left, before rotation) to the page as seen, from its top left."""
 
     rotation: int
     left: float
@@ -27,20 +27,20 @@ class View:
 
     @classmethod
     def of(cls, page: pypdfium2.PdfPage) -> "View":
-        """Return how the page is seen."""
+        """Return the view of a page."""
         return cls(page.get_rotation(), *page.get_bbox())
 
     @property
     def quarter(self) -> int:
-        """How often by 90 degrees counterclockwise text is turned, before rotation, that is seen upright."""
+        """Quarter turns counterclockwise, before rotation, of text that is seen upright."""
         return self.rotation // 90
 
     def of_text(self, quarter: int) -> "View":
-        """Return the view in which text that is turned so often is upright."""
+        """Return the view in which text with this many quarter turns is upright."""
         return View(90 * quarter, self.left, self.bottom, self.right, self.top)
 
     def seen(self, box: raw.FS_RECTF) -> tuple[float, float, float, float]:
-        """Return the box's left, top, right and bottom edge."""
+        """Return the box's left, top, right and bottom edges as seen."""
         match self.rotation:
             case 90:
                 return box.bottom - self.bottom, box.left - self.left, box.top - self.bottom, box.right - self.left
@@ -54,17 +54,17 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """One object on a page. Good until its page is closed."""
+    """One object on a page. Valid until its page is closed."""
 
     kind: int
-    """`FPDF_PAGEOBJ_TEXT` and its like."""
+    """`FPDF_PAGEOBJ_TEXT` or another constant."""
     handle: Any
-    """Pdfium's."""
+    """Handle of pdfium."""
     placed: Affine
-    """Where the drawing that it is part of lies on the page."""
+    """Map from the enclosing drawing to the page."""
 
     def box(self) -> raw.FS_RECTF:
-        """Return its edges on the page as written. Raises: PdfiumError."""
+        """Return its edges on the page before rotation. Raises: PdfiumError."""
         edges = [ctypes.c_float() for _ in range(4)]
         if not raw.FPDFPageObj_GetBounds(self.handle, *edges):
             raise pypdfium2.PdfiumError("a thing on the page has no bounds")
@@ -75,7 +75,7 @@ class Thing:
 
 
 def things_on(page: pypdfium2.PdfPage) -> Iterator[Thing]:
-    """Yield what is drawn on the page, a drawing before what it is made of. Raises: PdfiumError."""
+    """Yield the objects drawn on the page, each drawing before its parts. Raises: PdfiumError."""
     yield from _things(page, raw.FPDFPage_CountObjects, raw.FPDFPage_GetObject, AS_WRITTEN, 1)
 
 
@@ -99,7 +99,7 @@ def _matrix(handle: Any) -> Affine:
 
 
 def _within(inner: Affine, outer: Affine) -> Affine:
-    """Return the map that is first `inner`, then `outer`."""
+    """Return the composition: first `inner`, then `outer`."""
     x0, y0 = outer.map(inner.x0, inner.y0)
     return Affine(
         outer.xx * inner.xx + outer.xy * inner.yx,

@@ -1,4 +1,4 @@
-"""Opens a PDF as a file: is it safe, how many pages, what is embedded. What is printed is read by pdf_words.py."""
+"""Open a PDF as a file: check its safety, count its pages, extract attachments. words.py reads the text."""
 
 import io
 import re
@@ -13,19 +13,19 @@ from docrail.invoices.readers.pdf.bombs import refuse_bombs
 from docrail.invoices.readers.pdf.streams import plainly_packed, unpack
 
 MAX_ATTACHMENT_BYTES = 10 * 1024 * 1024
-"""Of one that may be an e-invoice, unpacked. The largest known ones carry other files and have some MB."""
+"""Decompressed size of a possible e-invoice. The largest known ones contain other files and have several MB."""
 MAX_ATTACHMENTS = 50
 MAX_ACTIONS = 100
+"""Most actions followed in a chain; an action may be its own successor."""
 HEADER = b"%PDF-"
 MARKUP = re.compile(rb"<(?:!doctype|html|head|body|script|svg|iframe|\?xml)\b", re.IGNORECASE)
-"""By which a browser takes what it is not told the type of for a page; mail's `<a@b.example>` is none."""
-"""That follow one another. A successor may be its own, and then nothing ends."""
+"""Markup by which a browser recognizes a web page without a declared type; mail's `<a@b.example>` does not match."""
 ACTIVE_ACTIONS = frozenset({"/JavaScript", "/Launch", "/SubmitForm", "/ImportData"})
 
 
 @dataclass(frozen=True, slots=True)
 class PdfFile:
-    """What is known of a PDF before its pages are read."""
+    """Facts about a PDF known before its pages are read."""
 
     page_count: int
     flags: tuple[str, ...]
@@ -34,7 +34,7 @@ class PdfFile:
 
 
 def open_pdf(data: bytes, max_pages: int) -> PdfFile:
-    """Return the facts about a PDF. Raises: UnreadableDocument for locked, broken, endless and malicious ones."""
+    """Return the facts about a PDF. Raises: UnreadableDocument for locked, damaged, overlong and malicious files."""
     try:
         pdf = pikepdf.open(io.BytesIO(data))
     except pikepdf.PasswordError as error:
@@ -75,7 +75,7 @@ def _facts(pdf: pikepdf.Pdf, data: bytes, max_pages: int) -> PdfFile:
 
 
 def _has_active_content(pdf: pikepdf.Pdf) -> bool:
-    """Look where actions start: the document's opening, its named scripts, its pages and what is clicked on them."""
+    """Check where actions start: on opening the document, in its named scripts, on its pages and annotations."""
     root = pdf.Root
     names = root.get("/Names")
     if (isinstance(names, pikepdf.Dictionary) and "/JavaScript" in names) or "/AA" in root:
@@ -88,7 +88,7 @@ def _has_active_content(pdf: pikepdf.Pdf) -> bool:
 
 
 def _is_active(action: object) -> bool:
-    """Tell whether an action, or one that follows it, does more than to show something."""
+    """Return whether an action, or one that follows it, does more than display something."""
     actions, looked_at = [action], 0
     while actions and looked_at < MAX_ACTIONS:
         looked_at += 1
@@ -99,7 +99,7 @@ def _is_active(action: object) -> bool:
             if str(current.get("/S", "")) in ACTIVE_ACTIONS or "/JS" in current:
                 return True
             actions.append(current.get("/Next"))
-    return bool(actions)  # more than anybody needs: as good as a script
+    return bool(actions)  # too many to be legitimate: treated like a script
 
 
 def _annotations(pdf: pikepdf.Pdf) -> Iterator[pikepdf.Dictionary]:
@@ -110,7 +110,7 @@ def _annotations(pdf: pikepdf.Pdf) -> Iterator[pikepdf.Dictionary]:
 
 
 def _attachments(pdf: pikepdf.Pdf) -> Iterator[bytes]:
-    """Yield embedded files that begin like XML, whatever their names: senders write them in every way."""
+    """Yield embedded files that start like XML; their names vary too much to be used."""
     seen: set[tuple[int, int]] = set()
     for specification in islice(_specifications(pdf), MAX_ATTACHMENTS):
         stream = _embedded_file(specification)
@@ -124,14 +124,14 @@ def _attachments(pdf: pikepdf.Pdf) -> Iterator[bytes]:
 
 
 def _specifications(pdf: pikepdf.Pdf) -> Iterator[object]:
-    """Yield the file specifications among the document's names, then those that only its AF array lists."""
+    """Yield the file specifications among the document's names, then those only in its AF array."""
     names = pdf.Root.get("/Names")
     tree = names.get("/EmbeddedFiles") if isinstance(names, pikepdf.Dictionary) else None
     if isinstance(tree, pikepdf.Dictionary):
         try:
             named = sorted(pikepdf.NameTree(tree).items(), key=lambda item: item[0].lower())
         except (pikepdf.PdfError, ValueError, RuntimeError):
-            named = []  # a broken tree of names is as good as none: the page is still there
+            named = []  # ignore a broken name tree: the pages are still readable
         yield from (specification for _, specification in named)
     associated = pdf.Root.get("/AF")
     yield from associated if isinstance(associated, pikepdf.Array) else (associated,)
@@ -146,7 +146,7 @@ def _embedded_file(specification: object) -> pikepdf.Stream | None:
 
 
 def _damaged(detail: str) -> UnreadableDocument:
-    detail = re.sub(r"^stream <[^>]*>(?: \([^)]*\))?: ", "", detail)  # where the bytes lay in our memory
+    detail = re.sub(r"^stream <[^>]*>(?: \([^)]*\))?: ", "", detail)  # remove the memory address of the bytes
     return UnreadableDocument(
         Unreadable.DAMAGED,
         f"The file begins like a PDF but is damaged ({detail[:200]}). Send it again; if it opens on your screen, "

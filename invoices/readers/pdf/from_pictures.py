@@ -1,4 +1,4 @@
-"""Puts the pages of a picture file into a PDF, for a model that does not take such files."""
+"""Convert the pages of an image file to a PDF, for a model that does not accept such files."""
 
 import io
 
@@ -10,17 +10,17 @@ from docrail.invoices.readers.pdf.images import open_pictures
 from docrail.invoices.readers.pdf.render import LEAST_SIDE
 
 MOST_PIXELS = 4_000_000
-"""Of a page: A4 with 200 dots per inch, as faxes and most scanners have it. More is more to send, and no clearer."""
+"""Pixels of a page: A4 at 200 dpi, as in faxes and most scans. More is larger to send without being clearer."""
 DOTS_PER_POINT = 200 / 72
 JPEG_QUALITY = 80
 MOST_BYTES = 12_000_000
-"""Of the pages together: some fifty of print, ten of photos. A child's answer and a request have their limits."""
+"""Size of all pages: about fifty printed pages or ten photos. A child's answer and a request are limited."""
 
 
 def pictures_as_pdf(data: bytes, max_pages: int) -> bytes:
-    """Return a PDF that shows, page for page, what the readers see of a picture file.
+    """Return a PDF with the pages of an image file as the readers see them.
 
-    Safe only in a limited child process. Raises: UnreadableDocument.
+    Run it only in a limited child process. Raises: UnreadableDocument.
     """
     made, size = pypdfium2.PdfDocument.new(), 0
     for number, picture in enumerate(open_pictures(data, max_pages), 1):

@@ -1,4 +1,4 @@
-"""Opens pictures of invoices: PNG, JPEG, every page of a TIFF, the first frame of GIF, WebP and BMP."""
+"""Open images of invoices: PNG, JPEG, every page of a TIFF, the first frame of GIF, WebP and BMP."""
 
 import io
 import struct
@@ -13,11 +13,11 @@ from docrail.invoices.problems import Unreadable, UnreadableDocument
 
 FORMATS = ("PNG", "JPEG", "TIFF", "GIF", "WEBP", "BMP")
 MAX_PIXELS = 40_000_000
-"""Of a picture as it comes. A4 with 600 dots per inch has 35 million."""
+"""Limit for an image as sent. A4 at 600 dpi has 35 million pixels."""
 KEPT_PIXELS = 9_000_000
-"""Of a picture as it is read. A4 with 300 dots per inch has 8.7 million; more dots make no letter clearer."""
+"""Size of an image as read. A4 at 300 dpi has 8.7 million pixels; more make no letter clearer."""
 BROKEN = (OSError, SyntaxError, ValueError, TypeError, LookupError, EOFError, ArithmeticError, struct.error, zlib.error)
-"""What Pillow's decoders raise for files that are not what they say."""
+"""Exceptions of Pillow's decoders for invalid files."""
 ORIENTATION = 274
 TURNS = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
@@ -28,20 +28,20 @@ TURNS = {
     7: Image.Transpose.TRANSVERSE,
     8: Image.Transpose.ROTATE_90,
 }
-"""What undoes each orientation that EXIF and TIFF know."""
+"""The inverse of each orientation in EXIF and TIFF."""
 SUBFILE_TYPE, REDUCED = 254, 1
-"""TIFF's tag for what an image in the file is, and its bit for a small preview of another one."""
+"""TIFF tag for the kind of an image in the file, and its bit for a small preview of another image."""
 
 
 def open_pictures(data: bytes, max_pages: int) -> Iterator[Image.Image]:
-    """Yield each page as upright RGB pixels, turned as its EXIF says.
+    """Yield each page as upright RGB pixels, oriented by its EXIF data.
 
-    Raises: UnreadableDocument for damaged files, too many pages, and pictures of more than MAX_PIXELS.
+    Raises: UnreadableDocument for damaged files, too many pages, and images of more than MAX_PIXELS.
     """
     with _own_words():
         picture = Image.open(io.BytesIO(data), formats=FORMATS)
     pages = 0
-    for index in range(2 * max_pages + 1):  # a page may bring its preview along
+    for index in range(2 * max_pages + 1):  # each page may have a preview
         with _own_words():
             if index and not _has_page(picture, index):
                 return
@@ -53,7 +53,7 @@ def open_pictures(data: bytes, max_pages: int) -> Iterator[Image.Image]:
 
 
 def _has_page(picture: Image.Image, index: int) -> bool:
-    """Go to a TIFF's next page. The frames of other formats are a moving picture: the first one counts."""
+    """Seek to a TIFF's next page. Other formats are animations, of which only the first frame counts."""
     if not isinstance(picture, TiffImagePlugin.TiffImageFile):
         return False
     try:
@@ -78,15 +78,15 @@ def _page(picture: Image.Image, number: int, max_pages: int) -> Image.Image:
         raise _too_large(f"{width * height / 1e6:.0f} megapixels")
     shrink = min(1.0, (KEPT_PIXELS / (width * height)) ** 0.5)
     size = max(1, round(width * shrink)), max(1, round(height * shrink))
-    picture.draft(None, size)  # a JPEG unpacks no more of itself than that takes
+    picture.draft(None, size)  # a JPEG is decoded at no more than this size
     picture.load()
-    turn = TURNS.get(picture.getexif().get(ORIENTATION, 1))  # a TIFF has been turned by now, and says so
+    turn = TURNS.get(picture.getexif().get(ORIENTATION, 1))  # Pillow has already rotated a TIFF and reset this
     page = _on_white(picture).resize(size, reducing_gap=2.0)
     return page if turn is None else page.transpose(turn)
 
 
 def _on_white(page: Image.Image) -> Image.Image:
-    """Return the page in RGB; what is transparent shows white paper."""
+    """Return the page in RGB; transparent areas become white."""
     if page.mode.startswith("I"):
         page = _eight_bits(page)
     if not page.has_transparency_data:
@@ -96,7 +96,7 @@ def _on_white(page: Image.Image) -> Image.Image:
 
 
 def _eight_bits(page: Image.Image) -> Image.Image:
-    """Scale a grey with more levels from its darkest to its brightest; convert() would cut it off."""
+    """Scale a grey image with more levels to its darkest and brightest; convert() would clip it."""
     low, high = (float(level) for level in page.getextrema())  # type: ignore[arg-type]  # one band: two numbers
     scale = 255 / max(1.0, high - low)
     return page.convert("F").point(lambda grey: grey * scale - low * scale).convert("L")
@@ -104,7 +104,7 @@ def _eight_bits(page: Image.Image) -> Image.Image:
 
 @contextmanager
 def _own_words() -> Iterator[None]:
-    """Say in our words what Pillow finds wrong."""
+    """Translate Pillow's errors into UnreadableDocument."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -1,4 +1,4 @@
-"""Draws PDF pages as pictures, each within a bound of pixels whatever size the page claims to have."""
+"""Render PDF pages as pictures, with a limit on pixels whatever size the page declares."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
@@ -11,30 +11,30 @@ from docrail.invoices.readers.pdf.drawn import things_on
 
 DOTS_PER_POINT = 200 / 72
 MAX_PIXELS = 8_000_000
-"""Of a drawn page. A4 with 200 dots per inch has 3.9 million; pages that call a scan's pixels points have 8.7."""
+"""Pixels of a rendered page. A4 at 200 dpi has 3.9 million; pages that count a scan's pixels as points have 8.7."""
 LEAST_SIDE = 8
 FEW_WORDS = 15
-"""A page with fewer is a picture, if one covers it: scanners and mail gateways print a line on scans."""
+"""Fewer words on a page covered by a picture mean a scan: scanners and mail gateways print a line on scans."""
 COVERED = 0.4
-"""Share of a page that pictures on it cover together, for it to be a scan."""
+"""Share of a page that its pictures must cover for it to be a scan."""
 
 
 def render_pages(data: bytes, numbers: Sequence[int]) -> Iterator[tuple[int, Image.Image]]:
-    """Yield the pages with these numbers, from 1, as RGB pictures. One that cannot be drawn is left out."""
+    """Yield the pages with these numbers, from 1, as RGB pictures. Pages that cannot be rendered are skipped."""
     with closing(pypdfium2.PdfDocument(data)) as document:
         for number in numbers:
             try:
                 picture = _draw(document, number - 1)
             except (pypdfium2.PdfiumError, ValueError):
-                continue  # a broken page among good ones: the others still count
+                continue  # skip a broken page; the others still count
             yield number, picture
 
 
 def find_scans(data: bytes, words: Mapping[int, int]) -> list[int]:
-    """Return the numbers of the pages that are pictures of print, of a PDF whose text layer has so many `words` a page.
+    """Return the numbers of the pages that are scans; `words` is the word count of each page's text layer.
 
-    Such a page has no words though something is drawn on it, or a large picture covers it, and what text it has is
-    little, or invisible: an OCR of somebody else's.
+    A scan has no words although something is drawn on it, or is covered by a large picture and has few words or mostly
+    invisible ones, which come from another OCR.
     """
     with closing(pypdfium2.PdfDocument(data)) as document:
         return [number for number, count in words.items() if _is_scan(document, number - 1, count)]
@@ -44,7 +44,7 @@ def _is_scan(document: pypdfium2.PdfDocument, index: int, words: int) -> bool:
     try:
         return _shows_print(document, index, words)
     except pypdfium2.PdfiumError:
-        return False  # a broken page, or a broken thing on it
+        return False  # a broken page, or a broken object on it
 
 
 def _shows_print(document: pypdfium2.PdfDocument, index: int, words: int) -> bool:

@@ -1,4 +1,4 @@
-"""Unpacks a PDF's streams up to a bound: what a stranger packed may unpack to a thousand times its size."""
+"""Decompress a PDF's streams up to a limit: untrusted data may expand to a thousand times its size."""
 
 import base64
 import re
@@ -8,14 +8,14 @@ from collections.abc import Callable
 import pikepdf
 
 PIECE = 1 << 14
-"""Bytes that zlib takes and gives at once: what it gave before it comes to a damage is kept, and counts."""
+"""Bytes passed to zlib and returned by it at a time, so that the output before a damaged part is kept."""
 
 
 def unpack(stream: pikepdf.Stream, limit: int) -> bytes:
-    """Return the stream's content, cut off a byte after `limit`: a longer answer says that there is more.
+    """Return the stream's content, cut off one byte after `limit`; a longer result shows that there is more.
 
-    Stops before what it cannot unpack bounded (pictures, and LZW, which nobody has written since 1996); a child
-    process's limits are for those.
+    Stops at filters that cannot be limited (pictures, and LZW, which has not been used since 1996); the child process's
+    limits cover those.
     """
     raw: bytes = stream.read_raw_bytes()
     for name in _filters(stream):
@@ -27,7 +27,7 @@ def unpack(stream: pikepdf.Stream, limit: int) -> bytes:
 
 
 def plainly_packed(stream: pikepdf.Stream) -> bool:
-    """Tell whether `unpack` undoes all of the stream's filters."""
+    """Return whether `unpack` reverses all of the stream's filters."""
     parameters = stream.get("/DecodeParms")
     return all(name in DECODERS for name in _filters(stream)) and (
         parameters is None or "/Predictor" not in repr(parameters)
@@ -40,7 +40,7 @@ def _filters(stream: pikepdf.Stream) -> list[str]:
 
 
 def _inflate(raw: bytes, limit: int) -> bytes:
-    """Return what zlib makes of `raw`, up to a damage if there is one, as PDF readers do."""
+    """Return the zlib-decompressed data, up to a damaged part if there is one, as PDF readers do."""
     inflater, unpacked = zlib.decompressobj(), bytearray()
     try:
         for start in range(0, len(raw), PIECE):
@@ -73,4 +73,4 @@ DECODERS: dict[str, Callable[[bytes, int], bytes]] = {
     "/ASCIIHexDecode": _hexadecimal,
     "/AHx": _hexadecimal,
 }
-"""By the names in the file, the short ones too: PDF readers take both."""
+"""Decoders by filter name, including the abbreviations that PDF readers accept."""

@@ -1,4 +1,4 @@
-"""Reads what is printed on a PDF's pages: words with boxes, out of the text layer."""
+"""Read the text layer of a PDF's pages as words with boxes."""
 
 import ctypes
 import math
@@ -17,20 +17,20 @@ from docrail.invoices.readers.pdf.drawn import View
 
 QUARTER_TURN = math.pi / 2
 WORD_GAP = 0.28
-"""Characters further apart than this share of their height are different words, whatever the file says."""
+"""Characters further apart than this share of their height are in different words, whatever the file says."""
 GUESSED_GAP = 0.15
-"""The same inside a word where pdfium guesses a space that the file does not have: letters may be set widely."""
+"""The same within a word where pdfium generates a space that is not in the file: letters may be spaced widely."""
 MAX_CHARACTERS = 50_000
-"""Of a page. A page of fine print has 10,000."""
+"""Characters of a page; a page of fine print has 10,000."""
 CONTROLS = frozenset(letter for letter in map(chr, (*range(0x20), *range(0x7F, 0xA0))) if not letter.isspace())
-"""What a font may claim to print, and a terminal that shows it obeys. Pdfium's mark for a hyphen is among them."""
+"""Control characters that a font may print and a terminal would obey. Pdfium's hyphen mark is one of them."""
 INVISIBLE = frozenset("\u00ad\u200b\ufeff\ufffe") | CONTROLS
-"""Those, soft hyphens, zero-width spaces, and pdfium's other mark for a broken-off hyphen."""
+"""Control characters, soft hyphens, zero-width spaces, and pdfium's other mark for a hyphen at a line end."""
 SURROGATES = range(0xD800, 0xE000)
-"""Halves of a character beyond the first plane, as pictures in icon fonts are: no text, and no valid Unicode alone."""
+"""Halves of characters beyond the basic plane, as in icon fonts: not text, and invalid Unicode alone."""
 
 LIES = {1: Affine(0, 1, 0, -1, 0, 1), 2: Affine(-1, 0, 1, 0, -1, 1), 3: Affine(0, -1, 1, 1, 0, 0)}
-"""Where a page lies on the page as sent, both in fractions, by the quarter turns that its text is set across that."""
+"""Maps from a page to the page as sent, both in fractions, by the quarter turns of its text."""
 
 
 @dataclass(slots=True)
@@ -41,13 +41,13 @@ class _Character:
     right: float
     bottom: float
     quarter: int
-    """Turns by 90 degrees counterclockwise, 0 to 3, before the page's own rotation."""
+    """Quarter turns counterclockwise, 0 to 3, before the page's own rotation."""
     after_guess: bool = False
-    """Pdfium guesses a space before it."""
+    """Whether pdfium generated a space before it."""
 
 
 def read_pages(data: bytes) -> list[Page]:
-    """Return each page's words. Raises: UnreadableDocument if no page can be opened."""
+    """Return each page's words. Raises: UnreadableDocument if the file cannot be opened."""
     try:
         document = pypdfium2.PdfDocument(data)
     except pypdfium2.PdfiumError as error:
@@ -63,14 +63,14 @@ def _read_page(document: pypdfium2.PdfDocument, index: int) -> Page:
     try:
         page = document[index]
     except pypdfium2.PdfiumError:
-        return Page(index + 1, 1.0, 1.0, ())  # a broken page among good ones: the others still count
+        return Page(index + 1, 1.0, 1.0, ())  # skip a broken page; the others still count
     with closing(page), closing(page.get_textpage()) as text_page:
         width, height = page.get_size()
         view, count = View.of(page), min(text_page.count_chars(), MAX_CHARACTERS)
         characters = list(_characters(text_page, view, count))
         quarter = _usual_quarter(characters, view)
         turns = (quarter - view.quarter) % 4
-        if turns:  # the whole page is printed sideways, or upside down
+        if turns:  # the whole page is printed sideways or upside down
             characters = list(_characters(text_page, view.of_text(quarter), count))
         upright = [character if character and character.quarter == quarter else None for character in characters]
         size = (height, width) if turns % 2 else (width, height)
@@ -78,10 +78,10 @@ def _read_page(document: pypdfium2.PdfDocument, index: int) -> Page:
 
 
 def _characters(text_page: pypdfium2.PdfTextPage, view: View, count: int) -> Iterator[_Character | None]:
-    """Yield each printed character; None for white space that the file has."""
+    """Yield each printed character; None for whitespace that is in the file."""
     box = raw.FS_RECTF()
     reference = ctypes.byref(box)
-    letters = text_page.raw  # pdfium's own: the wrapper is unwrapped at each call
+    letters = text_page.raw  # pdfium's handle: the wrapper would be unwrapped at each call
     unicode_of, box_of, seen = raw.FPDFText_GetUnicode, raw.FPDFText_GetLooseCharBox, view.seen
     after_guess, line, quarter = False, (math.nan, math.nan), 0
     for index in range(count):
@@ -94,21 +94,21 @@ def _characters(text_page: pypdfium2.PdfTextPage, view: View, count: int) -> Ite
         elif text.isspace() or not box_of(letters, index, reference):
             yield None
         else:
-            if (box.top, box.bottom) != line:  # what turns the letters moves them off their line
+            if (box.top, box.bottom) != line:  # a rotation also moves the letters off their line
                 line = box.top, box.bottom
-                quarter = round(-raw.FPDFText_GetCharAngle(letters, index) / QUARTER_TURN) % 4  # told clockwise
+                quarter = round(-raw.FPDFText_GetCharAngle(letters, index) / QUARTER_TURN) % 4  # the angle is clockwise
             yield _Character(text, *seen(box), quarter, after_guess)
             after_guess = False
 
 
 def _usual_quarter(characters: Sequence[_Character | None], view: View) -> int:
-    """Return how most is set. The rest is left out, as notes in the margin are: it would fall into every row."""
+    """Return the orientation of most characters; others, such as margin notes, are ignored."""
     turns = Counter(character.quarter for character in characters if character)
     return turns.most_common(1)[0][0] if turns else view.quarter
 
 
 def _group(characters: Sequence[_Character | None]) -> list[list[_Character]]:
-    """Split at white space, at gaps and at line changes."""
+    """Split at whitespace, gaps and line changes."""
     groups: list[list[_Character]] = []
     before: _Character | None = None
     for character in characters:
