@@ -57,7 +57,7 @@ class Tools:
     reader: DocumentReader
     metrics: Metrics
     outside: Outside = field(default_factory=Outside)
-    keeping: Keeping = field(default_factory=_maker("docrail.services.maintenance.repository", "Keeping"))
+    keeping: Keeping = field(default_factory=_maker("docrail.services.app", "Keeping"))
     four_eyes_above: Decimal | None = None
     """Largest total of a document that may be approved without a second person; None: any."""
     gathering: Gathering = field(default_factory=_maker("docrail.adapters.coalesce", "Gathering"))
