@@ -21,7 +21,7 @@ def letter_of(
     errors: list[StepError | None] = [item.error for item in state.fan.items if item.error] if state.fan else [error]
     if run.stopping is RunStatus.ABORTED:  # its steps need no action
         status = StepStatus.CANCELLED
-    if state.compensation is not None and step.definition.compensate is not None:  # unless not undone
+    if state.compensation is not None and step.definition.compensate is not None:  # unless an effect remains
         status, handler = StepStatus.FAILED, step.definition.compensate.handler
         error, errors = _not_undone(state), [state.compensation_error]
     return DeadLetter(

@@ -86,8 +86,7 @@ MAX_HISTORY_BYTES = 45_000_000
 
 
 EVENTS_OF_AN_END = 6
-"""Events for cancelling a running step, compensating a step or recording a failure: as many as a handler's step takes.
-"""
+"""Events for cancelling a step, compensating a step or recording a failure: as many as a handler's step takes."""
 
 
 def overlong(plan: Plan, run: RunState) -> str | None:

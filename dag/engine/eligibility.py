@@ -67,8 +67,7 @@ RULES: Mapping[TriggerRule, Callable[[Outcomes], SkipReason | None]] = {
 
 
 DEPENDENCY_FAILED = StepError("DependencyFailed", "Dependency failed")
-"""The error of a step that is skipped because something upstream failed. The texts are those of the seed definitions.
-"""
+"""The error of a step that is skipped because something upstream failed, with the seed definitions' texts."""
 
 
 MAX_TURN_WORK = 200_000

@@ -558,7 +558,7 @@ def resolve_parked(plan: Plan, run: RunState, step: Step, resolution: Resolution
 
 
 def compensate(plan: Plan, run: RunState, commands: list[Command]) -> bool:
-    """Return whether a compensation is still running; begin the next one if none is."""
+    """Return whether anything is left to compensate; begin the next compensation if none is running."""
     if any(run.steps[step.index].compensation is StepStatus.RUNNING for step in plan.compensated):
         return True
     while (step := next_undo(plan, run)) is not None and not run.paused:

@@ -21,8 +21,7 @@ loaded by itself is placed in a list of `index + 1` elements."""
 
 
 STAND_INS: Mapping[Lack, Json] = {Lack.OBJECT: {}, Lack.LIST: [], Lack.TEXT: "", Lack.OTHER: 0}
-"""What an expression sees in place of a value that lacks the requested key. It fails, or tests false, as for any value.
-"""
+"""What an expression sees in place of a value that lacks the requested key: it fails, or tests false, as usual."""
 
 
 def reads_of(step: Step, *, is_edited: bool = False) -> Iterator[Path]:
