@@ -206,7 +206,7 @@ async def unlock_field(
     token: Annotated[int, Query(ge=1, le=2**53, description="of the caller's claim")],
     why: Annotated[Text, Query(description="recorded with the act")] = "",
 ) -> FieldsOut:
-    """Unlock a field: it gets the value that was read again."""
+    """Unlock a field: its value is again the one that the readers found."""
     return FieldsOut.of(await corrections.unlock_field(app, who, document_id, field, token, why))
 
 

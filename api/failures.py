@@ -398,7 +398,7 @@ class ResolveIn(ResolutionIn):
 async def retry_run(run_id: str, who: MayOperateRuns, app: AppDep, wanted: RetryIn | None = None) -> RetriedRun:
     """Start a failed or cancelled run again under its id, or a completed one with failed items.
 
-    Completed work is kept unless its input changed. With `undo`, a failed or aborted run only repeats its failed
+    Completed work is kept unless its input changed. With `undo`, a failed or aborted run only repeats its unfinished
     compensations.
     """
     order = wanted or RetryIn()

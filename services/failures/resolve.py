@@ -39,7 +39,7 @@ async def settle_step(
 ) -> Settled:
     """Retry, skip or provide the output of a failed step, whether its run waits for that or has ended.
 
-    If the step's compensation failed, a retry repeats only the compensation.
+    If the step's compensation is unfinished, a retry repeats only the compensation.
 
     Raises: NotFound, WrongState, InvalidInput, TooLarge, Unavailable.
     """
@@ -61,7 +61,7 @@ async def settle_step(
 
 
 async def _is_undoing(app: App, principal: Principal, run_id: str, step_id: str) -> bool:
-    """Check whether the failed part of an ended run's step is its compensation."""
+    """Check whether the unfinished part of an ended run's step is its compensation."""
     step = (await show_run(app, principal, run_id)).steps.get(step_id)
     return step is not None and is_left(step.compensation)
 

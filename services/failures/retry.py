@@ -1,6 +1,6 @@
 """Retry a run that ended without success: start a new Temporal run under the same id, keeping finished work.
 
-Also restores the states of the nested runs that are retried with it, and retries compensations that failed.
+Also restores the states of the nested runs that are retried with it, and retries unfinished compensations.
 """
 
 import asyncio
@@ -66,7 +66,7 @@ _OVER = _RETRYABLE | {RunStatus.COMPLETED, RunStatus.ABORTED}
 class RetryOrder:
     """A caller's request to retry. `version` None: the version that ran.
 
-    `undo`: only repeat failed compensations; this allows no edits and no version.
+    `undo`: only repeat unfinished compensations; this allows no edits and no version.
     """
 
     edits: Mapping[str, Edit]
@@ -100,7 +100,7 @@ async def retry_run(app: App, principal: Principal, run_id: str, order: RetryOrd
 
     With a version, a run that waits with parked steps is ended in its current state and continued under that version.
     With
-    `undo`, a failed or aborted run repeats its failed compensations, and then ends with the same status.
+    `undo`, a failed or aborted run repeats its unfinished compensations, and then ends with the same status.
 
     Raises: NotFound (run, version), WrongState, InvalidInput, TooLarge, Unavailable.
     """
