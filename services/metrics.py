@@ -11,18 +11,8 @@ from typing import Literal
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from docrail.invoices.llm.prices import Tokens
+from docrail.services.document_outcomes import CONFIDENCE_BUCKETS, SECONDS_BUCKETS, Outcome
 from docrail.workflows.contract.messages import Compacted
-
-Outcome = Literal["success", "failed"]
-
-
-SECONDS_BUCKETS = (0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600, 14400, 86400)
-"""Upper bounds: from a fast pipeline to a backlog of a day, which is the usual SLA."""
-
-
-CONFIDENCE_BUCKETS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)
-"""Upper bounds: finest where it is decided whether a person must look."""
-
 
 Lookup = Literal["hit", "miss"]
 
@@ -32,7 +22,7 @@ ANSWER_BUCKETS = (0.5, 1, 2, 4, 8, 15, 30, 60, 90, 120)
 
 
 class ModelMetrics:
-    """The counters of one worker, from its start. The totals of all workers are in PostgreSQL (storage/model_usage)."""
+    """The counters of one worker, from its start. The totals of all workers are in PostgreSQL (services/usage)."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._answers = Counter(

@@ -7,9 +7,9 @@ from pydantic import BaseModel, Field
 
 from docrail.adapters.postgres.pool import NotStored
 from docrail.handlers import Handler, StepCall
+from docrail.services.document_outcomes import Outcome
 from docrail.services.documents.repository.counts import claim_metrics
 from docrail.services.documents.repository.documents import load_document
-from docrail.services.metrics import Outcome
 from docrail.services.tools import Tools
 
 _OUTCOMES: Mapping[str, Outcome] = {"completed": "success", "failed": "failed"}
