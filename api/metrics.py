@@ -24,9 +24,9 @@ from prometheus_client.utils import INF, floatToGoString
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from docrail.api.parameters import AppDep
+from docrail.services.document_outcomes import CONFIDENCE_BUCKETS, SECONDS_BUCKETS, Outcome
 from docrail.services.documents.counts import load_document_counts
 from docrail.services.documents.models import DocumentCount
-from docrail.services.metrics import CONFIDENCE_BUCKETS, SECONDS_BUCKETS, Outcome
 from docrail.services.reviews.models import (
     CORRECTIONS,
     DECISIONS,

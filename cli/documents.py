@@ -28,7 +28,7 @@ def upload(
 
     Exit codes: 0 uploaded, 1 the API refused or is unavailable, 2 wrong usage.
 
-    Example: docrail document upload samples/minimal.pdf --source email
+    Example: docrail document upload samples/i2d_coolblue1.pdf --source email
     """
     form = {"source": source} | ({} if definition is None else {"definition": definition})
     uploaded: list[dict[str, Json]] = []

@@ -59,10 +59,13 @@ def explain(
 
 
 def _explain_field(found: dict[str, Json]) -> None:
-    print(f"{found['name']} = {found['value']}, confidence {found['confidence']:.4f}")
+    empty = found["value"] is None
+    print(
+        f"{found['name']} " + ("has no value" if empty else f"= {found['value']}, confidence {found['confidence']:.4f}")
+    )
     for part in found["explanation"]:
         print(f"  {part['weight']:+.2f}  {part['what']}")
-    if found["explanation"]:
+    if found["explanation"] and not empty:
         odds = math.fsum(part["weight"] for part in found["explanation"])
         print(f"  {odds:+.2f}  in all, and 1 / (1 + e^{-odds:.2f}) = {found['confidence']:.4f}")
     for candidate in found["candidates"]:

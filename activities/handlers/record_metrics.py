@@ -7,8 +7,8 @@ from pydantic import BaseModel, Field
 
 from docrail.adapters.postgres.pool import NotStored
 from docrail.handlers import Handler, StepCall
+from docrail.services.document_outcomes import Outcome
 from docrail.services.documents.service import claim_metrics, load_document
-from docrail.services.metrics import Outcome
 from docrail.services.tools import Tools
 
 _OUTCOMES: Mapping[str, Outcome] = {"completed": "success", "failed": "failed"}

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from docrail.adapters.postgres.pool import StorageError
 from docrail.invoices.model import READER_VERSION, SCHEMA_VERSION, Box, InvoiceData
-from docrail.services.metrics import Outcome
+from docrail.services.document_outcomes import Outcome
 
 
 class DocumentConflict(StorageError):  # noqa: N818  # a statement about the id

@@ -92,8 +92,11 @@ async def test_who_let_which_calibration_count_is_in_the_audit(dsn: str) -> None
     ("label", "told"),
     [
         ({"expected": {"total": ["x"]}}, "total: expected a text or a number, found ['x']"),
-        ({"expected": {"total": "1.234,50"}}, "total: expected a decimal such as 1234.56, found '1.234,50'"),
-        ({"expected": {"total": "NaN"}}, "total: expected a finite decimal, found 'NaN'"),
+        (
+            {"expected": {"total": "1.234,50"}},
+            "total: expected a finite decimal such as 1234.56, found '1.234,50'",
+        ),
+        ({"expected": {"total": "NaN"}}, "total: expected a finite decimal such as 1234.56, found 'NaN'"),
         ({"expected": {"date": "31.12.2026"}}, "date: expected a date such as 2026-11-30, found '31.12.2026'"),
         ({"expected": {"totl": "1"}}, "there is no field 'totl': expected one of invoice_number"),
         ({"visible": ["totl"]}, "there is no field 'totl': expected one of invoice_number"),

@@ -186,6 +186,18 @@ async def test_a_repeated_first_approval_has_the_same_outcome_and_a_second_perso
     assert (await typed(service, "review", "approve", review)).out == f"approved {review}\n"
 
 
+async def test_a_field_without_a_value_has_no_confidence(service: Service) -> None:
+    review = (await document_item(service, "empty.xml"))["review_id"]
+    rows = [line.split() for line in (await typed(service, "review", "fields", review)).out.splitlines()]
+    [found], [missing] = ([row for row in rows if row[0] == name] for name in ("total", "due_date"))
+    assert found[:2] == ["total", "119.00"]
+    assert 0.9 < float(found[2]) < 1
+    assert not [cell for cell in missing[1:] if cell[0].isdigit()]
+    explained = (await typed(service, "review", "explain", review, "due_date")).out
+    assert explained.splitlines()[0] == "due_date has no value"
+    assert "0.00" not in explained
+
+
 @pytest.mark.parametrize("act", [["correct", "total=many"], ["undo"], ["unlock", "total"], ["postpone", "yesterday"]])
 async def test_a_refused_act_leaves_the_item_to_others_unless_it_was_claimed_before(
     service: Service, act: list[str]

@@ -8,10 +8,10 @@ import pytest
 from asyncpg.pool import PoolConnectionProxy
 
 from docrail.adapters.postgres.pool import Database
+from docrail.services.document_outcomes import CONFIDENCE_BUCKETS, SECONDS_BUCKETS, Outcome
 from docrail.services.documents.models import DocumentCount
 from docrail.services.documents.repository.counts import LOAD_COUNTS, claim_metrics, load_counts
 from docrail.services.documents.repository.readings import save_extraction
-from docrail.services.metrics import CONFIDENCE_BUCKETS, SECONDS_BUCKETS, Outcome
 from tests.postgres import OTHER_TENANT, TENANT, blob_of, upload
 from tests.services.invoices import invoice
 

@@ -6,8 +6,8 @@ without the totals), where 50,000 an hour are 14 a second; reading the totals of
 """
 
 from docrail.adapters.postgres.pool import Database
+from docrail.services.document_outcomes import CONFIDENCE_BUCKETS, SECONDS_BUCKETS, Outcome
 from docrail.services.documents.models import DocumentCount, MetricsClaim
-from docrail.services.metrics import CONFIDENCE_BUCKETS, SECONDS_BUCKETS, Outcome
 
 CLAIM_METRICS = """
 WITH claimed AS (

@@ -1,0 +1,112 @@
+"""`docrail document` against a running API with a worker: uploads, and what is shown of them."""
+
+import hashlib
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from docrail.dag.values.json_values import Json
+from tests.api.customer import unique
+from tests.api.invoices import e_invoice
+from tests.api.service import HELLO, Service, serve_with_worker, settings_for
+from tests.cli.process import Ended, docrail
+from tests.postgres import migrated_database
+from tests.stack import Servers
+
+COUNT = HELLO | {"id": "count", "inputs": {"document_id": {"type": "string", "required": True}}}
+UNKNOWN = f"doc_{'0' * 26}"
+
+
+@pytest.fixture(scope="module")
+async def service(embedded: Servers, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Service]:
+    async with migrated_database(embedded.dsn) as dsn:
+        settings = settings_for(embedded.temporal_address, dsn, tmp_path_factory.mktemp("documents"))
+        async with serve_with_worker(settings) as served:
+            (await served.http.post("/v1/definitions", json={"definition": COUNT})).raise_for_status()
+            yield served
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A document that no other test has."""
+    path = tmp_path / "invoice.xml"
+    path.write_bytes(e_invoice(unique("T")))
+    return path
+
+
+async def typed(service: Service, *arguments: str) -> Ended:
+    return await docrail("document", *arguments, DOCRAIL_API_URL=str(service.http.base_url))
+
+
+async def uploaded(service: Service, *arguments: str) -> list[dict[str, Json]]:
+    ended = await typed(service, "upload", "--definition", "count", "--json", *arguments)
+    assert (ended.code, ended.err) == (0, "")
+    found: list[dict[str, Json]] = json.loads(ended.out)
+    return found
+
+
+async def test_each_uploaded_file_is_a_line_with_its_run(service: Service, file: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.xml"
+    other.write_bytes(e_invoice(unique("T")))
+    ended = await typed(service, "upload", str(file), str(other), "--definition", "count")
+    assert (ended.code, ended.err) == (0, "")
+    lines = ended.out.splitlines()
+    assert [line.partition(": doc_")[0] for line in lines] == [str(file), str(other)]
+    for line in lines:
+        document, _, run = line.partition(": ")[2].partition(", run ")
+        assert run == f"count.{document}"
+        assert (await service.ended(run))["status"] == "completed"
+
+
+async def test_a_document_is_shown_with_its_run_and_its_origin(service: Service, file: Path) -> None:
+    [document] = await uploaded(service, str(file), "--source", "email")
+    shown = await typed(service, "show", document["document_id"])
+    assert (shown.code, shown.err) == (0, "")
+    first, *rows = shown.out.splitlines()
+    assert first == document["document_id"]
+    told = {name: text for name, _, text in (row.strip().partition("  ") for row in rows)}
+    received = told.pop("received").strip()
+    assert received.startswith("20")
+    assert {name: text.strip() for name, text in told.items()} == {
+        "run": document["run_id"],
+        "file": "invoice.xml",
+        "type": f"application/xml, {file.stat().st_size} bytes",
+        "sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
+        "source": "email",
+        "definition": "count@1",
+    }
+
+
+async def test_a_second_upload_of_the_same_bytes_names_the_first(service: Service, file: Path) -> None:
+    first, second = await uploaded(service, str(file), str(file))
+    shown = await typed(service, "show", second["document_id"])
+    assert f"same as     {first['document_id']}" in [line.strip() for line in shown.out.splitlines()]
+
+
+async def test_a_document_is_shown_as_json_as_the_api_has_it(service: Service, file: Path) -> None:
+    [document] = await uploaded(service, str(file))
+    shown = json.loads((await typed(service, "show", document["document_id"], "--json")).out)
+    assert shown == (await service.http.get(f"/v1/documents/{document['document_id']}")).json()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["show", UNKNOWN], UNKNOWN),
+        (["upload", "FILE", "--definition", "cuont"], "did you mean 'count'"),
+    ],
+)
+async def test_what_the_api_refuses_ends_with_its_words(
+    service: Service, file: Path, arguments: list[str], said: str
+) -> None:
+    refused = await typed(service, *(str(file) if each == "FILE" else each for each in arguments))
+    assert (refused.code, refused.out) == (1, "")
+    assert said in refused.err
+
+
+async def test_a_file_that_is_not_there_is_wrong_usage(service: Service, tmp_path: Path) -> None:
+    refused = await typed(service, "upload", str(tmp_path / "gone.pdf"))
+    assert (refused.code, refused.out) == (2, "")
+    assert "does not exist" in refused.err
