@@ -8,8 +8,8 @@ from pathlib import Path
 ROLES = {
     "sandbox.server": "readers",
     "temporal server": "temporal",
-    "-m worker": "workers",
-    "cli server start": "api",
+    "-m docrail.worker": "workers",
+    "docrail server start": "api",
     "postgres": "postgres",
 }
 """What tells a process of ours by its command line; the first that fits counts."""

@@ -166,7 +166,7 @@ class Driver:
         )
 
     def saved(self, piece: int | None = None) -> Json:
-        """Return the whole state as it is now, for a retry to go on from, or one piece of it (dag.pieces.told_of)."""
+        """Return the whole state as it is now, for a retry to go on from, or one piece of it (see told_of)."""
         kept = self._asked_for.resumed if self._is_kept else None
         return told_of(kept or save(self.plan, self.state), piece)
 

@@ -71,8 +71,8 @@ DEPENDENCY_FAILED = StepError("DependencyFailed", "Dependency failed")
 
 
 MAX_TURN_WORK = 200_000
-"""Steps of work (dag.work) that the expressions of a turn may take before the rest waits for the next: about 0.2 s.
-Temporal gives a turn two seconds, also on a busy machine, and one more template may come on top of it (dag.work)."""
+"""Work (dag.values.cost) that the expressions of a turn may take before the rest waits for the next: about 0.2 s.
+Temporal gives a turn two seconds, also on a busy machine, and one more template may come on top of it."""
 
 
 def judge(plan: Plan, run: RunState, step: Step) -> StepStatus:

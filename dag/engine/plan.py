@@ -58,7 +58,7 @@ class Step:
 
     @cached_property
     def config(self) -> Template:
-        """What its kind takes when it begins (dag.messages.Start)."""
+        """What its kind takes when it begins (dag.engine.events.Start)."""
         return compile_template(_config_of(self.definition))
 
     @cached_property
@@ -107,7 +107,7 @@ class Step:
 
     @cached_property
     def cache_key(self) -> Template | None:
-        """What tells equal work, where its author says so; else the config does (dag.caching)."""
+        """What tells equal work, where its author says so; else the config does (dag.engine.dispatch)."""
         cache = self.definition.cache
         return None if cache is None or cache.key is None else compile_template(cache.key)
 
@@ -220,7 +220,7 @@ def _branches(definition: StepDefinition, index_of: Mapping[str, int]) -> Mappin
 
 
 def _config_of(definition: StepDefinition) -> Json:
-    """Return what the step's kind takes when it begins, templates and all (dag.messages.Start)."""
+    """Return what the step's kind takes when it begins, templates and all (dag.engine.events.Start)."""
     match definition:
         case StepDefinition(wait=Wait(for_=WaitFor.TIMER, seconds=seconds)):
             return {"seconds": seconds}

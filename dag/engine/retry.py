@@ -119,7 +119,7 @@ def stands(state: StepState) -> StepState:
 class Edit:
     """What a person wants of a step: RETRY with another config (`value`), SKIP, or OUTPUT: `value` is its output.
 
-    ITEMS: to have its list tried again, with what items of it are given (dag.item_edits).
+    ITEMS: to have its list tried again, with what items of it are given (dag.engine.park).
     """
 
     kind: ResolutionKind
@@ -129,8 +129,8 @@ class Edit:
 class Fate(StrEnum):
     """What a retry does with a step. NEW: what the run never had, a step of the newer version or what a person gave.
 
-    SKIPPED: it has nothing to keep, and is sure not to run (dag.foresight). UNDONE: what it did could not be undone,
-    and that is tried again (dag.undoing).
+    SKIPPED: it has nothing to keep, and is sure not to run (dag.explain.retry_preview).
+    UNDONE: what it did could not be undone, and that is tried again.
     """
 
     REUSED = "reused"

@@ -173,14 +173,14 @@ class StepState:
     cached: bool = False
     """Its output is that of earlier equal work: no handler ran."""
     is_stored: bool = False
-    """Its output, or parts of it, are kept elsewhere (dag.stored)."""
+    """Its output, or parts of it, are kept elsewhere (dag.values.stored)."""
     started_at: float | None = None
     ended_at: float | None = None
 
 
 @dataclass(slots=True)
 class Counters:
-    """What makes an event cheap. All of it follows from the plan and the steps' states (dag.rewind.rebuild)."""
+    """What makes an event cheap. All follows from the plan and the steps' states (dag.engine.counters.rebuild)."""
 
     unsettled_parents: list[int] = field(default_factory=list)
     """By step: how many of its parents are unsettled."""
@@ -230,7 +230,7 @@ class Turn:
     begun_bytes: int = 0
     """The configs of what was begun: they travel in one message."""
     spent: int = 0
-    """The work of all expressions that were evaluated (dag.work)."""
+    """The work of all expressions that were evaluated (dag.values.cost)."""
     deferred: list[int] = field(default_factory=list)
     """Steps that are judged in a later turn: this one has taken enough."""
     is_going_on: bool = False
@@ -242,7 +242,7 @@ class Transfers:
     """Values on their way from and to the value store."""
 
     loaded: dict[Path, Found] = field(default_factory=dict)
-    """What expressions read of stored outputs, by the place they read (dag.loading)."""
+    """What expressions read of stored outputs, by the place they read (dag.engine.value_transfer)."""
     loading: dict[Reader, Loading] = field(default_factory=dict)
     """What is being loaded, by its first reader."""
     unread: list[Reader] = field(default_factory=list)

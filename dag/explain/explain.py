@@ -188,7 +188,7 @@ def _parent(plan: Plan, run: RunState, step: Step, parent: int, standing: Standi
 
 
 def _standing(state: StepState, wanted: tuple[str, ...]) -> Standing:
-    """Return what a parent counts as, as dag.fate counts it."""
+    """Return what a parent counts as, as dag.engine.eligibility counts it."""
     if state.status not in SETTLED:
         return Standing.UNSETTLED
     if state.status is StepStatus.COMPLETED and (not wanted or state.branch in wanted):

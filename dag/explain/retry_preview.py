@@ -75,7 +75,8 @@ def _sure_skips(plan: Plan, retry: Retry, at: float) -> Iterator[tuple[str, Skip
     """Yield the steps that the run will skip, and why, as the scheduler decides it.
 
     It takes the run's first turn. What then waits for others is skipped where its trigger rule says so both if they all
-    end well and if they all fail: no rule asks for anything between (dag.trigger_rules). What fails may change why.
+    end well and if they all fail: no rule asks for anything between (dag.engine.eligibility). What fails may
+    change why.
     """
     ahead = load(plan, save(plan, retry.state))
     advance(plan, ahead, RunStarted(at))

@@ -36,7 +36,7 @@ SAID_CHARACTERS = 300
 
 _ON_TIMEOUT = {"abort": "the run is aborted", "fail": "the step fails", "continue": "the run goes on"}
 _CAUSES = {"abort": "the run was aborted", "cancel": "the run was cancelled", "fail_fast": "another step had failed"}
-"""What stopped a step, by what decided it (dag.progress.STOPPED_BY)."""
+"""What stopped a step, by what decided it (dag.engine.state.STOPPED_BY)."""
 _NOT_UNDONE = (StepStatus.FAILED, StepStatus.CANCELLED)
 _STOPPED = {RunStatus.ABORTED: "aborted", RunStatus.CANCELLED: "cancelled", RunStatus.FAILED: "stopped by a failure"}
 

@@ -51,7 +51,7 @@ class DefinitionDiff:
 
 
 def diff(old: Mapping[str, Json], new: Mapping[str, Json]) -> DefinitionDiff:
-    """Return how `new` differs from `old`; both as definitions are stored (`dag.definition.to_json`)."""
+    """Return how `new` differs from `old`; both as definitions are stored (`dag.language.definition.to_json`)."""
     before, after = _steps(old), _steps(new)
     kept = [name for name in after if name in before]
     steps = (StepDiff(name, tuple(_changes((), before[name], after[name]))) for name in kept)

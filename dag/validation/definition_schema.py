@@ -225,7 +225,7 @@ _NAMED_IF_LINKED: Schema = {
     "if": {"contains": _has_word_for("depends_on")},
     "then": {"items": _has_word_for("id")},
 }
-"""Commands in order need no ids (dag.checks.chain); steps with edges do."""
+"""Commands in order need no ids (dag.validation.spellings.chain); steps with edges do."""
 
 
 def _finish_input(part: Schema) -> None:

@@ -10,8 +10,8 @@ BYTES_PER_STEP = 64
 """Of values that are compared, or texts that are made, in the time of one step (measured on lists of numbers)."""
 
 MAX_MADE_BYTES = 6 * MAX_VALUE_BYTES
-"""Of all that one template puts together. As much as the largest list takes (dag.fan), and far more than a config may
-have, but so that its size can still be told."""
+"""Of all that one template puts together. As much as the largest list takes (dag.engine.map_items), and far more than a
+config may have, but so that its size can still be told."""
 
 
 class ExpressionError(Exception):

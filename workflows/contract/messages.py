@@ -36,7 +36,7 @@ class CacheUse(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     key: str
-    """Of a tenant, equal work has an equal key (dag.caching)."""
+    """Of a tenant, equal work has an equal key (dag.engine.dispatch)."""
     ttl_seconds: float
 
 
@@ -102,7 +102,7 @@ def errors_left(heartbeat: Sequence[object]) -> tuple[EarlierError, ...]:
 
 
 class StoreCall(BaseModel):
-    """A value to be kept in the value store; what stands for it (dag.stored) comes back."""
+    """A value to be kept in the value store; what stands for it (dag.values.stored) comes back."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -111,7 +111,7 @@ class StoreCall(BaseModel):
 
 
 class LoadCall(BaseModel):
-    """Stored values, or parts of them, that expressions want to read: what stands for them (dag.stored), as JSON."""
+    """Stored values, or parts of them, that expressions want to read: their marks (dag.values.stored), as JSON."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -122,7 +122,7 @@ class LoadCall(BaseModel):
 
 
 class StateCall(BaseModel):
-    """A piece of a saved state that a run goes on from: what stands for it (dag.stored), as JSON.
+    """A piece of a saved state that a run goes on from: what stands for it (dag.values.stored), as JSON.
 
     The piece comes back as it was kept: what stands for stored values in it stays.
     """

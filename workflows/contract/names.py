@@ -53,8 +53,8 @@ EXPLAIN = "explain"
 
 
 SAVED = "saved"
-"""Name of the query that answers the whole state (dag.rewind.save), for a retry to go on from; or the piece of it that
-is asked for, and how many there are: it is refused whole where it is too large."""
+"""Name of the query that answers the whole state (dag.engine.saved_state.save), for a retry to go on from; or the
+piece of it that is asked for, and how many there are: it is refused whole where it is too large."""
 
 
 OPEN_REVIEW, ESCALATE_REVIEW, CLOSE_REVIEW = "open_review", "escalate_review", "close_review"
@@ -131,7 +131,7 @@ class Pinned(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     definition: dict[str, Json]
-    """A dag.definition.Definition as JSON, every default resolved."""
+    """A dag.language.definition.Definition as JSON, every default resolved."""
     version: int
     digest: str
 
@@ -144,7 +144,7 @@ class RunRequest(BaseModel):
     tenant_id: str
     run_id: str
     definition: dict[str, Json]
-    """A dag.definition.Definition as JSON, every default resolved."""
+    """A dag.language.definition.Definition as JSON, every default resolved."""
     version: int
     digest: str
     inputs: dict[str, Json]
@@ -152,8 +152,8 @@ class RunRequest(BaseModel):
     nested: dict[str, Pinned] = Field(default_factory=dict)
     """The definitions of all nested runs at any depth, by `nested_key`."""
     resumed: dict[str, Json] | None = None
-    """A rewound state to go on from (dag.rewind), instead of a beginning; or what stands for it (dag.pieces), where
-    it is too large to travel."""
+    """A rewound state to go on from (dag.engine.retry.rewind), instead of a beginning; or its marks
+    (dag.engine.saved_state), where it is too large to travel."""
     resumed_inner: dict[str, dict[str, Json]] = Field(default_factory=dict)
     """The same of runs inside this one, by run id: they go on from there if their inputs are as they were."""
     started_by: str = ""
@@ -161,7 +161,7 @@ class RunRequest(BaseModel):
     callbacks: tuple[Callback, ...] = ()
     """The callback URLs of the runs around this one, which its inputs may ask for."""
     semantics: int
-    """The way in which its scheduler decides: dag.plan.SEMANTICS of the build that started it."""
+    """The way in which its scheduler decides: dag.engine.plan.SEMANTICS of the build that started it."""
     inline_bytes: int | None = None
     """Largest outputs, as JSON, that the run around it takes as they are; None: there is none around it."""
 

@@ -22,7 +22,7 @@ NO_ELSE = "the inline if-expression on line {} evaluated to false and no else se
 
 
 def code_of(tree: nodes.Expr) -> Callable[[dict[str, Json]], Any]:
-    """Return what gives the value of a tree that was checked (dag.language), from the values that have names."""
+    """Return the code of a checked tree (dag.language.expressions.grammar): from named values to the tree's value."""
     code = _code_of(tree)
     return lambda values: code(Context(ENVIRONMENT, values, None, {}))
 
@@ -117,7 +117,7 @@ def _choice(node: nodes.CondExpr) -> Code:
 
 
 def _call(node: nodes.Filter | nodes.Test) -> Code:
-    """Return what calls a filter or a test, each of which takes the context first (dag.sandbox)."""
+    """Return what calls a filter or a test. Each takes the context first (dag.language.expressions.environment)."""
     known: Mapping[str, Any] = ENVIRONMENT.filters if isinstance(node, nodes.Filter) else ENVIRONMENT.tests
     function, of, parts = known[node.name], _code_of(cast("nodes.Expr", node.node)), _codes_of(node.args)
     if not node.kwargs and node.dyn_args is None and node.dyn_kwargs is None:

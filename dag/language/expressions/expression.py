@@ -36,7 +36,7 @@ MAX_LENGTH = 1_000
 """Longest expression, in characters: enough for any readable rule, and it bounds what parsing can cost."""
 MAX_BRACKETS = 12
 """Deepest nesting of brackets: Jinja's parser takes about 20 of Python's 1,000 stack frames for each."""
-STEPS = 5  # what an evaluation costs beside its filters and comparisons (dag.work)
+STEPS = 5  # what an evaluation costs beside its filters and comparisons (dag.values.cost)
 _TOKENS = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[()\[\]{}]""", re.DOTALL)
 """Texts, as a whole, and brackets."""
 _INDEX = re.compile("[0-9]{1,9}")
@@ -63,7 +63,7 @@ class Scope(Protocol):
         return values
 
     def charge(self, steps: int) -> None:
-        """Count what an evaluation took (dag.work), where somebody counts."""
+        """Count what an evaluation took (dag.values.cost), where somebody counts."""
         del steps
 
 

@@ -20,7 +20,7 @@ CONTEXT: Mapping[str, tuple[str, ...] | None] = {
     "workflow": ("id", "definition", "version"),
     "run": ("id", "tenant_id", "callbacks"),
 }
-"""Words whose content the run brings, and what each holds (workflows.context); what a document has is not known."""
+"""Words whose content the run brings, and what each holds (workflows.driver_context). A document's is not known."""
 
 
 OWN_WORDS = frozenset({"inputs", "steps", *CONTEXT})

@@ -14,7 +14,7 @@ from docrail.dag.values.model_fields import UnknownField, find_unknown_field
 _OF_ITEMS = ("total", "completed", "failed", "items")
 _OF_ITEM = ("key", "status", "output", "error")
 _OF_ERROR = ("type", "message")
-"""What `dag.fan` tells of a step that runs over a list."""
+"""What `dag.engine.map_items` tells of a step that runs over a list."""
 
 _TIMED_OUT = "timed_out"
 """The one field of the output of a step that nobody answered in time."""

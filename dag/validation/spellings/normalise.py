@@ -23,7 +23,7 @@ from docrail.dag.values.wording import describe
 def normalise(document: dict[str, Json], findings: Findings, *, is_bare: bool = False) -> dict[str, Json]:
     """Return `document` with aliases replaced, commands linked and defaults merged; what cannot be read stays as it is.
 
-    `is_bare`: the author wrote the list of steps only (dag.checks.chain).
+    `is_bare`: the author wrote the list of steps only (dag.validation.spellings.chain).
     """
     defaults = dict(_usable_defaults(document.get("defaults", {}), findings))
     normalised = {key: value for key, value in document.items() if key != "defaults"}
