@@ -8,8 +8,8 @@ from pathlib import Path
 ROLES = {
     "sandbox.server": "readers",
     "temporal server": "temporal",
-    "-m worker": "workers",
-    "cli server start": "api",
+    "-m docrail.worker": "workers",
+    "docrail server start": "api",
     "postgres": "postgres",
 }
 """Parts of the command line that identify a role; the first match counts."""
