@@ -28,7 +28,8 @@ async def working(workers: Sequence[Worker], *, margin_seconds: float = DRAIN_MA
             finally:
                 await _drain(workers, running, margin_seconds)
     except BaseExceptionGroup as failed:
-        raise failed.exceptions[0] from None
+        first = failed.exceptions[0]
+        raise first from first.__cause__
 
 
 async def _drain(workers: Sequence[Worker], running: Sequence[asyncio.Task[None]], margin_seconds: float) -> None:

@@ -54,11 +54,13 @@ async def test_a_worker_that_does_not_drain_is_left_behind(client: Client, caplo
     await run.terminate()
 
 
-async def test_what_the_body_raises_comes_out_as_it_is(client: Client) -> None:
+async def test_what_the_body_raises_comes_out_as_it_is_with_its_cause(client: Client) -> None:
     worker = Worker(client, task_queue=f"draining-{uuid.uuid4().hex}", workflows=[Holding])
-    with pytest.raises(KeyError, match="mine"):
+    cause = ValueError("why")
+    with pytest.raises(KeyError, match="mine") as raised:
         async with working([worker]):
-            raise KeyError("mine")
+            raise KeyError("mine") from cause
+    assert raised.value.__cause__ is cause
 
 
 async def test_a_worker_that_fails_ends_the_body(embedded: Servers) -> None:
