@@ -27,7 +27,7 @@ GRID = tuple(step / 20 for step in range(21))
 POOLED_WEIGHT, FIELD_WEIGHT = 1.0, 1.0
 """Weight of one grid point in documents, chosen by the error on held-out families (ADR 19)."""
 CAUTION = Point(1.0, 0.0, 0.1)
-"""One wrong value at confidence 1, since the next value may be the first wrong one (rule of succession)."""
+"""A wrong value of weight 0.1 at confidence 1, since the next value may be the first wrong one (rule of succession)."""
 BINS = 10
 DEFAULT_FILE = "calibration_default.json"
 

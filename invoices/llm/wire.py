@@ -60,7 +60,7 @@ _Asked: Any = create_model("_Asked", **_ASKED)
 
 
 class WireInvoice(_Asked):
-    """The whole answer, flat because the API accepts no maps or tuples. All fields are required; null is allowed."""
+    """Flat schema of the answer: the API accepts no maps or tuples. Each invoice field is required, but may be null."""
 
     vendor_country: str | None = None
     net_adjustment: str | None = None

@@ -122,7 +122,7 @@ def _split_decimals(plain: str, *, thousandths: str) -> tuple[str, str, str]:
 
 
 def _opens_negative(match: re.Match[str]) -> bool:
-    """Return whether a leading minus makes the amount negative; an opening bracket counts only if closed after it."""
+    """Return whether a leading minus makes the amount negative; an opening bracket does not."""
     opening = (match["minus"] or "").strip()
     if opening == "(":
         return False

@@ -254,7 +254,7 @@ YOURS = any_of(
     r"(?:a|de|en|por) su banco|vuestro|vostr[oa]|customer'?s?",
     r"client|cliente|acheteur|kunden?|empfangers?|klant|buyer'?s?|debit\w*",
     r"(?:recipient'?s?|\w+empfangers?|auftraggebers?|opdrachtgever|afnemer|preneur|destinatari[oa]|adquirente|cessionario|"
-    r"committente)(?!\w|\.\s|\s[^\w\s(]\s)",  # ends at `Steuerschuldnerschaft des Leistungsempfängers. USt-IdNr.`
+    r"committente)(?!\w|\.\s|\s[^\w\s(]\s)",  # not before a full stop: `des Leistungsempfängers. USt-IdNr.`
 )
 """Matches before an identifier that belongs to the recipient of the invoice, not to its sender."""
 
