@@ -109,7 +109,7 @@ def test_an_answer_is_typed_as_fields_or_whole(given: list[str], value: str | No
         (["approved"], None, "expected NAME=VALUE, found 'approved'"),
         (["=1"], None, "expected NAME=VALUE, found '=1'"),
         (["a=1", "a=2"], None, "a is given twice: expected one value"),
-        (["a=1"], "{}", "is given beside fields: expected one of both"),
+        (["a=1"], "{}", "is given with fields: expected one of both"),
         ([], "{", "expected JSON, found '{'"),
         ([], "NaN", "expected JSON, found 'NaN'"),
     ],
