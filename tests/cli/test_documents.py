@@ -75,7 +75,7 @@ async def test_a_document_is_shown_with_its_run_and_its_origin(service: Service,
         "type": f"application/xml, {file.stat().st_size} bytes",
         "sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
         "source": "email",
-        "definition": "count@1",
+        "definition": "count",
     }
 
 
