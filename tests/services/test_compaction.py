@@ -21,7 +21,7 @@ from docrail.services.lake import compaction
 from docrail.services.lake.compaction import compact, tidy
 from docrail.services.lake.files import Lake, saved_in
 from docrail.services.lake.manifest import Manifest, read_manifest, swap_manifest
-from docrail.services.lake.parquet import pack
+from docrail.services.lake.parquet import LAKE_SCHEMA_VERSION, pack
 from docrail.workflows.contract.messages import Compacted
 from tests.s3 import Bucket
 from tests.services.lakes import NOW, ask, of_month, save, seen
@@ -64,7 +64,7 @@ async def test_parts_hold_what_the_small_files_said(local: Lake) -> None:
     compact(local.of("acme"), now=NOW)
     [part] = (local.root / "acme" / "compacted").rglob("part-*.parquet")
     assert pq.read_table(part, partitioning=None).equals(small)
-    assert pq.read_schema(part).metadata[b"schema_version"] == b"3"
+    assert pq.read_schema(part).metadata[b"schema_version"] == str(LAKE_SCHEMA_VERSION).encode()
 
 
 async def test_compacting_again_does_nothing(lake: Lake) -> None:
@@ -198,7 +198,7 @@ async def test_parts_of_an_earlier_shape_are_read_and_then_rewritten(local: Lake
     swap_manifest(tenant, Manifest(parts=(old,)), read)
     assert seen(local) == {"doc_1": (1, Decimal(1))}
     assert compact(tenant, now=NOW).parts == 1
-    assert [one.schema_version for one in read_manifest(tenant).manifest.parts] == [3]
+    assert [one.schema_version for one in read_manifest(tenant).manifest.parts] == [LAKE_SCHEMA_VERSION]
     assert seen(local) == {"doc_1": (1, Decimal(1))}
 
 
