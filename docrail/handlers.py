@@ -158,8 +158,9 @@ class Http(Protocol):
 
         `body` is sent as JSON, bytes as they are, None not at all. `secret://name` in a header becomes the secret's
         value if the step's config names it. `Idempotency-Key` is the same for every attempt, unless `headers` has one.
-        Raises: ValueError for a wrong request, a refused address, a missing secret, an answer that is too large, and
-        other statuses of 4xx (never retried); RetryLaterError, ConnectionError, TimeoutError (retried).
+        Raises: ValueError for a wrong request, a missing secret, an answer that is too large, and other statuses of 4xx
+        (never retried); RetryLaterError, ConnectionError, TimeoutError (retried). An address that this worker does not
+        allow is retried too: another worker may allow it.
         """
         ...
 

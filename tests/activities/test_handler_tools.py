@@ -7,7 +7,7 @@ import pytest
 from pydantic import BaseModel
 
 from docrail.activities.handler_tools import HandlerTools
-from docrail.adapters.http.addresses import AllowedHosts
+from docrail.adapters.http.addresses import AllowedHosts, RefusedAddressError
 from docrail.adapters.http.client import HttpClient
 from docrail.adapters.sandbox.reader import DocumentReader
 from docrail.adapters.sandbox.server import ReadingLimits
@@ -179,7 +179,7 @@ async def test_an_answer_that_is_too_long_is_refused(keyless: Tools, tmp_path: P
 
 
 async def test_a_private_address_is_refused(keyless: Tools) -> None:
-    with pytest.raises(ValueError, match=r"127\.0\.0\.1"):
+    with pytest.raises(RefusedAddressError, match=r"127\.0\.0\.1"):
         await HandlerTools(keyless).http.request(call(), "GET", "http://127.0.0.1:1")
 
 

@@ -87,9 +87,9 @@ def test_every_statement_on_a_tenants_table_asks_for_the_tenant() -> None:
     }
     sweeping = {
         "services.documents.repository.documents.LOAD_UNSTARTED",
-        "services.maintenance.repository.FORGET_STORED",
+        "services.runs.repository.FORGET_STORED",
         "services.maintenance.repository.LOAD_OLD_ORIGINALS",
-        "services.maintenance.repository.MARK_ORIGINAL_REMOVED",
+        "services.documents.repository.documents.MARK_ORIGINAL_REMOVED",
         "services.reviews.repository.decisions.LOAD_ALL_UNANSWERED",
     }
     totals = {
@@ -111,7 +111,7 @@ def test_every_function_of_a_repository_that_takes_a_database_takes_a_tenant() -
                 if "db" in names and "tenant_id" not in names:
                     free.add(node.name)
     say_whose = {"tell", "insert_overdue", "is_notified", "mark_notified", "mark_told", "put_off", "record_use"}
-    say_whose |= {"is_to_be_filed", "mark_filed"}
+    say_whose |= {"lock_unfiled", "mark_filed"}
     leases = {"claim_lease", "renew_lease", "leave_lease", "release_lease"}
     of_all = {"forget_stored_outputs", "load_old_originals", "mark_original_removed"}  # files know no tenant, or all
     sweeps = {"load_unstarted", "load_all_unanswered", "record_due", "load_untold", "load_unfiled"}
