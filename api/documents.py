@@ -12,10 +12,9 @@ from docrail.api.auth import MayRead, MayReview, MaySubmit
 from docrail.api.errors import problems
 from docrail.api.parameters import AppDep, IdempotencyKey, each_part_once, one_key
 from docrail.services.documents import originals
-from docrail.services.documents.service import show_document as documents_show_document
+from docrail.services.documents import service as documents
 from docrail.services.errors import KeyConflict, NotFound, WrongState
-from docrail.services.intake import service as documents
-from docrail.services.intake import service as reextraction
+from docrail.services.intake import service as intake
 from docrail.services.intake.service import DEFAULT_SLA_HOURS, UNKNOWN_MEDIA_TYPE, Upload
 
 CHUNK_BYTES = 2**18
@@ -77,7 +76,7 @@ async def upload_document(
         source=source,
         definition=definition or None,
     )
-    document = DocumentOut.model_validate(await documents.upload_document(app, who, upload))
+    document = DocumentOut.model_validate(await intake.upload_document(app, who, upload))
     response.headers["Location"] = f"/v1/documents/{document.document_id}"
     return document
 
@@ -85,7 +84,7 @@ async def upload_document(
 @router.get("/{document_id}", responses=problems(NotFound))
 async def show_document(document_id: str, who: MayRead, app: AppDep) -> DocumentOut:
     """Show a document."""
-    return DocumentOut.model_validate(await documents_show_document(app, who, document_id))
+    return DocumentOut.model_validate(await documents.show_document(app, who, document_id))
 
 
 class ReadingOut(BaseModel):
@@ -105,7 +104,7 @@ async def extract_again(
 
     A decided document must be reopened first.
     """
-    started = await reextraction.extract_again(app, who, document_id, key=idempotency_key)
+    started = await intake.extract_again(app, who, document_id, key=idempotency_key)
     return ReadingOut.model_validate(started)
 
 

@@ -22,9 +22,8 @@ from docrail.dag.language.limits import MAX_ITEMS
 from docrail.dag.language.version_refs import MAX_VERSION
 from docrail.dag.values.json_values import Json
 from docrail.services.errors import NotFound, TooLarge, WrongState
-from docrail.services.failures import resolve as resolving
-from docrail.services.failures import retry as retries
-from docrail.services.failures import service as dead_letters
+from docrail.services.failures import resolve, retry
+from docrail.services.failures import service as failures
 from docrail.services.failures.models import LetterFilter, LetterStatus, Resolved, StatusFilter, View
 from docrail.services.failures.retry import RetriedRun, RetryOrder
 from docrail.services.failures.service import MOST_RETRIED, LetterOrder, Retried, ShownLetter
@@ -270,7 +269,7 @@ async def list_letters(
 ) -> LetterListOut:
     """List permanently failed steps; by default those that need a person."""
     wanted = LetterFilter(error_class, definition, handler, status, view or _view_of(status))
-    return LetterListOut.model_validate(await dead_letters.list_letters(app, who, wanted, limit=limit, after=after))
+    return LetterListOut.model_validate(await failures.list_letters(app, who, wanted, limit=limit, after=after))
 
 
 @router.get("/counts", responses=problems())
@@ -286,7 +285,7 @@ async def count_letters(
 ) -> CountsOut:
     """Count letters by error class; by default all open ones."""
     wanted = LetterFilter(error_class, definition, handler, status, view)
-    return CountsOut.model_validate(await dead_letters.count_letters(app, who, wanted))
+    return CountsOut.model_validate(await failures.count_letters(app, who, wanted))
 
 
 @router.post("/retry", responses=problems(NotFound))
@@ -298,7 +297,7 @@ async def retry_letters(wanted: BulkIn, who: MayOperateRuns, app: AppDep) -> Ret
 @router.get("/{run_id}/{step_id}", responses=problems(NotFound))
 async def show_letter(run_id: str, step_id: str, who: MayRead, app: AppDep) -> ShownLetterOut:
     """Show a failed step and the actions on it."""
-    return ShownLetterOut.of(await dead_letters.show_letter(app, who, run_id, step_id))
+    return ShownLetterOut.of(await failures.show_letter(app, who, run_id, step_id))
 
 
 @router.post("/{run_id}/{step_id}/resolve", responses=problems(NotFound, WrongState, TooLarge))
@@ -306,7 +305,7 @@ async def resolve_letter(
     run_id: str, step_id: str, wanted: LetterOrderIn, who: MayOperateRuns, app: AppDep
 ) -> ShownLetterOut:
     """Resolve a failed step: in its run if that waits for it, or by retrying the run if it has ended."""
-    return ShownLetterOut.of(await dead_letters.resolve_letter(app, who, run_id, step_id, wanted.order()))
+    return ShownLetterOut.of(await failures.resolve_letter(app, who, run_id, step_id, wanted.order()))
 
 
 def _view_of(status: StatusFilter) -> View:
@@ -316,9 +315,9 @@ def _view_of(status: StatusFilter) -> View:
 async def _retried(wanted: BulkIn, who: MayOperateRuns, app: AppDep) -> Retried:
     if wanted.letters is not None:
         keys = [(letter.run_id, letter.step_id) for letter in wanted.letters]
-        return await dead_letters.retry_letters(app, who, keys, reason=wanted.reason)
+        return await failures.retry_letters(app, who, keys, reason=wanted.reason)
     matching = LetterFilter(wanted.error_class, wanted.definition, wanted.handler, failed_before=wanted.failed_before)
-    return await dead_letters.retry_matching(app, who, matching, limit=wanted.limit, reason=wanted.reason)
+    return await failures.retry_matching(app, who, matching, limit=wanted.limit, reason=wanted.reason)
 
 
 retries_router = APIRouter(prefix="/v1/runs/{run_id}", tags=["runs"])
@@ -403,12 +402,12 @@ async def retry_run(run_id: str, who: MayOperateRuns, app: AppDep, wanted: Retry
     """
     order = wanted or RetryIn()
     edits = {step_id: edit.edit() for step_id, edit in order.steps.items()}
-    act = retries.preview_retry if order.preview else retries.retry_run
+    act = retry.preview_retry if order.preview else retry.retry_run
     return await act(app, who, run_id, RetryOrder(edits, order.version, order.reason, order.undo))
 
 
 @retries_router.post("/steps/{step_id}/resolve", responses=problems(NotFound, WrongState))
 async def resolve_step(run_id: str, step_id: str, wanted: ResolveIn, who: MayOperateRuns, app: AppDep) -> RunStatusOut:
     """Resolve a parked step; its run continues. The first resolution counts."""
-    status = await resolving.resolve_step(app, who, run_id, step_id, wanted.edit(), reason=wanted.reason)
+    status = await resolve.resolve_step(app, who, run_id, step_id, wanted.edit(), reason=wanted.reason)
     return RunStatusOut(run_id=run_id, status=status)

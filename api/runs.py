@@ -22,12 +22,7 @@ from docrail.dag.values.problems import ID_PATTERN
 from docrail.services.engine import history_url
 from docrail.services.errors import InvalidDefinition, KeyConflict, MayNotDecide, NotFound, WrongState
 from docrail.services.reviews import service as reviews
-from docrail.services.runs import control as run_actions
-from docrail.services.runs import control as run_control
-from docrail.services.runs import explanation as explain
-from docrail.services.runs import lists as run_lists
-from docrail.services.runs import outputs, waits
-from docrail.services.runs import reports as run_reports
+from docrail.services.runs import control, explanation, lists, outputs, reports, waits
 from docrail.services.runs import service as runs
 from docrail.services.runs.lists import RunFilter, RunPage
 from docrail.services.runs.service import RunOrder, StartedRun
@@ -159,13 +154,13 @@ async def list_runs(
     `status` filters by the current status.
     """
     wanted = RunFilter(definition, document, status, overdue)
-    return await run_lists.list_runs(app, who, wanted, limit=limit, after=after)
+    return await lists.list_runs(app, who, wanted, limit=limit, after=after)
 
 
 @router.get("/{run_id}", responses=problems(NotFound))
 async def show_run(run_id: str, who: MayRead, app: AppDep) -> RunOut:
     """Show a run with its steps, each explained. For a large run, only the most informative steps are explained."""
-    report = await run_reports.show_run(app, who, run_id)
+    report = await reports.show_run(app, who, run_id)
     urls = {"history_url": history_url(app, who.tenant_id, run_id), "explain_url": f"/v1/runs/{run_id}/explain"}
     return RunOut(**dict(report), **urls)
 
@@ -196,7 +191,7 @@ async def explain_run(
     after: After = None,
 ) -> Response:
     """Explain why each step is in its state: conditions with the values they read, attempts, and waits."""
-    told = await explain.explain_run(app, who, run_id, step=step, after=after, limit=limit)
+    told = await explanation.explain_run(app, who, run_id, step=step, after=after, limit=limit)
     # Serialised once, in a thread: a page may contain thousands of steps.
     return Response(await asyncio.to_thread(told.model_dump_json), media_type="application/json")
 
@@ -204,14 +199,14 @@ async def explain_run(
 @router.post("/{run_id}/pause", responses=problems(NotFound, WrongState))
 async def pause_run(run_id: str, who: MayOperateRuns, app: AppDep, why: WhyIn | None = None) -> RunStatusOut:
     """Start no more steps of the run; running ones continue."""
-    status = await run_control.pause_run(app, who, run_id, reason=why.reason if why else "")
+    status = await control.pause_run(app, who, run_id, reason=why.reason if why else "")
     return RunStatusOut(run_id=run_id, status=status)
 
 
 @router.post("/{run_id}/resume", responses=problems(NotFound, WrongState))
 async def resume_run(run_id: str, who: MayOperateRuns, app: AppDep, why: WhyIn | None = None) -> RunStatusOut:
     """Resume a paused run."""
-    status = await run_control.resume_run(app, who, run_id, reason=why.reason if why else "")
+    status = await control.resume_run(app, who, run_id, reason=why.reason if why else "")
     return RunStatusOut(run_id=run_id, status=status)
 
 
@@ -219,7 +214,7 @@ async def resume_run(run_id: str, who: MayOperateRuns, app: AppDep, why: WhyIn |
 async def abort_run(run_id: str, who: MayOperateRuns, app: AppDep, wanted: AbortIn | None = None) -> RunStatusOut:
     """End the run early. Running steps are cancelled and awaited; the rest is skipped."""
     wanted = wanted or AbortIn()
-    status = await run_control.abort_run(app, who, run_id, wanted.reason, force=wanted.force)
+    status = await control.abort_run(app, who, run_id, wanted.reason, force=wanted.force)
     return RunStatusOut(run_id=run_id, status=status)
 
 
@@ -304,5 +299,5 @@ async def list_actions(
     actions
     are not recorded.
     """
-    page = await run_actions.list_run_actions(app, who, run_id, step_id=step, limit=limit, after=after)
+    page = await control.list_run_actions(app, who, run_id, step_id=step, limit=limit, after=after)
     return ActionListOut.model_validate(page)

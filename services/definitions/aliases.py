@@ -24,7 +24,7 @@ from docrail.dag.language.version_refs import (
 from docrail.dag.values.problems import is_id
 from docrail.services.access.models import Principal
 from docrail.services.app import App, Registry
-from docrail.services.definitions import repository as stored_aliases
+from docrail.services.definitions import repository
 from docrail.services.definitions.models import RecordedMove
 from docrail.services.definitions.repository import load_rules
 from docrail.services.errors import InvalidInput, NotFound, NothingToUndo
@@ -50,7 +50,7 @@ async def load_aliases(app: App, principal: Principal, definition_id: str) -> di
     """Return the definition's aliases and their targets. Raises: NotFound."""
     found: dict[str, Target] = {}
     if is_id(definition_id):
-        found = (await stored_aliases.load_aliases(app.db, principal.tenant_id, [definition_id]))[definition_id]
+        found = (await repository.load_aliases(app.db, principal.tenant_id, [definition_id]))[definition_id]
     if not found:
         raise NotFound("definition", definition_id)
     return found
@@ -94,7 +94,7 @@ async def roll_back(app: App, principal: Principal, definition_id: str, *, reaso
     Raises: NotFound, NothingToUndo.
     """
     async with _changing(app, principal, definition_id) as (connection, aliases):
-        history = await stored_aliases.load_stable_history(connection, principal.tenant_id, definition_id)
+        history = await repository.load_stable_history(connection, principal.tenant_id, definition_id)
         moves = undo(aliases, history)
         if not moves:
             raise NothingToUndo(definition_id)
@@ -107,7 +107,7 @@ async def list_moves(
 ) -> MovePage:
     """Return a page of the moves of the definition's aliases, newest first. Raises: NotFound."""
     await load_aliases(app, principal, definition_id)
-    found = await stored_aliases.list_moves(app.db, principal.tenant_id, definition_id, limit=limit + 1, before=after)
+    found = await repository.list_moves(app.db, principal.tenant_id, definition_id, limit=limit + 1, before=after)
     return MovePage(found[:limit], found[limit - 1].move_id if len(found) > limit else None)
 
 
@@ -118,7 +118,7 @@ async def promote(
 
     With `only_first`, only if the definition has no `stable` yet: it always has one from its first version on.
     """
-    before = (await stored_aliases.load_aliases(app.db, principal.tenant_id, [definition_id]))[definition_id]
+    before = (await repository.load_aliases(app.db, principal.tenant_id, [definition_id]))[definition_id]
     if _is_promoted(before, version, only_first=only_first):
         return before  # without the lock: many runs of the same inline definition may start at once
     async with _changing(app, principal, definition_id) as (connection, aliases):
@@ -160,12 +160,12 @@ async def _changing(
 ) -> AsyncIterator[tuple[PoolConnectionProxy, Mapping[str, Target]]]:
     """Open a transaction that locks the definition's aliases, and yield it with the aliases. Raises: NotFound."""
     async with transaction(app.db) as connection:
-        known = is_id(definition_id) and await stored_aliases.lock_definition(
+        known = is_id(definition_id) and await repository.lock_definition(
             connection, principal.tenant_id, definition_id
         )
         if not known:
             raise NotFound("definition", definition_id)
-        found = await stored_aliases.load_aliases(connection, principal.tenant_id, [definition_id])
+        found = await repository.load_aliases(connection, principal.tenant_id, [definition_id])
         yield connection, found[definition_id]
 
 
@@ -178,7 +178,7 @@ async def _record(
     reason: str,
 ) -> None:
     try:
-        await stored_aliases.record_moves(
+        await repository.record_moves(
             connection, principal.tenant_id, definition_id, moves, kind, by=principal.name, reason=reason
         )
     except NotStored:

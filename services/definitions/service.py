@@ -24,8 +24,7 @@ from docrail.dag.values.suggestions import closest
 from docrail.handlers import Handler
 from docrail.services.access.models import DEFAULT_TENANT, Principal, system_principal
 from docrail.services.app import App, Registry
-from docrail.services.definitions import repository as stored_aliases
-from docrail.services.definitions import repository as stored_definitions
+from docrail.services.definitions import repository
 from docrail.services.definitions.aliases import load_aliases, promote
 from docrail.services.definitions.models import (
     Comparison,
@@ -66,7 +65,7 @@ async def find_problems(
     """Return the definition, None if there is an error, and all problems found."""
     definition, problems = await _validated(app, body)
     nested = set() if definition is None else set(nested_refs(definition))
-    unpublished = nested and await stored_definitions.load_unpublished(app.db, principal.tenant_id, nested)
+    unpublished = nested and await repository.load_unpublished(app.db, principal.tenant_id, nested)
     if not unpublished:
         return definition, problems
     return await _validated(app, body, Unpublished(unpublished, await load_known_ids(app, principal)))
@@ -74,14 +73,14 @@ async def find_problems(
 
 async def load_known_ids(app: Registry, principal: Principal) -> list[str]:
     """Return the first MOST_SUGGESTED ids that the tenant has published, for suggestions."""
-    found = await stored_definitions.list_definitions(app.db, principal.tenant_id, limit=MOST_SUGGESTED)
+    found = await repository.list_definitions(app.db, principal.tenant_id, limit=MOST_SUGGESTED)
     return [line.definition_id for line in found]
 
 
 async def list_ids(app: App, tenant_id: str, named: str, *, limit: int) -> list[str]:
     """Return the first ids of the tenant's definitions, and `named` if it is one of them."""
-    lines = await stored_definitions.list_definitions(app.db, tenant_id, limit=limit)
-    exact = await stored_definitions.list_versions(app.db, tenant_id, named, limit=1)
+    lines = await repository.list_definitions(app.db, tenant_id, limit=limit)
+    exact = await repository.list_versions(app.db, tenant_id, named, limit=1)
     return [line.definition_id for line in (*lines, *exact)]
 
 
@@ -123,7 +122,7 @@ async def publish(
     normal = to_json(definition)
     source = body if isinstance(body, str) else json.dumps(body, indent=2)
     with _intact():
-        stored = await stored_definitions.publish(app.db, principal.tenant_id, normal, digest(normal), source)
+        stored = await repository.publish(app.db, principal.tenant_id, normal, digest(normal), source)
     aliases = await promote(
         app, principal, stored.definition_id, stored.version, only_first=not promoted, reason=reason
     )
@@ -180,9 +179,9 @@ async def list_definitions(
     """Return a page of the tenant's definitions, by id. Raises: InvalidInput."""
     if after is not None and not is_id(after):
         raise InvalidInput([InputProblem("after", "is not a definition's id")])
-    found = await stored_definitions.list_definitions(app.db, principal.tenant_id, limit=limit + 1, after=after)
+    found = await repository.list_definitions(app.db, principal.tenant_id, limit=limit + 1, after=after)
     shown = found[:limit]
-    aliases = await stored_aliases.load_aliases(app.db, principal.tenant_id, [line.definition_id for line in shown])
+    aliases = await repository.load_aliases(app.db, principal.tenant_id, [line.definition_id for line in shown])
     return DefinitionPage(shown, aliases, shown[-1].definition_id if len(found) > limit else None)
 
 
@@ -191,9 +190,7 @@ async def list_versions(
 ) -> VersionPage:
     """Return a page of a definition's versions, newest first. Raises: NotFound."""
     aliases = await load_aliases(app, principal, definition_id)
-    found = await stored_definitions.list_versions(
-        app.db, principal.tenant_id, definition_id, limit=limit + 1, before=after
-    )
+    found = await repository.list_versions(app.db, principal.tenant_id, definition_id, limit=limit + 1, before=after)
     return VersionPage(found[:limit], aliases, found[limit - 1].version if len(found) > limit else None)
 
 
@@ -217,7 +214,7 @@ async def list_missing(app: App) -> list[str]:
     return [
         path.stem
         for path in shipped_files()
-        if not await stored_definitions.list_versions(app.db, DEFAULT_TENANT, path.stem, limit=1)
+        if not await repository.list_versions(app.db, DEFAULT_TENANT, path.stem, limit=1)
     ]
 
 
@@ -242,7 +239,7 @@ async def _publish_shipped(app: Registry, owner: Principal, text: str) -> Stored
     stored, stable = published.stored, published.aliases.get(STABLE)
     if stable is None or stable.version == stored.version:
         return stored
-    mover = await stored_aliases.load_last_mover(app.db, owner.tenant_id, stored.definition_id)
+    mover = await repository.load_last_mover(app.db, owner.tenant_id, stored.definition_id)
     if mover != owner.name:
         log.info(
             "this release's %s is version %d; %s moved stable to version %d, where it stays",
@@ -268,10 +265,10 @@ async def _load(app: App, principal: Principal, ref: Ref, *, key: str | None) ->
     """Return the version that `ref` means: with a key as for a new run, without one `stable`."""
     version = ref.version
     if version is None:
-        named = await stored_aliases.load_aliases(app.db, principal.tenant_id, [ref.definition_id])
+        named = await repository.load_aliases(app.db, principal.tenant_id, [ref.definition_id])
         version = _version_of(ref, named[ref.definition_id], key)
     with _intact():
-        found = await stored_definitions.load_definition(app.db, principal.tenant_id, ref.definition_id, version)
+        found = await repository.load_definition(app.db, principal.tenant_id, ref.definition_id, version)
     if found is None:
         raise await _not_found(app, principal, ref)
     return found
@@ -279,7 +276,7 @@ async def _load(app: App, principal: Principal, ref: Ref, *, key: str | None) ->
 
 async def _not_found(app: App, principal: Principal, ref: Ref) -> NotFound:
     """Return the refusal of an unknown id or version, listing the existing ids or versions."""
-    lines = await stored_definitions.list_versions(app.db, principal.tenant_id, ref.definition_id)
+    lines = await repository.list_versions(app.db, principal.tenant_id, ref.definition_id)
     if ref.version is not None and lines:
         versions = [f"version {line.version}" for line in lines]
         return NotFound("definition", f"{ref.definition_id} version {ref.version}", "", known=versions)
