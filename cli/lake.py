@@ -72,13 +72,7 @@ def query(
     from docrail.cli import lake_answer  # DuckDB and pyarrow: no other command needs their memory
 
     settings = context.obj()
-    folder = settings.open_store().sub("lake")
-    if not folder.folders():
-        place = f"{settings.store or settings.data_dir}/lake"
-        raise SystemExit(
-            f"there is no lake at {place}: no invoice was saved there, or DOCRAIL_DATA_DIR or DOCRAIL_STORE is another"
-        )
-    lake = Lake(folder)
+    lake = Lake(settings.open_store().sub("lake"))
     shape = lake_answer.Shape.JSON if as_json else lake_answer.Shape.CSV if as_csv else lake_answer.Shape.TABLE
     files = lake_answer.answer_query(lake, tenant, sys.stdin.read() if sql == "-" else sql, parquet or shape)
     if files > MANY_FILES:

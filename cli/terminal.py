@@ -23,11 +23,12 @@ PIPE_COLUMNS = 200
 
 COLOURS = {
     **dict.fromkeys(("completed", "approved", "drained", "ok"), typer.colors.GREEN),
-    **dict.fromkeys(("failed", "aborted", "rejected", "undo failed"), typer.colors.RED),
-    **dict.fromkeys(("waiting", "paused", "parked", "postponed", "cancelled", "undone"), typer.colors.YELLOW),
+    **dict.fromkeys(("failed", "aborted", "rejected", "completed, not undone"), typer.colors.RED),
+    **dict.fromkeys(("waiting", "paused", "parked", "postponed", "cancelled"), typer.colors.YELLOW),
+    **dict.fromkeys(("completed, being undone", "completed, undone"), typer.colors.YELLOW),
     **dict.fromkeys(("running", "queued", "open"), typer.colors.CYAN),
 }
-"""By status."""
+"""By status; one with an addition after a comma has the colour of what is before it unless it is listed itself."""
 
 _CONTROLS = re.compile(r"(\x1b\[[0-9;]*m)|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """Characters that command a terminal; the colours that we write ourselves are kept."""
@@ -72,7 +73,7 @@ def folded(line: str, width: int) -> Iterator[str]:
 
 def coloured(status: str, stream: TextIO | None = None) -> str:
     """Return a status in its colour if `stream`, by default stdout, is a terminal."""
-    colour = COLOURS.get(status.partition(",")[0])
+    colour = COLOURS.get(status) or COLOURS.get(status.partition(",")[0])
     plain = colour is None or not (stream or sys.stdout).isatty() or "NO_COLOR" in os.environ
     return status if plain else typer.style(status, fg=colour)
 

@@ -4,16 +4,18 @@ import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import asyncpg
-from temporalio.client import Client
 
 from docrail.adapters.sandbox.reader import DocumentReader
 from docrail.adapters.store.blobs import BlobStore
 from docrail.adapters.store.values import ValueStore
 from docrail.handlers import Catalogue, Handler
 from docrail.services.callback_urls import CallbackKeys
+
+if TYPE_CHECKING:  # handlers are loaded with this module, and checking a definition needs no client
+    from temporalio.client import Client
 
 
 class Registry(Protocol):
@@ -37,7 +39,7 @@ class App:
     """The open resources of one process. Both clients connect on first use and reconnect automatically."""
 
     db: asyncpg.Pool
-    temporal: Client
+    temporal: "Client"
     blobs: BlobStore
     values: ValueStore
     catalogue: Catalogue

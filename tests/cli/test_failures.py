@@ -147,7 +147,7 @@ async def test_items_of_a_list_are_given_what_they_need(service: Service, on_fai
     assert (wrong.code, wrong.out) == (1, "")
     assert "steps.bad.items.0: has completed, and is kept as it is" in wrong.err
     both = '{"8": {"config": {"times": 0}}, "9": {"skip": true}}'
-    way = ("failure", "retry", run_id, "bad") if on_failure == "park" else ("retry", run_id, "--step", "bad")
+    way = ("failure", "retry", run_id, "bad") if on_failure == "park" else ("run", "retry", run_id, "--step", "bad")
     done = await command(service, *way, "--items", both, "--reason", "typed wrong")
     assert (done.code, done.err) == (0, "")
     run = await service.ended(run_id)
@@ -170,8 +170,8 @@ async def test_what_people_did_to_a_run_is_told_page_by_page_or_that_nobody_did_
     assert (told.code, told.out.splitlines()) == (
         0,
         [
-            *("2026-11-30T12:00:00Z output sum by ann: phoned them", "  value null"),
-            *("2026-11-30T12:00:00Z retry sum by ann", '  value {"times": 0}'),
+            *("2026-11-30 12:00:00Z output sum by ann: phoned them", "  value null"),
+            *("2026-11-30 12:00:00Z retry sum by ann", '  value {"times": 0}'),
         ],
     )
     path = "/v1/runs/a.b~c/actions?limit=500&step=sum"
@@ -182,7 +182,7 @@ async def test_of_a_run_that_nobody_touched_that_is_told_and_an_unknown_one_is_r
     run_id = await failed(service, "untouched")
     assert (await command(service, "run", "history", run_id, "--json")).out == "[]\n"
     told = await command(service, "run", "history", run_id)
-    assert (told.code, told.out) == (0, "nobody has paused, aborted or retried it, or dealt with a failed step of it\n")
+    assert (told.code, told.out) == (0, "no one has paused, aborted or retried it, or dealt with a failed step of it\n")
     unknown = await command(service, "run", "history", "no.such")
     assert (unknown.code, unknown.out, unknown.err) == (1, "", "docrail: Not found: there is no run 'no.such'\n")
 
@@ -190,19 +190,22 @@ async def test_of_a_run_that_nobody_touched_that_is_told_and_an_unknown_one_is_r
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("retry", "a.b", "--step", "x"), "expected --step ID and one of"),
-        (("retry", "a.b", "--skip"), "expected --step ID and one of"),
-        (("retry", "a.b", "--step", "x", "--skip", "--output", "1"), "expected --step ID and one of"),
-        (("retry", "a.b", "--step", "x", "--config", "{"), "expected JSON such as"),
-        (("retry", "a.b", "--step", "x", "--item", "k"), "expected --step ID and one of"),
-        (("retry", "a.b", "--item", "k", "--skip"), "expected --step ID and one of"),
-        (("retry", "a.b", "--step", "x", "--item", "k", "--items", "{}"), "expected with it what the item is given"),
-        (("failure", "retry", "a.b", "c", "--item", "k"), "expected with it what the item is given"),
+        (("run", "retry", "a.b", "--step", "x"), "expected --step ID and one of"),
+        (("run", "retry", "a.b", "--skip"), "expected --step ID and one of"),
+        (("run", "retry", "a.b", "--step", "x", "--skip", "--output", "1"), "expected --step ID and one of"),
+        (("run", "retry", "a.b", "--step", "x", "--config", "{"), "expected JSON such as"),
+        (("run", "retry", "a.b", "--step", "x", "--item", "k"), "expected --step ID and one of"),
+        (("run", "retry", "a.b", "--item", "k", "--skip"), "expected --step ID and one of"),
+        (
+            ("run", "retry", "a.b", "--step", "x", "--item", "k", "--items", "{}"),
+            "expected with it an edit of the item",
+        ),
+        (("failure", "retry", "a.b", "c", "--item", "k"), "expected with it an edit of the item"),
         (("failure", "retry", "--class", "X", "--items", "{}"), "expected RUN STEP for one, or --class"),
         (("failure", "retry"), "expected RUN STEP for one, or --class"),
         (("failure", "retry", "a.b"), "expected RUN STEP for one, or --class"),
         (("failure", "retry", "a.b", "c", "--class", "X"), "expected RUN STEP for one, or --class"),
-        (("failure", "output", "a.b", "c", "NaN"), "expected JSON such as"),
+        (("failure", "complete", "a.b", "c", "NaN"), "expected JSON such as"),
     ],
 )
 async def test_wrong_usage_is_told(arguments: tuple[str, ...], told: str) -> None:

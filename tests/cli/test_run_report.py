@@ -91,8 +91,8 @@ def test_undone_steps_do_not_look_completed(capsys: pytest.CaptureFixture[str]) 
     failed = {"compensation": "failed", "compensation_error": {"type": "ValueError", "message": "closed"}}
     print_report(report("failed", pay={"compensation": "completed"}, book=failed, load={}))
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert ["pay", "undone", "1", "0.50"] in lines
-    assert ["book", "undo", "failed", "1", "0.50"] in lines
+    assert ["pay", "completed,", "undone", "1", "0.50"] in lines
+    assert ["book", "completed,", "not", "undone", "1", "0.50"] in lines
     assert ["load", "completed", "1", "0.50"] in lines
     hint = "their effects stand; once the cause is fixed: docrail run retry pay.1 --undo"
     assert hint.split() in lines

@@ -9,7 +9,7 @@ from docrail.cli.tables import ID, NUMBER, STATUS, TEXT, print_table
 from docrail.cli.terminal import coloured, folded
 
 HEADINGS = {"run": ID, "status": STATUS, "empty": ID, "message": TEXT, "attempts": NUMBER}
-RUN = "invoice.doc_0f9c6c4b3a2d4e5f8a7b6c5d4e"
+RUN = "invoice.doc_0f9c6c4b3a2d4e5f8a7b6c5d4e3f2a1b"
 MESSAGE = "the bank does not know this account, and says so in a sentence that is longer than a line"
 
 
@@ -60,6 +60,8 @@ def test_a_status_is_coloured_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch
     monkeypatch.delenv("NO_COLOR", raising=False)
     assert coloured("failed", Terminal()) == "\x1b[31mfailed\x1b[0m"
     assert coloured("waiting, overdue", Terminal()) != "waiting, overdue"
+    assert coloured("completed, undone", Terminal()) == "\x1b[33mcompleted, undone\x1b[0m"
+    assert coloured("completed, not undone", Terminal()) == "\x1b[31mcompleted, not undone\x1b[0m"
     assert coloured("failed", io.StringIO()) == coloured("invoice", Terminal()).replace("invoice", "failed") == "failed"
     monkeypatch.setenv("NO_COLOR", "1")
     assert coloured("failed", Terminal()) == "failed"
