@@ -123,13 +123,19 @@ def _prepare(data_dir: Path) -> _Place:
     programs = find_programs()
     home = data_dir.absolute() / "postgres"
     user = _user(home)
-    sockets = home
-    if len(os.fsencode(home)) > SOCKET_FOLDER_LIMIT:
-        sockets = Path(tempfile.gettempdir()) / f"docrail-{hashlib.sha256(os.fsencode(home)).hexdigest()[:16]}"
+    sockets = _socket_folder(home)
     for folder in (home, sockets):
         _own(folder, user)
     reach = user is not None and not (_open_to_others(programs) and _open_to_others(home.parent))
     return _Place(programs, home, sockets, user, reach)
+
+
+def _socket_folder(home: Path) -> Path:
+    """Return `home`, or a folder of its own among the temporary ones if a socket's path would be too long there."""
+    name = f"docrail-{hashlib.sha256(os.fsencode(home)).hexdigest()[:16]}"
+    shared = Path("/tmp", name)  # noqa: S108 - closed to other users, see _own
+    candidates = (home, Path(tempfile.gettempdir(), name))
+    return next((each for each in candidates if len(os.fsencode(each)) <= SOCKET_FOLDER_LIMIT), shared)
 
 
 def _user(home: Path) -> tuple[int, int] | None:

@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 from docrail.embedded import temporal
-from docrail.embedded.claims import claim_port
+from docrail.embedded.claims import claim_port, hold
 from docrail.workflows.contract.names import SEARCH_ATTRIBUTES
 from tests.stack import descendants, survivors
 
@@ -26,6 +26,8 @@ CLI = (sys.executable, "-m", "docrail")
 FREE_PORTS = ("--port", "0", "--temporal-port", "0", "--ui-port", "0")
 READY = "Docrail is ready."
 START_SECONDS = 120
+PROGRAMS = ("-m\0docrail.worker\0", "-m\0docrail\0server\0start\0")
+"""Parts of the command lines of a worker and of the API."""
 ANOTHERS = {
     "TEMPORAL_ADDRESS": "theirs.example:7233",
     "TEMPORAL_TLS": "true",
@@ -134,7 +136,7 @@ def test_nothing_outlives_it_when_it_is_killed(up: Up) -> None:
 def test_a_killed_worker_and_api_come_back_and_nothing_else_ends(up: Up) -> None:
     assert ready(up).status_code == 200
     children = {pid: Path(f"/proc/{pid}/cmdline").read_text() for pid in descendants(up.process.pid)}
-    programs = {pid for pid, command in children.items() if "-m\0worker" in command or "cli\0api" in command}
+    programs = {pid for pid, command in children.items() if any(program in command for program in PROGRAMS)}
     servers = {pid for pid, command in children.items() if "start-dev" in command or "postgres\0-D" in command}
     assert len(programs) == len(servers) == 2
     for pid in programs:
@@ -187,8 +189,9 @@ def test_ctrl_c_while_it_starts_ends_it_cleanly(up: Up) -> None:
 async def test_the_data_of_an_older_release_gets_what_it_lacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Temporal's dev server registers search attributes for a new database only; runs would hang for lack of one."""
     monkeypatch.setattr(temporal, "SEARCH_ATTRIBUTES", temporal.SEARCH_ATTRIBUTES[:-1])
-    older = await temporal.start_temporal(tmp_path, 0, 0, report=print)
-    await older.process.stop()
+    with hold(tmp_path):
+        older = await temporal.start_temporal(tmp_path, 0, 0, report=print)
+        await older.process.stop()
     up = Up(tmp_path)
     try:
         up.wait_for(READY)

@@ -6,6 +6,7 @@ import signal
 import stat
 import subprocess
 import sys
+import tempfile
 from collections.abc import AsyncIterator
 from contextlib import closing
 from pathlib import Path
@@ -140,8 +141,12 @@ async def test_no_server_outlives_a_parent_that_was_killed(tmp_path: Path) -> No
     await eventually(lambda: not survivors(pids), "both servers end")
 
 
-async def test_a_data_folder_with_a_long_path_works(tmp_path: Path) -> None:
+@pytest.mark.parametrize("temporary", ["", "long" * 30])
+async def test_a_data_folder_with_a_long_path_works(
+    temporary: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A Unix socket's path has at most 107 bytes; the socket moves, the data stays."""
+    monkeypatch.setattr(tempfile, "tempdir", str(Path(tempfile.gettempdir(), temporary)))
     data_dir = tmp_path / ("long" * 30)
     server = await start_postgres(data_dir, report=print)
     try:

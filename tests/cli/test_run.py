@@ -243,8 +243,10 @@ async def test_an_api_that_starts_again_does_not_end_the_waiting(service: Servic
     async with running(*sleeping, "--wait", "--key", "patient") as command:
         await command.wait_for("running: nap")
         await service.stack.api.kill()
-        await command.wait_for("asking again")
-        await service.stack.api.start()
+        try:
+            await command.wait_for("trying again for 60 s")
+        finally:
+            await service.stack.api.start()
         assert (await service.stack.http.post("/v1/runs/sleeping.patient/abort")).is_success
         assert await command.ended() == 3
 
