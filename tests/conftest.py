@@ -1,6 +1,7 @@
 """Fixtures that every room's tests may use."""
 
 import gc
+import os
 
 import pytest
 from hypothesis import settings
@@ -8,6 +9,10 @@ from hypothesis import settings
 from tests.stack import embedded
 
 __all__ = ["embedded"]
+
+for _size in ("COLUMNS", "LINES"):
+    # pytest imports readline, which sets them to 80 and 24 for the workers of pytest-xdist: tables would be folded.
+    os.environ.pop(_size, None)
 
 DRAWN = 40
 """Definitions that each run of the suite draws: about half a minute on two cores."""
