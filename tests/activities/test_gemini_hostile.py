@@ -19,6 +19,7 @@ from docrail.embedded.fake_gemini.replies import NO_HEADERS, Reply, refused, wro
 from docrail.embedded.fake_gemini.scenarios import Script
 from docrail.embedded.fake_gemini.server import FakeGemini
 from docrail.invoices.llm.wire import WireInvoice
+from docrail.invoices.model import FIELDS
 from docrail.services.tools import Tools
 from docrail.services.usage.repository import load_document_uses
 from tests.activities.asking import ask as ask_about
@@ -195,10 +196,9 @@ async def test_what_cannot_be_stored_is_left_out_of_a_refusal(keyless: Tools) ->
 
 async def test_a_confidence_that_is_no_number_is_none(keyless: Tools) -> None:
     """`NaN` is no JSON, and pydantic reads it all the same."""
-    fields = ("invoice_number", "date", "due_date", "vendor_name", "vendor_vat_id", "buyer_name", "iban", "currency")
-    told = {name: {"value": None} for name in (*fields, "net", "tax")}
-    total = {"value": "717.97", "confidence": float("nan"), "page": 1}
-    text = json.dumps({"document_type": "invoice", **told, "total": total})
+    told: dict[str, Json] = {name: {"value": None} for name in FIELDS}
+    told["total"] = {"value": "717.97", "confidence": float("nan"), "page": 1}
+    text = json.dumps({"document_type": "invoice", **told})
     async with gemini(wrote(text), reader=keyless.reader) as fake:
         tools = reaching(keyless, fake)
         document = await stored(tools)

@@ -4,6 +4,7 @@ import asyncio
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -23,7 +24,7 @@ from docrail.settings import Settings
 from docrail.worker import assemble_tag_worker, assemble_worker, build_workers
 from docrail.workflows.contract.names import tag_queue
 from docrail.workflows.run import Run
-from tests.workflows.conftest import Bench, Values, step
+from tests.workflows.conftest import Bench, Values, step, tools_in
 
 NO_TOOLS = cast(Tools, None)
 TAG = "gemini_api"
@@ -111,7 +112,8 @@ async def test_all_queues_of_a_worker_drain_at_once(bench: Bench) -> None:
     [(None, ["q", "q.gemini_api", "q.database"]), (("database",), ["q", "q.database"]), ((), ["q"])],
 )
 def test_settings_choose_the_tags_that_a_worker_serves(
-    bench: Bench, tags: tuple[str, ...] | None, queues: list[str]
+    bench: Bench, tmp_path: Path, tags: tuple[str, ...] | None, queues: list[str]
 ) -> None:
     settings = Settings(task_queue="q", worker_resource_tags=tags)
-    assert [worker.task_queue for worker in build_workers(bench.client, settings, NO_TOOLS)] == queues
+    workers = build_workers(bench.client, settings, tools_in(tmp_path))
+    assert [worker.task_queue for worker in workers] == queues
