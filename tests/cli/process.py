@@ -5,7 +5,7 @@ import os
 import signal
 import sys
 from asyncio.subprocess import PIPE, Process
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -60,19 +60,11 @@ class Running:
         await eventually(lambda: not survivors(self.children), "its children have ended")
 
 
-def _environment(more: Mapping[str, str]) -> dict[str, str]:
-    """Return ours with `more`, without the size of our terminal: a command that writes into a pipe asks for none.
-
-    `readline`, which pytest imports, puts both names into the environment of every process of the suite.
-    """
-    return {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")} | dict(more)
-
-
 async def docrail(*arguments: str, cwd: Path | None = None, **environment: str) -> Ended:
     """Run a command to its end."""
     async with AT_ONCE, asyncio.timeout(PATIENCE_SECONDS):
         process = await asyncio.create_subprocess_exec(
-            *COMMAND, *arguments, cwd=cwd, stdout=PIPE, stderr=PIPE, env=_environment(environment)
+            *COMMAND, *arguments, cwd=cwd, stdout=PIPE, stderr=PIPE, env={**os.environ, **environment}
         )
         out, err = await process.communicate()
     assert process.returncode is not None
@@ -83,7 +75,7 @@ async def docrail(*arguments: str, cwd: Path | None = None, **environment: str) 
 async def running(*arguments: str, **environment: str) -> AsyncIterator[Running]:
     """Start a command; kill it at the end if it still runs."""
     process = await asyncio.create_subprocess_exec(
-        *COMMAND, *arguments, stdout=PIPE, stderr=asyncio.subprocess.STDOUT, env=_environment(environment)
+        *COMMAND, *arguments, stdout=PIPE, stderr=asyncio.subprocess.STDOUT, env={**os.environ, **environment}
     )
     command = Running(process)
     reader = asyncio.create_task(command.read())
