@@ -46,7 +46,7 @@ demo: venv  ## Read the sample invoices through the whole system; KEEP=1 leaves 
 up: venv  ## Start everything on this machine, with its data in ./var
 	@$(RUN)docrail up
 
-test: .venv/.developer  ## Run the tests without the slow ones (ten minutes), on real servers that they start themselves
+test: .venv/.developer  ## Run the tests without the slow ones (a quarter of an hour), on real servers that they start themselves
 	@$(PYTEST) -m "not slow" --hypothesis-profile=quick
 
 test-all: .venv/.developer  ## Run all tests (an hour at most): with the slow ones, and more examples of every law
