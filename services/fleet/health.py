@@ -122,9 +122,8 @@ def check_workers(
     """Return `ok` if a polling worker is alive, else what happened to the last one.
 
     A killed worker remains listed as a poller for minutes, and a live one's last poll may be a minute old: heartbeats
-    are
-    more current. Heartbeats are only used to rule a poller out. A poller without one counts as alive, because Temporal
-    loses all heartbeats when it restarts and old servers and workers have none.
+    are more current. Heartbeats are only used to rule a poller out. A poller without one counts as alive, because
+    Temporal loses all heartbeats when it restarts and old servers and workers have none.
     """
     if not pollers:
         return f"no worker polls the task queue {task_queue!r}"
@@ -137,9 +136,16 @@ def _fault(poller: PollerInfo, heartbeats: Sequence[WorkerHeartbeat], now: dt.da
     silent = (now - poller.last_access_time.ToDatetime(dt.UTC)).total_seconds()
     if silent > POLL_SECONDS:
         return f"polled {silent:.0f} s ago"
-    # Several workers may share an identity, process@host: a container's next worker has that of its dead predecessor.
-    faults = [_heartbeat_fault(beat, now) for beat in heartbeats if beat.worker_identity == poller.identity]
+    # Several workers may share an identity, process@host: a container's next worker has that of its dead predecessor,
+    # and polls before its own first heartbeat. A worker that stops does not poll again.
+    beats = (beat for beat in heartbeats if beat.worker_identity == poller.identity)
+    faults = [_heartbeat_fault(beat, now) for beat in beats if not _stopped_before(beat, poller)]
     return None if not faults or None in faults else faults[-1]
+
+
+def _stopped_before(heartbeat: WorkerHeartbeat, poller: PollerInfo) -> bool:
+    last_poll, last_beat = poller.last_access_time.ToDatetime(), heartbeat.heartbeat_time.ToDatetime()
+    return heartbeat.status in _STOPPING and last_beat < last_poll
 
 
 def _heartbeat_fault(heartbeat: WorkerHeartbeat, now: dt.datetime) -> str | None:

@@ -41,6 +41,7 @@ def beat(
     [
         pytest.param([poll(59)], [], id="polls and tells nothing, as old workers do"),
         pytest.param([poll(59)], [beat(14)], id="a late heartbeat"),
+        pytest.param([poll(1)], [beat(3, status=STOPPING)], id="begun after another one of its identity stopped"),
         pytest.param([poll(59)], [beat(55, interval=60)], id="rare heartbeats"),
         pytest.param([poll(10)], [beat(10, interval=0)], id="its first heartbeat, before the interval is known"),
         pytest.param([poll(10)], [beat(99), beat(1)], id="the next worker of a container whose worker was killed"),
@@ -63,7 +64,7 @@ def test_a_worker_is_there(pollers: list[PollerInfo], heartbeats: list[WorkerHea
         pytest.param([poll(10)], [beat(1, status=STOPPING)], "is stopping", id="drains"),
         pytest.param(
             [poll(10), poll(2, "2@b")],
-            [beat(99), beat(3, identity="2@b", status=STOPPING)],
+            [beat(99), beat(1, identity="2@b", status=STOPPING)],
             "is stopping",
             id="both gone",
         ),
