@@ -44,7 +44,7 @@ def main() -> None:
 
 def _settings() -> Iterator[str]:
     yield from ("# Settings", "", NOTE, "")
-    yield "Environment variables, read once when a command starts. An invalid value is refused with its variable's name;"
+    yield "Environment variables, read once when a command starts. Invalid values are refused with the variable's name;"
     yield "an unknown variable `DOCRAIL_*` gives a warning."
     yield "`docrail up` starts the servers itself and sets their addresses for its parts."
     yield ""
