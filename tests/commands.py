@@ -10,7 +10,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,34 +36,35 @@ class Ended:
 async def docrail(*arguments: str, cwd: Path | None = None, **environment: str) -> Ended:
     """Run a command to its end."""
     async with AT_ONCE:
-        return await asyncio.to_thread(run, arguments, cwd, environment)
+        return await asyncio.to_thread(run, arguments, {**os.environ, **environment}, cwd)
 
 
-def run(arguments: tuple[str, ...], cwd: Path | None, environment: Mapping[str, str]) -> Ended:
-    """Run a command to its end, while this thread waits."""
+def run(
+    arguments: Sequence[str], environment: Mapping[str, str], cwd: Path | None = None, *, merged: bool = False
+) -> Ended:
+    """Run a command to its end, while this thread waits. `merged` puts what it prints on stderr into stdout."""
     with tempfile.TemporaryDirectory() as folder:
-        streams = (Path(folder) / "out", Path(folder) / "err")
-        process = FORKS.Process(
-            target=_command, args=(arguments, cwd or Path.cwd(), {**os.environ, **environment}, streams)
-        )
+        out, err = Path(folder) / "out", Path(folder) / "err"
+        streams = (out, out if merged else err)
+        process = FORKS.Process(target=_command, args=(arguments, environment, cwd or Path.cwd(), streams))
         process.start()
         process.join(PATIENCE_SECONDS)
-        code = process.exitcode
-        if code is None:
+        if process.exitcode is None:
             process.kill()
-            raise TimeoutError(f"docrail {' '.join(arguments)}: {' '.join(stream.read_text() for stream in streams)}")
-        return Ended(code, *(stream.read_text("utf-8") for stream in streams))
+            raise TimeoutError(f"docrail {' '.join(arguments)}: {out.read_text()}")
+        return Ended(process.exitcode, out.read_text("utf-8"), "" if merged else err.read_text("utf-8"))
 
 
-def _command(arguments: tuple[str, ...], cwd: Path, environment: Mapping[str, str], streams: tuple[Path, Path]) -> None:
+def _command(arguments: Sequence[str], environment: Mapping[str, str], cwd: Path, streams: tuple[Path, Path]) -> None:
     """Be the command, in the forked process. Does not return."""
     os.environ.clear()
     os.environ.update(environment)
     time.tzset()
     os.chdir(cwd)
     for number, stream in enumerate(streams, 1):
-        os.dup2(os.open(stream, os.O_WRONLY | os.O_CREAT), number)
+        os.dup2(os.open(stream, os.O_WRONLY | os.O_CREAT | os.O_APPEND), number)
     encoding = environment.get("PYTHONIOENCODING", "utf-8")
-    sys.stdout, sys.stderr = (os.fdopen(number, "w", encoding=encoding) for number in (1, 2))
+    sys.stdout = os.fdopen(1, "w", encoding=encoding)
+    sys.stderr = os.fdopen(2, "w", encoding=encoding, buffering=1)
     sys.argv = ["docrail", *arguments]
     main()

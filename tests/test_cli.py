@@ -20,7 +20,7 @@ ALSO_SHORT = {"document extract", "definition validate", "definition test"}
 
 
 def docrail(*arguments: str, **environment: str) -> Ended:
-    return run(arguments, None, {"COLUMNS": "200", "NO_COLOR": "1", **environment})
+    return run(arguments, {**os.environ, "COLUMNS": "200", "NO_COLOR": "1", **environment})
 
 
 def test_without_a_command_it_lists_them() -> None:
