@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from docrail.api.auth import MayOperateRuns, MayRead
 from docrail.api.errors import problems
 from docrail.api.parameters import After, AppDep, Limit, Moment, Reason
-from docrail.api.runs import ActionOut, RunStatusOut
+from docrail.api.runs import RunStatusOut
 from docrail.dag.engine.events import ResolutionKind
 from docrail.dag.engine.retry import Edit
 from docrail.dag.language.limits import MAX_ITEMS
@@ -28,6 +28,7 @@ from docrail.services.failures.models import LetterFilter, LetterStatus, Resolve
 from docrail.services.failures.retry import RetriedRun, RetryOrder
 from docrail.services.failures.service import MOST_RETRIED, LetterOrder, Retried, ShownLetter
 from docrail.services.paging import Unmatched
+from docrail.services.runs.models import OperatorAction
 
 router = APIRouter(prefix="/v1/dead-letters", tags=["dead-letters"])
 
@@ -110,13 +111,12 @@ class CountsOut(BaseModel):
 class ShownLetterOut(LetterOut):
     """A letter, and the actions on it, newest first."""
 
-    actions: list[ActionOut]
+    actions: list[OperatorAction]
 
     @classmethod
     def of(cls, shown: ShownLetter) -> "ShownLetterOut":
         """Return the response model of `shown`."""
-        actions = [ActionOut.model_validate(action) for action in shown.actions]
-        return cls(**dict(LetterOut.model_validate(shown.letter)), actions=actions)
+        return cls(**dict(LetterOut.model_validate(shown.letter)), actions=shown.actions)
 
 
 class ItemEditIn(BaseModel):

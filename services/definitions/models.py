@@ -4,10 +4,13 @@
 import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
 
 from docrail.adapters.postgres.pool import StorageError
 from docrail.dag.language.difference import DefinitionDiff
-from docrail.dag.language.version_refs import Aliases, Move, MoveKind
+from docrail.dag.language.version_refs import MAX_VERSION, Aliases, Move, MoveKind
 from docrail.dag.values.json_values import Json, digest
 from docrail.dag.values.problems import Problem
 
@@ -17,6 +20,9 @@ DefinitionBody = str | dict[str, Json]
 
 DefinitionRef = str | dict[str, Json]
 """A reference to a definition: `ID`, `ID@VERSION` or `ID@ALIAS` of a published one, or a whole one as a JSON object."""
+
+
+VersionNumber = Annotated[int, Field(strict=True, ge=1, le=MAX_VERSION)]
 
 
 @dataclass(frozen=True, slots=True)

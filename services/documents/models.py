@@ -4,6 +4,9 @@
 import datetime as dt
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from docrail.adapters.postgres.pool import StorageError
 from docrail.invoices.model import READER_VERSION, SCHEMA_VERSION, Box, InvoiceData
@@ -89,13 +92,13 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class StoredChange:
-    """A stored change; `undone_at` is set if it was undone."""
+    """A person's change to a field; `undone_at` is set if it was undone."""
 
-    correction_id: int
+    correction_id: Annotated[int, Field(exclude=True)]
     field: str
-    act: str
+    act: Literal["lock", "unlock"]
     value: str | None
-    read_value: str | None
+    read_value: Annotated[str | None, Field(description="the value before the change")]
     read_source: str
     corrected_by: str
     corrected_at: dt.datetime
