@@ -39,7 +39,7 @@ class Config(BaseModel, extra="allow", frozen=True):
     def _has_one_value(self) -> Self:
         given = self.model_fields_set & {"data", "input"}
         if len(given) > 1:
-            raise ValueError("'input' is another word for 'data'; give one of them")
+            raise ValueError("'input' is an alias of 'data'; keep one of them")
         if self.operation is not None and not given:
             raise ValueError(f"the operation {self.operation!r} needs 'data' to work on")
         return self

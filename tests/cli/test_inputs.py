@@ -63,7 +63,7 @@ def test_a_value_is_read_as_its_input_is_declared(argument: str, value: Json) ->
         ("a_string", "--input 'a_string': expected NAME=VALUE"),
         ("=5", "--input '=5': expected NAME=VALUE"),
         ("a_strin=5", "--input a_strin: the definition 'types' has no such input (did you mean 'a_string'?)"),
-        ("a_string=\udcff", "--input a_string: the value holds half of a surrogate pair, which is not a character"),
+        ("a_string=\udcff", "--input a_string: the value contains half of a surrogate pair, which is not a character"),
     ],
 )
 def test_a_value_that_does_not_fit_is_refused_in_words(argument: str, message: str) -> None:

@@ -91,8 +91,8 @@ async def test_publishing_tells_warnings_on_stderr(owner: Owner) -> None:
     published = await owner.types("definition", "publish", owner.write("one", nested))
     assert (published.code, published.out) == (0, f"{owner.id} version 1: new runs get it\n")
     assert published.err == (
-        f"process.yaml:5:30: warning unknown-definition: step 'pay' runs '{owner.id}_pay', which is not published "
-        "yet: until it is, no run can be started\n"
+        f"process.yaml:5:30: warning unknown-definition: step 'pay' runs '{owner.id}_pay', which is not "
+        "published: publish it before a run is started\n"
     )
     [told] = json.loads((await owner.types("definition", "publish", "process.yaml", "--json")).out)
     assert [warning["code"] for warning in told["warnings"]] == ["unknown-definition"]
