@@ -30,7 +30,7 @@ def event_of(  # noqa: PLR0911 - a case a kind of end
         lost = loss_of(step.definition, error)
         if is_cancelled_exception(error) or (lost and losses.is_cancelled):
             return StepCancelled(step.id, at, part)
-        why = final_error(lost, losses) if lost else error_of(step.definition, error)
+        why = final_error(error, lost, losses) if lost else error_of(step.definition, error)
         attempts = attempts_of(step.definition, error, losses.failed)
         earlier = (*losses.earlier, *earlier_of(error))[-MOST_EARLIER:]
         return StepFailed(step.id, why, attempts, at, part, earlier, is_out_of_time(error))
