@@ -16,13 +16,17 @@ from temporalio.exceptions import ActivityError, ApplicationError, TimeoutType
 from docrail.dag.engine.state import MOST_EARLIER, WORKER_LOST, WORKER_UNFIT, EarlierError, StepError
 from docrail.dag.language.definition import Step
 from docrail.workflows.contract.messages import WORKER_STOPPED
-from docrail.workflows.failures import attempts_of, earlier_of, is_unfit
+from docrail.workflows.failures import attempts_of, earlier_of, error_of, is_out_of_time, is_unfit
 
 NOT_RETRIED = (WORKER_STOPPED, "TemporalTimeout:Heartbeat")
 """The first two ends, as named in `non_retryable_error_types`; the third is marked by the worker."""
 
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.1, 4.0
 """Pauses after an unfit worker, doubled each time: about a minute in all, in which other workers may take the step."""
+
+
+SHORTEST = timedelta(milliseconds=1)
+"""For an activity that starts when its time is already over, since the timer of a pause may end late."""
 
 
 class LossKind(Enum):
@@ -67,10 +71,10 @@ class Losses:
         return min(FIRST_PAUSE_SECONDS * 2.0 ** (self.kinds.count(LossKind.UNFIT) - 1), LONGEST_PAUSE_SECONDS)
 
     def left_of(self, total_timeout_seconds: float | None) -> timedelta | None:
-        """Return the time left for all attempts; None: there is no limit."""
+        """Return the time left for all attempts, never less than Temporal accepts; None: there is no limit."""
         if total_timeout_seconds is None:
             return None
-        return timedelta(seconds=self.since + total_timeout_seconds - workflow.time())
+        return max(timedelta(seconds=self.since + total_timeout_seconds - workflow.time()), SHORTEST)
 
 
 NO_LOSSES = Losses(0.0)
@@ -93,7 +97,7 @@ def losses_after(step: Step, work: asyncio.Task[Any], before: Losses) -> Losses 
         earlier=(*before.earlier, *earlier_of(error), latest)[-MOST_EARLIER:],
     )
     left = after.left_of(step.total_timeout_seconds)
-    is_over = left is not None and left.total_seconds() <= after.pause_seconds
+    is_over = left is not None and left <= max(timedelta(seconds=after.pause_seconds), SHORTEST)
     return None if is_over or after.kinds.count(loss.kind) > loss.kind.value else after
 
 
@@ -113,13 +117,17 @@ def loss_of(step: Step, error: BaseException) -> Loss | None:
             return None
 
 
-def final_error(error: BaseException, loss: Loss, before: Losses) -> StepError:
-    """Return the error of a step that is not started again although it lost its worker."""
-    count = len(before.kinds) + 1
-    cause = error.__cause__
+def final_error(step: Step, error: BaseException, losses: Losses) -> StepError:
+    """Return the error of a step that is not started again, including that its workers were lost."""
+    loss, cause = loss_of(step, error), error.__cause__
+    if loss is None:
+        why = error_of(step, error)
+        is_late = is_out_of_time(error) and losses.kinds[-1:] == (LossKind.UNFIT,)
+        return StepError(why.type, f"{why.message}; {losses.earlier[-1].error.message}") if is_late else why
     if loss.kind is LossKind.UNFIT and isinstance(cause, ApplicationError):
-        tried = before.kinds.count(LossKind.UNFIT) + 1
+        tried = losses.kinds.count(LossKind.UNFIT) + 1
         where = f"no worker that has it took the step in {tried} tr{'ies' if tried > 1 else 'y'}"
         return StepError(cause.type or WORKER_UNFIT, f"{loss.error.message}; {where}")
+    count = len(losses.kinds) + 1
     workers = f"{count} worker{'s' * (count > 1)}"
     return StepError(WORKER_LOST, f"{loss.error.message}; the step has lost {workers}, and may be the cause")

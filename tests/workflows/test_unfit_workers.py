@@ -110,16 +110,30 @@ async def test_the_items_of_a_list_complete_at_a_worker_that_has_the_handler(fle
     assert (report.status, report.steps["a"].attempts) == (RunStatus.COMPLETED, items)
 
 
-async def test_a_step_that_no_worker_can_run_fails_and_names_what_is_missing(fleet: Fleet) -> None:
+LACK = "this worker has no handler 'noop': set DOCRAIL_HANDLERS on every worker (worker unfit)"
+
+
+async def test_a_step_that_no_worker_can_run_fails_and_names_what_is_missing(
+    fleet: Fleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("docrail.workflows.lost_workers.LONGEST_PAUSE_SECONDS", 0.01)
     async with fleet.unfit():
-        report = await fleet.bench.run([step("a", max_retries=0, total_timeout_seconds=1)])
+        report = await fleet.bench.run([step("a", max_retries=0)])
     error = report.steps["a"].error
     assert report.status is RunStatus.FAILED
     assert error is not None
     assert error.type == "NoHandlerError"
-    lack = "this worker has no handler 'noop': set DOCRAIL_HANDLERS on every worker (worker unfit)"
-    assert error.message == f"{lack}; no worker that has it took the step in 4 tries"
+    assert error.message == f"{LACK}; no worker that has it took the step in 21 tries"
     assert [letter.retryable for letter in fleet.bench.gates.letters] == [True]
+
+
+@pytest.mark.parametrize("seconds", [0.05, 0.3, 1])
+async def test_a_step_whose_time_is_over_names_what_is_missing(fleet: Fleet, seconds: float) -> None:
+    async with fleet.unfit():
+        report = await fleet.bench.run([step("a", max_retries=0, total_timeout_seconds=seconds)])
+    assert report.status is RunStatus.FAILED
+    assert report.steps["a"].error is not None
+    assert LACK in report.steps["a"].error.message
 
 
 async def test_a_definition_may_refuse_to_wait_for_another_worker(fleet: Fleet) -> None:
