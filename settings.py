@@ -303,7 +303,7 @@ def missing_settings(settings: Settings) -> Iterator[str]:
     }
     for name, (value, steps) in lacking.items():
         if not value:
-            yield f"{name} is not set: {steps} fail on this worker, and their retries may reach another one"
+            yield f"{name} is not set: this worker leaves {steps} to others, and they fail if no worker has it"
 
 
 PREFIX = "DOCRAIL_"

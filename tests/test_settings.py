@@ -195,7 +195,7 @@ def test_a_worker_warns_of_each_setting_that_steps_need_and_it_lacks(
         "DOCRAIL_CALLBACK_KEY",
         "DOCRAIL_GEMINI_API_KEY",
     ]
-    assert lines[2].endswith("steps that ask a model fail on this worker, and their retries may reach another one")
+    assert lines[2].endswith("this worker leaves steps that ask a model to others, and they fail if no worker has it")
 
 
 def test_every_variable_that_a_command_or_setting_reads_is_known() -> None:
