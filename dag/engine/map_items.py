@@ -291,7 +291,12 @@ def without_losses(
         return ends
     lost = (StepStatus.CANCELLED, StepStatus.PENDING)
     error = StepError("Cancelled", "cancelled from outside the run")
-    return [replace(ended, status=StepStatus.FAILED, error=error) if ended.status in lost else ended for ended in ends]
+    return [
+        ItemEnd(StepStatus.FAILED, error=error, attempts=ended.attempts, earlier=ended.earlier)
+        if ended.status in lost
+        else ended
+        for ended in ends
+    ]
 
 
 def ending_of(run: RunState, step: Step, fan: FanState) -> Ending:

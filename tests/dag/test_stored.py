@@ -23,7 +23,6 @@ from docrail.dag.engine.events import (
     WentOn,
 )
 from docrail.dag.engine.map_items import inline_bytes
-from docrail.dag.engine.retry import rewind
 from docrail.dag.engine.saved_state import load, save
 from docrail.dag.engine.state import StepError
 from docrail.dag.engine.transitions import advance
@@ -49,6 +48,7 @@ from docrail.dag.values.stored import (
 )
 from tests.dag.definitions import definition, step
 from tests.dag.kinds import begun, broke, done, error_of, mapped, wait
+from tests.dag.rewinding import rewind
 from tests.dag.world import World
 
 SHA = "ab" * 32
