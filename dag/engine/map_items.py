@@ -3,8 +3,9 @@
 Long lists run in chunks, each in a workflow of its own, because one run's history could not hold so many items. A chunk
 gets a share of the step's window of concurrent items. Once all of its items have begun, it reports the slots that come
 free; they go to the next chunk, or to one with more left to do. A slow item therefore holds only its own slot, and the
-window slides over the list as it does without chunks. One file because a list's window, failures and output depend on
-the same counts.
+window slides over the list as it does without chunks.
+
+In one file because a list's window, failures and output depend on the same counts.
 """
 
 from collections import Counter

@@ -26,7 +26,7 @@ eligibility (does the step run?), dispatch (what may begin?), map_items (lists),
 Transitions return their commands at once instead of yielding them: a generator that no one consumes would change
 nothing, without an error.
 
-One file because a single writer keeps the state and its counters consistent.
+In one file because a single writer keeps the state and its counters consistent.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
