@@ -196,6 +196,7 @@ def advance(plan: Plan, run: RunState, event: Event, history: HistorySize | None
         commands += begin_ready(now)
         commands += record_fallen(now)
         commands += finish(now)
+    if run.outcome is None:
         commands += begin_loading(now)
         commands += begin_storing(now)
         commands += go_on_later(now)
@@ -384,7 +385,7 @@ def record_fallen(now: Moment) -> Commands:
 def go_on_later(now: Moment) -> Commands:
     """Ask for a new turn if something is left for one. Work already begun may take weeks to cause one."""
     run, turn = now.run, now.run.turn
-    if run.outcome is not None or turn.is_going_on:
+    if turn.is_going_on:
         return ()
     has_left = turn.deferred or now.meter.used >= MAX_TURN_WORK
     has_left = has_left or (run.transfers.to_store and not run.transfers.is_storing)

@@ -436,6 +436,14 @@ def test_only_so_much_is_loaded_at_once() -> None:
     ]
 
 
+def test_nothing_is_loaded_for_a_run_that_the_same_event_has_ended() -> None:
+    steps = (step("a"), step("b"), step("c", "a", "b", trigger_rule="all_done", config={"x": "{{ a.x + 1 }}"}))
+    world = World(definition(*steps, on_failure="fail_fast"))
+    world.start()
+    world.send(done("a", MARK))
+    assert world.send(broke("b")) == [Record("b"), Finish(RunStatus.FAILED)]
+
+
 def test_a_run_that_loads_is_not_waiting() -> None:
     world = World(definition(step("a"), wait("w"), step("b", "a", config=SUM)))
     world.start()
