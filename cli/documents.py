@@ -5,15 +5,16 @@ from typing import Annotated
 
 import typer
 
-from docrail.cli.client import HERE, Api, ask_api
-from docrail.cli.terminal import AsJson, moment, print_json, visible
+from docrail.cli.client import HERE, Api, ApiError, ask_api, given
+from docrail.cli.printout import Printout
+from docrail.cli.terminal import AsJson, moment, print_json, say
 from docrail.dag.values.json_values import Json
 
 DOCUMENTS = "/v1/documents"
 
 
 def upload(
-    files: Annotated[list[Path], typer.Argument(help="Documents.", metavar="FILE...", exists=True, dir_okay=False)],
+    files: Annotated[list[Path], typer.Argument(help="Documents.", metavar="FILE", exists=True, dir_okay=False)],
     definition: Annotated[
         str | None,
         typer.Option(help="ID, ID@VERSION or ID@ALIAS; by default the routing rules choose.", metavar="REF"),
@@ -26,37 +27,28 @@ def upload(
 
     `docrail run list --document ID` shows a document's runs.
 
-    Exit codes: 0 uploaded, 1 the API refused or is unavailable, 2 wrong usage.
-
     Example: docrail document upload samples/i2d_coolblue1.pdf --source email
     """
-    form = {"source": source} | ({} if definition is None else {"definition": definition})
+    form = {"source": source, **given(definition=definition)}
     uploaded: list[dict[str, Json]] = []
     for file in files:
-        part = {"file": (file.name, file.read_bytes())}
-        uploaded.append(ask_api(api, "POST", DOCUMENTS, files=part, data=form))
+        try:
+            document = ask_api(api, "POST", DOCUMENTS, files={"file": (file.name, file.read_bytes())}, data=form)
+        except ApiError as error:
+            raise ApiError(f"{file} was not uploaded: {error}") from error
+        uploaded.append(document)
         if not as_json:
-            document = uploaded[-1]
-            print(f"{file}: {document['document_id']}, run {document['run_id'] or 'not started yet'}", flush=True)
+            say(f"{file}: {document['document_id']}, run {document['run_id'] or 'not started yet'}")
     if as_json:
         print_json(uploaded)
 
 
-def show(
-    document: Annotated[str, typer.Argument(help="A document's id.", metavar="ID")],
-    as_json: AsJson = False,
-    api: Api = HERE,
-) -> None:
+def show(document: Annotated[str, typer.Argument(help="A document's id.", metavar="ID")], api: Api = HERE) -> Printout:
     """Show a document.
-
-    Exit codes: 0 shown, 1 the API refused or is unavailable, 2 wrong usage.
 
     Example: docrail document show doc_0f9c6c4b3a2d4e5f8a7b6c5d4e
     """
     found = ask_api(api, "GET", f"{DOCUMENTS}/{document}")
-    if as_json:
-        print_json(found)
-        return
     shown = {
         "run": found["run_id"] or "not started yet",
         "file": found["file_name"],
@@ -67,7 +59,5 @@ def show(
         "definition": found["definition"] or "",
         "same as": found["duplicate_of"] or "",
     }
-    print(found["document_id"])
-    for name, text in shown.items():
-        if text:
-            print(visible(f"  {name:10}  {text}"))
+    lines = [f"  {name:10}  {text}" for name, text in shown.items() if text]
+    return Printout(found, [found["document_id"], *lines])

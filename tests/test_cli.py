@@ -1,5 +1,6 @@
 """The other commands: help that teaches, and errors in plain words."""
 
+import json
 import os
 import re
 import signal
@@ -10,8 +11,11 @@ from pathlib import Path
 from socket import socket
 
 import pytest
+import typer
 
+from docrail.cli.listing import ID, NUMBER, Listing
 from docrail.cli.main import NOUNS, leaves
+from docrail.cli.printout import Printout
 from tests.stack import Servers
 
 ALSO_SHORT = {"document extract", "definition validate", "definition test"}
@@ -61,6 +65,23 @@ def test_the_help_of_a_command_has_an_example_that_names_it_and_its_exit_codes()
 
 def test_every_command_prints_json_if_it_is_asked_to() -> None:
     assert [words for words, command in leaves() if not any("--json" in param.opts for param in command.params)] == []
+
+
+def test_what_a_command_finds_is_printed_for_people_or_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    found = Printout({"a": 1}, ["a line", Listing({"name": ID, "size": NUMBER}, [("a", "1")])])
+    found.print(as_json=False)
+    assert [line.split() for line in capsys.readouterr().out.splitlines()[:2]] == [["a", "line"], ["name", "size"]]
+    found.print(as_json=True)
+    assert json.loads(capsys.readouterr().out) == {"a": 1}
+
+
+def test_a_command_that_did_not_succeed_prints_what_it_found_first(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="the chain is broken"):
+        Printout({"intact": False}, error="the chain is broken").print(as_json=True)
+    with pytest.raises(typer.Exit) as ended:
+        Printout([], "one was not approved", code=1).print(as_json=False)
+    assert ended.value.exit_code == 1
+    assert capsys.readouterr().out == '{\n  "intact": false\n}\none was not approved\n'
 
 
 def test_a_reason_is_given_by_the_same_option_everywhere() -> None:
@@ -200,7 +221,7 @@ def test_a_port_that_is_asked_for_twice_is_named_with_both_options(tmp_path: Pat
     refused = docrail("up", "--data", str(tmp_path), "--port", "18100", "--temporal-port", "0", "--ui-port", "18100")
     assert (refused.returncode, refused.stderr) == (
         1,
-        "docrail: port 18100 is asked for by --port and --ui-port: give each a port of its own\n",
+        "docrail: --port and --ui-port ask for the same port, 18100: give each a port of its own\n",
     )
 
 

@@ -182,7 +182,7 @@ async def test_of_a_run_that_nobody_touched_that_is_told_and_an_unknown_one_is_r
     run_id = await failed(service, "untouched")
     assert (await command(service, "run", "history", run_id, "--json")).out == "[]\n"
     told = await command(service, "run", "history", run_id)
-    assert (told.code, told.out) == (0, "no one has paused, aborted or retried it, or dealt with a failed step of it\n")
+    assert (told.code, told.out) == (0, "no one has paused, aborted or retried it, or resolved a failed step of it\n")
     unknown = await command(service, "run", "history", "no.such")
     assert (unknown.code, unknown.out, unknown.err) == (1, "", "docrail: Not found: there is no run 'no.such'\n")
 

@@ -131,15 +131,16 @@ async def test_an_id_alone_has_the_inputs_of_the_version_that_the_run_gets(servi
 async def test_a_misspelt_definition_or_command_is_answered_with_the_one_that_is_meant(service: Service) -> None:
     api = ("--api", service.stack.api_url)
     ends = {
-        "invoices": ": did you mean 'invoice'?\n",
-        "lst": ": did you mean 'docrail run list'?\n",
-        "zzz": ": `docrail definition list` lists all\n",
-        "invoice@stabel": ": did you mean 'invoice@stable'?\n",
-        "invoice@99": ": its versions are 1 to 1, its aliases stable\n",
+        "invoices": "did you mean 'invoice'? (nor is there a file 'invoices' here)\n",
+        "lst": " (nor is there a file 'lst' here); did you mean `docrail run list`?\n",
+        "zzz": "there is no definition 'zzz' (nor is there a file 'zzz' here)\n",
+        "invoice@stabel": "did you mean 'invoice@stable'? (there is invoice@stable) (nor is there a file",
+        "invoice@99": "(there is version 1) (nor is there a file 'invoice@99' here)\n",
     }
     found = await asyncio.gather(*(docrail("run", what, *api) for what in ends))
     assert [ended.code for ended in found] == [1] * len(ends)
-    assert [ended.err.partition(" here)")[2] for ended in found] == [*ends.values()]
+    for ended, end in zip(found, ends.values(), strict=True):
+        assert end in ended.err
 
 
 async def test_what_is_neither_published_nor_a_file_is_told_as_both(service: Service) -> None:

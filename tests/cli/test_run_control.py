@@ -124,7 +124,7 @@ async def test_a_run_that_no_worker_can_carry_on_names_the_abort_by_force(servic
 async def test_a_run_that_ends_in_the_same_moment_is_not_said_to_be_paused() -> None:
     async with loopback(reply_json({"run_id": "asks.1", "status": "completed"})) as api:
         told = await docrail("run", "pause", "asks.1", DOCRAIL_API_URL=api.url)
-    assert told == Ended(1, "", "docrail: asks.1 is completed, not paused: it came to its end in the same moment\n")
+    assert told == Ended(1, "", "docrail: asks.1 is completed, not paused: it ended in the same moment\n")
 
 
 async def test_an_abort_says_why_and_a_run_that_there_is_not_is_told(service: Service) -> None:
