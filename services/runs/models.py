@@ -1,10 +1,13 @@
-# the only thing formatted into a statement is the constant list of columns
 """Define executions, operator actions and cached outputs."""
 
 import datetime as dt
 from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
 
 from docrail.dag.values.json_values import Json
+from docrail.services.fields import Hidden
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +25,25 @@ class Execution:
 
 @dataclass(frozen=True, slots=True)
 class OperatorAction:
-    """One action by a person. `step_id` None: on the whole run; `details` holds the values given by hand."""
+    """A person's action on a step or, if `step_id` is null, on its run."""
 
-    action_id: int
-    run_id: str
+    action_id: Hidden[int]
+    run_id: Hidden[str]
     step_id: str | None
-    action: str
-    details: dict[str, Json]
+    action: Annotated[
+        str,
+        Field(
+            examples=["retry_run"],
+            description="to the run pause, resume, abort or retry_run; about a step retry, skip, output, abort or "
+            "dismiss",
+        ),
+    ]
+    details: Annotated[
+        dict[str, Json],
+        Field(
+            description="what was given by hand, and why; `outcome` if no worker answered: it may not have been done"
+        ),
+    ]
     acted_by: str
     acted_at: dt.datetime
 
