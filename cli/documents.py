@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from docrail.cli.client import HERE, Api, ApiError, ask_api, given
-from docrail.cli.printout import Printout
+from docrail.cli.listing import ID, STATUS, TEXT, Listing
+from docrail.cli.printout import Printout, older
 from docrail.cli.terminal import AsJson, moment, print_json, say
 from docrail.dag.values.json_values import Json
 
@@ -41,6 +42,45 @@ def upload(
             say(f"{file}: {document['document_id']}, run {document['run_id'] or 'not started yet'}")
     if as_json:
         print_json(uploaded)
+
+
+def list_documents(
+    *,
+    status: Annotated[
+        str | None, typer.Option(help="waiting for its run, started, success or failed.", metavar="STATUS")
+    ] = None,
+    document_type: Annotated[
+        str | None, typer.Option("--type", help="invoice, credit_note ...", metavar="TYPE")
+    ] = None,
+    vendor: Annotated[str | None, typer.Option(help="Only of this VAT id or name's beginning.", metavar="TEXT")] = None,
+    text: Annotated[
+        str | None, typer.Option(help="Only with this in the file, vendor or invoice number.", metavar="TEXT")
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option(help="Uploaded then or later: 2026-11-30T09:00:00Z.", metavar="TIME")
+    ] = None,
+    until: Annotated[str | None, typer.Option(help="Uploaded before then.", metavar="TIME")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=500, help="Most lines.", metavar="N")] = 100,
+    api: Api = HERE,
+) -> Printout:
+    """List documents, latest upload first.
+
+    `docrail lake query` has every field of them.
+
+    Example: docrail document list --vendor coolblue --status success
+    """
+    wanted = {"status": status, "document_type": document_type, "vendor": vendor, "text": text}
+    page = ask_api(api, "GET", DOCUMENTS, params={**wanted, "since": since, "until": until, "limit": limit})
+    headings = {"document": ID, "status": STATUS, "uploaded": ID, "file": TEXT, "invoice": TEXT}
+    listing = Listing(headings, map(_row, page["documents"]))
+    return Printout(page["documents"], [listing, *older(page)])
+
+
+def _row(found: dict[str, Json]) -> list[str]:
+    total = f"{found['total']} {found['currency'] or ''}".rstrip() if found["total"] is not None else None
+    invoice = ", ".join(filter(None, (found["vendor_name"], found["invoice_number"], total)))
+    uploaded = moment(found["received_at"], seconds=False)
+    return [found["document_id"], found["status"], uploaded, found["file_name"], invoice]
 
 
 def show(document: Annotated[str, typer.Argument(help="A document's id.", metavar="ID")], api: Api = HERE) -> Printout:

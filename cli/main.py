@@ -25,8 +25,9 @@ SHORTCUTS: Mapping[str, Place] = {
 
 NOUNS: Mapping[str, tuple[str, Mapping[str, Place]]] = {
     "document": (
-        "Upload documents and read them.",
+        "Upload documents, list them, read them.",
         {
+            "list": ("docrail.cli.documents:list_documents", "List documents, latest upload first."),
             "upload": ("docrail.cli.documents:upload", "Upload documents; each starts a run."),
             "show": ("docrail.cli.documents:show", "Show a document."),
             "extract": SHORTCUTS["extract"],

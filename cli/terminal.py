@@ -25,11 +25,11 @@ PIPE_COLUMNS = 200
 """Width where there is no terminal to ask: wide enough for every table."""
 
 COLOURS = {
-    **dict.fromkeys(("completed", "approved", "drained", "ok"), typer.colors.GREEN),
+    **dict.fromkeys(("completed", "success", "approved", "drained", "ok"), typer.colors.GREEN),
     **dict.fromkeys(("failed", "aborted", "rejected", "completed, not undone"), typer.colors.RED),
     **dict.fromkeys(("waiting", "paused", "parked", "postponed", "cancelled"), typer.colors.YELLOW),
     **dict.fromkeys(("completed, being undone", "completed, undone"), typer.colors.YELLOW),
-    **dict.fromkeys(("running", "queued", "open"), typer.colors.CYAN),
+    **dict.fromkeys(("running", "started", "queued", "open"), typer.colors.CYAN),
 }
 """By status; one with an addition after a comma has the colour of what is before it unless it is listed itself."""
 

@@ -170,7 +170,7 @@ async def test_under_root_postgres_runs_as_another_user_and_opens_no_folder(tmp_
         await server.process.stop()
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder to another user")
 async def test_a_folder_that_was_given_to_root_is_refused(tmp_path: Path) -> None:
     (tmp_path / "postgres").mkdir()
     with pytest.raises(DataFolderError, match=r"belongs to another user.*--data"):

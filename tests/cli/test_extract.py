@@ -85,7 +85,7 @@ async def test_ctrl_c_reports_how_many_documents_were_read(inbox: Path) -> None:
     assert command.said.endswith("docrail: stopped after 1 of 2 documents (--jsonl prints each when it is read)\n")
 
 
-async def test_a_folder_without_documents_is_told(tmp_path: Path) -> None:
+async def test_a_folder_without_documents_is_reported(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("no document")
     ended = await docrail("extract", str(tmp_path))
     assert (ended.code, ended.out) == (0, "")

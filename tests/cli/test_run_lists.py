@@ -70,7 +70,7 @@ async def test_a_page_that_is_not_all_says_so(service: Service) -> None:
     assert "… and older ones" in (await runs(service, "--limit", "1")).out
 
 
-async def test_what_the_api_refuses_is_told(service: Service) -> None:
+async def test_a_refusal_of_the_api_is_reported(service: Service) -> None:
     refused = await runs(service, "--status", "late")
     assert refused.code == 1
     assert "status" in refused.err

@@ -24,15 +24,15 @@ WAIT = {"waits_for": "human", "queue": "finance", "asks": "Pay 12?", "until": 1_
 
 def report(status: str, **steps: dict[str, Any]) -> dict[str, Any]:
     counts = dict.fromkeys(("completed", "failed", "skipped", "cancelled"), 0)
-    told = {name: {**STEP, **step} for name, step in steps.items()}
-    for step in told.values():
+    complete = {name: {**STEP, **step} for name, step in steps.items()}
+    for step in complete.values():
         if step["status"] in counts:
             counts[step["status"]] += 1
     return {
         "run_id": "pay.1",
         "status": status,
         "reason": "",
-        "steps": told,
+        "steps": complete,
         "outputs": {},
         "history_url": "u",
         **counts,
