@@ -11,7 +11,7 @@ PYTHONS := python3 python3.13 python3.12 python3.11
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo up test test-all lint check bench bench-extraction calibration labelled fuzz docs dist lock clean
+.PHONY: help venv demo up test test-all mutants lint check bench bench-extraction calibration labelled fuzz docs dist lock clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -56,6 +56,9 @@ test: .venv/.developer  ## Run the tests without the slow ones (ten minutes on t
 test-all: .venv/.developer  ## Run all tests (an hour at most): with the slow ones, and more examples of every law
 	@$(PYTEST) --hypothesis-profile=thorough --ignore=tests/chaos
 	@$(RUN)python -m pytest tests/chaos
+
+mutants: .venv/.developer  ## Plant the mistakes of tests/mutants in copies of the tree: the tests must notice each one
+	@$(RUN)python -m tests.mutants
 
 lint: .venv/.developer  ## Check style, types and imports
 	$(RUN)ruff check .
