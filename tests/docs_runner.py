@@ -74,9 +74,9 @@ def exchanges_of(block: Block) -> Iterator[Exchange]:
 
 
 def fits(shown: str, printed: str) -> bool:
-    """Tell whether a page shows what was printed; `...` stands for anything in a line, alone for any lines.
+    """Return whether the page matches the output; `...` matches anything in a line, or any lines if alone.
 
-    Columns that are wider or narrower than on the page are the same.
+    Differences in column width are ignored.
     """
     lines = [r"(.*\n)*?" if line == "..." else _line_pattern(line) for line in _even(shown)]
     return re.fullmatch("".join(lines), "".join(f"{line}\n" for line in _even(printed))) is not None
@@ -182,14 +182,14 @@ class Reader:
 
     def _here(self, text: str) -> str:
         """Return `text` with the addresses of this test's stack."""
-        for told, real in self._places.items():
-            text = text.replace(told, real)
+        for printed, real in self._places.items():
+            text = text.replace(printed, real)
         return text
 
     def _there(self, text: str) -> str:
-        """Return `text` with the addresses that the pages tell."""
-        for told, real in self._places.items():
-            text = text.replace(real, told)
+        """Return `text` with the addresses on the pages."""
+        for printed, real in self._places.items():
+            text = text.replace(real, printed)
         return text
 
 
