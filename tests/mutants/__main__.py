@@ -120,6 +120,7 @@ def write(file: Path, text: str) -> None:
 def run_tests(tree: Path, tests: Sequence[str]) -> tuple[int, str]:
     """Run the tests until one fails; return pytest's exit code, and the first failure or pytest's last line."""
     command = [sys.executable, "-m", "pytest", "-x", "-p", "no:cacheprovider", "-p", "no:randomly", "-m", "not slow"]
+    command.append("--hypothesis-profile=mutants")
     # PYTHONPATH goes before the installed checkout, also for the processes that tests start.
     environment = {**os.environ, "PYTHONPATH": str(tree)}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
