@@ -26,14 +26,16 @@ def test_unless_a_step_says_so_everybody_may_decide(human: Human) -> None:
 
 
 def test_whoever_started_the_run_may_not_and_others_may() -> None:
-    assert refusal(FOUR_EYES, "ann", "ann") == "ann started the run, and the step takes only somebody else's decision"
+    assert (
+        refusal(FOUR_EYES, "ann", "ann") == "ann started the run, and the step accepts only another person's decision"
+    )
     assert refusal(FOUR_EYES, "bob", "ann") is None
     assert barred(FOUR_EYES, "ann") == ("ann",)
 
 
 @pytest.mark.parametrize(("by", "started_by"), [("bob", ""), ("", "ann"), ("", "")])
-def test_who_is_not_known_is_not_taken(by: str, started_by: str) -> None:
-    assert "is not known" in (refusal(FOUR_EYES, by, started_by) or "")
+def test_an_unknown_person_is_refused(by: str, started_by: str) -> None:
+    assert "is unknown" in (refusal(FOUR_EYES, by, started_by) or "")
 
 
 def test_nobody_is_named_who_is_not_known() -> None:
@@ -58,7 +60,10 @@ def test_one_person_is_enough_unless_a_step_says_otherwise() -> None:
 
 
 def test_of_several_people_nobody_may_be_unknown() -> None:
-    assert refusal(TWO, "", "ann") == "who decides is not known, and the step wants several people to decide alike"
+    assert (
+        refusal(TWO, "", "ann")
+        == "the person who decides is unknown, and the step needs several people to decide alike"
+    )
     assert refusal(TWO, "ann", "ann") is None
 
 

@@ -68,17 +68,17 @@ def test_keys_beside_which_nothing_could_be_stored_fail_the_step_before_any_work
     assert (told(world), world.ledger.finished) == ([], RunStatus.FAILED)
     assert world.states["m"].error == StepError(
         "TemplateError",
-        "for_each.key gave 10000 keys of 500001 bytes together as JSON, more than 499900: what the items give could not"
-        " be stored beside them; take shorter keys or fewer items",
+        "for_each.key gave 10000 keys of 500001 bytes together as JSON, more than 499900: the items' outputs could not"
+        " be stored with them; use shorter keys or fewer items",
     )
 
 
 def test_a_key_is_no_longer_than_an_id() -> None:
     assert told(begun(mapped("m", ["k" * MAX_KEY_CHARACTERS], key="item"))) == ["m[0]"]
     world = begun(mapped("m", ["short", "k" * (MAX_KEY_CHARACTERS + 1)], key="item"))
-    message = f"for_each.key gave a key of 201 characters, more than 200: {'k' * 64}…; take something shorter"
+    message = f"for_each.key gave a key of 201 characters, more than 200: {'k' * 64}…; use a shorter key"
     assert told(world) == []
-    assert error_of(world.states["m"]).message == f"{message} that tells items apart"
+    assert error_of(world.states["m"]).message == f"{message} that differs between items"
 
 
 @pytest.mark.parametrize("items", ["{{ inputs.rows }}", {"$path": ["inputs", "rows"]}, "{{ inputs.rows | list }}"])

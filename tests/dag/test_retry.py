@@ -208,7 +208,7 @@ def test_what_was_undone_is_done_again() -> None:
     world = ended(CHAIN, "sum")
     world.states["load"].compensation = StepStatus.COMPLETED
     retry = retried(world)
-    assert retry.fates["load"].why == "completed, but what it did was undone"
+    assert retry.fates["load"].why == "completed, but its effects were undone"
     assert retry.fates["note"].fate is Fate.RERUN
     assert retry.state.steps[0] == StepState()
 
@@ -225,8 +225,8 @@ def not_undone(status: StepStatus = StepStatus.FAILED) -> World:
 def test_what_could_not_be_undone_is_never_done_twice(status: StepStatus) -> None:
     retry = retried(not_undone(status))
     assert fates(retry) == {
-        "load": "rerun: completed, but what it did was undone",
-        "pay": "reused: completed, and could not be undone: what it did stands",
+        "load": "rerun: completed, but its effects were undone",
+        "pay": "reused: completed, and its effects remain: its compensation failed",
         "send": "rerun: failed: Broken",
     }
     world = gone_on(retry, definition(step("load"), step("pay", "load"), step("send", "pay")))

@@ -110,7 +110,7 @@ def test_time_that_is_up_is_what_on_timeout_says(
 def test_a_step_that_nobody_answered_fails_with_the_time_it_waited() -> None:
     world = begun(step("h", human={"timeout_seconds": 90, "on_timeout": "fail"}))
     assert world.send(TimedOut("h", 9.0)) == [Record("h"), Finish(RunStatus.FAILED)]
-    assert world.states["h"].error == StepError("Timeout", "nobody answered within 90 s")
+    assert world.states["h"].error == StepError("Timeout", "no one answered within 90 s")
 
 
 def test_a_branch_for_those_who_are_late_is_not_taken_by_an_answer() -> None:
@@ -125,7 +125,7 @@ def test_a_timeout_that_aborts_ends_the_run_and_stops_the_rest_but_not_itself() 
     assert world.send(TimedOut("w", 9.0)) == [Cancel("a")]
     assert world.send(StepCancelled("a", 10.0)) == [Finish(RunStatus.ABORTED)]
     assert statuses(world) == {"w": "cancelled", "a": "cancelled", "b": "skipped"}
-    assert world.run.stop_reason == "w: nobody answered within 60 s"
+    assert world.run.stop_reason == "w: no one answered within 60 s"
 
 
 def test_a_question_that_cannot_be_asked_fails() -> None:

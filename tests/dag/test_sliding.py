@@ -86,7 +86,7 @@ class Shell:
     def tell(self, first: int) -> None:
         """Let a chunk tell of its places, if there is something to tell."""
         if self.chunks[first].has_thinned:
-            told = self.chunks[first].tell()
+            told = self.chunks[first].report()
             self.letters.append(ChunkThinned("m", Chunk(first), told.running, told.completed, told.failed, 9.0))
             self.words += 1
 
@@ -280,7 +280,7 @@ def test_a_chunk_tells_of_places_only_when_all_its_items_have_begun() -> None:
     assert not chunk.has_thinned
     chunk.end(1, FAILED)
     assert chunk.has_thinned_much
-    assert chunk.tell() == Progress(running=1, completed=1, failed=1)
+    assert chunk.report() == Progress(running=1, completed=1, failed=1)
     assert not chunk.has_thinned
 
 
