@@ -45,6 +45,9 @@ MOST_EARLIER, EARLIER_CHARACTERS = 5, 200
 WORKER_LOST = "WorkerLost"
 """Error type of an attempt whose worker was stopped or died. The attempt is repeated and does not count as failed."""
 
+WORKER_UNFIT = "WorkerNotConfigured"
+"""The same for an attempt whose worker lacks the step's handler, or a setting that it needs."""
+
 
 @dataclass(frozen=True, slots=True)
 class EarlierError:

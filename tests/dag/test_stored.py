@@ -27,7 +27,6 @@ from docrail.dag.engine.saved_state import load, save
 from docrail.dag.engine.state import StepError
 from docrail.dag.engine.transitions import advance
 from docrail.dag.engine.value_transfer import LAST_PLACE, MOST_LOADS
-from docrail.dag.explain.explain import explain_run
 from docrail.dag.explain.facts import HoldKind
 from docrail.dag.explain.report import report_of
 from docrail.dag.language.statuses import RunStatus, StepStatus
@@ -47,6 +46,7 @@ from docrail.dag.values.stored import (
     parts_in,
 )
 from tests.dag.definitions import definition, step
+from tests.dag.explained import explain_run
 from tests.dag.kinds import begun, broke, done, error_of, mapped, wait
 from tests.dag.rewinding import rewind
 from tests.dag.world import World
