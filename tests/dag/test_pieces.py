@@ -55,7 +55,7 @@ def answers(state: dict[str, Json]) -> Iterator[pieces.StatePiece]:
         yield pieces.StatePiece(tuple(told["path"]), told["part"])
 
 
-def test_it_is_told_whole_or_in_pieces_and_not_whole_if_that_is_too_much() -> None:
+def test_a_state_is_returned_whole_or_in_pieces_and_never_whole_if_too_large() -> None:
     small: dict[str, Json] = {"inputs": {"a": 1}, "steps": {}}
     assert whole_or_piece(small, None) == small
     assert joined(answers(small)) == small

@@ -288,7 +288,7 @@ def test_a_failed_run_does_not_do_again_what_it_tolerated() -> None:
     assert retry.fates["a"].fate is Fate.REUSED
 
 
-def test_the_inbox_is_told_of_the_steps_that_had_failed() -> None:
+def test_the_steps_that_had_failed_are_recorded_as_resolved() -> None:
     world = ended(definition(step("a"), step("b"), step("c", "b")), "a")
     retry = retried(world)
     commands = advance(world.plan, retry.state, RunStarted(10.0))
@@ -306,7 +306,7 @@ def test_the_inbox_is_told_of_the_steps_that_had_failed() -> None:
         ({"turn": config({})}, "steps.turn.config"),
     ],
 )
-def test_edits_that_cannot_be_are_told_by_their_place(edits: dict[str, Edit], path: str) -> None:
+def test_invalid_edits_are_reported_with_their_path(edits: dict[str, Edit], path: str) -> None:
     plan = compile_plan(definition(step("load"), step("turn", switch=[{"else": "a"}])))
     [problem] = edit_problems(plan, edits)
     assert problem.path == path

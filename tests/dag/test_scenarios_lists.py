@@ -49,7 +49,7 @@ def test_an_empty_list_completes_at_once_with_a_total_of_zero() -> None:
     assert world.states["m"].started_at == world.states["m"].ended_at == 9.0
 
 
-def test_each_item_has_its_own_config_and_the_output_tells_of_all_in_the_lists_order() -> None:
+def test_each_item_has_its_own_config_and_the_output_has_all_in_the_order_of_the_list() -> None:
     config = {"n": "{{ item.n }}", "at": "{{ index }}", "all": "{{ inputs.all }}"}
     world = begun(
         mapped("m", [{"n": 5}, {"n": 6}], config=config, max_failures=1, key="item.n"),
