@@ -91,7 +91,7 @@ class Chunk:
                     await workflow.wait_condition(lambda: chunk.has_thinned_much, timeout=patience)
                 patience *= 2
             if chunk.has_thinned:
-                await self._tell_run(chunk.tell())
+                await self._tell_run(chunk.report())
 
     async def _tell_run(self, told: Progress) -> None:
         parent = workflow.info().parent

@@ -361,7 +361,7 @@ async def test_what_could_not_be_undone_is_told_and_not_done_twice(service: Serv
     assert (letter["status"], letter["handler"], letter["error_type"]) == ("failed", "fail", "ValueError")
     assert letter["error_message"] == "what it did could not be undone: no refund"
     told = await retry(service.http, run_id, steps={"sum": {"config": {"times": 0}}})
-    why = "completed, and could not be undone: what it did stands"
+    why = "completed, and its effects remain: its compensation failed"
     assert told.json()["steps"]["load"] == {"fate": "reused", "why": why}
     assert (await service.closed(run_id))["status"] == "completed"
     assert "load" not in await started_again(service, run_id)
