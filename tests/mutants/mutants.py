@@ -139,7 +139,7 @@ VALIDATION = (
         "dag/validation/rules/caching.py",
         "if in_config & _OF_ITEMS and not in_key & _OF_ITEMS:",
         "if in_config & _OF_ITEMS and not in_key:",
-        ("tests/dag/test_caching.py",),
+        ("tests/dag/test_broken_definitions.py",),
         "a cache key that reads an input but no item is accepted for a list",
     ),
     Mutant(
@@ -147,7 +147,7 @@ VALIDATION = (
         "dag/validation/rules/outputs.py",
         'if schema.get("additionalProperties") is False:\n        return True',
         'if schema.get("additionalProperties") is False:\n        return False',
-        ("tests/dag/test_validate_fields.py", "tests/dag/test_validate_references.py"),
+        ("tests/dag/test_broken_definitions.py", "tests/dag/test_validate_kinds.py"),
         "a field that a form forbids is only warned of",
     ),
 )
