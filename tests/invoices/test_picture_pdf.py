@@ -39,7 +39,7 @@ def test_a_page_is_drawn_no_finer_than_it_helps() -> None:
     ("page", "count", "problem"),
     [
         (partial(Image.effect_noise, (2000, 2000), 90), 12, "more than 12 MB"),
-        (partial(Image.new, "L", (1, 24_000_000)), 1, "Page 1 is a line"),
+        (partial(Image.new, "L", (1, 24_000_000)), 1, "Page 1 is too narrow"),
     ],
 )
 def test_what_is_no_page_or_too_much_is_refused(page: Callable[[], Image.Image], count: int, problem: str) -> None:
