@@ -397,7 +397,7 @@ ASSESSMENT = (
         "invoices/assessment/priority.py",
         "sla >= NEARLY_DUE or _fraud_like(invoice)",
         "sla >= NEARLY_DUE",
-        ("tests/invoices/test_judging.py", "tests/services/test_priority.py", "tests/invoices/test_features.py"),
+        ("tests/invoices/test_confidence.py",),
         "a changed IBAN waits with everything else",
     ),
     Mutant(
