@@ -78,7 +78,7 @@ async def check_told_once(rig: Rig, document: dict[str, Json]) -> None:
     await eventually(is_closed, "the run's question is closed", timeout_seconds=PATIENCE_SECONDS)
 
 
-async def test_the_api_killed_before_the_run_was_told(rig: Rig) -> None:
+async def test_the_api_killed_before_the_run_was_answered(rig: Rig) -> None:
     document = await waiting_document(rig, "killed-before-telling")
     workers = [worker.pid for worker in rig.stack.workers if worker.pid]
     for pid in workers:
