@@ -120,9 +120,7 @@ async def test_the_sweep_sends_a_decision_whose_api_died_before_answering_the_ru
     assert (await service.ended(item["run"]))["outputs"]["approved_by"] == "ann"
 
 
-async def test_a_run_that_was_answered_before_its_api_died_is_not_answered_twice(
-    service: Service, ann: Reviewer
-) -> None:
+async def test_a_run_answered_before_its_api_died_is_not_answered_twice(service: Service, ann: Reviewer) -> None:
     item = await upload(service, ann)
     await approve(ann, item)
     await service.ended(item["run"])
