@@ -1,4 +1,4 @@
-"""What people did to a run and about its failed steps is told, also of steps that never were in the inbox."""
+"""The list of actions on a run and on its failed steps, including steps that never were in the inbox."""
 
 import asyncio
 import uuid
@@ -157,7 +157,7 @@ async def test_an_abort_by_force_is_listed_as_one(service: Service) -> None:
 
 
 async def test_an_action_that_no_worker_answered_is_listed_as_unanswered(workerless: Service) -> None:
-    """It may be carried out when one comes: then nobody else says who wanted it."""
+    """A worker that starts later may carry it out, and the record is the only trace of who requested it."""
     run_id = await slow(workerless)
     assert (await workerless.http.post(f"/v1/runs/{run_id}/pause", json={"reason": "why"})).status_code == 503
     [told] = await all_of(workerless, run_id)

@@ -32,7 +32,7 @@ async def customer() -> AsyncIterator[Loopback]:
 
 
 def asking(customer: Loopback, *, before: list[Json] | None = None, **wait: Json) -> dict[str, Json]:
-    """Return a definition that tells the customer a URL, and waits for the answer to it after the steps `before`."""
+    """Return a definition that sends the customer a URL, and waits for the answer after the steps `before`."""
     ask = {
         "id": "ask",
         "handler": "send_webhook",
@@ -217,7 +217,7 @@ async def test_a_replaced_key_is_accepted_until_it_is_removed(
 
 
 async def test_every_attempt_at_a_message_sends_the_same_url_under_the_same_id(served: Service) -> None:
-    """Receivers tell a repetition by its id; another body under it would confuse them."""
+    """Receivers recognise a repetition by its id; another body under the same id would confuse them."""
     async with loopback(Reply(503), Reply()) as customer:
         definition = asking(customer)
         definition["steps"][0]["retry_config"] = {"initial_delay": 0.05, "jitter": 0}

@@ -263,7 +263,7 @@ async def test_what_was_rejected_is_not_filed_by_a_later_run(service: Service, a
 
 
 async def begin_again(service: Service, document_id: str) -> str:
-    """Start another run of the shipped definition about a document that is there already, as anybody may."""
+    """Start another run of the shipped definition about a stored document."""
     order = {"definition": DEFINITION, "inputs": {"document_id": document_id, "sla_hours": 24}}
     response = await service.http.post("/v1/runs", json=order)
     assert response.status_code == 202, response.text
@@ -374,7 +374,7 @@ async def test_many_that_are_approved_at_once_resume_their_runs_and_wait_for_no_
     finally:
         service.api.state.app = app
     assert [outcome["approved"] for outcome in outcomes] == [True] * 3, outcomes
-    assert len(away.asked) == 1  # the sweep tells the others: each would be waited for as long
+    assert len(away.asked) == 1  # the others are left to the sweep: each would take as long
     await eventually(lambda: _told(service), "the sweep to tell")
     for item in items:
         assert (await service.ended(item["run"]))["outputs"]["approved_by"] == "ann"
@@ -385,7 +385,7 @@ async def _told(service: Service) -> bool:
 
 
 class Dead:
-    """A Temporal that is away, as the client of an API meets it that is about to die."""
+    """An unavailable Temporal, as the client of an API that is about to die sees it."""
 
     def __init__(self, seconds: float = 0) -> None:
         self.seconds = seconds

@@ -39,7 +39,7 @@ async def servers(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Ser
 
 @pytest.fixture
 async def service(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Service]:
-    """An API that was started while everything else was away, and then all of it came up."""
+    """An API that was started while every other server was down, after those have started."""
     settings = settings_for(servers.temporal.address, servers.postgres.dsn, tmp_path_factory.mktemp("api"))
     await servers.temporal.process.kill()
     await servers.postgres.process.kill()

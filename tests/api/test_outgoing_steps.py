@@ -1,4 +1,4 @@
-"""Steps that call other services, through a real worker: what is retried, when, and what a run then tells."""
+"""Steps that call other services, through a real worker: what is retried, when, and what the run shows."""
 
 import uuid
 from collections.abc import AsyncIterator

@@ -16,7 +16,7 @@ NO_RETRY = {"max_retries": 0}
 
 
 def failing(definition_id: str = "", **more: Json) -> dict[str, Json]:
-    """Return a definition whose second step fails, with one before, one behind and one beside it."""
+    """Return a definition whose second step fails, with a parent, a child and an unrelated step."""
     return {
         "id": definition_id or f"retried_{uuid.uuid4().hex}",
         "steps": [

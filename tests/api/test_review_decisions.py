@@ -27,7 +27,7 @@ def ann(service: Service) -> Reviewer:
 
 @pytest.fixture
 async def limited(service: Service) -> AsyncIterator[None]:
-    """Let nobody approve more than 1000 alone."""
+    """Require two approvals above 1000."""
     app = service.app
     service.api.state.app = dataclasses.replace(app, four_eyes_above=Decimal(1000))
     yield

@@ -82,7 +82,7 @@ async def test_the_api_killed_before_the_run_was_answered(rig: Rig) -> None:
     document = await waiting_document(rig, "killed-before-telling")
     workers = [worker.pid for worker in rig.stack.workers if worker.pid]
     for pid in workers:
-        os.kill(pid, signal.SIGSTOP)  # so that nobody can tell the run
+        os.kill(pid, signal.SIGSTOP)  # so that no process can answer the run
     try:
         await approve_and_kill(rig, document)
         assert (await rig.run_of(document["run_id"]))["status"] not in ("completed", "failed")
