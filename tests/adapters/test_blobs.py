@@ -4,12 +4,13 @@ import asyncio
 import hashlib
 import os
 import resource
+import tempfile
 import time
 from pathlib import Path
 
 import pytest
 
-from docrail.adapters.store.blobs import BlobDamaged, BlobMissing, BlobRef, BlobStore
+from docrail.adapters.store.blobs import COPY_PREFIX, BlobDamaged, BlobMissing, BlobRef, BlobStore, remove_copies
 from docrail.adapters.store.files import remove_leftovers, write_atomic
 from tests.s3 import Bucket
 
@@ -165,3 +166,15 @@ async def test_leftovers_of_killed_writers_are_removed_and_nothing_else(store: B
     assert remove_leftovers(store.root) == 1
     assert sorted(files(store.root)) == sorted([writing, store.path(SHA256)])
     assert remove_leftovers(store.root / "not made yet") == 0
+
+
+def test_documents_that_a_killed_worker_copied_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    old, used, other = (tmp_path / name for name in (f"{COPY_PREFIX}a", f"{COPY_PREFIX}b", "docrail-demo"))
+    for folder in (old, used, other):
+        folder.mkdir()
+        (folder / "document").write_bytes(DATA)
+    for folder in (old, other):
+        os.utime(folder, (time.time() - 7200, time.time() - 7200))
+    assert remove_copies() == 1
+    assert sorted(tmp_path.iterdir()) == sorted([used, other])
