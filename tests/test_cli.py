@@ -127,7 +127,7 @@ def test_a_wrong_connection_is_told_without_a_traceback(command: str, embedded: 
         *command.split(), DOCRAIL_DATABASE_URL=embedded.dsn, DOCRAIL_API_PORT="0", TEMPORAL_PROFILE="missing"
     )
     assert refused.returncode != 0
-    assert "the connection to Temporal is not set up right: Profile 'missing' not found" in refused.stderr
+    assert "invalid settings of the connection to Temporal: Profile 'missing' not found" in refused.stderr
     assert "Traceback" not in refused.stderr
 
 

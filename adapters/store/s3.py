@@ -22,8 +22,8 @@ WITHOUT_KEYS = ("Missing AccessKeyId", "Missing SecretAccessKey", "/latest/api/t
 """Texts in the client's errors that indicate missing keys. The last is where a machine at Amazon requests the keys of
 its role."""
 NO_KEYS = (
-    "there are no keys for it, or half of them: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, with temporary keys "
-    "AWS_SESSION_TOKEN too; only a machine at Amazon that has a role needs none"
+    "its keys are missing or incomplete: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, with temporary keys "
+    "AWS_SESSION_TOKEN too; only a machine at Amazon with a role needs none"
 )
 
 NO_BUCKET = "NoSuchBucket"
@@ -40,7 +40,7 @@ class S3Unavailable(OSError):  # noqa: N818  # a statement about the service
         text = str(error).partition("\n")[0]  # the rest are the client's internal structures
         reason = NO_KEYS if any(sign in text for sign in WITHOUT_KEYS) else text
         if reason is text and NO_BUCKET in str(error):
-            reason = f"there is none of that name ({NO_BUCKET}): make it, or mend DOCRAIL_STORE"
+            reason = f"it does not exist ({NO_BUCKET}): create it, or correct DOCRAIL_STORE"
         super().__init__(f"cannot {what} in the S3 bucket {bucket!r}: {reason}")
 
 

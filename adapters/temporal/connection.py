@@ -20,7 +20,7 @@ class ConnectionUnfit(ValueError):  # noqa: N818  # named for what it says
     """The settings of the connection to Temporal are invalid. Raised at startup only."""
 
     def __init__(self, problem: str) -> None:
-        super().__init__(f"the connection to Temporal is not set up right: {problem}")
+        super().__init__(f"invalid settings of the connection to Temporal: {problem}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ async def connect(
 
 def _checked(address: str) -> str:
     if not _ADDRESS.fullmatch(address):  # a lazy client would only fail on first use
-        raise ConnectionUnfit(f"its address must be host:port, like temporal.internal:7233, and is {address!r}")
+        raise ConnectionUnfit(f"expected an address like temporal.internal:7233, found {address!r}")
     return address
 
 
@@ -89,7 +89,7 @@ def _configured(environment: Mapping[str, str] | None) -> ClientConnectConfig:
     except (RuntimeError, OSError) as error:  # an unreadable file, or a profile that is not in it
         raise ConnectionUnfit(str(error)) from error
     if profile.tls and bool(profile.tls.client_cert) != bool(profile.tls.client_private_key):
-        raise ConnectionUnfit("a client certificate and its key are needed, or neither; one of them is missing")
+        raise ConnectionUnfit("expected both a client certificate and its key, or neither; one of them is missing")
     if config.get("api_key") == "":  # as compose files pass an unset variable: no key, and so no TLS
         del config["api_key"]
         if profile.tls is None:

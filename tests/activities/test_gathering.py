@@ -9,7 +9,7 @@ from docrail.adapters.coalesce import Gathering
 
 
 def looks(answers: list[int]) -> Callable[[], Awaitable[int]]:
-    """Return a look that notes itself in `answers`, and tells how many there were."""
+    """Return a look that notes itself in `answers`, and returns how many there were."""
 
     async def look() -> int:
         answers.append(len(answers) + 1)
@@ -47,7 +47,7 @@ async def test_who_asks_after_a_look_began_has_one_of_their_own() -> None:
     assert await first == "what was seen before"
 
 
-async def test_an_error_is_everybodys() -> None:
+async def test_all_callers_get_the_error() -> None:
     gathering = Gathering()
 
     async def fails() -> None:

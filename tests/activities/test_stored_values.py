@@ -174,7 +174,7 @@ async def test_data_that_looks_like_a_stored_value_is_no_output(tools: Tools) ->
     part = await tools.values.put(TENANT, LARGE)
 
     async def fetch(_call: StepCall[Config], _: Tools) -> Output:
-        return Output(value={"body": [part.to_json()]})  # as the answer of a server that somebody else writes
+        return Output(value={"body": [part.to_json()]})  # as in the answer of a foreign server
 
     with pytest.raises(ApplicationError, match=r"output\.value\.body\.0 is an object of '\$stored'") as told:
         await environment().run(activity_for(Handler("fetch", Config, Output, fetch), tools), call_with(1))
@@ -232,7 +232,7 @@ async def test_all_that_is_loaded_at_once_has_a_limit(tools: Tools) -> None:
     )
 
 
-async def test_a_part_to_load_that_is_not_there_is_told_beside_the_others(tools: Tools) -> None:
+async def test_a_missing_part_is_reported_with_the_others(tools: Tools) -> None:
     part = part_of(await store(tools, LARGE))
     assert part is not None
     marks = [part.at(path).to_json() for path in (("lines", 1000, "total"), ("lines", 0), ("nothing",))]
@@ -267,7 +267,7 @@ async def test_another_tenants_value_is_not_loaded(tools: Tools) -> None:
     mark = await store(tools, LARGE)
     with pytest.raises(Exception, match="no blob") as told:
         await load(tools, mark, tenant_id=OTHER)
-    assert not isinstance(told.value, ApplicationError)  # Temporal tries it again: the disk may be away
+    assert not isinstance(told.value, ApplicationError)  # retried by Temporal: the disk may be unavailable
 
 
 async def test_plain_data_among_what_is_to_be_loaded_is_a_mistake(tools: Tools) -> None:

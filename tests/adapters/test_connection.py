@@ -99,7 +99,7 @@ def test_half_a_key_pair_is_refused(name: str) -> None:
 
 @pytest.mark.parametrize("address", ["temporal.example", "no host:7233", "http://temporal.example:7233", ":7233"])
 def test_an_address_that_is_none_is_refused(address: str) -> None:
-    with pytest.raises(ConnectionUnfit, match=f"must be host:port.* and is '{address}'"):
+    with pytest.raises(ConnectionUnfit, match=f"expected an address like .*, found '{address}'"):
         found(address)
 
 
