@@ -14,7 +14,7 @@ from pathlib import Path
 
 from docrail.adapters.postgres.pool import StorageError
 from docrail.adapters.store.files import LEFTOVER_SECONDS
-from docrail.adapters.store.folders import Folder, as_folder, local_root
+from docrail.adapters.store.folders import Folder, as_folder
 from docrail.adapters.store.renewal import Turn, no_turns
 
 RENEWED_AFTER = dt.timedelta(days=1)
@@ -90,15 +90,6 @@ class BlobStore:
             copy = Path(folder) / sha256
             await asyncio.to_thread(copy.write_bytes, data)
             yield copy
-
-    @property
-    def root(self) -> Path:
-        """Return the local folder of the blobs. Raises: ValueError if they are stored elsewhere."""
-        return local_root(self.folder)
-
-    def path(self, sha256: str) -> Path:
-        """Return the local path of the blob. Raises: ValueError if stored elsewhere, or if `sha256` is not one."""
-        return self.root / blob_path(sha256)
 
     def _offer(self, data: bytes) -> tuple[BlobRef, bool]:
         """Return the reference of the bytes, and whether they are stored now and need no rewrite."""

@@ -14,6 +14,7 @@ from docrail.activities.internal.values import MAX_LOADED_BYTES, value_activitie
 from docrail.activities.wrapper import activity_for
 from docrail.adapters.sandbox.reader import DocumentReader
 from docrail.adapters.store.blobs import BlobStore
+from docrail.adapters.store.folders import local_root
 from docrail.adapters.store.values import MAX_STORED_BYTES, ValueStore
 from docrail.dag.values.json_values import Json, size_of
 from docrail.dag.values.stored import MAX_INLINE_BYTES, Lack, Piece, part_of
@@ -106,7 +107,7 @@ def text_of(output_bytes: int) -> str:
 async def test_an_output_of_as_many_bytes_as_a_run_carries_comes_back_as_it_is(tools: Tools) -> None:
     text = text_of(MAX_INLINE_BYTES)
     assert await execute(tools, call_with(text)) == {"value": text}
-    assert not tools.values.root.exists()
+    assert not local_root(tools.values.folder).exists()
 
 
 async def test_a_larger_output_is_stored_and_what_stands_for_it_comes_back(tools: Tools) -> None:
@@ -153,7 +154,7 @@ async def test_a_part_that_is_not_there_is_named_and_not_retried(tools: Tools) -
 
 
 async def test_a_value_whose_disk_is_away_is_tried_again(tools: Tools) -> None:
-    part = await ValueStore(tools.values.root.parent / "elsewhere").put(TENANT, LARGE)
+    part = await ValueStore(local_root(tools.values.folder).parent / "elsewhere").put(TENANT, LARGE)
     told = await refusal(tools, call_with(part.to_json()))
     assert (told.type, told.non_retryable) == ("BlobMissing", False)
 
