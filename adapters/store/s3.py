@@ -75,13 +75,13 @@ class S3Folder:
 
     def read(self, path: str) -> bytes:
         """Return the object's bytes. Raises: FileNotFoundError, S3Unavailable."""
-        with self._doing("read", path) as key:
+        with self._request("read", path) as key:
             return bytes(obstore.get(self.store, key).bytes())
 
     def read_tagged(self, path: str) -> Tagged | None:
         """Return the object's bytes with its ETag."""
         try:
-            with self._doing("read", path) as key:
+            with self._request("read", path) as key:
                 found = obstore.get(self.store, key)
                 return Tagged(bytes(found.bytes()), found.meta["e_tag"] or "")
         except FileNotFoundError:
@@ -96,17 +96,17 @@ class S3Folder:
 
     def read_range(self, path: str, start: int, size: int) -> bytes:
         """Return `size` bytes of the object from `start`. Raises: FileNotFoundError, S3Unavailable."""
-        with self._doing("read", path) as key:
+        with self._request("read", path) as key:
             return bytes(obstore.get_range(self.store, key, start=start, length=size))
 
     def write(self, path: str, data: bytes) -> None:
         """Put the object."""
-        with self._doing("write", path) as key:
+        with self._request("write", path) as key:
             obstore.put(self.store, key, data, use_multipart=False)
 
     def create(self, path: str, data: bytes) -> bool:
         """Put the object with If-None-Match."""
-        with self._doing("write", path) as key:
+        with self._request("write", path) as key:
             try:
                 obstore.put(self.store, key, data, mode="create", use_multipart=False)
             except AlreadyExistsError:
@@ -119,7 +119,7 @@ class S3Folder:
             if not self.create(path, data):
                 raise FileChanged(path)
             return
-        with self._doing("write", path) as key:
+        with self._request("write", path) as key:
             try:
                 obstore.put(self.store, key, data, mode={"e_tag": tag}, use_multipart=False)
             except (PreconditionError, FileNotFoundError) as error:
@@ -130,7 +130,7 @@ class S3Folder:
     def stat(self, path: str) -> FileInfo | None:
         """Return the object's metadata; None if there is no such object."""
         try:
-            with self._doing("look for", path) as key:
+            with self._request("look for", path) as key:
                 found = obstore.head(self.store, key)
         except FileNotFoundError:
             return None
@@ -139,20 +139,20 @@ class S3Folder:
     def files(self, under: str = "") -> Iterator[FileInfo]:
         """Yield all objects below `under`, a thousand per request."""
         start = len(self.prefix)
-        with self._doing("list", under) as key:
+        with self._request("list", under) as key:
             for batch in obstore.list(self.store, key.rstrip("/") or None):
                 for found in batch:
                     yield FileInfo(found["path"][start:], found["size"], found["last_modified"])
 
     def folders(self, under: str = "") -> list[str]:
         """Return the names followed by a `/` in `under`, sorted."""
-        with self._doing("list", under) as key:
+        with self._request("list", under) as key:
             found = obstore.list_with_delimiter(self.store, key.rstrip("/") or None)
         return sorted(path.rpartition("/")[2] for path in found["common_prefixes"])
 
     def delete(self, path: str) -> None:
         """Delete the object."""
-        with contextlib.suppress(FileNotFoundError), self._doing("delete", path) as key:
+        with contextlib.suppress(FileNotFoundError), self._request("delete", path) as key:
             obstore.delete(self.store, key)
 
     def sub(self, name: str) -> "S3Folder":
@@ -168,7 +168,7 @@ class S3Folder:
         return 0
 
     @contextlib.contextmanager
-    def _doing(self, verb: str, path: str) -> Iterator[str]:
+    def _request(self, verb: str, path: str) -> Iterator[str]:
         """Yield the object's key; translate errors into messages without keys and requests."""
         try:
             yield f"{self.prefix}{checked_path(path)}"
