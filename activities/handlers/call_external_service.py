@@ -65,7 +65,7 @@ async def run(call: StepCall[Config], tools: Tools) -> Output:
     """Return the service's answer. All attempts have the same `Idempotency-Key`, unless the step sets its own.
 
     Raises: MissingSecretError, RefusedSecretError, RequestRefusedError, AnswerUnusableError (never retried);
-    RefusedAddressError, TryAgainLaterError, UnreachableError, OutgoingTimeoutError (retried).
+    TryAgainLaterError, UnreachableError, OutgoingTimeoutError (retried); RefusedAddressError (left to another worker).
     """
     config = call.config
     url = checked_url(config.url)

@@ -91,8 +91,8 @@ class Answer:
 async def ask(access: GeminiAccess, question: Question) -> Answer:
     """Return the model's answer, even if unusable: it was paid for. Sends one request; Temporal retries.
 
-    Raises: RequestRefusedError (never retried); NotConfiguredError, TryAgainLaterError, UnreachableError,
-    OutgoingTimeoutError (retried).
+    Raises: RequestRefusedError (never retried); TryAgainLaterError, UnreachableError, OutgoingTimeoutError
+    (retried); NotConfiguredError (left to another worker).
     """
     if not access.api_key:
         raise NotConfiguredError("there is no key for Gemini: set DOCRAIL_GEMINI_API_KEY (or GEMINI_API_KEY)")

@@ -28,7 +28,7 @@ class Sender:
         """Return the answer, which may repeat secrets, and what redacts them. `defaults`: headers, unless given.
 
         Raises: MissingSecretError, RefusedSecretError, RequestRefusedError, AnswerUnusableError, ValueError (never
-        retried); RefusedAddressError, TryAgainLaterError, UnreachableError, OutgoingTimeoutError (retried).
+        retried); TryAgainLaterError, UnreachableError, OutgoingTimeoutError (retried); RefusedAddressError.
         """
         host = checked_url(outgoing.url).host
         own = await self.secrets.reveal(self.tenant_id, outgoing.headers, host, named=self.named)
