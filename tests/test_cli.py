@@ -145,7 +145,7 @@ def test_a_wrong_connection_is_reported_without_a_traceback(command: str, embedd
         *command.split(), DOCRAIL_DATABASE_URL=embedded.dsn, DOCRAIL_API_PORT="0", TEMPORAL_PROFILE="missing"
     )
     assert refused.code != 0
-    assert "the connection to Temporal is not set up right: Profile 'missing' not found" in refused.err
+    assert "invalid settings of the connection to Temporal: Profile 'missing' not found" in refused.err
     assert "Traceback" not in refused.err
 
 
