@@ -72,8 +72,6 @@ LOCAL = "postgresql://docrail@127.0.0.1:5432/docrail"
 def list_versions(tenant: Tenant = DEFAULT_TENANT, database: Url = LOCAL) -> Printout:
     """List the calibrations, and which one counts.
 
-    Exit codes: 0 shown, 1 the database is unavailable, 2 wrong usage.
-
     Example: docrail calibration list
     """
     return asyncio.run(_list(database, _principal(tenant, None)))
@@ -99,8 +97,6 @@ def fit_anew(
     that counts now and of the new fit, each family of look-alikes judged by a fit on the other families. Nothing
     changes without --keep.
 
-    Exit codes: 0 done, 1 there is too little to fit on, 2 wrong usage.
-
     Example: docrail calibration fit --labelled samples --decisions --keep
     """
     if not (labelled or decisions):
@@ -122,8 +118,6 @@ def choose(
     database: Url = LOCAL,
 ) -> Printout:
     """Let an earlier calibration count again.
-
-    Exit codes: 0 done, 1 there is no such version, 2 wrong usage.
 
     Example: docrail calibration set shipped
     """

@@ -81,9 +81,7 @@ def extract(
     readings: list[Reading] = []
     finished = run_until_stopped(lambda: _read_all(files, at_once, shape, readings))
     if finished is None:
-        complain(
-            f"stopped after {len(readings)} of {len(files)} documents" + "; --jsonl prints each at once" * (not jsonl)
-        )
+        complain(f"stopped after {len(readings)} of {len(files)} documents")
         raise typer.Exit(INTERRUPTED)
     if not files:
         complain(f"no document in {', '.join(map(str, paths))}: looked for {', '.join(sorted(SUFFIXES))}")

@@ -47,8 +47,6 @@ def take_next(
 ) -> Printout:
     """Claim the most urgent item that is free.
 
-    Exit codes: 0 claimed, or none is free; 1 the API refused or is unavailable, 2 wrong usage.
-
     Example: docrail review next --queue documents
     """
     claim = ask_api(api, "POST", f"{REVIEWS}/next", json=given(queue=queue, kind=kind, group=group))["claim"]
@@ -57,8 +55,6 @@ def take_next(
 
 def claim(review: Id, api: Api = HERE) -> Printout:
     """Claim an item, for 15 minutes.
-
-    Exit codes: 0 claimed, 1 someone works on it, the API refused or is unavailable; 2 wrong usage.
 
     Example: docrail review claim rev_0f9c6c4b3a2d4e5f8a7b6c5d4e
     """

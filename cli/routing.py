@@ -56,8 +56,6 @@ def put(
 
     They replace the rules before.
 
-    Exit codes: 0 in force, 1 not valid, or the API refused or is unavailable, 2 wrong usage.
-
     Example: docrail routing set routing.yaml --revision 3
     """
     text = _text(file)

@@ -36,8 +36,6 @@ def explain(run: RunId, step: StepId = None, api: Api = HERE) -> Printout:
     For each step: what decided, on which values, and what it waits for. Also after the run's end. Needs a worker, for
     only the run itself knows.
 
-    Exit codes: 0 explained, 1 the API refused or is unavailable, 2 wrong usage, 130 stopped by Ctrl-C.
-
     Example: docrail run explain invoice.order-4711 create_review
     """
     explanation = _explanation(api, run, step)
@@ -55,8 +53,6 @@ def waits(run: RunId, as_json: AsJson = False, api: Api = HERE) -> None:
     Itself and in the runs inside it, at any depth: people, answers, callbacks and times. `docrail run answer RUN STEP`
     answers, with the run and the step that are shown. A run inside another appears after a moment. Needs a worker, for
     only the runs themselves know.
-
-    Exit codes: 0 shown, 1 the API refused or is unavailable, 2 wrong usage, 130 stopped by Ctrl-C.
 
     Example: docrail run waits payout.monday
     """
@@ -86,8 +82,6 @@ def output(
     All of it: a run's report only refers to large values. A step's output can be read as soon as the step completed,
     and after the run's end; a run's outputs are there at its end.
 
-    Exit codes: 0 printed, 1 there is none, the API refused or is unavailable, 2 wrong usage, 130 stopped by Ctrl-C.
-
     Example: docrail run output invoice.order-4711 extract
     """
     if step is None:
@@ -108,8 +102,6 @@ def history(
 
     Pauses, resumptions, aborts and retries, and each failed step that was tried again, skipped, dismissed or given an
     output: who did it, when and why, with the values given by hand. Refused actions are left out.
-
-    Exit codes: 0 shown, 1 there is no such run, the API refused or is unavailable; 2 wrong usage.
 
     Example: docrail run history invoice.order-4711
     """

@@ -11,8 +11,6 @@ def schema(as_json: AlwaysJson = True) -> None:  # noqa: ARG001
     Editors complete and check with it while you type: in a YAML file, point `# yaml-language-server: $schema=` to it.
     It has every handler. `docrail validate` also finds what no schema can express. Needs no server.
 
-    Exit codes: 0 printed, 2 wrong usage.
-
     Example: docrail definition schema > docrail.schema.json
     """
     print_json(definition_schema(all_handlers()))
