@@ -15,7 +15,7 @@ from docrail.cli.client import NAME_VARIABLE
 from docrail.cli.database import small_pool
 from docrail.cli.listing import ID, NUMBER, TEXT, Listing
 from docrail.cli.printout import Printout
-from docrail.cli.stop import INTERRUPTED, run_until_stopped
+from docrail.cli.stop import run_or_exit
 from docrail.cli.terminal import complain, moment
 from docrail.dag.values.json_values import Json
 from docrail.invoices.assessment.calibration import (
@@ -102,10 +102,7 @@ def fit_anew(
     if not (labelled or decisions):
         raise typer.BadParameter("expected one of them, or both", param_hint="--labelled or --decisions")
     who = _principal(tenant, name)
-    fitted = run_until_stopped(lambda: _fit(database, who, labelled or [], decisions=decisions, keep=keep))
-    if fitted is None:
-        raise typer.Exit(INTERRUPTED)
-    calibration, summary = fitted
+    calibration, summary = run_or_exit(lambda: _fit(database, who, labelled or [], decisions=decisions, keep=keep))
     if write:
         write.write_text(calibration.model_dump_json() + "\n")
     return Printout(asdict(summary), [*_lines(summary), *([f"wrote {write}"] if write else [])])

@@ -56,7 +56,7 @@ NOUNS: Mapping[str, tuple[str, Mapping[str, Place]]] = {
             "validate": SHORTCUTS["validate"],
             "test": SHORTCUTS["test"],
             "plan": ("docrail.cli.plan:plan", "Show a definition's layers, its critical path and its graph."),
-            "schema": ("docrail.cli.schema:schema", "Print the JSON Schema of a definition, for editors."),
+            "schema": ("docrail.cli.definitions:schema", "Print the JSON Schema of a definition, for editors."),
             "diff": ("docrail.cli.diff:diff", "Show how two versions of a definition differ."),
             "publish": ("docrail.cli.published:publish", "Publish definitions, each as its next version."),
             "list": ("docrail.cli.published:list_definitions", "List definitions with their versions and aliases."),

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from docrail.cli.client import HERE, Api, ask_all, ask_api, run_path
+from docrail.cli.client import HERE, Api, ask_all, ask_api, ask_pages, run_path
 from docrail.cli.listing import ID, TEXT, Listing
 from docrail.cli.printout import Printout, print_parts
 from docrail.cli.run_report import report_parts, waited_for
@@ -112,14 +112,11 @@ def history(
 
 def _explanation(api: str, run: str, step: str | None) -> dict[str, Json]:
     """Return the explanation of one step, or of all: all pages."""
-    path = run_path(run, "explain")
-    wanted: dict[str, Json] = {"limit": STEPS_A_PAGE if step is None else None, "step": step}
-    explanation: dict[str, Json] = ask_api(api, "GET", path, params=wanted)
-    while explanation["after"] is not None:
-        page = ask_api(api, "GET", path, params=wanted | {"after": explanation["after"]})
-        explanation["steps"] |= page["steps"]
-        explanation["after"] = page["after"]
-    return explanation
+    limit = STEPS_A_PAGE if step is None else None
+    first, *others = ask_pages(api, run_path(run, "explain"), limit=limit, step=step)
+    for page in others:
+        first["steps"] |= page["steps"]
+    return {**first, "after": None}
 
 
 def _lines(step: dict[str, Json]) -> Iterator[str]:
@@ -135,15 +132,11 @@ def _waits(api: str, run: str) -> tuple[list[dict[str, Json]], dict[str, list[st
     """Return all that is waited for, and which runs are paused or did not answer: all pages."""
     found: list[dict[str, Json]] = []
     others: dict[str, list[str]] = {"paused": [], "unanswered": []}
-    after: Json = None
-    while True:
-        page = ask_api(api, "GET", run_path(run, "waits"), params={"after": after})
+    for page in ask_pages(api, run_path(run, "waits")):
         found += page["waits"]
         for name in others:
             others[name] += page[name]
-        after = page["after"]
-        if after is None:
-            return found, others
+    return found, others
 
 
 def _wait_row(each: dict[str, Json]) -> list[str]:
