@@ -897,7 +897,7 @@ PUBLIC = (
     Mutant(
         "a-limit-of-zero-is-none",
         "settings.py",
-        'return None if value == "" else value  # 0 is a valid limit',
+        'return None if value == "" else value  # an empty variable counts as unset',
         "return value or None",
         ("tests/test_settings.py",),
         "DOCRAIL_FOUR_EYES_ABOVE=0 lets one person approve everything",
