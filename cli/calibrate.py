@@ -114,7 +114,7 @@ def choose(
     name: As = None,
     database: Url = LOCAL,
 ) -> Printout:
-    """Let an earlier calibration count again.
+    """Use an earlier calibration again.
 
     Example: docrail calibration set shipped
     """

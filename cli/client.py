@@ -27,7 +27,7 @@ NAME_VARIABLE, NAME_HEADER = "DOCRAIL_AS", "X-Docrail-As"
 """The caller's name, for an API that trusts names."""
 ENDED = frozenset({"completed", "failed", "aborted", "cancelled"})
 
-IS_IT_RUNNING = "is it running? `docrail up` starts it, --api says where it is"
+IS_IT_RUNNING = "is it running? `docrail up` starts it, --api sets its address"
 
 
 class ApiError(Exception):
@@ -121,7 +121,7 @@ async def ask(client: httpx.AsyncClient, method: str, path: str, **request: Json
     if not isinstance(body, dict) or (response.is_error and "title" not in body):
         raise ApiError(
             f"{response.url} is not Docrail's API: it answered {response.status_code} without a reason; "
-            f"--api says where the API is"
+            f"--api sets the API's address"
         )
     if response.is_success:
         return body

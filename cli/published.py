@@ -115,7 +115,7 @@ def alias(
     reason: Reason = "",
     api: Api = HERE,
 ) -> Printout:
-    """Let an alias name a version, or remove it.
+    """Point an alias at a version, or remove it.
 
     `stable` is what new runs get; moving it ends a canary. `canary` gets a share of them, chosen by their key: the same
     document always gets the same version, and a larger share only adds to a smaller one. Open runs stay as they are.

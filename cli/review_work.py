@@ -164,7 +164,7 @@ def _decide(api: str, review: str, act: str, reason: str) -> Printout:
             outcome = _send_verdict(api, claim["review"], act, claim["token"], reason)
     if outcome["needs_second"]:
         return Printout(outcome, f"approved {review} as the first of two: {'; '.join(outcome['needs_second'])}")
-    later = "" if outcome["runs_answered"] else "; its run goes on in a moment"
+    later = "" if outcome["runs_answered"] else "; its run continues in a moment"
     return Printout(outcome, f"{outcome['review']['status']} {review}{later}")
 
 

@@ -52,7 +52,7 @@ def put(
     ] = None,
     api: Api = HERE,
 ) -> Printout:
-    """Put a file of rules into force.
+    """Apply a file of rules.
 
     They replace the rules before.
 

@@ -44,7 +44,7 @@ def list_runs(
 
 
 def pause(run: RunId, reason: Reason = "", api: Api = HERE) -> Printout:
-    """Start no more steps of a run.
+    """Pause a run: its next steps do not start.
 
     Running steps go on, and answers are taken. The runs inside it have ids of their own to pause them by; its deadline
     still counts. `docrail run waits` lists the runs that are paused.
@@ -58,13 +58,13 @@ def pause(run: RunId, reason: Reason = "", api: Api = HERE) -> Printout:
 
 
 def resume(run: RunId, reason: Reason = "", api: Api = HERE) -> Printout:
-    """Let a paused run go on.
+    """Resume a paused run.
 
     Example: docrail run resume invoice.order-4711
     """
     changed = ask_api(api, "POST", run_path(run, "resume"), json={"reason": reason})
     waits = f": `docrail run waits {run}` shows for what" if changed["status"] == "waiting" else ""
-    return Printout(changed, f"{run} goes on, and is {changed['status']}{waits}")
+    return Printout(changed, f"{run} continues, and is {changed['status']}{waits}")
 
 
 def abort(
