@@ -171,6 +171,9 @@ below. Write it out for a file or a definition with the name of a command: `docr
 Example: docrail run definitions/invoice.yaml -i document_id=doc_1 --wait
 """
 
+OF_OPTIONS = ("DOCRAIL_API_URL", "DOCRAIL_AS")
+"""Variables that only options read."""
+
 EPILOG = "Every command reads the DOCRAIL_* environment variables; the options name the variables that they replace."
 
 
@@ -279,12 +282,12 @@ def _options(
 
 
 def _warn() -> None:
-    """Print which variables are no settings. Loading the settings takes a while, so only if there are any."""
-    if any(name.upper().startswith("DOCRAIL_") for name in os.environ):
+    """Print which variables are no settings. Loading the settings takes a while, so only if there may be any."""
+    if names := [name for name in os.environ if name.upper().startswith("DOCRAIL_") and name not in OF_OPTIONS]:
         from docrail.cli.terminal import complain
         from docrail.settings import unread_variables
 
-        for line in unread_variables(os.environ):
+        for line in unread_variables(names):
             complain(line)
 
 

@@ -47,7 +47,9 @@ async def test_one_test_by_its_name(tmp_path: Path) -> None:
     assert (one.code, one.out) == (0, "ok      a person answers\ntwo.yaml: 1 of 1 test passed\n")
     unknown = await docrail("test", "two.yaml", "--name", "unknown", cwd=tmp_path)
     assert unknown.code == 2
-    assert "has no test 'unknown': expected one of 'a person answers', 'no answer comes'" in " ".join(unknown.err.split())
+    assert "has no test 'unknown': expected one of 'a person answers', 'no answer comes'" in " ".join(
+        unknown.err.split()
+    )
 
 
 async def test_json_for_programs(tmp_path: Path) -> None:
