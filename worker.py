@@ -169,8 +169,7 @@ def deployment_of(settings: Settings) -> WorkerDeploymentConfig | None:
     """Return the build that a worker reports on all its queues.
 
     A run's rate-limited steps thus stay on its build too (ADR 15). None: the worker is unversioned, and takes the runs
-    that
-    are not assigned to a build.
+    that are not assigned to a build.
     """
     if settings.build_id is None:
         return None
@@ -245,8 +244,7 @@ def workflow_runner(*, sandboxed: bool) -> WorkflowRunner:
 def settle_memory() -> None:
     """Exclude all objects loaded so far from garbage collection: they stay forever, and are most of the heap.
 
-    A collection took 90 ms, several times in a run of 2,000 steps: without this, such runs are about 8 % slower (ADR
-    4).
+    A collection took 90 ms, several times in a run of 2,000 steps: without this, such runs are 8 % slower (ADR 4).
     """
     gc.collect()
     gc.freeze()
