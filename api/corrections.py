@@ -60,9 +60,9 @@ class FieldOut(BaseModel):
     box: Box | None = Field(description=ON_PAGE)
     evidence: list[str] = Field(examples=[["checksum_valid"]])
     explanation: list[PartOut] = Field(description="why the confidence is what it is")
-    lock: Lock | None = Field(description="who said so: no reading changes a locked field")
-    candidates: list[CandidateOut] = Field(description="what every source says, surest first")
-    proposals: list[CandidateOut] = Field(description="of a locked field, what readers say against it")
+    lock: Lock | None = Field(description="the person who set the value: no reading changes a locked field")
+    candidates: list[CandidateOut] = Field(description="the values of all sources, most certain first")
+    proposals: list[CandidateOut] = Field(description="of a locked field, the readers' other values")
 
     @classmethod
     def of(cls, name: str, field: FieldValue[Any]) -> "FieldOut":
@@ -87,17 +87,17 @@ class FieldsOut(BaseModel):
 
     document_id: str
     review_id: str
-    digest: str = Field(description="of all that a decision rests on: the decision names it")
+    digest: str = Field(description="digest of everything that a decision is based on; the decision must contain it")
     document_type: str
     confidence: float
     explanation: list[PartOut]
     priority: list[PartOut] = Field(
-        description="the points of its place in the queue, 30 for its SLA not counted", examples=[[]]
+        description="the points of its priority, without the up to 30 of its SLA", examples=[[]]
     )
     fields: list[FieldOut]
     line_items: list[dict[str, Json]]
     locks: Mapping[str, Lock] = Field(
-        description="who said so, of each locked field; `document_type` and `line_items` are locked as a whole"
+        description="the person who set each locked field; `document_type` and `line_items` are locked as a whole"
     )
     problems: list[Problem]
 

@@ -59,20 +59,20 @@ class CallbackKeys:
         """Return the signed token of a claim. Raises: NoCallbacksError."""
         if not self.keys:
             raise NoCallbacksError("no key signs callback URLs: set DOCRAIL_CALLBACK_KEY, the same for API and workers")
-        said = json.dumps(
+        payload = json.dumps(
             [claim.tenant_id, claim.run_id, claim.step_id, claim.expires_at], separators=(",", ":"), ensure_ascii=False
         ).encode()
-        return f"{_encode(said)}.{_encode(_mac(self.keys[0], said))}"
+        return f"{_encode(payload)}.{_encode(_mac(self.keys[0], payload))}"
 
     def read(self, token: str) -> Claim:
         """Return the claim of a token signed with one of the keys; it may have expired. Raises: BadTokenError."""
         if len(token) > MAX_TOKEN_LENGTH:
             raise BadTokenError
-        said, signature = map(_decode, token.partition(".")[::2])
-        matches = [hmac.compare_digest(_mac(key, said), signature) for key in self.keys]
+        payload, signature = map(_decode, token.partition(".")[::2])
+        matches = [hmac.compare_digest(_mac(key, payload), signature) for key in self.keys]
         if not any(matches):
             raise BadTokenError
-        return Claim(*json.loads(said))
+        return Claim(*json.loads(payload))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +112,8 @@ def parse_keys(text: str) -> tuple[str, ...]:
     return keys
 
 
-def _mac(key: str, said: bytes) -> bytes:
-    return hmac.digest(key.encode(), _DOMAIN + said, hashlib.sha256)
+def _mac(key: str, payload: bytes) -> bytes:
+    return hmac.digest(key.encode(), _DOMAIN + payload, hashlib.sha256)
 
 
 def _encode(data: bytes) -> str:

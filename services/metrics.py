@@ -120,7 +120,7 @@ class Metrics:
         )
         self._cache = Counter(
             "step_cache_lookups_total",
-            "Attempts of cached steps, by handler and by what the cache said: hit, miss or error",
+            "Attempts of cached steps, by handler and by result: hit, miss or error",
             ["handler", "result"],
             registry=self.registry,
         )
@@ -184,7 +184,7 @@ class LakeMetrics:
         )
         self._removed = Counter(
             "files_removed_total",
-            "Files that were deleted because nobody needs them or they are too old: lake, value or original",
+            "Files that were deleted because they are unused or too old: lake, value or original",
             ["kind"],
             registry=registry,
         )

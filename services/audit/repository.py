@@ -102,7 +102,7 @@ async def verify_chain(db: Database, tenant_id: str, *, kept_head: str | None = 
         problem = f"the chain ends with event {count}, expected {length}: events were cut off at its end"
         return ChainCheck(count, expected, count + 1, problem)
     if not is_met:
-        problem = f"no event has the head {kept_head}: the chain was written anew, or cut off and gone on with"
+        problem = f"no event has the head {kept_head}: the chain was rewritten, or cut off and continued"
         return ChainCheck(count, expected, None, problem)
     return ChainCheck(count, expected)
 

@@ -30,8 +30,8 @@ async def decide_document(tx: Database, review: Review, decision: Decision, **de
     The tenant's other transactions wait for the audit log until this one ends.
     """
     await record_decision(tx, review.tenant_id, review.review_id, decision)
-    told: dict[str, Json] = {"digest": decision.digest, "why": decision.answer["reason"], **detail}
-    act = Act(decision.by, decision.status, review.review_id, review.document_id, told)
+    facts: dict[str, Json] = {"digest": decision.digest, "why": decision.answer["reason"], **detail}
+    act = Act(decision.by, decision.status, review.review_id, review.document_id, facts)
     await append_event(tx, review.tenant_id, act)
 
 

@@ -27,6 +27,7 @@ from docrail.services.reviews.repository.items import load_review, lock_review
 
 __all__ = [
     "appearance_of",
+    "check_held",
     "check_open",
     "check_second",
     "document_of",
@@ -66,8 +67,7 @@ async def lock_held(db: Database, principal: Principal, review_id: str, token: i
     """Return the open item that the principal has claimed, locked. Raises: NotFound, WrongState, ClaimLost."""
     review = await lock_item(db, principal, review_id)
     check_open(review, action)
-    if review.claimed_by != principal.name or review.claim_token != token:
-        raise ClaimLost(review.claimed_by)
+    check_held(principal, review, token)
     return review
 
 
@@ -88,6 +88,12 @@ def check_open(review: Review, action: str) -> None:
     """Raise WrongState if the item is no longer open."""
     if not review.is_open:
         raise WrongState(action, review.status, "review item")
+
+
+def check_held(principal: Principal, review: Review, token: int) -> None:
+    """Raise ClaimLost unless the principal has claimed the item, and last with this token."""
+    if review.claimed_by != principal.name or review.claim_token != token:
+        raise ClaimLost(review.claimed_by)
 
 
 def check_second(principal: Principal, review: Review) -> None:

@@ -54,7 +54,7 @@ async def ask(db: asyncpg.Pool, tenant_id: str, run_id: str, step_id: str, quest
 
 
 async def close(db: asyncpg.Pool, tenant_id: str, run_id: str, step_id: str, end: StepEnd) -> None:
-    """Close the item of a human step, and its document's item if nobody else asks. Safe to repeat, in any order."""
+    """Close the item of a human step, and its document's item if no other step asks. Safe to repeat, in any order."""
     async with transaction(db) as tx:
         settled = await close_question(tx, tenant_id, run_id, step_id, end)
         if settled is not None:

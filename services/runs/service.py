@@ -165,8 +165,8 @@ async def begin_run(
     check_tags(app, [stored.body, *(inner.definition for inner in nested.values())])
     order = priority_of(definition, principal.tenant_id, request.inputs, priority)
     created = await _start(app, request, memo, definition.title or definition.id, order)
-    told = memo if created else await _compare(app, request.tenant_id, request.run_id, memo)
-    return StartedRun(request.run_id, stored.definition_id, told["version"], told["digest"], created=created)
+    found = memo if created else await _compare(app, request.tenant_id, request.run_id, memo)
+    return StartedRun(request.run_id, stored.definition_id, found["version"], found["digest"], created=created)
 
 
 async def confirm_run(
@@ -200,7 +200,7 @@ def _check_size(request: RunRequest) -> None:
     size = len(to_json(request))
     if size > MAX_REQUEST_BYTES:
         parts = "with its inputs and the definitions of its nested runs"
-        message = f"takes {size} bytes as JSON {parts}, more than the {MAX_REQUEST_BYTES} that a run can begin with"
+        message = f"takes {size} bytes as JSON {parts}, more than the {MAX_REQUEST_BYTES} that a run can start with"
         raise InvalidInput([InputProblem("definition", message)])
 
 

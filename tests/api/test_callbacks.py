@@ -123,7 +123,7 @@ async def test_a_url_of_a_run_that_nobody_remembers_is_over(served: Service) -> 
 async def test_a_url_whose_time_is_up_is_over(served: Service) -> None:
     token = CallbackKeys((KEY,)).sign(Claim("default", "asking.gone", "reply", int(time.time()) - 1))
     over = await served.http.post(f"/v1/callbacks/{token}", json={})
-    assert (over.status_code, over.json()["detail"]) == (410, "this callback URL is over: its time is up")
+    assert (over.status_code, over.json()["detail"]) == (410, "this callback URL is no longer valid: it has expired")
 
 
 async def test_what_nobody_signed_is_unknown_and_not_repeated(served: Service, customer: Loopback) -> None:

@@ -337,7 +337,7 @@ async def test_what_a_run_is_being_told_is_not_reopened(service: Service, ann: R
         refused = await ann.refused("POST", f"/reviews/{item['review_id']}/reopen", 409, **reopening)
     finally:
         service.api.state.app = app
-    assert "a run is being told" in refused["state"]
+    assert "a run is being answered" in refused["state"]
     await eventually(lambda: _told(service), "the sweep to tell")
     await service.ended(item["run"])
     await eventually(lambda: _is_closed(service, item["run"]), "the run's own question to be closed")

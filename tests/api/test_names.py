@@ -72,7 +72,7 @@ async def test_who_gives_no_name_is_told_how(alone: Service) -> None:
     assert (await act(alone, None, item, "approve")).status_code == 200
     refused = await act(alone, None, item, "approve")
     assert refused.status_code == 403
-    assert "with DOCRAIL_AS=NAME, commands tell an API of `docrail up` who you are" in refused.json()["detail"]
+    assert "set DOCRAIL_AS=NAME to name yourself to an API of `docrail up`" in refused.json()["detail"]
 
 
 @pytest.mark.parametrize("name", ["docrail", "DocRail", "straight-through", "SLA-watch", "a\tb", "-", "x" * 65])
@@ -88,5 +88,5 @@ async def test_names_are_refused_where_they_are_not_trusted(alone: Service) -> N
     alone.api.state.trust_names = False
     refused = await alone.http.get("/v1/reviews", headers={"X-Docrail-As": "ann"})
     assert refused.status_code == 422
-    assert "is taken only where DOCRAIL_TRUST_NAMES is set" in refused.json()["detail"]
+    assert "is accepted only if DOCRAIL_TRUST_NAMES is set" in refused.json()["detail"]
     assert (await alone.http.get("/v1/reviews")).status_code == 200

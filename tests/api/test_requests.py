@@ -27,10 +27,10 @@ async def told(http: httpx.AsyncClient, path: str, **request: Any) -> tuple[str,
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        (b'{"definition": }', "is no JSON: Expecting value at character 15"),
-        (b"\xff\xfe{", "is no UTF-8"),
+        (b'{"definition": }', "is not JSON: Expecting value at character 15"),
+        (b"\xff\xfe{", "is not UTF-8"),
         (b'{"inputs": ' + b"[" * 100_000, "is nested too deeply to be read"),
-        (b'{"inputs": {"a": ' + b"1" * 5000 + b"}}", "holds a number that is too long to be read: Exceeds the limit"),
+        (b'{"inputs": {"a": ' + b"1" * 5000 + b"}}", "contains a number that is too long: Exceeds the limit"),
     ],
     ids=["syntax", "encoding", "depth", "number"],
 )
@@ -129,8 +129,8 @@ async def test_a_file_without_a_name_says_so(http: httpx.AsyncClient) -> None:
 async def test_a_form_that_cannot_be_read_says_why(http: httpx.AsyncClient) -> None:
     path, message = await told(http, "/v1/documents", files={"file": ("x" * 5000, b"bytes")})
     assert path == "body"
-    assert message.startswith("is no form that can be read: ")
-    assert message != "is no form that can be read: Invalid multipart data."
+    assert message.startswith("is not a readable form: ")
+    assert message != "is not a readable form: Invalid multipart data."
 
 
 async def test_an_id_of_any_length_is_not_repeated_whole(http: httpx.AsyncClient) -> None:

@@ -326,7 +326,7 @@ async def test_many_are_approved_at_once_where_nothing_is_wrong(service: Service
     assert [outcome["approved"] for outcome in done] == [False, True, False, False, False, False, True]
     whys = [(outcome["why"] or "").replace(outcome["review_id"], "ID") for outcome in done]
     assert whys[4] == whys[5]  # another tenant's is as unknown as one that there is not
-    expected = ("changed since", "", "Net 1.00", "bob works on this item", "there is no review item", whys[5], "")
+    expected = ("changed since", "", "Net 1.00", "bob has claimed this item", "there is no review item", whys[5], "")
     assert all(part in why for part, why in zip(expected, whys, strict=True)), whys
     assert (await ann.get(f"/reviews/{wrong['review_id']}"))["status"] == "open"
 

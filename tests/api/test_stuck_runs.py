@@ -123,7 +123,7 @@ async def test_definitions_that_are_too_large_together_are_refused_with_size_and
     response = await http.post("/v1/runs", json={"definition": outer})
     [problem] = response.json()["problems"]
     assert (response.status_code, problem["path"]) == (422, "definition")
-    assert f"more than the {MAX_REQUEST_BYTES} that a run can begin with" in problem["message"]
+    assert f"more than the {MAX_REQUEST_BYTES} that a run can start with" in problem["message"]
 
 
 @pytest.mark.parametrize("path", ["runs/{}", "documents/{}", "reviews/{}", "definitions/{}"])

@@ -10,11 +10,11 @@ EXECUTION, DOCUMENT, REVIEW = f"exe_{'0' * 26}", f"doc_{'z' * 26}", f"rev_{'a' *
 @pytest.mark.parametrize(
     ("kind", "wanted", "told"),
     [
-        ("run", EXECUTION, f"that is the id of an execution, GET /v1/workflow/{EXECUTION} tells its run"),
+        ("run", EXECUTION, f"that is the id of an execution, GET /v1/workflow/{EXECUTION} shows its run"),
         ("run", DOCUMENT, f"that is the id of a document, `docrail run list --document {DOCUMENT}` lists its runs"),
         ("run", REVIEW, f"that is the id of a review item, `docrail review show {REVIEW}` shows it"),
         ("run", "invoice", "a run's id is DEFINITION.KEY, `docrail run list` lists them"),
-        ("execution", "invoice.4711", "that is the id of a run, `docrail run explain invoice.4711` tells of it"),
+        ("execution", "invoice.4711", "that is the id of a run, `docrail run explain invoice.4711` explains it"),
         ("document", REVIEW, f"that is the id of a review item, `docrail review show {REVIEW}` shows it"),
         (
             *("review item", DOCUMENT),
