@@ -18,7 +18,7 @@ async def actions_of(service: Service, run_id: str, query: dict[str, str]) -> li
     return [(action["action"], action["step_id"]) for action in told]
 
 
-async def test_a_retry_is_told_with_what_was_given_by_hand(service: Service) -> None:
+async def test_a_retry_is_listed_with_the_values_given_by_hand(service: Service) -> None:
     run_id = await failed(service, failing())
     edits = {"sum": {"output": {"attempts": 7}}, "note": {"skip": True}}
     await retry(service.http, run_id, steps=edits, reason="phoned them")
@@ -49,14 +49,14 @@ async def test_actions_come_in_pages_the_latest_first(service: Service) -> None:
     assert seen == ["third", "second", "first"]
 
 
-async def test_a_run_to_which_nobody_did_anything_has_none_and_an_unknown_one_is_not_found(service: Service) -> None:
+async def test_a_run_without_actions_has_none_and_an_unknown_one_is_not_found(service: Service) -> None:
     run_id = await failed(service, failing())
     assert (await service.http.get(f"/v1/runs/{run_id}/actions")).json() == {"actions": [], "after": None}
     missing = await service.http.get("/v1/runs/no.such/actions")
     assert (missing.status_code, missing.json()["type"]) == (404, "/problems/not-found")
 
 
-async def test_of_a_step_only_what_concerns_it_or_its_whole_run_is_told(service: Service) -> None:
+async def test_for_a_step_only_actions_on_it_or_on_its_run_are_listed(service: Service) -> None:
     run_id = await failed(service, failing())
     await retry(service.http, run_id)
     await service.closed(run_id)
@@ -67,14 +67,14 @@ async def test_of_a_step_only_what_concerns_it_or_its_whole_run_is_told(service:
     assert told == {"sum": [("dismiss", "sum"), ("retry_run", None)], "load": [("retry_run", None)]}
 
 
-async def test_what_was_done_outlives_what_temporal_keeps_of_the_run(service: Service) -> None:
+async def test_actions_outlive_the_run_in_temporal(service: Service) -> None:
     run_id = f"forgotten.{uuid.uuid4().hex}"
     await record_action(service.app.db, "default", run_id, "sum", "skip", details={"reason": "known"}, by="ann")
     told = {step: await actions_of(service, run_id, {"step": step}) for step in ("sum", "load")}
     assert told == {"sum": [("skip", "sum")], "load": []}
 
 
-async def test_another_tenant_is_told_nothing(service: Service) -> None:
+async def test_another_tenant_learns_nothing(service: Service) -> None:
     run_id = await failed(service, failing())
     await retry(service.http, run_id)
     refused = await service.http.get(f"/v1/runs/{run_id}/actions", headers={"X-Test-Tenant": "globex"})
@@ -82,7 +82,7 @@ async def test_another_tenant_is_told_nothing(service: Service) -> None:
 
 
 @pytest.mark.parametrize("query", [{"after": "x"}, {"after": "9" * 30}, {"after": "-1"}, {"step": "\0"}, {"step": ""}])
-async def test_what_is_asked_for_wrongly_is_refused(service: Service, query: dict[str, str]) -> None:
+async def test_a_wrong_request_is_refused(service: Service, query: dict[str, str]) -> None:
     refused = await service.http.get("/v1/runs/some.run/actions", params=query)
     assert (refused.status_code, refused.json()["type"]) == (422, "/problems/invalid-input")
     assert [problem["path"].removeprefix("query.") for problem in refused.json()["problems"]] == list(query)
@@ -111,7 +111,7 @@ async def slow(service: Service) -> str:
     return run_id
 
 
-async def test_who_paused_resumed_and_aborted_a_run_is_told_once_and_nothing_of_what_was_refused(
+async def test_a_pause_a_resumption_and_an_abort_are_recorded_once_and_refused_ones_are_not(
     service: Service,
 ) -> None:
     run_id = await slow(service)
@@ -138,7 +138,7 @@ async def test_who_paused_resumed_and_aborted_a_run_is_told_once_and_nothing_of_
     assert [each["acted_at"] for each in told] == sorted(each["acted_at"] for each in told)
 
 
-async def test_of_what_several_people_do_at_once_that_is_told_which_happened(service: Service) -> None:
+async def test_of_concurrent_actions_only_those_that_happened_are_recorded(service: Service) -> None:
     run_id = await slow(service)
     for action in ("pause", "resume", "abort"):
         answers = await asyncio.gather(
@@ -148,7 +148,7 @@ async def test_of_what_several_people_do_at_once_that_is_told_which_happened(ser
     assert [each["action"] for each in await all_of(service, run_id)] == ["pause", "resume", "abort"]
 
 
-async def test_an_abort_by_force_is_told_as_one(service: Service) -> None:
+async def test_an_abort_by_force_is_recorded_as_one(service: Service) -> None:
     run_id = await slow(service)
     order = {"force": True, "reason": "it hangs"}
     assert (await service.http.post(f"/v1/runs/{run_id}/abort", json=order)).status_code == 200
@@ -156,7 +156,7 @@ async def test_an_abort_by_force_is_told_as_one(service: Service) -> None:
     assert (told["action"], told["details"]) == ("abort", {"reason": "it hangs", "force": True})
 
 
-async def test_what_no_worker_answered_is_told_as_that(workerless: Service) -> None:
+async def test_an_action_that_no_worker_answered_is_recorded_as_such(workerless: Service) -> None:
     """It may be carried out when one comes: then nobody else says who wanted it."""
     run_id = await slow(workerless)
     assert (await workerless.http.post(f"/v1/runs/{run_id}/pause", json={"reason": "why"})).status_code == 503
@@ -179,7 +179,7 @@ async def test_an_abort_out_of_the_inbox_is_one_action_and_of_its_step(service: 
 
 
 @pytest.mark.parametrize("run_id", ["no.such", "x"])
-async def test_nothing_is_told_of_a_run_that_there_is_not(service: Service, run_id: str) -> None:
+async def test_nothing_is_recorded_for_an_unknown_run(service: Service, run_id: str) -> None:
     for order in ({}, {"force": True}):
         refused = await service.http.post(f"/v1/runs/{run_id}/abort", json=order)
         assert (refused.status_code, refused.json()["type"]) == (404, "/problems/not-found")

@@ -46,7 +46,7 @@ async def test_fields_are_shown_with_all_that_is_known_of_them(service: Service,
     assert shown["line_items"][0]["amount"] == "100.00"
 
 
-async def test_what_a_priority_is_made_of_adds_up_to_it(service: Service, ann: Reviewer) -> None:
+async def test_the_parts_of_a_priority_add_up_to_it(service: Service, ann: Reviewer) -> None:
     item = await waiting(service, ann, reading(total=said(Decimal("200.00"))))
     shown = await ann.get(f"/documents/{item['document_id']}/fields")
     points = {part["what"]: part["weight"] for part in shown["priority"]}
@@ -127,7 +127,7 @@ async def test_an_undone_unlock_locks_again(service: Service, ann: Reviewer) -> 
     assert field_of(shown, "total")["value"] == "1.00"
 
 
-async def test_nobody_undoes_what_somebody_else_did(service: Service, ann: Reviewer) -> None:
+async def test_a_change_by_someone_else_is_not_undone(service: Service, ann: Reviewer) -> None:
     item = await waiting(service, ann)
     await correct(ann, item, "total", "1.00")
     await service.app.db.execute("UPDATE reviews SET claimed_until = NULL WHERE review_id = $1", item["review_id"])

@@ -75,7 +75,7 @@ async def test_approving_a_document_resumes_its_run(service: Service, ann: Revie
     await eventually(lambda: _is_closed(service, item["run"]), "the run's own question to be closed")
 
 
-async def test_what_is_filed_is_what_was_corrected(service: Service, ann: Reviewer) -> None:
+async def test_the_corrected_document_is_filed(service: Service, ann: Reviewer) -> None:
     item = await upload(service, ann)
     body = {"value": "Muster AG", "token": await ann.claim(item["review_id"])}
     await ann.ask("PUT", f"/documents/{item['document_id']}/fields/vendor_name", json=body)
@@ -102,7 +102,7 @@ async def test_of_two_who_decide_at_once_the_run_gets_the_one_that_counts(servic
     assert ended["status"] == {"approved": "completed", "rejected": "aborted"}[winner]
 
 
-async def test_a_decision_whose_api_died_before_telling_the_run_is_told_by_the_sweep(
+async def test_the_sweep_sends_a_decision_whose_api_died_before_it_answered_the_run(
     service: Service, ann: Reviewer
 ) -> None:
     item = await upload(service, ann)
@@ -120,7 +120,9 @@ async def test_a_decision_whose_api_died_before_telling_the_run_is_told_by_the_s
     assert (await service.ended(item["run"]))["outputs"]["approved_by"] == "ann"
 
 
-async def test_a_run_that_was_told_before_its_api_died_is_not_told_twice(service: Service, ann: Reviewer) -> None:
+async def test_a_run_that_was_answered_before_its_api_died_is_not_answered_twice(
+    service: Service, ann: Reviewer
+) -> None:
     item = await upload(service, ann)
     await approve(ann, item)
     await service.ended(item["run"])
@@ -192,7 +194,7 @@ async def publish(service: Service, *more: Json, nap: float = 0, **human: Json) 
     return str(definition["id"])
 
 
-async def test_whoever_uploaded_a_document_does_not_approve_it_where_the_step_says_so(
+async def test_the_uploader_does_not_approve_the_document_if_the_step_forbids_it(
     service: Service, ann: Reviewer
 ) -> None:
     definition = await publish(service, assignees={"not_the_submitter": True, "group": "cashiers"})
@@ -242,7 +244,7 @@ async def test_an_answer_before_the_question_is_refused(service: Service, ann: R
     assert (await step_item(service, run_id))["status"] == "open"
 
 
-async def test_what_was_rejected_is_not_filed_by_a_later_run(service: Service, ann: Reviewer) -> None:
+async def test_a_rejected_document_is_not_filed_by_a_later_run(service: Service, ann: Reviewer) -> None:
     """As when its `create_review` is repeated after the rejection: the run asks, and gets what was decided."""
     definition = await publish(
         service,
@@ -327,7 +329,7 @@ async def test_a_step_with_a_form_of_its_own_is_decided_by_its_own_item(service:
     assert (await ann.get(f"/reviews/{item['review_id']}"))["status"] == "open"
 
 
-async def test_what_a_run_is_being_told_is_not_reopened(service: Service, ann: Reviewer) -> None:
+async def test_a_decision_that_a_run_is_receiving_is_not_reopened(service: Service, ann: Reviewer) -> None:
     item, app = await upload(service, ann), service.app
     verdict = await ann.verdict(item)
     service.api.state.app = dataclasses.replace(app, temporal=cast(Client, Dead()))
@@ -344,7 +346,7 @@ async def test_what_a_run_is_being_told_is_not_reopened(service: Service, ann: R
     await ann.post(f"/reviews/{item['review_id']}/reopen", {"why": "paid twice"})
 
 
-async def test_runs_that_cannot_be_told_do_not_hold_up_the_sweep(
+async def test_unreachable_runs_do_not_hold_up_the_sweep(
     service: Service, ann: Reviewer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     items = [await upload(service, ann) for _ in range(2)]

@@ -38,7 +38,7 @@ async def approved(service: Service, who: Reviewer) -> str:
     return str(item["document_id"])
 
 
-async def test_what_people_corrected_and_approved_is_exported(service: Service, ann: Reviewer, tmp_path: Path) -> None:
+async def test_corrected_and_approved_documents_are_exported(service: Service, ann: Reviewer, tmp_path: Path) -> None:
     document_id = await approved(service, ann)
     unapproved = await waiting(service, ann, reading(total=said(Decimal("200.00"))))
     await correct(ann, unapproved, "total", "119.00")
@@ -56,13 +56,13 @@ async def test_what_people_corrected_and_approved_is_exported(service: Service, 
     assert line["approved_at"] > line["corrected_at"]
 
 
-async def test_what_passed_by_itself_is_no_gold(service: Service, ann: Reviewer) -> None:
+async def test_documents_that_passed_without_a_person_are_not_gold(service: Service, ann: Reviewer) -> None:
     document_id = await approved(service, ann)
     await service.app.db.execute("UPDATE reviews SET decided_by = $1 WHERE document_id = $2", PASSED_BY, document_id)
     assert (await export(service, ann, "-")).out == ""
 
 
-async def test_what_was_approved_is_exported_whatever_is_read_later(
+async def test_an_approved_document_is_exported_as_approved_after_a_new_reading(
     service: Service, ann: Reviewer, tmp_path: Path
 ) -> None:
     document_id = await approved(service, ann)

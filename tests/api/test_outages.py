@@ -62,7 +62,7 @@ async def _ready(http: httpx.AsyncClient) -> bool:
     return (await http.get("/readyz")).status_code == 200
 
 
-async def test_a_document_uploaded_while_temporal_is_away_is_kept_and_run_later(
+async def test_a_document_uploaded_while_temporal_is_unavailable_is_kept_and_run_later(
     servers: Servers, service: Service
 ) -> None:
     http = service.http
@@ -80,7 +80,7 @@ async def test_a_document_uploaded_while_temporal_is_away_is_kept_and_run_later(
         assert (await service.ended(document["run_id"]))["status"] == "failed"  # plain text is no invoice
 
 
-async def test_the_same_upload_again_starts_the_run_that_was_left_behind(servers: Servers, service: Service) -> None:
+async def test_repeating_an_upload_starts_the_run_that_was_not_started(servers: Servers, service: Service) -> None:
     files, headers = {"file": ("a", b"sent twice")}, {"Idempotency-Key": "sent-twice"}
     await servers.temporal.process.kill()
     first = await service.http.post("/v1/documents", files=files, headers=headers)

@@ -54,9 +54,7 @@ async def test_an_approval_teaches_about_the_vendor(service: Service, ann: Revie
     assert (memory.approvals, memory.usual("vendor_name")) == (1, "Muster GmbH")
 
 
-async def test_what_a_person_corrected_is_what_the_same_misreading_says_next_time(
-    service: Service, ann: Reviewer
-) -> None:
+async def test_a_correction_is_applied_to_the_same_misreading_next_time(service: Service, ann: Reviewer) -> None:
     item = await waiting(service, ann, reading(vendor_name=said("Mustr GmbH", Source.OCR_LABEL)))
     body = {"value": "Muster GmbH", "token": await ann.claim(item["review_id"])}
     await ann.ask("PUT", f"/documents/{item['document_id']}/fields/vendor_name", json=body)
@@ -165,7 +163,7 @@ async def test_an_approval_that_was_taken_back_teaches_nothing(service: Service,
     assert memory.approvals == 1
 
 
-async def test_what_was_approved_is_what_is_kept_until_it_is_reopened(service: Service, ann: Reviewer) -> None:
+async def test_an_approved_document_stays_as_approved_until_it_is_reopened(service: Service, ann: Reviewer) -> None:
     item = await waiting(service, ann)
     await decide(ann, item)
     path = f"/documents/{item['document_id']}"
@@ -211,7 +209,7 @@ async def test_the_first_person_cannot_claim_the_item_again(service: Service, an
 
 
 @pytest.mark.usefixtures("limited")
-async def test_an_item_that_needs_two_approvals_says_so_from_the_start(service: Service, ann: Reviewer) -> None:
+async def test_an_item_that_needs_two_approvals_shows_it_from_the_start(service: Service, ann: Reviewer) -> None:
     item = await waiting(service, ann, large())
     assert (item["approvals_needed"], item["approvals_missing"]) == (2, 2)
     [listed] = (await ann.get("/reviews"))["reviews"]
@@ -273,7 +271,7 @@ async def test_a_first_approval_is_void_once_a_field_has_changed(service: Servic
 
 
 @pytest.mark.usefixtures("limited")
-async def test_a_void_first_approval_is_nobodys(service: Service, ann: Reviewer) -> None:
+async def test_a_void_first_approval_leaves_the_item_to_everyone(service: Service, ann: Reviewer) -> None:
     item = await waiting(service, ann, large())
     await decide(ann, item)
     bob, path = ann.named("bob"), f"/reviews/{item['review_id']}"
@@ -306,7 +304,7 @@ async def test_the_first_account_of_a_known_vendor_takes_two_people(service: Ser
     assert (await decide(ann, await waiting(service, ann), why="again"))["needs_second"] == []
 
 
-async def test_an_iban_that_somebody_wrote_takes_two_people(service: Service, ann: Reviewer) -> None:
+async def test_an_iban_entered_by_a_person_needs_two_people(service: Service, ann: Reviewer) -> None:
     item = await waiting(service, ann, reading(iban=FieldValue()))
     body = {"value": OTHER_IBAN, "token": await ann.claim(item["review_id"])}
     await ann.ask("PUT", f"/documents/{item['document_id']}/fields/iban", json=body)

@@ -22,7 +22,7 @@ EXECUTION, DOCUMENT, REVIEW = f"exe_{'0' * 26}", f"doc_{'z' * 26}", f"rev_{'a' *
         ),
     ],
 )
-def test_an_id_of_another_thing_is_told_as_that(kind: str, wanted: str, told: str) -> None:
+def test_an_id_of_another_kind_of_object_is_recognised(kind: str, wanted: str, told: str) -> None:
     assert str(NotFound(kind, wanted)) == f"there is no {kind} {wanted!r}: {told}"
 
 
@@ -39,5 +39,5 @@ def test_an_id_of_another_thing_is_told_as_that(kind: str, wanted: str, told: st
         ("step", f"{EXECUTION} parse"),
     ],
 )
-def test_what_may_be_one_or_is_nothing_is_told_as_not_there(kind: str, wanted: str) -> None:
+def test_an_id_that_may_be_of_the_kind_or_is_none_gets_no_advice(kind: str, wanted: str) -> None:
     assert str(NotFound(kind, wanted)) == f"there is no {kind} {wanted!r}"

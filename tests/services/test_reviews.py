@@ -52,7 +52,7 @@ async def test_opening_again_renews_the_one_item(db: PoolConnectionProxy) -> Non
     assert len(await list_reviews(db, TENANT)) == 1
 
 
-async def test_a_first_approval_stands_as_long_as_the_document_is_what_was_approved(db: PoolConnectionProxy) -> None:
+async def test_a_first_approval_is_valid_until_the_document_changes(db: PoolConnectionProxy) -> None:
     await upload(db, document_id="doc_a")
     opened = await upsert_review(db, TENANT, "doc_a", asking(digest="a"))
     await record_first_approval(db, TENANT, opened.review_id, by="ann", at=DUE, digest="a")
