@@ -377,6 +377,9 @@ CREATE TABLE public.seen_invoices (
     name_key text,
     total numeric,
     issued_on date,
+    vendor_name text,
+    invoice_number text,
+    currency text,
     seen_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
 );
 

@@ -179,7 +179,7 @@ async def test_a_placeholder_of_a_stored_value_is_not_an_input(service: Service)
     refused = await service.http.post("/v1/runs", json={"definition": definition, "inputs": {"x": {"in": [mark]}}})
     assert refused.status_code == 422
     (problem,) = refused.json()["problems"]
-    said = "stands for a stored value, which only what steps give may"
+    said = "is a reference to a stored value, which only outputs of steps may contain"
     assert (problem["path"], problem["message"]) == ("inputs.x.in.0", said)
 
 

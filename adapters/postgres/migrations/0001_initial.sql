@@ -271,17 +271,20 @@ CREATE INDEX reading_leases_expired ON reading_leases (expires_at);
 
 -- What each assessed document is compared by, normalised. Replaced when the document is assessed again.
 CREATE TABLE seen_invoices (
-    tenant_id     text NOT NULL,
-    document_id   text NOT NULL,
-    sha256        text NOT NULL,
-    document_type text NOT NULL,
-    number_key    text,
-    vat_id        text,
-    iban          text,
-    name_key      text,
-    total         numeric,
-    issued_on     date,
-    seen_at       timestamptz NOT NULL DEFAULT clock_timestamp(), -- the first time
+    tenant_id      text NOT NULL,
+    document_id    text NOT NULL,
+    sha256         text NOT NULL,
+    document_type  text NOT NULL,
+    number_key     text,
+    vat_id         text,
+    iban           text,
+    name_key       text,
+    total          numeric,
+    issued_on      date,
+    vendor_name    text, -- as the document says it: for lists, not compared
+    invoice_number text,
+    currency       text,
+    seen_at        timestamptz NOT NULL DEFAULT clock_timestamp(), -- the first time
     PRIMARY KEY (tenant_id, document_id),
     FOREIGN KEY (tenant_id, document_id) REFERENCES documents (tenant_id, document_id)
 );
