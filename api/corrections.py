@@ -19,7 +19,7 @@ from docrail.services.documents.models import StoredChange
 from docrail.services.errors import ClaimLost, NotFound, NothingToTakeBack, WrongState
 from docrail.services.model_config import Text
 from docrail.services.reviews import corrections
-from docrail.services.reviews.corrections import ON_PAGE, CorrectionOrder, JudgedDocument
+from docrail.services.reviews.corrections import ON_PAGE, AssessedDocument, CorrectionOrder
 
 router = APIRouter(prefix="/v1/documents", tags=["documents"])
 
@@ -102,7 +102,7 @@ class FieldsOut(BaseModel):
     problems: list[Problem]
 
     @classmethod
-    def of(cls, shown: JudgedDocument) -> "FieldsOut":
+    def of(cls, shown: AssessedDocument) -> "FieldsOut":
         """Return the response model of an assessed document."""
         invoice: InvoiceData = shown.invoice
         return cls(

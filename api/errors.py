@@ -86,17 +86,17 @@ class ProblemOut(BaseModel):
     detail: str
     problems: list[dict[str, Json]] | None = Field(
         default=None,
-        description="each thing that is wrong: path, message, suggestion; for definitions code, line, column; "
-        "for tests which one, what it expected and what was found",
+        description="every problem: path, message, suggestion; for definitions also code, line, column; "
+        "for tests the test, the expected and the found value",
     )
     state: str | None = Field(default=None, description="the state that refused")
     differences: list[str] | None = Field(default=None, description="what differs from the first request with this key")
     limit_bytes: int | None = None
-    current: int | None = Field(default=None, description="the revision that is in force")
-    decided_by: str | None = Field(default=None, description="who was first")
-    decision: Json = Field(default=None, description="what was decided first")
-    scope: str | None = Field(default=None, description="the scope that is missing")
-    service: str | None = Field(default=None, description="what does not answer")
+    current: int | None = Field(default=None, description="the current revision")
+    decided_by: str | None = Field(default=None, description="the person who decided first")
+    decision: Json = Field(default=None, description="the first decision")
+    scope: str | None = Field(default=None, description="the missing scope")
+    service: str | None = Field(default=None, description="the service that does not answer")
 
 
 SCHEMA = f"#/components/schemas/{ProblemOut.__name__}"

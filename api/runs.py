@@ -227,7 +227,6 @@ async def list_actions(
     """List people's actions on a run and its failed steps, newest first.
 
     Includes pauses, resumptions, aborts and retries; for steps also skips, manual outputs and dismissals. Refused
-    actions
-    are not recorded.
+    actions are not recorded.
     """
     return await control.list_run_actions(app, who, run_id, step_id=step, limit=limit, after=after)

@@ -30,7 +30,7 @@ def temporal_unreachable(error: Unavailable, connection: Connection) -> str:
     reason = re.findall(r'message: "([^"]+)"', cause)  # the Rust core nests its errors around this part
     return (
         f"{error} (its address is {connection.address}): {reason[-1] if reason else cause}; "
-        "is it running? `docrail up` starts one, DOCRAIL_TEMPORAL_ADDRESS says where it is"
+        "is it running? `docrail up` starts one, and DOCRAIL_TEMPORAL_ADDRESS is its address"
     )
 
 
@@ -156,7 +156,7 @@ def blocked(app: App, description: WorkflowExecutionDescription) -> Unavailable 
     tenant_id, run_id = description.id.partition("/")[0], run_id_of(description.id)
     times = f"{failures} times in a row" if failures > 1 else "once"
     text = f"its workflow task has failed {times}, its history shows why: {history_url(app, tenant_id, run_id)}"
-    ends = f"`docrail run abort {run_id} --reason TEXT --force`, or an abort with `force: true`, ends it"
+    ends = f"`docrail run abort {run_id} --reason TEXT --force`, or an abort with `force: true` in the API, ends it"
     return Unavailable("the run", f"{text}; it continues once the cause is fixed; {ends}")
 
 

@@ -57,8 +57,7 @@ async def _open_passing(
     """Open or renew the document's item, and approve a new one without a person.
 
     An item stays open if a person corrected the document, or if two people must approve it. The approval teaches
-    nothing
-    about the vendor, because no person looked.
+    nothing about the vendor, because no person looked.
     """
     review, is_new = await open_or_renew(tx, tenant_id, invoice.document_id, question)
     if not is_new or why_two_approvals(invoice, four_eyes_above):

@@ -29,7 +29,7 @@ from docrail.services.errors import (
 )
 from docrail.services.model_config import SHOWN, Text, body
 from docrail.services.reviews.approvals import answer_of, decide_document
-from docrail.services.reviews.items import check_held, check_second, document_of, judged, lock_item, record
+from docrail.services.reviews.items import assessed, check_held, check_second, document_of, lock_item, record
 from docrail.services.reviews.models import (
     APPROVED,
     DECISIONS,
@@ -192,7 +192,7 @@ async def _made_before(
     first = review.first_approval or {}
     is_first = status == APPROVED and (first.get("by"), first.get("digest")) == (principal.name, verdict.digest)
     if is_first and review.is_open:
-        invoice = await judged(tx, principal.tenant_id, document_of(review))
+        invoice = await assessed(tx, principal.tenant_id, document_of(review))
         return why_two_approvals(invoice, app.four_eyes_above) or None
     if review.status != status:
         return None
@@ -206,7 +206,7 @@ async def _is_decision_of(tx: Database, principal: Principal, review: Review, ve
     full = await load_full_review(tx, review.tenant_id, review.review_id)
     if full is None or full.decision != answer_of(review.status, verdict.why):
         return False
-    return shown_digest(await judged(tx, principal.tenant_id, document_of(review))) == verdict.digest
+    return shown_digest(await assessed(tx, principal.tenant_id, document_of(review))) == verdict.digest
 
 
 async def _checked(
@@ -222,7 +222,7 @@ async def _checked(
         check_held(principal, review, verdict.token)
     elif review.claimed_by not in (None, principal.name):
         raise ClaimedByOther(str(review.claimed_by))
-    invoice = await judged(tx, principal.tenant_id, document_of(review))
+    invoice = await assessed(tx, principal.tenant_id, document_of(review))
     if (current := shown_digest(invoice)) != verdict.digest:
         raise DecisionOutdated(current)
     if principal.name in review.may_not_decide:

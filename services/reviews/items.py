@@ -19,7 +19,7 @@ from docrail.invoices.model import InvoiceData
 from docrail.services.access.models import ANONYMOUS, NAME_YOURSELF, Principal, Scope
 from docrail.services.audit.models import Act
 from docrail.services.audit.service import append_event
-from docrail.services.documents.assessed import load_judged
+from docrail.services.documents.assessed import load_assessed
 from docrail.services.errors import ClaimedByOther, ClaimLost, InvalidInput, MayNotDecide, NotFound, WrongState
 from docrail.services.reviews.models import DOCUMENT, Appearance, Review
 from docrail.services.reviews.repository.filing import load_unfiled, lock_unfiled, mark_filed
@@ -27,12 +27,12 @@ from docrail.services.reviews.repository.items import load_review, lock_review
 
 __all__ = [
     "appearance_of",
+    "assessed",
     "check_held",
     "check_open",
     "check_second",
     "document_of",
     "find_item",
-    "judged",
     "load_review",
     "load_unfiled",
     "lock_free",
@@ -112,13 +112,13 @@ def document_of(review: Review) -> str:
     return review.document_id
 
 
-async def judged(db: Database, tenant_id: str, document_id: str) -> InvoiceData:
+async def assessed(db: Database, tenant_id: str, document_id: str) -> InvoiceData:
     """Return the document as currently assessed.
 
     Raises: NotFound if the tenant has no such document, or it was not read.
     """
     try:
-        return await load_judged(db, tenant_id, document_id, today=dt.datetime.now(dt.UTC).date())
+        return await load_assessed(db, tenant_id, document_id, today=dt.datetime.now(dt.UTC).date())
     except NotStored as error:
         raise NotFound(error.kind, document_id) from None
 

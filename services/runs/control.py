@@ -91,8 +91,7 @@ async def answer_wait(
     """Answer a step that waits for a signal, a webhook or a person; the first answer that it accepts counts.
 
     Repeating an accepted `update_id` is accepted and has no effect. Raises: NotFound (the run, or a step of it that
-    takes
-    answers), WrongState, MayNotDecide, InvalidInput, Unavailable.
+    takes answers), WrongState, MayNotDecide, InvalidInput, Unavailable.
     """
     try:
         check_answer({}, answer)  # reject what Temporal cannot carry; the run checks the rest
@@ -201,8 +200,7 @@ async def list_run_actions(
     """Return a page of the actions on a run; with a step only those on it or on the whole run.
 
     Also works for a run that Temporal has deleted, if there were any actions. Raises: NotFound, also for a step that
-    the
-    run does not have, InvalidInput, Unavailable.
+    the run does not have, InvalidInput, Unavailable.
     """
     if after is not None and not re.fullmatch(ACTION_ID_PATTERN, after):
         raise InvalidInput([InputProblem("after", "is not the `after` of an earlier page of this list")])

@@ -142,8 +142,7 @@ async def begin_run(
     """Start the run `key` of one stored version, or return the existing run, running or ended.
 
     `started_by`: the requester if it is not the caller; empty if unknown. Without `pinned`, the caller refers to an
-    alias,
-    and gets an earlier call's run even if the alias has moved. Raises: InvalidInput, KeyConflict, Unavailable.
+    alias, and gets an earlier call's run even if the alias has moved. Raises: InvalidInput, KeyConflict, Unavailable.
     """
     definition = Definition.model_validate(stored.body)
     complete = _complete(definition, inputs)

@@ -1,4 +1,4 @@
-"""`human.assignees.approvals`: so many people decide alike; over HTTP, with all that is told of it meanwhile."""
+"""`human.assignees.approvals`: several people must make the same decision; over HTTP, with its state in between."""
 
 import asyncio
 
@@ -72,7 +72,7 @@ async def test_a_lost_answer_can_be_requested_again_and_others_are_late(service:
     item = await ask(service, assignees=TWO)
     for who in (ANN, BOB):
         await decide(service, item, YES, **who)
-    for _ in range(2):  # at once, and when all is told
+    for _ in range(2):  # at once, and once everything is stored
         for who in (ANN, BOB):
             again = await decide(service, item, YES, **who)
             assert (again.status_code, again.json()["status"]) == (200, "decided")

@@ -116,7 +116,7 @@ async def test_the_sweep_sends_a_decision_whose_api_died_before_it_answered_the_
     finally:
         service.api.state.app = app
     assert (outcome["review"]["status"], outcome["runs_answered"]) == ("approved", False)
-    await eventually(lambda: _told(service), "the sweep to tell")
+    await eventually(lambda: _answered(service), "the sweep to answer")
     assert (await service.ended(item["run"]))["outputs"]["approved_by"] == "ann"
 
 
@@ -258,21 +258,21 @@ async def test_a_rejected_document_is_not_filed_by_a_later_run(service: Service,
     assert (ended["steps"]["again"]["output"]["needs_person"], ended["steps"]["filed"]["status"]) == (True, "skipped")
     run_id = await begin_again(service, item["document_id"])
     await eventually(lambda: _is_asked(service, run_id), f"{run_id} to ask")
-    await eventually(lambda: _told(service), "the sweep to tell")
+    await eventually(lambda: _answered(service), "the sweep to answer")
     ended = await service.ended(run_id)
     assert (ended["status"], ended["reason"]) == ("aborted", "rejected: not ours")
     assert ended["steps"]["file_json"]["status"] == "skipped"
 
 
 async def begin_again(service: Service, document_id: str) -> str:
-    """Start another run of the shipped definition about a document that is there already, as anybody may."""
+    """Start another run of the shipped definition about an existing document, as anyone may."""
     order = {"definition": DEFINITION, "inputs": {"document_id": document_id, "sla_hours": 24}}
     response = await service.http.post("/v1/runs", json=order)
     assert response.status_code == 202, response.text
     return str(response.json()["run_id"])
 
 
-@pytest.mark.parametrize("who_leaves", ["first", "second", "nobody"])
+@pytest.mark.parametrize("who_leaves", ["first", "second", "no one"])
 async def test_two_runs_about_a_document_share_its_item(service: Service, ann: Reviewer, who_leaves: str) -> None:
     item = await upload(service, ann)
     runs = {"first": item["run"], "second": await begin_again(service, item["document_id"])}
@@ -340,7 +340,7 @@ async def test_a_decision_that_a_run_is_receiving_is_not_reopened(service: Servi
     finally:
         service.api.state.app = app
     assert "a run is being answered" in refused["state"]
-    await eventually(lambda: _told(service), "the sweep to tell")
+    await eventually(lambda: _answered(service), "the sweep to answer")
     await service.ended(item["run"])
     await eventually(lambda: _is_closed(service, item["run"]), "the run's own question to be closed")
     await ann.post(f"/reviews/{item['review_id']}/reopen", {"why": "paid twice"})
@@ -376,13 +376,13 @@ async def test_many_that_are_approved_at_once_resume_their_runs_and_wait_for_no_
     finally:
         service.api.state.app = app
     assert [outcome["approved"] for outcome in outcomes] == [True] * 3, outcomes
-    assert len(away.asked) == 1  # the sweep tells the others: each would be waited for as long
-    await eventually(lambda: _told(service), "the sweep to tell")
+    assert len(away.asked) == 1  # the sweep answers the others: each would take as long
+    await eventually(lambda: _answered(service), "the sweep to answer")
     for item in items:
         assert (await service.ended(item["run"]))["outputs"]["approved_by"] == "ann"
 
 
-async def _told(service: Service) -> bool:
+async def _answered(service: Service) -> bool:
     return await answer_waiting_runs(service.app, older_than_seconds=0) > 0
 
 

@@ -1,4 +1,4 @@
-"""Gold data: what people approved, beside what was read; nothing that nobody approved, and no other tenant's."""
+"""Gold data: the approved values next to those that were read, of documents that people approved, of one tenant."""
 
 import json
 from decimal import Decimal
@@ -76,8 +76,8 @@ async def test_an_approved_document_is_exported_as_approved_after_a_new_reading(
 
 async def test_the_manifest_is_that_of_a_labelled_folder(service: Service, ann: Reviewer, tmp_path: Path) -> None:
     await approved(service, ann)
-    told = await export(service, ann, str(tmp_path / "gold"))
-    assert told.out == f"wrote 1 corrections of 1 approved documents to {tmp_path / 'gold'}\n"
+    exported = await export(service, ann, str(tmp_path / "gold"))
+    assert exported.out == f"wrote 1 corrections of 1 approved documents to {tmp_path / 'gold'}\n"
     assert len((tmp_path / "gold" / "corrections.jsonl").read_text().splitlines()) == 1
     text = (tmp_path / "gold" / "MANIFEST.json").read_text()
     [labelled] = Manifest.model_validate_json(text).files
@@ -90,8 +90,8 @@ async def test_the_manifest_is_that_of_a_labelled_folder(service: Service, ann: 
 
 async def test_originals_come_with_it_named_by_what_they_are(service: Service, ann: Reviewer, tmp_path: Path) -> None:
     document_id = await approved(service, ann)
-    told = await export(service, ann, str(tmp_path), "--originals")
-    assert "is no longer kept" in told.err  # the test's document has a row alone
+    exported = await export(service, ann, str(tmp_path), "--originals")
+    assert "is no longer kept" in exported.err  # the test's document has a row alone
     data = f"%PDF-1.7 {document_id}".encode()
     reference = await BlobStore(service.settings.data_dir / "blobs").put(data)
     await service.app.db.execute(

@@ -64,10 +64,10 @@ async def test_an_output_is_returned_in_full_although_the_report_only_refers_to_
     report = (await service.http.get(f"/v1/runs/{run_id}")).json()
     part = part_of(report["steps"]["large"]["output"])
     assert part is not None
-    told = await get(service, run_id, "large")
-    assert told.status_code == 200
-    assert told.headers["content-type"] == "application/json"
-    assert told.json() == {"run_id": run_id, "step_id": "large", "output": {"value": {"text": TEXT}}}
+    shown = await get(service, run_id, "large")
+    assert shown.status_code == 200
+    assert shown.headers["content-type"] == "application/json"
+    assert shown.json() == {"run_id": run_id, "step_id": "large", "output": {"value": {"text": TEXT}}}
 
 
 async def test_small_and_empty_outputs_are_returned_too(service: Service, run_id: str) -> None:
@@ -94,9 +94,9 @@ async def test_another_tenant_learns_nothing(service: Service, run_id: str) -> N
 
 
 async def test_the_command_prints_the_output(service: Service, run_id: str) -> None:
-    told = await docrail("run", "output", run_id, "large", DOCRAIL_API_URL=str(service.http.base_url))
-    assert (told.code, told.err) == (0, "")
-    assert json.loads(told.out) == {"value": {"text": TEXT}}
+    shown = await docrail("run", "output", run_id, "large", DOCRAIL_API_URL=str(service.http.base_url))
+    assert (shown.code, shown.err) == (0, "")
+    assert json.loads(shown.out) == {"value": {"text": TEXT}}
 
 
 async def test_the_command_says_that_there_is_none(service: Service, run_id: str) -> None:
@@ -143,8 +143,8 @@ async def test_the_history_of_an_outer_run_does_not_carry_the_large_outputs_of_i
         if event.HasField("child_workflow_execution_completed_event_attributes")
     ]
     assert [len(data) < 5_000 for data in completed] == [True]
-    told = await service.ended(f"{run_id}~nested")
-    assert (told["step_outputs_omitted"], len(told["steps"]["s2"]["output"]["value"])) == (False, 40_000)
+    shown = await service.ended(f"{run_id}~nested")
+    assert (shown["step_outputs_omitted"], len(shown["steps"]["s2"]["output"]["value"])) == (False, 40_000)
     assert (await get(service, f"{run_id}~nested", "s1")).json()["output"] == {"value": "x" * 40_000}
 
 

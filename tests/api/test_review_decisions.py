@@ -10,7 +10,7 @@ from docrail.dag.values.json_values import Json
 from docrail.invoices.assessment.review_summary import shown_digest
 from docrail.invoices.facts import Source
 from docrail.invoices.model import FieldValue, InvoiceData
-from docrail.services.documents.assessed import load_judged
+from docrail.services.documents.assessed import load_assessed
 from docrail.services.documents.models import reading_version
 from docrail.services.documents.repository.readings import save_extraction
 from tests.api.reviewing import IBAN, OTHER_IBAN, Reviewer, reading, reviewer, said, waiting
@@ -27,7 +27,7 @@ def ann(service: Service) -> Reviewer:
 
 @pytest.fixture
 async def limited(service: Service) -> AsyncIterator[None]:
-    """Let nobody approve more than 1000 alone."""
+    """Require a second approval above 1000."""
     app = service.app
     service.api.state.app = dataclasses.replace(app, four_eyes_above=Decimal(1000))
     yield
@@ -121,8 +121,8 @@ async def test_of_two_who_decide_at_once_one_counts(service: Service, ann: Revie
     winners = [answer.json()["review"] for answer in answers if answer.status_code == 200]
     assert [winner["status"] for winner in winners] == [winners[0]["status"]] * 4  # each repeats the same decision
     winner, late = winners[0], [answer.json() for answer in answers if answer.status_code != 200]
-    assert {told["type"] for told in late} == {"/problems/already-decided"}
-    assert {(told["decided_by"], told["decision"]["approved"]) for told in late} == {
+    assert {each["type"] for each in late} == {"/problems/already-decided"}
+    assert {(each["decided_by"], each["decision"]["approved"]) for each in late} == {
         ("ann", winner["status"] == "approved")
     }
     acts = [event["act"] for event in (await ann.get(f"/reviews/{item['review_id']}/audit"))["events"]]
@@ -174,10 +174,10 @@ async def test_an_approved_document_stays_as_approved_until_it_is_reopened(servi
     await decide(ann, await waiting(service, ann))  # it teaches about the vendor
     assert await ann.get(f"{path}/fields") == shown
     today = dt.datetime.now(dt.UTC).date()
-    saved = await load_judged(service.app.db, ann.tenant, item["document_id"], today=today)
+    saved = await load_assessed(service.app.db, ann.tenant, item["document_id"], today=today)
     assert (saved.total.value, shown_digest(saved)) == (Decimal("119.00"), shown["digest"])
     await ann.post(f"/reviews/{item['review_id']}/reopen", {"why": "another reading"})
-    reopened = await load_judged(service.app.db, ann.tenant, item["document_id"], today=today)
+    reopened = await load_assessed(service.app.db, ann.tenant, item["document_id"], today=today)
     assert reopened.total.value == Decimal("999.00")
 
 
@@ -334,8 +334,8 @@ async def test_of_one_who_decides_and_others_who_approve_many_at_once_one_counts
 ) -> None:
     """The claim keeps others out as long as it holds, and the decision afterwards."""
     for round_ in range(4):
-        told = reading(**vendor(f"Vendor {'abcd'[round_]}"))
-        item = await waiting(service, ann, told)
+        misread = reading(**vendor(f"Vendor {'abcd'[round_]}"))
+        item = await waiting(service, ann, misread)
         verdict = await ann.verdict(item, why="not ours")
         if round_ % 2:
             await release(service, item)  # the lease is over

@@ -177,10 +177,10 @@ async def test_an_answer_to_an_unknown_step_lists_those_that_take_one(http: http
     started = await http.post("/v1/runs", json={"definition": {"id": "asking_two", "steps": waits}})
     path = f"/v1/runs/{started.json()['run_id']}/waits"
     refused = await http.post(f"{path}/CustomerReply", json={"answer": 1})
-    told = (
+    expected = (
         "there is no waiting step 'CustomerReply': did you mean 'customer_reply'? (there is customer_reply, boss_reply)"
     )
-    assert (refused.status_code, refused.json()["detail"]) == (404, told)
+    assert (refused.status_code, refused.json()["detail"]) == (404, expected)
 
 
 @pytest.mark.parametrize("run_id", ["hello.nothing", "hello", "a b.c", "hello.%00", "hello.a%22b", "x" * 500])

@@ -1,4 +1,4 @@
-"""Runs that cannot go on, or were ended from outside: told as what they are, and ended when that is asked for."""
+"""Runs that cannot continue, or were ended from outside, are reported as such, and can be ended."""
 
 import uuid
 

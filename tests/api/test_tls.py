@@ -39,8 +39,8 @@ async def running(*arguments: str, **variables: str) -> AsyncIterator[asyncio.su
 
 async def test_migrate_prepares_a_namespace_that_requires_tls(front: TlsFront, dsn: str) -> None:
     async with running("docrail", "server", "migrate", **front.variables, DOCRAIL_DATABASE_URL=dsn) as migrate:
-        told, _ = await asyncio.wait_for(migrate.communicate(), PATIENCE_SECONDS)
-    assert told.decode().endswith("Temporal's namespace 'default' is up to date\n")
+        output, _ = await asyncio.wait_for(migrate.communicate(), PATIENCE_SECONDS)
+    assert output.decode().endswith("Temporal's namespace 'default' is up to date\n")
     assert migrate.returncode == 0
 
 

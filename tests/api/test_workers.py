@@ -1,4 +1,4 @@
-"""What /readyz tells of workers that are real processes, killed and stopped."""
+"""/readyz shows the state of workers, here real processes that are killed and stopped."""
 
 import asyncio
 import os
@@ -27,7 +27,7 @@ async def alone(embedded: Servers, dsn: str, tmp_path: Path) -> AsyncIterator[Se
 
 @asynccontextmanager
 async def worker_process(service: Service) -> AsyncIterator[asyncio.subprocess.Process]:
-    """Run a worker of the service's queue, and wait until it has told its heartbeat's interval."""
+    """Run a worker of the service's queue, and wait until it has sent its heartbeat's interval."""
     names = ("temporal_address", "database_url", "data_dir", "task_queue")
     environment = {f"DOCRAIL_{name.upper()}": str(getattr(service.settings, name)) for name in names}
     environment["DOCRAIL_WORKER_HEARTBEAT_SECONDS"] = "1"
@@ -52,13 +52,15 @@ async def worker_status(service: Service) -> str:
     return str((await service.http.get("/readyz")).json()["worker"])
 
 
-@pytest.mark.parametrize(("number", "told"), [(signal.SIGKILL, "was last heard of"), (signal.SIGTERM, "is stopping")])
-async def test_a_lost_worker_is_noticed_soon(alone: Service, number: signal.Signals, told: str) -> None:
+@pytest.mark.parametrize(
+    ("number", "expected"), [(signal.SIGKILL, "was last heard of"), (signal.SIGTERM, "is stopping")]
+)
+async def test_a_lost_worker_is_noticed_soon(alone: Service, number: signal.Signals, expected: str) -> None:
     async with worker_process(alone) as process:
         assert await worker_status(alone) == "ok"
         process.send_signal(number)
 
         async def missed() -> bool:
-            return told in await worker_status(alone)
+            return expected in await worker_status(alone)
 
-        await eventually(missed, f"/readyz to tell {told!r}", timeout_seconds=NOTICED_SECONDS)
+        await eventually(missed, f"/readyz to show {expected!r}", timeout_seconds=NOTICED_SECONDS)

@@ -1,4 +1,4 @@
-"""An id of another thing is told as that, with where it is of use."""
+"""An id of another kind of object is recognised, with the command that takes it."""
 
 import pytest
 
@@ -8,7 +8,7 @@ EXECUTION, DOCUMENT, REVIEW = f"exe_{'0' * 26}", f"doc_{'z' * 26}", f"rev_{'a' *
 
 
 @pytest.mark.parametrize(
-    ("kind", "wanted", "told"),
+    ("kind", "wanted", "advice"),
     [
         ("run", EXECUTION, f"that is the id of an execution, GET /v1/workflow/{EXECUTION} shows its run"),
         ("run", DOCUMENT, f"that is the id of a document, `docrail run list --document {DOCUMENT}` lists its runs"),
@@ -22,8 +22,8 @@ EXECUTION, DOCUMENT, REVIEW = f"exe_{'0' * 26}", f"doc_{'z' * 26}", f"rev_{'a' *
         ),
     ],
 )
-def test_an_id_of_another_kind_of_object_is_recognised(kind: str, wanted: str, told: str) -> None:
-    assert str(NotFound(kind, wanted)) == f"there is no {kind} {wanted!r}: {told}"
+def test_an_id_of_another_kind_of_object_is_recognised(kind: str, wanted: str, advice: str) -> None:
+    assert str(NotFound(kind, wanted)) == f"there is no {kind} {wanted!r}: {advice}"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The round over the files: compacts every tenant, deletes what nobody needs and nothing else, by a schedule."""
+"""File maintenance compacts every tenant's lake and deletes unused files, and only those, by a schedule."""
 
 import asyncio
 import datetime as dt
@@ -209,7 +209,7 @@ async def test_values_go_that_no_open_run_leads_to(
         "Run",
         {"input": {"big": outer.at(("deep",)).to_json()}},
         id=f"run-{uuid.uuid4().hex}",
-        task_queue="nobody-works-here",
+        task_queue="no-workers",
         search_attributes=_attributes("acme", "doc_1"),
     )
     await _until_listed(client, run.id)
@@ -246,7 +246,7 @@ async def test_old_originals_that_are_not_in_use_are_deleted(
         "Run",
         {},
         id=f"run-{uuid.uuid4().hex}",
-        task_queue="nobody-works-here",
+        task_queue="no-workers",
         search_attributes=_attributes(COMMITTING, document_id),
     )
     await _until_listed(client, run.id)
@@ -272,7 +272,7 @@ async def test_an_original_stays_that_an_open_run_names_in_its_inputs(
         "Run",
         {"inputs": {"document_id": document_id}},
         id=f"run-{uuid.uuid4().hex}",
-        task_queue="nobody-works-here",
+        task_queue="no-workers",
     )
     await _until_listed(client, run.id)
     try:

@@ -1,4 +1,4 @@
-"""What several people have decided of a step's question is shown once each, in whatever order its run tells it."""
+"""Each decision of several people on a step's question is shown once, in whatever order the run sends them."""
 
 import datetime as dt
 from dataclasses import replace
@@ -83,7 +83,7 @@ async def test_a_person_who_has_decided_does_not_get_the_item_again(db: PoolConn
     assert await claim_next(db, TENANT, "ann", mine) is None
     bob = await claim_next(db, TENANT, "bob", mine)
     assert bob
-    await keep(db, made("cy", 2, YES))  # who decides without a claim ends nobody's
+    await keep(db, made("cy", 2, YES))  # a decision without a claim ends no claim
     assert (bob.review.review_id, (await shown(db)).claimed_by) == (ITEM, "bob")
 
 

@@ -1,4 +1,4 @@
-"""A filter that nothing has is told with what there is, as far as there is room."""
+"""A filter that matches nothing is reported with the existing values, up to a limit."""
 
 from docrail.services.paging import MOST_KNOWN, Unmatched, unmatched
 
@@ -15,8 +15,8 @@ def test_only_given_filters_without_a_match_are_reported() -> None:
 
 def test_of_many_values_the_first_are_listed_and_any_may_be_suggested() -> None:
     known = [f"error_{number:04}" for number in range(MOST_KNOWN)]
-    [told] = unmatched({"class": "timed_ot"}, {"class": [*known, "timed_out"]})
-    assert (told.known, told.has_more, told.suggestion) == (known, True, "timed_out")
+    [found] = unmatched({"class": "timed_ot"}, {"class": [*known, "timed_out"]})
+    assert (found.known, found.has_more, found.suggestion) == (known, True, "timed_out")
 
 
 def test_without_values_nothing_is_suggested() -> None:

@@ -106,8 +106,7 @@ async def ask_question(db: Database, tenant_id: str, run_id: str, step_id: str, 
     """Open the step's item, or hand the open one over to another queue. An ended item stays unchanged.
 
     Its document's item represents it only if the step's form accepts decisions about documents, and only for one step
-    of
-    the run and of the runs around and inside it. The caller is in a transaction.
+    of the run and of the runs around and inside it. The caller is in a transaction.
     """
     if question.document_id is not None:  # otherwise two concurrent questions could both take it
         await db.execute(LOCK_DOCUMENT, tenant_id, question.document_id)
