@@ -291,7 +291,7 @@ async def test_a_changed_iban_takes_two_people(service: Service, ann: Reviewer) 
     await decide(ann, await waiting(service, ann))
     item = await waiting(service, ann, reading(iban=said(OTHER_IBAN)))
     outcome = await decide(ann, item, why="they called")
-    assert "the IBAN is not the one" in outcome["needs_second"][0]
+    assert "the IBAN differs from the one" in outcome["needs_second"][0]
     outcome = await decide(ann.named("bob"), item, why="I asked them too")
     assert outcome["review"]["status"] == "approved"
 

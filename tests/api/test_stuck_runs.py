@@ -111,7 +111,7 @@ async def test_inputs_that_are_too_large_are_refused_with_size_and_limit_before_
     response = await http.post("/v1/runs", json={"definition": definition, "inputs": inputs})
     [problem] = response.json()["problems"]
     assert (response.status_code, problem["path"]) == (422, "inputs.large")
-    assert f"takes 3000002 bytes as JSON; all inputs together may take {MAX_VALUE_BYTES}" in problem["message"]
+    assert f"all inputs together take 3000005 bytes, more than {MAX_VALUE_BYTES}" in problem["message"]
     assert (await http.get("/v1/definitions/fresh")).status_code == 404
 
 
