@@ -50,13 +50,8 @@ class Requirement:
         return who
 
 
-def requires(scope: Scope) -> Requirement:
-    """Return the dependency for a route that requires `scope`."""
-    return Requirement(scope)
-
-
-MaySubmit = Annotated[Principal, Depends(requires(Scope.SUBMIT))]
-MayRead = Annotated[Principal, Depends(requires(Scope.READ))]
-MayReview = Annotated[Principal, Depends(requires(Scope.REVIEW))]
-MayOperateRuns = Annotated[Principal, Depends(requires(Scope.OPERATE))]
-MayAdminister = Annotated[Principal, Depends(requires(Scope.ADMIN))]
+MaySubmit = Annotated[Principal, Depends(Requirement(Scope.SUBMIT))]
+MayRead = Annotated[Principal, Depends(Requirement(Scope.READ))]
+MayReview = Annotated[Principal, Depends(Requirement(Scope.REVIEW))]
+MayOperateRuns = Annotated[Principal, Depends(Requirement(Scope.OPERATE))]
+MayAdminister = Annotated[Principal, Depends(Requirement(Scope.ADMIN))]

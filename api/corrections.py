@@ -12,7 +12,7 @@ from docrail.api.parameters import AppDep
 from docrail.api.reviews import TokenIn
 from docrail.dag.values.json_values import Json
 from docrail.invoices.assessment.corrections import proposals
-from docrail.invoices.assessment.explanation import explain, explain_overall, explain_priority
+from docrail.invoices.assessment.explanation import Part, explain, explain_overall, explain_priority
 from docrail.invoices.fields import value_text
 from docrail.invoices.model import FIELD_NAMES, Box, Candidate, FieldValue, InvoiceData, Lock, Problem
 from docrail.services.documents.models import StoredChange
@@ -49,6 +49,10 @@ class PartOut(BaseModel):
     weight: float
 
 
+def _parts(terms: list[Part]) -> list[PartOut]:
+    return [PartOut(what=term.what, weight=round(term.weight, 4)) for term in terms]
+
+
 class FieldOut(BaseModel):
     """A field in its current state."""
 
@@ -75,7 +79,7 @@ class FieldOut(BaseModel):
             page=field.page,
             box=field.box,
             evidence=[fact.value for fact in field.evidence],
-            explanation=[PartOut(what=part.what, weight=round(part.weight, 4)) for part in explain(field, name)],
+            explanation=_parts(explain(field, name)),
             lock=field.lock,
             candidates=[CandidateOut.of(each) for each in field.candidates],
             proposals=[CandidateOut.of(each) for each in proposals(field)],
@@ -111,8 +115,8 @@ class FieldsOut(BaseModel):
             digest=shown.digest,
             document_type=invoice.document_type.value,
             confidence=invoice.confidence,
-            explanation=[PartOut(what=each.what, weight=round(each.weight, 4)) for each in explain_overall(invoice)],
-            priority=[PartOut(what=each.what, weight=round(each.weight, 4)) for each in explain_priority(invoice)],
+            explanation=_parts(explain_overall(invoice)),
+            priority=_parts(explain_priority(invoice)),
             fields=[FieldOut.of(name, getattr(invoice, name)) for name in FIELD_NAMES],
             line_items=[line.model_dump(mode="json") for line in invoice.line_items],
             locks=shown.locks,

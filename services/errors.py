@@ -94,10 +94,7 @@ class AlreadyDecided(OperationError):
 
 
 class MayNotDecide(OperationError):
-    """The human step does not accept a decision from this person, whatever their scopes."""
-
-    def __init__(self, why: str) -> None:
-        super().__init__(why)
+    """The human step does not accept a decision from this person, whatever their scopes. The text says why."""
 
 
 class AlreadyAnswered(OperationError):
@@ -178,9 +175,6 @@ class Damaged(OperationError):
 
     It is never run; an operator must restore it.
     """
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message)
 
 
 class InvalidInput(OperationError):

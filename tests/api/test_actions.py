@@ -100,13 +100,13 @@ async def test_a_step_that_the_run_has_not_is_refused_also_where_the_whole_run_w
 
 
 async def all_of(service: Service, run_id: str) -> list[dict[str, Json]]:
-    """Return the run's actions, the first one first."""
+    """Return the run's actions, oldest first."""
     listed: list[dict[str, Json]] = (await service.http.get(f"/v1/runs/{run_id}/actions")).json()["actions"]
     return listed[::-1]
 
 
 async def slow(service: Service) -> str:
-    """Return a run that goes on until it is stopped."""
+    """Return a run that continues until it is stopped."""
     run_id: str = (await service.http.post("/v1/runs", json={"definition": SLOW})).json()["run_id"]
     return run_id
 

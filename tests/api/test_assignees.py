@@ -1,4 +1,4 @@
-"""`human.assignees`: a group that items are listed by, and that whoever started a run does not decide it."""
+"""`human.assignees`: items are listed by group, and the submitter of a run does not decide it."""
 
 from docrail.dag.values.json_values import Json
 from docrail.services.documents.repository.documents import insert_document

@@ -1,4 +1,4 @@
-"""Callback URLs as customers meet them: good once, for one step, until a time; the same answer again is a success."""
+"""Callback URLs are valid once, for one step, for a limited time; repeating the same answer succeeds."""
 
 import asyncio
 import time
@@ -152,7 +152,7 @@ async def test_only_posts_of_json_that_is_not_too_large_are_taken(served: Servic
 
 
 async def test_a_document_cannot_ask_for_a_url(served: Service, customer: Loopback) -> None:
-    """What looks like a placeholder and came from outside stays the text that it is."""
+    """Text from outside that looks like a placeholder stays unchanged."""
     definition = asking(customer)
     definition["inputs"] = {"text": {"type": "string"}}
     definition["steps"][0]["config"]["body"]["text"] = "{{ inputs.text }}"
@@ -162,7 +162,7 @@ async def test_a_document_cannot_ask_for_a_url(served: Service, customer: Loopba
 
 
 async def test_no_history_and_no_report_holds_a_url(served: Service, customer: Loopback) -> None:
-    """Even where a step gives back what it was given."""
+    """Even if a step returns its input."""
     definition = asking(customer)
     config = {"value": ["see {{ run.callbacks.reply }}"]}
     definition["steps"].insert(0, {"id": "again", "handler": "echo", "config": config})

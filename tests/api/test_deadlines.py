@@ -1,4 +1,4 @@
-"""Overdue runs as people find them: in lists, reports and explanations; a retry has its own time."""
+"""Overdue runs are marked in lists, reports and explanations; a retry has its own deadline."""
 
 import uuid
 

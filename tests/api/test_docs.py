@@ -1,4 +1,4 @@
-"""The page that describes the API works without Internet: whatever it loads is ours, and nothing else may be loaded."""
+"""The /docs page works offline: it loads only files of this server, and may load no others."""
 
 import re
 

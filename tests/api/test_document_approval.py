@@ -1,4 +1,4 @@
-"""A run that waits for the decision of its document: one question, one answer, whoever dies in between."""
+"""A run that waits for its document's decision asks once and is answered once, even if a process dies in between."""
 
 import asyncio
 import dataclasses
@@ -28,7 +28,7 @@ def ann(service: Service) -> Reviewer:
 
 
 async def upload(service: Service, who: Reviewer, definition: str = DEFINITION, vendor: str = "Muster GmbH") -> Json:
-    """Upload an invoice that is to be approved, and return its item once the run waits for it."""
+    """Upload an invoice that needs approval, and return its item once the run waits for it."""
     files = {"file": ("invoice.xml", e_invoice(unique("A")).replace(b"Muster GmbH", vendor.encode()))}
     headers = who.headers | {"X-Test-Name": "uploader", "X-Test-Scopes": "submit"}
     sent = await service.http.post("/v1/documents", files=files, data={"definition": definition}, headers=headers)
@@ -177,7 +177,7 @@ async def test_the_run_cannot_be_answered_past_its_document(service: Service, an
 
 
 async def publish(service: Service, *more: Json, nap: float = 0, **human: Json) -> str:
-    """Publish a definition that reads a document and asks about it so, and return its id."""
+    """Publish a definition that reads a document and has this human step, and return its id."""
     document = "{{ inputs.document_id }}"
     config = {"document_id": document, "sla_hours": 24}
     steps = [
@@ -219,7 +219,7 @@ async def test_a_decision_that_the_runs_form_does_not_take_is_refused(service: S
 
 
 async def test_a_decision_that_its_run_refuses_is_given_back(service: Service, ann: Reviewer) -> None:
-    """As when the run asked after the decision: its form is looked at then."""
+    """As if the run asked after the decision: then its form is checked."""
     definition = await publish(service, form={"properties": {"reason": {"maxLength": 20}}})
     item = await upload(service, ann, definition)
     await service.app.db.execute(
@@ -245,7 +245,7 @@ async def test_an_answer_before_the_question_is_refused(service: Service, ann: R
 
 
 async def test_a_rejected_document_is_not_filed_by_a_later_run(service: Service, ann: Reviewer) -> None:
-    """As when its `create_review` is repeated after the rejection: the run asks, and gets what was decided."""
+    """As if its `create_review` is repeated after the rejection: the run asks, and gets the decision."""
     definition = await publish(
         service,
         {"id": "again", "handler": "create_review", "depends_on": ["approval"],
@@ -303,7 +303,7 @@ async def test_a_second_question_of_a_run_is_not_answered_by_the_first_ones_deci
 
 
 async def decide_itself(service: Service, who: Reviewer, item: Json, step_id: str, decision: Json) -> None:
-    """Decide a step that asks about the document for itself, by its own item and by nothing else."""
+    """Decide a step whose own item asks about the document, through that item only."""
     operator = who.named("op", "operate")
     await operator.refused("POST", f"/runs/{item['run']}/waits/{step_id}", 403, json={"answer": decision})
     review_id = step_review_id("default", item["run"], step_id)
@@ -387,7 +387,7 @@ async def _answered(service: Service) -> bool:
 
 
 class Dead:
-    """A Temporal that is away, as the client of an API meets it that is about to die."""
+    """A client for which Temporal is unavailable, of an API that is about to die."""
 
     def __init__(self, seconds: float = 0) -> None:
         self.seconds = seconds

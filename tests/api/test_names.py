@@ -1,4 +1,4 @@
-"""Who calls an API without keys: anonymous, or where names are trusted whoever they say they are."""
+"""Callers of an API without keys are anonymous, or, if names are trusted, have the name that they give."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -15,14 +15,14 @@ from tests.stack import Servers
 
 @pytest.fixture
 async def alone(embedded: Servers, dsn: str, tmp_path: Path) -> AsyncIterator[Service]:
-    """Give the API as one developer has it, in which every total takes two people."""
+    """Yield a developer's API, in which every document needs two approvals."""
     settings = settings_for(embedded.temporal_address, dsn, tmp_path)
     async with serve(settings.model_copy(update={"trust_names": True, "four_eyes_above": 1})) as service:
         yield service
 
 
 async def act(service: Service, name: str | None, item: Json, act: str) -> httpx.Response:
-    """Claim the item and do it as `name`."""
+    """Claim the item and act on it as `name`."""
     service.api.dependency_overrides.pop(current_principal, None)
     headers = {"X-Docrail-As": name} if name else {}
     path = f"/v1/reviews/{item['review_id']}"

@@ -1,4 +1,4 @@
-"""The API with servers of its own, which are killed and come back."""
+"""The API survives outages of its servers, which are killed and restarted here."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
@@ -39,7 +39,7 @@ async def servers(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Ser
 
 @pytest.fixture
 async def service(servers: Servers, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Service]:
-    """An API that was started while everything else was away, and then all of it came up."""
+    """Yield an API that was started before all the other servers."""
     settings = settings_for(servers.temporal.address, servers.postgres.dsn, tmp_path_factory.mktemp("api"))
     await servers.temporal.process.kill()
     await servers.postgres.process.kill()

@@ -1,4 +1,4 @@
-"""`GET /v1/runs/{id}/steps/{step}/output` and `docrail run output`: whole outputs, also those a report refers to."""
+"""`GET /v1/runs/{id}/steps/{step}/output` and `docrail run output` return full outputs, even large ones."""
 
 import asyncio
 import json
@@ -33,7 +33,7 @@ MANY = {
 
 @pytest.fixture(scope="module")
 async def run_id(service: Service) -> AsyncIterator[str]:
-    """Give a run with every kind of output; one of its steps waits."""
+    """Yield a run with every kind of output; one of its steps waits."""
     started = await service.http.post("/v1/runs", json={"definition": MANY, "inputs": {"text": TEXT}})
     run_id: str = started.json()["run_id"]
 

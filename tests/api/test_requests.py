@@ -1,4 +1,4 @@
-"""Requests that cannot be read, or not be meant: refused in words that say what was found and what was expected."""
+"""Unreadable and invalid requests are refused with what was found and what was expected."""
 
 import contextlib
 from typing import Any
@@ -17,7 +17,7 @@ JSON = {"Content-Type": "application/json"}
 
 
 async def problem_of(http: httpx.AsyncClient, path: str, **request: Any) -> tuple[str, str]:
-    """Send what will be refused, and return the only problem's path and message."""
+    """Send a request that is refused, and return its only problem's path and message."""
     response = await http.post(path, **request)
     assert (response.status_code, response.json()["type"]) == (422, "/problems/invalid-input"), response.text
     [problem] = response.json()["problems"]

@@ -332,7 +332,7 @@ async def test_many_are_approved_at_once_where_nothing_is_wrong(service: Service
 async def test_of_one_who_decides_and_others_who_approve_many_at_once_one_counts(
     service: Service, ann: Reviewer
 ) -> None:
-    """The claim keeps others out as long as it holds, and the decision afterwards."""
+    """The claim excludes others while it is valid, and the decision afterwards."""
     for round_ in range(4):
         misread = reading(**vendor(f"Vendor {'abcd'[round_]}"))
         item = await waiting(service, ann, misread)

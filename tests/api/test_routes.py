@@ -12,7 +12,7 @@ from docrail.settings import Settings
 from tests.api.service import Service
 
 OPEN_TO_ALL = {"/healthz", "/readyz", "/metrics", "/v1/callbacks/{token}"}
-"""Probes and scrapers have no keys, nor have customers: what they were given is signed."""
+"""Probes, scrapers and customers have no keys; a customer's URL is signed."""
 
 API = create_app(Settings())
 

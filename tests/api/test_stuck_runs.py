@@ -23,7 +23,7 @@ async def start(service: Service, definition: object) -> str:
 
 
 async def start_broken(service: Service) -> str:
-    """Start a run whose workflow task fails, as a bug of ours would make it: Temporal refuses such delays."""
+    """Start a run whose workflow task fails, as with a bug in Docrail: Temporal refuses such delays."""
     run_id = f"broken.{uuid.uuid4().hex}"
     step = {"id": "a", "handler": "echo", "retry_config": {"initial_delay": 10, "max_delay": 5}}
     await service.app.temporal.start_workflow(

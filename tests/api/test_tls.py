@@ -15,7 +15,7 @@ from tests.stack import Servers, eventually
 from tests.tls_front import TlsFront, tls_front
 
 PATIENCE_SECONDS = 200
-"""A process of its own takes long to start on a machine that is busy with the other tests."""
+"""A process may take long to start while other tests run."""
 
 
 @pytest.fixture

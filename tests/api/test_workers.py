@@ -15,7 +15,7 @@ from tests.api.service import Service, serve, settings_for
 from tests.stack import Servers, eventually
 
 NOTICED_SECONDS = 15
-"""Far below the 90 s after which a poller would be taken for gone."""
+"""Far below the 90 s after which a poller counts as lost."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Documents as they arrive, are read, judged, corrected and approved."""
+"""Store documents that were received, read, assessed, corrected and approved."""
 
 import datetime as dt
 from decimal import Decimal
@@ -19,7 +19,7 @@ IBAN, OTHER_IBAN = "DE02120300000000202051", "DE02500105170137075030"
 
 
 def reading(**values: Any) -> InvoiceData:
-    """Return a sound reading with the given values, or whole fields."""
+    """Return a correct reading with the given values or fields."""
     fields = {
         "invoice_number": "RE-2026-0017",
         "date": dt.date(2026, 10, 1),

@@ -1,4 +1,4 @@
-"""The audit's chain: events in one order, and no edit, cut or addition that goes unseen."""
+"""The audit chain has one order, and every edit, cut and addition is detected."""
 
 import asyncio
 

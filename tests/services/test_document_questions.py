@@ -1,4 +1,4 @@
-"""Steps that ask about a document: its item is the question, in whatever order the run's words come."""
+"""Steps that ask about a document do so through its item, in whatever order the run's messages arrive."""
 
 import datetime as dt
 import itertools
@@ -151,7 +151,7 @@ async def test_a_late_word_that_the_question_is_closed_leaves_a_reopened_item_op
 
 
 async def stands_for(db: PoolConnectionProxy, step_id: str, form: dict[str, Json] | None = None) -> str | None:
-    """Return the item that stands for a step that asks now."""
+    """Return the item that represents a step that asks now."""
     await ask_question(db, TENANT, RUN, step_id, replace(ASKED, form=form or {}, asked_at=200.0))
     return await load_document_review(db, TENANT, RUN, step_id)
 

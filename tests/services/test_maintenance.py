@@ -66,7 +66,7 @@ async def client(embedded: Servers) -> Client:
 
 @pytest.fixture
 async def queue(client: Client, tools: Tools) -> AsyncIterator[str]:
-    """A task queue whose worker does nothing but rounds, in the sandbox."""
+    """Yield a task queue whose worker runs file maintenance only, in the sandbox."""
     name = f"maintenance-{uuid.uuid4().hex}"
     async with working([assemble_worker(client, name, [Maintenance], maintenance_activities(tools), sandboxed=True)]):
         yield name

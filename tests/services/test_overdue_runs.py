@@ -1,4 +1,4 @@
-"""Overdue runs as they are kept: once each, and a retried run anew."""
+"""Overdue runs are stored once each, and a retried run again."""
 
 from asyncpg.pool import PoolConnectionProxy
 

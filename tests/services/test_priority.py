@@ -1,4 +1,4 @@
-"""Which run goes first: priorities, and fairness keys that never cross tenants."""
+"""Runs are ordered by priority, with fairness keys that are separate for each tenant."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Claims: one holder at a time, whoever asks and whenever; and priorities that rise while items wait."""
+"""A claim has one holder at a time, also under concurrent requests; priorities rise while items wait."""
 
 import asyncio
 import datetime as dt

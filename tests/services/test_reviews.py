@@ -64,7 +64,7 @@ async def test_a_first_approval_is_valid_until_the_document_changes(db: PoolConn
 
 
 async def test_opening_many_times_at_once_makes_one_item(pool: asyncpg.Pool) -> None:
-    """Two unique indexes made this fail now and then: ON CONFLICT looks at one of them only."""
+    """With two unique indexes this failed sometimes, because ON CONFLICT considers only one of them."""
     for _ in range(20):
         document = await upload(pool, tenant_id=COMMITTING)
         opened = await asyncio.gather(

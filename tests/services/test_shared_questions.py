@@ -1,4 +1,4 @@
-"""Several runs that ask about one document share its item; a run and those inside it ask by it once."""
+"""Several runs that ask about one document share its item; a run and its nested runs ask through it once."""
 
 import asyncio
 import datetime as dt

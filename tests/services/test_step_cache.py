@@ -1,4 +1,4 @@
-"""Cached outputs as they are kept: found until they are too old, by their tenant alone, and not kept for ever."""
+"""Cached outputs are found until they are too old, by their tenant alone, and are removed later."""
 
 import asyncio
 import math
