@@ -5,14 +5,16 @@ from collections.abc import AsyncIterator
 from typing import Annotated, cast
 from urllib.parse import quote
 
-from fastapi import APIRouter, Depends, File, Form, Header, Path, Request, Response, UploadFile
+from fastapi import APIRouter, Depends, File, Form, Header, Path, Query, Request, Response, UploadFile
 from pydantic import BaseModel, ConfigDict, Field
 
 from docrail.api.auth import MayRead, MayReview, MaySubmit
 from docrail.api.errors import problems
-from docrail.api.parameters import AppDep, IdempotencyKey, each_part_once, one_key
+from docrail.api.parameters import After, AppDep, IdempotencyKey, Limit, Moment, each_part_once, one_key
+from docrail.invoices.facts import DocumentType
 from docrail.services.documents import originals
 from docrail.services.documents import service as documents
+from docrail.services.documents.models import DocumentFilter, DocumentPage, DocumentStatus
 from docrail.services.errors import KeyConflict, NotFound, WrongState
 from docrail.services.intake import service as intake
 from docrail.services.intake.service import DEFAULT_SLA_HOURS, UNKNOWN_MEDIA_TYPE, Upload
@@ -79,6 +81,35 @@ async def upload_document(
     document = DocumentOut.model_validate(await intake.upload_document(app, who, upload))
     response.headers["Location"] = f"/v1/documents/{document.document_id}"
     return document
+
+
+Words = Annotated[str | None, Query(min_length=1, max_length=200, pattern=r"^[^\x00]*$")]
+
+
+@router.get("", responses=problems())
+async def list_documents(
+    who: MayRead,
+    app: AppDep,
+    *,
+    status: Annotated[
+        DocumentStatus | None,
+        Query(description="waiting: its run has not started; success or failed: as its step `record_metrics` counted"),
+    ] = None,
+    document_type: Annotated[DocumentType | None, Query(description="as its fields say; unread ones have none")] = None,
+    vendor: Annotated[
+        Words, Query(description="a VAT id, or how the vendor's name begins: only letters and digits count")
+    ] = None,
+    text: Annotated[
+        Words, Query(description="part of the file name, the vendor's name or the invoice number; case does not count")
+    ] = None,
+    since: Annotated[Moment | None, Query(description="uploaded at that time or later")] = None,
+    until: Annotated[Moment | None, Query(description="uploaded before that time")] = None,
+    limit: Limit = 100,
+    after: After = None,
+) -> DocumentPage:
+    """List documents, latest upload first."""
+    wanted = DocumentFilter(status, document_type, vendor, text, since, until)
+    return await documents.list_documents(app, who, wanted, limit=limit, after=after)
 
 
 @router.get("/{document_id}", responses=problems(NotFound))

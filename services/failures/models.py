@@ -68,7 +68,7 @@ class StoredLetter:
     retryable: bool
     attempts: int
     failed_at: dt.datetime
-    told_at: dt.datetime
+    reported_at: dt.datetime
     resolution: Resolved | None
     resolved_by: str | None
     resolved_at: dt.datetime | None

@@ -210,7 +210,7 @@ async def _retry(app: App, principal: Principal, letter: StoredLetter, reason: s
         if now.resolution is Resolved.RETRY and letter.status is not LetterStatus.RESOLVED:
             return Outcome(*letter.key, retried=True)
         return Outcome(*letter.key, retried=False, why=f"it was dealt with: {now.resolution} by {now.resolved_by}")
-    if now is not None and now.told_at > letter.told_at and now.status is letter.status:
+    if now is not None and now.reported_at > letter.reported_at and now.status is letter.status:
         # a retry of its run has tried it, and it has failed again
         return Outcome(*letter.key, retried=True)
     try:
