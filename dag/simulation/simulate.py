@@ -70,7 +70,7 @@ _Key = tuple[str, Part]
 
 
 def simulate(definition: Definition, trial: Trial, catalogue: Catalogue) -> Played:
-    """Simulate `trial`, a test of `definition`; both are valid. Raises: MisfitError for its inputs."""
+    """Simulate `trial`, a test of `definition`; both are valid. Raises: InvalidValueError for its inputs."""
     simulation = Simulation(definition, trial, catalogue)
     while simulation.turn():
         pass
@@ -81,7 +81,7 @@ class Simulation:
     """One simulated test, advanced turn by turn, so that the caller can stop it."""
 
     def __init__(self, definition: Definition, trial: Trial, catalogue: Catalogue) -> None:
-        """Start the run. Raises: MisfitError for the test's inputs."""
+        """Start the run. Raises: InvalidValueError for the test's inputs."""
         self._plan = compile_plan(definition)
         self._trial, self._catalogue = trial, catalogue
         self._run_id = run_id_of(definition)

@@ -20,7 +20,7 @@ from docrail.dag.engine.plan import SEMANTICS
 from docrail.dag.language.definition import Definition, RunPriority
 from docrail.dag.language.expressions.expression import Scope
 from docrail.dag.language.expressions.templates import compile_template
-from docrail.dag.language.inputs import InputProblem, MisfitError, complete_inputs
+from docrail.dag.language.inputs import InputProblem, InvalidValueError, complete_inputs
 from docrail.dag.values.cost import ExpressionError
 from docrail.dag.values.json_values import Json, digest
 from docrail.dag.values.wording import describe as wording_describe
@@ -197,7 +197,7 @@ def _check_size(request: RunRequest) -> None:
 def _complete(definition: Definition, given: Mapping[str, Json]) -> dict[str, Json]:
     try:
         return complete_inputs(definition, given)
-    except MisfitError as error:
+    except InvalidValueError as error:
         raise InvalidInput(error.problems) from error
 
 
