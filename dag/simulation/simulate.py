@@ -194,10 +194,10 @@ class Simulation:
         """Begin a chunk of a long list, if the test defines how all of its items end."""
         step = self._plan.step(chunk.step)
         cues = [self._work(step, self._memory.filled(item.config), item.key) for item in chunk.items]
-        said = [replace(cue, in_chunk=True) for cue in cues if cue is not None]
-        if len(said) == len(cues):
+        ends = [replace(cue, in_chunk=True) for cue in cues if cue is not None]
+        if len(ends) == len(cues):
             key = (chunk.step, chunk.chunk)
-            self._chunks[key] = (chunk, said)
+            self._chunks[key] = (chunk, ends)
             self._put(key, Cue(CueKind.CHUNK, chunk.step))
 
     def _end_chunk(self, key: _Key, *, is_stopped: bool) -> Event:

@@ -68,10 +68,10 @@ async def abort_run(app: App, principal: Principal, run_id: str, reason: str, *,
             return await end_run(app, principal, run_id, reason)
     async with _recorded(app, principal, run_id, ABORT, {"reason": reason, "force": True}):
         handle = app.temporal.get_workflow_handle(workflow_id(principal.tenant_id, run_id))
-        told = f"aborted by force, by {principal.name}: {reason}"
+        text = f"aborted by force, by {principal.name}: {reason}"
         try:
             with engine_errors("run", run_id):
-                await handle.terminate(reason=told, rpc_timeout=RPC_TIMEOUT)
+                await handle.terminate(reason=text, rpc_timeout=RPC_TIMEOUT)
         except NotFound:
             raise await _ended(app, principal, run_id, ABORT) from None
         return RunStatus.FAILED

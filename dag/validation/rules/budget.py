@@ -80,8 +80,8 @@ def _lists(outline: Outline, costs: Sequence[int]) -> str:
     repeated = [(-cost, step) for cost, step in zip(costs, outline.steps, strict=True) if step.fields.get("for_each")]
     if not repeated:
         return ""
-    dearest = sorted(repeated, key=lambda entry: entry[0])[:MOST_NAMED]
-    names = ", ".join(f"{step.name} {-cost}" for cost, step in dearest)
+    largest = sorted(repeated, key=lambda entry: entry[0])[:MOST_NAMED]
+    names = ", ".join(f"{step.name} {-cost}" for cost, step in largest)
     rest = ", …" if len(repeated) > MOST_NAMED else ""
     advice = "move some of them into other definitions and run those with 'workflow'"
     return f": because of the lists of {names}{rest}; {advice}"

@@ -74,11 +74,11 @@ def _check_words(
         if name == "items" and "output" in known:
             message = f"{step.name} has no 'for_each', so it has no items"
         findings.error("misplaced-field", (*path, name), message, at_key=True)
-    said = [name for name in allowed if name in mock and mock[name] is not False]
-    if len(said) > 1:
-        message = f"the test gives {step.name} both '{said[0]}' and '{said[1]}': keep one of them"
+    given = [name for name in allowed if name in mock and mock[name] is not False]
+    if len(given) > 1:
+        message = f"the test gives {step.name} both '{given[0]}' and '{given[1]}': keep one of them"
         findings.error("wrong-value", path, message, at_key=True)
-    elif not said and mock.keys() <= {*_WORDS} and not misplaced and not (repeats and mock.get("items")):
+    elif not given and mock.keys() <= {*_WORDS} and not misplaced and not (repeats and mock.get("items")):
         message = f"the test names {step.name} without a result: give it {' or '.join(known)}"
         findings.error("missing-field", path, message, at_key=True)
 
