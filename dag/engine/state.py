@@ -7,7 +7,8 @@ from heapq import heapify, heappop, heappush
 from docrail.dag.engine.plan import Step
 from docrail.dag.language.statuses import LONGEST_TYPE, SETTLED, RunStatus, SkipReason, StepStatus
 from docrail.dag.values.json_values import Json, shortened
-from docrail.dag.values.stored import Found, Loading, Path, Reader
+from docrail.dag.values.problems import Path
+from docrail.dag.values.stored import Found, Loading, Reader
 
 _UNDOING = {
     StepStatus.RUNNING: "being undone",
