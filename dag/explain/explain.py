@@ -130,7 +130,7 @@ def _explained(
     scope = RunScope(plan, run)
     for step in steps:
         yield step, _explain_step(scope, step)
-        if scope.meter.spent >= most_work:
+        if scope.meter.used >= most_work:
             break
 
 

@@ -5,7 +5,7 @@ The only sentences that a run makes itself are those that its report keeps (repo
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from docrail.dag.engine.state import WORKER_LOST, EarlierError, StepError
+from docrail.dag.engine.state import WORKER_LOST, WORKER_UNFIT, EarlierError, StepError
 from docrail.dag.explain.facts import (
     AttemptsPart,
     HoldKind,
@@ -44,6 +44,8 @@ SAID_CHARACTERS = 300
 _ON_TIMEOUT = {"abort": "the run is aborted", "fail": "the step fails", "continue": "the run goes on"}
 _CAUSES = {"abort": "the run was aborted", "cancel": "the run was cancelled", "fail_fast": "another step had failed"}
 """What stopped a step, by `decided_by` (STOPPED_BY in dag/engine/state.py)."""
+_NOT_FAILED = {WORKER_LOST: "lost its worker", WORKER_UNFIT: "reached a worker that lacks what it needs"}
+"""Ends of attempts that do not count as failed, by error type."""
 _STOPPED = {RunStatus.ABORTED: "aborted", RunStatus.CANCELLED: "cancelled", RunStatus.FAILED: "stopped by a failure"}
 
 
@@ -265,7 +267,7 @@ def _resolution_words(of: StepExplanation) -> str:
 
 def _attempts_words(of: AttemptsPart, *, is_list: bool) -> Iterator[str]:
     yield from earlier_words(of.earlier)
-    forgotten = of.made - 1 - sum(each.error.type != WORKER_LOST for each in of.earlier)
+    forgotten = of.made - 1 - sum(each.error.type not in _NOT_FAILED for each in of.earlier)
     if forgotten > 0 and not is_list:
         yield f"how {forgotten} earlier attempt{'s' * (forgotten > 1)} failed was not kept"
     over = f"the {of.over_seconds:g} s for all attempts left no time for another" if of.over_seconds is not None else ""
@@ -280,8 +282,9 @@ def earlier_words(earlier: Sequence[EarlierError]) -> Iterator[str]:
     """Describe how earlier attempts failed."""
     for each in earlier:
         attempt = f"attempt {each.attempt}{f' at item {each.item}' if each.item else ''}"
-        if each.error.type == WORKER_LOST:
-            yield f"{attempt} lost its worker and was made again, which is no failed attempt: {each.error.message}"
+        if each.error.type in _NOT_FAILED:
+            met = _NOT_FAILED[each.error.type]
+            yield f"{attempt} {met} and was made again, which is no failed attempt: {each.error.message}"
         else:
             yield f"{attempt} failed: {_error_words(each.error)}"
 

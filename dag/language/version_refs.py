@@ -5,8 +5,11 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Annotated, ClassVar
 
-from docrail.dag.values.problems import ID_PATTERN
+from pydantic import ConfigDict, Field
+
+from docrail.dag.values.problems import ALL_REQUIRED, ID_PATTERN
 
 STABLE = "stable"
 """The alias that new runs use. Every definition has it from its first version on."""
@@ -39,10 +42,14 @@ class Ref:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The version that an alias names. `percent`, 0 to 100, is a canary's share of new runs; None for other aliases."""
+    """The version that an alias points to."""
 
+    __pydantic_config__: ClassVar[ConfigDict] = ALL_REQUIRED
     version: int
-    percent: int | None = None
+    percent: Annotated[
+        int | None,
+        Field(ge=0, le=100, description="of new runs, chosen by their key; the canary's alone, which needs it"),
+    ] = None
 
     def __str__(self) -> str:
         return str(self.version) if self.percent is None else f"{self.version} ({self.percent} %)"
@@ -62,7 +69,7 @@ class MoveKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """One change of an alias; None means that the alias does not exist."""
+    """A move of one alias, with its targets before and after; null means that the alias does not exist."""
 
     alias: str
     before: Target | None

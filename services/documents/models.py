@@ -4,7 +4,7 @@ import datetime as dt
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -12,6 +12,7 @@ from docrail.adapters.postgres.pool import StorageError
 from docrail.invoices.facts import DocumentType
 from docrail.invoices.model import READER_VERSION, SCHEMA_VERSION, Box, InvoiceData
 from docrail.services.document_outcomes import Outcome
+from docrail.services.model_config import Hidden
 
 
 class DocumentConflict(StorageError):  # noqa: N818  # a statement about the id
@@ -22,34 +23,42 @@ class DocumentConflict(StorageError):  # noqa: N818  # a statement about the id
         self.document_id = document_id
 
 
+FileName = Annotated[str, Field(description="as the uploader claimed, without folders", examples=["invoice-4711.pdf"])]
+Origin = Annotated[str, Field(description="where the uploader says it comes from")]
+FirstDocument = Annotated[str | None, Field(description="the first document with the same bytes")]
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One upload. `duplicate_of`: the tenant's first document with the same bytes, None for the first one itself.
+    """An uploaded document. Its run is at `/v1/runs/{run_id}` once `run_started_at` is set."""
 
-    `run_id` before `run_started_at` is the run that will be started; `definition` names its definition, None in
-    rows of releases without a choice. `source` is the origin given by the uploader; `uploaded_by` is the
-    uploader's name, empty in rows of releases that did not store it. `age_seconds` is the time since `received_at` by
-    the database's clock when the row was read. `original_removed_at` is when its bytes were deleted for their age, even
-    if another document has stored equal bytes since.
-    """
+    # `age_seconds` is the time since `received_at` by the database's clock. `original_removed_at` is when the bytes
+    # were deleted for their age, even if another document has stored equal bytes since.
 
-    tenant_id: str
-    document_id: str
+    tenant_id: Hidden[str]
+    document_id: Annotated[str, Field(examples=["doc_0f9c6c4b3a2d4e5f8a7b6c5d4e"])]
     sha256: str
     size_bytes: int
-    media_type: str
-    file_name: str
+    media_type: Annotated[str, Field(description="as the uploader claimed", examples=["application/pdf"])]
+    file_name: FileName
     sla_hours: float
     received_at: dt.datetime
-    run_id: str | None
-    run_started_at: dt.datetime | None
-    metrics_recorded_at: dt.datetime | None
-    duplicate_of: str | None
-    definition: str | None
-    source: str
-    uploaded_by: str
-    age_seconds: float
-    original_removed_at: dt.datetime | None = None
+    run_id: Annotated[str | None, Field(examples=["invoice.doc_0f9c6c4b3a2d4e5f8a7b6c5d4e"])]
+    run_started_at: Annotated[
+        dt.datetime | None, Field(description="null while Temporal is unavailable: the run starts when it is back")
+    ]
+    metrics_recorded_at: Hidden[dt.datetime | None]
+    duplicate_of: FirstDocument
+    definition: Annotated[
+        str | None,
+        Field(
+            description="what it takes, as the upload named it or a routing rule chose it", examples=["invoice@canary"]
+        ),
+    ]
+    source: Origin
+    uploaded_by: Hidden[str]
+    age_seconds: Hidden[float]
+    original_removed_at: Hidden[dt.datetime | None] = None
 
 
 class DocumentStatus(StrEnum):
@@ -80,8 +89,8 @@ class ListedDocument:
     """One line of the list of documents. The fields of the invoice are null before it is read and assessed."""
 
     document_id: str
-    file_name: Annotated[str, Field(description="as the uploader claimed, without folders")]
-    source: Annotated[str, Field(description="where the uploader says it comes from")]
+    file_name: FileName
+    source: Origin
     definition: Annotated[str | None, Field(description="the definition of its run")]
     run_id: str | None
     received_at: dt.datetime
@@ -92,7 +101,7 @@ class ListedDocument:
             "counted it, else it stays started"
         ),
     ]
-    duplicate_of: Annotated[str | None, Field(description="the first document with the same bytes")]
+    duplicate_of: FirstDocument
     document_type: DocumentType | None
     vendor_name: Annotated[str | None, Field(description="Name of the vendor.")]
     invoice_number: Annotated[str | None, Field(description="The vendor's number of the invoice.")]
@@ -150,13 +159,13 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class StoredChange:
-    """A stored change; `undone_at` is set if it was undone."""
+    """A person's change to a field; `undone_at` is set if it was undone."""
 
-    correction_id: int
+    correction_id: Annotated[int, Field(exclude=True)]
     field: str
-    act: str
+    act: Literal["lock", "unlock"]
     value: str | None
-    read_value: str | None
+    read_value: Annotated[str | None, Field(description="the value before the change")]
     read_source: str
     corrected_by: str
     corrected_at: dt.datetime

@@ -5,8 +5,10 @@ import datetime as dt
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import asyncpg
+from pydantic import Field
 from temporalio.api.deployment.v1 import WorkerDeploymentVersion
 from temporalio.api.enums.v1 import TaskQueueType, WorkerStatus, WorkerVersioningMode
 from temporalio.api.taskqueue.v1 import PollerInfo, TaskQueue, TaskQueueVersioningInfo
@@ -46,20 +48,16 @@ _STOPPING = frozenset({WorkerStatus.WORKER_STATUS_SHUTTING_DOWN, WorkerStatus.WO
 class Readiness:
     """`ok` for each available service, else a description of the problem."""
 
-    temporal: str
-    postgresql: str
-    worker: str
-
-    @property
-    def ready(self) -> bool:
-        """Return whether everything is available."""
-        return {self.temporal, self.postgresql, self.worker} == {OK}
+    ready: bool
+    temporal: Annotated[str, Field(examples=["ok"])]
+    postgresql: Annotated[str, Field(examples=["ok"])]
+    worker: Annotated[str, Field(examples=["no worker polls the task queue 'docrail'"])]
 
 
 async def check_readiness(app: App) -> Readiness:
     """Check each service. Never raises if one is unavailable."""
     (temporal, worker), postgresql = await asyncio.gather(_check_temporal(app), _check_postgresql(app))
-    return Readiness(temporal, postgresql, worker)
+    return Readiness({temporal, postgresql, worker} == {OK}, temporal, postgresql, worker)
 
 
 async def _check_temporal(app: App) -> tuple[str, str]:

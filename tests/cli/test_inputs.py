@@ -82,7 +82,7 @@ def test_an_input_given_twice_is_refused() -> None:
         parse_inputs(DEFINITION, ["a_integer=1", "a_integer=2"])
 
 
-def test_all_that_does_not_fit_is_told_at_once() -> None:
+def test_everything_that_does_not_fit_is_reported_at_once() -> None:
     with pytest.raises(SystemExit) as refused:
         parse_inputs(DEFINITION, ["small=10", "a_object=5"])
     assert refused.value.code == (

@@ -35,7 +35,7 @@ async def test_a_limit_is_set_shown_and_reset(service: Service) -> None:
     assert (found["per_second"], found["changed_by"]) == (10, None)
 
 
-async def test_what_the_api_refuses_is_told(service: Service) -> None:
+async def test_a_refusal_of_the_api_is_reported(service: Service) -> None:
     refused = await limits(service, "set", "gemini", "5")
     assert refused.code == 1
     assert refused.err == "docrail: Not found: there is no resource tag 'gemini'\n"
