@@ -12,7 +12,7 @@ from typing import ClassVar
 from pydantic import ConfigDict
 
 from docrail.adapters.postgres.pool import Database, transaction
-from docrail.dag.language.inputs import InputProblem, MisfitError, check_answer
+from docrail.dag.language.inputs import InputProblem, InvalidValueError, check_answer
 from docrail.invoices.assessment.review_summary import review_reasons, shown_digest, why_two_approvals
 from docrail.invoices.model import InvoiceData
 from docrail.services.access.models import Principal
@@ -269,7 +269,7 @@ async def _decide(
     for form in await load_forms(tx, principal.tenant_id, review.review_id):
         try:
             check_answer(form, answer)
-        except MisfitError as error:
+        except InvalidValueError as error:
             message = f"the run's form does not accept the decision of a document, {answer}: {error}"
             raise InvalidInput([InputProblem("review_id", message)]) from None
     digest = shown_digest(invoice)

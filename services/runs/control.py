@@ -10,7 +10,7 @@ from functools import partial
 from temporalio.client import WorkflowUpdateFailedError
 from temporalio.exceptions import ApplicationError
 
-from docrail.dag.language.inputs import InputProblem, MisfitError, check_answer
+from docrail.dag.language.inputs import InputProblem, InvalidValueError, check_answer
 from docrail.dag.language.statuses import RunStatus
 from docrail.dag.values.json_values import Json
 from docrail.services.access.models import Principal
@@ -33,7 +33,7 @@ from docrail.services.runs.service import checked_run_id
 from docrail.workflows.contract.names import (
     ABORT,
     ANSWER,
-    MISFIT,
+    INVALID_VALUE,
     NOT_ALLOWED,
     PAUSE,
     RESUME,
@@ -68,10 +68,10 @@ async def abort_run(app: App, principal: Principal, run_id: str, reason: str, *,
             return await end_run(app, principal, run_id, reason)
     async with _recorded(app, principal, run_id, ABORT, {"reason": reason, "force": True}):
         handle = app.temporal.get_workflow_handle(workflow_id(principal.tenant_id, run_id))
-        why = f"aborted by force, by {principal.name}: {reason}"
+        text = f"aborted by force, by {principal.name}: {reason}"
         try:
             with engine_errors("run", run_id):
-                await handle.terminate(reason=why, rpc_timeout=RPC_TIMEOUT)
+                await handle.terminate(reason=text, rpc_timeout=RPC_TIMEOUT)
         except NotFound:
             raise await _ended(app, principal, run_id, ABORT) from None
         return RunStatus.FAILED
@@ -96,7 +96,7 @@ async def answer_wait(
     try:
         check_answer({}, answer)  # reject what Temporal cannot carry; the run checks the rest
         return await update_run(app, principal, run_id, ANSWER, step_id, answer, principal.name, update_id=update_id)
-    except MisfitError as error:
+    except InvalidValueError as error:
         raise InvalidInput(error.problems) from None
     except WrongState as error:
         cause = error.__cause__.cause if isinstance(error.__cause__, WorkflowUpdateFailedError) else None
@@ -105,7 +105,7 @@ async def answer_wait(
                 raise NotFound("waiting step", step_id, known=known) from None
             case ApplicationError(type=type_, message=why) if type_ == NOT_ALLOWED:
                 raise MayNotDecide(why) from None
-            case ApplicationError(type=type_, details=[list(problems), *_]) if type_ == MISFIT:
+            case ApplicationError(type=type_, details=[list(problems), *_]) if type_ == INVALID_VALUE:
                 raise InvalidInput([InputProblem(path, message) for path, message in problems]) from None
         raise
 

@@ -140,8 +140,8 @@ UPDATE overdue_runs SET notified_at = now()
 
 async def insert_overdue(db: Database, run: OverdueRun) -> bool:
     """Record that the run is overdue; return whether this call was the first."""
-    details = (run.definition_id, run.version, run.document_id, run.deadline_seconds)
-    return await db.fetchval(INSERT, *_identity(run), *details) is True
+    facts = (run.definition_id, run.version, run.document_id, run.deadline_seconds)
+    return await db.fetchval(INSERT, *_identity(run), *facts) is True
 
 
 async def is_notified(db: Database, run: OverdueRun) -> bool:

@@ -112,7 +112,7 @@ async def test_of_several_files_what_others_run_is_published_first_and_not_warne
 async def test_a_misspelt_definition_is_reported_with_the_one_that_is_meant(owner: Owner) -> None:
     nested = TEXT + "  - {{id: pay, workflow: {{id: customer_aproval}}}}\n"
     published = await owner.types("definition", "publish", owner.write("one", nested))
-    assert published.err.endswith("no run can be started (did you mean 'customer_approval'?)\n")
+    assert published.err.endswith("publish it before a run is started (did you mean 'customer_approval'?)\n")
 
 
 async def test_of_several_files_none_is_published_if_one_is_not_valid(owner: Owner) -> None:

@@ -15,7 +15,7 @@ from docrail.workflows.contract.names import (
     ANSWER,
     CLOSE_REVIEW,
     ESCALATE_REVIEW,
-    MISFIT,
+    INVALID_VALUE,
     NOT_ALLOWED,
     OPEN_REVIEW,
     STATE,
@@ -66,7 +66,7 @@ async def test_a_wait_is_answered(bench: Bench) -> None:
         ]
     )
     await until_waiting(handle)
-    assert await refused(bench, handle, "reply", {"verdict": "yes"}) == MISFIT
+    assert await refused(bench, handle, "reply", {"verdict": "yes"}) == INVALID_VALUE
     assert await refused(bench, handle, "pay", {}) == UNKNOWN_STEP
     await bench.answer(handle, "reply", {"decision": "process"})
     report = await bench.finish(handle)

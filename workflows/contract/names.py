@@ -88,7 +88,7 @@ UNKNOWN_STEP = "UnknownStep"
 """ApplicationError type of an answer to a step that the run does not have, or that takes no answers."""
 
 
-MISFIT = "Misfit"
+INVALID_VALUE = "InvalidValue"
 """ApplicationError type of an answer that its step does not accept; details[0] lists the problems."""
 
 

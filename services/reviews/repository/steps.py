@@ -11,7 +11,7 @@ import hashlib
 from dataclasses import asdict
 
 from docrail.adapters.postgres.pool import Database
-from docrail.dag.language.inputs import MisfitError, check_answer
+from docrail.dag.language.inputs import InvalidValueError, check_answer
 from docrail.dag.values.json_values import Json
 from docrail.services.reviews.models import CLOSED, PersonsDecision, SettledItem, StepEnd, StepQuestion
 
@@ -126,7 +126,7 @@ def _takes(form: dict[str, Json]) -> bool:
     try:
         for answer in DOCUMENT_ANSWERS:
             check_answer(form, answer)
-    except MisfitError:
+    except InvalidValueError:
         return False
     return True
 
