@@ -65,7 +65,7 @@ async def test_a_url_is_good_once_and_for_the_same_answer_again(served: Service,
     assert (await post(url, {"decision": "no"})).status_code in (409, 410)
 
 
-async def test_another_answer_is_late_while_the_run_continues(served: Service, customer: Loopback) -> None:
+async def test_a_second_answer_while_the_run_continues_is_late(served: Service, customer: Loopback) -> None:
     definition = asking(customer)
     definition["steps"].append({"id": "more", "depends_on": ["reply"], "wait": {"for": "signal"}})
     run_id = await start(served, definition)
@@ -115,7 +115,7 @@ async def test_after_its_run_was_aborted_a_url_is_over(served: Service, customer
     assert outcome_of(await post(url, {"decision": "yes"})) == (410, "/problems/callback-over")
 
 
-async def test_a_url_of_a_deleted_run_is_no_longer_valid(served: Service) -> None:
+async def test_a_url_of_a_deleted_run_is_over(served: Service) -> None:
     token = CallbackKeys((KEY,)).sign(Claim("default", "asking.gone", "reply", int(time.time()) + 60))
     assert outcome_of(await served.http.post(f"/v1/callbacks/{token}", json={})) == (410, "/problems/callback-over")
 
@@ -217,7 +217,7 @@ async def test_a_replaced_key_is_accepted_until_it_is_removed(
 
 
 async def test_every_attempt_at_a_message_sends_the_same_url_under_the_same_id(served: Service) -> None:
-    """Receivers recognise a repetition by its id, so its body must be the same."""
+    """Receivers recognise a repetition by its id; another body under the same id would confuse them."""
     async with loopback(Reply(503), Reply()) as customer:
         definition = asking(customer)
         definition["steps"][0]["retry_config"] = {"initial_delay": 0.05, "jitter": 0}

@@ -1,4 +1,4 @@
-"""Gold data: the approved values next to those that were read, of documents that people approved, of one tenant."""
+"""Gold data: the approved values next to the read ones; nothing unapproved, and nothing of another tenant."""
 
 import json
 from decimal import Decimal

@@ -58,9 +58,7 @@ async def get(service: Service, run_id: str, step_id: str, **headers: str) -> ht
     return await service.http.get(f"/v1/runs/{run_id}/steps/{step_id}/output", headers=headers)
 
 
-async def test_an_output_is_returned_in_full_although_the_report_only_refers_to_it(
-    service: Service, run_id: str
-) -> None:
+async def test_a_stored_output_is_returned_whole(service: Service, run_id: str) -> None:
     report = (await service.http.get(f"/v1/runs/{run_id}")).json()
     part = part_of(report["steps"]["large"]["output"])
     assert part is not None
@@ -88,7 +86,7 @@ async def test_an_unknown_output_is_not_found(service: Service, run_id: str, run
     assert (refused.status_code, refused.json()["type"]) == (404, "/problems/not-found")
 
 
-async def test_another_tenant_learns_nothing(service: Service, run_id: str) -> None:
+async def test_another_tenant_sees_nothing(service: Service, run_id: str) -> None:
     refused = await get(service, run_id, "large", **{"X-Test-Tenant": "globex"})
     assert (refused.status_code, refused.json()["detail"]) == (404, f"there is no run '{run_id}'")
 
@@ -157,7 +155,7 @@ async def test_outputs_that_a_report_omits_are_returned_one_by_one(service: Serv
     assert (await get(service, run_id, "s7")).json()["output"] == {"value": "x" * 60_000}
 
 
-async def test_the_outputs_of_a_run_are_returned_in_full(service: Service) -> None:
+async def test_the_outputs_of_a_run_are_returned_whole(service: Service) -> None:
     definition = {
         "id": "outputs_of_a_run",
         "inputs": {"text": {"type": "string"}},
@@ -183,7 +181,7 @@ async def test_a_placeholder_of_a_stored_value_is_not_an_input(service: Service)
     assert (problem["path"], problem["message"]) == ("inputs.x.in.0", said)
 
 
-async def test_the_large_outputs_of_a_nested_run_are_returned_in_full_too(service: Service) -> None:
+async def test_the_large_outputs_of_an_inner_run_are_returned_whole(service: Service) -> None:
     inner: dict[str, Json] = {"id": "outputs_given", "inputs": {"text": {"type": "string"}}}
     inner |= {"steps": [{"id": "a", "handler": "noop"}], "outputs": {"text": "{{ inputs.text }}"}}
     assert (await service.http.post("/v1/definitions", json={"definition": inner})).status_code == 201

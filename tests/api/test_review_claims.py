@@ -106,7 +106,7 @@ async def test_an_operator_may_release_items_of_others(service: Service, ann: Re
     assert (await lead.post(f"/reviews/{item['review_id']}/assign", {"to": "bob"}))["assigned_to"] == "bob"
 
 
-async def test_an_assigned_item_comes_first_for_its_person_and_for_no_one_else(service: Service, ann: Reviewer) -> None:
+async def test_an_assigned_item_comes_first_to_its_assignee_and_to_no_one_else(service: Service, ann: Reviewer) -> None:
     first, second = await waiting(service, ann), await waiting(service, ann)
     await service.app.db.execute("UPDATE reviews SET band = 2 WHERE review_id = $1", first["review_id"])
     await ann.post(f"/reviews/{second['review_id']}/assign", {"to": "bob"})

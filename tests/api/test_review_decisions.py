@@ -27,7 +27,7 @@ def ann(service: Service) -> Reviewer:
 
 @pytest.fixture
 async def limited(service: Service) -> AsyncIterator[None]:
-    """Require a second approval above 1000."""
+    """Require two approvals above 1000."""
     app = service.app
     service.api.state.app = dataclasses.replace(app, four_eyes_above=Decimal(1000))
     yield
@@ -271,7 +271,7 @@ async def test_a_first_approval_is_void_once_a_field_has_changed(service: Servic
 
 
 @pytest.mark.usefixtures("limited")
-async def test_a_void_first_approval_leaves_the_item_to_everyone(service: Service, ann: Reviewer) -> None:
+async def test_a_void_first_approval_counts_for_no_one(service: Service, ann: Reviewer) -> None:
     item = await waiting(service, ann, large())
     await decide(ann, item)
     bob, path = ann.named("bob"), f"/reviews/{item['review_id']}"
@@ -304,7 +304,7 @@ async def test_the_first_account_of_a_known_vendor_takes_two_people(service: Ser
     assert (await decide(ann, await waiting(service, ann), why="again"))["needs_second"] == []
 
 
-async def test_an_iban_entered_by_a_person_needs_two_people(service: Service, ann: Reviewer) -> None:
+async def test_an_iban_that_a_person_entered_takes_two_approvals(service: Service, ann: Reviewer) -> None:
     item = await waiting(service, ann, reading(iban=FieldValue()))
     body = {"value": OTHER_IBAN, "token": await ann.claim(item["review_id"])}
     await ann.ask("PUT", f"/documents/{item['document_id']}/fields/iban", json=body)

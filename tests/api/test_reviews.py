@@ -114,7 +114,7 @@ async def test_a_person_finds_the_question_and_decides_it(service: Service) -> N
     assert (ended["outputs"], ended["steps"]["approval"]["answered_by"]) == ({"approved": True}, "tester")
 
 
-async def test_the_first_decision_wins_and_a_late_one_learns_whose_it_was(service: Service) -> None:
+async def test_the_first_decision_wins_and_a_later_one_is_refused_with_its_author(service: Service) -> None:
     item = await ask(service)
     assert (await decide(service, item, {"approved": False})).status_code == 200
     late = await decide(service, item, {"approved": True})

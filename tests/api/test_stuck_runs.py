@@ -1,4 +1,4 @@
-"""Runs that cannot continue, or were ended from outside, are reported as such, and can be ended."""
+"""Runs that cannot continue, or were ended from outside, show why, and can be ended by force."""
 
 import uuid
 
@@ -127,7 +127,7 @@ async def test_definitions_that_are_too_large_together_are_refused_with_size_and
 
 
 @pytest.mark.parametrize("path", ["runs/{}", "documents/{}", "reviews/{}", "definitions/{}"])
-async def test_an_id_followed_by_a_line_break_is_unknown(service: Service, path: str) -> None:
+async def test_an_id_that_ends_with_a_line_break_does_not_exist(service: Service, path: str) -> None:
     ids = {
         "runs/{}": await start(service, HELLO),
         "documents/{}": f"doc_{'0' * 26}",
@@ -137,7 +137,7 @@ async def test_an_id_followed_by_a_line_break_is_unknown(service: Service, path:
     assert (await service.http.get(f"/v1/{path.format(ids[path])}%0A")).status_code == 404
 
 
-async def test_a_key_followed_by_a_line_break_is_refused_and_starts_nothing(http: httpx.AsyncClient) -> None:
+async def test_a_key_that_ends_with_a_line_break_is_refused_and_starts_nothing(http: httpx.AsyncClient) -> None:
     key = uuid.uuid4().hex
     response = await http.post("/v1/runs", json={"definition": HELLO, "key": f"{key}\n"})
     assert (response.status_code, response.json()["problems"][0]["path"]) == (422, "key")
