@@ -33,7 +33,7 @@ def refusal(human: Human, by: str, started_by: str) -> str | None:
     if not by:
         return "who decides is not known, and the step does not take the decision of whoever started the run"
     if by == started_by:
-        return f"{by} started the run, and the step needs another person's decision"
+        return f"{by} started the run, and the step takes only somebody else's decision"
     return None
 
 

@@ -226,7 +226,7 @@ async def _checked(
     if (current := shown_digest(invoice)) != verdict.digest:
         raise DecisionOutdated(current)
     if principal.name in review.may_not_decide:
-        raise MayNotDecide(f"{principal.name} started the run, and the step needs another person's decision")
+        raise MayNotDecide(f"{principal.name} started the run, and the step accepts only another person's decision")
     return invoice
 
 

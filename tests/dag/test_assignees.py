@@ -26,7 +26,7 @@ def test_unless_a_step_says_so_everybody_may_decide(human: Human) -> None:
 
 
 def test_whoever_started_the_run_may_not_and_others_may() -> None:
-    assert refusal(FOUR_EYES, "ann", "ann") == "ann started the run, and the step needs another person's decision"
+    assert refusal(FOUR_EYES, "ann", "ann") == "ann started the run, and the step takes only somebody else's decision"
     assert refusal(FOUR_EYES, "bob", "ann") is None
     assert barred(FOUR_EYES, "ann") == ("ann",)
 
