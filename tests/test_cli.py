@@ -266,7 +266,7 @@ def test_an_unavailable_temporal_is_reported_in_one_line_with_what_to_do() -> No
         1,
         (
             "docrail: Temporal is not available: it cannot be reached (its address is 127.0.0.1:1): Connection refused"
-            "; is it running? `docrail up` starts one, DOCRAIL_TEMPORAL_ADDRESS says where it is\n"
+            "; is it running? `docrail up` starts one, and DOCRAIL_TEMPORAL_ADDRESS is its address\n"
         ),
     )
 

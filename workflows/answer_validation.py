@@ -18,7 +18,7 @@ from docrail.dag.language.step_kinds import DOCUMENT_QUEUE, Human, WaitFor
 from docrail.workflows.contract.names import (
     BY_DECISION,
     BY_DOCUMENT,
-    MISFIT,
+    INVALID_VALUE,
     NOT_ALLOWED,
     UNKNOWN_STEP,
     WRONG_STATE,
@@ -34,7 +34,7 @@ def check_answer(
 ) -> None:
     """Check that a step accepts this answer now; `coming` are answers it was given and has not processed yet.
 
-    Raises: ApplicationError (UnknownStep, WrongState, NotAllowed, Misfit).
+    Raises: ApplicationError (UnknownStep, WrongState, NotAllowed, InvalidValue).
     """
     step = plan.step(step_id) if step_id in plan.index else None
     wait, human = (step.definition.wait, step.definition.human) if step else (None, None)
@@ -54,9 +54,9 @@ def check_answer(
         raise ApplicationError(why, type=NOT_ALLOWED, non_retryable=True)
     try:
         inputs.check_answer((human.form if human else wait and wait.accept) or {}, given.value)
-    except inputs.MisfitError as error:
+    except inputs.InvalidValueError as error:
         problems = [[problem.path, problem.message] for problem in error.problems]
-        raise ApplicationError(str(error), problems, type=MISFIT, non_retryable=True) from error
+        raise ApplicationError(str(error), problems, type=INVALID_VALUE, non_retryable=True) from error
 
 
 def _takes_answers(step: Step) -> bool:

@@ -81,8 +81,8 @@ async def pending_of(
 async def _nested(app: App, description: WorkflowExecutionDescription, steps: Iterable[str]) -> dict[str, Nested]:
     tenant_id, outer = tenant_of(description.id), run_id_of(description.id)
     runs = {step_id: child_run_id(outer, step_id) for step_id in steps}
-    asked = islice(runs.items(), MOST_NESTED)
-    known = dict(await asyncio.gather(*(_status(app, tenant_id, step_id, run_id) for step_id, run_id in asked)))
+    first = islice(runs.items(), MOST_NESTED)
+    known = dict(await asyncio.gather(*(_status(app, tenant_id, step_id, run_id) for step_id, run_id in first)))
     return {step_id: Nested(run_id, known.get(step_id)) for step_id, run_id in runs.items()}
 
 

@@ -129,12 +129,12 @@ CASES = {
         [done("a")],
         [LET, 'its condition `steps.a.status == "completed"` was true (steps.a.status = "completed")'],
     ),
-    "a condition that could not be judged": Told(
+    "a condition that could not be evaluated": Told(
         [{"id": "a"}, after("a", condition="a.total > 1")],
         [done("a")],
         [
             LET,
-            "its condition `a.total > 1` could not be judged (a.total has no value)",
+            "its condition `a.total > 1` could not be evaluated (a.total has no value)",
             "its error: ConditionError: `a.total > 1`: 'a' has no 'total': it is empty",
         ],
     ),
@@ -143,7 +143,7 @@ CASES = {
         [failed("a")],
         [
             f"none_failed did not let it run: {NONE_FAILED}; a is failed",
-            "its condition `a.total > 1` is asked only if none_failed lets it run",
+            "its condition `a.total > 1` is evaluated only if none_failed lets it run",
         ],
     ),
     "a switch": Told(
@@ -181,7 +181,7 @@ CASES = {
             "`inputs.amount > 100` was true, and led to x (inputs.amount = 250)",
         ],
     ),
-    "a switch that could not be judged": Told(
+    "a switch that could not be evaluated": Told(
         [
             {
                 "id": "b",
@@ -196,7 +196,7 @@ CASES = {
         [
             "it has no parents, so it may begin with the run",
             "`inputs.amount > 1000` was false, so not x (inputs.amount = 250)",
-            "`inputs.none > 1` could not be judged (inputs.none has no value)",
+            "`inputs.none > 1` could not be evaluated (inputs.none has no value)",
             "its error: TemplateError: `inputs.none > 1`: 'inputs' has no 'none': it has amount, name",
         ],
     ),
@@ -211,7 +211,10 @@ CASES = {
     "a wait for ever": Told(
         [{"id": "b", "wait": {"for": "webhook"}}],
         [],
-        ["it has no parents, so it may begin with the run", "it waits for an answer to its callback address, for ever"],
+        [
+            "it has no parents, so it may begin with the run",
+            "it waits for an answer to its callback address, without a limit",
+        ],
     ),
     "a timer": Told(
         [{"id": "b", "wait": {"for": "timer", "seconds": "{{ inputs.amount * 2 }}"}}],
@@ -234,7 +237,7 @@ CASES = {
     "no answer": Told(
         [{"id": "b", "wait": {**WAIT, "on_timeout": {"branch": "late"}}}],
         [TimedOut("b", 160.0)],
-        ["it has no parents, so it may begin with the run", "nobody answered in time, so the branch late is taken"],
+        ["it has no parents, so it may begin with the run", "no one answered in time, so the branch late is taken"],
     ),
     "attempts": Told(
         [{"id": "b"}],

@@ -31,6 +31,7 @@ from docrail.dag.explain.facts import HoldKind
 from docrail.dag.explain.report import report_of
 from docrail.dag.language.statuses import RunStatus, StepStatus
 from docrail.dag.values.json_values import Json
+from docrail.dag.values.problems import Path
 from docrail.dag.values.stored import (
     MAX_INLINE_BYTES,
     ForOutputs,
@@ -38,7 +39,6 @@ from docrail.dag.values.stored import (
     ForUndo,
     Lack,
     Part,
-    Path,
     Piece,
     Reader,
     has_parts,

@@ -615,7 +615,7 @@ SERVICES = (
     Mutant(
         "an-outdated-decision-counts",
         "services/reviews/decisions.py",
-        "if (current := shown_digest(invoice)) != digest:",
+        "if (current := shown_digest(invoice)) != verdict.digest:",
         "if not (current := shown_digest(invoice)):",
         ("tests/api/test_document_approval.py", "tests/api/test_approvals.py"),
         "a document is approved that has changed since it was shown",

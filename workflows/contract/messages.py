@@ -147,7 +147,7 @@ class ReviewCall(BaseModel, frozen=True):
     may_not_decide: tuple[str, ...] = ()
     """Names of principals whose decision the step does not accept."""
     approvals: int = _unless(1)
-    """How many people must decide alike."""
+    """How many people must make the same decision."""
     asked_at: float = 0.0
     """When the step began to wait, in seconds since the epoch: a retried step asks again."""
 

@@ -69,7 +69,7 @@ WRONG_STATE = "WrongState"
 UNKNOWN_STEP = "UnknownStep"
 """ApplicationError type of an answer to a step that the run does not have, or that takes no answers."""
 
-MISFIT = "Misfit"
+INVALID_VALUE = "InvalidValue"
 """ApplicationError type of an answer that its step does not accept; details[0] lists the problems."""
 
 NOT_ALLOWED = "NotAllowed"

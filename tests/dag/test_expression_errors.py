@@ -8,7 +8,7 @@ from docrail.dag.language.expressions.expression import compile_expression
 from docrail.dag.language.expressions.expression_errors import MOST_COMPARED, SHOWN_CHARACTERS, LackError
 from docrail.dag.values.cost import ExpressionError
 from docrail.dag.values.json_values import Json
-from docrail.dag.values.stored import Path
+from docrail.dag.values.problems import Path
 from tests.dag.values import Known
 
 VALUES: dict[str, Json] = {"a": {"total": 7, "vendor": {"name": "Tell"}}, "many": {f"key_{n}": n for n in range(12)}}
