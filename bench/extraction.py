@@ -28,8 +28,7 @@ from docrail.invoices.assessment.confidence import assess
 from docrail.invoices.model import InvoiceData
 from docrail.invoices.problems import UnreadableDocument
 from docrail.invoices.readers.pdf.words import read_pages
-from docrail.invoices.readers.read import read_document
-from docrail.invoices.readers.read_text import read_text
+from docrail.invoices.readers.read import read_document, read_text
 from docrail.invoices.readers.warm_up import warm_up
 
 ROOT = Path(__file__).parents[1]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from docrail.invoices.assessment.explanation import Part, explain, explain_overall
+from docrail.invoices.assessment.explanation import Term, explain, explain_overall
 from docrail.invoices.model import FIELD_NAMES, InvoiceData
 
 SMALLEST_SHOWN = 0.0005
@@ -19,5 +19,5 @@ def explanation_of(invoice: InvoiceData) -> Iterator[str]:
             yield f"  {field.confidence:.3f}  {name.replace('_', ' ')}: {_terms(explain(field, name), 2)}"
 
 
-def _terms(parts: Sequence[Part], digits: int) -> str:
+def _terms(parts: Sequence[Term], digits: int) -> str:
     return ", ".join(f"{part.what.replace('_', ' ')} {part.weight:+.{digits}f}" for part in parts)
