@@ -1,49 +1,27 @@
 """Routes of documents: upload and show them, read them again, and get their originals and page images."""
 
-import datetime as dt
 from collections.abc import AsyncIterator
 from typing import Annotated, cast
 from urllib.parse import quote
 
-from fastapi import APIRouter, Depends, File, Form, Header, Path, Request, Response, UploadFile
-from pydantic import BaseModel, ConfigDict, Field
+from fastapi import APIRouter, Depends, File, Form, Header, Path, Query, Request, Response, UploadFile
 
 from docrail.api.auth import MayRead, MayReview, MaySubmit
 from docrail.api.errors import problems
-from docrail.api.parameters import AppDep, IdempotencyKey, each_part_once, one_key
+from docrail.api.parameters import After, AppDep, IdempotencyKey, Limit, Moment, each_part_once, one_key
+from docrail.invoices.facts import DocumentType
 from docrail.services.documents import originals
 from docrail.services.documents import service as documents
+from docrail.services.documents.models import Document, DocumentFilter, DocumentPage, DocumentStatus
 from docrail.services.errors import KeyConflict, NotFound, WrongState
 from docrail.services.intake import service as intake
 from docrail.services.intake.service import DEFAULT_SLA_HOURS, UNKNOWN_MEDIA_TYPE, Upload
+from docrail.services.runs.service import StartedRun
 
 CHUNK_BYTES = 2**18
 
 
 router = APIRouter(prefix="/v1/documents", tags=["documents"])
-
-
-class DocumentOut(BaseModel):
-    """An uploaded document. Its run is at `/v1/runs/{run_id}` once `run_started_at` is set."""
-
-    model_config = ConfigDict(from_attributes=True)
-
-    document_id: str = Field(examples=["doc_0f9c6c4b3a2d4e5f8a7b6c5d4e"])
-    run_id: str | None = Field(examples=["invoice.doc_0f9c6c4b3a2d4e5f8a7b6c5d4e"])
-    run_started_at: dt.datetime | None = Field(
-        description="null while Temporal is away: the run starts when it is back"
-    )
-    sha256: str
-    size_bytes: int
-    media_type: str = Field(description="as the uploader claimed", examples=["application/pdf"])
-    file_name: str = Field(description="as the uploader claimed, without folders", examples=["invoice-4711.pdf"])
-    sla_hours: float
-    received_at: dt.datetime
-    source: str = Field(description="where the uploader says it comes from")
-    definition: str | None = Field(
-        description="what it takes, as the upload named it or a routing rule chose it", examples=["invoice@canary"]
-    )
-    duplicate_of: str | None = Field(description="the first document with the same bytes")
 
 
 @router.post("", status_code=202, responses=problems(NotFound, KeyConflict), dependencies=[Depends(each_part_once)])
@@ -52,7 +30,7 @@ async def upload_document(
     app: AppDep,
     response: Response,
     *,
-    file: Annotated[UploadFile, File(description="the document; its type is told by its bytes, not by its name")],
+    file: Annotated[UploadFile, File(description="the document; its type follows from its bytes, not from its name")],
     sla_hours: Annotated[
         int, Form(ge=1, le=8760, description="hours until it must be decided", examples=[24])
     ] = DEFAULT_SLA_HOURS,
@@ -65,7 +43,7 @@ async def upload_document(
     ] = None,
     key: Annotated[str | None, Form(description="as the header Idempotency-Key")] = None,
     idempotency_key: IdempotencyKey = None,
-) -> DocumentOut:
+) -> Document:
     """Store a document and start its run. The stored bytes are durable when this returns."""
     upload = Upload(
         chunks=_chunks(file),
@@ -76,36 +54,55 @@ async def upload_document(
         source=source,
         definition=definition or None,
     )
-    document = DocumentOut.model_validate(await intake.upload_document(app, who, upload))
+    document = await intake.upload_document(app, who, upload)
     response.headers["Location"] = f"/v1/documents/{document.document_id}"
     return document
 
 
+Words = Annotated[str | None, Query(min_length=1, max_length=200, pattern=r"^[^\x00]*$")]
+
+
+@router.get("", responses=problems())
+async def list_documents(
+    who: MayRead,
+    app: AppDep,
+    *,
+    status: Annotated[
+        DocumentStatus | None,
+        Query(description="waiting: its run has not started; success or failed: as its step `record_metrics` counted"),
+    ] = None,
+    document_type: Annotated[DocumentType | None, Query(description="as its fields say; unread ones have none")] = None,
+    vendor: Annotated[
+        Words, Query(description="a VAT id, or how the vendor's name begins: only letters and digits count")
+    ] = None,
+    text: Annotated[
+        Words, Query(description="part of the file name, the vendor's name or the invoice number; case does not count")
+    ] = None,
+    since: Annotated[Moment | None, Query(description="uploaded at that time or later")] = None,
+    until: Annotated[Moment | None, Query(description="uploaded before that time")] = None,
+    limit: Limit = 100,
+    after: After = None,
+) -> DocumentPage:
+    """List documents, latest upload first."""
+    wanted = DocumentFilter(status, document_type, vendor, text, since, until)
+    return await documents.list_documents(app, who, wanted, limit=limit, after=after)
+
+
 @router.get("/{document_id}", responses=problems(NotFound))
-async def show_document(document_id: str, who: MayRead, app: AppDep) -> DocumentOut:
+async def show_document(document_id: str, who: MayRead, app: AppDep) -> Document:
     """Show a document."""
-    return DocumentOut.model_validate(await documents.show_document(app, who, document_id))
-
-
-class ReadingOut(BaseModel):
-    """The run that reads a document again; after its end, the document's fields show the new reading."""
-
-    model_config = ConfigDict(from_attributes=True)
-
-    run_id: str
-    created: bool = Field(description="false: an earlier request with this key had started it")
+    return await documents.show_document(app, who, document_id)
 
 
 @router.post("/{document_id}/extract", status_code=202, responses=problems(NotFound, KeyConflict, WrongState))
 async def extract_again(
     document_id: str, who: MayReview, app: AppDep, idempotency_key: IdempotencyKey = None
-) -> ReadingOut:
+) -> StartedRun:
     """Read a document again with the current readers. Locked fields stay; differing values are proposed.
 
     A decided document must be reopened first.
     """
-    started = await intake.extract_again(app, who, document_id, key=idempotency_key)
-    return ReadingOut.model_validate(started)
+    return await intake.extract_again(app, who, document_id, key=idempotency_key)
 
 
 async def _chunks(file: UploadFile) -> AsyncIterator[bytes]:
@@ -140,8 +137,10 @@ async def _drawings_of(request: Request) -> originals.Drawings:
 Page = Annotated[int, Path(ge=1, le=MOST_PAGES, description="counted from 1")]
 
 
-def _of(media_type: str, said: str) -> dict[int | str, dict[str, object]]:
-    return {200: {"description": said, "content": {media_type: {"schema": {"type": "string", "format": "binary"}}}}}
+def _of(media_type: str, description: str) -> dict[int | str, dict[str, object]]:
+    return {
+        200: {"description": description, "content": {media_type: {"schema": {"type": "string", "format": "binary"}}}}
+    }
 
 
 @router.get(
@@ -159,7 +158,9 @@ async def download_original(document_id: str, who: MayRead, app: AppDep) -> Resp
 @router.get(
     "/{document_id}/pages/{number}.png",
     response_class=Response,
-    responses=_of(PNG, "the page") | {304: {"description": "as `If-None-Match` says"}} | problems(NotFound, WrongState),
+    responses=_of(PNG, "the page")
+    | {304: {"description": "unchanged: `If-None-Match` has its `ETag`"}}
+    | problems(NotFound, WrongState),
 )
 async def show_page(
     document_id: str,
@@ -168,7 +169,7 @@ async def show_page(
     app: AppDep,
     drawings: Annotated[originals.Drawings, Depends(_drawings_of)],
     *,
-    if_none_match: Annotated[str | None, Header(description="an `ETag` of this picture")] = None,
+    if_none_match: Annotated[str | None, Header(description="an `ETag` of this image")] = None,
 ) -> Response:
     """Show a page as an image of at most 2.2 megapixels.
 

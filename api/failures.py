@@ -5,7 +5,6 @@ Runs that ended can be retried with edits or under another version; parked steps
 In one file because both resolve a failed step with the same edits.
 """
 
-import datetime as dt
 from enum import StrEnum
 from typing import Annotated, Literal, Self
 
@@ -15,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from docrail.api.auth import MayOperateRuns, MayRead
 from docrail.api.errors import problems
 from docrail.api.parameters import After, AppDep, Limit, Moment, Reason
-from docrail.api.runs import ActionOut, RunStatusOut
+from docrail.api.runs import RunStatusOut
 from docrail.dag.engine.events import ResolutionKind
 from docrail.dag.engine.retry import Edit
 from docrail.dag.language.limits import MAX_ITEMS
@@ -24,10 +23,19 @@ from docrail.dag.values.json_values import Json
 from docrail.services.errors import NotFound, TooLarge, WrongState
 from docrail.services.failures import resolve, retry
 from docrail.services.failures import service as failures
-from docrail.services.failures.models import LetterFilter, LetterStatus, Resolved, StatusFilter, View
+from docrail.services.failures.models import (
+    LetterCounts,
+    LetterFilter,
+    LetterOrder,
+    LetterPage,
+    Resolved,
+    Retried,
+    ShownLetter,
+    StatusFilter,
+    View,
+)
 from docrail.services.failures.retry import RetriedRun, RetryOrder
-from docrail.services.failures.service import MOST_RETRIED, LetterOrder, Retried, ShownLetter
-from docrail.services.paging import Unmatched
+from docrail.services.failures.service import MOST_RETRIED
 
 router = APIRouter(prefix="/v1/dead-letters", tags=["dead-letters"])
 
@@ -51,72 +59,6 @@ ViewQuery = Annotated[
         "itself; by default actionable for open letters, all for others"
     ),
 ]
-
-
-class LetterOut(BaseModel):
-    """A permanently failed step. Run and step are the reference to its input."""
-
-    model_config = ConfigDict(from_attributes=True)
-
-    run_id: str
-    step_id: str
-    definition_id: str
-    version: int
-    handler: str | None
-    document_id: str | None
-    status: LetterStatus = Field(description="parked: its run waits for a person; failed; resolved")
-    error_type: str
-    error_message: str
-    retryable: bool = Field(description="whether the error may pass by itself")
-    attempts: int
-    failed_at: dt.datetime
-    resolution: Resolved | None
-    resolved_by: str | None
-    resolved_at: dt.datetime | None
-
-
-class LetterListOut(BaseModel):
-    """A page of letters, latest failure first."""
-
-    model_config = ConfigDict(from_attributes=True)
-
-    letters: list[LetterOut]
-    after: str | None
-    unmatched: list[Unmatched] = Field(description="if there are no letters: filters whose value no letter has")
-
-
-class ClassCountOut(BaseModel):
-    """The number of letters of an error class, how many of them are parked, and how many may pass without a change."""
-
-    model_config = ConfigDict(from_attributes=True)
-
-    error_type: str
-    letters: int
-    parked: int
-    retryable: int
-    oldest: dt.datetime
-    newest: dt.datetime
-
-
-class CountsOut(BaseModel):
-    """Letters by error class, the most frequent first."""
-
-    model_config = ConfigDict(from_attributes=True)
-
-    classes: list[ClassCountOut]
-    unmatched: list[Unmatched] = Field(description="if there are no letters: filters whose value no letter has")
-
-
-class ShownLetterOut(LetterOut):
-    """A letter, and the actions on it, newest first."""
-
-    actions: list[ActionOut]
-
-    @classmethod
-    def of(cls, shown: ShownLetter) -> "ShownLetterOut":
-        """Return the response model of `shown`."""
-        actions = [ActionOut.model_validate(action) for action in shown.actions]
-        return cls(**dict(LetterOut.model_validate(shown.letter)), actions=actions)
 
 
 class ItemEditIn(BaseModel):
@@ -233,27 +175,6 @@ class BulkIn(BaseModel):
         return self
 
 
-class OutcomeOut(BaseModel):
-    """The result for a letter that was to be retried."""
-
-    model_config = ConfigDict(from_attributes=True)
-
-    run_id: str
-    step_id: str
-    retried: bool
-    why: str | None = Field(description="what kept it from being retried")
-
-
-class RetriedOut(BaseModel):
-    """The result for each letter, and the number of open ones that still match."""
-
-    model_config = ConfigDict(from_attributes=True)
-
-    outcomes: list[OutcomeOut]
-    left: int
-    unmatched: list[Unmatched] = Field(description="if there is no outcome: filters whose value no letter has")
-
-
 @router.get("", responses=problems())
 async def list_letters(
     who: MayRead,
@@ -266,10 +187,10 @@ async def list_letters(
     view: ViewQuery = None,
     limit: Limit = 100,
     after: After = None,
-) -> LetterListOut:
+) -> LetterPage:
     """List permanently failed steps; by default those that need a person."""
     wanted = LetterFilter(error_class, definition, handler, status, view or _view_of(status))
-    return LetterListOut.model_validate(await failures.list_letters(app, who, wanted, limit=limit, after=after))
+    return await failures.list_letters(app, who, wanted, limit=limit, after=after)
 
 
 @router.get("/counts", responses=problems())
@@ -282,42 +203,38 @@ async def count_letters(
     handler: HandlerName = None,
     status: StatusFilter = StatusFilter.OPEN,
     view: View = View.ALL,
-) -> CountsOut:
+) -> LetterCounts:
     """Count letters by error class; by default all open ones."""
     wanted = LetterFilter(error_class, definition, handler, status, view)
-    return CountsOut.model_validate(await failures.count_letters(app, who, wanted))
+    return await failures.count_letters(app, who, wanted)
 
 
 @router.post("/retry", responses=problems(NotFound))
-async def retry_letters(wanted: BulkIn, who: MayOperateRuns, app: AppDep) -> RetriedOut:
+async def retry_letters(wanted: BulkIn, who: MayOperateRuns, app: AppDep) -> Retried:
     """Retry many steps. A step that cannot be retried is reported, and does not stop the others."""
-    return RetriedOut.model_validate(await _retried(wanted, who, app))
-
-
-@router.get("/{run_id}/{step_id}", responses=problems(NotFound))
-async def show_letter(run_id: str, step_id: str, who: MayRead, app: AppDep) -> ShownLetterOut:
-    """Show a failed step and the actions on it."""
-    return ShownLetterOut.of(await failures.show_letter(app, who, run_id, step_id))
-
-
-@router.post("/{run_id}/{step_id}/resolve", responses=problems(NotFound, WrongState, TooLarge))
-async def resolve_letter(
-    run_id: str, step_id: str, wanted: LetterOrderIn, who: MayOperateRuns, app: AppDep
-) -> ShownLetterOut:
-    """Resolve a failed step: in its run if that waits for it, or by retrying the run if it has ended."""
-    return ShownLetterOut.of(await failures.resolve_letter(app, who, run_id, step_id, wanted.order()))
-
-
-def _view_of(status: StatusFilter) -> View:
-    return View.ACTIONABLE if status is StatusFilter.OPEN else View.ALL
-
-
-async def _retried(wanted: BulkIn, who: MayOperateRuns, app: AppDep) -> Retried:
     if wanted.letters is not None:
         keys = [(letter.run_id, letter.step_id) for letter in wanted.letters]
         return await failures.retry_letters(app, who, keys, reason=wanted.reason)
     matching = LetterFilter(wanted.error_class, wanted.definition, wanted.handler, failed_before=wanted.failed_before)
     return await failures.retry_matching(app, who, matching, limit=wanted.limit, reason=wanted.reason)
+
+
+@router.get("/{run_id}/{step_id}", responses=problems(NotFound))
+async def show_letter(run_id: str, step_id: str, who: MayRead, app: AppDep) -> ShownLetter:
+    """Show a failed step and the actions on it."""
+    return await failures.show_letter(app, who, run_id, step_id)
+
+
+@router.post("/{run_id}/{step_id}/resolve", responses=problems(NotFound, WrongState, TooLarge))
+async def resolve_letter(
+    run_id: str, step_id: str, wanted: LetterOrderIn, who: MayOperateRuns, app: AppDep
+) -> ShownLetter:
+    """Resolve a failed step: in its run if that waits for it, or by retrying the run if it has ended."""
+    return await failures.resolve_letter(app, who, run_id, step_id, wanted.order())
+
+
+def _view_of(status: StatusFilter) -> View:
+    return View.ACTIONABLE if status is StatusFilter.OPEN else View.ALL
 
 
 retries_router = APIRouter(prefix="/v1/runs/{run_id}", tags=["runs"])

@@ -4,9 +4,9 @@ import inspect
 import math
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from typing import Annotated, Any, Generic, Literal, Protocol, TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from docrail.dag.values.json_values import Json, digest
 from docrail.invoices.page_text import PageText
@@ -231,12 +231,12 @@ class Handler:
 
 @dataclass(frozen=True, slots=True)
 class BrokenHandler:
-    """A handler that cannot be used: its name, the file and line at fault, and the error."""
+    """An unusable handler. Definitions that name it are refused."""
 
-    name: str
-    file: str
-    line: int
-    error: str
+    name: Annotated[str, Field(description="the name that definitions would use", examples=["count_words"])]
+    file: Annotated[str, Field(description="the file at fault", examples=["handlers/count_words.py"])]
+    line: Annotated[int, Field(description="the line at fault, from 1")]
+    error: Annotated[str, Field(description="what is wrong", examples=["ModuleNotFoundError: No module named 'nltk'"])]
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}: {self.error}"

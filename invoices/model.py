@@ -31,7 +31,7 @@ Box = tuple[Fraction, Fraction, Fraction, Fraction]
 
 
 class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", json_schema_serialization_defaults_required=True)
 
 
 class Candidate(_Model, Generic[T]):

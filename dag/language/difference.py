@@ -18,7 +18,7 @@ class ChangeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One changed field. `path` is a JSON path; `old` is None for an added field, `new` for a removed one."""
+    """One field that differs; `old` is null if it was added, `new` if it was removed. `path` is a JSON path."""
 
     kind: ChangeKind
     path: str
@@ -28,7 +28,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class StepDiff:
-    """A step that both versions have, and its changes."""
+    """A step that exists in both versions, and its differences."""
 
     id: str
     changes: tuple[Change, ...]

@@ -5,8 +5,11 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Annotated, ClassVar
 
-from docrail.dag.values.problems import ID_PATTERN
+from pydantic import ConfigDict, Field
+
+from docrail.dag.values.problems import ALL_REQUIRED, ID_PATTERN
 
 STABLE = "stable"
 """The alias that new runs use. Every definition has it from its first version on."""
@@ -19,7 +22,9 @@ _ALIAS = re.compile(r"(?!v[0-9]+\Z)[a-z][a-z0-9_-]{0,31}")
 """Excludes names that look like a version: `invoice@v4` and `invoice@4` are versions."""
 _VERSION = re.compile(r"v?([1-9][0-9]{0,9})")
 
-ALIAS_RULE = "must be a small letter and then at most 31 of a-z, 0-9, _ and -, and not read as a version, as v4 does"
+ALIAS_RULE = (
+    "must be a lowercase letter, then at most 31 of a-z, 0-9, _ and -, and must not look like a version, as v4 does"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +42,14 @@ class Ref:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The version that an alias names. `percent`, 0 to 100, is a canary's share of new runs; None for other aliases."""
+    """The version that an alias points to."""
 
+    __pydantic_config__: ClassVar[ConfigDict] = ALL_REQUIRED
     version: int
-    percent: int | None = None
+    percent: Annotated[
+        int | None,
+        Field(ge=0, le=100, description="of new runs, chosen by their key; the canary's alone, which needs it"),
+    ] = None
 
     def __str__(self) -> str:
         return str(self.version) if self.percent is None else f"{self.version} ({self.percent} %)"
@@ -60,7 +69,7 @@ class MoveKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """One change of an alias; None means that the alias does not exist."""
+    """A move of one alias, with its targets before and after; null means that the alias does not exist."""
 
     alias: str
     before: Target | None

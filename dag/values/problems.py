@@ -3,7 +3,9 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
+
+from pydantic import ConfigDict
 
 Path = tuple[str | int, ...]
 """Keys and indices from the root of a JSON value to one of its parts."""
@@ -16,10 +18,18 @@ Place = tuple[int, int]
 Severity = Literal["error", "warning"]
 
 
+ALL_REQUIRED = ConfigDict(json_schema_serialization_defaults_required=True)
+"""Settings of a model whose JSON always has every field, defaults included."""
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing to change. `code` is stable; `path` is a JSON path in the author's spelling; `$` is the root."""
+    """One thing to change. `code` is stable; `path` is a JSON path in the author's spelling; `$` is the root.
 
+    `line` and `column`, from 1, are given for text.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = ALL_REQUIRED
     code: str
     message: str
     path: str

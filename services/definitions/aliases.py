@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 
 from asyncpg.pool import PoolConnectionProxy
 
@@ -25,25 +24,9 @@ from docrail.dag.values.problems import is_id
 from docrail.services.access.models import Principal
 from docrail.services.app import App, Registry
 from docrail.services.definitions import repository
-from docrail.services.definitions.models import RecordedMove
+from docrail.services.definitions.models import MovePage, Undone
 from docrail.services.definitions.repository import load_rules
 from docrail.services.errors import InvalidInput, NotFound, NothingToUndo
-
-
-@dataclass(frozen=True, slots=True)
-class MovePage:
-    """Some moves, newest first, and the value to request earlier ones with; None at the end."""
-
-    moves: list[RecordedMove]
-    after: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Undone:
-    """The moves of a rollback, and all aliases afterwards."""
-
-    moves: tuple[Move, ...]
-    aliases: Aliases
 
 
 async def load_aliases(app: App, principal: Principal, definition_id: str) -> dict[str, Target]:
@@ -99,7 +82,7 @@ async def roll_back(app: App, principal: Principal, definition_id: str, *, reaso
         if not moves:
             raise NothingToUndo(definition_id)
         await _record(connection, principal, definition_id, moves, MoveKind.ROLLBACK, reason)
-        return Undone(moves, moved(aliases, moves))
+        return Undone(definition_id, moved(aliases, moves), list(moves))
 
 
 async def list_moves(

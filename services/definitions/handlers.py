@@ -3,10 +3,13 @@
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
 
 from docrail.dag.values.json_values import Json
 from docrail.dag.values.suggestions import Suggestions
-from docrail.handlers import Catalogue, Handler
+from docrail.handlers import BrokenHandler, Catalogue, Handler
 from docrail.services.errors import NotFound, WrongState
 
 Schema = Mapping[str, Json]
@@ -23,13 +26,23 @@ _BOUNDS = {
 
 @dataclass(frozen=True, slots=True)
 class HandlerInfo:
-    """A handler's description. The schemas are JSON Schema, draft 2020-12."""
+    """A handler. The schemas are JSON Schema, draft 2020-12."""
 
-    name: str
-    aliases: tuple[str, ...]
-    summary: str
-    config_schema: dict[str, Json]
-    output_schema: dict[str, Json]
+    name: Annotated[str, Field(examples=["send_webhook"])]
+    aliases: Annotated[
+        tuple[str, ...], Field(description="other names that definitions may use; a run shows its own name")
+    ]
+    summary: Annotated[str, Field(description="what it does, in a sentence")]
+    config_schema: Annotated[dict[str, Json], Field(description="JSON Schema of a step's `config`")]
+    output_schema: Annotated[dict[str, Json], Field(description="JSON Schema of what later steps read")]
+
+
+@dataclass(frozen=True, slots=True)
+class HandlerList:
+    """Every handler, by name."""
+
+    handlers: list[HandlerInfo]
+    broken: Annotated[tuple[BrokenHandler, ...], Field(description="handlers outside the tree that cannot be used")]
 
 
 @dataclass(frozen=True, slots=True)

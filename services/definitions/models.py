@@ -1,96 +1,199 @@
-# the only thing formatted into a statement is a constant list of columns
 """Define how definitions are published, listed and compared."""
 
 import datetime as dt
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Annotated, ClassVar
+
+from pydantic import ConfigDict, Field
 
 from docrail.adapters.postgres.pool import StorageError
-from docrail.dag.language.difference import DefinitionDiff
-from docrail.dag.language.version_refs import Aliases, Move, MoveKind
+from docrail.dag.language.difference import Change, StepDiff
+from docrail.dag.language.routing import NAMES
+from docrail.dag.language.version_refs import MAX_VERSION, Aliases, Move, MoveKind
 from docrail.dag.values.json_values import Json, digest
-from docrail.dag.values.problems import Problem
+from docrail.dag.values.problems import ALL_REQUIRED, Problem
+from docrail.services.model_config import Hidden
 
 DefinitionBody = str | dict[str, Json]
 """A whole definition: the author's YAML or JSON text, or a JSON object."""
+
+
+DEFAULT_DEFINITION = "invoice"
+"""Definition of documents that name none and match no rule."""
 
 
 DefinitionRef = str | dict[str, Json]
 """A reference to a definition: `ID`, `ID@VERSION` or `ID@ALIAS` of a published one, or a whole one as a JSON object."""
 
 
+AliasTargets = Annotated[
+    Aliases,
+    Field(
+        description="by name: `stable` is what new runs get, `canary` what a share of them gets instead",
+        examples=[{"stable": {"version": 3}, "canary": {"version": 4, "percent": 10}}],
+    ),
+]
+
+VersionNumber = Annotated[int, Field(strict=True, ge=1, le=MAX_VERSION)]
+
+
 @dataclass(frozen=True, slots=True)
-class StoredDefinition:
-    """One published version. `body` is the normalised definition, `source` the author's own text.
+class DefinitionVersion:
+    """The identity of a published version. Publishing the same content again gives the same version."""
 
-    Raises DamagedDefinition if the body is not what was published.
-    """
-
-    tenant_id: str
+    tenant_id: Hidden[str]
     definition_id: str
     version: int
-    digest: str
+    digest: Annotated[str, Field(description="sha256 of the definition's canonical JSON, every default resolved")]
     created_at: dt.datetime
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDefinition(DefinitionVersion):
+    """A published version: the definition with every default resolved, and its author's text."""
+
     body: dict[str, Json]
     source: str
 
     def __post_init__(self) -> None:
+        """Check that the body is what was published. Raises: DamagedDefinition."""
         found = digest(self.body)
         if found != self.digest:
             raise DamagedDefinition(self.definition_id, self.version, self.digest, found)
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
-    """A stored version, the validator's warnings, and the definition's current aliases."""
+class Published(DefinitionVersion):
+    """A published version, the current aliases, and the validator's warnings."""
 
-    stored: StoredDefinition
-    warnings: tuple[Problem, ...]
-    aliases: Aliases
+    aliases: AliasTargets
+    warnings: list[Problem]
+    stored: Hidden[StoredDefinition]
 
 
 @dataclass(frozen=True, slots=True)
-class DefinitionLine:
-    """A published version's identity."""
+class ListedDefinition(DefinitionVersion):
+    """The newest version of a definition, and the definition's aliases."""
 
-    tenant_id: str
-    definition_id: str
-    version: int
-    digest: str
-    created_at: dt.datetime
+    aliases: AliasTargets
 
 
 @dataclass(frozen=True, slots=True)
 class DefinitionPage:
-    """The newest version of each definition, the aliases by id, and the value to request the next page with.
+    """The newest version of each definition, by id."""
 
-    None at the end.
-    """
-
-    definitions: list[DefinitionLine]
-    aliases: Mapping[str, Aliases]
+    definitions: list[ListedDefinition]
     after: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class VersionPage:
-    """Some versions of a definition, newest first, its aliases, and the value to request the next page with.
+    """A definition's versions, newest first, and its aliases."""
 
-    None at the end.
-    """
-
-    versions: list[DefinitionLine]
-    aliases: Aliases
+    versions: list[DefinitionVersion]
+    aliases: AliasTargets
     after: int | None
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
-    """The differences between two versions."""
+class Validation:
+    """Whether a definition is valid, and all problems found."""
 
-    old: StoredDefinition
-    new: StoredDefinition
-    diff: DefinitionDiff
+    valid: bool
+    problems: list[Problem]
+
+
+@dataclass(frozen=True, slots=True)
+class DefinitionPlan:
+    """How a definition runs: parallel steps by layer, the longest chain, a Mermaid flowchart, and all defaults."""
+
+    definition: dict[str, Json]
+    layers: list[list[str]]
+    critical_path: list[str]
+    mermaid: str
+    warnings: list[Problem]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The differences from `from_version` to `to_version`: steps, and in `fields` everything else."""
+
+    definition_id: str
+    from_version: int
+    to_version: int
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+    changed: tuple[StepDiff, ...]
+    reordered: Annotated[bool, Field(description="whether steps that both have stand in another order")]
+    fields: tuple[Change, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DefinitionAliases:
+    """The aliases of a definition."""
+
+    definition_id: str
+    aliases: AliasTargets
+
+
+@dataclass(frozen=True, slots=True)
+class Undone(DefinitionAliases):
+    """The moves of a rollback, and the aliases afterwards."""
+
+    moves: list[Move]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedMove(Move):
+    """A recorded move: who, when and why."""
+
+    move_id: int
+    kind: MoveKind
+    moved_by: str
+    moved_at: dt.datetime
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class MovePage:
+    """Moves, newest first."""
+
+    moves: list[RecordedMove]
+    after: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRules:
+    """The rules in force. `revision` counts how often they were set; 0 means never, and there are none."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ALL_REQUIRED
+    revision: int = 0
+    rules: list[dict[str, Json]] = field(default_factory=list)
+    source: Annotated[str, Field(description="as their author wrote them")] = ""
+    set_by: str | None = None
+    set_at: dt.datetime | None = None
+    names: Annotated[tuple[str, ...], Field(description="what `when` may read")] = NAMES
+    default: Annotated[str, Field(description="what a document takes that no rule is for")] = DEFAULT_DEFINITION
+
+
+@dataclass(frozen=True, slots=True)
+class RulesSet(StoredRules):
+    """The rules in force, and the validator's warnings."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ALL_REQUIRED
+    warnings: list[Problem] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenRoute:
+    """The definition for a document, and the number, from 0, of the rule that chose it; null for the default."""
+
+    definition: str
+    rule: int | None
+    faults: Annotated[
+        Mapping[int, str], Field(description="rules that could not be evaluated and were passed over, and why")
+    ]
 
 
 class DamagedDefinition(StorageError):  # noqa: N818  # a statement about the definition
@@ -103,15 +206,3 @@ class DamagedDefinition(StorageError):  # noqa: N818  # a statement about the de
         )
         self.definition_id = definition_id
         self.version = version
-
-
-@dataclass(frozen=True, slots=True)
-class RecordedMove:
-    """One recorded move of an alias; it is never changed or removed."""
-
-    move_id: int
-    move: Move
-    kind: MoveKind
-    moved_by: str
-    moved_at: dt.datetime
-    reason: str

@@ -5,16 +5,14 @@ Published versions never change. Each alias has a table of its moves: who moved 
 rules is kept; the newest is in force.
 """
 
-import datetime as dt
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 
 import asyncpg
 
 from docrail.adapters.postgres.pool import Database, NotStored, StorageError
 from docrail.dag.language.version_refs import STABLE, Move, MoveKind, Target
 from docrail.dag.values.json_values import Json
-from docrail.services.definitions.models import DefinitionLine, RecordedMove, StoredDefinition
+from docrail.services.definitions.models import DefinitionVersion, RecordedMove, StoredDefinition, StoredRules
 
 _LINE = "tenant_id, definition_id, version, digest, created_at"
 
@@ -109,19 +107,19 @@ async def load_unpublished(
 
 async def list_definitions(
     db: Database, tenant_id: str, *, limit: int = 100, after: str | None = None
-) -> list[DefinitionLine]:
+) -> list[DefinitionVersion]:
     """Return the newest version of each of the tenant's definitions, by id.
 
     `after` is the last id of the previous page.
     """
-    return [DefinitionLine(**row) for row in await db.fetch(LIST_DEFINITIONS, tenant_id, limit, after)]
+    return [DefinitionVersion(**row) for row in await db.fetch(LIST_DEFINITIONS, tenant_id, limit, after)]
 
 
 async def list_versions(
     db: Database, tenant_id: str, definition_id: str, *, limit: int = 100, before: int | None = None
-) -> list[DefinitionLine]:
+) -> list[DefinitionVersion]:
     """Return the definition's versions, newest first; `before` is the last version of the previous page."""
-    return [DefinitionLine(**row) for row in await db.fetch(LIST_VERSIONS, tenant_id, definition_id, limit, before)]
+    return [DefinitionVersion(**row) for row in await db.fetch(LIST_VERSIONS, tenant_id, definition_id, limit, before)]
 
 
 LOCK_DEFINITION = """
@@ -225,12 +223,10 @@ def _target(version: int | None, percent: int | None) -> Target | None:
 
 
 def _recorded(row: asyncpg.Record) -> RecordedMove:
-    move = Move(
-        row["alias"],
-        _target(row["from_version"], row["from_percent"]),
-        _target(row["to_version"], row["to_percent"]),
-    )
-    return RecordedMove(row["move_id"], move, MoveKind(row["kind"]), row["moved_by"], row["moved_at"], row["reason"])
+    before = _target(row["from_version"], row["from_percent"])
+    after = _target(row["to_version"], row["to_percent"])
+    made = (row["move_id"], MoveKind(row["kind"]), row["moved_by"], row["moved_at"], row["reason"])
+    return RecordedMove(row["alias"], before, after, *made)
 
 
 _ROUTING_COLUMNS = "revision, rules, source, set_by, set_at"
@@ -243,17 +239,6 @@ INSERT_RULES = f"""
 INSERT INTO routing_rules (tenant_id, revision, rules, source, set_by) VALUES ($1, $2, $3, $4, $5)
 ON CONFLICT DO NOTHING
 RETURNING {_ROUTING_COLUMNS}"""
-
-
-@dataclass(frozen=True, slots=True)
-class StoredRules:
-    """A tenant's routing rules in force: normalised, and the author's own text."""
-
-    revision: int
-    rules: list[dict[str, Json]]
-    source: str
-    set_by: str
-    set_at: dt.datetime
 
 
 async def load_rules(db: Database, tenant_id: str) -> StoredRules | None:

@@ -3,10 +3,10 @@
 import asyncio
 import json
 import logging
-from dataclasses import dataclass
+from dataclasses import asdict
 
 from docrail.dag.language.definition import Definition
-from docrail.dag.language.routing import Facts, Route, Routing, Rule, find_route
+from docrail.dag.language.routing import Facts, Routing, Rule, find_route
 from docrail.dag.language.source.source import Source, read_source
 from docrail.dag.validation.routing import Fault, references_of, validate_routing
 from docrail.dag.values.json_values import Json
@@ -14,12 +14,10 @@ from docrail.dag.values.problems import Places, Problem
 from docrail.dag.values.suggestions import Suggestions
 from docrail.services.access.models import Principal
 from docrail.services.app import App
-from docrail.services.definitions.repository import StoredRules, insert_rules, load_rules
+from docrail.services.definitions.models import DEFAULT_DEFINITION, ChosenRoute, RulesSet, StoredRules, Validation
+from docrail.services.definitions.repository import insert_rules, load_rules
 from docrail.services.definitions.service import load, load_known_ids
 from docrail.services.errors import Damaged, InvalidRouting, NotFound, Outdated
-
-DEFAULT_DEFINITION = "invoice"
-"""Definition of documents that name none and match no rule."""
 
 BROUGHT = ("document_id", "sla_hours")
 """Inputs that a document provides to its run, if its definition declares them."""
@@ -30,17 +28,9 @@ RulesBody = str | dict[str, Json]
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class RulesSet:
-    """Rules now in force, and the validator's warnings."""
-
-    stored: StoredRules
-    warnings: tuple[Problem, ...]
-
-
-async def show_rules(app: App, principal: Principal) -> StoredRules | None:
-    """Return the tenant's rules in force; None if none were ever set."""
-    return await load_rules(app.db, principal.tenant_id)
+async def show_rules(app: App, principal: Principal) -> StoredRules:
+    """Return the tenant's rules in force."""
+    return await load_rules(app.db, principal.tenant_id) or StoredRules()
 
 
 async def set_rules(app: App, principal: Principal, body: RulesBody, *, revision: int | None = None) -> RulesSet:
@@ -61,7 +51,7 @@ async def set_rules(app: App, principal: Principal, body: RulesBody, *, revision
             raise Outdated("the routing rules", revision, current)
         added = await insert_rules(app.db, principal.tenant_id, current + 1, rules, source, by=principal.name)
         if added is not None:
-            return RulesSet(added, tuple(problems))
+            return RulesSet(**asdict(added), warnings=problems)
 
 
 async def check_rules(app: App, principal: Principal, body: RulesBody) -> tuple[Routing | None, list[Problem]]:
@@ -74,8 +64,14 @@ async def check_rules(app: App, principal: Principal, body: RulesBody) -> tuple[
     return (None if source.problems else routing), [*source.problems, *problems]
 
 
-async def route(app: App, principal: Principal, facts: Facts) -> Route:
-    """Return the route that the tenant's rules give a document.
+async def validate_rules(app: App, principal: Principal, body: RulesBody) -> Validation:
+    """Return whether the rules are valid, and all problems found."""
+    rules, problems = await check_rules(app, principal, body)
+    return Validation(rules is not None, problems)
+
+
+async def route(app: App, principal: Principal, facts: Facts) -> ChosenRoute:
+    """Return the definition that the tenant's rules choose for a document, by default DEFAULT_DEFINITION.
 
     A rule that cannot be evaluated is logged and skipped.
     """
@@ -83,7 +79,7 @@ async def route(app: App, principal: Principal, facts: Facts) -> Route:
     found = find_route(_rules(stored), facts)
     for number, fault in found.faults.items():
         log.warning("routing rule %d of tenant %s does not work and is passed over: %s", number, facts.tenant, fault)
-    return found
+    return ChosenRoute(found.definition or DEFAULT_DEFINITION, found.rule, found.faults)
 
 
 def missing_inputs(definition: Definition) -> list[str]:

@@ -5,12 +5,13 @@ import json
 import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import asyncpg
 
 from docrail.adapters.postgres.pool import open_pool
+from docrail.dag.language import picture
 from docrail.dag.language.definition import Definition, to_json
 from docrail.dag.language.difference import diff
 from docrail.dag.language.inputs import InputProblem
@@ -31,9 +32,12 @@ from docrail.services.definitions.models import (
     DamagedDefinition,
     DefinitionBody,
     DefinitionPage,
+    DefinitionPlan,
     DefinitionRef,
+    ListedDefinition,
     Published,
     StoredDefinition,
+    Validation,
     VersionPage,
 )
 from docrail.services.definitions.run_tests import require_passed
@@ -69,6 +73,20 @@ async def find_problems(
     if not unpublished:
         return definition, problems
     return await _validated(app, body, Unpublished(unpublished, await load_known_ids(app, principal)))
+
+
+async def validate_definition(app: Registry, principal: Principal, body: DefinitionBody) -> Validation:
+    """Return whether the definition is valid, and all problems found. Nothing is stored."""
+    definition, problems = await find_problems(app, principal, body)
+    return Validation(definition is not None, problems)
+
+
+async def plan_definition(app: Registry, principal: Principal, body: DefinitionBody) -> DefinitionPlan:
+    """Return how the definition would run. Nothing is stored. Raises: InvalidDefinition."""
+    definition, warnings = await check(app, principal, body)
+    layers = [list(layer) for layer in picture.layers(definition)]
+    path = list(picture.critical_path(definition))
+    return DefinitionPlan(to_json(definition), layers, path, picture.mermaid(definition), list(warnings))
 
 
 async def load_known_ids(app: Registry, principal: Principal) -> list[str]:
@@ -126,7 +144,8 @@ async def publish(
     aliases = await promote(
         app, principal, stored.definition_id, stored.version, only_first=not promoted, reason=reason
     )
-    return Published(stored, warnings, aliases)
+    identity = (stored.tenant_id, stored.definition_id, stored.version, stored.digest, stored.created_at)
+    return Published(*identity, aliases, list(warnings), stored)
 
 
 async def load(app: App, principal: Principal, ref: str, version: int | None = None) -> StoredDefinition:
@@ -170,7 +189,17 @@ async def compare(app: App, principal: Principal, definition_id: str, old: str, 
         [newest] = (await list_versions(app, principal, definition_id, limit=1)).versions
         new = str(newest.version)
     after = await load(app, principal, f"{definition_id}@{new}")
-    return Comparison(before, after, diff(_normal(before), _normal(after)))
+    found = diff(_normal(before), _normal(after))
+    return Comparison(
+        definition_id=definition_id,
+        from_version=before.version,
+        to_version=after.version,
+        added=found.added,
+        removed=found.removed,
+        changed=found.changed,
+        reordered=found.reordered,
+        fields=found.fields,
+    )
 
 
 async def list_definitions(
@@ -182,7 +211,8 @@ async def list_definitions(
     found = await repository.list_definitions(app.db, principal.tenant_id, limit=limit + 1, after=after)
     shown = found[:limit]
     aliases = await repository.load_aliases(app.db, principal.tenant_id, [line.definition_id for line in shown])
-    return DefinitionPage(shown, aliases, shown[-1].definition_id if len(found) > limit else None)
+    listed = [ListedDefinition(**asdict(line), aliases=aliases[line.definition_id]) for line in shown]
+    return DefinitionPage(listed, shown[-1].definition_id if len(found) > limit else None)
 
 
 async def list_versions(

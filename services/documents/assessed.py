@@ -25,6 +25,9 @@ MOST_ALIKE = 20
 COMPARED = "document_id, sha256, document_type, number_key, vat_id, iban, name_key, total::text, issued_on"
 
 
+_LISTED = "vendor_name, invoice_number, currency"
+
+
 LOAD = f"""
 SELECT d.sha256, d.received_at, d.duplicate_of,
        (SELECT p.data::text FROM processed_documents p WHERE p.tenant_id = $1 AND p.sha256 = d.sha256
@@ -33,22 +36,24 @@ SELECT d.sha256, d.received_at, d.duplicate_of,
        CASE WHEN r.status IN ('approved', 'rejected') THEN r.decided_invoice::text END AS decided,
        CASE WHEN r.status IN ('approved', 'rejected') THEN r.status ELSE 'open' END AS status,
        coalesce(r.revision, 0) AS revision,
-       CASE WHEN s.seen_at IS NOT NULL THEN to_json(s)::text END AS seen,
+       CASE WHEN s.seen_at IS NOT NULL THEN to_json(s)::text END AS seen, s.vendor_name, s.invoice_number, s.currency,
        EXISTS (SELECT FROM corrections c WHERE c.tenant_id = $1 AND c.document_id = $2) AS corrected
   FROM documents d
   LEFT JOIN reviews r ON r.tenant_id = $1 AND r.document_id = $2
-  LEFT JOIN LATERAL (SELECT {COMPARED}, seen_at FROM seen_invoices WHERE tenant_id = $1 AND document_id = $2) s ON true
+  LEFT JOIN LATERAL (
+      SELECT {COMPARED}, {_LISTED}, seen_at FROM seen_invoices WHERE tenant_id = $1 AND document_id = $2) s ON true
  WHERE d.tenant_id = $1 AND d.document_id = $2"""
 
 
 NOTE = """
 INSERT INTO seen_invoices (tenant_id, document_id, sha256, document_type, number_key, vat_id, iban, name_key, total,
-                           issued_on)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+                           issued_on, vendor_name, invoice_number, currency)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 ON CONFLICT (tenant_id, document_id) DO UPDATE
    SET sha256 = EXCLUDED.sha256, document_type = EXCLUDED.document_type, number_key = EXCLUDED.number_key,
        vat_id = EXCLUDED.vat_id, iban = EXCLUDED.iban, name_key = EXCLUDED.name_key, total = EXCLUDED.total,
-       issued_on = EXCLUDED.issued_on"""
+       issued_on = EXCLUDED.issued_on, vendor_name = EXCLUDED.vendor_name, invoice_number = EXCLUDED.invoice_number,
+       currency = EXCLUDED.currency"""
 
 
 _ALIVE = """s.tenant_id = $1 AND s.document_id <> $2 AND NOT EXISTS
@@ -126,8 +131,10 @@ async def load_arrived(
     if row["corrected"]:
         invoice = merge(invoice, await load_corrections(db, tenant_id, document_id))
     own = seen_of(invoice, row["sha256"])
-    if row["seen"] is None or _SEEN.validate_json(row["seen"]) != own:
-        await db.execute(NOTE, tenant_id, *_values(own))
+    listed = (invoice.vendor_name.value, invoice.invoice_number.value, invoice.currency.value)
+    noted = (row["vendor_name"], row["invoice_number"], row["currency"])
+    if row["seen"] is None or (_SEEN.validate_json(row["seen"]), noted) != (own, listed):
+        await db.execute(NOTE, tenant_id, *_values(own), *listed)
     arrival = (row["received_at"], row["duplicate_of"])
     known = await db.fetchrow(LOAD_KNOWN, tenant_id, *_values(own), list(vendor_keys(invoice)), *arrival)
     assert known is not None, "one row, whatever is known"

@@ -1,13 +1,18 @@
-# only constants of this code are formatted into statements
 """Define documents, their readings, corrections and counts."""
 
 import datetime as dt
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from docrail.adapters.postgres.pool import StorageError
+from docrail.invoices.facts import DocumentType
 from docrail.invoices.model import READER_VERSION, SCHEMA_VERSION, Box, InvoiceData
 from docrail.services.document_outcomes import Outcome
+from docrail.services.model_config import Hidden
 
 
 class DocumentConflict(StorageError):  # noqa: N818  # a statement about the id
@@ -18,34 +23,99 @@ class DocumentConflict(StorageError):  # noqa: N818  # a statement about the id
         self.document_id = document_id
 
 
+FileName = Annotated[str, Field(description="as the uploader claimed, without folders", examples=["invoice-4711.pdf"])]
+Origin = Annotated[str, Field(description="where the uploader says it comes from")]
+FirstDocument = Annotated[str | None, Field(description="the first document with the same bytes")]
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One upload. `duplicate_of`: the tenant's first document with the same bytes, None for the first one itself.
+    """An uploaded document. Its run is at `/v1/runs/{run_id}` once `run_started_at` is set."""
 
-    `run_id` before `run_started_at` is the run that will be started; `definition` names its definition, None in
-    rows of releases without a choice. `source` is the origin given by the uploader; `uploaded_by` is the
-    uploader's name, empty in rows of releases that did not store it. `age_seconds` is the time since `received_at` by
-    the database's clock when the row was read. `original_removed_at` is when its bytes were deleted for their age, even
-    if another document has stored equal bytes since.
-    """
+    # `age_seconds` is the time since `received_at` by the database's clock. `original_removed_at` is when the bytes
+    # were deleted for their age, even if another document has stored equal bytes since.
 
-    tenant_id: str
-    document_id: str
+    tenant_id: Hidden[str]
+    document_id: Annotated[str, Field(examples=["doc_0f9c6c4b3a2d4e5f8a7b6c5d4e"])]
     sha256: str
     size_bytes: int
-    media_type: str
-    file_name: str
+    media_type: Annotated[str, Field(description="as the uploader claimed", examples=["application/pdf"])]
+    file_name: FileName
     sla_hours: float
     received_at: dt.datetime
+    run_id: Annotated[str | None, Field(examples=["invoice.doc_0f9c6c4b3a2d4e5f8a7b6c5d4e"])]
+    run_started_at: Annotated[
+        dt.datetime | None, Field(description="null while Temporal is unavailable: the run starts when it is back")
+    ]
+    metrics_recorded_at: Hidden[dt.datetime | None]
+    duplicate_of: FirstDocument
+    definition: Annotated[
+        str | None,
+        Field(
+            description="what it takes, as the upload named it or a routing rule chose it", examples=["invoice@canary"]
+        ),
+    ]
+    source: Origin
+    uploaded_by: Hidden[str]
+    age_seconds: Hidden[float]
+    original_removed_at: Hidden[dt.datetime | None] = None
+
+
+class DocumentStatus(StrEnum):
+    """WAITING: its run has not started; STARTED: it has; SUCCESS, FAILED: as the run's step `record_metrics` counts."""
+
+    WAITING = "waiting"
+    STARTED = "started"
+    SUCCESS = "success"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentFilter:
+    """Filters for documents; None: any."""
+
+    status: DocumentStatus | None = None
+    document_type: DocumentType | None = None
+    vendor: str | None = None
+    """A VAT id, or how the name begins; spaces, punctuation, accents and case do not count."""
+    text: str | None = None
+    """Part of the file name, the vendor's name or the invoice number, in upper or lower case."""
+    since: dt.datetime | None = None
+    until: dt.datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ListedDocument:
+    """One line of the list of documents. The fields of the invoice are null before it is read and assessed."""
+
+    document_id: str
+    file_name: FileName
+    source: Origin
+    definition: Annotated[str | None, Field(description="the definition of its run")]
     run_id: str | None
-    run_started_at: dt.datetime | None
-    metrics_recorded_at: dt.datetime | None
-    duplicate_of: str | None
-    definition: str | None
-    source: str
-    uploaded_by: str
-    age_seconds: float
-    original_removed_at: dt.datetime | None = None
+    received_at: dt.datetime
+    status: Annotated[
+        DocumentStatus,
+        Field(
+            description="waiting: its run has not started; started; success or failed: as its step `record_metrics` "
+            "counted it, else it stays started"
+        ),
+    ]
+    duplicate_of: FirstDocument
+    document_type: DocumentType | None
+    vendor_name: Annotated[str | None, Field(description="Name of the vendor.")]
+    invoice_number: Annotated[str | None, Field(description="The vendor's number of the invoice.")]
+    issued_on: Annotated[dt.date | None, Field(description="Date of the invoice.")]
+    total: Annotated[Decimal | None, Field(description="Amount of the invoice, taxes included, in `currency`.")]
+    currency: Annotated[str | None, Field(description="ISO 4217 code of the amount.")]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentPage:
+    """A page of documents, latest upload first."""
+
+    documents: Annotated[list[ListedDocument], Field(description="The documents of this page.")]
+    after: str | None
 
 
 CURRENT_READER = f"{READER_VERSION}.{SCHEMA_VERSION}"
@@ -89,13 +159,13 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class StoredChange:
-    """A stored change; `undone_at` is set if it was undone."""
+    """A person's change to a field; `undone_at` is set if it was undone."""
 
-    correction_id: int
+    correction_id: Annotated[int, Field(exclude=True)]
     field: str
-    act: str
+    act: Literal["lock", "unlock"]
     value: str | None
-    read_value: str | None
+    read_value: Annotated[str | None, Field(description="the value before the change")]
     read_source: str
     corrected_by: str
     corrected_at: dt.datetime

@@ -1,9 +1,16 @@
-# the only thing formatted into a statement is the constant list of columns
 """Define the failed steps in the dead-letter inbox."""
 
 import datetime as dt
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field
+
+from docrail.dag.engine.retry import Edit
+from docrail.services.model_config import Hidden
+from docrail.services.paging import Unmatched
+from docrail.services.runs.models import OperatorAction
 
 
 class LetterStatus(StrEnum):
@@ -54,7 +61,7 @@ class LetterFilter:
 
 @dataclass(frozen=True, slots=True)
 class StoredLetter:
-    """A failed step. Its input is referenced by run and step: a retry resolves its config from them again."""
+    """A permanently failed step. Run and step are the reference to its input."""
 
     run_id: str
     step_id: str
@@ -62,13 +69,13 @@ class StoredLetter:
     version: int
     handler: str | None
     document_id: str | None
-    status: LetterStatus
+    status: Annotated[LetterStatus, Field(description="parked: its run waits for a person; failed; resolved")]
     error_type: str
     error_message: str
-    retryable: bool
+    retryable: Annotated[bool, Field(description="whether the error may pass by itself")]
     attempts: int
     failed_at: dt.datetime
-    told_at: dt.datetime
+    reported_at: Hidden[dt.datetime]
     resolution: Resolved | None
     resolved_by: str | None
     resolved_at: dt.datetime | None
@@ -81,7 +88,7 @@ class StoredLetter:
 
 @dataclass(frozen=True, slots=True)
 class ClassCount:
-    """The number of letters of an error class, how many are parked or retryable, and the time range."""
+    """The number of letters of an error class, how many of them are parked, and how many may pass without a change."""
 
     error_type: str
     letters: int
@@ -89,3 +96,60 @@ class ClassCount:
     retryable: int
     oldest: dt.datetime
     newest: dt.datetime
+
+
+_UNMATCHED = Field(description="if there are no letters: filters whose value no letter has")
+
+
+@dataclass(frozen=True, slots=True)
+class LetterPage:
+    """A page of letters, latest failure first."""
+
+    letters: list[StoredLetter]
+    after: str | None
+    unmatched: Annotated[list[Unmatched], _UNMATCHED]
+
+
+@dataclass(frozen=True, slots=True)
+class LetterCounts:
+    """Letters by error class, the most frequent first."""
+
+    classes: list[ClassCount]
+    unmatched: Annotated[list[Unmatched], _UNMATCHED]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownLetter(StoredLetter):
+    """A letter, and the actions on it or its run, newest first."""
+
+    actions: list[OperatorAction]
+
+
+@dataclass(frozen=True, slots=True)
+class LetterOrder:
+    """How to resolve a failed step. `edit`: for retry, skip and output; else None."""
+
+    action: Resolved
+    edit: Edit | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RetryOutcome:
+    """The result for a letter that was to be retried."""
+
+    run_id: str
+    step_id: str
+    retried: bool
+    why: Annotated[str | None, Field(description="what kept it from being retried")]
+
+
+@dataclass(frozen=True, slots=True)
+class Retried:
+    """The result for each letter, and the number of open ones that still match."""
+
+    outcomes: list[RetryOutcome]
+    left: int
+    unmatched: Annotated[
+        list[Unmatched], Field(description="if there is no outcome: filters whose value no letter has")
+    ]

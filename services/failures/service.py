@@ -2,49 +2,36 @@
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, replace
 
 from docrail.adapters.postgres.pool import transaction
 from docrail.dag.engine.events import ResolutionKind
 from docrail.dag.engine.retry import Edit
-from docrail.dag.language.inputs import InputProblem
 from docrail.services.access.models import Principal
 from docrail.services.app import App
-from docrail.services.errors import InvalidInput, NotFound, OperationError, Unavailable, WrongState
+from docrail.services.errors import NotFound, OperationError, Unavailable, WrongState
 from docrail.services.failures import repository as dead_letters
 from docrail.services.failures.models import (
-    ClassCount,
+    LetterCounts,
     LetterFilter,
+    LetterOrder,
+    LetterPage,
     LetterStatus,
     Resolved,
+    Retried,
+    RetryOutcome,
+    ShownLetter,
     StatusFilter,
     StoredLetter,
     View,
 )
 from docrail.services.failures.repository import tell
 from docrail.services.failures.resolve import settle_step
-from docrail.services.paging import MOST_COMPARED, Unmatched, unmatched
+from docrail.services.paging import MOST_COMPARED, Unmatched, not_a_page, unmatched
 from docrail.services.runs.control import end_run
-from docrail.services.runs.models import OperatorAction
 from docrail.services.runs.service import checked_run_id, list_actions, record_action
 
-__all__ = [
-    "MOST_RETRIED",
-    "RETRIED_AT_ONCE",
-    "LetterCounts",
-    "LetterOrder",
-    "LetterPage",
-    "Outcome",
-    "Retried",
-    "ShownLetter",
-    "count_letters",
-    "list_letters",
-    "resolve_letter",
-    "retry_letters",
-    "retry_matching",
-    "show_letter",
-    "tell",
-]
+__all__ = ["tell"]
 
 MOST_RETRIED = 100
 """Maximum number of letters that one call retries: a worker replays each ended run among them to restore its state."""
@@ -53,68 +40,13 @@ RETRIED_AT_ONCE = 4
 """Number of runs retried in parallel: each holds one of the pool's ten connections while its worker answers."""
 
 
-@dataclass(frozen=True, slots=True)
-class LetterPage:
-    """Some letters, latest failure first, and the value to request the next page with; None at the end."""
-
-    letters: list[StoredLetter]
-    after: str | None
-    unmatched: list[Unmatched]
-    """For an empty page: filters whose value no letter has."""
-
-
-@dataclass(frozen=True, slots=True)
-class LetterCounts:
-    """The number of letters per error class, most frequent first; `unmatched` as for a page."""
-
-    classes: list[ClassCount]
-    unmatched: list[Unmatched]
-
-
-@dataclass(frozen=True, slots=True)
-class ShownLetter:
-    """A letter, and the actions on it or its run, newest first."""
-
-    letter: StoredLetter
-    actions: list[OperatorAction]
-
-
-@dataclass(frozen=True, slots=True)
-class LetterOrder:
-    """How to resolve a failed step. `edit`: for retry, skip and output; else None."""
-
-    action: Resolved
-    edit: Edit | None = None
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """The result for one letter of a bulk retry. `why` gives the reason if it was not retried."""
-
-    run_id: str
-    step_id: str
-    retried: bool
-    why: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Retried:
-    """The result of a bulk retry, and the number of open letters that still match."""
-
-    outcomes: list[Outcome]
-    left: int
-    unmatched: list[Unmatched] = field(default_factory=list)
-    """If there was nothing to retry: filters whose value no letter has."""
-
-
 async def list_letters(
     app: App, principal: Principal, wanted: LetterFilter, *, limit: int = 100, after: str | None = None
 ) -> LetterPage:
     """Return a page of letters. Raises: InvalidInput."""
     key = None if after is None else after.split("/")
     if key is not None and len(key) != 2:  # noqa: PLR2004 - a run and a step
-        raise InvalidInput([InputProblem("after", "is not the `after` of an earlier page of this list")])
+        raise not_a_page()
     found = await dead_letters.list_letters(app.db, principal.tenant_id, wanted, limit=limit + 1, after=key)
     unknown = [] if found or key else await _unmatched(app, principal, wanted)
     return LetterPage(found[:limit], "/".join(found[limit - 1].key) if len(found) > limit else None, unknown)
@@ -141,7 +73,7 @@ async def show_letter(app: App, principal: Principal, run_id: str, step_id: str)
     """Return a letter and the actions on it. Raises: NotFound."""
     letter = await _load(app, principal, run_id, step_id)
     actions = await list_actions(app.db, principal.tenant_id, run_id, step_id=step_id)
-    return ShownLetter(letter, actions)
+    return ShownLetter(**asdict(letter), actions=actions)
 
 
 async def resolve_letter(app: App, principal: Principal, run_id: str, step_id: str, order: LetterOrder) -> ShownLetter:
@@ -167,7 +99,7 @@ async def retry_letters(
     """Retry these steps, at most MOST_RETRIED; one failure does not stop the others. Raises: NotFound."""
     letters = [await _load(app, principal, *key) for key in keys[:MOST_RETRIED]]
     outcomes = await _retry_all(app, principal, letters, reason)
-    return Retried(outcomes, len(keys) - sum(outcome.retried for outcome in outcomes))
+    return Retried(outcomes, len(keys) - sum(outcome.retried for outcome in outcomes), [])
 
 
 async def retry_matching(
@@ -185,41 +117,45 @@ async def retry_matching(
     return Retried(outcomes, sum(count.letters for count in left), unknown)
 
 
-async def _retry_all(app: App, principal: Principal, letters: Iterable[StoredLetter], reason: str) -> list[Outcome]:
+async def _retry_all(
+    app: App, principal: Principal, letters: Iterable[StoredLetter], reason: str
+) -> list[RetryOutcome]:
     """Retry run by run, in the given order: retrying an ended run retries all its failed steps."""
     runs: dict[str, list[StoredLetter]] = {}
     for letter in letters:
         runs.setdefault(letter.run_id, []).append(letter)
     turns = asyncio.Semaphore(RETRIED_AT_ONCE)
-    away: list[Unavailable] = []
+    unavailable: list[Unavailable] = []
 
-    async def retry_of(run: list[StoredLetter]) -> list[Outcome]:
+    async def retry_of(run: list[StoredLetter]) -> list[RetryOutcome]:
         async with turns:
-            return [await _retry(app, principal, letter, reason, away) for letter in run]
+            return [await _retry(app, principal, letter, reason, unavailable) for letter in run]
 
     groups = await asyncio.gather(*map(retry_of, runs.values()))
     return [outcome for group in groups for outcome in group]
 
 
-async def _retry(app: App, principal: Principal, letter: StoredLetter, reason: str, away: list[Unavailable]) -> Outcome:
-    """Retry one step, unless a retry of its run already did. `away`: an unavailable service stops all later retries."""
-    if away:
-        return Outcome(*letter.key, retried=False, why=f"not tried: {away[0]}")
+async def _retry(
+    app: App, principal: Principal, letter: StoredLetter, reason: str, unavailable: list[Unavailable]
+) -> RetryOutcome:
+    """Retry one step, unless a retry of its run already did, or an `unavailable` service was found."""
+    if unavailable:
+        return RetryOutcome(*letter.key, retried=False, why=f"not tried: {unavailable[0]}")
     now = await dead_letters.load_letter(app.db, principal.tenant_id, *letter.key)
     if now is not None and now.status is LetterStatus.RESOLVED:
         if now.resolution is Resolved.RETRY and letter.status is not LetterStatus.RESOLVED:
-            return Outcome(*letter.key, retried=True)
-        return Outcome(*letter.key, retried=False, why=f"it was dealt with: {now.resolution} by {now.resolved_by}")
-    if now is not None and now.told_at > letter.told_at and now.status is letter.status:
+            return RetryOutcome(*letter.key, retried=True, why=None)
+        return RetryOutcome(*letter.key, retried=False, why=f"it was dealt with: {now.resolution} by {now.resolved_by}")
+    if now is not None and now.reported_at > letter.reported_at and now.status is letter.status:
         # a retry of its run has tried it, and it has failed again
-        return Outcome(*letter.key, retried=True)
+        return RetryOutcome(*letter.key, retried=True, why=None)
     try:
         await settle_step(app, principal, *letter.key, Edit(ResolutionKind.RETRY), reason=reason)
     except OperationError as error:
         if isinstance(error, Unavailable):
-            away.append(error)
-        return Outcome(*letter.key, retried=False, why=str(error))
-    return Outcome(*letter.key, retried=True)
+            unavailable.append(error)
+        return RetryOutcome(*letter.key, retried=False, why=str(error))
+    return RetryOutcome(*letter.key, retried=True, why=None)
 
 
 async def _abort(app: App, principal: Principal, letter: StoredLetter, order: LetterOrder) -> None:

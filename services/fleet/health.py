@@ -5,8 +5,10 @@ import datetime as dt
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import asyncpg
+from pydantic import Field
 from temporalio.api.deployment.v1 import WorkerDeploymentVersion
 from temporalio.api.enums.v1 import TaskQueueType, WorkerStatus, WorkerVersioningMode
 from temporalio.api.taskqueue.v1 import PollerInfo, TaskQueue, TaskQueueVersioningInfo
@@ -46,20 +48,16 @@ _STOPPING = frozenset({WorkerStatus.WORKER_STATUS_SHUTTING_DOWN, WorkerStatus.WO
 class Readiness:
     """`ok` for each available service, else a description of the problem."""
 
-    temporal: str
-    postgresql: str
-    worker: str
-
-    @property
-    def ready(self) -> bool:
-        """Return whether everything is available."""
-        return {self.temporal, self.postgresql, self.worker} == {OK}
+    ready: bool
+    temporal: Annotated[str, Field(examples=["ok"])]
+    postgresql: Annotated[str, Field(examples=["ok"])]
+    worker: Annotated[str, Field(examples=["no worker polls the task queue 'docrail'"])]
 
 
 async def check_readiness(app: App) -> Readiness:
     """Check each service. Never raises if one is unavailable."""
     (temporal, worker), postgresql = await asyncio.gather(_check_temporal(app), _check_postgresql(app))
-    return Readiness(temporal, postgresql, worker)
+    return Readiness({temporal, postgresql, worker} == {OK}, temporal, postgresql, worker)
 
 
 async def _check_temporal(app: App) -> tuple[str, str]:
@@ -72,7 +70,7 @@ async def _check_temporal(app: App) -> tuple[str, str]:
         return str(error), "unknown: Temporal tells which workers poll"
     takers = [poller for poller in queue.pollers if gets_new_runs(poller, queue.versioning_info)]
     if queue.pollers and not takers:
-        return OK, _told_of_builds(app.task_queue, queue.pollers, queue.versioning_info)
+        return OK, _builds_without_runs(app.task_queue, queue.pollers, queue.versioning_info)
     return OK, check_workers(app.task_queue, takers, heartbeats, dt.datetime.now(dt.UTC))
 
 
@@ -106,7 +104,7 @@ def gets_new_runs(poller: PollerInfo, routing: TaskQueueVersioningInfo) -> bool:
     return any((told.deployment_name, told.build_id) == (build.deployment_name, build.build_id) for build in chosen)
 
 
-def _told_of_builds(task_queue: str, pollers: Sequence[PollerInfo], routing: TaskQueueVersioningInfo) -> str:
+def _builds_without_runs(task_queue: str, pollers: Sequence[PollerInfo], routing: TaskQueueVersioningInfo) -> str:
     """Return why none of the polling workers gets new runs, and what to do."""
     polling = sorted({poller.deployment_options.build_id or "none" for poller in pollers})
     current = routing.current_deployment_version.build_id or "none"

@@ -17,8 +17,8 @@ from docrail.dag.language.routing import Facts
 from docrail.dag.language.version_refs import parse_ref
 from docrail.services.access.models import Principal, system_principal
 from docrail.services.app import App
-from docrail.services.definitions.models import StoredDefinition
-from docrail.services.definitions.routing import BROUGHT, DEFAULT_DEFINITION, missing_inputs, route
+from docrail.services.definitions.models import DEFAULT_DEFINITION, StoredDefinition
+from docrail.services.definitions.routing import BROUGHT, missing_inputs, route
 from docrail.services.definitions.service import resolve
 from docrail.services.documents.context import context_of
 from docrail.services.documents.models import Document, DocumentConflict
@@ -153,7 +153,7 @@ def _facts(principal: Principal, upload: Upload, size_bytes: int) -> Facts:
 
 async def _choose(app: App, principal: Principal, named: str | None, facts: Facts, document_id: str) -> _Choice:
     """Return the document's definition. Raises: NotFound, InvalidInput (it needs more inputs than a document has)."""
-    ref = named or (await route(app, principal, facts)).definition or DEFAULT_DEFINITION
+    ref = named or (await route(app, principal, facts)).definition
     stored = await resolve(app, principal, ref, key=document_id)
     if missing := missing_inputs(Definition.model_validate(stored.body)):
         message = f"{ref!r} cannot run a document: it needs the input {missing[0]!r}, which a document does not bring"

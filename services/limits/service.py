@@ -28,6 +28,7 @@ from docrail.services.access.models import Principal
 from docrail.services.app import App
 from docrail.services.engine import POLL_SECONDS, RPC_TIMEOUT, engine_errors, open_client
 from docrail.services.errors import InvalidInput, NotFound, Unavailable
+from docrail.services.limits.models import TagLimit
 from docrail.workflows.contract.names import tag_queue
 
 FROM_SETTINGS = "docrail settings"
@@ -49,28 +50,6 @@ _KNOWN_SOURCES = frozenset({RateLimitSource.RATE_LIMIT_SOURCE_API, RateLimitSour
 _NOT_KEPT = frozenset(
     {RPCStatusCode.UNIMPLEMENTED, RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNAUTHENTICATED}
 )  # servers before 1.29, and clusters that do not let Docrail set limits
-
-
-@dataclass(frozen=True, slots=True)
-class TagLimit:
-    """The current limit of one resource tag.
-
-    `changed_*` and `reason` are None while the limit is that of the settings.
-    """
-
-    tag: str
-    task_queue: str
-    per_second: float
-    """The effective limit: uses per second of the whole fleet; 0 stops the resource's steps."""
-    initial_per_second: float
-    """The limit in the settings."""
-    changed_by: str | None
-    changed_at: dt.datetime | None
-    reason: str | None
-    waiting: int
-    """Approximate number of attempts waiting for their turn."""
-    workers: int
-    """Number of processes that poll the tag's queue; with none, its steps wait indefinitely."""
 
 
 class Applied(StrEnum):

@@ -3,6 +3,9 @@
 import datetime as dt
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Annotated
+
+from pydantic import Field
 
 from docrail.invoices.llm.prices import Tokens
 
@@ -25,19 +28,23 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class DocumentUse:
-    """One paid answer about a document."""
+    """One paid answer of a model about a document, usable or not."""
 
     used_at: dt.datetime
-    model: str
+    model: Annotated[str, Field(description="as it calls itself", examples=["gemini-3.8-flash-001"])]
     prompt_version: str
-    attempt: int
-    outcome: str
+    attempt: Annotated[int, Field(description="the attempt of the step that asked")]
+    outcome: Annotated[
+        str, Field(description="`read`, or why it is unusable: `garbled`, `cut`, `refused`, `lost` (an estimate)")
+    ]
     input_tokens: int
     output_tokens: int
-    thinking_tokens: int
+    thinking_tokens: Annotated[int, Field(description="paid for as output")]
     cost: Decimal
     currency: str
-    priced_as: str
+    priced_as: Annotated[
+        str, Field(description="the price table's entry; `*`: the model is not in it, and the cost is an estimate")
+    ]
 
 
 @dataclass(frozen=True, slots=True)

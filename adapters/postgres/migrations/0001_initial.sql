@@ -193,7 +193,7 @@ CREATE TABLE dead_letters (
     retryable     boolean NOT NULL,
     attempts      integer NOT NULL,
     failed_at     timestamptz NOT NULL,
-    told_at       timestamptz NOT NULL, -- by the run's clock; older reports are ignored
+    reported_at   timestamptz NOT NULL, -- by the run's clock; older reports are ignored
     resolution    text CHECK (resolution IN ('retry', 'skip', 'output', 'abort', 'dismiss')),
     resolved_by   text,
     resolved_at   timestamptz,
@@ -271,17 +271,20 @@ CREATE INDEX reading_leases_expired ON reading_leases (expires_at);
 
 -- What each assessed document is compared by, normalised. Replaced when the document is assessed again.
 CREATE TABLE seen_invoices (
-    tenant_id     text NOT NULL,
-    document_id   text NOT NULL,
-    sha256        text NOT NULL,
-    document_type text NOT NULL,
-    number_key    text,
-    vat_id        text,
-    iban          text,
-    name_key      text,
-    total         numeric,
-    issued_on     date,
-    seen_at       timestamptz NOT NULL DEFAULT clock_timestamp(), -- the first time
+    tenant_id      text NOT NULL,
+    document_id    text NOT NULL,
+    sha256         text NOT NULL,
+    document_type  text NOT NULL,
+    number_key     text,
+    vat_id         text,
+    iban           text,
+    name_key       text,
+    total          numeric,
+    issued_on      date,
+    vendor_name    text, -- as the document says it: for lists, not compared
+    invoice_number text,
+    currency       text,
+    seen_at        timestamptz NOT NULL DEFAULT clock_timestamp(), -- the first time
     PRIMARY KEY (tenant_id, document_id),
     FOREIGN KEY (tenant_id, document_id) REFERENCES documents (tenant_id, document_id)
 );
@@ -409,7 +412,7 @@ CREATE TABLE sla_events (
     notified_at timestamptz, -- NULL: no one to notify, or the notification has not been sent
     PRIMARY KEY (tenant_id, review_id, due_at, percent)
 );
-CREATE INDEX sla_events_untold ON sla_events (recorded_at) WHERE notified_at IS NULL;
+CREATE INDEX sla_events_unsent ON sla_events (recorded_at) WHERE notified_at IS NULL;
 
 -- Totals for dashboards, updated with each act: adding up all reviews would take longer every year.
 CREATE TABLE review_counts (

@@ -16,7 +16,7 @@ from jinja2 import TemplateError, TemplateSyntaxError, Undefined, nodes
 
 from docrail.dag.language.expressions.environment import MAX_ITEMS, NOTHING, WORK, bounded, lookup, require
 from docrail.dag.language.expressions.evaluation import code_of
-from docrail.dag.language.expressions.expression_errors import LackError, called, nobody, show
+from docrail.dag.language.expressions.expression_errors import LackError, called, no_value, show
 from docrail.dag.language.expressions.grammar import check_tree, constant_of, misuse, parse
 from docrail.dag.values.cost import ExpressionError, Work
 from docrail.dag.values.json_values import Json
@@ -191,7 +191,7 @@ def _plain(value: Json, seen: Iterator[int]) -> Json:  # noqa: PLR0911 - a case 
         case float() if math.isfinite(value):
             return value
         case str() if "\0" in value:
-            raise ExpressionError("the text holds the character NUL, which PostgreSQL cannot store")
+            raise ExpressionError("the text contains the character NUL, which PostgreSQL cannot store")
         case str() if not _HALF_CHARACTER.search(value):
             return str(value)
         case dict():
@@ -236,7 +236,7 @@ def read_path(path: Path, values: Mapping[str, Json]) -> Json:
             found = lookup(value, int(key))
         if found is NOTHING:
             if not depth:
-                raise ExpressionError(nobody(str(key)))
+                raise ExpressionError(no_value(str(key)))
             raise LackError(value, key, called(path[:depth]))
         value = found
     return value if isinstance(value, dict | list | str) else plain(value)
