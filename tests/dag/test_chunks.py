@@ -148,7 +148,7 @@ def test_the_run_s_own_limit_counts_the_items_of_chunks() -> None:
     assert (began.widths, began.run.counters.slots_used) == ([2, 2, 2], 6)
 
 
-def test_steps_beside_a_long_list_get_their_slots() -> None:
+def test_steps_next_to_a_long_list_get_their_slots() -> None:
     began = fleet(1_000, step("a"), limits={"max_concurrency": 20}, max_concurrency=10)
     assert Start("a", {}) in began.commands
     assert sum(began.widths) + 1 == began.run.counters.slots_used == 11
@@ -177,7 +177,7 @@ def test_a_chunk_s_configs_are_as_large_as_travels() -> None:
     assert MAX_CHUNK_BYTES <= size < MAX_CHUNK_BYTES + 11_000
 
 
-def test_what_failed_is_told_by_item() -> None:
+def test_what_failed_is_reported_by_item() -> None:
     ended = fleet(300, max_failures=1).go({7: FAILED})
     assert ended.finished is RunStatus.COMPLETED
     told = ended.state().fan
