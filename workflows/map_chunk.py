@@ -91,7 +91,7 @@ class Chunk:
                     await workflow.wait_condition(lambda: chunk.has_thinned_much, timeout=patience)
                 patience *= 2
             if chunk.has_thinned:
-                await self._report(chunk.tell())
+                await self._report(chunk.report())
 
     async def _report(self, progress: Progress) -> None:
         parent = workflow.info().parent

@@ -227,7 +227,7 @@ async def _checked(tx: Database, principal: Principal, review: Review, digest: s
     if (current := shown_digest(invoice)) != digest:
         raise DecisionOutdated(current)
     if principal.name in review.may_not_decide:
-        raise MayNotDecide(f"{principal.name} started the run, and the step takes only somebody else's decision")
+        raise MayNotDecide(f"{principal.name} started the run, and the step accepts only another person's decision")
     return invoice
 
 

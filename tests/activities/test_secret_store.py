@@ -95,6 +95,15 @@ async def test_a_secret_goes_only_to_the_hosts_that_are_listed_for_it(folder: Pa
         await store.reveal("acme", {"X": "secret://erp"}, "evil.example", named=("erp",))
 
 
+@pytest.mark.parametrize(("listed", "host"), [("api.erp.internal", "erp.internal"), ("", "erp.internal")])
+async def test_a_host_is_listed_by_its_whole_name_and_an_empty_list_allows_none(
+    folder: Path, listed: str, host: str
+) -> None:
+    (folder / "acme" / "erp.hosts").write_text(listed)
+    with pytest.raises(RefusedSecretError, match="may not go to"):
+        await SecretStore(folder).reveal("acme", {"X": "secret://erp"}, host, named=("erp",))
+
+
 async def test_only_what_the_author_named_is_revealed_whatever_a_value_says(folder: Path) -> None:
     store, texts = SecretStore(folder), {"Authorization": "secret://two_lines", "X-Note": "see secret://erp"}
     with pytest.raises(RefusedSecretError) as refused:

@@ -1,4 +1,4 @@
-"""`human.assignees.approvals`: so many people decide alike; over HTTP, with all that is told of it meanwhile."""
+"""`human.assignees.approvals` over HTTP: several people make the same decision, and the item shows the progress."""
 
 import asyncio
 
@@ -68,11 +68,11 @@ async def test_the_audit_has_each_decision_once_and_the_item_how_it_ended(servic
     assert events[0]["detail"]["digest"] == events[2]["detail"]["digest"] != events[1]["detail"]["digest"]
 
 
-async def test_who_agreed_and_got_no_answer_asks_again_and_others_are_told_they_are_late(service: Service) -> None:
+async def test_an_agreement_can_be_repeated_and_a_later_decision_is_late(service: Service) -> None:
     item = await ask(service, assignees=TWO)
     for who in (ANN, BOB):
         await decide(service, item, YES, **who)
-    for _ in range(2):  # at once, and when all is told
+    for _ in range(2):  # at once, and after everything is recorded
         for who in (ANN, BOB):
             again = await decide(service, item, YES, **who)
             assert (again.status_code, again.json()["status"]) == (200, "decided")

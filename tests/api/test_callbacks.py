@@ -32,7 +32,7 @@ async def customer() -> AsyncIterator[Loopback]:
 
 
 def asking(customer: Loopback, *, before: list[Json] | None = None, **wait: Json) -> dict[str, Json]:
-    """Return a definition that tells the customer a URL, and waits for the answer to it after the steps `before`."""
+    """Return a definition that sends the customer a URL, and waits for the answer after the steps `before`."""
     ask = {
         "id": "ask",
         "handler": "send_webhook",
@@ -65,7 +65,7 @@ async def test_a_url_is_good_once_and_for_the_same_answer_again(served: Service,
     assert (await post(url, {"decision": "no"})).status_code in (409, 410)
 
 
-async def test_while_the_run_goes_on_another_answer_is_told_to_be_late(served: Service, customer: Loopback) -> None:
+async def test_a_second_answer_while_the_run_continues_is_late(served: Service, customer: Loopback) -> None:
     definition = asking(customer)
     definition["steps"].append({"id": "more", "depends_on": ["reply"], "wait": {"for": "signal"}})
     run_id = await start(served, definition)
@@ -115,7 +115,7 @@ async def test_after_its_run_was_aborted_a_url_is_over(served: Service, customer
     assert told(await post(url, {"decision": "yes"})) == (410, "/problems/callback-over")
 
 
-async def test_a_url_of_a_run_that_nobody_remembers_is_over(served: Service) -> None:
+async def test_a_url_of_a_deleted_run_is_over(served: Service) -> None:
     token = CallbackKeys((KEY,)).sign(Claim("default", "asking.gone", "reply", int(time.time()) + 60))
     assert told(await served.http.post(f"/v1/callbacks/{token}", json={})) == (410, "/problems/callback-over")
 
@@ -126,7 +126,7 @@ async def test_a_url_whose_time_is_up_is_over(served: Service) -> None:
     assert (over.status_code, over.json()["detail"]) == (410, "this callback URL is over: its time is up")
 
 
-async def test_what_nobody_signed_is_unknown_and_not_repeated(served: Service, customer: Loopback) -> None:
+async def test_an_unsigned_token_is_unknown_and_not_repeated(served: Service, customer: Loopback) -> None:
     run_id, url = await ask(served, customer)
     said, _, signature = token_of(url).partition(".")
     other = CallbackKeys(("f" * 32,)).sign(Claim("default", run_id, "reply", int(time.time()) + 60))
@@ -204,7 +204,7 @@ async def test_a_nested_run_sends_the_url_of_the_run_around_it_and_its_own(serve
     assert ended["inside"]["output"] == {"decision": "yes"}
 
 
-async def test_a_replaced_key_is_accepted_until_it_is_taken_away(
+async def test_a_replaced_key_is_accepted_until_it_is_removed(
     served: Service, customer: Loopback, embedded: Servers
 ) -> None:
     _, url = await ask(served, customer)
@@ -217,7 +217,7 @@ async def test_a_replaced_key_is_accepted_until_it_is_taken_away(
 
 
 async def test_every_attempt_at_a_message_sends_the_same_url_under_the_same_id(served: Service) -> None:
-    """Receivers tell a repetition by its id; another body under it would confuse them."""
+    """Receivers recognise a repetition by its id; another body under the same id would confuse them."""
     async with loopback(Reply(503), Reply()) as customer:
         definition = asking(customer)
         definition["steps"][0]["retry_config"] = {"initial_delay": 0.05, "jitter": 0}

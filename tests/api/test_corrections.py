@@ -127,7 +127,7 @@ async def test_an_undone_unlock_locks_again(service: Service, ann: Reviewer) -> 
     assert field_of(shown, "total")["value"] == "1.00"
 
 
-async def test_nobody_undoes_what_somebody_else_did(service: Service, ann: Reviewer) -> None:
+async def test_a_person_cannot_undo_another_persons_change(service: Service, ann: Reviewer) -> None:
     item = await waiting(service, ann)
     await correct(ann, item, "total", "1.00")
     await service.app.db.execute("UPDATE reviews SET claimed_until = NULL WHERE review_id = $1", item["review_id"])

@@ -86,7 +86,7 @@ async def upload_to_an_api_that_is_killed(service: Service, name: str, definitio
     assert await process.wait() == -signal.SIGKILL
 
 
-async def test_documents_whose_run_cannot_begin_hold_up_nobody_elses(
+async def test_documents_whose_run_cannot_begin_do_not_hold_up_others(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("docrail.services.intake.service.SWEEP_BATCH", 2)

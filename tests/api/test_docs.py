@@ -39,7 +39,7 @@ async def test_its_style_sheet_loads_nothing(http: httpx.AsyncClient) -> None:
     assert "@import" not in sheet
 
 
-async def test_its_script_reads_our_document_and_asks_nobody_about_it(http: httpx.AsyncClient) -> None:
+async def test_its_script_reads_our_document_and_calls_no_other_server(http: httpx.AsyncClient) -> None:
     script = (await http.get("/docs/start.js")).text
     assert re.findall(ADDRESS, script) == []
     assert 'url: "openapi.json"' in script
@@ -57,6 +57,6 @@ async def test_its_policy_allows_this_server_and_nothing_else(http: httpx.AsyncC
 @pytest.mark.parametrize(
     "path", ["/redoc", "/docs/oauth2-redirect", "/docs/assets/none.js", "/docs/assets/%2e%2e/main.py"]
 )
-async def test_there_is_nothing_beside_it(http: httpx.AsyncClient, path: str) -> None:
+async def test_no_other_documentation_pages_exist(http: httpx.AsyncClient, path: str) -> None:
     refused = await http.get(path)
     assert (refused.status_code, refused.headers["content-type"]) == (404, "application/problem+json")

@@ -102,7 +102,7 @@ async def test_of_two_who_decide_at_once_the_run_gets_the_one_that_counts(servic
     assert ended["status"] == {"approved": "completed", "rejected": "aborted"}[winner]
 
 
-async def test_a_decision_whose_api_died_before_telling_the_run_is_told_by_the_sweep(
+async def test_the_sweep_sends_a_decision_whose_api_died_before_answering_the_run(
     service: Service, ann: Reviewer
 ) -> None:
     item = await upload(service, ann)
@@ -120,7 +120,7 @@ async def test_a_decision_whose_api_died_before_telling_the_run_is_told_by_the_s
     assert (await service.ended(item["run"]))["outputs"]["approved_by"] == "ann"
 
 
-async def test_a_run_that_was_told_before_its_api_died_is_not_told_twice(service: Service, ann: Reviewer) -> None:
+async def test_a_run_answered_before_its_api_died_is_not_answered_twice(service: Service, ann: Reviewer) -> None:
     item = await upload(service, ann)
     await approve(ann, item)
     await service.ended(item["run"])
@@ -263,7 +263,7 @@ async def test_what_was_rejected_is_not_filed_by_a_later_run(service: Service, a
 
 
 async def begin_again(service: Service, document_id: str) -> str:
-    """Start another run of the shipped definition about a document that is there already, as anybody may."""
+    """Start another run of the shipped definition about a stored document."""
     order = {"definition": DEFINITION, "inputs": {"document_id": document_id, "sla_hours": 24}}
     response = await service.http.post("/v1/runs", json=order)
     assert response.status_code == 202, response.text
@@ -327,7 +327,7 @@ async def test_a_step_with_a_form_of_its_own_is_decided_by_its_own_item(service:
     assert (await ann.get(f"/reviews/{item['review_id']}"))["status"] == "open"
 
 
-async def test_what_a_run_is_being_told_is_not_reopened(service: Service, ann: Reviewer) -> None:
+async def test_a_decision_that_is_being_sent_to_a_run_is_not_reopened(service: Service, ann: Reviewer) -> None:
     item, app = await upload(service, ann), service.app
     verdict = await ann.verdict(item)
     service.api.state.app = dataclasses.replace(app, temporal=cast(Client, Dead()))
@@ -344,7 +344,7 @@ async def test_what_a_run_is_being_told_is_not_reopened(service: Service, ann: R
     await ann.post(f"/reviews/{item['review_id']}/reopen", {"why": "paid twice"})
 
 
-async def test_runs_that_cannot_be_told_do_not_hold_up_the_sweep(
+async def test_runs_that_cannot_be_answered_do_not_hold_up_the_sweep(
     service: Service, ann: Reviewer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     items = [await upload(service, ann) for _ in range(2)]
@@ -374,7 +374,7 @@ async def test_many_that_are_approved_at_once_resume_their_runs_and_wait_for_no_
     finally:
         service.api.state.app = app
     assert [outcome["approved"] for outcome in outcomes] == [True] * 3, outcomes
-    assert len(away.asked) == 1  # the sweep tells the others: each would be waited for as long
+    assert len(away.asked) == 1  # the others are left to the sweep: each would take as long
     await eventually(lambda: _told(service), "the sweep to tell")
     for item in items:
         assert (await service.ended(item["run"]))["outputs"]["approved_by"] == "ann"
@@ -385,7 +385,7 @@ async def _told(service: Service) -> bool:
 
 
 class Dead:
-    """A Temporal that is away, as the client of an API meets it that is about to die."""
+    """An unavailable Temporal, as the client of an API that is about to die sees it."""
 
     def __init__(self, seconds: float = 0) -> None:
         self.seconds = seconds

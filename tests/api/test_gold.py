@@ -1,4 +1,4 @@
-"""Gold data: what people approved, beside what was read; nothing that nobody approved, and no other tenant's."""
+"""Gold data: the approved values next to the read ones; nothing unapproved, and nothing of another tenant."""
 
 import json
 from decimal import Decimal

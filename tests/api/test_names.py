@@ -67,7 +67,7 @@ async def test_an_item_is_found_by_its_persons_name_however_it_is_written(alone:
         assert item["review_id"] in [each["review_id"] for each in found]
 
 
-async def test_who_gives_no_name_is_told_how(alone: Service) -> None:
+async def test_a_request_without_a_name_is_refused_with_how_to_give_one(alone: Service) -> None:
     item = await waiting(alone, reviewer(alone, "default"), reading())
     assert (await act(alone, None, item, "approve")).status_code == 200
     refused = await act(alone, None, item, "approve")

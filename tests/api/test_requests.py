@@ -49,7 +49,7 @@ async def test_half_a_character_is_refused_though_no_answer_can_repeat_it(http: 
     assert "?" in response.json()["detail"]
 
 
-async def test_a_body_that_is_not_called_json_is_told_what_to_call_it(http: httpx.AsyncClient) -> None:
+async def test_a_body_of_another_content_type_is_refused_with_the_expected_one(http: httpx.AsyncClient) -> None:
     path, message = await told(http, "/v1/runs", content=b"{}", headers={"Content-Type": "text/plain"})
     assert (path, message) == (
         "body",
@@ -103,7 +103,7 @@ async def test_a_parameter_that_would_not_be_heeded_is_refused(
     assert problems["statu"]["message"] == "this request has no such parameter"
 
 
-async def test_an_unknown_parameter_is_told_the_nearest_and_a_repeated_one_refused(http: httpx.AsyncClient) -> None:
+async def test_an_unknown_parameter_suggests_the_nearest_and_a_repeated_one_is_refused(http: httpx.AsyncClient) -> None:
     response = await http.get("/v1/runs?statu=failed&limit=1&limit=2")
     found = [(problem["path"], problem["suggestion"]) for problem in response.json()["problems"]]
     assert found == [("statu", "status"), ("limit", None)]

@@ -106,9 +106,7 @@ async def test_who_operates_may_take_an_item_from_others(service: Service, ann: 
     assert (await lead.post(f"/reviews/{item['review_id']}/assign", {"to": "bob"}))["assigned_to"] == "bob"
 
 
-async def test_an_assigned_item_comes_first_to_whom_it_was_given_and_to_nobody_else(
-    service: Service, ann: Reviewer
-) -> None:
+async def test_an_assigned_item_comes_first_to_its_assignee_and_to_no_one_else(service: Service, ann: Reviewer) -> None:
     first, second = await waiting(service, ann), await waiting(service, ann)
     await service.app.db.execute("UPDATE reviews SET band = 2 WHERE review_id = $1", first["review_id"])
     await ann.post(f"/reviews/{second['review_id']}/assign", {"to": "bob"})

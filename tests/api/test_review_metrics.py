@@ -7,7 +7,7 @@ from tests.api.test_corrections import correct
 from tests.api.test_metrics import page_of
 
 
-async def test_the_page_tells_what_reviewers_did(service: Service) -> None:
+async def test_the_page_counts_what_reviewers_did(service: Service) -> None:
     ann = reviewer(service)
     before = await page_of(service.http)
     item = await waiting(service, ann, reading(total=said(Decimal("200.00"))), audit_sample=True)

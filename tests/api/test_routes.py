@@ -56,7 +56,7 @@ async def test_a_principal_without_the_scope_is_refused(
 
 
 @pytest.mark.parametrize(("method", "path", "route"), ROUTES)
-def test_the_openapi_document_tells_of_every_route(method: str, path: str, route: APIRoute) -> None:
+def test_the_openapi_document_describes_every_route(method: str, path: str, route: APIRoute) -> None:
     told = API.openapi()["paths"][path][method.lower()]
     assert told["description"]
     assert told["tags"]
@@ -76,7 +76,7 @@ def test_every_refusal_in_the_openapi_document_has_an_example() -> None:
                 assert problem is None or problem["examples"]
 
 
-def test_the_openapi_document_tells_of_too_large_bodies_where_there_is_a_body() -> None:
+def test_the_openapi_document_has_413_for_every_route_with_a_body() -> None:
     told = {
         (method, path): "413" in told["responses"]
         for path, methods in API.openapi()["paths"].items()

@@ -130,7 +130,7 @@ async def test_inputs_that_do_not_fit_are_refused_before_anything_starts(
     assert (await http.get(f"/v1/runs/greeting.{key}")).status_code == 404
 
 
-async def test_all_wrong_inputs_are_told_at_once(http: httpx.AsyncClient) -> None:
+async def test_all_wrong_inputs_are_reported_at_once(http: httpx.AsyncClient) -> None:
     response = await http.post("/v1/runs", json={"definition": GREETING, "inputs": {"a": 1, "b": 2}})
     assert [problem["path"] for problem in response.json()["problems"]] == ["inputs.a", "inputs.b", "inputs.name"]
 
@@ -189,7 +189,7 @@ async def test_an_unknown_run_is_not_found(http: httpx.AsyncClient, run_id: str)
         assert (response.status_code, response.json()["type"]) == (404, "/problems/not-found")
 
 
-async def test_a_failed_run_tells_its_steps_and_why(service: Service) -> None:
+async def test_a_failed_run_shows_its_steps_and_why(service: Service) -> None:
     definition = {
         "id": "broken",
         "steps": [
@@ -216,7 +216,7 @@ async def test_a_run_is_paused_resumed_and_aborted(service: Service) -> None:
     assert run["steps"]["after"]["status"] == "skipped"
 
 
-async def test_a_wrong_state_is_told_with_the_state(service: Service) -> None:
+async def test_a_wrong_state_is_refused_with_the_state(service: Service) -> None:
     http, run_id = service.http, await start(service.http, SLOW)
     response = await http.post(f"/v1/runs/{run_id}/resume")
     assert (response.status_code, response.json()["state"]) == (409, "running")

@@ -1,4 +1,4 @@
-"""What /readyz tells of workers that are real processes, killed and stopped."""
+"""What /readyz reports about real worker processes that are killed and stopped."""
 
 import asyncio
 import os
@@ -27,7 +27,7 @@ async def alone(embedded: Servers, dsn: str, tmp_path: Path) -> AsyncIterator[Se
 
 @asynccontextmanager
 async def worker_process(service: Service) -> AsyncIterator[asyncio.subprocess.Process]:
-    """Run a worker of the service's queue, and wait until it has told its heartbeat's interval."""
+    """Run a worker of the service's queue, and wait until its heartbeat's interval is known."""
     names = ("temporal_address", "database_url", "data_dir", "task_queue")
     environment = {f"DOCRAIL_{name.upper()}": str(getattr(service.settings, name)) for name in names}
     environment["DOCRAIL_WORKER_HEARTBEAT_SECONDS"] = "1"

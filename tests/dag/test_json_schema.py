@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -59,6 +59,9 @@ SCHEMAS = st.recursive(LEAVES, grow_schemas, max_leaves=6)
 
 
 @given(SCHEMAS, VALUES)
+@example({"type": "integer"}, 1.0)
+@example({"type": "integer"}, True)
+@example({"prefixItems": [{"type": "string"}], "items": {"type": "integer"}}, ["a", 1])
 def test_a_value_fits_where_the_library_says_so(schema: Json, value: Json) -> None:
     assert (misfits(schema, value) == []) == Draft202012Validator(schema).is_valid(value)
 

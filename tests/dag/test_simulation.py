@@ -72,6 +72,13 @@ def told(verdict: Verdict) -> list[str]:
     return [f"{one.path}: {one.message}" for one in verdict.differences]
 
 
+def test_a_one_is_not_true() -> None:
+    expected = {"status": "completed", "steps": {"a": {"output": {"value": True}}}}
+    test = {"steps": {"a": {"output": {"value": 1}}}, "expect": expected}
+    verdict = verdict_on([{"id": "a", "handler": "echo"}], test)
+    assert told(verdict) == ["expect.steps.a.output.value: expected true, found 1"]
+
+
 def test_time_moves_to_what_is_due_next() -> None:
     steps: list[Json] = [
         {"id": "long", "wait": {"for": "timer", "seconds": 1_000_000}},
