@@ -74,7 +74,7 @@ FOR_STRANGERS = (callbacks.router, fleet.router, metrics.router)
 def create_app(settings: Settings) -> FastAPI:
     """Return the API. It answers immediately; `/readyz` reports which of its services are still missing.
 
-    Raises: ConnectionUnfit.
+    Raises: InvalidConnection.
     """
     connection = find_connection(
         settings.temporal_address, settings.temporal_namespace, envconfig=settings.temporal_envconfig

@@ -38,10 +38,8 @@ from docrail.workflows.lost_workers import NOT_RETRIED, Losses
 
 Handle = asyncio.Task[StepOutcome]
 
-
 NEVER_RETRIED = "PayloadsTooLarge"
 """Temporal's error for a result above its payload limit: the same result would be too large again."""
-
 
 RECORD_TIMEOUT = timedelta(seconds=30)
 """Timeout of one attempt to write a row; attempts repeat until one succeeds, so that no question or failure is lost."""
@@ -236,7 +234,6 @@ async def record(letter: DeadLetter) -> None:
 
 MAX_PAYLOAD_BYTES = 2_000_000
 """Temporal accepts 2 MiB. Above it, the workflow task fails again and again, and the run makes no progress."""
-
 
 KEPT = "states kept of an earlier attempt"
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from docrail.dag.engine.eligibility import skip_if
 from docrail.dag.engine.events import Resolution, ResolutionKind, Resolved, RunStarted
-from docrail.dag.engine.park import item_problems, told_of
+from docrail.dag.engine.park import describe_edits, item_problems
 from docrail.dag.engine.plan import Plan
 from docrail.dag.engine.retry import Edit, Fate, Retry, StepFate, kept_items
 from docrail.dag.engine.saved_state import load, save
@@ -56,7 +56,7 @@ def _fate_of(run: RunState, ahead: RunState, index: int, edit: Edit | None) -> S
     if edit is not None:
         kind = Fate.RERUN if after.status not in SETTLED else Fate.NEW
         if edit.kind is ResolutionKind.ITEMS:
-            return StepFate(kind, f"{kept_items(before)}; {told_of(edit.value)}".removeprefix("; "))
+            return StepFate(kind, f"{kept_items(before)}; {describe_edits(edit.value)}".removeprefix("; "))
         return StepFate(kind, _WORDS.get(after.status, "is tried again"))
     if after.reason is not None and before.reason is None:
         return StepFate(Fate.SKIPPED, str(after.reason))

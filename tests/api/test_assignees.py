@@ -31,7 +31,7 @@ async def test_the_submitter_of_a_run_does_not_decide_it(service: Service) -> No
     assert item["may_not_decide"] == ["tester"]
     refused = await decide(service, item, {"approved": True})
     assert (refused.status_code, refused.json()["type"]) == (403, "/problems/may-not-decide")
-    assert refused.json()["detail"] == "tester started the run, and the step takes only somebody else's decision"
+    assert refused.json()["detail"] == "tester started the run, and the step accepts only another person's decision"
     by_the_run = await service.http.post(f"/v1/runs/{item['run_id']}/waits/approval", json={"answer": {"approved": 1}})
     assert (by_the_run.status_code, by_the_run.json()["type"]) == (403, "/problems/may-not-decide")
     assert (await decide(service, item, {"approved": False}, **BOB)).status_code == 200

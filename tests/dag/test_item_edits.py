@@ -156,16 +156,18 @@ def problems(world: World, edits: dict[str, Edit], under: Definition | None = No
     return [(problem.path, problem.message) for problem in caught.value.problems]
 
 
-def test_a_list_that_is_made_anew_takes_nothing_for_its_items() -> None:
+def test_a_list_that_is_computed_again_accepts_no_edits_of_items() -> None:
     document = definition(step("p"), step("a", "p", for_each=LIST, config=CONFIG))
     newer = definition(step("p"), step("a", "p", for_each=LIST, config={"n": 2}))
-    edits, told = {"a": items(x={"skip": True})}, "what is given is for items of the list as it was"
+    edits, rule = {"a": items(x={"skip": True})}, "edits apply to the items of the earlier list only"
     world = ended(document, *failing(1))
     for asked, under, why in (
         (edits | {"p": config({"n": 1})}, None, "it follows p, which is not reused"),
         (edits, newer, "its definition has changed"),
     ):
-        assert problems(world, asked, under) == [("steps.a.items", f"its list is made anew, for {why}: {told}")]
+        assert problems(world, asked, under) == [
+            ("steps.a.items", f"its list is computed again, because {why}: {rule}")
+        ]
     before = ended(definition(step("p")), "p")
     [(_, message)] = problems(before, edits, document)
     assert "the version that ran has no such step" in message

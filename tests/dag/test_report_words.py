@@ -167,7 +167,7 @@ def test_a_step_that_is_left_to_a_later_turn_is_told() -> None:
         (
             {"id": "a", "wait": {"for": "signal", "timeout_seconds": 60, "on_timeout": "abort"}},
             TimedOut("a", 160.0),
-            "it was aborted by its step a: a: nobody answered within 60 s",
+            "it was aborted by its step a: a: no one answered within 60 s",
         ),
     ],
 )
@@ -295,7 +295,7 @@ def test_a_question_that_was_escalated_tells_how_long_it_stood_in_all(rule: dict
     assert f"{said}{leads}" in report(plan, run).steps["ask"].why
     assert explain_run(plan, run, "told.1").steps["ask"].waiting is None
     error = run.steps[0].error
-    assert error is None or error.message == "nobody answered within 6 s"  # what a run was told, it is told
+    assert error is None or error.message == "no one answered within 6 s"  # what a run was told, it is told
 
 
 def test_a_question_that_nobody_was_handed_tells_its_time_in_its_error() -> None:
