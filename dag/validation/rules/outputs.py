@@ -1,13 +1,10 @@
 """Find paths into the output of a step that can never exist, as far as the definition fixes the output."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
-
-from pydantic import BaseModel
 
 from docrail.dag.language.step_kinds import StepKind, Then, WaitFor
 from docrail.dag.validation.document.outline import StepOutline
+from docrail.dag.validation.rules.handlers import Catalogue
 from docrail.dag.values.json_values import Json
 from docrail.dag.values.model_fields import UnknownField, find_unknown_field
 
@@ -25,14 +22,6 @@ _OPENING = frozenset(
 """Schema keywords that may describe fields besides those in `properties`."""
 
 Keys = tuple[str, ...]
-
-
-class _HasOutput(Protocol):
-    @property
-    def output(self) -> type[BaseModel]: ...
-
-
-Handlers = Mapping[str, _HasOutput]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +42,7 @@ class UnknownOutput:
 
 
 def find_unknown_output(  # noqa: PLR0911 - a case a kind
-    step: StepOutline, handlers: Handlers, path: Keys
+    step: StepOutline, catalogue: Catalogue, path: Keys
 ) -> UnknownOutput | None:
     """Follow `path` into the output of `step`; return where it asks for a field that can never exist."""
     if not path:
@@ -61,9 +50,9 @@ def find_unknown_output(  # noqa: PLR0911 - a case a kind
     repeats = step.fields.get("for_each") is not None
     match step.kind:
         case StepKind.HANDLER | StepKind.WORKFLOW if repeats:
-            return _in_items(step, handlers, path)
+            return _in_items(step, catalogue, path)
         case StepKind.HANDLER:
-            return _in_handler(step, handlers, path)
+            return _in_handler(step, catalogue, path)
         case StepKind.SWITCH:
             return None if path[0] == "branch" else UnknownOutput(0, ("branch",), "of a switch")
         case StepKind.WAIT if step.part("wait").get("for") == WaitFor.TIMER:
@@ -76,20 +65,20 @@ def find_unknown_output(  # noqa: PLR0911 - a case a kind
             return None
 
 
-def _in_handler(step: StepOutline, handlers: Handlers, path: Keys) -> UnknownOutput | None:
+def _in_handler(step: StepOutline, catalogue: Catalogue, path: Keys) -> UnknownOutput | None:
     handler = step.fields["handler"] if step.kind is StepKind.HANDLER else None
-    if not isinstance(handler, str) or handler not in handlers:
+    if not isinstance(handler, str) or handler not in catalogue:
         return None
-    unknown = find_unknown_field(handlers[handler].output, path)
+    unknown = find_unknown_field(catalogue[handler].output, path)
     return None if unknown is None else UnknownOutput(unknown.depth, unknown.known, f"of handler '{handler}'")
 
 
-def _in_items(step: StepOutline, handlers: Handlers, path: Keys) -> UnknownOutput | None:
+def _in_items(step: StepOutline, catalogue: Catalogue, path: Keys) -> UnknownOutput | None:
     match path:
         case ["items", key, *_] if not _is_index(key):
             return UnknownOutput(1, (), "of for_each", ": it is a list, so write items[0] for its first element")
         case ["items", _, "output", *rest]:
-            unknown = _in_handler(step, handlers, tuple(rest))
+            unknown = _in_handler(step, catalogue, tuple(rest))
             return unknown and UnknownOutput(unknown.depth + 3, unknown.known, unknown.whose)
         case ["items", _, "error", key, *_] if key not in _OF_ERROR:
             return UnknownOutput(3, _OF_ERROR, "of for_each")
