@@ -35,7 +35,7 @@ from docrail.adapters.http.client import HttpClient
 from docrail.adapters.postgres.pool import open_pool
 from docrail.adapters.sandbox.reader import DocumentReader
 from docrail.adapters.secrets import SecretStore
-from docrail.adapters.store.blobs import BlobStore
+from docrail.adapters.store.blobs import BlobStore, remove_copies
 from docrail.adapters.store.renewal import BLOBS, VALUES, turns_in
 from docrail.adapters.store.values import ValueStore
 from docrail.adapters.temporal.connection import connect, find_connection
@@ -257,6 +257,7 @@ async def open_tools(settings: Settings) -> AsyncIterator[Tools]:
     blobs, values, lake = (store.sub(name) for name in ("blobs", "values", "lake"))
     for folder in (blobs, values, lake):
         await asyncio.to_thread(folder.remove_leftovers)  # of workers that were killed while writing
+    await asyncio.to_thread(remove_copies)  # of workers that were killed while reading
     pool = await open_pool(settings.database_url)
     metrics = Metrics()
     reader = DocumentReader(record=metrics.record_reading)

@@ -19,7 +19,7 @@ from docrail.cli.printout import print_parts
 from docrail.cli.stop import INTERRUPTED, run_until_stopped
 from docrail.cli.terminal import complain, print_json, visible
 from docrail.dag.values.json_values import Json
-from docrail.invoices.assessment.explanation import Part, explain, explain_overall
+from docrail.invoices.assessment.explanation import Term, explain, explain_overall
 from docrail.invoices.assessment.straight_through import WITHOUT_HISTORY, decide
 from docrail.invoices.model import FIELD_NAMES, InvoiceData
 from docrail.invoices.problems import UnreadableDocument
@@ -219,5 +219,5 @@ def explanation_of(invoice: InvoiceData) -> Iterator[str]:
             yield f"  {field.confidence:.3f}  {name.replace('_', ' ')}: {_terms(explain(field, name), 2)}"
 
 
-def _terms(parts: Sequence[Part], digits: int) -> str:
+def _terms(parts: Sequence[Term], digits: int) -> str:
     return ", ".join(f"{part.what.replace('_', ' ')} {part.weight:+.{digits}f}" for part in parts)

@@ -145,7 +145,7 @@ def test_a_wrong_connection_is_reported_without_a_traceback(command: str, embedd
         *command.split(), DOCRAIL_DATABASE_URL=embedded.dsn, DOCRAIL_API_PORT="0", TEMPORAL_PROFILE="missing"
     )
     assert refused.code != 0
-    assert "the connection to Temporal is not set up right: Profile 'missing' not found" in refused.err
+    assert "invalid settings of the connection to Temporal: Profile 'missing' not found" in refused.err
     assert "Traceback" not in refused.err
 
 
@@ -266,7 +266,7 @@ def test_an_unavailable_temporal_is_reported_in_one_line_with_what_to_do() -> No
         1,
         (
             "docrail: Temporal is not available: it cannot be reached (its address is 127.0.0.1:1): Connection refused"
-            "; is it running? `docrail up` starts one, DOCRAIL_TEMPORAL_ADDRESS says where it is\n"
+            "; is it running? `docrail up` starts one, and DOCRAIL_TEMPORAL_ADDRESS is its address\n"
         ),
     )
 

@@ -22,8 +22,8 @@ tests:
 TOLD = """\
 ok      a person answers
 failed  no answer comes
-        expect.status: expected the run to be completed, found aborted: ask: nobody answered within 259200 s
-        expect.steps.ask: expected completed, found cancelled (Timeout: nobody answered within 259200 s)
+        expect.status: expected the run to be completed, found aborted: ask: no one answered within 259200 s
+        expect.steps.ask: expected completed, found cancelled (Timeout: no one answered within 259200 s)
 two.yaml: 1 of 2 tests passed
 """
 
@@ -64,7 +64,7 @@ async def test_json_for_programs(tmp_path: Path) -> None:
     ]
     assert printed["tests"][1]["differences"][1] == {
         "path": "expect.steps.ask",
-        "message": "expected completed, found cancelled (Timeout: nobody answered within 259200 s)",
+        "message": "expected completed, found cancelled (Timeout: no one answered within 259200 s)",
         "expected": "completed",
         "found": "cancelled",
     }

@@ -153,7 +153,7 @@ async def test_a_rollback_says_what_it_moved_and_history_who_and_why(owner: Owne
     assert history[2].endswith("stable 2 1 anonymous rollback: wrong totals")
     refused = await owner.types(*command, owner.id)
     assert refused.code == 1
-    assert "There is nothing before this" in refused.err
+    assert "Nothing to undo" in refused.err
 
 
 async def test_an_alias_of_ones_own_is_set_and_removed(owner: Owner) -> None:
