@@ -12,7 +12,7 @@ from docrail.api.parameters import AppDep
 from docrail.api.reviews import TokenIn
 from docrail.dag.values.json_values import Json
 from docrail.invoices.assessment.corrections import proposals
-from docrail.invoices.assessment.explanation import Part, explain, explain_overall, explain_priority
+from docrail.invoices.assessment.explanation import Term, explain, explain_overall, explain_priority
 from docrail.invoices.fields import value_text
 from docrail.invoices.model import FIELD_NAMES, Box, Candidate, FieldValue, InvoiceData, Lock, Problem
 from docrail.services.documents.models import StoredChange
@@ -49,7 +49,7 @@ class PartOut(BaseModel):
     weight: float
 
 
-def _parts(terms: list[Part]) -> list[PartOut]:
+def _parts(terms: list[Term]) -> list[PartOut]:
     return [PartOut(what=term.what, weight=round(term.weight, 4)) for term in terms]
 
 
