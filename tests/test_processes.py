@@ -88,7 +88,7 @@ async def test_a_program_that_does_not_stop_is_killed_after_its_deadline(make: M
 
 
 async def test_a_stopped_program_leaves_no_child(make: Make, tmp_path: Path) -> None:
-    process = make('sleep 60 & echo $! > "$SIGN"; wait')
+    process = make('sleep 60 & echo $! > "$SIGN.new"; mv "$SIGN.new" "$SIGN"; wait')  # whole, or not there
     await process.start()
     child = {int((tmp_path / "sign").read_text())}
     assert survivors(child) == child
