@@ -430,8 +430,8 @@ INVOICE_VALUES = (
     Mutant(
         "minus-after-the-number",
         "invoices/values/numbers.py",
-        'bool(match["inner"] or match["trailing"] == "-" or _opens_negative(match))',
-        'bool(match["inner"] or _opens_negative(match))',
+        'match["trailing"] == "-" or _follows_minus(match)',
+        "_follows_minus(match)",
         ("tests/invoices/test_numbers.py",),
         "`12,50-` is read as a positive amount",
     ),
