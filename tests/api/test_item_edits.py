@@ -163,7 +163,7 @@ STRANGE: list[Json] = [
 
 
 @pytest.mark.parametrize("on_failure", ["park", "continue"])
-async def test_what_nobody_can_keep_is_refused(service: Service, on_failure: str) -> None:
+async def test_outputs_that_cannot_be_stored_are_refused(service: Service, on_failure: str) -> None:
     run_id = await (parked if on_failure == "park" else failed)(service, list_of(FOUR, on_failure=on_failure))
     for items in STRANGE:
         for is_preview in (True, False):
@@ -218,7 +218,7 @@ async def test_a_list_that_is_made_anew_takes_nothing_for_its_items(service: Ser
     assert told.status_code == 422, told.text
     [problem] = told.json()["problems"]
     assert problem["path"] == "steps.bad.items"
-    assert "its list is made anew, for it follows load, which is not reused" in problem["message"]
+    assert "its list is computed again, because it follows load, which is not reused" in problem["message"]
     given = await retry(service.http, run_id, steps={"load": {"items": MORE}})
     [problem] = given.json()["problems"]
     assert (problem["path"], problem["message"]) == ("steps.load.items", "only a step over a list has items")
