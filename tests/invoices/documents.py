@@ -16,7 +16,7 @@ READABLE = [entry for entry in EXPECTED if "expected" in entry and (entry["reade
 PAGE_HEIGHT = 842
 
 Line = tuple[float, float, str]
-"""x and y from the page's top left corner, in points, and what stands there."""
+"""x and y from the page's top left corner, in points, and its text."""
 
 
 def make_pdf(*pages: Sequence[Line], rotate: int = 0) -> pikepdf.Pdf:

@@ -58,10 +58,10 @@ def pictures() -> list[bytes]:
 
 def broken_promise(invoice: InvoiceData) -> str | None:
     """Return which promise a reading breaks, None for a good one."""
-    told = invoice.model_dump_json()
-    if "\\u0000" in told:
+    dumped = invoice.model_dump_json()
+    if "\\u0000" in dumped:
         return "a zero in a text, which PostgreSQL does not store"
-    if InvoiceData.model_validate_json(told) != invoice:
+    if InvoiceData.model_validate_json(dumped) != invoice:
         return "not the same after JSON"
     for name in FIELD_NAMES:
         field = getattr(invoice, name)

@@ -123,7 +123,7 @@ def endless_actions(pdf: pikepdf.Pdf) -> None:
     pdf.Root.OpenAction = action
 
 
-def script_behind_a_list(pdf: pikepdf.Pdf) -> None:
+def script_after_a_list(pdf: pikepdf.Pdf) -> None:
     """Hide a script among the successors of a harmless action."""
     script = pikepdf.Dictionary(S=pikepdf.Name.JavaScript, JS="app.alert(1)")
     pdf.Root.OpenAction = pikepdf.Dictionary(S=pikepdf.Name.URI, URI="x", Next=pikepdf.Array([script]))
@@ -219,7 +219,7 @@ def endless_cross_references() -> bytes:
 
 
 def shifted_cross_references() -> bytes:
-    """Return a PDF whose table points a few bytes beside each object."""
+    """Return a PDF whose table points a few bytes away from each object."""
     start = pdf_bytes(make_pdf(PRINTED), object_stream_mode=pikepdf.ObjectStreamMode.disable)
     return start.replace(b"%PDF-", b"%PDF-1.4 \n%%%%%%%\n%PDF-", 1)
 
@@ -279,7 +279,7 @@ def many_frames() -> bytes:
 
 
 def many_attachments(pdf: pikepdf.Pdf) -> None:
-    """Attach two hundred bombs of 50 MB, and an e-invoice behind them."""
+    """Attach two hundred bombs of 50 MB, and an e-invoice after them."""
     specification = attach_bomb(pdf)
     names = [item for number in range(200) for item in (pikepdf.String(f"{number:03}.xml"), specification)]
     pdf.Root.Names = pikepdf.Dictionary(EmbeddedFiles=pikepdf.Dictionary(Names=pikepdf.Array(names)))
@@ -351,7 +351,7 @@ FILES: Mapping[str, tuple[Made, str]] = {
     "page inside out": (lambda: _pdf(page_box(595, 842, 0, 0)), READ),
     "100,000 links": (many_fields, READ),
     # PDFs that act, and what they bring along
-    "script behind a list": (lambda: _pdf(script_behind_a_list), "has_active_content"),
+    "script after a list": (lambda: _pdf(script_after_a_list), "has_active_content"),
     "launch in a field": (lambda: _pdf(launch_in_a_field), "has_active_content"),
     "hostile attachments": (lambda: _pdf(hostile_attachments), READ),
     "200 attachments": (lambda: _pdf(many_attachments), READ),
@@ -361,7 +361,7 @@ FILES: Mapping[str, tuple[Made, str]] = {
     "locked, AES-256": (lambda: encrypted("secret", 6), "encrypted"),
     "open lock": (lambda: encrypted("", 6), "encrypted flag"),
     "endless actions": (lambda: _pdf(endless_actions), "has_active_content"),
-    # fonts that say what nobody may store
+    # fonts with characters that must not be stored
     "font of zeros": (lambda: _pdf(font_of("\x00")), READ),
     "font of half characters": (lambda: _pdf(font_of("\ud800")), READ),
     "font of long texts": (lambda: _pdf(font_of("x" * 500)), READ),

@@ -31,11 +31,11 @@ class Scored:
         return dict(judge(truth, self.reading(truth.file)))[name]
 
     def assert_fields_are_right_and_hardly_any_is_wrong(self, truths: Sequence[Truth]) -> None:
-        told = [
+        outcomes_by_field = [
             (truth.file, name, outcome) for truth in truths for name, outcome in judge(truth, self.reading(truth.file))
         ]
-        outcomes = Counter(outcome for *_, outcome in told)
-        others = [entry for entry in told if entry[2] != "right"]
+        outcomes = Counter(outcome for *_, outcome in outcomes_by_field)
+        others = [entry for entry in outcomes_by_field if entry[2] != "right"]
         assert outcomes["right"] >= LEAST_RIGHT * outcomes.total(), others
         assert outcomes["wrong"] <= MOST_WRONG * outcomes.total(), others
 

@@ -1,4 +1,4 @@
-"""A name is found whole and alone: abbreviated above and spelt out below, behind the one it uses, before a remark."""
+"""A name is found whole and alone: abbreviated above and spelt out below, after its trading name, before a remark."""
 
 import pytest
 
@@ -36,7 +36,7 @@ def test_an_abbreviated_name_is_spelt_out_below() -> None:
     assert vendor([sender, (50, 300, "Rechnung 07/26"), *other]) == "Medorvina Handelsges. mbH"
 
 
-def test_a_remark_behind_a_name_is_no_part_of_it() -> None:
+def test_a_remark_after_a_name_is_not_part_of_it() -> None:
     foot: Line = (50, 780, "Van der Weelde Bloemen V.O.F. - leveringsvoorwaarden VGB van toepassing")
     assert vendor([(50, 50, "Factuur 07/26"), foot]) == "Van der Weelde Bloemen V.O.F."
 

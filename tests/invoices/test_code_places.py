@@ -166,7 +166,7 @@ def test_a_code_drawn_in_slices_of_its_modules_is_found() -> None:
     assert [found.text for found in qr.codes_of_pdf(data, 1)[0]] == [EPC]
 
 
-def test_a_picture_beside_the_page_is_not_searched() -> None:
+def test_a_picture_outside_the_page_is_not_searched() -> None:
     data = pdf_with_code([], EPC, as_picture=True)
     assert places(changed(data, lambda pdf: pdf.pages[0].__setattr__("MediaBox", [300, 300, 595, 842]))) == []
 

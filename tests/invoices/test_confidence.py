@@ -81,15 +81,15 @@ def test_a_models_own_word_counts_only_so_far() -> None:
 @given(st.floats(0, 1), st.lists(st.sampled_from([fact for fact in EVIDENCE if EVIDENCE[fact] < 0])))
 def test_no_curve_makes_a_models_word_alone_surer(own_word: float, against: list[Evidence]) -> None:
     """The shipped curves, which never saw a model, made .9966 of .95: enough to pass without a person."""
-    told = FieldValue[str](value="x", source=Source.GEMINI, word_score=own_word, evidence=tuple(against))
-    found = assess(InvoiceData(invoice_number=told), TODAY).invoice_number
+    answer = FieldValue[str](value="x", source=Source.GEMINI, word_score=own_word, evidence=tuple(against))
+    found = assess(InvoiceData(invoice_number=answer), TODAY).invoice_number
     assert found.confidence <= min(prior_of(Source.GEMINI, own_word), WORD_ALONE) + 0.0001
     assert Policy().min_confidence > WORD_ALONE
 
 
 def test_one_fact_for_a_models_word_lets_the_curves_count() -> None:
-    told = FieldValue[str](value="x", source=Source.GEMINI, word_score=0.95, evidence=(Evidence.ON_PAGE,))
-    assert assess(InvoiceData(invoice_number=told), TODAY).invoice_number.confidence > 0.95
+    answer = FieldValue[str](value="x", source=Source.GEMINI, word_score=0.95, evidence=(Evidence.ON_PAGE,))
+    assert assess(InvoiceData(invoice_number=answer), TODAY).invoice_number.confidence > 0.95
 
 
 def test_other_sources_have_no_word_scores() -> None:
@@ -162,9 +162,7 @@ def test_the_score_is_the_weighted_sum_of_its_parts() -> None:
         ("duplicate", Severity.WARNING, "uncertainty:duplicate"),
     ],
 )
-def test_the_score_is_the_sum_of_the_points_that_are_told(
-    code: str | None, severity: Severity | None, why: str
-) -> None:
+def test_the_score_is_the_sum_of_the_terms(code: str | None, severity: Severity | None, why: str) -> None:
     problems = (Problem(code=code, severity=severity, message=""),) if code and severity else ()
     judged = invoice(Source.XML).model_copy(update={"problems": problems})
     points = priority_terms(judged, new_vendor=True, foreign_currency=True)

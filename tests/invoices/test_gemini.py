@@ -22,7 +22,7 @@ TODAY = dt.date(2026, 11, 21)
 WIDTH, HEIGHT = 600.0, 800.0
 
 
-def told(**fields: str | None) -> WireInvoice:
+def answer_of(**fields: str | None) -> WireInvoice:
     """Return an answer that tells only these fields, each with its value as quote."""
     wire = {name: {"value": fields.get(name), "source_text": fields.get(name)} for name in FIELD_NAMES}
     return WireInvoice.model_validate({"document_type": "invoice", **wire})
@@ -44,7 +44,7 @@ def checked(answer: WireInvoice, *pages: Page) -> InvoiceData:
 
 
 def test_an_answer_becomes_an_invoice() -> None:
-    answer = told(
+    answer = answer_of(
         invoice_number=" R-1\n2 ",
         date="2026-11-02",
         vendor_name="Muster GmbH",
@@ -108,7 +108,7 @@ def test_amounts_are_read_and_nonsense_is_left_out(words: str | None, amount: st
     ("field", "words"), [("date", "soon"), ("date", "2026-02-31"), ("currency", "Euro"), ("total", "?"), ("iban", " ")]
 )
 def test_what_is_no_value_of_its_field_is_not_claimed(field: str, words: str) -> None:
-    assert getattr(read_answer(told(**{field: words}), model="m"), field) == FieldValue()
+    assert getattr(read_answer(answer_of(**{field: words}), model="m"), field) == FieldValue()
 
 
 @pytest.mark.parametrize("answer", ["{}", '{"document_type": "invoice"}', '{"document_type": "letter"}', "[]"])
@@ -118,7 +118,7 @@ def test_an_answer_of_another_shape_is_none(answer: str) -> None:
 
 
 def test_a_value_on_the_page_gets_its_place() -> None:
-    invoice = checked(told(total="119.00", date="2026-11-02"), page("Datum 02.11.2026", "Gesamt 119,00 EUR"))
+    invoice = checked(answer_of(total="119.00", date="2026-11-02"), page("Datum 02.11.2026", "Gesamt 119,00 EUR"))
     assert invoice.total.evidence == (Evidence.ON_PAGE,)
     assert (invoice.total.page, invoice.date.page) == (1, 1)
     left, top, right, bottom = invoice.total.box or (0, 0, 0, 0)
@@ -127,7 +127,7 @@ def test_a_value_on_the_page_gets_its_place() -> None:
 
 
 def test_of_several_places_the_quoted_one_is_its_own() -> None:
-    answer = told(total="119.00")
+    answer = answer_of(total="119.00")
     answer.total.source_text = "Zahlbetrag 119,00"
     invoice = checked(answer, page("Summe 119,00", "Zahlbetrag 119,00", "davon 119,00"))
     assert (invoice.total.box or (0, 0))[1] == pytest.approx(120 / HEIGHT, abs=1e-3)
@@ -135,7 +135,7 @@ def test_of_several_places_the_quoted_one_is_its_own() -> None:
 
 def test_a_text_is_found_however_it_is_set_and_over_rows_without_a_box() -> None:
     invoice = checked(
-        told(iban="DE02120300000000202051", vendor_name="Muster Handels GmbH"),
+        answer_of(iban="DE02120300000000202051", vendor_name="Muster Handels GmbH"),
         page("Muster Handels", "GmbH", "IBAN DE02 1203 0000 0000 2020 51"),
     )
     assert Evidence.ON_PAGE in invoice.iban.evidence
@@ -144,7 +144,7 @@ def test_a_text_is_found_however_it_is_set_and_over_rows_without_a_box() -> None
 
 
 def test_what_no_database_stores_is_left_out() -> None:
-    invoice = read_answer(told(vendor_name="Muster\x00 \ud800GmbH", invoice_number="\x00"), model="m")
+    invoice = read_answer(answer_of(vendor_name="Muster\x00 \ud800GmbH", invoice_number="\x00"), model="m")
     assert invoice.vendor_name.value == "Muster GmbH"
     assert invoice.invoice_number.value is None
 
@@ -157,13 +157,16 @@ def test_of_a_value_that_stands_everywhere_a_few_places_are_looked_at(monkeypatc
         return squeeze(text)
 
     monkeypatch.setattr(gemini_check, "squeeze", counted)
-    invoice = checked(told(invoice_number="1"), page("1 " * 200))
+    invoice = checked(answer_of(invoice_number="1"), page("1 " * 200))
     assert invoice.invoice_number.evidence == (Evidence.ON_PAGE,)
     assert len(looks) <= 1 + gemini_check.MOST_PLACES
 
 
 def test_what_is_found_out_changes_no_value() -> None:
-    told_here, other = read_answer(told(total="119.00"), model="m"), read_answer(told(total="120.00"), model="m")
+    told_here, other = (
+        read_answer(answer_of(total="119.00"), model="m"),
+        read_answer(answer_of(total="120.00"), model="m"),
+    )
     found = check_on_pages(other, {}, [page("120,00")])
     total = with_findings(told_here, found).total
     assert (total.value, total.evidence, total.box) == (Decimal("119.00"), (Evidence.ON_PAGE,), found.total.box)
@@ -171,34 +174,36 @@ def test_what_is_found_out_changes_no_value() -> None:
 
 @pytest.mark.parametrize(("number", "page"), [(3, 3), (0, None), (-1, None), (99_999_999_999, None), (None, None)])
 def test_a_page_that_no_document_has_is_left_out(number: int | None, page: int | None) -> None:
-    answer = told(total="119.00")
+    answer = answer_of(total="119.00")
     answer.total.page = number
     invoice = read_answer(answer.model_copy(update={"line_items": [WireLine(page=number)]}), model="m")
     assert (invoice.total.page, invoice.line_items[0].page) == (page, page)
 
 
-def test_what_is_made_up_is_told_apart() -> None:
-    invoice = checked(told(total="999.99", invoice_number="X-77", currency="EUR"), page("Rechnung R-1", "119,00 €"))
+def test_an_invented_value_has_less_confidence() -> None:
+    invoice = checked(
+        answer_of(total="999.99", invoice_number="X-77", currency="EUR"), page("Rechnung R-1", "119,00 €")
+    )
     assert invoice.total.evidence == invoice.invoice_number.evidence == (Evidence.NOT_ON_PAGE,)
     assert invoice.currency.evidence == (), "printed as a sign as often"
-    sure = assess(checked(told(total="119.00"), page("119,00 €")), TODAY).total.confidence
+    sure = assess(checked(answer_of(total="119.00"), page("119,00 €")), TODAY).total.confidence
     assert assess(invoice, TODAY).total.confidence < 0.4
     assert sure > 0.9
 
 
 def test_words_that_an_ocr_read_speak_for_a_value_and_not_against_it() -> None:
-    invoice = checked(told(total="119.00", net="100.00"), page("119,00", "1OO,OO", score=0.8))
+    invoice = checked(answer_of(total="119.00", net="100.00"), page("119,00", "1OO,OO", score=0.8))
     assert (invoice.total.evidence, invoice.net.evidence) == ((Evidence.ON_PAGE,), ())
 
 
 def test_without_words_nothing_is_said() -> None:
-    answer = told(total="119.00")
+    answer = answer_of(total="119.00")
     assert checked(answer) == checked(answer, Page(1, WIDTH, HEIGHT, ())) == read_answer(answer, model="m")
 
 
 @pytest.mark.parametrize(("own", "most"), [(1.0, 0.95), (7.0, 0.95), (0.5, 0.5), (-1.0, 0.0), (None, None)])
 def test_the_models_own_word_counts_for_so_much_and_no_more(own: float | None, most: float | None) -> None:
-    answer = told(total="119.00")
+    answer = answer_of(total="119.00")
     answer.total.confidence = own
     assert read_answer(answer, model="m").total.word_score == most
 

@@ -123,12 +123,12 @@ def test_captions_may_stand_under_their_values(gap: int) -> None:
     rows = ((100, values), (112, captions), (112 + gap, ("Hugo", "Viaje a Lyon", "31 oct. 2023")))
     drawn = [(50.0 + 120 * column, float(top), text) for top, row in rows for column, text in enumerate(row)]
     found = finder(drawn)
-    told = (
+    read = (
         find_invoice_number(found).value,
         find_issue_date(found, month_first=False).value,
         find_due_date(found, month_first=False).value,
     )
-    assert (told == ("LS-2026-087", MAY, JUNE)) is (gap == 60)  # what is near below is theirs
+    assert (read == ("LS-2026-087", MAY, JUNE)) is (gap == 60)  # what is near below is theirs
 
 
 @pytest.mark.parametrize(
@@ -298,9 +298,9 @@ def test_the_day_on_which_money_is_due_is_no_issue_date(text: str) -> None:
 
 
 def test_instalments_to_come_are_not_what_is_due() -> None:
-    told = lines("Die Nachzahlung von 75,12 EUR wird am 12.06.2024 von Ihrem Konto abgebucht.")
+    payment = lines("Die Nachzahlung von 75,12 EUR wird am 12.06.2024 von Ihrem Konto abgebucht.")
     plan = ["Es ergibt sich ein neuer Abschlag von 78,00 EUR:", "Nr. | Fällig am | Betrag", "1 | 15.07.2024 | 78,00"]
-    assert find_due_date(finder(told, lines(*plan)), month_first=False).value == JUNE
+    assert find_due_date(finder(payment, lines(*plan)), month_first=False).value == JUNE
     assert find_due_date(finder(lines(*plan)), month_first=False).value is None
     assert find_due_date(finder(lines("Fällig am | Betrag", "12.06.2024 | 78,00")), month_first=False).value == JUNE
 

@@ -52,7 +52,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_cannot_be_read_says_why_and_what_to_do(name: str) -> None:
+def test_a_refusal_says_why_and_what_to_do(name: str) -> None:
     data, code = REFUSED[name]
     with pytest.raises(UnreadableDocument) as caught:
         read_document(data, today=TODAY)
@@ -106,7 +106,7 @@ def test_a_script_on_opening_is_flagged() -> None:
     assert invoice.invoice_number.value == "RE-1"
 
 
-def test_a_launch_behind_a_harmless_action_is_flagged() -> None:
+def test_a_launch_after_a_harmless_action_is_flagged() -> None:
     pdf = make_pdf([LINE])
     link = pikepdf.Dictionary(S=pikepdf.Name.URI, URI="x", Next=pikepdf.Dictionary(S=pikepdf.Name.Launch))
     annotation = pikepdf.Dictionary(Type=pikepdf.Name.Annot, Subtype=pikepdf.Name.Link, Rect=[0, 0, 9, 9], A=link)

@@ -1,4 +1,4 @@
-"""Every file of the hostile set beside the checkout, where there is one, is refused, held back or read as it says."""
+"""Each file of the hostile set, if it is next to the checkout, is refused, held back or read as its manifest says."""
 
 import json
 from collections.abc import AsyncIterator

@@ -32,7 +32,7 @@ def test_every_kind_and_colour_is_seen_as_it_looks(kind: str, mode: str) -> None
     try:
         data = image_bytes(grey.convert("I;16") if mode == "I;16" else CORNER.convert(mode), kind)
     except (OSError, ValueError):
-        pytest.skip(f"nobody writes {mode} into {kind}")
+        pytest.skip(f"{kind} cannot hold {mode}")
     (page,) = pages(data)
     assert (page.mode, page.size) == ("RGB", (60, 30))
     assert corners(page) == [True, False, False, False]

@@ -120,8 +120,8 @@ def test_a_confidence_names_its_prior_its_evidence_and_its_calibration() -> None
 
 
 def test_a_models_word_alone_says_why_it_counts_no_more() -> None:
-    told = FieldValue[str](value="R-4711", source=Source.GEMINI, word_score=0.95)
-    judged = judge(InvoiceData(invoice_number=told), Known(), TODAY).invoice_number
+    answer = FieldValue[str](value="R-4711", source=Source.GEMINI, word_score=0.95)
+    judged = judge(InvoiceData(invoice_number=answer), Known(), TODAY).invoice_number
     assert [part.what for part in explain(judged, "invoice_number")] == ["prior:gemini", "own_word_alone"]
     assert sum_of_field(explain(judged, "invoice_number")) == judged.confidence == WORD_ALONE
 
@@ -152,7 +152,7 @@ def test_history_is_found_in_the_order_people_check() -> None:
     assert set(VALUES) <= set(FIELD_NAMES)
 
 
-def test_a_currency_is_foreign_that_nobody_approved_of_a_known_vendor() -> None:
+def test_a_currency_never_approved_for_a_known_vendor_is_foreign() -> None:
     known = Known(vendor=learn(None, sound()))
     assert not currency_is_foreign(judge(sound(), known, TODAY))
     assert currency_is_foreign(judge(sound(currency="USD"), known, TODAY))

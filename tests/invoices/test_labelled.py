@@ -68,7 +68,7 @@ def test_the_raw_confidence_is_observed() -> None:
     assert 0.1 < seen.raw < PRIORS[Source.TEXT_LABEL]
 
 
-def test_a_decision_tells_which_readings_were_right() -> None:
+def test_a_decision_shows_which_readings_were_right() -> None:
     read = sound(vendor_vat_id=None, currency=FieldValue(value="EUR", source=Source.VENDOR))
     approved = sound(invoice_number=locked("RE-2026-0018"), date=locked(None), currency=locked("USD"))
     seen = {each.field: each for each in observe_decision(read, approved, "vat:1")}

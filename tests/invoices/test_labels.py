@@ -109,7 +109,7 @@ HEADS = """
 BUYER = ["Bergmann Verlag AG", "Rue Royale 5", "75008 Paris"]
 SELLER = ["Nordwind Handels GmbH", "Hafenstraße 9", "20457 Hamburg"]
 PERSON = ["Max Mustermann Handel", "Hafenstraße 9", "20457 Hamburg"]
-"""Without a legal form: only the label tells that this is a seller."""
+"""Without a legal form, so that only the label identifies the seller."""
 
 
 def each(labels: str) -> list[str]:
@@ -153,14 +153,14 @@ def names(lines: list[Line]) -> tuple[str | None, str | None]:
 
 
 @pytest.mark.parametrize("label", each(BUYERS))
-def test_the_buyer_below_the_seller_and_beside_it(label: str) -> None:
+def test_the_buyer_below_the_seller_and_next_to_it(label: str) -> None:
     buyer = block(50, 140, label, *BUYER)
     assert names([*block(50, 40, *SELLER), *buyer]) == (SELLER[0], BUYER[0])
     assert names([*buyer, *block(330, 140, *SELLER)]) == (SELLER[0], BUYER[0])
 
 
 @pytest.mark.parametrize("label", each(SELLERS))
-def test_the_seller_beside_the_buyer(label: str) -> None:
+def test_the_seller_next_to_the_buyer(label: str) -> None:
     assert names([*block(50, 140, "Bill to", *BUYER), *block(330, 140, label, *PERSON)]) == (PERSON[0], BUYER[0])
 
 

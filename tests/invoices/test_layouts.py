@@ -1,4 +1,4 @@
-"""More layouts nobody has seen, each in six languages: a letter with a window, two columns without labels, a slip."""
+"""More unseen layouts, each in six languages: a letter with a window, two columns without labels, a slip."""
 
 import datetime as dt
 from collections.abc import Callable
@@ -27,7 +27,7 @@ LINES = [("Paper, 500 sheets", "10", "12.50", "125.00"), ("Toner", "2", "37.50",
 
 
 def goods(words: Words, top: float, sign: str = "") -> list[Line]:
-    """Draw a numbered table with a second line in each description, and a table of taxes behind it."""
+    """Draw a numbered table with a second line in each description, and a table of taxes after it."""
     what, how_many, price, amount = words.header
     drawn = [f"# | {what} | {how_many} | {price} | % | {amount}"]
     for number, (name, count, single, whole) in enumerate(LINES, start=1):
@@ -89,7 +89,7 @@ def test_an_unseen_layout_is_read(language: str, draw: Callable[[Words, str], li
 
 @pytest.mark.parametrize("draw", [letter, slip])
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_buyer_is_told_from_the_seller(language: str, draw: Callable[[Words, str], list[Line]]) -> None:
+def test_buyer_and_seller_are_distinguished(language: str, draw: Callable[[Words, str], list[Line]]) -> None:
     assert read(draw(LANGUAGES[language], TITLES[language])).buyer_name.value == BUYER
 
 

@@ -1,4 +1,4 @@
-"""The table of charged lines is found, whatever stands around it, and its numbers are told apart."""
+"""The table of charged lines is found whatever surrounds it, and its numbers are distinguished."""
 
 from decimal import Decimal
 
@@ -29,7 +29,7 @@ def lines_of(*rows: str, edges: tuple[float, ...] = (50, 300, 380, 480)) -> tupl
         ("Art | Basisbetrag | Steuer | Steuerbetrag", "Umsatzsteuer | 200.00 | 19 | 38.00"),
         ("VAT rate | Net | VAT | Total excl. VAT 200.00", "19 % | 200.00 | 38.00 | Discount 0.00"),
     ],
-    ids=["a sum", "a heading", "a table of taxes", "a German one", "sums beside its head"],
+    ids=["a sum", "a heading", "a table of taxes", "a German one", "sums next to its head"],
 )
 def test_the_table_ends_before_what_is_no_line(after: tuple[str, ...]) -> None:
     assert [line.amount for line in lines_of(HEADER, *LINES, *after)] == [Decimal(125), Decimal(75)]
@@ -103,7 +103,7 @@ def test_a_quantity_has_its_unit(quantity: str, expected: int) -> None:
     assert line.description == "Work"
 
 
-def test_a_quantity_with_a_rate_behind_it_in_one_cell() -> None:
+def test_a_quantity_and_a_rate_may_share_a_cell() -> None:
     header = "Description | Price | Qty | Tax | Amount"
     (line,) = lines_of(header, "Insurance | 15.55 | 2 Stk 19 % VAT | | 31.10", "Total |||| 31.10", edges=WIDE)
     assert (line.description, line.quantity, line.tax_rate) == ("Insurance", Decimal(2), Decimal(19))
@@ -256,7 +256,7 @@ def test_what_was_paid_out_for_the_buyer_are_lines_too() -> None:
     assert len(lines_of("Item | Amount", *rows, *sums[:2], "Total | 420.76", edges=(50, 480))) == 2
 
 
-def test_two_sums_beside_each_other_are_no_line() -> None:
+def test_two_sums_in_one_row_are_not_a_line() -> None:
     sums = ("Suma de importes | 200,00 | Base imponible | 196,00", "Portes | 4,00 | IVA 21 % | 41,16")
     header = "Artículo | Cantidad | Precio | Importe"
     rows = ("Crianza | 12 | 10,00 | 120,00", "Reserva | 5 | 16,00 | 80,00")
@@ -283,7 +283,7 @@ def test_numbered_lines_go_on_after_the_sum_of_a_group() -> None:
     assert len(lines_of(header, *first, *below, edges=WIDE)) == 2, "a list that begins anew is another one"
 
 
-def test_the_day_may_stand_before_what_is_charged_and_the_currency_behind_its_amount() -> None:
+def test_a_date_may_precede_the_description_and_a_currency_follow_the_amount() -> None:
     rows = ("02/07/2025 | Habitación | 10 % | 168,00", "03/07/2025 | Restaurante | 10 % | 74,50")
     other = "04/07/2025 | Spa | 21 % | 85,00"
     assert len(lines_of("Fecha | Concepto | IVA | Importe EUR", *rows, other, "Total ||| 327,50")) == 3

@@ -1,4 +1,4 @@
-"""Corrections over readings: people's values stand, the readers' are proposed, what was held against them is gone."""
+"""Corrections over readings: people's values are kept, readers' values are proposed, and their evidence is removed."""
 
 import datetime as dt
 from decimal import Decimal

@@ -152,7 +152,7 @@ def test_signs_and_currencies(text: str, expected: str) -> None:
 @pytest.mark.parametrize(
     "text", ["19 %", "15.00%", "05.08.2013", "12:30", "DE123456789", "x14", "1.2.3.4", "A-17", "#12"]
 )
-def test_what_is_no_amount(text: str) -> None:
+def test_texts_that_are_not_amounts(text: str) -> None:
     assert list(find_amounts(text)) == []
 
 

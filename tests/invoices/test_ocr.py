@@ -59,38 +59,41 @@ def scanned_pdf(picture: Image.Image) -> bytes:
 
 
 def test_a_picture_says_what_the_text_says() -> None:
-    seen, told = read(image_bytes(draw())), read(PLAIN)
-    assert values(seen) == values(told)
+    seen, expected = read(image_bytes(draw())), read(PLAIN)
+    assert values(seen) == values(expected)
     assert (seen.total.value, seen.invoice_number.value) == (Decimal("119.00"), "RE-2026-0815")
-    assert (seen.reader, told.reader) == ("ocr", "text")
+    assert (seen.reader, expected.reader) == ("ocr", "text")
 
 
 def test_what_was_seen_says_how_surely_and_where() -> None:
-    seen, told = read(image_bytes(draw())), read(PLAIN)
+    seen, expected = read(image_bytes(draw())), read(PLAIN)
     assert seen.total.source is Source.OCR_LABEL
     assert seen.total.word_score is not None
     assert 0.9 < seen.total.word_score <= 1
-    assert near(box_of(seen.total), box_of(told.total))
+    assert near(box_of(seen.total), box_of(expected.total))
 
 
 @pytest.mark.parametrize("degrees", [90, 180, 270])
 def test_a_page_may_lie_on_any_side(degrees: int) -> None:
-    seen, told = read(image_bytes(draw().rotate(degrees, expand=True))), read(PLAIN)
-    assert values(seen) == values(told)
-    assert near(box_of(seen.total), turned_box(box_of(told.total), degrees))
+    seen, expected = read(image_bytes(draw().rotate(degrees, expand=True))), read(PLAIN)
+    assert values(seen) == values(expected)
+    assert near(box_of(seen.total), turned_box(box_of(expected.total), degrees))
 
 
 @pytest.mark.parametrize("degrees", [-3.0, 1.5])
 def test_a_page_may_have_slipped_in_the_scanner(degrees: float) -> None:
-    seen, told = read(image_bytes(draw().rotate(degrees, fillcolor="white", resample=Image.Resampling.BICUBIC))), PLAIN
-    assert values(seen) == values(read(told))
+    seen, expected = (
+        read(image_bytes(draw().rotate(degrees, fillcolor="white", resample=Image.Resampling.BICUBIC))),
+        PLAIN,
+    )
+    assert values(seen) == values(read(expected))
 
 
 def test_a_photo_is_turned_as_its_exif_says() -> None:
     photo = oriented(draw().rotate(90, expand=True), 6)
-    seen, told = read(photo), read(PLAIN)
-    assert values(seen) == values(told)
-    assert near(box_of(seen.total), box_of(told.total))
+    seen, expected = read(photo), read(PLAIN)
+    assert values(seen) == values(expected)
+    assert near(box_of(seen.total), box_of(expected.total))
 
 
 def test_every_frame_of_a_tiff_is_a_page() -> None:
@@ -101,10 +104,10 @@ def test_every_frame_of_a_tiff_is_a_page() -> None:
 
 
 def test_a_scanned_pdf_is_read_from_its_picture() -> None:
-    seen, told = read(scanned_pdf(draw())), read(PLAIN)
+    seen, expected = read(scanned_pdf(draw())), read(PLAIN)
     assert seen.reader == "ocr"
-    assert values(seen) == values(told)
-    assert near(box_of(seen.total), box_of(told.total))
+    assert values(seen) == values(expected)
+    assert near(box_of(seen.total), box_of(expected.total))
 
 
 def test_the_hidden_text_of_another_ocr_is_not_believed() -> None:
@@ -123,7 +126,7 @@ def test_a_line_that_a_scanner_prints_on_a_scan_hides_nothing() -> None:
 
 def test_print_on_a_picture_of_paper_is_text() -> None:
     with pikepdf.open(pikepdf_source(scanned_pdf(Image.new("RGB", (600, 800), "white")))) as pdf:
-        hide_text(pdf, "Invoice number: A-77 " + "and so many words that nobody scanned them " * 3, visible=True)
+        hide_text(pdf, "Invoice number: A-77 " + "and so many words that no one scanned them " * 3, visible=True)
         invoice = read(pdf_bytes(pdf))
     assert (invoice.reader, invoice.invoice_number.value) == ("text", "A-77")
 

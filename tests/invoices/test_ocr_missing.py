@@ -1,4 +1,4 @@
-"""Without the extra `ocr` everything else works, and whoever sends a picture is told what to install."""
+"""Without the extra `ocr` everything else works, and the error for a picture says what to install."""
 
 import datetime as dt
 from collections.abc import Iterator

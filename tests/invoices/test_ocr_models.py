@@ -22,7 +22,7 @@ def session(model: bytes, weights: "dict[str, onnxruntime.OrtValue]") -> "onnxru
     return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
 
-def test_a_model_cut_down_to_some_characters_tells_them_apart_as_before() -> None:
+def test_a_model_reduced_to_some_characters_distinguishes_them_as_before() -> None:
     model = model_file(RECOGNITION)
     known = known_characters(model)
     wanted = [code for code, text in enumerate(known) if text < "\u0250"]

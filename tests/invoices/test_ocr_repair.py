@@ -145,7 +145,7 @@ def test_a_letter_or_a_sign_that_cannot_be_is_corrected(read: str, right: str) -
     ],
     ids=["wrong", "lost", "small", "slash", "something else", "a share", "both unsure"],
 )
-def test_a_legal_form_is_put_right_beside_its_other_half(read: list[str], right: list[str]) -> None:
+def test_a_legal_form_is_corrected_next_to_its_other_half(read: list[str], right: list[str]) -> None:
     assert repaired(*read) == right
 
 

@@ -1,4 +1,4 @@
-"""A page's picture is bounded, and shows each field where its box says that it stands."""
+"""A page's picture is bounded, and shows each field inside its box."""
 
 import datetime as dt
 import io
@@ -76,9 +76,9 @@ def test_what_has_no_such_page_has_no_picture() -> None:
 
 
 def test_what_cannot_be_opened_says_why() -> None:
-    with pytest.raises(UnreadableDocument) as told:
+    with pytest.raises(UnreadableDocument) as refused:
         draw_page(b"%PDF-1.7 nothing else", 1, 50)
-    assert told.value.code is Unreadable.DAMAGED
+    assert refused.value.code is Unreadable.DAMAGED
 
 
 def png(width: int, height: int) -> bytes:

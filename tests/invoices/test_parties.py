@@ -1,4 +1,4 @@
-"""Seller and buyer are told apart, with their names, VAT ids and accounts."""
+"""Seller and buyer are distinguished, with their names, VAT ids and accounts."""
 
 import pytest
 
@@ -143,7 +143,7 @@ def test_a_sum_above_the_account_heads_no_address(label: str) -> None:
 
 
 @pytest.mark.parametrize("sign", ["—", "|", "trading as The Anchor."])
-def test_who_trades_under_a_logo_is_named_beside_its_register_entry_anywhere_below(sign: str) -> None:
+def test_the_company_of_a_logo_is_found_at_its_register_entry(sign: str) -> None:
     foot: list[Line] = [(50, 500, f"{SELLER} {sign} HRB 123456 Amtsgericht Hamburg")]
     assert parties([*block(50, 40, "The Anchor", *ADDRESS), *foot])[0] == SELLER
 
@@ -220,7 +220,7 @@ def test_a_company_counts_before_the_person_in_its_block() -> None:
     assert parties(block(50, 50, "Seller:", "Max Mustermann", SELLER, *ADDRESS))[0] == SELLER
 
 
-def test_a_name_beside_its_register_entry_counts_more_than_the_first_line() -> None:
+def test_a_name_at_its_register_entry_counts_more_than_the_first_line() -> None:
     head = block(50, 50, "Alexinux", "Jean Dupont", *OTHER_ADDRESS)
     foot = block(
         50, 560, "NETPRESSE", "16 rue Mollien - 92100 Boulogne", "RCS Paris B 530 848 134 - Siret 53084813400017"
@@ -400,8 +400,8 @@ def test_a_seller_that_stands_in_the_footer_alone_is_found() -> None:
     assert parties([*block(50, 110, BUYER, *OTHER_ADDRESS), *foot])[0] == "Hansen Öztürk PartG mbB"
 
 
-def test_a_number_behind_another_is_no_postal_code() -> None:
-    """Beside a logo it would make an address of it, and the buyer's below it would be the second one no more."""
+def test_a_number_after_another_is_not_a_postal_code() -> None:
+    """Next to a logo it would look like an address, and the buyer's below it would no longer be the second one."""
     seller: list[Line] = [(400, 40, "WIMMER"), (50, 52, "Wimmer Stahl GmbH, Voestalpinestraße 9, 4020 Linz")]
     buyer = block(50, 64, "Schlosserei Huber e.U.", "Marktplatz 7", "4150 Rohrbach", f"UID-Nr. {BUYERS_VAT}")
     assert read_text([page([*seller, *buyer, (400, 64, "R26-118204")])]).vendor_vat_id.value is None
@@ -409,13 +409,13 @@ def test_a_number_behind_another_is_no_postal_code() -> None:
 
 @pytest.mark.parametrize("owner", ["Inh. Dilek Aksoy", "Entreprise individuelle Dilek Aksoy", "Titolare: Dilek Aksoy"])
 def test_a_name_with_its_owner_under_it_is_the_vendors(owner: str) -> None:
-    """Though a year or a number ends it, and the owner's own stands beside the account."""
+    """Even if a year or a number ends it, and the owner's own name is next to the account."""
     foot: list[Line] = [(50, 300, "Dilek Aksoy · Sparkasse Bremen · Steuernummer 60/102/41877")]
     lines = [*block(50, 40, "Elektro Service 44", owner, *ADDRESS), *block(50, 150, BUYER, *OTHER_ADDRESS), *foot]
     assert parties(lines)[0] == "Elektro Service 44"
 
 
-def test_an_austrian_register_entry_tells_the_company() -> None:
+def test_an_austrian_register_entry_identifies_the_company() -> None:
     foot: list[Line] = [(50, 790, "Hotel Edelraute GmbH & Co KG · FN 318842 k LG Innsbruck · Raiffeisenbank Mayrhofen")]
     head: list[Line] = [
         (250, 40, "HOTEL EDELRAUTE"),

@@ -63,7 +63,7 @@ def test_a_swiss_code_says_what_its_bill_does() -> None:
     assert code.payment_reference == "210000000003139471430009017"
 
 
-def test_billing_information_tells_number_dates_and_vat_id() -> None:
+def test_billing_information_has_number_dates_and_vat_id() -> None:
     code = read(SWISS)
     assert code.invoice_number.value == "10201409"
     assert code.date.value == dt.date(2020, 7, 1)

@@ -65,7 +65,7 @@ def test_other_filters_are_left_alone(name: str) -> None:
     assert not plainly_packed(other)
 
 
-def test_rows_told_as_differences_are_not_plain() -> None:
+def test_rows_stored_as_differences_are_not_plain() -> None:
     parameters = pikepdf.Dictionary(Predictor=12, Columns=5)
     assert not plainly_packed(stream(zlib.compress(TEXT), "/FlateDecode", DecodeParms=parameters))
 

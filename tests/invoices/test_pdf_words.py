@@ -86,7 +86,7 @@ def test_a_page_that_is_set_across_the_paper_is_read_as_if_it_were_upright(quart
         one, other = getattr(upright, name), getattr(turned, name)
         assert other.value == one.value
         if one.box is not None:
-            assert other.box == pytest.approx(across(one.box, seen), abs=0.002), "boxes are told as the page was sent"
+            assert other.box == pytest.approx(across(one.box, seen), abs=0.002), "boxes refer to the page as sent"
 
 
 def across(box: tuple[float, float, float, float], quarter: int) -> tuple[float, float, float, float]:

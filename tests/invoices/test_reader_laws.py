@@ -1,4 +1,4 @@
-"""Laws of the pure readers, over texts and values that nobody would write: none raises, none says what cannot be."""
+"""Laws of the pure readers, over unusual texts and values: none raises, and none returns an impossible value."""
 
 import datetime as dt
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""Tills' receipts: what is asked for is neither what was handed over nor what came back."""
+"""Till receipts: the total is neither the amount handed over nor the change."""
 
 import datetime as dt
 
@@ -98,7 +98,7 @@ def summed(*rows: str) -> tuple[str | None, ...]:
         "a tax code glued to it",
         "a dash before it",
         "nothing and nothing",
-        "no tax told beside the tax",
+        "no tax next to the tax",
         "a table of taxes that calls them so",
     ],
 )
@@ -162,7 +162,7 @@ def test_the_currency_is_not_a_word_in_capitals(rows: tuple[str, ...], currency:
         "legal form",
         "below another line",
         "number below",
-        "number behind",
+        "number after it",
         "glued",
         "figures",
         "form below",

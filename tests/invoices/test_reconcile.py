@@ -41,9 +41,9 @@ def test_the_surest_source_wins_and_all_are_kept() -> None:
 
 @pytest.mark.parametrize(("own_word", "winner"), [(0.95, "119.00"), (None, "119.00"), (0.3, "191.00")])
 def test_a_model_that_is_unsure_gives_way_to_the_page(own_word: float | None, winner: str) -> None:
-    told = field(Decimal("119.00"), Source.GEMINI).model_copy(update={"word_score": own_word})
+    stated = field(Decimal("119.00"), Source.GEMINI).model_copy(update={"word_score": own_word})
     printed = field(Decimal("191.00"), Source.TEXT_LABEL)
-    assert reconcile([reading("gemini", total=told), reading("text", total=printed)]).total.value == Decimal(winner)
+    assert reconcile([reading("gemini", total=stated), reading("text", total=printed)]).total.value == Decimal(winner)
 
 
 def test_a_field_only_the_second_reading_has_is_its() -> None:
@@ -81,7 +81,7 @@ def test_two_readings_of_the_page_are_one_source() -> None:
     assert reconcile(readings).iban.evidence == ()
 
 
-def test_what_a_reader_passed_over_agrees_with_nobody() -> None:
+def test_a_candidate_that_its_reader_rejected_confirms_no_other_reader() -> None:
     passed_over = Candidate[str](value=VALID, source=Source.TEXT_PATTERN)
     read = field("DE89370400440532013000", Source.TEXT_LABEL).model_copy(update={"candidates": (passed_over,)})
     readings = [reading("gemini", iban=field(VALID, Source.GEMINI)), reading("text", iban=read)]
@@ -104,7 +104,7 @@ def test_check_digits_decide_between_readers_that_read() -> None:
     assert reconcile(readings).iban.value == VALID
 
 
-def test_what_was_told_stays_whatever_speaks_against_it() -> None:
+def test_an_exact_value_stays_whatever_contradicts_it() -> None:
     readings = [
         reading("ubl", iban=field(INVALID, Source.XML, Evidence.CHECKSUM_INVALID, Evidence.PAGE_CONTRADICTS)),
         reading("text", iban=field(VALID, Source.TEXT_LABEL, Evidence.CHECKSUM_VALID)),
@@ -114,10 +114,10 @@ def test_what_was_told_stays_whatever_speaks_against_it() -> None:
     assert Evidence.SECOND_SOURCE_DIFFERS not in iban.evidence  # the contradiction is not counted twice
 
 
-def test_what_is_told_to_be_none_is_not_filled_from_the_page() -> None:
+def test_a_field_stated_to_be_empty_is_not_filled_from_the_page() -> None:
     """In a direct debit the IBAN on the page is the payer's own."""
-    told = reading("cii", iban=FieldValue[str](source=Source.XML))
-    assert reconcile([told, reading("text", iban=field(VALID, Source.TEXT_LABEL))]).iban.value is None
+    stated = reading("cii", iban=FieldValue[str](source=Source.XML))
+    assert reconcile([stated, reading("text", iban=field(VALID, Source.TEXT_LABEL))]).iban.value is None
 
 
 def test_a_value_without_a_place_gets_that_of_an_agreeing_one() -> None:
@@ -173,15 +173,15 @@ def test_lines_of_the_page_stand_in_only_where_they_add_up(amount: str, count: i
 )
 def test_tax_rows_of_the_page_stand_in_only_where_they_add_up(tax: str, currency: str, count: int) -> None:
     part = TaxPart(rate=Decimal(19), tax=Decimal(tax))
-    told = {"tax": field(Decimal("19.00"), Source.XML), "currency": field(currency, Source.XML)}
-    invoice = reconcile([reading("cii", **told), reading("text", tax_parts=(part,))])
+    stated = {"tax": field(Decimal("19.00"), Source.XML), "currency": field(currency, Source.XML)}
+    invoice = reconcile([reading("cii", **stated), reading("text", tax_parts=(part,))])
     assert len(invoice.tax_parts) == count
 
 
 def test_lines_get_their_places_from_the_page() -> None:
-    told = (LineItem(amount=Decimal(5)), LineItem(amount=Decimal(5)), LineItem(amount=Decimal(7)))
+    stated = (LineItem(amount=Decimal(5)), LineItem(amount=Decimal(5)), LineItem(amount=Decimal(7)))
     read = LineItem(amount=Decimal(5), page=1, box=BOX)
-    lines = reconcile([reading("cii", line_items=told), reading("text", line_items=(read,))]).line_items
+    lines = reconcile([reading("cii", line_items=stated), reading("text", line_items=(read,))]).line_items
     assert [line.box for line in lines] == [BOX, None, None]
 
 
@@ -190,8 +190,8 @@ def test_reconciling_what_was_assessed_leaves_no_old_verdict() -> None:
     local = assess(reading("text", net=field(Decimal("100.00"), Source.TEXT_LABEL)), TODAY)
     mismatch = Problem(code="page_mismatch", severity=Severity.ERROR, message="differs", field="iban")
     local = local.model_copy(update={"problems": (*local.problems, mismatch)})
-    told = reading("gemini", total=field(Decimal("100.00"), Source.GEMINI))
-    invoice = reconcile([told, local])
+    stated = reading("gemini", total=field(Decimal("100.00"), Source.GEMINI))
+    invoice = reconcile([stated, local])
     assert invoice.problems == (mismatch,)
     assert invoice.confidence == 0.0
     again = assess(reconcile([assess(invoice, TODAY)]), TODAY)

@@ -4,7 +4,7 @@ import pytest
 
 from docrail.invoices.assessment.review_summary import document_title
 
-TOLD = {"vendor": "Muster AG", "number": "RE-17", "date": "2026-11-01", "total": "119.00", "currency": "EUR"}
+SUMMARY = {"vendor": "Muster AG", "number": "RE-17", "date": "2026-11-01", "total": "119.00", "currency": "EUR"}
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ TOLD = {"vendor": "Muster AG", "number": "RE-17", "date": "2026-11-01", "total":
     ids=["all", "no vendor", "no currency", "no total", "nothing", "what is not printed", "nothing that is printed"],
 )
 def test_a_document_is_titled_by_what_is_known_of_it(change: dict[str, str | None], title: str) -> None:
-    assert document_title({**TOLD, **change}, "doc_1") == title
+    assert document_title({**SUMMARY, **change}, "doc_1") == title
 
 
 def test_a_title_is_no_longer_than_a_line() -> None:

@@ -1,4 +1,4 @@
-"""What stands beside a letter is read apart from it, and a column of a table is not taken for that."""
+"""A sidebar next to a letter is read separately, and a column of a table is not taken for one."""
 
 from tests.invoices.documents import Line
 from tests.invoices.layouts import layout, table
@@ -27,7 +27,7 @@ def test_lines_that_stand_level_are_one_table() -> None:
     assert drawn[0] == "Nordwind plc | Dear Ms Vogel,"
 
 
-def test_words_beside_bare_amounts_are_what_is_charged() -> None:
+def test_words_next_to_bare_amounts_are_their_descriptions() -> None:
     amounts = [(430.0, 134.0, "125.00"), (430.0, 168.0, "75.00"), (430.0, 185.0, "200.00")]
     assert "Hull HU1 2AA | 125.00" in texts(*column(40, 100, 17, *SIDE), *amounts)
 
@@ -53,7 +53,7 @@ def test_a_page_of_many_columns_has_no_sidebar() -> None:
 
 
 def test_the_labels_of_sums_are_no_sidebar() -> None:
-    """A currency beside each amount is no word that says what it is."""
+    """A currency next to each amount does not describe it."""
     head = [
         *column(50, 50, 14, "Anna Schmidt", "Hauptstr. 1", "10115 Berlin"),
         *column(50, 130, 14, "Alpha AG", "Weg 2"),
@@ -62,7 +62,7 @@ def test_the_labels_of_sums_are_no_sidebar() -> None:
     assert "Gesamt | 119,00 EUR" in texts(*head, (50.0, 220.0, "Rechnung 17"), *sums)
 
 
-def test_the_sidebar_is_not_the_table_that_it_stands_beside() -> None:
+def test_the_sidebar_is_not_the_table_next_to_it() -> None:
     rows = table("Beratung | 2 | 50,00 | 100,00", "Netto ||| 100,00", "Gesamt ||| 119,00", edges=(50, 230, 280, 340))
     side = column(440, 296, 14, "Muster GmbH", "Hauptstr. 1", "10115 Berlin", "Tel. 030 123", "IBAN", "HRB 12345 B")
     head = column(50, 130, 14, "Alpha AG", "Nebenweg 2", "80331 Berlin")

@@ -36,17 +36,17 @@ def test_a_printed_invoice_of_a_known_vendor_can_pass_by_the_shipped_calibration
 
 
 @pytest.mark.parametrize(("evidence", "passes"), [((), False), ((Evidence.ON_PAGE,), True)])
-def test_what_only_a_model_says_passes_nobody_though_its_vendor_is_known(
+def test_a_value_from_a_model_alone_never_passes_even_for_a_known_vendor(
     evidence: tuple[Evidence, ...], passes: bool
 ) -> None:
     """A picture that no reader of ours finds a word on: the shipped curves had made .9966 of the model's .95."""
     read = sound(Source.GEMINI)
-    told = {
+    changed = {
         name: getattr(read, name).model_copy(update={"word_score": 0.95, "evidence": evidence})
         for name in FIELD_NAMES
         if getattr(read, name).value is not None
     }
-    verdict = decide(judge(read.model_copy(update=told), Known(vendor=MEMORY), TODAY), POLICY)
+    verdict = decide(judge(read.model_copy(update=changed), Known(vendor=MEMORY), TODAY), POLICY)
     assert verdict.passes is passes
     assert ("The invoice number has confidence 0.90; 0.95 is needed." in verdict.reasons) is not passes
 

@@ -1,4 +1,4 @@
-"""Invoices nobody has seen before, drawn on the spot in six languages, are read from their text layer."""
+"""New invoices, drawn for the tests in six languages, are read from their text layer."""
 
 import datetime as dt
 from collections.abc import Callable
@@ -93,7 +93,7 @@ def table(words: Words, top: float) -> list[Line]:
     return cells
 
 
-def beside(words: Words) -> list[Line]:
+def next_to(words: Words) -> list[Line]:
     """Draw labels with their values in the same line, seller on top, buyer below on the left."""
     lines: list[Line] = [(50, 50, SELLER), (50, 64, "Hafenstraße 9"), (50, 78, "20457 Hamburg")]
     lines += [
@@ -127,7 +127,7 @@ def read(lines: list[Line], **options: int) -> InvoiceData:
     return read_document(pdf_bytes(make_pdf(lines, **options)), today=TODAY)
 
 
-@pytest.mark.parametrize("draw", [beside, below])
+@pytest.mark.parametrize("draw", [next_to, below])
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_an_unseen_invoice_is_read(language: str, draw: Callable[[Words], list[Line]]) -> None:
     invoice = read(draw(LANGUAGES[language]))
@@ -147,7 +147,7 @@ def test_an_unseen_invoice_is_read(language: str, draw: Callable[[Words], list[L
 
 
 def test_text_across_the_margin_does_not_fall_into_the_rows() -> None:
-    pdf = make_pdf(beside(LANGUAGES["de"]))
+    pdf = make_pdf(next_to(LANGUAGES["de"]))
     note = b"BT /F1 8 Tf 0 1 -1 0 20 300 Tm (Copyright 2026 by the printer, all rights reserved) Tj ET"
     pdf.pages[0].contents_add(note)
     invoice = read_document(pdf_bytes(pdf), today=TODAY)
@@ -156,7 +156,7 @@ def test_text_across_the_margin_does_not_fall_into_the_rows() -> None:
 
 
 def test_totals_that_agree_are_evidence() -> None:
-    assert Evidence.TOTALS_AGREE in read(beside(LANGUAGES["de"])).total.evidence
+    assert Evidence.TOTALS_AGREE in read(next_to(LANGUAGES["de"])).total.evidence
 
 
 def test_shipping_between_net_and_total_is_no_error() -> None:
@@ -187,7 +187,7 @@ def test_the_readers_own_account_is_not_paid_to() -> None:
     assert read(lines).iban.value is None
 
 
-def test_a_credit_note_is_told_by_its_title() -> None:
+def test_a_credit_note_is_recognized_by_its_title() -> None:
     lines: list[Line] = [(50, 60, "Credit Note"), (50, 90, "Credit note number: CN-7"), (50, 120, "Total: -15.00 EUR")]
     invoice = read(lines)
     assert invoice.document_type is DocumentType.CREDIT_NOTE
@@ -227,7 +227,7 @@ def test_lines_go_on_over_pages() -> None:
 @pytest.mark.parametrize("rotation", [90, 180, 270])
 def test_a_turned_page_is_read_as_it_is_seen(rotation: int) -> None:
     """The page is drawn turned and turned back by its own rotation, as scanners and plotters store it."""
-    pdf = make_pdf(beside(LANGUAGES["en"]))
+    pdf = make_pdf(next_to(LANGUAGES["en"]))
     page = pdf.pages[0]
     turns = {90: b"0 1 -1 0 842 0 cm ", 180: b"-1 0 0 -1 595 842 cm ", 270: b"0 -1 1 0 0 595 cm "}
     page.contents_add(turns[rotation], prepend=True)

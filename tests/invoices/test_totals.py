@@ -1,4 +1,4 @@
-"""Net, tax and total are told apart by what they are called and by arithmetic, in each language's words."""
+"""Net, tax and total are distinguished by their labels and by arithmetic, in six languages."""
 
 from decimal import Decimal
 
@@ -80,11 +80,11 @@ def test_sums_are_known_by_their_names(labels: tuple[str, str, str], language: s
         "what was paid by card is none in Spanish either",
     ],
 )
-def test_arithmetic_tells_what_names_do_not(rows: tuple[str, ...], expected: tuple[str | None, ...] | None) -> None:
+def test_arithmetic_finds_sums_without_labels(rows: tuple[str, ...], expected: tuple[str | None, ...] | None) -> None:
     assert values(solve(table(*rows, edges=SUMS))) == (expected or ("50.00", "5.00", "55.00"))
 
 
-def test_lines_that_add_up_to_the_total_make_it_the_net_where_no_tax_is_told() -> None:
+def test_without_a_tax_the_total_is_the_net_if_the_lines_add_up_to_it() -> None:
     sums = table("Total EUR | 34.73", edges=SUMS)
     assert values(solve(sums, "34.73")) == ("34.73", None, "34.73")
     assert values(solve(sums, "30.00")) == (None, None, "34.73")
@@ -170,7 +170,7 @@ def test_a_subtotal_of_taxes_is_a_tax() -> None:
     assert values(totals) == ("53.00", "10.60", "63.60")
 
 
-def test_a_name_stands_half_a_line_beside_an_amount_that_breaks_in_two() -> None:
+def test_a_label_may_be_half_a_line_from_an_amount_on_two_lines() -> None:
     """A narrow column sets `119,00` and `€` under each other, and the name between them."""
     rows: list[Line] = [
         (480, 300, "100,00"),
@@ -240,7 +240,7 @@ def test_the_currency_is_the_one_of_the_document(lines: list[str], currency: str
 @pytest.mark.parametrize(
     ("name", "currency"), [("TOTAL TTC CHF", "CHF"), ("Total", "EUR"), ("TOTAL ALL", "EUR"), ("TOTAL EUROS", "EUR")]
 )
-def test_the_name_of_the_total_tells_its_currency_before_amounts_in_another(name: str, currency: str) -> None:
+def test_the_label_of_the_total_sets_the_currency_before_other_amounts(name: str, currency: str) -> None:
     rows = table(f"{name} | 10'139.78", "Contre-valeur | EUR 10'851.42", edges=SUMS)
     drawn = layout(rows)
     amounts = find_money(drawn)
@@ -332,8 +332,8 @@ def test_the_rows_of_a_table_of_taxes_are_what_its_heads_say() -> None:
     edges = (50, 200, 300, 400)
     taxes = ("VAT specification | Net | VAT | Gross", "VAT 12% | 3,865.18 | 463.82 | 4,329.00")
     more = ("VAT 25% | 594.40 | 148.60 | 743.00", "Sum | 4,459.58 | 612.42 | 5,072.00")
-    told = solve([*table("Total ||| 5,072.00", edges=edges), *table(*taxes, *more, top=400, edges=edges)])
-    assert values(told) == ("4459.58", "612.42", "5072.00")
+    solved = solve([*table("Total ||| 5,072.00", edges=edges), *table(*taxes, *more, top=400, edges=edges)])
+    assert values(solved) == ("4459.58", "612.42", "5072.00")
 
 
 @pytest.mark.parametrize(

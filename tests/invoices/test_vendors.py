@@ -113,7 +113,7 @@ def test_a_missing_account_is_never_filled_in() -> None:
     assert recall(sound(iban=None), KNOWN).iban.value is None
 
 
-def test_an_unknown_name_gives_way_unless_it_was_told_exactly() -> None:
+def test_an_unknown_name_gives_way_unless_it_comes_from_an_e_invoice() -> None:
     printed = recall(sound(vendor_name="Rechnung"), KNOWN).vendor_name
     assert (printed.value, [each.value for each in printed.candidates]) == ("Muster GmbH", ["Muster GmbH", "Rechnung"])
     assert recall(sound(Source.XML, vendor_name="Muster AG"), KNOWN).vendor_name.value == "Muster AG"

@@ -1,4 +1,4 @@
-"""What labels are called on invoices in six languages is known, whatever layout they stand in."""
+"""The labels of invoices in six languages are known, whatever the layout."""
 
 import re
 

@@ -39,7 +39,7 @@ def embedded(*printed: tuple[float, float, str], name: str = "factur-x.xml") -> 
         ("CreditNote", "396", DocumentType.CREDIT_NOTE),
     ],
 )
-def test_the_type_code_tells_credit_notes(root: str, type_code: str, expected: DocumentType) -> None:
+def test_the_type_code_identifies_credit_notes(root: str, type_code: str, expected: DocumentType) -> None:
     invoice = read_einvoice_xml(ubl_invoice(root=root, type_code=type_code))
     assert invoice.document_type is expected
     assert invoice.total.value == Decimal("119.00")

@@ -75,7 +75,7 @@ def test_several_ubl_accounts_are_kept() -> None:
     assert [candidate.value for candidate in ubl((one, one + second)).iban.candidates] == [VALID, OTHER]
 
 
-def test_in_a_direct_debit_there_is_nobody_to_pay() -> None:
+def test_a_direct_debit_has_no_account_to_pay_to() -> None:
     """The only account on the page is the payer's."""
     text = re.sub(CURRENCY, CURRENCY + means(payer=OTHER), CII)
     pdf = make_pdf(PRINTED)
@@ -175,7 +175,7 @@ def test_dates_come_in_many_forms(date: str) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["UTF-8-W/O-BOM", "utf8mb4", "x", ""])
-def test_an_encoding_that_nobody_knows_is_utf_8(encoding: str) -> None:
+def test_an_unknown_encoding_is_read_as_utf_8(encoding: str) -> None:
     data = ubl_invoice(vendor="Müller").decode().replace('encoding="UTF-8"', f'encoding="{encoding}"')
     assert read_einvoice_xml(data.encode()).vendor_name.value == "Müller"
 
@@ -188,7 +188,7 @@ def test_an_e_invoice_that_only_the_af_array_lists_is_found() -> None:
     assert read_document(pdf_bytes(pdf), today=TODAY).reader == "ubl"
 
 
-def test_a_broken_attachment_is_told() -> None:
+def test_a_broken_attachment_is_reported() -> None:
     pdf = make_pdf(PRINTED)
     attach(pdf, "factur-x.xml", ubl_invoice()[:-40])
     invoice = read_document(pdf_bytes(pdf), today=TODAY)
@@ -197,7 +197,7 @@ def test_a_broken_attachment_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("other", "told"),
+    ("other", "reported"),
     [
         (ubl_invoice(number="RE-2"), [("several_einvoices", "number RE-2, total 119.00")]),
         (ubl_invoice(total="190.00"), [("several_einvoices", "number RE-1, total 190.00")]),
@@ -206,15 +206,15 @@ def test_a_broken_attachment_is_told() -> None:
         (ubl_invoice(number="RE-2")[:-40], []),
     ],
 )
-def test_another_invoice_beside_the_first_is_told(other: bytes, told: list[tuple[str, str]]) -> None:
+def test_another_attached_invoice_is_reported(other: bytes, reported: list[tuple[str, str]]) -> None:
     pdf = make_pdf(PRINTED)
     attach(pdf, "a.xml", ubl_invoice())
     attach(pdf, "b.xml", other)
     invoice = read_document(pdf_bytes(pdf), today=TODAY)
     assert (invoice.reader, invoice.invoice_number.value) == ("ubl", "RE-1")
     found = [(each.code, each.message) for each in invoice.problems if each.code == "several_einvoices"]
-    assert [code for code, _ in found] == [code for code, _ in told]
-    assert all(words in message for (_, message), (_, words) in zip(found, told, strict=True))
+    assert [code for code, _ in found] == [code for code, _ in reported]
+    assert all(words in message for (_, message), (_, words) in zip(found, reported, strict=True))
 
 
 def test_a_number_that_is_the_beginning_of_another_is_not_on_the_page() -> None:
