@@ -231,7 +231,7 @@ def _end_words(of: StepExplanation) -> Iterator[str]:
         yield f"it was answered{f' by {of.answer.by}' if of.answer.by else ''}: {of.answer.value}"
     if of.decided_by == "timeout":
         leads = f", so the branch {of.branch} is taken" if of.branch else ""
-        yield f"nobody answered in time{_time_words(of.waited)}{leads}"
+        yield f"no one answered in time{_time_words(of.waited)}{leads}"
     if of.items is not None:
         yield _items_words(of)
     if of.error is not None and of.error.type != "DependencyFailed":

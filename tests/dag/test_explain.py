@@ -234,7 +234,7 @@ CASES = {
     "no answer": Told(
         [{"id": "b", "wait": {**WAIT, "on_timeout": {"branch": "late"}}}],
         [TimedOut("b", 160.0)],
-        ["it has no parents, so it may begin with the run", "nobody answered in time, so the branch late is taken"],
+        ["it has no parents, so it may begin with the run", "no one answered in time, so the branch late is taken"],
     ),
     "attempts": Told(
         [{"id": "b"}],
