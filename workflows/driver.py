@@ -51,7 +51,7 @@ from docrail.dag.language.statuses import RunStatus, StepStatus
 from docrail.dag.language.step_kinds import StepKind
 from docrail.dag.values.json_values import Json, size_of
 from docrail.workflows.answer_validation import MOST_NAMED, check_answer
-from docrail.workflows.contract.names import MISFIT, STATUS, UNKNOWN_STEP, WRONG_STATE, RunRequest
+from docrail.workflows.contract.names import INVALID_VALUE, STATUS, UNKNOWN_STEP, WRONG_STATE, RunRequest
 from docrail.workflows.driver_context import context_of, deadline, own_callbacks, placeholders, record_overdue
 from docrail.workflows.failures import may_pass
 from docrail.workflows.lost_workers import NO_LOSSES, Losses, losses_after
@@ -178,7 +178,7 @@ class Driver:
     def check_answer(self, step_id: str, answer: Json, by: str) -> None:
         """Check that a step accepts this answer now, from `by`.
 
-        Raises: ApplicationError (UnknownStep, WrongState, NotAllowed, Misfit).
+        Raises: ApplicationError (UnknownStep, WrongState, NotAllowed, InvalidValue).
         """
         coming = [event.answer for event in self._inbox if isinstance(event, Answered) and event.step == step_id]
         check_answer(self.plan, self.state, self._request, step_id, Answer(answer, by), coming=coming)
@@ -190,7 +190,7 @@ class Driver:
     def check_resolution(self, step_id: str, kind: str, value: Json) -> None:
         """Check that a step is parked and can be resolved this way.
 
-        Raises: ApplicationError (UnknownStep, WrongState, Misfit).
+        Raises: ApplicationError (UnknownStep, WrongState, InvalidValue).
         """
         if step_id not in self.plan.index:
             known, message = [*self.plan.index][:MOST_NAMED], f"the run has no step {step_id[:64]!r}"
@@ -201,7 +201,7 @@ class Driver:
             raise ApplicationError(f"{step_id} is {found}", found, type=WRONG_STATE, non_retryable=True)
         if problems := resolution_problems(self.state, self.plan.step(step_id), kind, value):
             wrong = [[problem.path, problem.message, problem.suggestion] for problem in problems]
-            raise ApplicationError(problems[0].message, wrong, type=MISFIT, non_retryable=True)
+            raise ApplicationError(problems[0].message, wrong, type=INVALID_VALUE, non_retryable=True)
 
     def resolve(self, step_id: str, resolution: Resolution) -> None:
         """Resolve a parked step as a person decided, which was checked before. The first decision counts."""

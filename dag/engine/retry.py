@@ -17,7 +17,7 @@ from docrail.dag.engine.plan import Plan
 from docrail.dag.engine.saved_state import load
 from docrail.dag.engine.state import RunState, StepState
 from docrail.dag.language.definition import Step
-from docrail.dag.language.inputs import InputProblem, MisfitError
+from docrail.dag.language.inputs import InputProblem, InvalidValueError
 from docrail.dag.language.statuses import SETTLED, RunStatus, SkipReason, StepStatus
 from docrail.dag.language.step_kinds import WaitFor
 from docrail.dag.values.json_values import Json, canonical
@@ -188,7 +188,7 @@ def plan_retry(old: Plan, new: Plan, saved: dict[str, Json], edits: Mapping[str,
     compensation failed is kept whatever changed, unless a person's edit replaces it. In a completed run, the failures
     it tolerated are run again. `fallen` names the steps whose failures the retry resolves, for the dead-letter table.
 
-    Raises: pydantic.ValidationError; MisfitError if edits do not fit their items.
+    Raises: pydantic.ValidationError; InvalidValueError if edits do not fit their items.
     """
     ran = load(old, saved)
     problems: list[InputProblem] = []
@@ -210,7 +210,7 @@ def plan_retry(old: Plan, new: Plan, saved: dict[str, Json], edits: Mapping[str,
             left = StepState() if follows or kept is None else again(kept)
             steps.append(_edited(edit, left, who) or left)
     if problems:
-        raise MisfitError(problems)
+        raise InvalidValueError(problems)
     dropped = StepFate(Fate.DROPPED, "the version to continue with has no such step")
     fates |= {step.id: dropped for step in old.steps if step.id not in new.index}
     run = derive(new, RunState(steps, ran.inputs, ran.context))

@@ -192,7 +192,7 @@ async def test_two_rollbacks_at_once_undo_two_moves(http: httpx.AsyncClient) -> 
     assert await aliases(http, definition_id) == {"stable": (1, None)}
 
 
-async def test_every_move_tells_who_when_from_to_and_why(http: httpx.AsyncClient) -> None:
+async def test_every_move_records_who_when_from_to_and_why(http: httpx.AsyncClient) -> None:
     definition_id = await published(http, 2)
     await put(http, definition_id, "pilot", version=1)
     await http.delete(f"/v1/definitions/{definition_id}/aliases/pilot", params={"reason": "done"})

@@ -184,7 +184,7 @@ async def test_a_retry_that_fails_again_is_open_again(service: Service) -> None:
     await act(service.http, run_id, "abort")
 
 
-async def test_an_answer_to_a_parked_step_is_told_what_deals_with_it(service: Service) -> None:
+async def test_an_answer_to_a_parked_step_is_refused_with_the_command_to_use(service: Service) -> None:
     run_id = await start(service, broken(new_id(), on_failure="park"))
     await letter_of(service, run_id, status="parked")
     refused = await service.http.post(f"/v1/runs/{run_id}/waits/bad", json={"answer": 1})
@@ -290,7 +290,7 @@ async def test_what_fails_again_keeps_no_other_from_being_retried(service: Servi
         await service.http.post(f"/v1/runs/{run_id}/abort")
 
 
-async def test_each_of_many_is_told_what_kept_it_from_being_retried(service: Service) -> None:
+async def test_a_bulk_retry_says_why_each_letter_was_not_retried(service: Service) -> None:
     running = broken(new_id())
     running["steps"].append({"id": "nap", "handler": "sleep", "config": {"seconds": 3600}})
     runs = [await start(service, broken(new_id())), await start(service, running)]
@@ -330,7 +330,7 @@ async def test_retrying_a_step_twice_at_once_is_done_once(service: Service) -> N
     assert len((await letter_of(service, run_id))["actions"]) == 1
 
 
-async def test_a_letter_that_nobody_will_retry_is_dismissed(service: Service) -> None:
+async def test_a_letter_that_will_not_be_retried_is_dismissed(service: Service) -> None:
     definition = broken(new_id())
     definition["steps"][0]["optional"] = True
     run_id = await start(service, definition)

@@ -131,7 +131,7 @@ async def test_a_published_definition_that_is_meant_is_suggested(
     )
 
 
-async def test_definitions_of_other_tenants_are_suggested_to_nobody(http: httpx.AsyncClient) -> None:
+async def test_definitions_of_other_tenants_are_not_suggested(http: httpx.AsyncClient) -> None:
     own, other = ({"X-Test-Tenant": f"t{uuid.uuid4().hex[:12]}"} for _ in range(2))
     await http.post("/v1/definitions", json={"definition": {**HELLO, "id": "pay_out"}}, headers=own)
     definition = {"id": "mine", "steps": [{"id": "pay", "workflow": {"id": "pay_uot"}}]}

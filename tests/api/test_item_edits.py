@@ -163,7 +163,7 @@ STRANGE: list[Json] = [
 
 
 @pytest.mark.parametrize("on_failure", ["park", "continue"])
-async def test_what_nobody_can_keep_is_refused(service: Service, on_failure: str) -> None:
+async def test_outputs_that_cannot_be_stored_are_refused(service: Service, on_failure: str) -> None:
     run_id = await (parked if on_failure == "park" else failed)(service, list_of(FOUR, on_failure=on_failure))
     for items in STRANGE:
         for is_preview in (True, False):

@@ -1,4 +1,4 @@
-"""Runs whose state is too large to travel, or to be told at once: they go on all the same."""
+"""Runs whose state is too large for one message are retried like others."""
 
 import pytest
 

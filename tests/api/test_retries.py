@@ -16,7 +16,7 @@ NO_RETRY = {"max_retries": 0}
 
 
 def failing(definition_id: str = "", **more: Json) -> dict[str, Json]:
-    """Return a definition whose second step fails, with one before, one behind and one beside it."""
+    """Return a definition whose second step fails, with a parent, a child and an unrelated step."""
     return {
         "id": definition_id or f"retried_{uuid.uuid4().hex}",
         "steps": [
@@ -64,7 +64,7 @@ async def test_a_retry_keeps_what_completed_and_does_the_rest(service: Service) 
     assert await started_again(service, run_id) == ["sum", "send"]
 
 
-async def test_a_preview_tells_all_and_starts_nothing(service: Service) -> None:
+async def test_a_preview_shows_everything_and_starts_nothing(service: Service) -> None:
     run_id = await failed(service, failing())
     told = (await retry(service.http, run_id, steps={"sum": {"output": {"attempts": 5}}}, preview=True)).json()
     assert (told["run_id"], told["status"], told["version"]) == (run_id, "failed", 1)
@@ -152,7 +152,7 @@ async def test_the_key_still_finds_a_run_that_went_on_with_a_newer_version(servi
     assert letter["status"] == "resolved"
 
 
-async def test_a_version_that_needs_an_input_that_nobody_gave_is_refused(service: Service) -> None:
+async def test_a_version_that_needs_a_missing_input_is_refused(service: Service) -> None:
     definition = failing()
     run_id = await failed(service, definition)
     newer = definition | {"inputs": {"iban": {"type": "string", "required": True}}}
@@ -344,7 +344,7 @@ async def test_a_completed_run_retries_only_the_items_that_it_tolerated(service:
     assert await started_again(service, run_id) == ["all~1", "sum"]
 
 
-async def test_the_preview_tells_what_a_skip_skips(service: Service) -> None:
+async def test_the_preview_shows_what_a_skip_skips(service: Service) -> None:
     run_id = await failed(service, failing(outputs={}))
     told = (await retry(service.http, run_id, steps={"sum": {"skip": True}}, preview=True)).json()
     assert told["steps"]["send"] == {"fate": "skipped", "why": "upstream_skipped"}
@@ -353,7 +353,7 @@ async def test_the_preview_tells_what_a_skip_skips(service: Service) -> None:
 UNDO = {"handler": "fail", "config": {"times": 99, "error": "ValueError", "message": "no refund"}}
 
 
-async def test_what_could_not_be_undone_is_told_and_not_done_twice(service: Service) -> None:
+async def test_a_failed_compensation_is_shown_and_its_step_does_not_run_twice(service: Service) -> None:
     definition = failing(outputs={})
     definition["steps"][0]["compensate"] = UNDO
     run_id = await failed(service, definition)
@@ -394,7 +394,7 @@ async def parked(service: Service, definition: Json) -> str:
         pytest.param({"config": {"times": 0}}, {}, ("rerun", "rerun"), "", id="another config"),
     ],
 )
-async def test_a_preview_tells_what_resolving_a_parked_step_leads_to(
+async def test_a_preview_shows_what_resolving_a_parked_step_leads_to(
     service: Service, edit: Json, outputs: Json, fates: tuple[str, str], end: str
 ) -> None:
     definition = failing() | PARKED | {"outputs": outputs}

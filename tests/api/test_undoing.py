@@ -82,7 +82,7 @@ async def test_a_letter_of_undoing_is_retried_by_undoing_once(calling: Service, 
         assert (again.status_code, again.json()["problems"][0]["path"]) == (422, "undo")
 
 
-async def test_undoing_that_fails_again_is_told_again(calling: Service) -> None:
+async def test_a_compensation_that_fails_again_is_reported_again(calling: Service) -> None:
     async with loopback(*REPLIES[:3], Reply(403), Reply(200)) as server:
         run_id = await stuck(calling, server, "aborted")
         letter = f"/v1/dead-letters/{run_id}/pay"
@@ -95,7 +95,7 @@ async def test_undoing_that_fails_again_is_told_again(calling: Service) -> None:
         assert called(server) == ["/pack", "/pay", "/book", "/pay", "/pay"]
 
 
-async def test_the_preview_tells_what_is_undone_and_undoes_nothing(calling: Service) -> None:
+async def test_the_preview_shows_what_is_undone_and_undoes_nothing(calling: Service) -> None:
     async with loopback(*REPLIES) as server:
         run_id = await stuck(calling, server, "aborted")
         told = (await calling.http.post(f"/v1/runs/{run_id}/retry", json={"undo": True, "preview": True})).json()
@@ -127,7 +127,7 @@ async def test_a_refused_retry_of_an_aborted_run_says_what_can_be_undone_while_t
 
 
 @pytest.mark.parametrize("status", ["failed", "aborted"])
-async def test_a_run_tells_in_words_what_it_could_not_undo(calling: Service, status: str) -> None:
+async def test_a_run_says_what_it_could_not_undo(calling: Service, status: str) -> None:
     async with loopback(*REPLIES) as server:
         run_id = await stuck(calling, server, status)
         words = "could not be undone, so that what it did stands: pay"

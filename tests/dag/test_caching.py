@@ -1,4 +1,4 @@
-"""What tells equal work of cached steps, and when a step cannot say: keys in commands, and what a hit is told as."""
+"""The keys that identify equal work of cached steps, keys that cannot be resolved, and how a hit is reported."""
 
 import pytest
 
@@ -22,7 +22,7 @@ from docrail.dag.explain.report import report_of
 from docrail.dag.language.definition import Definition, to_json
 from docrail.dag.language.statuses import StepStatus
 from docrail.dag.values.json_values import MAX_VALUE_BYTES, Json
-from tests.dag.catalogue import EXTRACT, told
+from tests.dag.catalogue import EXTRACT, problems_of
 from tests.dag.explained import explain_run
 from tests.dag.rewinding import rewind
 
@@ -193,5 +193,5 @@ def test_what_is_stored_of_a_step_without_a_cache_is_what_it_was() -> None:
     ],
 )
 def test_what_a_cache_may_say(cache: str, expected: list[str]) -> None:
-    found = told(f"inputs: {{n: {{type: number}}}}\n{EXTRACT}    cache: {cache}\n")
+    found = problems_of(f"inputs: {{n: {{type: number}}}}\n{EXTRACT}    cache: {cache}\n")
     assert [message for _, message, *_ in found] == expected

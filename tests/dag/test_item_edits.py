@@ -11,7 +11,7 @@ from docrail.dag.engine.plan import compile_plan
 from docrail.dag.engine.retry import Edit, Fate
 from docrail.dag.explain.report import report_of
 from docrail.dag.language.definition import Definition
-from docrail.dag.language.inputs import MisfitError
+from docrail.dag.language.inputs import InvalidValueError
 from docrail.dag.language.statuses import RunStatus, StepStatus
 from docrail.dag.values.json_values import Json
 from tests.dag.definitions import definition, step
@@ -151,7 +151,7 @@ def test_items_that_a_list_may_leave_failed_are_edited_in_a_run_that_failed_else
 
 
 def problems(world: World, edits: dict[str, Edit], under: Definition | None = None) -> list[tuple[str, str]]:
-    with pytest.raises(MisfitError) as caught:
+    with pytest.raises(InvalidValueError) as caught:
         retried(world, edits, under)
     return [(problem.path, problem.message) for problem in caught.value.problems]
 

@@ -1,4 +1,4 @@
-"""Laws of what waits, branches, ends a run or runs over a list, beside those that hold for every step."""
+"""Laws of steps that wait, branch, end a run or run over a list, in addition to those of every step."""
 
 import json
 

@@ -171,7 +171,7 @@ def test_a_step_that_is_left_to_a_later_turn_is_told() -> None:
         ),
     ],
 )
-def test_who_aborted_a_run_is_told(step: dict[str, Json], event: Event, words: str) -> None:
+def test_a_run_shows_who_aborted_it(step: dict[str, Json], event: Event, words: str) -> None:
     told = report(*played([step], event))
     assert told.why[1] == words
     assert (told.stopped_by, told.stopped_by_step) == ("ann" * (" ann" in words), "a" if "its step" in words else None)

@@ -81,6 +81,16 @@ def test_an_answer_while_paused_is_taken_and_what_follows_starts_with_the_resume
     assert started(world, ResumeRequested(3.0)) == ["a"]
 
 
+def test_an_answer_to_a_wait_that_a_pause_holds_back_is_kept() -> None:
+    world = begun(step("a"), wait("w", "a"))
+    world.send(PauseRequested(2.0))
+    world.send(done("a"))
+    assert world.states["w"].status is StepStatus.QUEUED
+    assert world.send(answer("w", "yes")) == []
+    assert world.send(ResumeRequested(3.0)) == [Finish(RunStatus.COMPLETED)]
+    assert world.states["w"].output == "yes"
+
+
 @pytest.mark.parametrize("late", [answer("w", "yes"), TimedOut("w", 9.0)])
 def test_what_comes_after_an_answer_changes_nothing(late: Event) -> None:
     world = begun(wait("w"), step("a", "w"))

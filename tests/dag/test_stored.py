@@ -31,6 +31,7 @@ from docrail.dag.explain.facts import HoldKind
 from docrail.dag.explain.report import report_of
 from docrail.dag.language.statuses import RunStatus, StepStatus
 from docrail.dag.values.json_values import Json
+from docrail.dag.values.problems import Path
 from docrail.dag.values.stored import (
     MAX_INLINE_BYTES,
     ForOutputs,
@@ -38,7 +39,6 @@ from docrail.dag.values.stored import (
     ForUndo,
     Lack,
     Part,
-    Path,
     Piece,
     Reader,
     has_parts,
@@ -405,7 +405,7 @@ def test_a_config_given_by_hand_reads_nothing() -> None:
     assert commands == [Start("b", {"x": 5}), Record("b")]
 
 
-def test_a_cache_key_is_the_value_and_not_what_stands_for_it() -> None:
+def test_a_cache_key_is_the_value_and_not_the_reference_to_it() -> None:
     keys: list[str | None] = []
     for sha256 in (SHA, "cd" * 32):
         world = World(definition(step("a"), step("b", "a", cache={"key": "{{ a.id }}", "ttl_seconds": 60})))
