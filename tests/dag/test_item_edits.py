@@ -181,23 +181,23 @@ def test_a_list_that_is_computed_again_accepts_no_edits_of_items() -> None:
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        (7, "an object, by their keys"),
-        ({}, "an object, by their keys"),
+        (7, "an object, by the items' keys"),
+        ({}, "an object, by the items' keys"),
         ({"x": 7}, "item 'x' takes exactly one of config, output, skip"),
         ({"x": {}}, "item 'x' takes exactly one of"),
         ({"x": {"skip": True, "output": 1}}, "item 'x' takes exactly one of"),
         ({"x": {"input": {}}}, "item 'x' takes exactly one of"),
         ({"x": {"config": 7}}, "item 'x': a config is an object"),
         ({"x": {"skip": False}}, "item 'x': skip is true, or left out"),
-        ({"x": {"output": {"$stored": "0" * 64, "bytes": 70_000}}}, "stands for a stored value"),
+        ({"x": {"output": {"$stored": "0" * 64, "bytes": 70_000}}}, "holds the placeholder of a stored value"),
     ],
 )
-def test_what_says_nothing_of_items_is_refused(given: Json, expected: str) -> None:
+def test_a_value_that_is_no_edits_of_items_is_refused(given: Json, expected: str) -> None:
     [problem] = resolution_problems(parked(1).run, compile_plan(listed()).step("a"), "items", given)
     assert expected in problem.message
 
 
-def test_only_items_of_the_list_that_did_not_complete_are_given_anything() -> None:
+def test_only_items_of_the_list_that_did_not_complete_can_be_edited() -> None:
     world = parked(1)
     given = {"xx": {"skip": True}, "w": {"skip": True}, "x": {"output": "o" * inline_bytes(4)}}
     found = resolution_problems(world.run, world.plan.step("a"), "items", given)
@@ -210,7 +210,7 @@ def test_only_items_of_the_list_that_did_not_complete_are_given_anything() -> No
     assert "more than the" in found[2].message
     assert resolution_problem(world.plan.step("b"), "items", given) == "only a step over a list has items"
     [problem] = resolution_problems(World(listed()).run, world.plan.step("a"), "items", {"x": {"skip": True}})
-    assert "it ended before it had its list" in problem.message
+    assert "it ended before its list was computed" in problem.message
 
 
 def test_items_of_a_long_list_take_their_configs_into_its_chunks() -> None:
