@@ -1,4 +1,4 @@
-"""The lake learns what people decide and correct, under the definition that saves a document before a person sees it."""
+"""The lake learns what people decide and correct, under a definition that saves a document before its review."""
 
 import datetime as dt
 from typing import Any
