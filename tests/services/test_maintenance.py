@@ -108,9 +108,7 @@ async def test_a_round_with_a_new_history_continues_after_its_last_tenant(
     for tenant in ("acme", "globex"):
         await save(tools.lake, of_month("doc_1", "2026-11"), tenant=tenant)
     request = MaintenanceRequest(after_tenant="acme", so_far=MaintenanceReport(tenants=1))
-    report = await client.execute_workflow(
-        Maintenance.run, request, id=queue, task_queue=queue, result_type=MaintenanceReport
-    )
+    report = await client.execute_workflow(Maintenance.run, request, id=queue, task_queue=queue)
     assert (report.tenants, report.compacted.files) == (2, 1)
     assert tools.lake.of("acme").folders("compacted") == []
 
