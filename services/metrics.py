@@ -28,13 +28,13 @@ class ModelMetrics:
     def __init__(self, registry: CollectorRegistry) -> None:
         self._answers = Counter(
             "model_answers_total",
-            "Answers that were paid for, by model and by what became of them",
+            "Paid answers, by model and outcome",
             ["model", "outcome"],
             registry=registry,
         )
         self._seconds = Histogram(
             "model_answer_seconds",
-            "From asking a model to its whole answer, be it of use or not; without those that never came",
+            "Time from a request to a model to its complete answer, useful or not; unanswered requests are not counted",
             ["model"],
             buckets=ANSWER_BUCKETS,
             registry=registry,
@@ -46,11 +46,11 @@ class ModelMetrics:
             registry=registry,
         )
         self._cost = Counter(
-            "model_cost_total", "What answers cost, in the price table's currency", ["model"], registry=registry
+            "model_cost_total", "Cost of answers, in the price table's currency", ["model"], registry=registry
         )
         self._lookups = Counter(
             "extraction_cache_lookups_total",
-            "Documents that a reader was to read, by whether their bytes had been read before",
+            "Lookups of earlier readings of the same bytes, by reader and result",
             ["reader", "result"],
             registry=registry,
         )
@@ -60,7 +60,10 @@ class ModelMetrics:
             registry=registry,
         )
         self._fallbacks = Counter(
-            "model_fallbacks_total", "Documents that the local readers served, by why", ["reason"], registry=registry
+            "model_fallbacks_total",
+            "Documents read locally in place of a model, by reason",
+            ["reason"],
+            registry=registry,
         )
 
     def count_answer(self, model: str, outcome: str, tokens: Tokens, cost: Decimal) -> None:
@@ -104,11 +107,11 @@ class Metrics:
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         self._processed = Counter(
-            "documents_processed_total", "Documents that ended, by outcome", ["status"], registry=self.registry
+            "documents_processed_total", "Finished documents, by outcome", ["status"], registry=self.registry
         )
         self._duration = Histogram(
             "processing_duration_seconds",
-            "From the upload of a document to its being counted",
+            "Time from a document's upload until it is counted",
             buckets=SECONDS_BUCKETS,
             registry=self.registry,
         )
@@ -120,7 +123,7 @@ class Metrics:
         )
         self._cache = Counter(
             "step_cache_lookups_total",
-            "Attempts of cached steps, by handler and by what the cache said: hit, miss or error",
+            "Attempts of cached steps, by handler and by result: hit, miss or error",
             ["handler", "result"],
             registry=self.registry,
         )
@@ -184,7 +187,7 @@ class LakeMetrics:
         )
         self._removed = Counter(
             "files_removed_total",
-            "Files that were deleted because nobody needs them or they are too old: lake, value or original",
+            "Files that were deleted because they are unused or too old: lake, value or original",
             ["kind"],
             registry=registry,
         )

@@ -70,10 +70,10 @@ class Unmatched:
 
     filter: Annotated[str, Field(examples=["class"])]
     value: Annotated[str, Field(examples=["ConectionError"])]
-    known: Annotated[list[str], Field(description="values that there are, at most 20", examples=[["ConnectionError"]])]
-    has_more: Annotated[bool, Field(description="whether there are more than those")]
+    known: Annotated[list[str], Field(description="existing values, at most 20", examples=[["ConnectionError"]])]
+    has_more: Annotated[bool, Field(description="whether there are more than these")]
     suggestion: Annotated[
-        str | None, Field(description="the one that was probably meant", examples=["ConnectionError"])
+        str | None, Field(description="the value that was probably meant", examples=["ConnectionError"])
     ]
 
 
@@ -81,8 +81,7 @@ def unmatched(asked: Mapping[str, str | None], known: Mapping[str, Sequence[str]
     """Return the filters in `asked`, by name, whose value is not in `known`; None means no filter.
 
     Pass at most MOST_COMPARED values of each filter in `known`, plus one if there are more; they must include the
-    requested
-    value if it exists.
+    requested value if it exists.
     """
     found = []
     for name, value in asked.items():

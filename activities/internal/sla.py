@@ -8,7 +8,7 @@ from temporalio import activity
 from docrail.activities.internal.notifications import MAY_PASS, Notification, send
 from docrail.dag.values.json_values import digest
 from docrail.services.reviews.items import load_review
-from docrail.services.reviews.models import Review, SlaEvent
+from docrail.services.reviews.models import SlaEvent
 from docrail.services.reviews.sla import load_unsent, mark_sent, record_due_sla
 from docrail.services.tools import Tools
 

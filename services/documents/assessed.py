@@ -103,7 +103,7 @@ _SEEN, _OTHERS = TypeAdapter(Seen), TypeAdapter(tuple[Seen, ...])
 _VENDORS = TypeAdapter(tuple[VendorMemory, ...])
 
 
-async def load_judged(db: Database, tenant_id: str, document_id: str, *, today: dt.date) -> InvoiceData:
+async def load_assessed(db: Database, tenant_id: str, document_id: str, *, today: dt.date) -> InvoiceData:
     """Return the document as `load_arrived` does, without its arrival. Raises: as `load_arrived`."""
     return (await load_arrived(db, tenant_id, document_id, today=today)).invoice
 

@@ -19,7 +19,7 @@ from docrail.invoices.model import InvoiceData
 from docrail.services.access.models import ANONYMOUS, NAME_YOURSELF, Principal, Scope
 from docrail.services.audit.models import Act
 from docrail.services.audit.service import append_event
-from docrail.services.documents.assessed import load_judged
+from docrail.services.documents.assessed import load_assessed
 from docrail.services.errors import ClaimedByOther, ClaimLost, InvalidInput, MayNotDecide, NotFound, WrongState
 from docrail.services.reviews.models import DOCUMENT, Appearance, Review
 from docrail.services.reviews.repository.filing import load_unfiled, lock_unfiled, mark_filed
@@ -27,11 +27,12 @@ from docrail.services.reviews.repository.items import load_review, lock_review
 
 __all__ = [
     "appearance_of",
+    "assessed",
+    "check_held",
     "check_open",
     "check_second",
     "document_of",
     "find_item",
-    "judged",
     "load_review",
     "load_unfiled",
     "lock_free",
@@ -66,8 +67,7 @@ async def lock_held(db: Database, principal: Principal, review_id: str, token: i
     """Return the open item that the principal has claimed, locked. Raises: NotFound, WrongState, ClaimLost."""
     review = await lock_item(db, principal, review_id)
     check_open(review, action)
-    if review.claimed_by != principal.name or review.claim_token != token:
-        raise ClaimLost(review.claimed_by)
+    check_held(principal, review, token)
     return review
 
 
@@ -90,6 +90,12 @@ def check_open(review: Review, action: str) -> None:
         raise WrongState(action, review.status, "review item")
 
 
+def check_held(principal: Principal, review: Review, token: int) -> None:
+    """Raise ClaimLost unless the principal has claimed the item, and last with this token."""
+    if review.claimed_by != principal.name or review.claim_token != token:
+        raise ClaimLost(review.claimed_by)
+
+
 def check_second(principal: Principal, review: Review) -> None:
     """Raise MayNotDecide if the principal gave the first of the item's two approvals."""
     if review.first_approved_by == principal.name:
@@ -106,13 +112,13 @@ def document_of(review: Review) -> str:
     return review.document_id
 
 
-async def judged(db: Database, tenant_id: str, document_id: str) -> InvoiceData:
+async def assessed(db: Database, tenant_id: str, document_id: str) -> InvoiceData:
     """Return the document as currently assessed.
 
     Raises: NotFound if the tenant has no such document, or it was not read.
     """
     try:
-        return await load_judged(db, tenant_id, document_id, today=dt.datetime.now(dt.UTC).date())
+        return await load_assessed(db, tenant_id, document_id, today=dt.datetime.now(dt.UTC).date())
     except NotStored as error:
         raise NotFound(error.kind, document_id) from None
 

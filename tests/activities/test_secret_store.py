@@ -1,4 +1,4 @@
-"""Secrets by reference: whose they are, where they may go, and that nothing tells them."""
+"""Secrets by reference: whose they are, where they may go, and that nothing reveals them."""
 
 from pathlib import Path
 
@@ -119,7 +119,7 @@ async def test_a_key_that_signs_is_one_that_the_author_named(folder: Path) -> No
         await SecretStore(folder).load("acme", "erp", field="secret", named=("other",))
 
 
-async def test_a_secret_that_nobody_may_have_is_not_told_from_one_that_is_not_there(folder: Path) -> None:
+async def test_a_forbidden_secret_looks_like_a_missing_one(folder: Path) -> None:
     for name in ("erp", "nothing"):
         with pytest.raises(RefusedSecretError, match=f"the secret '{name}', and the step's config"):
             await SecretStore(folder).reveal("acme", {"X": f"secret://{name}"}, "erp.internal", named=())

@@ -14,8 +14,8 @@ from tests.stack import eventually
 
 
 async def actions_of(service: Service, run_id: str, query: dict[str, str]) -> list[tuple[str, str | None]]:
-    told = (await service.http.get(f"/v1/runs/{run_id}/actions", params=query)).json()["actions"]
-    return [(action["action"], action["step_id"]) for action in told]
+    listed = (await service.http.get(f"/v1/runs/{run_id}/actions", params=query)).json()["actions"]
+    return [(action["action"], action["step_id"]) for action in listed]
 
 
 async def test_a_retry_is_listed_with_its_edits(service: Service) -> None:
@@ -23,9 +23,9 @@ async def test_a_retry_is_listed_with_its_edits(service: Service) -> None:
     edits = {"sum": {"output": {"attempts": 7}}, "note": {"skip": True}}
     await retry(service.http, run_id, steps=edits, reason="phoned them")
     await service.closed(run_id)
-    told = (await service.http.get(f"/v1/runs/{run_id}/actions")).json()
-    assert told["after"] is None
-    [action] = told["actions"]
+    listed = (await service.http.get(f"/v1/runs/{run_id}/actions")).json()
+    assert listed["after"] is None
+    [action] = listed["actions"]
     assert (action["action"], action["step_id"], action["acted_by"]) == ("retry_run", None, "tester")
     assert action["details"]["reason"] == "phoned them"
     assert action["details"]["steps"] == {
@@ -63,15 +63,15 @@ async def test_a_step_lists_its_own_actions_and_those_on_the_whole_run(service: 
     path = f"/v1/dead-letters/{run_id}/sum/resolve"
     dismissed = await service.http.post(path, json={"action": "dismiss", "reason": "known"})
     assert dismissed.status_code == 200, dismissed.text
-    told = {step: await actions_of(service, run_id, {"step": step}) for step in ("sum", "load")}
-    assert told == {"sum": [("dismiss", "sum"), ("retry_run", None)], "load": [("retry_run", None)]}
+    listed = {step: await actions_of(service, run_id, {"step": step}) for step in ("sum", "load")}
+    assert listed == {"sum": [("dismiss", "sum"), ("retry_run", None)], "load": [("retry_run", None)]}
 
 
-async def test_what_was_done_outlives_what_temporal_keeps_of_the_run(service: Service) -> None:
+async def test_actions_outlive_the_run_in_temporal(service: Service) -> None:
     run_id = f"forgotten.{uuid.uuid4().hex}"
     await record_action(service.app.db, "default", run_id, "sum", "skip", details={"reason": "known"}, by="ann")
-    told = {step: await actions_of(service, run_id, {"step": step}) for step in ("sum", "load")}
-    assert told == {"sum": [("skip", "sum")], "load": []}
+    listed = {step: await actions_of(service, run_id, {"step": step}) for step in ("sum", "load")}
+    assert listed == {"sum": [("skip", "sum")], "load": []}
 
 
 async def test_another_tenant_sees_nothing(service: Service) -> None:
@@ -82,7 +82,7 @@ async def test_another_tenant_sees_nothing(service: Service) -> None:
 
 
 @pytest.mark.parametrize("query", [{"after": "x"}, {"after": "9" * 30}, {"after": "-1"}, {"step": "\0"}, {"step": ""}])
-async def test_what_is_asked_for_wrongly_is_refused(service: Service, query: dict[str, str]) -> None:
+async def test_a_wrong_request_is_refused(service: Service, query: dict[str, str]) -> None:
     refused = await service.http.get("/v1/runs/some.run/actions", params=query)
     assert (refused.status_code, refused.json()["type"]) == (422, "/problems/invalid-input")
     assert [problem["path"].removeprefix("query.") for problem in refused.json()["problems"]] == list(query)
@@ -100,13 +100,13 @@ async def test_a_step_that_the_run_has_not_is_refused_also_where_the_whole_run_w
 
 
 async def all_of(service: Service, run_id: str) -> list[dict[str, Json]]:
-    """Return the run's actions, the first one first."""
-    told: list[dict[str, Json]] = (await service.http.get(f"/v1/runs/{run_id}/actions")).json()["actions"]
-    return told[::-1]
+    """Return the run's actions, oldest first."""
+    listed: list[dict[str, Json]] = (await service.http.get(f"/v1/runs/{run_id}/actions")).json()["actions"]
+    return listed[::-1]
 
 
 async def slow(service: Service) -> str:
-    """Return a run that goes on until it is stopped."""
+    """Return a run that continues until it is stopped."""
     run_id: str = (await service.http.post("/v1/runs", json={"definition": SLOW})).json()["run_id"]
     return run_id
 
@@ -128,14 +128,14 @@ async def test_pauses_resumes_and_aborts_are_listed_once_and_refused_ones_are_no
         assert (await service.http.post(f"{path}/{action}", json=order)).status_code == status, action
     await service.closed(run_id)
     assert (await service.http.post(f"{path}/abort", json={"force": True})).status_code == 409
-    told = await all_of(service, run_id)
-    assert [(each["action"], each["details"]) for each in told] == [
+    listed = await all_of(service, run_id)
+    assert [(each["action"], each["details"]) for each in listed] == [
         ("pause", why),
         ("resume", {"reason": ""}),
         ("abort", {"reason": "enough"}),
     ]
-    assert {(each["acted_by"], each["step_id"]) for each in told} == {("tester", None)}
-    assert [each["acted_at"] for each in told] == sorted(each["acted_at"] for each in told)
+    assert {(each["acted_by"], each["step_id"]) for each in listed} == {("tester", None)}
+    assert [each["acted_at"] for each in listed] == sorted(each["acted_at"] for each in listed)
 
 
 async def test_of_concurrent_actions_only_those_that_happened_are_listed(service: Service) -> None:
@@ -152,16 +152,16 @@ async def test_an_abort_by_force_is_listed_as_one(service: Service) -> None:
     run_id = await slow(service)
     order = {"force": True, "reason": "it hangs"}
     assert (await service.http.post(f"/v1/runs/{run_id}/abort", json=order)).status_code == 200
-    [told] = await all_of(service, run_id)
-    assert (told["action"], told["details"]) == ("abort", {"reason": "it hangs", "force": True})
+    [listed] = await all_of(service, run_id)
+    assert (listed["action"], listed["details"]) == ("abort", {"reason": "it hangs", "force": True})
 
 
 async def test_an_action_that_no_worker_answered_is_listed_as_unanswered(workerless: Service) -> None:
     """A worker that starts later may carry it out, and the record is the only trace of who requested it."""
     run_id = await slow(workerless)
     assert (await workerless.http.post(f"/v1/runs/{run_id}/pause", json={"reason": "why"})).status_code == 503
-    [told] = await all_of(workerless, run_id)
-    assert (told["action"], told["details"]) == ("pause", {"reason": "why", "outcome": UNANSWERED})
+    [listed] = await all_of(workerless, run_id)
+    assert (listed["action"], listed["details"]) == ("pause", {"reason": "why", "outcome": UNANSWERED})
 
 
 async def test_an_abort_out_of_the_inbox_is_one_action_and_of_its_step(service: Service) -> None:

@@ -1,4 +1,4 @@
-"""The page that describes the API works without Internet: whatever it loads is ours, and nothing else may be loaded."""
+"""The /docs page works offline: it loads only files of this server, and may load no others."""
 
 import re
 
@@ -27,7 +27,7 @@ async def test_the_page_loads_these_files_and_no_others(http: httpx.AsyncClient)
 
 
 @pytest.mark.parametrize(("path", "media_type"), LOADED)
-async def test_what_it_loads_is_served(http: httpx.AsyncClient, path: str, media_type: str) -> None:
+async def test_the_files_that_it_loads_are_served(http: httpx.AsyncClient, path: str, media_type: str) -> None:
     file = await http.get(f"/{path}")
     assert (file.status_code, file.headers["content-type"].partition(";")[0]) == (200, media_type)
     assert file.content

@@ -1,4 +1,4 @@
-"""The lake learns what people decide and correct, under a definition that saves a document before its review."""
+"""The lake stores what people decide and correct, under the definition that saves a document before they see it."""
 
 import datetime as dt
 from typing import Any

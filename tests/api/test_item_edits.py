@@ -218,7 +218,7 @@ async def test_a_list_that_is_made_anew_takes_nothing_for_its_items(service: Ser
     assert told.status_code == 422, told.text
     [problem] = told.json()["problems"]
     assert problem["path"] == "steps.bad.items"
-    assert "its list is made anew, for it follows load, which is not reused" in problem["message"]
+    assert "its list is computed again, because it follows load, which is not reused" in problem["message"]
     given = await retry(service.http, run_id, steps={"load": {"items": MORE}})
     [problem] = given.json()["problems"]
     assert (problem["path"], problem["message"]) == ("steps.load.items", "only a step over a list has items")

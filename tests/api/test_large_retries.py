@@ -2,7 +2,7 @@
 
 import pytest
 
-from docrail.dag.engine.saved_state import MAX_TOLD_BYTES
+from docrail.dag.engine.saved_state import MAX_WHOLE_BYTES
 from docrail.dag.values.json_values import Json, size_of
 from docrail.services.engine import MAX_REQUEST_BYTES, describe
 from docrail.services.runs.saved import saved_state
@@ -42,7 +42,7 @@ async def test_a_failed_long_list_goes_on_with_what_it_has_however_often(calling
     async with loopback(*replies) as server:
         run_id = await failed(calling, fetching(server, "large_list"))
         state = await saved_state(calling.app, await describe(calling.app, "default", run_id))
-        assert size_of(state) > max(MAX_TOLD_BYTES, MAX_REQUEST_BYTES)
+        assert size_of(state) > max(MAX_WHOLE_BYTES, MAX_REQUEST_BYTES)
         statuses = [item["status"] for item in state["steps"]["fetch"]["fan"]["items"]]
         assert (statuses.count("completed"), statuses.count("failed")) == (ITEMS - 2, 2)
         told = await retry(calling.http, run_id)

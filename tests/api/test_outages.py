@@ -1,4 +1,4 @@
-"""The API with servers of its own, which are killed and come back."""
+"""The API survives outages of its servers, which are killed and restarted here."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack

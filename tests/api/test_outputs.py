@@ -1,4 +1,4 @@
-"""`GET /v1/runs/{id}/steps/{step}/output` and `docrail run output`: whole outputs, also those a report refers to."""
+"""`GET /v1/runs/{id}/steps/{step}/output` and `docrail run output` return full outputs, even large ones."""
 
 import asyncio
 import json
@@ -33,7 +33,7 @@ MANY = {
 
 @pytest.fixture(scope="module")
 async def run_id(service: Service) -> AsyncIterator[str]:
-    """Give a run with every kind of output; one of its steps waits."""
+    """Yield a run with every kind of output; one of its steps waits."""
     started = await service.http.post("/v1/runs", json={"definition": MANY, "inputs": {"text": TEXT}})
     run_id: str = started.json()["run_id"]
 
@@ -62,10 +62,10 @@ async def test_a_stored_output_is_returned_whole(service: Service, run_id: str) 
     report = (await service.http.get(f"/v1/runs/{run_id}")).json()
     part = part_of(report["steps"]["large"]["output"])
     assert part is not None
-    told = await get(service, run_id, "large")
-    assert told.status_code == 200
-    assert told.headers["content-type"] == "application/json"
-    assert told.json() == {"run_id": run_id, "step_id": "large", "output": {"value": {"text": TEXT}}}
+    shown = await get(service, run_id, "large")
+    assert shown.status_code == 200
+    assert shown.headers["content-type"] == "application/json"
+    assert shown.json() == {"run_id": run_id, "step_id": "large", "output": {"value": {"text": TEXT}}}
 
 
 async def test_small_and_empty_outputs_are_returned_too(service: Service, run_id: str) -> None:
@@ -81,7 +81,7 @@ async def test_a_step_that_gave_nothing_has_no_output(service: Service, run_id: 
 
 
 @pytest.mark.parametrize(("run", "step"), [("outputs_of_steps.none", "large"), ("odd", "large"), (None, "largest")])
-async def test_what_there_is_not_is_not_found(service: Service, run_id: str, run: str | None, step: str) -> None:
+async def test_an_unknown_output_is_not_found(service: Service, run_id: str, run: str | None, step: str) -> None:
     refused = await get(service, run or run_id, step)
     assert (refused.status_code, refused.json()["type"]) == (404, "/problems/not-found")
 
@@ -92,9 +92,9 @@ async def test_another_tenant_sees_nothing(service: Service, run_id: str) -> Non
 
 
 async def test_the_command_prints_the_output(service: Service, run_id: str) -> None:
-    told = await docrail("run", "output", run_id, "large", DOCRAIL_API_URL=str(service.http.base_url))
-    assert (told.code, told.err) == (0, "")
-    assert json.loads(told.out) == {"value": {"text": TEXT}}
+    shown = await docrail("run", "output", run_id, "large", DOCRAIL_API_URL=str(service.http.base_url))
+    assert (shown.code, shown.err) == (0, "")
+    assert json.loads(shown.out) == {"value": {"text": TEXT}}
 
 
 async def test_the_command_says_that_there_is_none(service: Service, run_id: str) -> None:
@@ -141,8 +141,8 @@ async def test_the_history_of_an_outer_run_does_not_carry_the_large_outputs_of_i
         if event.HasField("child_workflow_execution_completed_event_attributes")
     ]
     assert [len(data) < 5_000 for data in completed] == [True]
-    told = await service.ended(f"{run_id}~nested")
-    assert (told["step_outputs_omitted"], len(told["steps"]["s2"]["output"]["value"])) == (False, 40_000)
+    shown = await service.ended(f"{run_id}~nested")
+    assert (shown["step_outputs_omitted"], len(shown["steps"]["s2"]["output"]["value"])) == (False, 40_000)
     assert (await get(service, f"{run_id}~nested", "s1")).json()["output"] == {"value": "x" * 40_000}
 
 
@@ -171,7 +171,7 @@ async def test_the_outputs_of_a_run_are_returned_whole(service: Service) -> None
     assert json.loads(printed.out) == whole
 
 
-async def test_what_stands_for_a_stored_value_is_no_input(service: Service) -> None:
+async def test_a_placeholder_of_a_stored_value_is_not_an_input(service: Service) -> None:
     mark = {"$stored": "a" * 64, "bytes": 70_000}
     definition = {"id": "no_marks", "inputs": {"x": {"type": "object"}}, "steps": [{"id": "a", "handler": "noop"}]}
     refused = await service.http.post("/v1/runs", json={"definition": definition, "inputs": {"x": {"in": [mark]}}})

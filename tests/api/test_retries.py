@@ -361,7 +361,7 @@ async def test_a_failed_compensation_is_shown_and_its_step_does_not_run_twice(se
     assert (letter["status"], letter["handler"], letter["error_type"]) == ("failed", "fail", "ValueError")
     assert letter["error_message"] == "what it did could not be undone: no refund"
     told = await retry(service.http, run_id, steps={"sum": {"config": {"times": 0}}})
-    why = "completed, and could not be undone: what it did stands"
+    why = "completed, and its effects remain: its compensation failed"
     assert told.json()["steps"]["load"] == {"fate": "reused", "why": why}
     assert (await service.closed(run_id))["status"] == "completed"
     assert "load" not in await started_again(service, run_id)

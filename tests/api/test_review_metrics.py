@@ -23,7 +23,7 @@ async def test_the_page_counts_what_reviewers_did(service: Service) -> None:
     assert 0 < grown["docrail_review_seconds_sum"] < 60
 
 
-def test_what_never_happened_is_shown_as_0_and_what_is_not_known_is_not() -> None:
+def test_events_that_never_happened_are_0_and_unknown_values_are_absent() -> None:
     shown = {
         (sample.name, *sample.labels.values()): sample.value
         for family in ReviewTotals([]).collect()

@@ -130,7 +130,7 @@ async def test_of_many_decisions_at_once_one_counts(service: Service) -> None:
     answers = await asyncio.gather(*(decide(service, item, decision) for decision in decisions))
     [winner] = [number for number, answer in enumerate(answers) if answer.status_code == 200]
     late = [answer.json() for number, answer in enumerate(answers) if number != winner]
-    assert {told["decision"]["comment"] for told in late} == {str(winner)}
+    assert {each["decision"]["comment"] for each in late} == {str(winner)}
 
 
 async def test_a_decision_that_does_not_fit_the_form_is_refused_with_all_that_is_wrong(service: Service) -> None:

@@ -1,4 +1,4 @@
-"""`GET /v1/runs/{id}` says in words why a run and its steps are as they are: while it runs, and after its end."""
+"""`GET /v1/runs/{id}` explains the state of a run and its steps, while it runs and after its end."""
 
 import uuid
 from pathlib import Path

@@ -136,7 +136,7 @@ async def test_all_wrong_inputs_are_reported_at_once(http: httpx.AsyncClient) ->
 
 
 @pytest.mark.parametrize("value", ["NaN", "-Infinity", "1e999", '"\\ud800"', "[" * 200 + "]" * 200])
-async def test_what_only_lenient_readers_take_for_json_is_refused(http: httpx.AsyncClient, value: str) -> None:
+async def test_text_that_only_lenient_parsers_accept_as_json_is_refused(http: httpx.AsyncClient, value: str) -> None:
     await http.post("/v1/definitions", json={"definition": GREETING})
     body = f'{{"definition": "greeting", "inputs": {{"name": {value}}}}}'
     response = await http.post("/v1/runs", content=body, headers={"Content-Type": "application/json"})
@@ -177,10 +177,10 @@ async def test_an_answer_to_an_unknown_step_lists_those_that_take_one(http: http
     started = await http.post("/v1/runs", json={"definition": {"id": "asking_two", "steps": waits}})
     path = f"/v1/runs/{started.json()['run_id']}/waits"
     refused = await http.post(f"{path}/CustomerReply", json={"answer": 1})
-    told = (
+    expected = (
         "there is no waiting step 'CustomerReply': did you mean 'customer_reply'? (there is customer_reply, boss_reply)"
     )
-    assert (refused.status_code, refused.json()["detail"]) == (404, told)
+    assert (refused.status_code, refused.json()["detail"]) == (404, expected)
 
 
 @pytest.mark.parametrize("run_id", ["hello.nothing", "hello", "a b.c", "hello.%00", "hello.a%22b", "x" * 500])

@@ -23,7 +23,7 @@ async def start(service: Service, definition: object) -> str:
 
 
 async def start_broken(service: Service) -> str:
-    """Start a run whose workflow task fails, as a bug of ours would make it: Temporal refuses such delays."""
+    """Start a run whose workflow task fails, as with a bug in Docrail: Temporal refuses such delays."""
     run_id = f"broken.{uuid.uuid4().hex}"
     step = {"id": "a", "handler": "echo", "retry_config": {"initial_delay": 10, "max_delay": 5}}
     await service.app.temporal.start_workflow(
@@ -53,7 +53,7 @@ async def start_broken(service: Service) -> str:
     return run_id
 
 
-async def test_a_run_whose_workflow_task_fails_says_so_and_can_be_ended_by_force(service: Service) -> None:
+async def test_a_run_whose_workflow_task_fails_shows_it_and_can_be_ended_by_force(service: Service) -> None:
     run_id = await start_broken(service)
     for response in (
         await service.http.get(f"/v1/runs/{run_id}"),
@@ -111,7 +111,7 @@ async def test_inputs_that_are_too_large_are_refused_with_size_and_limit_before_
     response = await http.post("/v1/runs", json={"definition": definition, "inputs": inputs})
     [problem] = response.json()["problems"]
     assert (response.status_code, problem["path"]) == (422, "inputs.large")
-    assert f"takes 3000002 bytes as JSON; all inputs together may take {MAX_VALUE_BYTES}" in problem["message"]
+    assert f"all inputs together take 3000005 bytes, more than {MAX_VALUE_BYTES}" in problem["message"]
     assert (await http.get("/v1/definitions/fresh")).status_code == 404
 
 
@@ -123,7 +123,7 @@ async def test_definitions_that_are_too_large_together_are_refused_with_size_and
     response = await http.post("/v1/runs", json={"definition": outer})
     [problem] = response.json()["problems"]
     assert (response.status_code, problem["path"]) == (422, "definition")
-    assert f"more than the {MAX_REQUEST_BYTES} that a run can begin with" in problem["message"]
+    assert f"more than the {MAX_REQUEST_BYTES} that a run can start with" in problem["message"]
 
 
 @pytest.mark.parametrize("path", ["runs/{}", "documents/{}", "reviews/{}", "definitions/{}"])

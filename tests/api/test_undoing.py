@@ -170,7 +170,7 @@ async def test_what_could_not_be_undone_is_not_skipped(calling: Service) -> None
             refused = await calling.http.post(path, json=body)
             [problem] = refused.json()["problems"]
             assert (refused.status_code, problem["path"]) == (422, "steps.pay.skip")
-            assert "what it did stands" in problem["message"]
+            assert "its effects remain" in problem["message"]
         assert undone(await of(calling, run_id))["pay"] == "failed"
 
 

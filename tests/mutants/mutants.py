@@ -615,9 +615,9 @@ SERVICES = (
     Mutant(
         "an-outdated-decision-counts",
         "services/reviews/decisions.py",
-        "if (current := shown_digest(invoice)) != digest:",
+        "if (current := shown_digest(invoice)) != verdict.digest:",
         "if not (current := shown_digest(invoice)):",
-        ("tests/api/test_document_approval.py", "tests/api/test_approvals.py"),
+        ("tests/api/test_review_decisions.py",),
         "a document is approved that has changed since it was shown",
     ),
     Mutant(
@@ -818,7 +818,7 @@ API = (
         "api/errors.py",
         "if kind.status is HTTPStatus.SERVICE_UNAVAILABLE else {}",
         "if kind.status is HTTPStatus.TOO_MANY_REQUESTS else {}",
-        ("tests/api/test_errors.py",),
+        ("tests/api/test_runs.py",),
         "a 503 does not say when to try again",
     ),
 )

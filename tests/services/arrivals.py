@@ -1,4 +1,4 @@
-"""Documents as they arrive, are read, judged, corrected and approved."""
+"""Store documents that were received, read, assessed, corrected and approved."""
 
 import datetime as dt
 from decimal import Decimal
@@ -7,7 +7,7 @@ from typing import Any
 from docrail.adapters.postgres.pool import Database
 from docrail.invoices.facts import Source
 from docrail.invoices.model import FieldValue, InvoiceData
-from docrail.services.documents.assessed import load_judged
+from docrail.services.documents.assessed import load_assessed
 from docrail.services.documents.models import CURRENT_READER, Change, CorrectionAct
 from docrail.services.documents.repository.corrections import insert_change
 from docrail.services.documents.repository.readings import save_extraction
@@ -19,7 +19,7 @@ IBAN, OTHER_IBAN = "DE02120300000000202051", "DE02500105170137075030"
 
 
 def reading(**values: Any) -> InvoiceData:
-    """Return a sound reading with the given values, or whole fields."""
+    """Return a correct reading with the given values or fields."""
     fields = {
         "invoice_number": "RE-2026-0017",
         "date": dt.date(2026, 10, 1),
@@ -49,7 +49,7 @@ async def arrive(db: Database, tenant_id: str = TENANT, *, text: str = "", **val
 
 
 async def judged(db: Database, document_id: str, tenant_id: str = TENANT) -> InvoiceData:
-    return await load_judged(db, tenant_id, document_id, today=TODAY)
+    return await load_assessed(db, tenant_id, document_id, today=TODAY)
 
 
 async def codes(db: Database, document_id: str, tenant_id: str = TENANT) -> list[str]:

@@ -12,7 +12,7 @@ from docrail.services.documents.models import Standing
 from docrail.services.lake.models import LakeVersion, StandingChanged
 from docrail.services.lake.repository import claim_version
 from docrail.services.reviews.models import Appearance, Question
-from docrail.services.reviews.repository.items import show_anew, upsert_review
+from docrail.services.reviews.repository.items import update_appearance, upsert_review
 from tests.postgres import COMMITTING, OTHER_TENANT, TENANT, upload
 from tests.services.invoices import invoice
 
@@ -65,7 +65,7 @@ async def test_what_was_loaded_before_somebody_corrected_it_gets_no_version(db: 
     look = Appearance(1, {}, [], {})
     review = await upsert_review(db, TENANT, document_id, Question("r", look, dt.datetime.now(dt.UTC)))
     assert isinstance(await claim_version(db, TENANT, invoice(document_id), Standing()), LakeVersion)
-    await show_anew(db, TENANT, review.review_id, look)
+    await update_appearance(db, TENANT, review.review_id, look)
     with pytest.raises(StandingChanged, match="load it again"):
         await claim_version(db, TENANT, invoice(document_id, number="old"), Standing())
     assert (await claim_version(db, TENANT, invoice(document_id), Standing(revision=1))).number == 1
