@@ -21,7 +21,7 @@ from docrail.services.documents.repository.readings import load_best_extraction,
 from docrail.services.extraction import gemini as gemini_once
 from docrail.services.extraction.gemini import OUTPUT_TOKENS, AskAgainError
 from docrail.services.tools import Tools
-from docrail.services.usage.repository import load_document_uses, load_tenant_spent_today
+from docrail.services.usage.repository import load_document_uses, load_spent_today, load_tenant_spent_today
 from docrail.services.usage.service import BudgetUsedError, check_budget
 from tests.activities.asking import ask, count, extract, free, invoice_of, pdf, reaching, stored
 from tests.activities.ubl import ubl_invoice
@@ -314,7 +314,7 @@ async def test_a_used_up_budget_prevents_the_request(keyless: Tools) -> None:
     async with gemini(reader=keyless.reader) as fake:
         rich = reaching(keyless, fake)
         await ask(rich, await stored(rich))
-        poor = reaching(keyless, fake, budget_per_day=Decimal("0.000001"))
+        poor = reaching(keyless, fake, budget_per_day=await load_spent_today(keyless.db))
         document = await stored(poor)
         output = await ask(poor, document)
         invoice = await invoice_of(poor, output)

@@ -78,6 +78,11 @@ async def test_the_output_comes_back_with_the_attempt_that_made_it() -> None:
     assert await execute(attempt=3) == StepOutcome(output={"text": "x"}, attempt=3)
 
 
+async def test_attempts_before_a_lost_worker_are_counted() -> None:
+    call = CALL.model_copy(update={"failed_before": 2})
+    assert (await execute(call=call, attempt=2)).attempt == 4
+
+
 def not_json() -> json.JSONDecodeError:
     return json.JSONDecodeError("Expecting value", "x", 0)
 

@@ -187,6 +187,11 @@ async def test_a_notification_is_posted_where_the_operator_says(secrets: Path) -
     assert output == {"sent_to": "webhook", "notification_id": receiver.asked[0].headers["webhook-id"]}
 
 
+async def test_every_attempt_of_a_notification_has_the_same_id() -> None:
+    sent = [await run(notify.HANDLER, {"message": "done"}, tools_with(), attempt=attempt) for attempt in (1, 2)]
+    assert sent[0]["notification_id"] == sent[1]["notification_id"]
+
+
 async def test_without_an_address_a_notification_stands_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
         output = await run(notify.HANDLER, {"message": "done"}, tools_with())

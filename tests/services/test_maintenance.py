@@ -39,7 +39,7 @@ from docrail.services.metrics import Metrics
 from docrail.services.runs.repository import load_cached, save_cached
 from docrail.services.tools import Outside, Tools
 from docrail.worker import assemble_worker, workflow_runner
-from docrail.workflows.contract.messages import MaintenanceReport
+from docrail.workflows.contract.messages import MaintenanceReport, MaintenanceRequest
 from docrail.workflows.contract.names import DOCUMENT, TENANT
 from docrail.workflows.maintenance import Maintenance
 from tests.disks import SmallDisk, small_disk
@@ -101,6 +101,17 @@ async def test_a_round_compacts_every_tenant_once_and_replays(
     assert (await do_round(embedded, queue)).compacted.files == 0
     assert tools.metrics.registry.get_sample_value("lake_files_compacted_total") == 6
     assert tools.metrics.registry.get_sample_value("lake_compaction_seconds_count") == 4
+
+
+async def test_a_round_with_a_new_history_continues_after_its_last_tenant(
+    client: Client, queue: str, tools: Tools
+) -> None:
+    for tenant in ("acme", "globex"):
+        await save(tools.lake, of_month("doc_1", "2026-11"), tenant=tenant)
+    request = MaintenanceRequest(after_tenant="acme", so_far=MaintenanceReport(tenants=1))
+    report = await client.execute_workflow(Maintenance.run, request, id=queue, task_queue=queue)
+    assert (report.tenants, report.compacted.files) == (2, 1)
+    assert tools.lake.of("acme").folders("compacted") == []
 
 
 async def test_a_recorded_round_replays() -> None:
