@@ -29,11 +29,6 @@ OWNERS = {
 """Each table has one noun, whose repository writes it."""
 
 READS = {
-    "documents.assessed.LOAD": {"reviews"},
-    "documents.assessed.LOAD_KNOWN": {"reviews"},
-    "documents.assessed._ALIVE": {"reviews"},
-    "documents.assessed._LIKENESSES": {"reviews"},
-    "lake.repository.CLAIM": {"reviews"},
     "maintenance.repository.LOAD_OLD_ORIGINALS": {"documents", "reviews"},
     "reviews.repository.gold.LIST_APPROVED": {"documents"},
 }

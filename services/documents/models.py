@@ -70,6 +70,13 @@ class DocumentStatus(StrEnum):
     FAILED = "failed"
 
 
+class DocumentDecision(StrEnum):
+    """How people, or straight-through rules, decided on a document."""
+
+    APPROVED = "approved"
+    REJECTED = "rejected"
+
+
 @dataclass(frozen=True, slots=True)
 class DocumentFilter:
     """Filters for documents; None: any."""
@@ -101,6 +108,7 @@ class ListedDocument:
             "counted it, else it stays started"
         ),
     ]
+    decision: Annotated[DocumentDecision | None, Field(description="of its review item; null while that is open")]
     duplicate_of: FirstDocument
     document_type: DocumentType | None
     vendor_name: Annotated[str | None, Field(description="Name of the vendor.")]
@@ -174,22 +182,11 @@ class StoredChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """The state of a document's review: the defaults apply without a review item."""
-
-    status: str = "open"
-    """`approved`, `rejected`, or `open`: not decided."""
-    revision: int = 0
-    """Increases with every decision, reopening and correction."""
-
-
-@dataclass(frozen=True, slots=True)
-class Arrived:
-    """A document's current state, and when it was received."""
+class Assessed:
+    """A document as assessed now, and when it was received."""
 
     invoice: InvoiceData
     received_at: dt.datetime
-    standing: Standing
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from docrail.services.documents.repository.documents import (
     insert_document,
     load_document,
     load_unstarted,
+    mark_decided,
     mark_original_removed,
     mark_run_started,
 )
@@ -37,6 +38,7 @@ __all__ = [
     "load_document",
     "load_extraction",
     "load_unstarted",
+    "mark_decided",
     "mark_original_removed",
     "mark_run_started",
     "remember",

@@ -7,7 +7,7 @@ from typing import Any
 from docrail.adapters.postgres.pool import Database
 from docrail.invoices.facts import Source
 from docrail.invoices.model import FieldValue, InvoiceData
-from docrail.services.documents.assessed import load_judged
+from docrail.services.documents.assessed import load_assessed
 from docrail.services.documents.models import CURRENT_READER, Change, CorrectionAct
 from docrail.services.documents.repository.corrections import insert_change
 from docrail.services.documents.repository.readings import save_extraction
@@ -31,11 +31,11 @@ def reading(**values: Any) -> InvoiceData:
         "tax": Decimal("19.00"),
         "total": Decimal("119.00"),
     } | values
-    given = {name: _told(value) for name, value in fields.items() if value}
+    given = {name: _field(value) for name, value in fields.items() if value}
     return InvoiceData(**given)
 
 
-def _told(value: Any) -> FieldValue[Any]:
+def _field(value: Any) -> FieldValue[Any]:
     return value if isinstance(value, FieldValue) else FieldValue[Any](value=value, source=Source.TEXT_LABEL)
 
 
@@ -49,7 +49,7 @@ async def arrive(db: Database, tenant_id: str = TENANT, *, text: str = "", **val
 
 
 async def judged(db: Database, document_id: str, tenant_id: str = TENANT) -> InvoiceData:
-    return await load_judged(db, tenant_id, document_id, today=TODAY)
+    return (await load_assessed(db, tenant_id, document_id, today=TODAY)).invoice
 
 
 async def codes(db: Database, document_id: str, tenant_id: str = TENANT) -> list[str]:

@@ -17,7 +17,7 @@ from docrail.invoices.assessment.assess import vendor_is_known
 from docrail.invoices.assessment.duplicates import find_duplicates, seen_of
 from docrail.invoices.facts import Evidence, Severity, Source
 from docrail.invoices.model import FieldValue, InvoiceData
-from docrail.services.documents.assessed import LOAD_KNOWN
+from docrail.services.documents.repository.seen import LOAD_KNOWN
 from docrail.services.documents.repository.vendors import remember
 from tests.postgres import COMMITTING, OTHER_TENANT, TENANT, new_document_id, upload
 from tests.services.arrivals import IBAN, OTHER_IBAN, TODAY, approve, arrive, codes, correct, judged, reading

@@ -32,8 +32,8 @@ _STATUS = "CASE WHEN d.run_started_at IS NULL THEN 'waiting' ELSE coalesce(d.out
 
 
 LIST_DOCUMENTS = f"""
-SELECT d.document_id, d.file_name, d.source, d.definition, d.run_id, d.received_at, {_STATUS} AS status, d.duplicate_of,
-       s.document_type, s.vendor_name, s.invoice_number, s.issued_on, s.total, s.currency
+SELECT d.document_id, d.file_name, d.source, d.definition, d.run_id, d.received_at, {_STATUS} AS status, d.decision,
+       d.duplicate_of, s.document_type, s.vendor_name, s.invoice_number, s.issued_on, s.total, s.currency
   FROM documents d LEFT JOIN seen_invoices s ON s.tenant_id = $1 AND s.document_id = d.document_id
  WHERE d.tenant_id = $1
    AND ($2::text IS NULL OR {_STATUS} = $2)
@@ -75,6 +75,9 @@ RETURNING true"""
 
 
 _LISTED = TypeAdapter(ListedDocument)
+
+
+MARK_DECIDED = "UPDATE documents SET decision = $3 WHERE tenant_id = $1 AND document_id = $2"
 
 
 INSERT_ATTEMPTS = 3
@@ -144,6 +147,11 @@ async def load_unstarted(
 async def mark_run_started(db: Database, tenant_id: str, document_id: str, run_id: str) -> bool:
     """Record that the document's run was started. True the first time; later calls return False and change nothing."""
     return await db.fetchval(MARK_RUN_STARTED, tenant_id, document_id, run_id) is True
+
+
+async def mark_decided(db: Database, tenant_id: str, document_id: str, decision: str | None) -> None:
+    """Record how the document was decided, None if that was withdrawn. Call it in the decision's transaction."""
+    await db.execute(MARK_DECIDED, tenant_id, document_id, decision)
 
 
 async def mark_original_removed(db: Database, sha256: str, before: dt.datetime) -> None:

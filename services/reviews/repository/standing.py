@@ -1,0 +1,27 @@
+"""Read how the review of a document stands."""
+
+from docrail.adapters.postgres.pool import Database
+from docrail.invoices.model import InvoiceData
+from docrail.services.reviews.models import APPROVED, REJECTED
+
+LOAD_STANDING = """
+SELECT status, revision, decided_invoice::text FROM reviews WHERE tenant_id = $1 AND document_id = $2"""
+
+
+LOCK_REVISION = "SELECT revision FROM reviews WHERE tenant_id = $1 AND document_id = $2 FOR SHARE"
+
+
+async def load_standing(db: Database, tenant_id: str, document_id: str) -> tuple[str, int, InvoiceData | None]:
+    """Return `approved`, `rejected` or `open`, the review's revision, and the document as it was decided."""
+    row = await db.fetchrow(LOAD_STANDING, tenant_id, document_id)
+    if row is None:
+        return "open", 0, None
+    if row["status"] not in (APPROVED, REJECTED):
+        return "open", row["revision"], None
+    decided = row["decided_invoice"]
+    return row["status"], row["revision"], InvoiceData.model_validate_json(decided) if decided else None
+
+
+async def lock_revision(db: Database, tenant_id: str, document_id: str) -> int:
+    """Return the review's revision, 0 without a review; no one changes it until the caller's transaction ends."""
+    return await db.fetchval(LOCK_REVISION, tenant_id, document_id) or 0
