@@ -1,6 +1,7 @@
 """Define documents, their readings, corrections and counts."""
 
 import datetime as dt
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
@@ -208,6 +209,15 @@ class DocumentCount:
     documents: int
     seconds_sum: float
     confidence_sum: float
+
+
+@dataclass(frozen=True, slots=True)
+class OldOriginal:
+    """Bytes shared by all of `document_ids`, across tenants; first received at `received_at`."""
+
+    sha256: str
+    received_at: dt.datetime
+    document_ids: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)

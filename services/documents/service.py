@@ -14,6 +14,8 @@ from docrail.services.documents.repository.counts import claim_metrics
 from docrail.services.documents.repository.documents import (
     insert_document,
     load_document,
+    load_documents,
+    load_old_originals,
     load_unstarted,
     mark_decided,
     mark_original_removed,
@@ -36,7 +38,9 @@ __all__ = [
     "load_changes",
     "load_corrections",
     "load_document",
+    "load_documents",
     "load_extraction",
+    "load_old_originals",
     "load_unstarted",
     "mark_decided",
     "mark_original_removed",

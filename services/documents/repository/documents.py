@@ -2,13 +2,14 @@
 """Store documents: what was uploaded, by whom, when, and whether its run was started."""
 
 import datetime as dt
+from collections.abc import Sequence
 
 from pydantic import TypeAdapter
 
 from docrail.adapters.postgres.pool import Database
 from docrail.adapters.store.blobs import BlobRef
 from docrail.invoices.values.folding import squeeze
-from docrail.services.documents.models import Document, DocumentConflict, DocumentFilter, ListedDocument
+from docrail.services.documents.models import Document, DocumentConflict, DocumentFilter, ListedDocument, OldOriginal
 
 _COLUMNS = """
 tenant_id, document_id, sha256, size_bytes, media_type, file_name, sla_hours, received_at, run_id, run_started_at,
@@ -26,6 +27,9 @@ RETURNING {_COLUMNS}"""
 
 
 LOAD_DOCUMENT = f"SELECT {_COLUMNS} FROM documents WHERE tenant_id = $1 AND document_id = $2"
+
+
+LOAD_DOCUMENTS = f"SELECT {_COLUMNS} FROM documents WHERE tenant_id = $1 AND document_id = ANY ($2::text[])"
 
 
 _STATUS = "CASE WHEN d.run_started_at IS NULL THEN 'waiting' ELSE coalesce(d.outcome, 'started') END"
@@ -62,7 +66,19 @@ UPDATE documents SET original_removed_at = NULL
 RETURNING {_COLUMNS}"""
 
 
-# Who uploads the bytes again after they were deleted has them.
+# Bytes belong to all documents that have them: the youngest decides, and one whose run has not started.
+LOAD_OLD_ORIGINALS = """
+SELECT sha256, min(received_at) AS received_at, array_agg(document_id) AS document_ids FROM documents
+ WHERE sha256 IN (SELECT sha256 FROM documents WHERE received_at < $1 AND original_removed_at IS NULL)
+   AND original_removed_at IS NULL
+ GROUP BY sha256
+HAVING max(received_at) < $1 AND bool_and(run_started_at IS NOT NULL)
+   AND ($3::timestamptz IS NULL OR (min(received_at), sha256) > ($3, $4::text))
+ ORDER BY min(received_at), sha256
+ LIMIT $2"""
+
+
+# An upload of the same bytes after they were deleted brings them back.
 MARK_ORIGINAL_REMOVED = """
 UPDATE documents SET original_removed_at = now()
  WHERE sha256 = $1 AND received_at < $2 AND original_removed_at IS NULL"""
@@ -123,6 +139,12 @@ async def load_document(db: Database, tenant_id: str, document_id: str) -> Docum
     return Document(**row) if row else None
 
 
+async def load_documents(db: Database, tenant_id: str, document_ids: Sequence[str]) -> dict[str, Document]:
+    """Return the tenant's documents with these ids, by id."""
+    rows = await db.fetch(LOAD_DOCUMENTS, tenant_id, document_ids)
+    return {row["document_id"]: Document(**row) for row in rows}
+
+
 async def list_documents(
     db: Database, tenant_id: str, wanted: DocumentFilter, *, limit: int, after: str | None = None
 ) -> list[ListedDocument]:
@@ -140,8 +162,19 @@ async def load_unstarted(
 
     For the sweep that starts the runs of interrupted uploads; each row names its tenant. For internal use only.
     """
-    behind = (after.received_at, after.tenant_id, after.document_id) if after else (None, None, None)
-    return [Document(**row) for row in await db.fetch(LOAD_UNSTARTED, older_than_seconds, limit, *behind)]
+    key = (after.received_at, after.tenant_id, after.document_id) if after else (None, None, None)
+    return [Document(**row) for row in await db.fetch(LOAD_UNSTARTED, older_than_seconds, limit, *key)]
+
+
+async def load_old_originals(
+    db: Database, before: dt.datetime, limit: int, after: OldOriginal | None = None
+) -> list[OldOriginal]:
+    """Return bytes, of ALL tenants, whose documents were all received before and have a run; oldest first.
+
+    `after` is the last one of the previous page.
+    """
+    key = (after.received_at, after.sha256) if after else (None, None)
+    return [OldOriginal(**row) for row in await db.fetch(LOAD_OLD_ORIGINALS, before, limit, *key)]
 
 
 async def mark_run_started(db: Database, tenant_id: str, document_id: str, run_id: str) -> bool:
