@@ -61,7 +61,7 @@ lint: .venv/.developer  ## Check style, types and imports
 
 check: lint test-all  ## Run all that a commit must pass
 
-bench: .venv/.developer  ## Measure, and print the numbers beside their baselines as JSON lines
+bench: .venv/.developer  ## Measure, and print the numbers and their baselines as JSON lines
 	@for name in scheduler validate interpreter shapes pipeline limits lake; do $(RUN)python -m bench.$$name || exit 1; done
 
 bench-extraction: .venv/.developer  ## Score the readers on labelled documents; the development set's scores are written to the docs

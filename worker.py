@@ -44,7 +44,7 @@ from docrail.adapters.temporal.draining import working
 from docrail.handlers import Catalogue
 from docrail.services.app import App
 from docrail.services.callback_urls import CallbackUrls
-from docrail.services.engine import engine_errors, told_away
+from docrail.services.engine import engine_errors, temporal_unreachable
 from docrail.services.errors import Unavailable
 from docrail.services.lake.files import Lake
 from docrail.services.metrics import Metrics
@@ -304,7 +304,7 @@ async def serve(settings: Settings) -> None:
         with engine_errors("namespace", connection.namespace):
             client = await connect(connection, runtime=runtime)
     except Unavailable as error:
-        sys.exit(told_away(error, connection))
+        sys.exit(temporal_unreachable(error, connection))
     async with open_tools(settings) as tools:
         if settings.worker_metrics_port:
             registry = tools.metrics.registry

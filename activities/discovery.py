@@ -29,7 +29,7 @@ INTERNAL = frozenset(
     {
         *("close_review", "escalate_review", "open_review", "record_decision"),
         *("load_state", "load_values", "store_value"),
-        *("file_reviewed", "record_dead_letter", "record_overdue", "tell_sla"),
+        *("file_reviewed", "record_dead_letter", "record_overdue", "notify_sla"),
         *("list_lake_tenants", "look_after_lake", "remove_old_originals", "remove_old_values"),
     }
 )

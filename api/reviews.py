@@ -346,13 +346,13 @@ class DocumentDecisionOut(BaseModel):
 
     review: ReviewOut
     needs_second: list[str] = Field(description="why somebody else must approve too; empty once it is decided")
-    runs_told: bool = Field(description="false: a run that waits will be told in a moment, for its worker is away")
+    runs_answered: bool = Field(description="false: a run that waits will be told in a moment, for its worker is away")
 
     @classmethod
     def of(cls, outcome: Outcome) -> "DocumentDecisionOut":
         """Return the response model of an outcome."""
         review = ReviewOut.model_validate(outcome.review)
-        return cls(review=review, needs_second=outcome.needs_second, runs_told=outcome.runs_told)
+        return cls(review=review, needs_second=outcome.needs_second, runs_answered=outcome.runs_answered)
 
 
 class ReopenIn(BaseModel):

@@ -34,8 +34,8 @@ from docrail.invoices.readers.warm_up import warm_up
 
 ROOT = Path(__file__).parents[1]
 DEVELOPMENT = ROOT.parent / "shared" / "data" / "invoices"
-EVERY_CLONES = ROOT / "tests" / "invoices" / "invented"
-NOBODYS = ROOT / "tests" / "invoices" / "unseen"
+INVENTED_FOLDER = ROOT / "tests" / "invoices" / "invented"
+UNSEEN_FOLDER = ROOT / "tests" / "invoices" / "unseen"
 PAGE = ROOT / "docs" / "reference" / "extraction.md"
 TODAY = dt.date(2026, 11, 1)
 """Fixed, so that the same readers give the same page on any day."""
@@ -43,48 +43,48 @@ INTRODUCTION = """# Extraction, measured
 
 `make bench-extraction` reads the labelled documents of {place} with the readers alone, no model and no network, and
 writes this page. A field is *right*, *wrong* or *missing*; only fields that are printed on the document count.
-A wrong value costs more than a missing one: nobody is asked about it. *Whole* are documents with every field right.
+A wrong value costs more than a missing one, because no one is asked about it. *Whole* documents have every field right.
 
-The rules of the readers are code, written by people who saw these documents; none names a vendor. So leaving a family
-of look-alikes out changes no answer here, and a score on documents that were seen says less than one on new ones:
-`tests/invoices/unseen/README.md` tells how documents are read that nobody mended anything for, and
-`tests/invoices/invented/README.md` how others were at first sight. What is *fitted* to documents is the calibration of
-the confidences alone; the memory of vendors plays no part here. So each family is judged twice: *as shipped*, and
-*left out*: by curves fitted on the other families only.
+The rules of the readers are code, written with these documents in view; no rule names a vendor. So leaving a family
+of similar documents out changes no result here, and a score on known documents says less than one on new ones:
+`tests/invoices/unseen/README.md` has the scores of documents that no rule was written for, and
+`tests/invoices/invented/README.md` the scores of others at first sight. Only the calibration of the confidences is
+*fitted* to documents; vendor memory is not used here. So each family is scored twice: *as shipped*, and
+*left out*: with curves fitted on the other families only.
 
 Measured in one process, {machine}.
 """
 
-FITTED = """## With all that is fitted left out
+FITTED = """## With the family left out of the calibration
 
-Mean confidence, expected calibration error, and how many documents pass without a person, by the reading alone, with
-how many of them are fully right; each by the curves as shipped, and by curves that never saw the family.
+Mean confidence, expected calibration error, the number of documents approved automatically by the reading alone, and
+how many of these are fully right; each with the shipped curves, and with curves fitted without the family.
 
 """
-UNSEEN = """## Layouts that nobody mended for
+UNSEEN = """## Unseen layouts
 
 The documents of `tests/invoices/unseen`: what to expect of new layouts.
 
 """
-UNSEEN_SCANS = """## Scans of layouts that nobody mended for
+UNSEEN_SCANS = """## Scans of unseen layouts
 
-The same documents as `python -m bench.scans` makes pictures of them: grey, askew, blurred and noisy.
+The same documents, turned into images by `python -m bench.scans`: grey, rotated, blurred and noisy.
 
 """
 INVENTED = """## Invented invoices
 
-Those of `tests/invoices/invented`, which every clone has. The curves that are shipped never saw them, the people who
-wrote the rules did: its README tells the scores at first sight.
+The documents of `tests/invoices/invented`, which are in the repository. The shipped curves were fitted without them;
+the rules were written with them in view: the README there has the scores at first sight.
 
 """
 SCANS = """## Scans of the invented invoices
 
-The same for those.
+The same documents as scans.
 
 """
-PRINTED = """## E-invoices by their print alone
+PRINTED = """## E-invoices by their printed page
 
-What the text reader makes of the PDFs that carry an e-invoice, with the e-invoice left out.
+The results of the text reader on the PDFs with an e-invoice, which it does not see.
 
 """
 
@@ -105,7 +105,7 @@ Readings = Sequence[tuple[Truth, InvoiceData | None]]
 
 def main() -> None:
     """Measure, print the page and write it."""
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else DEVELOPMENT if DEVELOPMENT.is_dir() else EVERY_CLONES
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else DEVELOPMENT if DEVELOPMENT.is_dir() else INVENTED_FOLDER
     truths = list(load_truths(folder))
     readings: list[tuple[Truth, InvoiceData | None]] = []
     costs: dict[str, Cost] = {}
@@ -113,11 +113,11 @@ def main() -> None:
         own, costs[kind] = _in_own_process(folder, [truth for truth in truths if truth.kind == kind])
         readings += own
     printed: Readings = [(truth, _read_printed(folder / truth.file)) for truth in truths if truth.kind == EINVOICE_PDF]
-    others = {UNSEEN: _in_all_processes(NOBODYS)}
-    others[UNSEEN_SCANS] = [] if sys.argv[1:] else _read_scans(NOBODYS)
+    others = {UNSEEN: _in_all_processes(UNSEEN_FOLDER)}
+    others[UNSEEN_SCANS] = [] if sys.argv[1:] else _read_scans(UNSEEN_FOLDER)
     others[PRINTED] = printed
-    others[INVENTED] = [] if folder == EVERY_CLONES else _in_all_processes(EVERY_CLONES)
-    others[SCANS] = [] if sys.argv[1:] else _read_scans(EVERY_CLONES)
+    others[INVENTED] = [] if folder == INVENTED_FOLDER else _in_all_processes(INVENTED_FOLDER)
+    others[SCANS] = [] if sys.argv[1:] else _read_scans(INVENTED_FOLDER)
     text = page(folder.name, readings, costs, others)
     print(text)
     if folder == DEVELOPMENT:

@@ -93,7 +93,7 @@ def compact(context: typer.Context, as_json: AsJson = False) -> None:
     Example: docrail lake compact
     """
     from docrail.adapters.temporal.connection import find_connection
-    from docrail.services.engine import told_away
+    from docrail.services.engine import temporal_unreachable
     from docrail.services.maintenance.service import run_maintenance
 
     settings = context.obj()
@@ -103,7 +103,7 @@ def compact(context: typer.Context, as_json: AsJson = False) -> None:
     try:
         report = asyncio.run(run_maintenance(connection, settings.task_queue))
     except Unavailable as error:
-        raise SystemExit(told_away(error, connection)) from None
+        raise SystemExit(temporal_unreachable(error, connection)) from None
     if as_json:
         print_json(report.model_dump(mode="json"))
         return

@@ -210,7 +210,7 @@ def _decide(api: str, review: str, act: str, reason: str, *, as_json: bool) -> N
     elif outcome["needs_second"]:
         print(f"approved {review} as the first of two: {'; '.join(outcome['needs_second'])}")
     else:
-        later = "" if outcome["runs_told"] else "; its run goes on in a moment"
+        later = "" if outcome["runs_answered"] else "; its run goes on in a moment"
         print(f"{outcome['review']['status']} {review}{later}")
 
 

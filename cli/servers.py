@@ -18,7 +18,7 @@ from docrail.cli.terminal import AsJson, complain, print_json, say
 from docrail.embedded.claims import claim_port
 from docrail.embedded.stack import Stack, StackOptions, run_stack
 from docrail.services.definitions.service import publish_release
-from docrail.services.engine import told_away
+from docrail.services.engine import temporal_unreachable
 from docrail.services.errors import Unavailable
 from docrail.services.fleet.namespace import prepare_namespace
 from docrail.services.limits.service import apply_limits, told
@@ -157,7 +157,7 @@ def migrate(context: typer.Context, as_json: AsJson = False) -> None:
     try:
         prepared = asyncio.run(_prepare(connection, settings))
     except Unavailable as error:
-        raise SystemExit(told_away(error, connection)) from None
+        raise SystemExit(temporal_unreachable(error, connection)) from None
     report("\n".join([*prepared.lines, f"Temporal's namespace {prepared.namespace!r} is up to date"]))
     if as_json:
         print_json({"migrations": applied, "namespace": prepared.namespace, "changes": list(prepared.lines)})

@@ -1,5 +1,5 @@
 # ruff: noqa: INP001  # a folder of documents, not a package
-"""Writes the pages of docs/reference that follow from the code: settings, handlers, API, fields.
+"""Write the pages of docs/reference that follow from the code: settings, handlers, API, fields.
 
 Run: python -m docs.generate.
 """
@@ -44,9 +44,9 @@ def main() -> None:
 
 def _settings() -> Iterator[str]:
     yield from ("# Settings", "", NOTE, "")
-    yield "Environment variables, read once when a command starts; a wrong value is refused by its variable's name,"
-    yield "and a variable `DOCRAIL_*` that nothing reads is told."
-    yield "`docrail up` starts the servers itself and tells its parts where they are."
+    yield "Environment variables, read once when a command starts. Invalid values are refused with the variable's name;"
+    yield "an unknown variable `DOCRAIL_*` gives a warning."
+    yield "`docrail up` starts the servers itself and sets their addresses for its parts."
     yield ""
     yield from _table("variable", "type", "meaning", "default")
     schema = Settings.model_json_schema(by_alias=False)
@@ -66,15 +66,15 @@ def _settings() -> Iterator[str]:
 
 def _handlers() -> Iterator[str]:
     yield from ("# Handlers", "", NOTE, "")
-    yield "What a step's `handler` may name. [Adding one](../howto/add-a-handler.md) is one file."
+    yield "The handlers that a step may use. [Your own](../howto/add-a-handler.md) are one file each."
     for handler in load_catalogue().values():
         yield from _handler(handler)
 
 
 def _invoice_fields() -> Iterator[str]:
     yield from ("# Fields of an invoice", "", NOTE, "")
-    yield "What is read out of each document, in the order of the lake's columns. Each field has a value, a confidence,"
-    yield "a source and, on a page, a place. An invoice without a required field goes to a person; the weight is the"
+    yield "The fields of each document, in the order of the lake's columns. Each field has a value, a confidence,"
+    yield "a source and, on a page, a position. An invoice without a required field goes to a person; the weight is the"
     yield "field's share in the confidence of the document."
     yield ""
     yield from _table("field", "label", "kind", "column", "meaning", "weight", "required")
@@ -104,21 +104,21 @@ def _fields(model: type[BaseModel], *, with_default: bool = False) -> Iterator[s
         "meaning": [line.meaning for line in lines],
         "default": [_default_cell(line.default) if with_default else "" for line in lines],
     }
-    told = {heading: cells for heading, cells in columns.items() if any(cells)}
-    if told:
+    shown = {heading: cells for heading, cells in columns.items() if any(cells)}
+    if shown:
         yield ""
-        yield from _table(*told)
-        yield from (_row(*cells) for cells in zip(*told.values(), strict=True))
+        yield from _table(*shown)
+        yield from (_row(*cells) for cells in zip(*shown.values(), strict=True))
 
 
 def _api() -> Iterator[str]:
     document = create_app(Settings()).openapi()
     yield from ("# HTTP API", "", NOTE, "")
-    yield "A running API describes itself in full at `/docs`, for programs at `/openapi.json`."
+    yield "A running API has its full documentation at `/docs`, and its OpenAPI document at `/openapi.json`."
     problems: dict[str, Schema] = {}
     for tag in dict.fromkeys(tag for _, _, route in _routes(document) for tag in route["tags"]):
         yield from ("", f"## {tag.capitalize()}", "")
-        yield from _table("route", "what it does", "answers", "may refuse")
+        yield from _table("route", "what it does", "status", "problems")
         for method, path, route in _routes(document):
             if tag in route["tags"]:
                 found = _problems(route)
@@ -127,8 +127,8 @@ def _api() -> Iterator[str]:
                     f"`{method} {path}`", _line(route["description"]), _successes(route), ", ".join(sorted(found))
                 )
     yield from ("", "## Problems", "")
-    yield "Every refusal is `application/problem+json`. Its `type`, `/problems/` and a name below, never changes; its"
-    yield "`detail` is for people. Besides these there is `method-not-allowed` and, for a mistake of ours, `internal`."
+    yield "Every error is `application/problem+json`. Its `type`, `/problems/` and a name below, never changes; its"
+    yield "`detail` is for people. Further names are `method-not-allowed` and, for a bug in Docrail, `internal`."
     yield ""
     yield from _table("name", "status", "means", "for example")
     for name, example in sorted(problems.items()):

@@ -24,7 +24,7 @@ from docrail.services.errors import InvalidInput, NotFound, Unavailable
 from docrail.workflows.contract.names import SEARCH_ATTRIBUTES, STATUS, run_id_of, workflow_id
 
 
-def told_away(error: Unavailable, connection: Connection) -> str:
+def temporal_unreachable(error: Unavailable, connection: Connection) -> str:
     """Return the startup message for an unreachable Temporal: the address that was tried, and the cause."""
     cause = str(error.__cause__ or "no reason was given")
     reason = re.findall(r'message: "([^"]+)"', cause)  # the Rust core nests its errors around this part

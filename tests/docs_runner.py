@@ -22,6 +22,7 @@ from docrail.cli.main import assemble
 from docrail.cli.servers import addresses
 from docrail.embedded.fake_gemini.scenarios import ScenarioError, parse_script
 from docrail.embedded.stack import Stack
+from tests.commands import run
 
 ROOT = Path(__file__).parent.parent
 PROMPT = "$ "
@@ -73,9 +74,9 @@ def exchanges_of(block: Block) -> Iterator[Exchange]:
 
 
 def fits(shown: str, printed: str) -> bool:
-    """Tell whether a page shows what was printed; `...` stands for anything in a line, alone for any lines.
+    """Return whether the page matches the output; `...` matches anything in a line, or any lines if alone.
 
-    Columns that are wider or narrower than on the page are the same.
+    Differences in column width are ignored.
     """
     lines = [r"(.*\n)*?" if line == "..." else _line_pattern(line) for line in _even(shown)]
     return re.fullmatch("".join(lines), "".join(f"{line}\n" for line in _even(printed))) is not None
@@ -159,27 +160,43 @@ class Reader:
 
     async def _run(self, exchange: Exchange) -> str:
         command = self._here(exchange.command)
+        code, output = await (self._docrail(command) if is_plain(command) else self._shell(command))
+        printed = self._there(output)
+        if exchange.shown is None:  # nothing is shown, so nothing may go wrong
+            assert code == 0, f"{exchange.command}: {printed}"
+            assert REFUSED not in printed, exchange.command
+        return printed
+
+    async def _docrail(self, command: str) -> tuple[int, str]:
+        words = shlex.split(command)[1:]
+        ended = await asyncio.to_thread(run, words, self._environment, self.folder, merged=True)
+        return ended.code, ended.out
+
+    async def _shell(self, command: str) -> tuple[int, str]:
         process = await asyncio.create_subprocess_shell(
             command, cwd=self.folder, env=self._environment, stdin=DEVNULL, stdout=PIPE, stderr=STDOUT
         )
         output, _ = await asyncio.wait_for(process.communicate(), COMMAND_SECONDS)
-        printed = self._there(output.decode())
-        if exchange.shown is None:  # nothing is shown, so nothing may go wrong
-            assert process.returncode == 0, f"{exchange.command}: {printed}"
-            assert REFUSED not in printed, exchange.command
-        return printed
+        assert process.returncode is not None
+        return process.returncode, output.decode()
 
     def _here(self, text: str) -> str:
         """Return `text` with the addresses of this test's stack."""
-        for told, real in self._places.items():
-            text = text.replace(told, real)
+        for printed, real in self._places.items():
+            text = text.replace(printed, real)
         return text
 
     def _there(self, text: str) -> str:
-        """Return `text` with the addresses that the pages tell."""
-        for told, real in self._places.items():
-            text = text.replace(real, told)
+        """Return `text` with the addresses on the pages."""
+        for printed, real in self._places.items():
+            text = text.replace(real, printed)
         return text
+
+
+def is_plain(command: str) -> bool:
+    """Return whether a command is docrail and its arguments, with nothing that only a shell understands."""
+    unquoted = re.sub(r"""'[^']*'|"[^"$`\\]*\"""", "", command)
+    return unquoted.startswith("docrail ") and re.search(r"[^\w\s./:=@,+-]", unquoted) is None
 
 
 def settings_of(text: str) -> dict[str, str]:

@@ -12,29 +12,28 @@ from socket import socket
 import pytest
 
 from docrail.cli.main import NOUNS, leaves
+from tests.commands import Ended, run
 from tests.stack import Servers
 
 ALSO_SHORT = {"document extract", "definition validate", "definition test"}
 """Commands that have a shortcut, which their example shows."""
 
 
-def docrail(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    command = (sys.executable, "-m", "docrail", *arguments)
-    settings = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1", **environment}
-    return subprocess.run(command, capture_output=True, text=True, env=settings, check=False, timeout=60)
+def docrail(*arguments: str, **environment: str) -> Ended:
+    return run(arguments, {**os.environ, "COLUMNS": "200", "NO_COLOR": "1", **environment})
 
 
 def test_without_a_command_it_lists_them() -> None:
     shown = docrail()
     commands = ("demo", "validate", "extract", "test", "up", *NOUNS)
-    assert shown.returncode == 2
-    assert all(f"\n  {command} " in shown.stderr for command in commands)
+    assert shown.code == 2
+    assert all(f"\n  {command} " in shown.err for command in commands)
 
 
 def test_a_misspelt_variable_is_told_and_the_command_goes_on() -> None:
     shown = docrail("validate", "definitions/invoice.yaml", DOCRAIL_API_PROT="8001")
-    assert shown.returncode == 0
-    assert shown.stderr == (
+    assert shown.code == 0
+    assert shown.err == (
         "docrail: the variable DOCRAIL_API_PROT is no setting and changes nothing: did you mean DOCRAIL_API_PORT?\n"
     )
 
@@ -71,28 +70,26 @@ def test_a_reason_is_given_by_the_same_option_everywhere() -> None:
 
 def test_the_version_is_that_of_the_package() -> None:
     shown = docrail("--version")
-    assert (shown.returncode, shown.stdout) == (0, f"docrail {version('docrail')}\n")
+    assert (shown.code, shown.out) == (0, f"docrail {version('docrail')}\n")
 
 
 def test_the_shell_completes_nouns_verbs_and_options() -> None:
     def completed(typed: str) -> list[str]:
         words = typed.split(" ")
         variables = {"_DOCRAIL_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(len(words) - 1)}
-        return docrail(**variables).stdout.split()
+        return docrail(**variables).out.split()
 
     assert completed("docrail re") == ["review"]
     assert completed("docrail run wa") == ["waits"]
     assert completed("docrail run list --sta") == ["--status"]
-    assert docrail("--show-completion", "bash").returncode in (0, 1)
+    assert docrail("--show-completion", "bash").code in (0, 1)
 
 
 def test_a_misspelt_command_is_refused_with_the_one_that_is_meant() -> None:
     for words, meant in ((("revew",), "review"), (("review", "aprove", "x"), "approve")):
         refused = docrail(*words)
-        assert refused.returncode == 2
-        assert (
-            f"No such command {words[-2] if len(words) > 2 else words[-1]!r}. Did you mean {meant!r}?" in refused.stderr
-        )
+        assert refused.code == 2
+        assert f"No such command {words[-2] if len(words) > 2 else words[-1]!r}. Did you mean {meant!r}?" in refused.err
 
 
 def test_ctrl_c_ends_a_command_without_a_traceback(tmp_path: Path) -> None:
@@ -108,15 +105,15 @@ def test_ctrl_c_ends_a_command_without_a_traceback(tmp_path: Path) -> None:
 
 def test_an_unknown_command_is_refused() -> None:
     refused = docrail("fly")
-    assert refused.returncode == 2
-    assert "No such command 'fly'" in refused.stderr
+    assert refused.code == 2
+    assert "No such command 'fly'" in refused.err
 
 
 def test_a_wrong_setting_is_named_without_a_traceback() -> None:
     refused = docrail("server", "migrate", DOCRAIL_API_PORT="many")
-    assert refused.returncode == 1
+    assert refused.code == 1
     assert (
-        refused.stderr
+        refused.err
         == "docrail: DOCRAIL_API_PORT: Input should be a valid integer, unable to parse string as an integer\n"
     )
 
@@ -126,9 +123,9 @@ def test_a_wrong_connection_is_told_without_a_traceback(command: str, embedded: 
     refused = docrail(
         *command.split(), DOCRAIL_DATABASE_URL=embedded.dsn, DOCRAIL_API_PORT="0", TEMPORAL_PROFILE="missing"
     )
-    assert refused.returncode != 0
-    assert "the connection to Temporal is not set up right: Profile 'missing' not found" in refused.stderr
-    assert "Traceback" not in refused.stderr
+    assert refused.code != 0
+    assert "the connection to Temporal is not set up right: Profile 'missing' not found" in refused.err
+    assert "Traceback" not in refused.err
 
 
 def test_migrate_says_what_it_applied_and_may_be_repeated(embedded: Servers) -> None:
@@ -138,44 +135,44 @@ def test_migrate_says_what_it_applied_and_may_be_repeated(embedded: Servers) -> 
         "DOCRAIL_TASK_QUEUE": "never-migrated",  # other tests limit the resources of the usual one
     }
     first, again = docrail("server", "migrate", **servers), docrail("server", "migrate", **servers)
-    assert first.returncode == again.returncode == 0, first.stderr
-    assert "limited gemini_api to 10/s\nlimited database to 50/s\n" in first.stdout
-    assert "scheduled the background tasks: every minute\n" in first.stdout
-    assert first.stdout.endswith("Temporal's namespace 'default' is up to date\n")
-    assert again.stdout == "the database is up to date\nTemporal's namespace 'default' is up to date\n"
+    assert first.code == again.code == 0, first.err
+    assert "limited gemini_api to 10/s\nlimited database to 50/s\n" in first.out
+    assert "scheduled the background tasks: every minute\n" in first.out
+    assert first.out.endswith("Temporal's namespace 'default' is up to date\n")
+    assert again.out == "the database is up to date\nTemporal's namespace 'default' is up to date\n"
 
 
 def test_migrate_without_a_server_says_so() -> None:
     refused = docrail("server", "migrate", DOCRAIL_DATABASE_URL="postgresql://docrail:secret@127.0.0.1:1/docrail")
-    assert refused.returncode == 1
-    assert "cannot reach the database of DOCRAIL_DATABASE_URL" in refused.stderr
-    assert "secret" not in refused.stderr
+    assert refused.code == 1
+    assert "cannot reach the database of DOCRAIL_DATABASE_URL" in refused.err
+    assert "secret" not in refused.err
 
 
 def test_migrate_without_temporal_says_so_and_the_database_is_migrated(embedded: Servers) -> None:
     refused = docrail("server", "migrate", DOCRAIL_DATABASE_URL=embedded.dsn, DOCRAIL_TEMPORAL_ADDRESS="127.0.0.1:1")
-    assert refused.returncode == 1
-    assert refused.stdout.endswith("the database is up to date\n")
-    assert refused.stderr.startswith(
+    assert refused.code == 1
+    assert refused.out.endswith("the database is up to date\n")
+    assert refused.err.startswith(
         "docrail: Temporal is not available: it cannot be reached (its address is 127.0.0.1:1): "
     )
-    assert "Connection refused" in refused.stderr
+    assert "Connection refused" in refused.err
 
 
 @pytest.mark.parametrize("command", ["worker start", "server start", "server migrate"])
 @pytest.mark.parametrize("url", ["foo", "mysql://h/d", "postgresql://u:secret@h:99999999/d"])
 def test_a_wrong_database_url_is_told_without_its_secrets(command: str, url: str) -> None:
     refused = docrail(*command.split(), DOCRAIL_DATABASE_URL=url)
-    assert refused.returncode == 1
-    assert "DOCRAIL_DATABASE_URL: " in refused.stderr
-    assert "expected a URL like postgresql://user@host:5432/database" in refused.stderr
-    assert "Traceback" not in refused.stderr
-    assert "secret" not in refused.stderr
+    assert refused.code == 1
+    assert "DOCRAIL_DATABASE_URL: " in refused.err
+    assert "expected a URL like postgresql://user@host:5432/database" in refused.err
+    assert "Traceback" not in refused.err
+    assert "secret" not in refused.err
 
 
 def test_a_database_that_lets_nobody_in_is_told(embedded: Servers) -> None:
     refused = docrail("server", "migrate", DOCRAIL_DATABASE_URL=embedded.dsn.replace("/docrail?", "/nobodys?"))
-    assert (refused.returncode, refused.stderr) == (
+    assert (refused.code, refused.err) == (
         1,
         'docrail: cannot reach the database of DOCRAIL_DATABASE_URL: database "nobodys" does not exist\n',
     )
@@ -183,8 +180,8 @@ def test_a_database_that_lets_nobody_in_is_told(embedded: Servers) -> None:
 
 def test_a_worker_without_temporal_says_so(embedded: Servers) -> None:
     refused = docrail("worker", "start", DOCRAIL_DATABASE_URL=embedded.dsn, DOCRAIL_TEMPORAL_ADDRESS="127.0.0.1:1")
-    assert refused.returncode == 1
-    *warnings, reason = refused.stderr.splitlines()
+    assert refused.code == 1
+    *warnings, reason = refused.err.splitlines()
     assert all(re.match(r"docrail: DOCRAIL_\w+ is not set: ", line) for line in warnings)
     assert reason.startswith("docrail: Temporal is not available: it cannot be reached (its address is 127.0.0.1:1): ")
 
@@ -192,13 +189,13 @@ def test_a_worker_without_temporal_says_so(embedded: Servers) -> None:
 @pytest.mark.parametrize("option", ["--port", "--temporal-port", "--ui-port"])
 def test_a_port_that_is_none_is_refused(option: str, tmp_path: Path) -> None:
     refused = docrail("up", "--data", str(tmp_path), option, "99999")
-    assert refused.returncode == 2
-    assert f"Invalid value for '{option}': Input should be less than or equal to 65535" in refused.stderr
+    assert refused.code == 2
+    assert f"Invalid value for '{option}': Input should be less than or equal to 65535" in refused.err
 
 
 def test_a_port_that_is_asked_for_twice_is_named_with_both_options(tmp_path: Path) -> None:
     refused = docrail("up", "--data", str(tmp_path), "--port", "18100", "--temporal-port", "0", "--ui-port", "18100")
-    assert (refused.returncode, refused.stderr) == (
+    assert (refused.code, refused.err) == (
         1,
         "docrail: port 18100 is asked for by --port and --ui-port: give each a port of its own\n",
     )
@@ -229,7 +226,7 @@ def groups() -> list[tuple[str, ...]]:
 @pytest.mark.parametrize("group", groups(), ids=lambda group: group[0] if group else "docrail")
 def test_no_line_of_a_list_of_commands_is_cut_off_on_a_usual_terminal(group: tuple[str, ...]) -> None:
     shown = docrail(*group, "--help", COLUMNS="80")
-    assert [line for line in shown.stdout.partition("Commands:")[2].splitlines() if line.endswith("...")] == []
+    assert [line for line in shown.out.partition("Commands:")[2].splitlines() if line.endswith("...")] == []
 
 
 @pytest.mark.parametrize(
@@ -237,14 +234,14 @@ def test_no_line_of_a_list_of_commands_is_cut_off_on_a_usual_terminal(group: tup
 )
 def test_a_database_that_is_away_is_told_with_what_to_do(command: str) -> None:
     refused = docrail(*command.split(), DOCRAIL_DATABASE_URL="postgresql://docrail@127.0.0.1:1/docrail")
-    assert refused.returncode == 1
-    assert refused.stderr.startswith("docrail: cannot reach the database of DOCRAIL_DATABASE_URL: ")
-    assert refused.stderr.endswith("; is it running? `docrail up` says where its own is\n")
+    assert refused.code == 1
+    assert refused.err.startswith("docrail: cannot reach the database of DOCRAIL_DATABASE_URL: ")
+    assert refused.err.endswith("; is it running? `docrail up` says where its own is\n")
 
 
 def test_a_temporal_that_is_away_is_told_in_one_line_with_what_to_do() -> None:
     refused = docrail("lake", "compact", DOCRAIL_TEMPORAL_ADDRESS="127.0.0.1:1")
-    assert (refused.returncode, refused.stderr) == (
+    assert (refused.code, refused.err) == (
         1,
         (
             "docrail: Temporal is not available: it cannot be reached (its address is 127.0.0.1:1): Connection refused"
@@ -266,7 +263,7 @@ def test_a_port_in_use_is_told_with_what_to_do(command: tuple[str, ...], option:
         taken.listen()
         port = str(taken.getsockname()[1])
         refused = docrail(*(word.format(port=port) for word in command), DOCRAIL_API_PORT=port)
-    assert (refused.returncode, refused.stdout, refused.stderr) == (
+    assert (refused.code, refused.out, refused.err) == (
         1,
         "",
         (
@@ -278,26 +275,26 @@ def test_a_port_in_use_is_told_with_what_to_do(command: tuple[str, ...], option:
 
 def test_an_address_that_is_not_ours_is_not_told_as_a_taken_port(tmp_path: Path) -> None:
     refused = docrail("up", "--data", str(tmp_path), DOCRAIL_API_HOST="192.0.2.1")  # RFC 5737: nobody's
-    assert refused.returncode == 1
-    assert "cannot listen on 192.0.2.1:8000: Cannot assign requested address: choose another" in refused.stderr
+    assert refused.code == 1
+    assert "cannot listen on 192.0.2.1:8000: Cannot assign requested address: choose another" in refused.err
 
 
 def test_a_file_where_the_data_folder_should_be_is_told(tmp_path: Path) -> None:
     (tmp_path / "note").write_text("")
     refused = docrail("up", "--data", str(tmp_path / "note"))
-    assert refused.returncode == 1
-    assert f"{tmp_path / 'note'} cannot be the folder of the data: File exists; expected a folder" in refused.stderr
+    assert refused.code == 1
+    assert f"{tmp_path / 'note'} cannot be the folder of the data: File exists; expected a folder" in refused.err
 
 
 def test_what_is_not_docrails_api_is_told_with_what_to_do(embedded: Servers) -> None:
     refused = docrail("run", "list", "--api", embedded.temporal_ui_url)
-    assert refused.returncode == 1
-    assert "is not Docrail's API: it answered 200 without a reason; --api says where the API is" in refused.stderr
+    assert refused.code == 1
+    assert "is not Docrail's API: it answered 200 without a reason; --api says where the API is" in refused.err
 
 
 @pytest.mark.parametrize("command", ["run list", "review list", "definition diff x@1 x@2", "run invoice"])
 def test_an_api_that_is_away_is_told_with_what_to_do(command: str) -> None:
     refused = docrail(*command.split(), DOCRAIL_API_URL="http://127.0.0.1:1")
-    assert refused.returncode == 1
-    assert refused.stderr.startswith("docrail: no answer from the API at http://127.0.0.1:1 (")
-    assert refused.stderr.endswith("): is it running? `docrail up` starts it, --api says where it is\n")
+    assert refused.code == 1
+    assert refused.err.startswith("docrail: no answer from the API at http://127.0.0.1:1 (")
+    assert refused.err.endswith("): is it running? `docrail up` starts it, --api says where it is\n")

@@ -30,7 +30,7 @@ OURS = {name: service for name, service in SERVICES.items() if service["image"] 
 
 
 BUCKET_KEYS = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_REGION"}
-"""What S3's client reads beside our settings."""
+"""Variables of the S3 client that are not settings of Docrail."""
 
 
 def settings_of(service: str) -> Settings:
@@ -90,7 +90,7 @@ def test_who_makes_callback_urls_and_who_takes_them_have_the_same_key() -> None:
 def test_what_steps_may_reach_is_for_the_operator_to_say() -> None:
     names = {"DOCRAIL_ALLOWED_HOSTS", "DOCRAIL_NOTIFY_URL", "DOCRAIL_GEMINI_API_KEY", "DOCRAIL_SECRETS_DIR"}
     assert names <= OURS["worker"]["environment"].keys()
-    assert not names & OURS["api"]["environment"].keys()  # which calls nobody
+    assert not names & OURS["api"]["environment"].keys()  # the API calls no services
 
 
 def test_secrets_are_mounted_for_reading_where_the_worker_looks_and_are_in_no_image_or_commit() -> None:

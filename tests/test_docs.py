@@ -39,7 +39,7 @@ def commands_of(page: Path) -> set[str]:
 
 @pytest.fixture(scope="module")
 async def running(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Running]:
-    """Give a stack, and what was told while it started."""
+    """Yield a stack, and the output of its start."""
     started: list[str] = []
     options = StackOptions(tmp_path_factory.mktemp("docs"), api_port=0, temporal_port=0, ui_port=0)
     async with run_stack(options, started.append) as stack:

@@ -69,7 +69,7 @@ def words_after(label: str) -> list[str]:
     return found[1].split()
 
 
-def told_defaults(heading: str) -> dict[str, str]:
+def documented_defaults(heading: str) -> dict[str, str]:
     return {name: row[-1] for row in table(heading)[1:] for name in re.findall(r"`([^`]+)`", row[0])}
 
 
@@ -100,44 +100,44 @@ def test_every_page_of_the_reference_is_generated_or_checked_here() -> None:
     assert {page.name for page in REFERENCE.glob("*")} == {*pages(), LANGUAGE.name, MEASURED}
 
 
-def test_the_fields_of_a_definition_are_told_with_their_defaults() -> None:
+def test_the_fields_of_a_definition_are_documented_with_their_defaults() -> None:
     fields = {
         **defaults_of(Definition),
         **defaults_of(Limits, "limits."),
         **defaults_of(RunPriority, "priority."),
         "defaults": "none",
     }
-    whole = {"limits", "priority"}  # told field by field
+    whole = {"limits", "priority"}  # documented field by field
     expected = {name: default for name, default in fields.items() if name not in whole}
-    assert told_defaults("Fields of a definition") == expected | {
+    assert documented_defaults("Fields of a definition") == expected | {
         "priority.key": "`3`",
         "priority.fairness_key": "the tenant",
     }
 
 
-def test_the_fields_of_a_step_are_told_with_their_defaults() -> None:
+def test_the_fields_of_a_step_are_documented_with_their_defaults() -> None:
     kinds = dict.fromkeys(StepKind, "exactly one")
-    assert told_defaults("Fields of a step") == defaults_of(Step) | kinds | {"priority": "the run's"}
+    assert documented_defaults("Fields of a step") == defaults_of(Step) | kinds | {"priority": "the run's"}
 
 
-def test_the_fields_of_for_each_are_told_with_their_defaults() -> None:
-    expected = defaults_of(ForEach) | {"key": "its place, from 0"}
-    assert told_defaults("Once for each element") == expected
+def test_the_fields_of_for_each_are_documented_with_their_defaults() -> None:
+    expected = defaults_of(ForEach) | {"key": "its index, from 0"}
+    assert documented_defaults("Once for each element") == expected
 
 
-def test_the_fields_of_cache_are_told_with_their_defaults() -> None:
-    assert told_defaults("Cached outputs") == defaults_of(Cache) | {"key": "the config, resolved"}
+def test_the_fields_of_cache_are_documented_with_their_defaults() -> None:
+    assert documented_defaults("Cached outputs") == defaults_of(Cache) | {"key": "the resolved config"}
 
 
-def test_the_fields_of_retry_config_are_told_with_their_defaults() -> None:
-    assert told_defaults("Retries") == defaults_of(RetryConfig)
+def test_the_fields_of_retry_config_are_documented_with_their_defaults() -> None:
+    assert documented_defaults("Retries") == defaults_of(RetryConfig)
 
 
-def test_what_inputs_defaults_and_aliases_may_be_is_told() -> None:
+def test_inputs_defaults_and_aliases_are_documented() -> None:
     rows = {row[0]: row[1] for row in table("Fields of a definition")}
     assert set(re.findall(r"`(\w+)`", rows["`inputs`"])) == set(Input.model_fields)
     assert tuple(re.findall(r"`(\w+)`", rows["`defaults`"])) == DEFAULTABLE
-    aliases = re.search(r"^The seeds' words (.*) mean (.*)\.$", section("Fields of a step"), re.MULTILINE)
+    aliases = re.search(r"^(.*) are accepted for (.*)\.$", section("Fields of a step"), re.MULTILINE)
     assert aliases is not None
     words, fields = (re.findall(r"`(\w+)`", part) for part in aliases.groups())
     assert dict(zip(words, fields, strict=True)) == STEP_ALIASES
@@ -145,8 +145,10 @@ def test_what_inputs_defaults_and_aliases_may_be_is_told() -> None:
 
 def test_the_truth_table_is_what_the_rules_decide() -> None:
     [_, *cases], *rows = table("When a step runs")
-    told = {row[0].strip("`"): dict(zip(cases, (cell.strip("`") for cell in row[1:]), strict=True)) for row in rows}
-    assert told == {str(rule): {case: fate(rule, case) for case in cases} for rule in TriggerRule}
+    documented = {
+        row[0].strip("`"): dict(zip(cases, (cell.strip("`") for cell in row[1:]), strict=True)) for row in rows
+    }
+    assert documented == {str(rule): {case: fate(rule, case) for case in cases} for rule in TriggerRule}
 
 
 def fate(rule: TriggerRule, case: str) -> str:
@@ -161,39 +163,39 @@ def fate(rule: TriggerRule, case: str) -> str:
     return "runs" if reason is None else str(reason)
 
 
-def test_the_truth_table_has_every_mixture_that_a_rule_tells_apart() -> None:
+def test_the_truth_table_has_every_mixture_that_a_rule_distinguishes() -> None:
     """Three kinds of parents make seven mixtures; that of all three is decided like `completed, failed`."""
     for rule in TriggerRule:
         assert RULES[rule](Outcomes(1, 1, 1)) == RULES[rule](Outcomes(1, 1, 0))
     assert len(table("When a step runs")[0]) == 1 + 6
 
 
-def test_every_reason_and_state_is_told() -> None:
-    told = set(re.findall(r"\w+", TEXT))
-    assert {*map(str, SkipReason), *map(str, StepStatus), *map(str, RunStatus)} <= told
+def test_every_reason_and_state_is_documented() -> None:
+    documented = set(re.findall(r"\w+", TEXT))
+    assert {*map(str, SkipReason), *map(str, StepStatus), *map(str, RunStatus)} <= documented
 
 
-def test_the_filters_tests_and_reserved_words_are_told() -> None:
+def test_the_filters_tests_and_reserved_words_are_documented() -> None:
     assert words_after("Filters") == list(FILTERS)
     assert sorted(words_after("Tests")) == sorted(TESTS)
-    assert sorted(words_after("Not for ids of steps")) == sorted(RESERVED_WORDS)
+    assert sorted(words_after("Reserved, not allowed as ids of steps")) == sorted(RESERVED_WORDS)
 
 
-def test_the_limits_are_told() -> None:
-    told = [int(row[1].replace(",", "")) for row in table("Limits")[1:]]
-    assert told == [
+def test_the_limits_are_documented() -> None:
+    documented = [int(row[1].replace(",", "")) for row in table("Limits")[1:]]
+    assert documented == [
         *(MAX_STEPS, MAX_BYTES, MAX_LENGTH, MAX_VALUE_BYTES, MAX_INLINE_BYTES, MAX_STORED_BYTES, MAX_LOADED_BYTES),
         *(MAX_CARRIED_BYTES, MAX_INNER_BYTES, MAX_REPORT_BYTES, MAX_STATE_BYTES),
         *(MAX_WORK, LONGEST_MESSAGE, MAX_ITEMS, MAX_LIST_BYTES, MAX_KEY_CHARACTERS, fan.MAX_STORED_BYTES, MAX_INTEGER),
     ]
 
 
-def test_the_formats_are_told() -> None:
+def test_the_formats_are_documented() -> None:
     assert words_after("Formats") == list(FORMATS)
 
 
 class Given(Scope):
-    """The scope that the examples are told with."""
+    """The scope that the examples are documented with."""
 
     def __init__(self, inputs: Json) -> None:
         self._inputs = inputs

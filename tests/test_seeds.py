@@ -116,9 +116,9 @@ async def test_scenarios_b_and_c_fan_out_fan_in_without_a_race(served: Service) 
             service.asked.clear()
             ended = await run(served, {"id": "fan_in", "steps": nodes})
             assert ended["status"] == "completed"
-            told = await scheduled(served, ended["run_id"])
-            assert sorted(step for step, _ in told) == ["A", "B", "C", "D"]
-            tasks = dict(told)
+            shown = await scheduled(served, ended["run_id"])
+            assert sorted(step for step, _ in shown) == ["A", "B", "C", "D"]
+            tasks = dict(shown)
             assert tasks["B"] == tasks["C"]
             assert service.asked[-1].json() == {"b": "API response", "c": "API response"}
 
@@ -148,19 +148,19 @@ async def test_submit_and_trigger_with_input_params(served: Service) -> None:
 
 
 @pytest.mark.parametrize(
-    ("nodes", "told"),
+    ("nodes", "message"),
     [
         ([], "at least 1 entry"),
         ([node("a", "b"), node("b", "a")], "cycle"),
         ([node("a", "missing")], "missing"),
         ([node("a", "a")], "itself"),
-        ([node("a", handler="nobody")], "there is no handler 'nobody'"),
+        ([node("a", handler="missing")], "there is no handler 'missing'"),
     ],
 )
-async def test_what_is_no_dag_is_refused_before_any_execution(served: Service, nodes: list[Json], told: str) -> None:
+async def test_an_invalid_dag_is_refused_before_any_execution(served: Service, nodes: list[Json], message: str) -> None:
     refused = await served.http.post("/v1/workflow", json={"definition": {"id": "no_dag", "steps": nodes}})
     assert refused.status_code == 422
-    assert told in refused.text
+    assert message in refused.text
 
 
 # -- states, and how a workflow's is derived from its nodes' --
@@ -241,7 +241,7 @@ async def test_an_invalid_template_fails_its_node(served: Service) -> None:
     assert "missing" in failed["error"]["message"]
 
 
-@pytest.mark.parametrize("template", ["{{ nobody.result }}", "{{ use.result }}", "{{ fetch_data. }}"])
+@pytest.mark.parametrize("template", ["{{ missing.result }}", "{{ use.result }}", "{{ fetch_data. }}"])
 async def test_a_template_that_can_never_be_resolved_is_refused_at_submit(served: Service, template: str) -> None:
     nodes = [node("fetch_data", data=1), node("use", "fetch_data", data=template)]
     refused = await served.http.post("/v1/workflow", json={"definition": {"id": "refused", "steps": nodes}})
@@ -320,6 +320,6 @@ def test_a_name_that_a_seed_registers_resolves(name: str) -> None:
     assert [problem for problem in problems if problem.code == "unknown-handler"] == []
 
 
-def test_the_table_would_notice_a_name_that_nobody_registered() -> None:
-    _, problems = validate([{"handler": "nobody"}], None, load_catalogue())
+def test_the_table_notices_an_unregistered_name() -> None:
+    _, problems = validate([{"handler": "missing"}], None, load_catalogue())
     assert "unknown-handler" in [problem.code for problem in problems]

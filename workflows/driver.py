@@ -19,6 +19,7 @@ from docrail.dag.engine.events import (
     Event,
     Finish,
     GoOn,
+    HistorySize,
     Item,
     Load,
     Part,
@@ -43,7 +44,7 @@ from docrail.dag.engine.map_items import inline_bytes
 from docrail.dag.engine.park import resolution_problems
 from docrail.dag.engine.plan import Step, plan_of
 from docrail.dag.engine.saved_state import PIECES, begin, load, save, told_of
-from docrail.dag.engine.state import Answer, RunState, StepError
+from docrail.dag.engine.state import Answer, RunState, StepError, Traffic
 from docrail.dag.engine.transitions import advance
 from docrail.dag.explain.report import RunReport, markdown, report_of
 from docrail.dag.language.statuses import RunStatus, StepStatus
@@ -90,10 +91,12 @@ class Driver:
         self._asked_for = request
         self._is_kept = request.resumed is not None and PIECES in request.resumed
         """Whether the state to continue from is in the value store; until it is loaded, the state here is a new one."""
+        self._nested_bytes = sum(size_of(pinned.definition) for pinned in request.nested.values())
+        traffic = Traffic(nested_bytes=self._nested_bytes)
         self._take(
-            load(self.plan, request.resumed)
+            load(self.plan, request.resumed, traffic)
             if request.resumed and not self._is_kept
-            else begin(self.plan, request.inputs, context_of(request, placeholders(self.plan.steps)))
+            else begin(self.plan, request.inputs, context_of(request, placeholders(self.plan.steps)), traffic)
         )
         self._inbox: deque[Event | Arrival] = deque()
         self._work: dict[Key, Work] = {}
@@ -112,7 +115,6 @@ class Driver:
     def _take(self, state: RunState) -> None:
         """Continue from `state`. Its callback placeholders are kept, as a retry requires."""
         self.state, request = state, self._asked_for
-        state.nested_bytes = sum(size_of(pinned.definition) for pinned in request.nested.values())
         own = tuple(own_callbacks(request.run_id, self.plan.steps, state.context.get("run", {})))
         self._request = request.model_copy(update={"callbacks": (*request.callbacks, *own)})
 
@@ -124,8 +126,9 @@ class Driver:
         """Run the plan to its end and return how it ended."""
         if self._is_kept:
             kept = await kept_state(self._asked_for)
-            self._take(load(self.plan, kept))
-            self.state.traffic.carried_bytes, self._is_kept = size_of(kept), False
+            traffic = Traffic(carried_bytes=size_of(kept), nested_bytes=self._nested_bytes)
+            self._take(load(self.plan, kept, traffic))
+            self._is_kept = False
         self._inbox.appendleft(RunStarted(workflow.time()))  # messages may have arrived before
         with deadline(self.plan.deadline_seconds, self.tell):
             while self.state.outcome is None:
@@ -220,9 +223,8 @@ class Driver:
         if isinstance(event, Resolved):
             self._resolving.remove(event.step)
         info = workflow.info()
-        self.state.traffic.history_events = info.get_current_history_length()
-        self.state.traffic.history_bytes = info.get_current_history_size()
-        for command in advance(self.plan, self.state, event):
+        history = HistorySize(info.get_current_history_length(), info.get_current_history_size())
+        for command in advance(self.plan, self.state, event, history):
             self._obey(command)
 
     def _obey(self, command: Command) -> None:

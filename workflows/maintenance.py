@@ -10,7 +10,7 @@ from temporalio import workflow
 from temporalio.common import RetryPolicy
 from temporalio.exceptions import ActivityError, ApplicationError, is_cancelled_exception
 
-from docrail.workflows.contract.names import MAINTENANCE_FAILED, MAINTENANCE_TYPE, SLA_TYPE, TELL_SLA
+from docrail.workflows.contract.names import MAINTENANCE_FAILED, MAINTENANCE_TYPE, NOTIFY_SLA, SLA_TYPE
 
 with workflow.unsafe.imports_passed_through():
     from docrail.workflows.contract.messages import LookedAfter, MaintenanceReport, MaintenanceRequest
@@ -120,6 +120,6 @@ class SlaWatch:
     async def run(self) -> int:
         """Check the items, and return the number of events."""
         events: int = await workflow.execute_activity(
-            TELL_SLA, result_type=int, start_to_close_timeout=ONE_LOOK, retry_policy=SLA_RETRIES
+            NOTIFY_SLA, result_type=int, start_to_close_timeout=ONE_LOOK, retry_policy=SLA_RETRIES
         )
         return events

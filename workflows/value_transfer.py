@@ -5,7 +5,7 @@ from datetime import timedelta
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, ApplicationError, is_cancelled_exception
 
-from docrail.dag.engine.events import Load, Loaded, Moved, NotLoaded, NotStored, Store, Stored
+from docrail.dag.engine.events import Load, Loaded, NotLoaded, NotStored, Store, Stored
 from docrail.dag.engine.saved_state import PIECES, StatePiece, joined
 from docrail.dag.engine.state import StepError
 from docrail.dag.values.json_values import Json, size_of
@@ -20,7 +20,7 @@ TOTAL_TIMEOUT = timedelta(minutes=15)
 waits until the outputs of its lists are stored, but not for values that would only be read."""
 
 
-async def moved(tenant_id: str, command: Load | Store) -> Moved:
+async def moved(tenant_id: str, command: Load | Store) -> Loaded | NotLoaded | Stored | NotStored:
     """Return the event that ends `command`, once the value was stored or loaded, or could not be."""
     try:
         return await _moved(tenant_id, command)

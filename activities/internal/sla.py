@@ -12,7 +12,7 @@ from docrail.adapters.http.webhooks import Message, deliver
 from docrail.dag.values.json_values import Json, digest
 from docrail.services.reviews.items import load_review
 from docrail.services.reviews.models import Review, SlaEvent
-from docrail.services.reviews.sla import load_untold, mark_told, record_due_sla
+from docrail.services.reviews.sla import load_unsent, mark_sent, record_due_sla
 from docrail.services.tools import Tools
 
 MOST_RECORDED, MOST_TOLD = 500, 100
@@ -35,16 +35,16 @@ log = logging.getLogger(__name__)
 def sla_activity(tools: Tools) -> Callable[[], Awaitable[int]]:
     """Return the activity. It is safe to repeat: an event is recorded once, and always sent with the same id."""
 
-    @activity.defn(name="tell_sla")
-    async def tell_sla() -> int:
+    @activity.defn(name="notify_sla")
+    async def notify_sla() -> int:
         events = await _record(tools)
         if tools.outside.notify_url is not None:
-            for event in await load_untold(tools.db, within_seconds=TELL_WITHIN_SECONDS, limit=MOST_TOLD):
+            for event in await load_unsent(tools.db, within_seconds=TELL_WITHIN_SECONDS, limit=MOST_TOLD):
                 if not await _tell(tools, event, tools.outside.notify_url):
                     break  # the receiver is unavailable: the next run tries again
         return len(events)
 
-    return tell_sla
+    return notify_sla
 
 
 async def _record(tools: Tools) -> list[SlaEvent]:
@@ -67,7 +67,7 @@ async def _tell(tools: Tools, event: SlaEvent, url: str) -> bool:
         return False
     except (ValueError, RefusedAddressError) as error:
         log.error("nobody can be notified that %s: %s", _message(event), error)  # noqa: TRY400  # said in full
-    await mark_told(tools.db, event)
+    await mark_sent(tools.db, event)
     return True
 
 

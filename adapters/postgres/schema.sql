@@ -102,7 +102,7 @@ CREATE TABLE public.dead_letters (
     retryable boolean NOT NULL,
     attempts integer NOT NULL,
     failed_at timestamp with time zone NOT NULL,
-    told_at timestamp with time zone NOT NULL,
+    reported_at timestamp with time zone NOT NULL,
     resolution text,
     resolved_by text,
     resolved_at timestamp with time zone,
@@ -562,7 +562,7 @@ CREATE INDEX seen_invoices_by_number ON public.seen_invoices USING btree (tenant
 
 CREATE INDEX seen_invoices_by_total ON public.seen_invoices USING btree (tenant_id, total, issued_on) WHERE (total IS NOT NULL);
 
-CREATE INDEX sla_events_untold ON public.sla_events USING btree (recorded_at) WHERE (notified_at IS NULL);
+CREATE INDEX sla_events_unsent ON public.sla_events USING btree (recorded_at) WHERE (notified_at IS NULL);
 
 CREATE INDEX step_cache_expired ON public.step_cache USING btree (expires_at);
 

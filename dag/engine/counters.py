@@ -1,11 +1,11 @@
 """Rebuild a run's derived counters from the statuses of its steps, for a new, loaded or rewound state."""
 
 from collections import Counter
-from dataclasses import fields
+from dataclasses import fields, replace
 
 from docrail.dag.engine.map_items import has_work
 from docrail.dag.engine.plan import Plan, Step
-from docrail.dag.engine.state import Counters, RunState, StepState
+from docrail.dag.engine.state import Counters, RunState, StepState, first_open
 from docrail.dag.language.statuses import SETTLED, StepStatus
 
 SAVED = tuple(
@@ -14,9 +14,8 @@ SAVED = tuple(
 
 
 def derive(plan: Plan, run: RunState) -> RunState:
-    """Fill in the counters that `advance` maintains, from the statuses. Returns `run`."""
-    run.counters = rebuild(plan, run)
-    return run
+    """Return `run` with the counters that `advance` maintains, computed from the statuses."""
+    return replace(run, counters=rebuild(plan, run))
 
 
 def rebuild(plan: Plan, run: RunState) -> Counters:
@@ -25,11 +24,13 @@ def rebuild(plan: Plan, run: RunState) -> Counters:
     statuses = Counter(state.status for state in run.steps)
     offered = [step for step in plan.steps if not run.stopping and _is_offered(step, run.steps[step.index])]
     failed = (step for step in plan.steps if run.steps[step.index].status is StepStatus.FAILED)
+    in_layer = [sum(not settled[index] for index in layer) for layer in plan.layers]
     return Counters(
         unsettled_parents=[sum(not settled[parent] for parent in step.parents) for step in plan.steps],
-        unsettled_in_layer=[sum(not settled[index] for index in layer) for layer in plan.layers],
+        unsettled_in_layer=in_layer,
         ready=[step.index for step in offered if step.takes_slot],
         ready_free=[step.index for step in offered if not step.takes_slot],
+        open_layer=first_open(in_layer),
         slots_used=sum(_slots_of(run.steps[step.index]) for step in plan.steps if step.takes_slot),
         running=statuses[StepStatus.RUNNING],
         waiting=statuses[StepStatus.WAITING],

@@ -10,15 +10,26 @@ A run is stopped before its history reaches the limit at which Temporal terminat
 from dataclasses import replace
 
 from docrail.dag.engine.eligibility import resolve
+from docrail.dag.engine.events import (
+    Answered,
+    ChunkEnded,
+    Command,
+    Event,
+    Loaded,
+    Start,
+    StartChunk,
+    StepCompleted,
+    StepFailed,
+)
 from docrail.dag.engine.plan import Plan, Step
 from docrail.dag.engine.scope import RunScope
-from docrail.dag.engine.state import RunState
+from docrail.dag.engine.state import Answer, RunState, StepError
 from docrail.dag.language.definition import Dispatch
 from docrail.dag.language.limits import LONGEST_WAIT_SECONDS
 from docrail.dag.language.statuses import StepStatus
 from docrail.dag.language.step_kinds import SHORTEST_SECONDS, StepKind
 from docrail.dag.values.cost import ExpressionError
-from docrail.dag.values.json_values import Json, digest
+from docrail.dag.values.json_values import Json, digest, size_of
 
 MAX_CARRIED_BYTES = 30_000_000
 """Limit for a run's configs and outputs together, in bytes. Temporal ends a workflow whose history has 50 MB; the rest
@@ -43,13 +54,34 @@ def next_ready(plan: Plan, run: RunState) -> Step | None:
     if not heads:
         return None
     step = plan.steps[min(heads)]
-    return step if plan.dispatch is Dispatch.READY or _is_open(run, step.layer) else None
+    return step if plan.dispatch is Dispatch.READY or step.layer <= run.counters.open_layer else None
 
 
-def _is_open(run: RunState, layer: int) -> bool:
-    while run.counters.open_layer < layer and not run.counters.unsettled_in_layer[run.counters.open_layer]:
-        run.counters.open_layer += 1
-    return layer <= run.counters.open_layer
+def sent_bytes(plan: Plan, run: RunState, command: Command) -> int:
+    """Return how many bytes of JSON a command sends that starts something; 0 for any other one."""
+    if isinstance(command, Start):
+        size = size_of(command.config)
+    elif isinstance(command, StartChunk):
+        size = sum(size_of(item.config) for item in command.items)
+    else:
+        return 0
+    nested = run.traffic.nested_bytes
+    return size + nested if nested and plan.step(command.step).kind is StepKind.WORKFLOW else size
+
+
+def received_bytes(event: Event) -> int:
+    """Return how many bytes of JSON an event brings."""
+    match event:
+        case StepCompleted(output=carried) | Answered(answer=Answer(value=carried)):
+            return size_of(carried)
+        case Loaded(parts=pieces):
+            return sum(size_of(piece.value) for piece in pieces)
+        case ChunkEnded(ends=ends):
+            return sum(size_of(ended.output) for ended in ends)
+        case StepFailed(error=StepError(message=carried)):
+            return len(carried)
+        case _:
+            return 0
 
 
 def is_duration(seconds: Json) -> bool:
@@ -89,8 +121,12 @@ EVENTS_OF_AN_END = 6
 """Events for cancelling a step, compensating a step or recording a failure: as many as a handler's step takes."""
 
 
-def overlong(plan: Plan, run: RunState) -> str | None:
+def excess(plan: Plan, run: RunState) -> str | None:
     """Return why the run must end before Temporal ends it, None if it need not."""
+    carried = run.traffic.carried_bytes
+    if carried > MAX_CARRIED_BYTES:
+        found = f"the configs and outputs of the run take {carried} bytes as JSON together"
+        return f"{found}, more than {MAX_CARRIED_BYTES}: let its steps pass references"
     ends = _ends(plan, run) * EVENTS_OF_AN_END
     if run.traffic.history_events + ends > MAX_HISTORY_EVENTS:
         found = f"{run.traffic.history_events} events, which with {ends} for its end are more than {MAX_HISTORY_EVENTS}"

@@ -3,13 +3,13 @@
 A trigger rule is a function of how the step's parents ended.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from docrail.dag.engine.plan import Plan, Step
-from docrail.dag.engine.scope import RunScope
-from docrail.dag.engine.state import RunState, StepError, StepState
-from docrail.dag.engine.value_transfer import note_wants, reads_of, wanted
+from docrail.dag.engine.scope import Meter, RunScope
+from docrail.dag.engine.state import RunState, StepError
+from docrail.dag.engine.value_transfer import reads_of, wanted
 from docrail.dag.language.definition import TriggerRule
 from docrail.dag.language.expressions.expression import Expression, Scope
 from docrail.dag.language.expressions.expression_errors import show
@@ -17,7 +17,7 @@ from docrail.dag.language.expressions.templates import Template
 from docrail.dag.language.statuses import SETTLED, SkipReason, StepStatus
 from docrail.dag.values.cost import ExpressionError
 from docrail.dag.values.json_values import MAX_VALUE_BYTES, Json, size_of
-from docrail.dag.values.stored import ForStep, Path
+from docrail.dag.values.stored import Want
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,53 +76,88 @@ turn. Temporal allows a turn two seconds, also on a busy machine, and one more t
 """
 
 
-def judge(plan: Plan, run: RunState, step: Step) -> StepStatus:
-    """Return whether a step runs (QUEUED), is SKIPPED, or cannot be decided (FAILED). Records why in its state.
+@dataclass(frozen=True, slots=True)
+class Admit:
+    """The step may begin."""
 
-    PENDING: stored values must be loaded, or the turn's work is used up; the step is judged again later.
-    """
-    state = run.steps[step.index]
-    state.decided_by = str(step.definition.trigger_rule)
-    state.reason = RULES[step.definition.trigger_rule](_outcomes(run, step))
-    if state.reason is not None:
-        state.error = DEPENDENCY_FAILED if state.reason is SkipReason.UPSTREAM_FAILED else None
-        return StepStatus.SKIPPED
-    if run.turn.spent >= MAX_TURN_WORK:
-        run.turn.deferred.append(step.index)
-        return StepStatus.PENDING
+    decided_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """The step is skipped."""
+
+    decided_by: str
+    reason: SkipReason
+
+
+@dataclass(frozen=True, slots=True)
+class Refuse:
+    """The step fails without beginning: its condition cannot be evaluated."""
+
+    decided_by: str
+    error: StepError
+
+
+@dataclass(frozen=True, slots=True)
+class Defer:
+    """The step is judged in a later turn: this one has used up its work."""
+
+    decided_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class NeedsValues:
+    """The step is judged again once these stored values are loaded."""
+
+    decided_by: str
+    wants: tuple[Want, ...]
+
+
+Eligibility = Admit | Skip | Refuse | Defer | NeedsValues
+
+
+_ADMITTED: Mapping[TriggerRule, Admit] = {rule: Admit(str(rule)) for rule in TriggerRule}
+
+
+def judge(plan: Plan, run: RunState, step: Step, meter: Meter) -> Eligibility:
+    """Decide whether a step runs whose parents are settled. `meter`: the work that the turn has used."""
+    rule = step.definition.trigger_rule
+    reason = RULES[rule](_outcomes(run, step))
+    if reason is not None:
+        return Skip(str(rule), reason)
+    if meter.spent >= MAX_TURN_WORK:
+        return Defer(str(rule))
     if step.condition is None:
-        return _with_reads(plan, run, step, reads_of(step, is_edited=state.edited is not None))
-    if _with_reads(plan, run, step, step.condition.paths) is StepStatus.PENDING:
-        return StepStatus.PENDING
-    return _by_condition(plan, run, step, step.condition)
+        return _with_reads(plan, run, step, _ADMITTED[rule])
+    if wants := wanted(plan.index, run, step.condition.paths):
+        return NeedsValues(str(rule), tuple(wants))
+    return _by_condition(plan, run, step, step.condition, meter)
 
 
-def _by_condition(plan: Plan, run: RunState, step: Step, condition: Expression) -> StepStatus:
-    state = run.steps[step.index]
-    state.decided_by = "condition"
+def _by_condition(plan: Plan, run: RunState, step: Step, condition: Expression, meter: Meter) -> Eligibility:
     try:
-        answer = condition.evaluate(RunScope(plan, run))
+        answer = condition.evaluate(RunScope(plan, run, meter))
     except ExpressionError as error:
-        return refuse(state, "ConditionError", error.message)
+        return Refuse(_CONDITION, StepError("ConditionError", error.message))
     if not isinstance(answer, bool):
-        return refuse(state, "ConditionError", f"`{condition.text}` gave {show(answer)}, expected true or false")
+        message = f"`{condition.text}` gave {show(answer)}, expected true or false"
+        return Refuse(_CONDITION, StepError("ConditionError", message))
     if not answer:
-        state.reason = SkipReason.CONDITION_FALSE
-        return StepStatus.SKIPPED
-    return _with_reads(plan, run, step, reads_of(step, is_edited=state.edited is not None))
+        return Skip(_CONDITION, SkipReason.CONDITION_FALSE)
+    return _with_reads(plan, run, step, Admit(_CONDITION))
 
 
-def _with_reads(plan: Plan, run: RunState, step: Step, reads: Iterable[Path]) -> StepStatus:
-    """Return QUEUED if every value to be read is available; otherwise note what to load and return PENDING."""
-    if run.counters.has_stored and note_wants(run, ForStep(step.id), wanted(plan.index, run, reads)):
-        return StepStatus.PENDING
-    return StepStatus.QUEUED
+_CONDITION = "condition"
 
 
-def refuse(state: StepState, error_type: str, message: str) -> StepStatus:
-    """Record why the step fails without running. Returns FAILED."""
-    state.error = StepError(error_type, message)
-    return StepStatus.FAILED
+def _with_reads(plan: Plan, run: RunState, step: Step, admitted: Admit) -> Admit | NeedsValues:
+    """Return `admitted`, unless a value that the step reads must be loaded first."""
+    if not run.counters.has_stored:
+        return admitted
+    reads = reads_of(step, is_edited=run.steps[step.index].edited is not None)
+    wants = wanted(plan.index, run, reads)
+    return NeedsValues(admitted.decided_by, tuple(wants)) if wants else admitted
 
 
 def resolve(template: Template, scope: Scope, most_bytes: int = MAX_VALUE_BYTES) -> Json:
@@ -133,9 +168,9 @@ def resolve(template: Template, scope: Scope, most_bytes: int = MAX_VALUE_BYTES)
     return value
 
 
-def choose(plan: Plan, run: RunState, step: Step) -> str:
+def choose(plan: Plan, run: RunState, step: Step, meter: Meter) -> str:
     """Return the branch that a switch takes. Raises ExpressionError."""
-    scope = RunScope(plan, run)
+    scope = RunScope(plan, run, meter)
     for condition, branch in step.cases:
         answer = True if condition is None else condition.evaluate(scope)
         if not isinstance(answer, bool):

@@ -238,10 +238,23 @@ class DeadlinePassed:
     at: float
 
 
-Request = PauseRequested | ResumeRequested | AbortRequested | CancelRequested | DeadlinePassed
-Moved = Loaded | NotLoaded | Stored | NotStored
 StepEnded = StepCompleted | StepFailed | StepCancelled | ChunkEnded
-Event = RunStarted | StepEnded | WorkerLost | ChunkThinned | Answered | TimedOut | Resolved | Request | WentOn | Moved
+StepEvent = StepEnded | WorkerLost | ChunkThinned | Answered | TimedOut | Resolved | Stored | NotStored
+"""What happens to one step."""
+
+Request = PauseRequested | ResumeRequested | AbortRequested | CancelRequested | DeadlinePassed
+RunEvent = RunStarted | Request | WentOn | Loaded | NotLoaded
+"""What happens to the run as a whole."""
+
+Event = StepEvent | RunEvent
+
+
+@dataclass(frozen=True, slots=True)
+class HistorySize:
+    """The size of the workflow's history, as Temporal reports it: its events, and its bytes."""
+
+    events: int
+    bytes: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ window slides over the list as it does without chunks.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from pydantic import BaseModel, ConfigDict
 
@@ -16,7 +16,7 @@ from docrail.dag.engine.dispatch import cache_key_of
 from docrail.dag.engine.eligibility import resolve
 from docrail.dag.engine.events import Chunk, Item
 from docrail.dag.engine.plan import Plan, Step
-from docrail.dag.engine.scope import RunScope
+from docrail.dag.engine.scope import Meter, RunScope
 from docrail.dag.engine.state import (
     EARLIER_CHARACTERS,
     EarlierError,
@@ -86,15 +86,16 @@ def inline_bytes(items: int) -> int:
     return max(LEAST_INLINE_BYTES, min(MAX_INLINE_BYTES, MAX_LIST_BYTES // max(items, 1) - LEAST_INLINE_BYTES))
 
 
-def open_fan(plan: Plan, run: RunState, step: Step) -> FanState:
+def open_fan(plan: Plan, run: RunState, step: Step, meter: Meter) -> FanState:
     """Return the step's items, none started. Raises ExpressionError if the value is not a list or keys repeat."""
     assert step.items is not None, "only a step with for_each is opened"
-    values = resolve(step.items, RunScope(plan, run), MAX_LIST_BYTES)
+    scope = RunScope(plan, run, meter)
+    values = resolve(step.items, scope, MAX_LIST_BYTES)
     if not isinstance(values, list):
         raise ExpressionError(f"for_each.items gave {show(values)}, expected a list")
     if len(values) > MAX_ITEMS:
         raise ExpressionError(f"for_each.items gave {len(values)} items, more than {MAX_ITEMS}")
-    keys = _keys_of(plan, run, step, values)
+    keys = _keys_of(step, scope, values)
     twice = [key for key, count in Counter(keys).items() if count > 1]
     if twice:
         raise ExpressionError(f"for_each.key gave the same key for several items: {_named(twice)}")
@@ -102,28 +103,34 @@ def open_fan(plan: Plan, run: RunState, step: Step) -> FanState:
     return FanState([ItemState(key, value) for key, value in zip(keys, values, strict=True)])
 
 
-def item_work(plan: Plan, run: RunState, step: Step, place: int, item: ItemState) -> tuple[Json, str | None]:
+def item_work(plan: Plan, run: RunState, step: Step, place: int, meter: Meter) -> tuple[Json, str | None]:
     """Return an item's config and its cache key. Raises ExpressionError."""
-    scope = item_scope(plan, run, place, item.value, by_reference=step.kind is StepKind.HANDLER)
-    given: Json = (run.steps[step.index].edited or {}).get(item.key)
+    fan, edited = run.steps[step.index].fan, run.steps[step.index].edited or {}
+    assert fan is not None, "only a step with for_each has items"
+    item = fan.items[place]
+    given: Json = edited.get(item.key)
+    scope = RunScope(plan, run, meter, _names(place, item.value), by_reference=step.kind is StepKind.HANDLER)
     config = resolve(step.config, scope) if given is None else given
     return config, cache_key_of(step, scope, config, given)
 
 
-def item_scope(plan: Plan, run: RunState, index: int, value: Json, *, by_reference: bool = False) -> RunScope:
-    """Return the scope of an item's config: the step's scope with `item` and `index`."""
-    return RunScope(plan, run, {"item": value, "index": index}, by_reference=by_reference)
+def _names(place: int, value: Json) -> dict[str, Json]:
+    """Return the names that expressions of an item can use besides those of its step."""
+    return {"item": value, "index": place}
 
 
-def _keys_of(plan: Plan, run: RunState, step: Step, values: list[Json]) -> list[str]:
+def _keys_of(step: Step, scope: RunScope, values: list[Json]) -> list[str]:
     """Return the items' keys. All are computed in one turn, so together they count as one template's work."""
     if step.item_key is None:
         return [str(index) for index in range(len(values))]
     work = Work()
     try:
-        keys = [step.item_key.evaluate(item_scope(plan, run, index, value), work) for index, value in enumerate(values)]
+        keys = [
+            step.item_key.evaluate(replace(scope, item=_names(index, value)), work)
+            for index, value in enumerate(values)
+        ]
     finally:
-        run.turn.spent += work.spent
+        scope.charge(work.spent)
     return [key if isinstance(key, str) else canonical(key) for key in keys]
 
 
@@ -143,6 +150,14 @@ def _check_lengths(keys: list[str]) -> None:
 def _room_beside(keys: list[str]) -> int:
     """Return the bytes available for each item's output or error, so that all can be stored with their keys."""
     return (MAX_STORED_BYTES - COUNTS_BYTES - size_of(keys)) // max(len(keys), 1) - FRAME_BYTES
+
+
+def following(fan: FanState) -> int:
+    """Return the position of the next pending item after `fan.next`: a retry kept the others."""
+    place = fan.next + 1
+    while place < len(fan.items) and fan.items[place].status is not StepStatus.PENDING:
+        place += 1
+    return place
 
 
 def has_work(fan: FanState, for_each: ForEach) -> bool:
@@ -266,7 +281,9 @@ def of_item(item: ItemState, earlier: Iterable[EarlierError]) -> Iterator[Earlie
     return (replace(error, item=shortened(item.key, EARLIER_CHARACTERS)) for error in earlier)
 
 
-def without_losses(run: RunState, fan: FanState, for_each: ForEach, ends: Sequence[ItemEnd]) -> Sequence[ItemEnd]:
+def without_losses(
+    run: RunState, fan: FanState, for_each: ForEach, ends: Sequence[Ending | ItemEnd]
+) -> Sequence[Ending | ItemEnd]:
     """Return the ends, with items that stopped without having been asked to counted as failed."""
     failed = failed_so_far(fan) + sum(ended.status is StepStatus.FAILED for ended in ends)
     was_asked = run.stopping or fan.stopping or is_too_much(failed, for_each)
@@ -277,19 +294,19 @@ def without_losses(run: RunState, fan: FanState, for_each: ForEach, ends: Sequen
     return [replace(ended, status=StepStatus.FAILED, error=error) if ended.status in lost else ended for ended in ends]
 
 
-def ending_of(run: RunState, step: Step, fan: FanState, at: float) -> Ending:
+def ending_of(run: RunState, step: Step, fan: FanState) -> Ending:
     """Return how a step ends whose items have ended."""
     for_each = step.definition.for_each
     assert for_each is not None, "only a step with for_each has items"
     output = output_of(fan)
     if run.stopping and not _ran_to_its_end(fan):
         kept = None if _too_large(output) else output
-        return Ending(StepStatus.CANCELLED, at, kept, decided_by=stopped_by(run, run.stopping))
+        return Ending(StepStatus.CANCELLED, kept, decided_by=stopped_by(run, run.stopping))
     if error := _too_large(output):
-        return Ending(StepStatus.FAILED, at, None, failure_of(fan, for_each) or error)
+        return Ending(StepStatus.FAILED, None, failure_of(fan, for_each) or error)
     if error := failure_of(fan, for_each):
-        return Ending(StepStatus.FAILED, at, output, error)
-    return Ending(StepStatus.COMPLETED, at, output)
+        return Ending(StepStatus.FAILED, output, error)
+    return Ending(StepStatus.COMPLETED, output)
 
 
 def _ran_to_its_end(fan: FanState) -> bool:
@@ -335,16 +352,61 @@ def fewest(fan: FanState) -> int:
     return max(_lane(fan) // 2, 1)
 
 
-def width_of_next(fan: FanState, free: int) -> int:
+@dataclass(frozen=True, slots=True)
+class Widen:
+    """Give free slots to a running chunk, named by the position of its first item."""
+
+    first: int
+    width: int
+    """The chunk's width from now on."""
+
+
+@dataclass(frozen=True, slots=True)
+class NextChunk:
+    """Begin a chunk with so many items, of which `width` run at once."""
+
+    length: int
+    width: int
+
+
+def use_of_slots(plan: Plan, run: RunState, step: Step, fan: FanState) -> Widen | NextChunk:
+    """Decide what a long list does with its free slots.
+
+    They go to a running chunk that can use them if too few are free for a new chunk, or no items are left for one.
+    """
+    free = fan.window - fan.width
+    if step.takes_slot:
+        free = min(free, plan.max_concurrency - run.counters.slots_used)
+    first = may_widen(fan)
+    if first is None or (free >= fewest(fan) and fan.next < len(fan.items)):
+        width = _width_of_next(fan, free)
+        return NextChunk(_length_of_next(fan, width), width)
+    chunk = fan.chunks[first]
+    return Widen(first, chunk.width + min(free, len(chunk.places) - chunk.width))
+
+
+def _width_of_next(fan: FanState, free: int) -> int:
     """Return how many free slots the next chunk gets: all, if the rest would be too few for another chunk."""
     lane = _lane(fan)
     return free if free < lane + fewest(fan) else min(lane, free)
 
 
-def length_of_next(fan: FanState, width: int) -> int:
+def _length_of_next(fan: FanState, width: int) -> int:
     """Return how many items the next chunk gets: a full chunk while enough are left, then its share of half of them."""
     left = len(fan.items) - fan.next
     return max(LEAST_CHUNK_ITEMS, width, min(CHUNK_ITEMS, left * width // (2 * fan.window)))
+
+
+def most_chunk_bytes(run: RunState) -> int:
+    """Return how many bytes of configs a chunk may have, with the definitions that it carries along."""
+    return max(min(MAX_CHUNK_BYTES, MAX_REQUEST_BYTES - run.traffic.nested_bytes), 1)
+
+
+def stop_after(fan: FanState, for_each: ForEach) -> int | None:
+    """Return how many more items may fail before the rest is stopped; None: every item runs."""
+    if for_each.on_item_error != "fail_fast":
+        return None
+    return max(for_each.max_failures - failed_so_far(fan), 0)
 
 
 class ItemCounts(BaseModel):

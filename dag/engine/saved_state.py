@@ -5,13 +5,13 @@ A piece is a part of an object or of a list, with its path. Placeholders of stor
 
 from collections.abc import Iterable, Iterator
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pydantic import TypeAdapter
 
 from docrail.dag.engine.counters import SAVED, derive
 from docrail.dag.engine.plan import Plan
-from docrail.dag.engine.state import RunState, StepState
+from docrail.dag.engine.state import RunState, StepState, Traffic
 from docrail.dag.values.json_values import Json, digest, size_of
 
 _STEP_STATES = TypeAdapter(dict[str, StepState])
@@ -20,9 +20,9 @@ _STEP_STATES = TypeAdapter(dict[str, StepState])
 _RUN_STATE = TypeAdapter(RunState)
 
 
-def begin(plan: Plan, inputs: dict[str, Json], context: dict[str, Json]) -> RunState:
+def begin(plan: Plan, inputs: dict[str, Json], context: dict[str, Json], traffic: Traffic | None = None) -> RunState:
     """Return the state of a run that has not started."""
-    return derive(plan, RunState([StepState() for _ in plan.steps], inputs, context))
+    return derive(plan, RunState([StepState() for _ in plan.steps], inputs, context, traffic=traffic or Traffic()))
 
 
 def save(plan: Plan, run: RunState) -> dict[str, Json]:
@@ -32,11 +32,12 @@ def save(plan: Plan, run: RunState) -> dict[str, Json]:
     return saved | {"steps": _STEP_STATES.dump_python(steps, mode="json")}
 
 
-def load(plan: Plan, saved: dict[str, Json]) -> RunState:
+def load(plan: Plan, saved: dict[str, Json], traffic: Traffic | None = None) -> RunState:
     """Return a saved state, ready to continue; steps missing in it are pending. Raises pydantic.ValidationError."""
     states = _STEP_STATES.validate_python(saved["steps"])
     steps = [states.get(step.id) or StepState() for step in plan.steps]
-    return derive(plan, _RUN_STATE.validate_python(saved | {"steps": steps}))
+    run = _RUN_STATE.validate_python(saved | {"steps": steps})
+    return derive(plan, replace(run, traffic=traffic or Traffic()))
 
 
 MAX_PIECE_BYTES = 500_000

@@ -12,12 +12,20 @@ from docrail.dag.values.json_values import Json
 from docrail.dag.values.stored import MAX_INLINE_BYTES, Path
 
 
+@dataclass(slots=True)
+class Meter:
+    """Work of the expressions evaluated so far, in units of dag/values/cost.py."""
+
+    spent: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class RunScope(Scope):
-    """The scope of one run. Reads without copying, except where stored values were loaded."""
+    """The scope of one run. Reads without copying, except where stored values were loaded. Work counts on `meter`."""
 
     plan: Plan
     run: RunState
+    meter: Meter = field(default_factory=Meter)
     item: Mapping[str, Json] = field(default_factory=dict)
     """`item` and `index`, if the step runs over a list."""
     by_reference: bool = False
@@ -56,8 +64,8 @@ class RunScope(Scope):
         }
 
     def charge(self, steps: int) -> None:
-        """Add an evaluation's work to what the run's turn has used."""
-        self.run.turn.spent += steps
+        """Count an evaluation's work."""
+        self.meter.spent += steps
 
     def loaded(self, values: dict[str, Json], paths: Sequence[Path], *, alone: bool) -> dict[str, Json]:
         """Return `values` with the loaded parts that `paths` read filled in."""

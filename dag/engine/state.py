@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from heapq import heapify, heappop, heappush
 
-from docrail.dag.language.statuses import LONGEST_TYPE, RunStatus, SkipReason, StepStatus
+from docrail.dag.engine.plan import Step
+from docrail.dag.language.statuses import LONGEST_TYPE, SETTLED, RunStatus, SkipReason, StepStatus
 from docrail.dag.values.json_values import Json, shortened
 from docrail.dag.values.stored import Found, Loading, Path, Reader
 
@@ -131,12 +133,6 @@ class FanState:
         """How many items the running chunks run at once."""
         return sum(chunk.width for chunk in self.chunks.values())
 
-    def advance(self) -> None:
-        """Move to the next item to start, skipping those that a retry kept."""
-        self.next += 1
-        while self.next < len(self.items) and self.items[self.next].status is not StepStatus.PENDING:
-            self.next += 1
-
 
 @dataclass(slots=True)
 class StepState:
@@ -190,8 +186,9 @@ class Counters:
     ready_free: list[int] = field(default_factory=list)
     """The same for steps that need no slot."""
     open_layer: int = 0
-    """The deepest layer that may start, if steps start layer by layer."""
+    """The first layer with an unsettled step: the last one that may start, if steps start layer by layer."""
     slots_used: int = 0
+    """Handlers that run, items of lists included."""
     running: int = 0
     waiting: int = 0
     parked: int = 0
@@ -201,25 +198,63 @@ class Counters:
     has_stored: bool = False
     """Whether any step's output is stored."""
 
-    def enter(self, status: StepStatus) -> None:
-        """Count a step that is now RUNNING, WAITING or PARKED; other statuses are not counted here."""
-        self.running += status is StepStatus.RUNNING
-        self.waiting += status is StepStatus.WAITING
-        self.parked += status is StepStatus.PARKED
+    def move(self, step: Step, was: StepStatus, to: StepStatus) -> Sequence[int]:
+        """Count a change of a step's status; return its children that have no unsettled parents left because of it."""
+        if was is StepStatus.QUEUED:
+            self.withdraw(step)
+        elif was is StepStatus.RUNNING:
+            self.running -= 1
+            self.slots_used -= step.takes_slot and step.items is None
+        elif was is StepStatus.WAITING:
+            self.waiting -= 1
+        elif was is StepStatus.PARKED:
+            self.parked -= 1
+        if to in SETTLED:
+            return self._settle(step, to)
+        if to is StepStatus.QUEUED:
+            self.offer(step)
+        elif to is StepStatus.RUNNING:
+            self.running += 1
+            self.slots_used += step.takes_slot and step.items is None
+        elif to is StepStatus.WAITING:
+            self.waiting += 1
+        elif to is StepStatus.PARKED:
+            self.parked += 1
+        return ()
 
-    def leave(self, status: StepStatus) -> None:
-        """Count a step that no longer has that status."""
-        self.running -= status is StepStatus.RUNNING
-        self.waiting -= status is StepStatus.WAITING
-        self.parked -= status is StepStatus.PARKED
-
-    def settle(self, layer: int, children: Sequence[int]) -> list[int]:
-        """Count a step of that layer as settled; return its children that have no unsettled parents left."""
+    def _settle(self, step: Step, to: StepStatus) -> Sequence[int]:
+        self.failures += to is StepStatus.FAILED and not step.definition.optional
         self.unsettled -= 1
-        self.unsettled_in_layer[layer] -= 1
-        for child in children:
-            self.unsettled_parents[child] -= 1
-        return [child for child in children if not self.unsettled_parents[child]]
+        self.unsettled_in_layer[step.layer] -= 1
+        if step.layer == self.open_layer:
+            self.open_layer = first_open(self.unsettled_in_layer, step.layer)
+        unsettled_parents = self.unsettled_parents
+        for child in step.children:
+            unsettled_parents[child] -= 1
+        return [child for child in step.children if not unsettled_parents[child]]
+
+    def offer(self, step: Step) -> None:
+        """Put a step into its heap, because it may start something."""
+        heappush(self.ready if step.takes_slot else self.ready_free, step.index)
+
+    def withdraw(self, step: Step) -> None:
+        """Remove a step from its heap if it is there."""
+        heap = self.ready if step.takes_slot else self.ready_free
+        if heap and heap[0] == step.index:
+            heappop(heap)
+        elif step.index in heap:
+            heap.remove(step.index)
+            heapify(heap)
+
+    def withdraw_all(self) -> None:
+        """Let nothing start any more."""
+        self.ready, self.ready_free = [], []
+
+
+def first_open(unsettled_in_layer: Sequence[int], start: int = 0) -> int:
+    """Return the first layer from `start` that has an unsettled step; the number of layers if none has."""
+    layers = range(start, len(unsettled_in_layer))
+    return next((layer for layer in layers if unsettled_in_layer[layer]), len(unsettled_in_layer))
 
 
 @dataclass(slots=True)
@@ -255,13 +290,15 @@ class Transfers:
 
 @dataclass(slots=True)
 class Traffic:
-    """Totals of what passed through the workflow. They cannot be derived from anything else."""
+    """Totals of what passed through the workflow, which cannot be derived from anything else."""
 
     history_events: int = 0
     history_bytes: int = 0
     """The size of the history in bytes, as Temporal reports it."""
     carried_bytes: int = 0
     """Bytes, as JSON, of the configs, outputs and answers that went through the history so far."""
+    nested_bytes: int = 0
+    """Bytes that starting a nested run needs besides its inputs: definitions, which only the workflow code knows."""
 
 
 @dataclass(slots=True)
@@ -285,8 +322,6 @@ class RunState:
     """The final status, set before compensations run."""
     overdue: bool = False
     """Whether the run exceeded its deadline. People are notified, and the run continues."""
-    nested_bytes: int = 0
-    """Bytes that starting a nested run needs besides its inputs: definitions, which only the workflow code knows."""
     outcome: RunStatus | None = None
     outputs: dict[str, Json] = field(default_factory=dict)
     started_at: float | None = None
@@ -326,7 +361,6 @@ class Ending:
     """How a step or an item ended."""
 
     status: StepStatus
-    at: float
     output: Json = None
     error: StepError | None = None
     attempts: int = 0

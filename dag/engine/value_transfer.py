@@ -6,14 +6,14 @@ the path does not exist, it keeps the kind of value that is there instead, since
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from docrail.dag.engine.plan import Step
+from docrail.dag.engine.plan import Plan, Step
 from docrail.dag.engine.state import RunState
 from docrail.dag.language.expressions.environment import NOTHING, lookup
 from docrail.dag.language.expressions.templates import Template
 from docrail.dag.language.statuses import StepStatus
 from docrail.dag.language.step_kinds import StepKind
 from docrail.dag.values.json_values import Json, size_of
-from docrail.dag.values.stored import Found, Lack, Loading, Path, Piece, Reader, Want, part_of, parts_in
+from docrail.dag.values.stored import Found, Lack, Path, Piece, Want, part_of, parts_in
 
 LAST_PLACE = 1_000
 """Largest list index that is loaded by itself; for higher and negative indices the whole list is loaded. An element
@@ -60,17 +60,12 @@ def wanted(index: Mapping[str, int], run: RunState, paths: Iterable[Path], *, ma
     return [want for place, want in found.items() if not _is_loaded(found, place[:-1])]
 
 
-def note_wants(run: RunState, reader: Reader, wants: list[Want]) -> bool:
-    """Note what must be loaded for a reader; return whether there is anything. Equal wants are loaded once."""
-    if not wants:
-        return False
-    first = next((other for other, loading in run.transfers.loading.items() if loading.wants == tuple(wants)), None)
-    if first is None:
-        run.transfers.loading[reader] = Loading(tuple(wants))
-        run.transfers.unread.append(reader)
-    else:
-        run.transfers.loading[first].followers.append(reader)
-    return True
+def wanted_for_outputs(plan: Plan, run: RunState) -> list[Want]:
+    """Return the stored parts that the run's outputs read; a large value that is an output by itself may stay."""
+    computed = wanted(plan.index, run, plan.outputs.computed)
+    places = [want.place for want in computed]
+    alone = wanted(plan.index, run, plan.outputs.alone, may_stay=True)
+    return [*computed, *(want for want in alone if want.place not in places)]
 
 
 def _place_of(path: Path) -> Path:

@@ -3,9 +3,9 @@
 import json
 from collections.abc import Iterator
 
-from docrail.dag.engine.plan import Plan, Step
+from docrail.dag.engine.plan import Step
 from docrail.dag.engine.scope import RunScope
-from docrail.dag.engine.state import RunState, StepState
+from docrail.dag.engine.state import StepState
 from docrail.dag.explain.facts import ReadPart, TestPart, Verdict
 from docrail.dag.explain.holds import MOST_NAMED
 from docrail.dag.language.expressions.expression import Expression, read_path, values_of
@@ -19,11 +19,11 @@ MOST_CHARACTERS = 200
 """Characters of a value that are shown."""
 
 
-def explain_condition(plan: Plan, run: RunState, step: Step, rule: Verdict) -> TestPart | None:
+def explain_condition(scope: RunScope, step: Step, rule: Verdict) -> TestPart | None:
     """Explain a step's condition; `rule` is the result of its trigger rule. None: it has no condition."""
     if step.condition is None:
         return None
-    state, verdict = run.steps[step.index], Verdict.YES
+    state, verdict = scope.run.steps[step.index], Verdict.YES
     unread = state.started_at is None and (
         state.decided_by == "operator" or (state.error is not None and state.error.type == "ConditionError")
     )
@@ -33,21 +33,20 @@ def explain_condition(plan: Plan, run: RunState, step: Step, rule: Verdict) -> T
         verdict = Verdict.NO
     elif unread:
         verdict = Verdict.ERROR
-    return _test(plan, run, step.condition, None, verdict)
+    return _test(scope, step.condition, None, verdict)
 
 
-def _test(plan: Plan, run: RunState, condition: Expression | None, branch: str | None, verdict: Verdict) -> TestPart:
+def _test(scope: RunScope, condition: Expression | None, branch: str | None, verdict: Verdict) -> TestPart:
     if condition is None:
         return TestPart(expression=None, branch=branch, verdict=verdict)
     asked = verdict is not Verdict.NOT_ASKED
-    reads = tuple(_reads(plan, run, condition)) if asked else ()
+    reads = tuple(_reads(scope, condition)) if asked else ()
     return TestPart(expression=condition.text, branch=branch, verdict=verdict, reads=reads)
 
 
-def _reads(plan: Plan, run: RunState, condition: Expression) -> Iterator[ReadPart]:
-    scope = RunScope(plan, run)
+def _reads(scope: RunScope, condition: Expression) -> Iterator[ReadPart]:
     for path in condition.references[:MOST_NAMED]:
-        run.turn.spent += 1 + len(run.transfers.loaded)  # all of which are searched
+        scope.charge(1 + len(scope.run.transfers.loaded))  # all of which are searched
         try:
             value = brief(read_path(path, scope.loaded(values_of([path], scope), [path], alone=False)))
         except ExpressionError:
@@ -56,10 +55,10 @@ def _reads(plan: Plan, run: RunState, condition: Expression) -> Iterator[ReadPar
             yield ReadPart(path=".".join(path), value=value)
 
 
-def explain_cases(plan: Plan, run: RunState, step: Step) -> Iterator[TestPart]:
+def explain_cases(scope: RunScope, step: Step) -> Iterator[TestPart]:
     """Yield a switch's cases: those before the taken one were false, those after it were not evaluated."""
-    state = run.steps[step.index]
-    taken = _taken(plan, run, step)
+    state = scope.run.steps[step.index]
+    taken = _taken(scope, step)
     for place, (condition, branch) in enumerate(step.cases[:MOST_NAMED]):
         if taken is None or place > taken:
             verdict = Verdict.NOT_ASKED
@@ -67,15 +66,15 @@ def explain_cases(plan: Plan, run: RunState, step: Step) -> Iterator[TestPart]:
             verdict = Verdict.NO
         else:
             verdict = Verdict.YES if state.branch is not None else Verdict.ERROR
-        yield _test(plan, run, condition, branch, verdict)
+        yield _test(scope, condition, branch, verdict)
 
 
-def _taken(plan: Plan, run: RunState, step: Step) -> int | None:
+def _taken(scope: RunScope, step: Step) -> int | None:
     """Return the index of the case that was taken, or that could not be evaluated; None if none was evaluated.
 
     If all cases were false, it is the number of cases.
     """
-    state = run.steps[step.index]
+    state = scope.run.steps[step.index]
     if step.kind is not StepKind.SWITCH:
         return None
     if state.branch is None:
@@ -83,7 +82,6 @@ def _taken(plan: Plan, run: RunState, step: Step) -> int | None:
             return None
         return next((place for place, case in enumerate(step.cases) if _blames(state, case[0])), len(step.cases))
     places = [place for place, (_, branch) in enumerate(step.cases) if branch == state.branch]
-    scope = RunScope(plan, run)
     return next((place for place in places[:-1] if _holds(step.cases[place][0], scope)), places[-1])
 
 

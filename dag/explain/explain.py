@@ -4,14 +4,13 @@ The outputs of settled steps never change, so the values that a condition read a
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 
 from docrail.dag.engine.approvals import approvals_of, missing_of
 from docrail.dag.engine.eligibility import MAX_TURN_WORK
 from docrail.dag.engine.map_items import counts_of
 from docrail.dag.engine.plan import Plan, Step
 from docrail.dag.engine.scope import RunScope
-from docrail.dag.engine.state import FanState, RunState, StepState, Turn
+from docrail.dag.engine.state import FanState, RunState, StepState
 from docrail.dag.explain.conditions import MOST_CHARACTERS, brief, explain_cases, explain_condition
 from docrail.dag.explain.facts import (
     AnswerPart,
@@ -112,16 +111,17 @@ def words_of_steps(plan: Plan, run: RunState) -> dict[str, tuple[str, ...]]:
 def _explained(
     plan: Plan, run: RunState, steps: Iterable[Step], *, most_work: int = MAX_TURN_WORK
 ) -> Iterator[tuple[Step, StepExplanation]]:
-    """Explain each of `steps`, up to `most_work`. The run is neither charged nor changed."""
-    asked = replace(run, turn=Turn())
+    """Explain each of `steps`, up to `most_work`. The run does not change."""
+    scope = RunScope(plan, run)
     for step in steps:
-        yield step, _explain_step(plan, asked, step)
-        if asked.turn.spent >= most_work:
+        yield step, _explain_step(scope, step)
+        if scope.meter.spent >= most_work:
             break
 
 
-def _explain_step(plan: Plan, run: RunState, step: Step) -> StepExplanation:
+def _explain_step(scope: RunScope, step: Step) -> StepExplanation:
     """Explain one step, whatever its status."""
+    plan, run = scope.plan, scope.run
     state, definition = run.steps[step.index], step.definition
     rule = _rule_verdict(state)
     return StepExplanation(
@@ -134,12 +134,12 @@ def _explain_step(plan: Plan, run: RunState, step: Step) -> StepExplanation:
         reason=state.reason,
         rule=RulePart(name=definition.trigger_rule, says=RULE_WORDS[definition.trigger_rule], verdict=rule),
         parents=_parents(plan, run, step),
-        condition=explain_condition(plan, run, step, rule),
-        cases=tuple(explain_cases(plan, run, step)),
+        condition=explain_condition(scope, step, rule),
+        cases=tuple(explain_cases(scope, step)),
         branch=state.branch,
         hold=hold_of(plan, run, step),
-        waiting=_wait(plan, run, step) if state.status is StepStatus.WAITING else None,
-        waited=_wait(plan, run, step) if state.decided_by == "timeout" else None,
+        waiting=_wait(scope, step) if state.status is StepStatus.WAITING else None,
+        waited=_wait(scope, step) if state.decided_by == "timeout" else None,
         answer=None if state.answer is None else AnswerPart(by=state.answer.by, value=brief(state.answer.value)),
         items=None if state.fan is None else _items(step, state.fan),
         attempts=_attempts(step, state),
@@ -198,17 +198,17 @@ def _standing(state: StepState, wanted: tuple[str, ...]) -> Standing:
     return Standing.FAILED if lost else Standing.SKIPPED
 
 
-def _wait(plan: Plan, run: RunState, step: Step) -> WaitPart:
+def _wait(scope: RunScope, step: Step) -> WaitPart:
     """Return what a step waits for, or has waited for."""
-    state = run.steps[step.index]
+    state = scope.run.steps[step.index]
     waits, human = step.definition.wait, step.definition.human
-    seconds = _seconds(plan, run, step)
+    seconds = _seconds(scope, step)
     rule = (waits.on_timeout if waits else None) or (human.on_timeout if human else None)
     escalates = human is not None and rule is not None and rule.escalate_to is not None and seconds is not None
     since = state.started_at or 0.0
     return WaitPart(
         waits_for="human" if waits is None else str(waits.for_),
-        asks=_question(plan, run, step),
+        asks=_question(scope, step),
         queue=None if human is None else human.queue,
         since=state.started_at,
         until=None if seconds is None else since + seconds * (1 + escalates),
@@ -221,22 +221,22 @@ def _wait(plan: Plan, run: RunState, step: Step) -> WaitPart:
     )
 
 
-def _question(plan: Plan, run: RunState, step: Step) -> str | None:
+def _question(scope: RunScope, step: Step) -> str | None:
     """Return a human step's question; its title is resolved again."""
     if step.title is None:
         return None
     try:
-        return shortened(step.question(step.title.resolve(RunScope(plan, run))))
+        return shortened(step.question(step.title.resolve(scope)))
     except ExpressionError:  # a stored part that it read is no longer available
         return None
 
 
-def _seconds(plan: Plan, run: RunState, step: Step) -> float | None:
+def _seconds(scope: RunScope, step: Step) -> float | None:
     """Return how long a step waits, in seconds; a timer's template is resolved again."""
     waits, human = step.definition.wait, step.definition.human
     if step.is_timer:
         try:
-            return float(step.config.resolve(RunScope(plan, run))["seconds"])
+            return float(step.config.resolve(scope)["seconds"])
         except ExpressionError:  # a stored part that it read is no longer available
             return None
     asked = waits or human

@@ -1,7 +1,7 @@
 """Predict what a retry or a resolution does, including the steps that are sure not to run."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from docrail.dag.engine.eligibility import skip_if
 from docrail.dag.engine.events import Resolution, ResolutionKind, Resolved, RunStarted
@@ -39,7 +39,7 @@ def resolved(plan: Plan, saved: dict[str, Json], edits: Mapping[str, Edit], by: 
     for step_id, edit in edits.items():
         advance(plan, ahead, Resolved(step_id, Resolution(edit.kind, edit.value, by), at))
     if not ahead.stopping:
-        _skip_what_must(plan, ahead)
+        ahead = _with_sure_skips(plan, ahead)
     fates = {step.id: _fate_of(run, ahead, step.index, edits.get(step.id)) for step in plan.steps}
     is_ending = ahead.ending is not None and run.ending is None
     return Resolving(fates, f"ends {ahead.ending}: {ahead.stop_reason}".rstrip(": ") if is_ending else "")
@@ -81,19 +81,21 @@ def _sure_skips(plan: Plan, retry: Retry, at: float) -> Iterator[tuple[str, Skip
     advance(plan, ahead, RunStarted(at))
     if ahead.stopping:  # the skipped steps depend on what ends first
         return
-    _skip_what_must(plan, ahead)
+    ahead = _with_sure_skips(plan, ahead)
     for step in plan.steps:
         reason = ahead.steps[step.index].reason
         if reason is not None and retry.state.steps[step.index].status not in SETTLED:
             yield step.id, reason
 
 
-def _skip_what_must(plan: Plan, ahead: RunState) -> None:
-    """Set the reason of each step that is sure to be skipped."""
+def _with_sure_skips(plan: Plan, run: RunState) -> RunState:
+    """Return the run with the reason of each step that is sure to be skipped."""
+    ahead = replace(run, steps=[*run.steps])
     for step in plan.steps:
         state = ahead.steps[step.index]
         if state.status is StepStatus.PENDING:
             best, worst = skip_if(ahead, step, well=True), skip_if(ahead, step, well=False)
             if best and worst:
-                state.reason = best
-                state.status = StepStatus.SKIPPED if best is worst else state.status
+                status = StepStatus.SKIPPED if best is worst else state.status
+                ahead.steps[step.index] = replace(state, reason=best, status=status)
+    return ahead

@@ -6,6 +6,7 @@ from decimal import Decimal
 from enum import IntEnum
 
 from docrail.invoices.facts import Severity
+from docrail.invoices.features import Feature, reasons, score
 from docrail.invoices.model import REQUIRED_FIELDS, InvoiceData
 
 WEIGHTS = {"uncertainty": 35, "sla": 30, "value": 20, "complexity": 15}
@@ -55,6 +56,31 @@ class Priority:
         return {name: round(part, 4) for name, part in asdict(self.parts).items()}
 
 
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A document to review, with what its vendor's history says."""
+
+    invoice: InvoiceData
+    new_vendor: bool
+    foreign_currency: bool
+
+    @property
+    def unsure_share(self) -> float:
+        """Share of the required fields that are unsure or missing."""
+        unsure = [name for name in REQUIRED_FIELDS if getattr(self.invoice, name).confidence < UNSURE]
+        return len(unsure) / len(REQUIRED_FIELDS)
+
+
+COMPLEXITY: tuple[Feature[Case], ...] = (
+    Feature("lines", 0.25, lambda c: min(1.0, len(c.invoice.line_items) / MANY_LINES)),
+    Feature("pages", 0.15, lambda c: min(1.0, c.invoice.page_count / MANY_PAGES)),
+    Feature("unsure_fields", 0.40, lambda c: c.unsure_share),
+    Feature("new_vendor", 0.10, lambda c: c.new_vendor),
+    Feature("foreign_currency", 0.10, lambda c: c.foreign_currency),
+)
+"""What makes a review long; the weights sum to 1."""
+
+
 def review_priority(
     invoice: InvoiceData,
     *,
@@ -68,11 +94,11 @@ def review_priority(
     parts = PriorityParts(
         uncertainty=_uncertainty(invoice)[1],
         sla=sla,
-        complexity=sum(_complexity(invoice, new_vendor=new_vendor, foreign_currency=foreign_currency).values()),
+        complexity=score(COMPLEXITY, Case(invoice, new_vendor, foreign_currency)),
         value=_value(invoice.total.value),
     )
-    score = sum(WEIGHTS[name] * part for name, part in asdict(parts).items())
-    return Priority(round(score, 2), parts, _band(invoice, sla))
+    points = sum(WEIGHTS[name] * part for name, part in asdict(parts).items())
+    return Priority(round(points, 2), parts, _band(invoice, sla))
 
 
 def priority_terms(
@@ -80,7 +106,7 @@ def priority_terms(
 ) -> dict[str, float]:
     """Return the points of each term of the score except the SLA's, by name."""
     why, doubt = _uncertainty(invoice)
-    complexity = _complexity(invoice, new_vendor=new_vendor, foreign_currency=foreign_currency)
+    complexity = reasons(COMPLEXITY, Case(invoice, new_vendor, foreign_currency))
     points = {f"uncertainty:{why}": WEIGHTS["uncertainty"] * doubt}
     points["value:total"] = WEIGHTS["value"] * _value(invoice.total.value)
     return points | {f"complexity:{what}": WEIGHTS["complexity"] * share for what, share in complexity.items()}
@@ -93,17 +119,6 @@ def _uncertainty(invoice: InvoiceData) -> tuple[str, float]:
         if codes:
             return (codes[0], least) if least > doubt else ("confidence", doubt)
     return "confidence", doubt
-
-
-def _complexity(invoice: InvoiceData, *, new_vendor: bool, foreign_currency: bool) -> dict[str, float]:
-    unsure = [name for name in REQUIRED_FIELDS if getattr(invoice, name).confidence < UNSURE]
-    return {
-        "lines": 0.25 * min(1.0, len(invoice.line_items) / MANY_LINES),
-        "pages": 0.15 * min(1.0, invoice.page_count / MANY_PAGES),
-        "unsure_fields": 0.40 * len(unsure) / len(REQUIRED_FIELDS),
-        "new_vendor": 0.10 * new_vendor,
-        "foreign_currency": 0.10 * foreign_currency,
-    }
 
 
 def _value(total: Decimal | None) -> float:

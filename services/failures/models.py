@@ -75,7 +75,7 @@ class StoredLetter:
     retryable: Annotated[bool, Field(description="whether the error may pass by itself")]
     attempts: int
     failed_at: dt.datetime
-    told_at: Hidden[dt.datetime]
+    reported_at: Hidden[dt.datetime]
     resolution: Resolved | None
     resolved_by: str | None
     resolved_at: dt.datetime | None

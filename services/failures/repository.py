@@ -13,46 +13,47 @@ from docrail.workflows.contract.messages import DeadLetter
 
 _COLUMNS = """
 run_id, step_id, definition_id, version, handler, document_id, status, error_type, error_message, retryable, attempts,
-failed_at, told_at, resolution, resolved_by, resolved_at"""
+failed_at, reported_at, resolution, resolved_by, resolved_at"""
 
 
 # A report counts if it is newer than all before it. Of two reports at the same time, the end of a parked step's wait is
 # the later one. So late or repeated writes change nothing and reopen nothing that was resolved.
 _IS_NEWER = """
-(excluded.told_at > dead_letters.told_at
- OR (excluded.told_at = dead_letters.told_at AND dead_letters.status = 'parked' AND excluded.status <> 'parked'))"""
+(excluded.reported_at > dead_letters.reported_at
+ OR (excluded.reported_at = dead_letters.reported_at
+     AND dead_letters.status = 'parked' AND excluded.status <> 'parked'))"""
 
 
 TELL_FAILED = f"""
 INSERT INTO dead_letters (tenant_id, run_id, step_id, definition_id, version, handler, document_id, error_type,
-                          error_message, retryable, attempts, failed_at, told_at, status)
+                          error_message, retryable, attempts, failed_at, reported_at, status)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $13)
 ON CONFLICT (tenant_id, run_id, step_id) DO UPDATE
    SET version = excluded.version, handler = excluded.handler, status = excluded.status,
        error_type = excluded.error_type, error_message = excluded.error_message, retryable = excluded.retryable,
-       attempts = excluded.attempts, failed_at = excluded.failed_at, told_at = excluded.told_at,
+       attempts = excluded.attempts, failed_at = excluded.failed_at, reported_at = excluded.reported_at,
        resolution = NULL, resolved_by = NULL, resolved_at = NULL
  WHERE {_IS_NEWER}"""
 
 
 TELL_RESOLVED = """
 INSERT INTO dead_letters (tenant_id, run_id, step_id, definition_id, version, handler, document_id, error_type,
-                          error_message, retryable, attempts, failed_at, told_at, status,
+                          error_message, retryable, attempts, failed_at, reported_at, status,
                           resolution, resolved_by, resolved_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, 'resolved', $13, nullif($14, ''), $12)
 ON CONFLICT (tenant_id, run_id, step_id) DO UPDATE
-   SET status = 'resolved', told_at = excluded.told_at,
+   SET status = 'resolved', reported_at = excluded.reported_at,
        resolution = coalesce(dead_letters.resolution, excluded.resolution),
        resolved_by = coalesce(dead_letters.resolved_by, excluded.resolved_by),
        resolved_at = coalesce(dead_letters.resolved_at, excluded.resolved_at)
- WHERE excluded.told_at >= dead_letters.told_at"""
+ WHERE excluded.reported_at >= dead_letters.reported_at"""
 
 
 CLOSE = """
 UPDATE dead_letters
    SET status = 'resolved', resolution = $5, resolved_by = $6, resolved_at = coalesce(resolved_at, now())
  WHERE tenant_id = $1 AND run_id = $2 AND step_id = $3
-   AND ((told_at = $4 AND status <> 'resolved') OR (resolution = $5 AND resolved_by IS NULL))"""
+   AND ((reported_at = $4 AND status <> 'resolved') OR (resolution = $5 AND resolved_by IS NULL))"""
 
 
 LOAD = f"SELECT {_COLUMNS} FROM dead_letters WHERE tenant_id = $1 AND run_id = $2 AND step_id = $3"
@@ -141,7 +142,7 @@ async def tell(db: Database, letter: DeadLetter) -> None:
 
 async def close(db: Database, tenant_id: str, letter: StoredLetter, resolution: Resolved, *, by: str) -> bool:
     """Mark a letter as resolved if it has not changed since it was loaded; False if its run has reported since."""
-    done = await db.execute(CLOSE, tenant_id, *letter.key, letter.told_at, resolution, by)
+    done = await db.execute(CLOSE, tenant_id, *letter.key, letter.reported_at, resolution, by)
     return done.endswith(" 1")
 
 

@@ -8,7 +8,7 @@ import contextlib
 import time
 import uuid
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from pydantic import Field
@@ -195,9 +195,10 @@ async def _prepare(app: App, principal: Principal, run_id: str, order: RetryOrde
     retry = plan_undoing(plan, saved) if order.undo else _plan(app, who, asked, request, saved, order)
     if order.undo:
         check_undoing(retry, alone=not order.edits and order.version is None)
-    retry.state.inputs = request.inputs
+    context = retry.state.context
     if request.version != asked.version:
-        retry.state.context = renew_context(retry.state.context, plan, request.version, uuid.uuid4().hex)
+        context = renew_context(context, plan, request.version, uuid.uuid4().hex)
+    retry = replace(retry, state=replace(retry.state, inputs=request.inputs, context=context))
     fates = retry.fates if order.undo else foretold(plan, retry, who.at)
     inner = await inner_states(app, principal, request, retry, who)
     resumed = save(plan, retry.state)

@@ -146,7 +146,7 @@ async def _retry(
         if now.resolution is Resolved.RETRY and letter.status is not LetterStatus.RESOLVED:
             return RetryOutcome(*letter.key, retried=True, why=None)
         return RetryOutcome(*letter.key, retried=False, why=f"it was dealt with: {now.resolution} by {now.resolved_by}")
-    if now is not None and now.told_at > letter.told_at and now.status is letter.status:
+    if now is not None and now.reported_at > letter.reported_at and now.status is letter.status:
         # a retry of its run has tried it, and it has failed again
         return RetryOutcome(*letter.key, retried=True, why=None)
     try:

@@ -70,7 +70,7 @@ async def _check_temporal(app: App) -> tuple[str, str]:
         return str(error), "unknown: Temporal tells which workers poll"
     takers = [poller for poller in queue.pollers if gets_new_runs(poller, queue.versioning_info)]
     if queue.pollers and not takers:
-        return OK, _told_of_builds(app.task_queue, queue.pollers, queue.versioning_info)
+        return OK, _builds_without_runs(app.task_queue, queue.pollers, queue.versioning_info)
     return OK, check_workers(app.task_queue, takers, heartbeats, dt.datetime.now(dt.UTC))
 
 
@@ -104,7 +104,7 @@ def gets_new_runs(poller: PollerInfo, routing: TaskQueueVersioningInfo) -> bool:
     return any((told.deployment_name, told.build_id) == (build.deployment_name, build.build_id) for build in chosen)
 
 
-def _told_of_builds(task_queue: str, pollers: Sequence[PollerInfo], routing: TaskQueueVersioningInfo) -> str:
+def _builds_without_runs(task_queue: str, pollers: Sequence[PollerInfo], routing: TaskQueueVersioningInfo) -> str:
     """Return why none of the polling workers gets new runs, and what to do."""
     polling = sorted({poller.deployment_options.build_id or "none" for poller in pollers})
     current = routing.current_deployment_version.build_id or "none"

@@ -65,7 +65,7 @@ class Outcome:
 
     review: Review
     needs_second: list[str]
-    runs_told: bool = True
+    runs_answered: bool = True
     """False: Temporal or a worker is unavailable; a waiting run gets the answer later, normally within a minute."""
 
 

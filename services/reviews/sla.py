@@ -9,11 +9,11 @@ from docrail.services.audit.models import Act
 from docrail.services.audit.service import append_event
 from docrail.services.reviews.models import SLA, SlaEvent
 from docrail.services.reviews.repository.items import count_review, load_review
-from docrail.services.reviews.repository.sla import load_untold, mark_told, record_due
+from docrail.services.reviews.repository.sla import load_unsent, mark_sent, record_due
 
 __all__ = [
-    "load_untold",
-    "mark_told",
+    "load_unsent",
+    "mark_sent",
     "record_due_sla",
 ]
 

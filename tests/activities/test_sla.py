@@ -24,7 +24,7 @@ from docrail.services.reviews.models import Appearance, Decision, Question, Revi
 from docrail.services.reviews.repository.decisions import record_decision, reopen_review
 from docrail.services.reviews.repository.items import load_review, upsert_review
 from docrail.services.tools import Outside, Tools
-from docrail.workflows.contract.names import TELL_SLA
+from docrail.workflows.contract.names import NOTIFY_SLA
 from tests.loopback import Loopback, Reply, loopback
 from tests.postgres import upload
 
@@ -73,7 +73,7 @@ async def told(server: Loopback, review: Review) -> list[int]:
 
 
 def test_it_has_the_name_that_the_workflow_calls(tools: Tools) -> None:
-    assert sla_activity(tools).__name__ == TELL_SLA
+    assert sla_activity(tools).__name__ == NOTIFY_SLA
 
 
 @pytest.mark.parametrize(("used", "expected"), [(0.49, []), (0.51, [50]), (0.81, [50, 80]), (1.2, [50, 80, 100])])

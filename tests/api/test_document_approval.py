@@ -68,7 +68,7 @@ async def test_approving_a_document_resumes_its_run(service: Service, ann: Revie
     about = [each for each in listed if each["document_id"] == item["document_id"]]
     assert [each["review_id"] for each in about] == [item["review_id"]]  # one question, not two
     outcome = await approve(ann, item)
-    assert (outcome["review"]["status"], outcome["runs_told"]) == ("approved", True)
+    assert (outcome["review"]["status"], outcome["runs_answered"]) == ("approved", True)
     ended = await service.ended(item["run"])
     assert (ended["status"], ended["outputs"]["approved_by"]) == ("completed", "ann")
     assert ended["steps"]["file_json"]["status"] == "completed"
@@ -115,7 +115,7 @@ async def test_a_decision_whose_api_died_before_telling_the_run_is_told_by_the_s
         outcome = await ann.post(f"/reviews/{item['review_id']}/approve", verdict)
     finally:
         service.api.state.app = app
-    assert (outcome["review"]["status"], outcome["runs_told"]) == ("approved", False)
+    assert (outcome["review"]["status"], outcome["runs_answered"]) == ("approved", False)
     await eventually(lambda: _told(service), "the sweep to tell")
     assert (await service.ended(item["run"]))["outputs"]["approved_by"] == "ann"
 

@@ -42,7 +42,7 @@ async def test_an_approved_item_leaves_the_queue(service: Service, ann: Reviewer
     item = await waiting(service, ann)
     outcome = await decide(ann, item)
     assert (outcome["review"]["status"], outcome["review"]["decided_by"]) == ("approved", "ann")
-    assert (outcome["needs_second"], outcome["runs_told"]) == ([], True)
+    assert (outcome["needs_second"], outcome["runs_answered"]) == ([], True)
     assert (await ann.get("/reviews"))["reviews"] == []
     assert (await ann.get(f"/reviews/{item['review_id']}"))["decision"] == {"approved": True, "reason": ""}
 

@@ -8,23 +8,13 @@ from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 
+from tests.commands import PATIENCE_SECONDS, Ended, docrail
 from tests.stack import descendants, eventually, survivors
 
+__all__ = ["Ended", "docrail", "running"]
+
 COMMAND = (sys.executable, "-P", "-m", "docrail")
-PATIENCE_SECONDS = 120.0
-AT_ONCE = asyncio.Semaphore(2)
-"""More would only wait for each other: starting Python and reading our modules is all they do."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """A command that has ended."""
-
-    code: int
-    out: str
-    err: str
 
 
 @dataclass
@@ -58,17 +48,6 @@ class Running:
     async def check_nothing_left(self) -> None:
         assert self.children
         await eventually(lambda: not survivors(self.children), "its children have ended")
-
-
-async def docrail(*arguments: str, cwd: Path | None = None, **environment: str) -> Ended:
-    """Run a command to its end."""
-    async with AT_ONCE, asyncio.timeout(PATIENCE_SECONDS):
-        process = await asyncio.create_subprocess_exec(
-            *COMMAND, *arguments, cwd=cwd, stdout=PIPE, stderr=PIPE, env={**os.environ, **environment}
-        )
-        out, err = await process.communicate()
-    assert process.returncode is not None
-    return Ended(process.returncode, out.decode(), err.decode())
 
 
 @asynccontextmanager

@@ -6,7 +6,7 @@ from docrail.dag.engine.dispatch import (
     MAX_CARRIED_BYTES,
     MAX_HISTORY_BYTES,
     MAX_HISTORY_EVENTS,
-    overlong,
+    excess,
 )
 from docrail.dag.engine.events import (
     Answered,
@@ -26,7 +26,7 @@ from docrail.dag.engine.events import (
 from docrail.dag.engine.plan import Plan, compile_plan
 from docrail.dag.engine.retry import rewind
 from docrail.dag.engine.saved_state import begin, load, save
-from docrail.dag.engine.state import Answer, RunState, StepError
+from docrail.dag.engine.state import Answer, RunState, StepError, Traffic
 from docrail.dag.engine.transitions import advance
 from docrail.dag.explain.report import RunReport, report_of
 from docrail.dag.language.definition import Definition
@@ -95,8 +95,7 @@ def test_items_that_begin_at_one_moment_fit_into_one_message_too() -> None:
 def test_the_definitions_of_nested_runs_are_counted() -> None:
     inner = [{"id": f"s{number}", "workflow": {"id": "inner"}} for number in range(5)]
     plan = compile_plan(Definition.model_validate({"id": "outer", "steps": inner}))
-    run = begin(plan, {}, {})
-    run.nested_bytes = 1_500_000
+    run = begin(plan, {}, {}, Traffic(nested_bytes=1_500_000))
     assert [command for command in advance(plan, run, RunStarted(10.0)) if isinstance(command, Start)] == [
         *(Start("s0", {}), Start("s1", {}))
     ]
@@ -141,7 +140,7 @@ def test_a_run_whose_history_is_nearly_full_fails_with_a_reason() -> None:
 def test_a_run_whose_history_is_nearly_too_large_fails_with_a_reason() -> None:
     plan, run, _ = begun(echo(1, {}))
     run.traffic.history_bytes = MAX_HISTORY_BYTES
-    assert overlong(plan, run) is None
+    assert excess(plan, run) is None
     run.traffic.history_bytes += 1
     assert advance(plan, run, PauseRequested(12.0)) == [Cancel("s1")]
     assert "45000001 bytes, more than 45000000: retry it" in run.stop_reason
@@ -152,9 +151,9 @@ def test_what_ends_with_the_run_needs_its_own_events() -> None:
     nested = {"id": "n", "workflow": {"id": "inner"}, "for_each": {"items": [1, 2, 3]}}
     plan, run, _ = begun(nested, echo(1, {}) | {"compensate": {"handler": "noop"}})
     run.traffic.history_events = MAX_HISTORY_EVENTS - EVENTS_OF_AN_END * 7
-    assert overlong(plan, run) is None
+    assert excess(plan, run) is None
     run.traffic.history_events += 1
-    assert overlong(plan, run) is not None
+    assert excess(plan, run) is not None
 
 
 def test_a_retry_has_a_history_of_its_own() -> None:

@@ -356,7 +356,7 @@ def test_items_that_a_chunk_lost_have_failed(status: StepStatus) -> None:
 def test_definitions_of_nested_runs_leave_less_room_in_a_chunk() -> None:
     items: Json = [0] * 300
     began = Fleet((mapped("m", items, workflow={"id": "other", "inputs": {"x": "y" * 10_000}}, max_concurrency=1),))
-    began.run.nested_bytes = 1_400_000
+    began.run.traffic.nested_bytes = 1_400_000
     assert len(began.chunks.popitem()[1].items) > 10
     began.send(ChunkEnded("m", Chunk(0), (DONE,) * len(began.commands[0].items), 2.0))  # type: ignore[union-attr]
     assert len(began.chunks.popitem()[1].items) == 10

@@ -24,7 +24,7 @@ from docrail.dag.engine.saved_state import load, save
 from docrail.dag.engine.state import StepError
 from docrail.dag.explain.report import markdown, report_of
 from docrail.dag.language.definition import Definition, Step
-from docrail.dag.language.expressions.expression_errors import nobody
+from docrail.dag.language.expressions.expression_errors import no_value
 from docrail.dag.language.statuses import RunStatus, SkipReason, StepStatus
 from docrail.dag.values.json_values import Json
 from tests.dag.definitions import definition, step
@@ -255,7 +255,7 @@ def test_outputs_that_cannot_be_resolved_fail_the_run() -> None:
     world.start()
     fail(world, "a")
     assert world.run.outcome is RunStatus.FAILED
-    assert world.run.stop_reason == f"outputs: `a.made_by`: {nobody('a')}"
+    assert world.run.stop_reason == f"outputs: `a.made_by`: {no_value('a')}"
     assert world.run.outputs == {}
 
 

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from bench.extraction import EVERY_CLONES
+from bench.extraction import INVENTED_FOLDER
 from bench.extraction_scores import Truth
 from docrail.invoices.assessment.straight_through import WITHOUT_HISTORY, decide
 from tests.invoices.scored import MOST_ERROR, Scored
 
 pytestmark = pytest.mark.slow
 
-INVENTED = Scored(EVERY_CLONES)
+INVENTED = Scored(INVENTED_FOLDER)
 
 
 @pytest.mark.parametrize("folder", sorted({Path(truth.file).parent.name for truth in INVENTED.truths}))
@@ -26,7 +26,7 @@ def test_confidences_are_worth_what_they_claim() -> None:
 
 
 def test_a_scorer_that_knows_no_defaults_can_read_the_manifest() -> None:
-    for entry in json.loads((EVERY_CLONES / "MANIFEST.json").read_text("utf-8"))["files"]:
+    for entry in json.loads((INVENTED_FOLDER / "MANIFEST.json").read_text("utf-8"))["files"]:
         assert {"file", "kind", "family", "expected", "visible"} <= entry.keys()
         assert entry["visible"] == list(entry["expected"])
         assert None not in entry["expected"].values()

@@ -51,7 +51,7 @@ async def test_letters_in_any_order_and_twice_end_as_the_last_one_says(
         await tell(db, each)
     now = await kept(db)
     assert now.status is LetterStatus.RESOLVED
-    assert now.told_at == dt.datetime.fromtimestamp(4.0, dt.UTC)
+    assert now.reported_at == dt.datetime.fromtimestamp(4.0, dt.UTC)
 
 
 @pytest.mark.parametrize(

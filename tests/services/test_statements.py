@@ -111,12 +111,12 @@ def test_every_function_of_a_repository_that_takes_a_database_takes_a_tenant() -
                 names = [argument.arg for argument in (*node.args.args, *node.args.kwonlyargs)]
                 if "db" in names and "tenant_id" not in names:
                     free.add(node.name)
-    say_whose = {"tell", "insert_overdue", "is_notified", "mark_notified", "mark_told", "put_off", "record_use"}
+    say_whose = {"tell", "insert_overdue", "is_notified", "mark_notified", "mark_sent", "put_off", "record_use"}
     say_whose |= {"lock_unfiled", "mark_filed"}
     leases = {"claim_lease", "renew_lease", "leave_lease", "release_lease"}
     # Files know no tenant, or belong to all.
     of_all = {"forget_stored_outputs", "load_old_originals", "load_open_documents", "mark_original_removed"}
-    sweeps = {"load_unstarted", "load_all_unanswered", "record_due", "load_untold", "load_unfiled"}
+    sweeps = {"load_unstarted", "load_all_unanswered", "record_due", "load_unsent", "load_unfiled"}
     totals = {"load_counts", "load_review_counts", "load_spent_today", "load_model_totals"}
     assert free == say_whose | leases | of_all | sweeps | totals
 

@@ -16,7 +16,7 @@ from tests.workflows.conftest import Bench, tools_in
 WORKFLOWS = {"Run", "Chunk", "Maintenance", "SlaWatch", "BackgroundTasks"}
 ACTIVITIES = {
     *("open_review", "escalate_review", "close_review", "record_decision", "record_dead_letter", "record_overdue"),
-    *("store_value", "load_values", "load_state", "tell_sla", "file_reviewed"),
+    *("store_value", "load_values", "load_state", "notify_sla", "file_reviewed"),
     *("list_lake_tenants", "look_after_lake", "remove_old_values", "remove_old_originals"),
     *("start_waiting_documents", "answer_waiting_runs"),
 }

@@ -243,7 +243,7 @@ MAINTENANCE_FAILED = "MaintenanceFailed"
 SLA_TYPE = "SlaWatch"
 
 
-TELL_SLA = "tell_sla"
+NOTIFY_SLA = "notify_sla"
 """The activity. It is not in the catalogue: no definition names it."""
 
 

@@ -194,7 +194,7 @@ CREATE TABLE dead_letters (
     retryable     boolean NOT NULL,
     attempts      integer NOT NULL,
     failed_at     timestamptz NOT NULL,
-    told_at       timestamptz NOT NULL, -- by the run's clock; older reports are ignored
+    reported_at   timestamptz NOT NULL, -- by the run's clock; older reports are ignored
     resolution    text CHECK (resolution IN ('retry', 'skip', 'output', 'abort', 'dismiss')),
     resolved_by   text,
     resolved_at   timestamptz,
@@ -413,7 +413,7 @@ CREATE TABLE sla_events (
     notified_at timestamptz, -- NULL: no one to notify, or the notification has not been sent
     PRIMARY KEY (tenant_id, review_id, due_at, percent)
 );
-CREATE INDEX sla_events_untold ON sla_events (recorded_at) WHERE notified_at IS NULL;
+CREATE INDEX sla_events_unsent ON sla_events (recorded_at) WHERE notified_at IS NULL;
 
 -- Totals for dashboards, updated with each act: adding up all reviews would take longer every year.
 CREATE TABLE review_counts (

@@ -21,7 +21,7 @@ from docrail.dag.language.expressions.expression_errors import (
     incomparable,
     misasked,
     misused,
-    nobody,
+    no_value,
     show,
 )
 from docrail.dag.values.cost import BYTES_PER_STEP, ExpressionError, Work, length_of
@@ -73,7 +73,7 @@ class Missing(ChainableUndefined, StrictUndefined):
         if self._undefined_hint:  # set by filters that take one element of a list
             return ExpressionError(NOTHING_IN_LIST)
         if self._undefined_obj is missing:
-            return ExpressionError(nobody(str(self._undefined_name)))
+            return ExpressionError(no_value(str(self._undefined_name)))
         return LackError(self._undefined_obj, self._undefined_name)
 
 
@@ -263,8 +263,8 @@ def _metered_test(name: str, test: Callable[..., bool]) -> Callable[..., bool]:
             return test(value, *args)
         except TypeError:
             is_alone = name in ALONE
-            is_mistold = len(args) != (not is_alone)
-            message = misasked(name, is_alone=is_alone) if is_mistold else incomparable(name, value, *args)
+            has_wrong_count = len(args) != (not is_alone)
+            message = misasked(name, is_alone=is_alone) if has_wrong_count else incomparable(name, value, *args)
             raise ExpressionError(message) from None
 
     return metered

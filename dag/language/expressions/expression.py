@@ -16,7 +16,7 @@ from jinja2 import TemplateError, TemplateSyntaxError, Undefined, nodes
 
 from docrail.dag.language.expressions.environment import MAX_ITEMS, NOTHING, WORK, bounded, lookup, require
 from docrail.dag.language.expressions.evaluation import code_of
-from docrail.dag.language.expressions.expression_errors import LackError, called, nobody, show
+from docrail.dag.language.expressions.expression_errors import LackError, called, no_value, show
 from docrail.dag.language.expressions.grammar import check_tree, constant_of, misuse, parse
 from docrail.dag.values.cost import ExpressionError, Work
 from docrail.dag.values.json_values import Json
@@ -236,7 +236,7 @@ def read_path(path: Path, values: Mapping[str, Json]) -> Json:
             found = lookup(value, int(key))
         if found is NOTHING:
             if not depth:
-                raise ExpressionError(nobody(str(key)))
+                raise ExpressionError(no_value(str(key)))
             raise LackError(value, key, called(path[:depth]))
         value = found
     return value if isinstance(value, dict | list | str) else plain(value)

@@ -51,7 +51,7 @@ def called(path: Sequence[str | int]) -> str:
     return f"'{'.'.join(map(str, path))}'"
 
 
-def nobody(name: str) -> str:
+def no_value(name: str) -> str:
     """Return the message for a name without a value."""
     why = "the run has none" if name == "document" else "a step has one once it completed"
     return f"'{name}' has no value here: {why}; `{name} | default(...)` gives another"

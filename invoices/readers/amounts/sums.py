@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from enum import Enum
 
 from docrail.invoices.facts import Source
 from docrail.invoices.readers.amounts.money import Money, Role
@@ -12,21 +13,42 @@ from docrail.invoices.readers.layout.page import Cell
 ZERO = Decimal(0)
 LOWEST_RATE, HIGHEST_RATE = Decimal("0.012"), Decimal("0.35")
 """Bounds of the tax on a whole invoice: no country's rate is outside them."""
-TAX_INSIDE, NET_LEFT = 3.0, 0.4
-"""Scores of a tax that is named as part of the total, and of the net that remains."""
 MOST_ROUNDED = Decimal("0.50")
 """Half of the largest coin to which totals are rounded, a krone."""
 MAX_ROUNDINGS = 3
 
 
+class Basis(Enum):
+    """What made an amount a candidate for net, tax or total."""
+
+    LABEL = "label"
+    PLAIN_LABEL = "label of any total"
+    HEADING = "heading of its column"
+    ROW = "net, tax and total in one row"
+    NAMED_ROW = "net, tax and total in one row under their headings"
+    RATE = "a net times the rate next to it"
+    TAXES = "sum of the taxes at several rates"
+    REST = "arithmetic alone"
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A candidate for net, tax or total. `cell` None: it is computed and not printed."""
+    """Net, tax or total, with what counts for it while it is a candidate. `cell` None: it is computed, not printed."""
 
     value: Decimal
-    score: float
     cell: Cell | None
     source: Source
+    basis: Basis = Basis.REST
+    depth: float = 0.0
+    """Its place among the amounts, as a share: sums follow their parts."""
+    exact: bool = False
+    marked: bool = False
+    """Whether a currency is printed at it."""
+    size: float = 0.0
+    """Share of the largest of several totals."""
+    totalled: bool = False
+    """Whether its row is named total."""
+    row: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +89,7 @@ def rounded(totals: Totals, amounts: Sequence[Money]) -> Totals:
             change = money.value - totals.total.value
             called = money.role in (Role.TOTAL, Role.PLAIN_TOTAL) or ROUNDING.search(money.label)
             if called and abs(change) == abs(amounts[index].value):
-                total = Part(money.value, totals.total.score, money.cell, Source.TEXT_LABEL)
+                total = Part(money.value, money.cell, Source.TEXT_LABEL)
                 return Totals(totals.net, totals.tax, total, totals.adjustment + change)
     return totals
 
@@ -85,8 +107,8 @@ def with_tax_inside(totals: Totals, amounts: Sequence[Money]) -> Totals:
     if not money.value or not plausible_rate(net, money.value):
         return totals
     printed = next((m.cell for m in amounts if m.exact and m.value == net), None)
-    tax = Part(money.value, TAX_INSIDE, money.cell, Source.TEXT_LABEL)
-    return Totals(Part(net, NET_LEFT, printed, Source.TEXT_PATTERN), tax, totals.total)
+    tax = Part(money.value, money.cell, Source.TEXT_LABEL)
+    return Totals(Part(net, printed, Source.TEXT_PATTERN), tax, totals.total)
 
 
 def before_payment(totals: Totals, amounts: Sequence[Money]) -> Totals:
@@ -103,7 +125,7 @@ def before_payment(totals: Totals, amounts: Sequence[Money]) -> Totals:
     for money in exact[:last]:
         gross = grosses.get(left.value + abs(money.value))
         if gross and PREPAID.search(money.label):
-            total = Part(gross.value, left.score, gross.cell, Source.TEXT_LABEL)
+            total = Part(gross.value, gross.cell, Source.TEXT_LABEL)
             return Totals(totals.net, totals.tax, total, totals.adjustment and totals.adjustment + abs(money.value))
         if money.role in (Role.TOTAL, Role.PLAIN_TOTAL) and money.value > left.value:
             grosses.setdefault(money.value, money)

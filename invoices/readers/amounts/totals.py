@@ -2,14 +2,18 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
+from enum import Enum
 from itertools import chain, combinations, pairwise, product
 
 from docrail.invoices.facts import Source
+from docrail.invoices.features import Feature, leaders, score
 from docrail.invoices.readers.amounts.money import RATE, Money, Role
 from docrail.invoices.readers.amounts.sum_words import NET_TOTAL, PAID, TAX, ZERO_RATED
 from docrail.invoices.readers.amounts.sums import (
     ZERO,
+    Basis,
     Part,
     Totals,
     before_payment,
@@ -24,29 +28,68 @@ from docrail.invoices.readers.amounts.sums import (
 )
 from docrail.invoices.values.currencies import tolerance
 
-LABEL_SCORE = {Role.TOTAL: 3.0, Role.PLAIN_TOTAL: 2.2, Role.NET: 3.0, Role.TAX: 3.0}
-UNNAMED, UNNAMED_TAX = 0.4, 2.0
-"""Scores of unnamed amounts that only fit the others; the second is for one that fits a net and a rate."""
-COLUMN_SCORE = 1.2
-"""Score for a heading above; it is weaker than a label in the row."""
-ROW_SCORE, NAMED_ROW_SCORE = 1.6, 2.6
-"""Scores of each of net, tax and total in one row; the second is for columns headed so."""
-AGREEMENT = 3.0
-"""Score for fitting arithmetic; more than the difference between any two labels."""
-FOURTH = 1.0
-"""Additional score for a fourth amount that fits."""
-ADJUSTED = 1.5
-"""Penalty for shipping or a discount between net and total: some sum of the amounts on a page fits by chance."""
 CENTS_ARE_USUAL = 3
 """Number of amounts with cents or a currency from which the document is taken to print them always."""
 MAX_CANDIDATES = 14
-LARGEST = 1.0
-"""Score for the largest of several totals; proportionally less for smaller ones."""
-SETTLED = 3.0
-"""Score for the amount that a till kept; as much as for arithmetic with net and tax."""
 MAX_ADJUSTMENTS = 3
 MAX_LEFT = 4
 """Most totals, taxes and nets tried if the net is not named."""
+
+PART: tuple[Feature[Part], ...] = (
+    Feature("the label names it", 3.0, lambda p: p.basis is Basis.LABEL),
+    Feature("the label may name any total", 2.2, lambda p: p.basis is Basis.PLAIN_LABEL),
+    Feature("the heading of its column names it", 1.2, lambda p: p.basis is Basis.HEADING),
+    Feature("it is in a row of net, tax and total", 1.6, lambda p: p.basis is Basis.ROW),
+    Feature("it is in a row of net, tax and total under their headings", 2.6, lambda p: p.basis is Basis.NAMED_ROW),
+    Feature("it is a net times the rate next to it", 2.0, lambda p: p.basis is Basis.RATE),
+    Feature("it is the sum of taxes at several rates", 2.5, lambda p: p.basis is Basis.TAXES),
+    Feature("it only fits the others", 0.4, lambda p: p.basis is Basis.REST),
+    Feature("depth among the amounts", 0.3, lambda p: p.depth),
+    Feature("it has cents or a currency", 0.3, lambda p: p.exact),
+    Feature("a currency is printed at it", 0.1, lambda p: p.marked),
+    # of several totals, the smaller ones are partial sums or remainders
+    Feature("size among the totals", 1.0, lambda p: p.size),
+    Feature("its row is named total", 0.5, lambda p: p.totalled),
+    Feature("later row", 0.0005, lambda p: p.row),
+)
+"""What speaks for an amount as net, tax or total."""
+
+
+class Fit(Enum):
+    """The arithmetic by which the parts of a solution agree."""
+
+    TAXED = "net + tax = total"
+    PARTLY_TAXED = "net + tax + untaxed = total"
+    UNTAXED = "net = total"
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """Totals that agree with each other."""
+
+    totals: Totals
+    fit: Fit
+    kept: bool = False
+    """Whether the total is what a till kept: the amount handed over minus the change."""
+
+
+SOLUTION: tuple[Feature[Solution], ...] = (
+    Feature("the net", 1.0, lambda s: _points(s.totals.net)),
+    Feature("the tax", 1.0, lambda s: _points(s.totals.tax)),
+    Feature("the total", 1.0, lambda s: _points(s.totals.total)),
+    # more than the difference between any two labels
+    Feature("net and tax add up to the total", 3.0, lambda s: s.fit is not Fit.UNTAXED),
+    Feature("the net is the total", 1.5, lambda s: s.fit is Fit.UNTAXED),
+    Feature("an untaxed part fits as well", 1.0, lambda s: s.fit is Fit.PARTLY_TAXED),
+    # some sum of the amounts on a page fits by chance
+    Feature("only with shipping or a discount", -1.5, lambda s: s.totals.adjustment != 0),
+    Feature("a till kept the total", 3.0, lambda s: s.kept),
+)
+"""What speaks for net, tax and total together."""
+
+
+def _points(part: Part | None) -> float:
+    return score(PART, part) if part else 0.0
 
 
 def solve_totals(amounts: Sequence[Money], lines_total: Decimal | None = None) -> Totals:
@@ -57,42 +100,67 @@ def solve_totals(amounts: Sequence[Money], lines_total: Decimal | None = None) -
     totals = before_payment(with_tax_inside(rounded(_solve(amounts, lines_total), amounts), amounts), amounts)
     if totals.total is None or totals.net is not None:
         return totals
-    untold = totals.tax is None and not any(money.value for money in amounts if money.role is Role.TAX)
+    unnamed_tax = totals.tax is None and not any(money.value for money in amounts if money.role is Role.TAX)
     free = totals.tax is not None and totals.tax.value == 0
-    if free or (untold and lines_total == totals.total.value):
-        net = Part(totals.total.value, totals.total.score, totals.total.cell, Source.TEXT_PATTERN)
+    if free or (unnamed_tax and lines_total == totals.total.value):
+        net = replace(totals.total, source=Source.TEXT_PATTERN)
         return Totals(net, totals.tax, totals.total, totals.adjustment)
     return totals
 
 
-def _solve(amounts: Sequence[Money], lines_total: Decimal | None) -> Totals:
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """The amounts that may be the total, the net, the tax, or what comes between them; best first."""
+
+    totals: Sequence[Part]
+    nets: Sequence[Part]
+    taxes: Sequence[Part]
+    adjustments: Sequence[Decimal]
+    slack: Decimal
+    """Rounding tolerance."""
+
+    @property
+    def named(self) -> list[Part]:
+        """The totals with a label."""
+        return [total for total in self.totals if total.source is Source.TEXT_LABEL]
+
+
+def candidates_of(amounts: Sequence[Money]) -> Candidates:
+    """Return the amounts that may be net, tax or total, by their labels and by arithmetic."""
     slack = _slack(amounts)
     nets = _parts(amounts, Role.NET)
     taxes = [*_taxes(amounts), *_taxes_by_rate(amounts, nets, slack)]
     steps = {ZERO, *(amounts[index].value for index in roundings(amounts))}
     totals = _totals(amounts, {net.value + tax.value + step for net in nets for tax in taxes for step in steps})
     nets = [*nets, *_nets_left(amounts, totals, taxes, slack)]
-    adjustments = _adjustments(amounts)
-    taxed = [
-        *_by_row(amounts, slack),
-        *_by_summary(amounts),
-        *_by_label(totals, nets, taxes, adjustments, slack),
-        *_with_zero_rated(totals, nets, taxes, amounts, slack),
-    ]
+    return Candidates(totals, nets, taxes, _adjustments(amounts), slack)
+
+
+def solutions(amounts: Sequence[Money], of: Candidates, lines_total: Decimal | None) -> list[Solution]:
+    """Return the totals whose parts agree with each other."""
+    taxed = [*_by_row(amounts, of.slack), *_by_summary(amounts), *_by_label(of), *_with_zero_rated(of, amounts)]
     printed = {money.value for money in amounts if money.exact}
-    taxed = [solution for solution in taxed if not (solution.adjustment and _before_adjustment(solution) in printed)]
-    refuted = {solution.net.value for solution in taxed if solution.net and solution.tax and solution.tax.value}
-    untaxed = [solution for solution in _untaxed(totals, nets, adjustments) if _value(solution.net) not in refuted]
-    named = [total for total in totals if total.source is Source.TEXT_LABEL]
+    taxed = [each for each in taxed if not (each.totals.adjustment and _before_adjustment(each.totals) in printed)]
+    refuted = {each.totals.net.value for each in taxed if each.totals.net and _value(each.totals.tax)}
+    untaxed = [each for each in _untaxed(of) if _value(each.totals.net) not in refuted]
+    named, kept = of.named, settled(amounts)
     something = any(total.value for total in named)  # if so, 0 + 0 = 0 belongs to a tax table
-    whole = [solution for solution in (*taxed, *untaxed) if not is_of_a_part(solution.total, named, lines_total)]
-    solutions = [solution for solution in whole if _value(solution.total) or not something]
-    kept = settled(amounts)
-    if solutions:
-        return max(solutions, key=lambda solution: _score(solution) + SETTLED * (_value(solution.total) == kept))
+    return [
+        replace(each, kept=_value(each.totals.total) == kept)
+        for each in (*taxed, *untaxed)
+        if not is_of_a_part(each.totals.total, named, lines_total) and (_value(each.totals.total) or not something)
+    ]
+
+
+def _solve(amounts: Sequence[Money], lines_total: Decimal | None) -> Totals:
+    of = candidates_of(amounts)
+    best = leaders(SOLUTION, solutions(amounts, of, lines_total))
+    if best:
+        return best[0].totals
+    named, kept = of.named, settled(amounts)
     headed = [part for part in _parts(amounts, Role.TOTAL) if part.value == _largest(amounts)]
-    total = next((total for total in (*named, *totals) if total.value == kept), next(iter([*named, *headed]), None))
-    return Totals(_plausible_net(nets, total), plausible_tax(taxes, total), total)
+    total = next((total for total in (*named, *of.totals) if total.value == kept), next(iter([*named, *headed]), None))
+    return Totals(_plausible_net(of.nets, total), plausible_tax(of.taxes, total), total)
 
 
 def _slack(amounts: Sequence[Money]) -> Decimal:
@@ -110,11 +178,6 @@ def _before_adjustment(totals: Totals) -> Decimal | None:
     return totals.net.value + totals.tax.value if totals.net and totals.tax and totals.tax.value else None
 
 
-def _score(totals: Totals) -> float:
-    parts = [part for part in (totals.net, totals.tax, totals.total) if part]
-    return sum(part.score for part in parts) - (ADJUSTED if totals.adjustment else 0.0)
-
-
 def _parts(amounts: Sequence[Money], role: Role) -> list[Part]:
     """Return the amounts called `role`, best first. Lower positions score higher, because sums follow their parts.
 
@@ -123,30 +186,35 @@ def _parts(amounts: Sequence[Money], role: Role) -> list[Part]:
     with_cents = sum(money.exact for money in amounts) >= CENTS_ARE_USUAL
     likely = [money for money in amounts if money.exact or not with_cents]
     parts = [_part(money, index, len(likely), role) for index, money in enumerate(likely)]
-    return sorted((part for part in parts if part), key=lambda part: -part.score)[:MAX_CANDIDATES]
+    return _best_first([part for part in parts if part])[:MAX_CANDIDATES]
+
+
+def _best_first(parts: Sequence[Part]) -> list[Part]:
+    return sorted(parts, key=lambda part: -score(PART, part))
 
 
 def _part(money: Money, index: int, count: int, role: Role) -> Part | None:
-    position = 0.3 * index / count + 0.3 * money.exact + 0.1 * (money.currency is not None)
+    depth, marked = index / count, money.currency is not None
     if money.role is role:
-        return Part(money.value, LABEL_SCORE[role] + position, money.cell, Source.TEXT_LABEL)
+        basis = Basis.PLAIN_LABEL if role is Role.PLAIN_TOTAL else Basis.LABEL
+        return Part(money.value, money.cell, Source.TEXT_LABEL, basis, depth, money.exact, marked)
     if money.column is role and money.role not in (Role.NOT_A_SUM, Role.ADJUSTMENT) and money.exact and money.value:
-        return Part(money.value, COLUMN_SCORE + position, money.cell, Source.TEXT_PATTERN)
+        return Part(money.value, money.cell, Source.TEXT_PATTERN, Basis.HEADING, depth, money.exact, marked)
     return None
 
 
 def _totals(amounts: Sequence[Money], sums: Collection[Decimal]) -> list[Part]:
     """Return the amounts named total, plus the largest amount and any equal to net + tax."""
     exact = {money.value for money in amounts if money.exact}
-    named = [*_larger_first([*_parts(amounts, Role.TOTAL), *_parts(amounts, Role.PLAIN_TOTAL)], exact)]
+    named = _sized([*_parts(amounts, Role.TOTAL), *_parts(amounts, Role.PLAIN_TOTAL)], exact)
     likely = {_largest(amounts), *sums}
     unnamed = [
-        Part(money.value, UNNAMED, money.cell, Source.TEXT_PATTERN)
+        Part(money.value, money.cell, Source.TEXT_PATTERN)
         for money in amounts
         if money.exact and money.value in likely and money.role not in (Role.NOT_A_SUM, Role.NET)
     ]
     named += [] if named else _net_totals(amounts)
-    return sorted([*named, *unnamed], key=lambda part: -part.score)[: 2 * MAX_CANDIDATES]
+    return _best_first([*named, *unnamed])[: 2 * MAX_CANDIDATES]
 
 
 def _largest(amounts: Sequence[Money]) -> Decimal | None:
@@ -158,15 +226,16 @@ def _net_totals(amounts: Sequence[Money]) -> list[Part]:
     places = [index for index, money in enumerate(amounts) if money.role in (Role.TAX, Role.ADJUSTMENT)]
     below = amounts[places[0] :] if places else ()
     net_totals = (money for money in below if money.exact and NET_TOTAL.search(money.label))
-    return [Part(money.value, UNNAMED, money.cell, Source.TEXT_LABEL) for money in net_totals]
+    return [Part(money.value, money.cell, Source.TEXT_LABEL) for money in net_totals]
 
 
-def _larger_first(parts: Sequence[Part], exact: Collection[Decimal]) -> Iterator[Part]:
-    """Raise the scores of larger totals: of several, the smaller ones are partial sums or remainders."""
+def _sized(parts: Sequence[Part], exact: Collection[Decimal]) -> list[Part]:
+    """Return the totals with their share of the largest one, as far as they are printed exactly."""
     largest = max((abs(part.value) for part in parts if part.value in exact), default=ZERO)
-    for part in parts:
-        bonus = LARGEST * float(abs(part.value) / largest) if largest and part.value in exact else 0.0
-        yield Part(part.value, part.score + bonus, part.cell, part.source)
+    return [
+        replace(part, size=float(abs(part.value) / largest)) if largest and part.value in exact else part
+        for part in parts
+    ]
 
 
 def _taxes(amounts: Sequence[Money]) -> list[Part]:
@@ -174,7 +243,7 @@ def _taxes(amounts: Sequence[Money]) -> list[Part]:
     named = _parts(amounts, Role.TAX)
     rows = {money.cell.row: money for money in amounts if _is_tax_row(money)}
     sums = [
-        Part(sum((money.value for money in chosen), ZERO), 2.5, None, Source.TEXT_PATTERN)
+        Part(sum((money.value for money in chosen), ZERO), None, Source.TEXT_PATTERN, Basis.TAXES)
         for size in (2, 3)
         for chosen in combinations(list(rows.values())[-4:], size)
     ]
@@ -193,21 +262,19 @@ def _taxes_by_rate(amounts: Sequence[Money], nets: Sequence[Part], slack: Decima
         rate = RATE.search(money.label) if money.exact and money.role is Role.OTHER else None
         share = Decimal(rate.group().rstrip("% ").replace(",", ".")) / 100 if rate else ZERO
         if share and any(abs(net.value * share - money.value) <= slack for net in nets):
-            yield Part(money.value, UNNAMED_TAX, money.cell, Source.TEXT_PATTERN)
+            yield Part(money.value, money.cell, Source.TEXT_PATTERN, Basis.RATE)
 
 
-def _with_zero_rated(
-    totals: Sequence[Part], nets: Sequence[Part], taxes: Sequence[Part], amounts: Sequence[Money], slack: Decimal
-) -> Iterator[Totals]:
+def _with_zero_rated(of: Candidates, amounts: Sequence[Money]) -> Iterator[Solution]:
     """Yield totals of taxed and untaxed parts: `Total 6% (excl. GST): 15.84`, `GST: 0.95`, `Total 0%: 22.99`."""
     sums = (Role.NET, Role.TOTAL, Role.PLAIN_TOTAL)
     untaxed = {m.value for m in amounts if m.exact and m.value and m.role in sums and ZERO_RATED.search(m.label)}
-    for total, net, tax, rest in product(totals, nets, taxes, sorted(untaxed)[-1:]):
-        fits = abs(net.value + tax.value + rest - abs(total.value)) <= slack  # `Total payable: - 9.90` has a dash
+    for total, net, tax, rest in product(of.totals, of.nets, of.taxes, sorted(untaxed)[-1:]):
+        fits = abs(net.value + tax.value + rest - abs(total.value)) <= of.slack  # `Total payable: - 9.90` has a dash
         if fits and tax.value and net.value != rest and plausible_rate(net.value, tax.value):
-            whole = Part(net.value + rest, net.score, None, Source.TEXT_PATTERN)
-            payable = Part(abs(total.value), total.score, total.cell, total.source)
-            yield Totals(whole, tax, _agreed(payable, AGREEMENT + FOURTH))
+            whole = replace(net, value=net.value + rest, cell=None, source=Source.TEXT_PATTERN)
+            payable = replace(total, value=abs(total.value))
+            yield Solution(Totals(whole, tax, payable), Fit.PARTLY_TAXED)
 
 
 def _nets_left(amounts: Sequence[Money], totals: Sequence[Part], taxes: Sequence[Part], slack: Decimal) -> list[Part]:
@@ -216,7 +283,7 @@ def _nets_left(amounts: Sequence[Money], totals: Sequence[Part], taxes: Sequence
     left = {total.value - tax.value for total in totals[:MAX_LEFT] for tax in named}
     called = (m for m in amounts if m.exact and m.role is not Role.ADJUSTMENT)
     fitting = (m for m in called if any(abs(m.value - value) <= slack for value in left))
-    return [Part(money.value, UNNAMED, money.cell, Source.TEXT_PATTERN) for money in fitting][-MAX_LEFT:]
+    return [Part(money.value, money.cell, Source.TEXT_PATTERN) for money in fitting][-MAX_LEFT:]
 
 
 def _adjustments(amounts: Sequence[Money]) -> list[Decimal]:
@@ -227,62 +294,58 @@ def _adjustments(amounts: Sequence[Money]) -> list[Decimal]:
     return sorted(chain.from_iterable((value, -value) for value in sums), key=abs)
 
 
-def _by_label(
-    totals: Sequence[Part], nets: Sequence[Part], taxes: Sequence[Part], adjustments: Sequence[Decimal], slack: Decimal
-) -> Iterator[Totals]:
-    for total in totals:
-        for net in nets:
+def _by_label(of: Candidates) -> Iterator[Solution]:
+    for total in of.totals:
+        for net in of.nets:
             if not _plausible(net.value, total.value):
                 continue
-            for tax in taxes:
+            for tax in of.taxes:
                 rest = total.value - net.value - tax.value
                 alone = not tax.value and net.cell is total.cell
                 if alone or not (partly_taxed(net, tax, total) or plausible_rate(net.value, tax.value)):
                     continue
-                fitting = next((value for value in (ZERO, *adjustments) if abs(rest - value) <= slack), None)
+                fitting = next((value for value in (ZERO, *of.adjustments) if abs(rest - value) <= of.slack), None)
                 if fitting is not None:
-                    yield Totals(net, tax, _agreed(total, AGREEMENT if tax.value else AGREEMENT / 2), fitting)
+                    yield Solution(Totals(net, tax, total, fitting), Fit.TAXED if tax.value else Fit.UNTAXED)
 
 
-def _by_row(amounts: Sequence[Money], slack: Decimal) -> Iterator[Totals]:
+def _by_row(amounts: Sequence[Money], slack: Decimal) -> Iterator[Solution]:
     """Yield rows like `41,31  8,68  49,99`: net, tax and total next to each other, whatever they are called."""
-    for one, two, three in zip(amounts, amounts[1:], amounts[2:], strict=False):
+    for row in zip(amounts, amounts[1:], amounts[2:], strict=False):
+        one, two, three = row
         same_row = one.cell.row == two.cell.row == three.cell.row and one.exact and two.exact and three.exact
-        fits = abs(one.value + two.value - three.value) <= slack and plausible_rate(one.value, two.value)
-        if same_row and fits:
-            bonus = 0.5 * (one.role in (Role.TOTAL, Role.PLAIN_TOTAL)) + 0.0005 * three.cell.row
-            named = (one.column, two.column) == (Role.NET, Role.TAX) and three.column in (Role.TOTAL, Role.PLAIN_TOTAL)
-            if not (two.value or named):
-                continue  # a line item: price, discount, amount
-            score = (NAMED_ROW_SCORE if named else ROW_SCORE) + bonus
-            row = [Part(money.value, score, money.cell, Source.TEXT_LABEL) for money in (one, two, three)]
-            yield Totals(row[0], row[1], _agreed(row[2]))
+        if not same_row or abs(one.value + two.value - three.value) > slack or not plausible_rate(one.value, two.value):
+            continue
+        named = (one.column, two.column) == (Role.NET, Role.TAX) and three.column in (Role.TOTAL, Role.PLAIN_TOTAL)
+        if not (two.value or named):
+            continue  # a line item: price, discount, amount
+        basis, totalled = Basis.NAMED_ROW if named else Basis.ROW, one.role in (Role.TOTAL, Role.PLAIN_TOTAL)
+        net, tax, total = (
+            Part(m.value, m.cell, Source.TEXT_LABEL, basis, totalled=totalled, row=m.cell.row) for m in row
+        )
+        yield Solution(Totals(net, tax, total), Fit.TAXED)
 
 
-def _by_summary(amounts: Sequence[Money]) -> Iterator[Totals]:
+def _by_summary(amounts: Sequence[Money]) -> Iterator[Solution]:
     """Yield `GST 6%: 20.00  1.20` from a till's tax table if the sum of both is printed as well."""
     printed = {money.value: money for money in amounts if money.exact}
     for net, tax in pairwise(amounts):
-        told = net.role is Role.PLAIN_TOTAL or TAX.search(net.label)
-        total = printed.get(net.value + tax.value) if told and tax.value else None
-        beside = net.cell.row == tax.cell.row and net.exact and tax.exact
-        if total and beside and plausible_rate(net.value, tax.value):
-            parts = [Part(money.value, ROW_SCORE, money.cell, Source.TEXT_PATTERN) for money in (net, tax, total)]
-            yield Totals(parts[0], parts[1], _agreed(parts[2]))
+        named = net.role is Role.PLAIN_TOTAL or TAX.search(net.label)
+        total = printed.get(net.value + tax.value) if named and tax.value else None
+        same_row = net.cell.row == tax.cell.row and net.exact and tax.exact
+        if total and same_row and plausible_rate(net.value, tax.value):
+            row = [Part(m.value, m.cell, Source.TEXT_PATTERN, Basis.ROW) for m in (net, tax, total)]
+            yield Solution(Totals(row[0], row[1], row[2]), Fit.TAXED)
 
 
-def _untaxed(totals: Sequence[Part], nets: Sequence[Part], adjustments: Sequence[Decimal]) -> Iterator[Totals]:
+def _untaxed(of: Candidates) -> Iterator[Solution]:
     """Yield totals equal to the net, or labelled and apart by a discount: there is no tax, or none is stated."""
-    for total in totals:
-        for net in nets:
-            if net.value == total.value and net.cell is not total.cell:
-                yield Totals(net, None, _agreed(total, AGREEMENT / 2))
-            elif net.source is total.source is Source.TEXT_LABEL and total.value - net.value in adjustments:
-                yield Totals(net, None, _agreed(total, AGREEMENT / 2), total.value - net.value)
-
-
-def _agreed(part: Part, bonus: float = AGREEMENT) -> Part:
-    return Part(part.value, part.score + bonus, part.cell, part.source)
+    for total in of.totals:
+        for net in of.nets:
+            apart = total.value - net.value
+            labelled = net.source is total.source is Source.TEXT_LABEL
+            if (not apart and net.cell is not total.cell) or (labelled and apart in of.adjustments):
+                yield Solution(Totals(net, None, total, apart or ZERO), Fit.UNTAXED)
 
 
 def _plausible(net: Decimal, total: Decimal) -> bool:

@@ -2,22 +2,22 @@
 
 import datetime as dt
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from enum import Enum
 
 from docrail.invoices.facts import DocumentType, Evidence, Source
+from docrail.invoices.features import Feature, leaders
 from docrail.invoices.model import FieldValue
 from docrail.invoices.readers.header.number import (
-    SAID_OF_AN_INVOICE,
-    SAID_OF_ANOTHER,
     SENTENCE_WORDS,
-    SURE_LABEL,
     document_type,
-    doubt,
     heads_lines,
     is_charged,
+    is_in_a_sentence,
     names_an_invoice,
-    told,
+    names_another,
+    text_before,
 )
 from docrail.invoices.readers.layout.found import found
 from docrail.invoices.readers.layout.labels import MAX_DROP, Finder, Labelled, Place
@@ -53,25 +53,17 @@ TERM = re.compile(
     r"(?:(?:i\.e|d\. ?[hf]|vto|scad)\.|(?!\b(?:nach|ab|after|from|na|vanaf|desde|depuis|dalla)\b)[^.;\d]){0,25}"
 )
 """A payment term before the date on which it ends, on folded text: `30 Tage, bis 28.10.2026`."""
-LONE_DATE = 0.1
 CALLED_DATE = re.compile(r"(?:^\W*(?:date|datum|fecha|data|dato)(?![a-z])|\d\W*\s(?:date|datum|fecha|data|dato)\s*:)")
 """Accepted at the start of a cell or after another value: a word before it could name another kind of date."""
 PLACE_BEFORE_DATE = re.compile(r"[a-z]{3}\W*,\s*(?:den|le|li|il|a)?\s*$")
 """A place before the date, as in letters: `Hamburg, den 1. Mai 2024`."""
 OF_A_DAY = re.compile(r"(?:vom|von|du|del|dated|of|van|d\.d\.|le|am|op|il|den)\s*")
 """Words before a date that has its own cell next to the number."""
-BESIDE_NUMBER = 2.6
 ABOUT = re.compile(r"\bzu[mr]\b")
 """Between a title and a date that belongs to the subject: `Rechnung 7 zum Gutachten vom 3. Mai 2026`."""
 SENTENCE_END = re.compile(r"\.\s")
 TITLE_LINE_WORDS = 12
 """Most words in a line that starts with a title."""
-WEAK_DATE_LABEL = 1.5
-"""Score of labels that may belong to another document; lower than that of a plain `Date:`."""
-ABOVE_LABEL = 2.0
-"""Score of a date above its label, in layouts where other values are above theirs."""
-OVER_LINES = 1.5
-"""Score of a date in running text whose label is on the line before."""
 AMOUNT = re.compile(r"\d\.\d")
 SETTLED = re.compile(
     r",\s|paid|received|thank|bezahlt|erhalten|verbucht|gutschrift|recue?s?\b|regle|pagad|recibid|pagat|ricevut|betaald|"
@@ -80,8 +72,6 @@ SETTLED = re.compile(
 """Words before a date that was a payment, or belongs to something else, on folded text."""
 ROWS_BEFORE_A_COLUMN = 3
 """Rows above a column in which words may describe it."""
-SAID_OF_A_DISCOUNT = 1.0
-"""Penalty for the last date of a discount."""
 DISCOUNTED = re.compile(
     r"[^.,;]{0,25}(?:\d[.,]\d[^.,;]{0,15})?(?:skonto|escompte|discount|korting|descuento|dto|sconto)"
 )
@@ -91,76 +81,156 @@ PERIOD = re.compile(r"\s*(?:[-\u2013\u2014]|bis|to|until|au|tot|t/m|hasta|al?)\s
 """Text after the first date of a period, on folded text."""
 
 
+class DateAt(Enum):
+    """What made a date a candidate."""
+
+    LABEL = "label"
+    OTHER_LABEL = "label of another document"
+    NUMBER = "after the invoice number"
+    NEXT_TO_NUMBER = "next to the invoice number"
+    CALLED_DATE = "label `Date`"
+    PLACE = "after a place"
+    ABOVE_LABEL = "above its label"
+    OVER_LINES = "label on the line before"
+    HEAD = "head of the page"
+    ALONE = "only date"
+
+
 @dataclass(frozen=True, slots=True)
-class _DateCandidate:
+class DateCandidate:
+    """A date that may be the wanted one, with what counts for and against it."""
+
     found: FoundDate
     cell: Cell
-    score: float
-    source: Source
+    basis: DateAt
+    place: int = 0
+    """Distance from its label."""
+    leads: bool = False
+    """Whether the label begins its cell."""
+    start: int = 0
+    """Characters between the label and the date."""
+    in_a_sentence: bool = False
+    of_another: bool = False
+    """Whether the label names another document."""
+    corrected: bool = False
+    """Whether the label names an invoice on a credit note, which has its own date."""
+    discounted: bool = False
+    """Whether it is the last date of a discount."""
+    worded: bool = False
+    """Whether other words precede it in its cell."""
+    depth: float = 0.0
+    """Place on the page, as a share of its height."""
+
+
+DATE: tuple[Feature[DateCandidate], ...] = (
+    Feature("the label names the date", 3.0, lambda c: c.basis is DateAt.LABEL),
+    Feature("it follows the invoice number", 2.8, lambda c: c.basis is DateAt.NUMBER),
+    Feature("it is next to the invoice number", 2.6, lambda c: c.basis is DateAt.NEXT_TO_NUMBER),
+    Feature("it is called `Date`", 2.2, lambda c: c.basis is DateAt.CALLED_DATE),
+    Feature("it follows a place, as in letters", 2.0, lambda c: c.basis is DateAt.PLACE),
+    Feature("it is above its label, as other values are", 2.0, lambda c: c.basis is DateAt.ABOVE_LABEL),
+    Feature("the label may belong to another document", 1.5, lambda c: c.basis is DateAt.OTHER_LABEL),
+    Feature("the label is on the line before, in running text", 1.5, lambda c: c.basis is DateAt.OVER_LINES),
+    Feature("it is in the head of the page", 1.0, lambda c: c.basis is DateAt.HEAD),
+    Feature("it is the only date, with a time", 0.1, lambda c: c.basis is DateAt.ALONE),
+    Feature("a credit note names the invoice it corrects", -1.5, lambda c: c.corrected),
+    Feature("the label begins its cell", 0.3, lambda c: c.leads),
+    Feature("distance from the label", -0.4, lambda c: c.place),
+    Feature("characters after the label", -0.02, lambda c: c.start),
+    Feature("the label names another document", -2.5, lambda c: c.of_another),
+    Feature("the label is in a sentence", -0.6, lambda c: c.in_a_sentence),
+    Feature("a discount ends on it", -1.0, lambda c: c.discounted),
+    Feature("other words precede it", -0.5, lambda c: c.worded),
+    Feature("depth in the head", -0.5, lambda c: c.depth * (c.basis is DateAt.HEAD)),
+    Feature(
+        "it is in the foot of the page, as dates of printing",
+        -1.0,
+        lambda c: c.basis is DateAt.CALLED_DATE and c.depth > FOOT,
+    ),
+)
 
 
 def find_issue_date(finder: Finder, *, month_first: bool) -> FieldValue[dt.date]:
     """Return the date at the most reliable label, the date after the invoice number, or a lone date in the head."""
-    candidates = [
-        *_dates_at(finder, ISSUE_DATE, SURE_LABEL, month_first=month_first),
-        *_dates_after_number(finder, month_first=month_first),
-        *_plain_dates(finder, month_first=month_first),
-    ]
-    candidates += [] if candidates else _lone_date(finder.layout, month_first=month_first)
-    return _best_date(finder.layout, candidates)
+    return _best_date(finder.layout, issue_dates(finder, month_first=month_first))
 
 
 def find_due_date(finder: Finder, *, month_first: bool) -> FieldValue[dt.date]:
     """Return the date at the most reliable due date label."""
-    candidates = list(_dates_at(finder, DUE_DATE, SURE_LABEL, month_first=month_first))
-    candidates = candidates or list(_dates_above(finder, DUE_DATE, month_first=month_first))
-    return _best_date(finder.layout, candidates or list(_dates_over_lines(finder, month_first=month_first)))
+    return _best_date(finder.layout, due_dates(finder, month_first=month_first))
 
 
 def find_delivery_date(finder: Finder, *, month_first: bool) -> FieldValue[dt.date]:
     """Return the date of delivery or service at a label; periods are ignored."""
-    return _best_date(finder.layout, list(_days_of_delivery(finder, month_first=month_first)))
+    return _best_date(finder.layout, delivery_dates(finder, month_first=month_first))
 
 
-def _best_date(layout: Layout, candidates: list[_DateCandidate]) -> FieldValue[dt.date]:
-    if not candidates:
+def _best_date(layout: Layout, candidates: Iterable[DateCandidate]) -> FieldValue[dt.date]:
+    best = next(iter(leaders(DATE, candidates)), None)
+    if best is None:
         return FieldValue()
-    best = max(candidates, key=lambda candidate: candidate.score)
+    guessed = best.basis in (DateAt.HEAD, DateAt.ALONE)
+    source = Source.TEXT_PATTERN if guessed else Source.TEXT_LABEL
     evidence = (Evidence.AMBIGUOUS_DATE,) if best.found.ambiguous else ()
-    return found(layout, best.found.value, best.cell, best.source, evidence)
+    return found(layout, best.found.value, best.cell, source, evidence)
 
 
-def _dates_at(
-    finder: Finder, label: re.Pattern[str], strength: float, *, month_first: bool
-) -> Iterator[_DateCandidate]:
+def issue_dates(finder: Finder, *, month_first: bool) -> list[DateCandidate]:
+    """Return the dates that may be the date of issue."""
+    candidates = [
+        *_dates_at(finder, ISSUE_DATE, month_first=month_first),
+        *_dates_after_number(finder, month_first=month_first),
+        *_dates_called_date(finder, month_first=month_first),
+        *_dates_in_head(finder.layout, month_first=month_first),
+    ]
+    return candidates or _lone_date(finder.layout, month_first=month_first)
+
+
+def due_dates(finder: Finder, *, month_first: bool) -> list[DateCandidate]:
+    """Return the dates that may be the due date: at labels, else above them, else in running text."""
+    return (
+        list(_dates_at(finder, DUE_DATE, month_first=month_first))
+        or list(_dates_above(finder, DUE_DATE, month_first=month_first))
+        or list(_dates_over_lines(finder, month_first=month_first))
+    )
+
+
+def delivery_dates(finder: Finder, *, month_first: bool) -> Iterator[DateCandidate]:
+    """Yield the dates that may be the date of delivery or service."""
+    for labelled in finder.at(DELIVERY_DATE):
+        date = next(find_dates(labelled.text, month_first=month_first), None)
+        of_a_line = labelled.place is Place.BELOW and _heads_dates(finder, labelled.label_cell)
+        if date and date.start == 0 and not of_a_line and not PERIOD.match(fold(labelled.text[date.end :])):
+            yield DateCandidate(date, labelled.cell, DateAt.LABEL, labelled.place)
+
+
+def _dates_at(finder: Finder, label: re.Pattern[str], *, month_first: bool) -> Iterator[DateCandidate]:
     credit_note = document_type(finder.layout) is DocumentType.CREDIT_NOTE
     for labelled in finder.at(label, again=True):
         text = SPACED_DATE.sub(r"\1/\2/\3", labelled.text)
         date = next(find_dates(text, month_first=month_first), None)
         if date is None or (date.start > 12 and not TERM.fullmatch(fold(text[: date.start]))):  # noqa: PLR2004
             continue  # "(dd/mm/yyyy)" or "on or before" may precede it, but not half a sentence
-        if NEXT_ONES.search(SENTENCE_END.split(told(labelled, date.start))[-1]) or _of_next_ones(
-            finder.layout, labelled
-        ):
+        next_ones = NEXT_ONES.search(SENTENCE_END.split(text_before(labelled, date.start))[-1])
+        if next_ones or _of_next_ones(finder.layout, labelled):
             continue
         if not _says_when(labelled.label, fold(text[: date.start])):
             continue
         weak = bool(WEAK_DATE.match(labelled.label))
         if weak and _beside_an_order(finder.layout, labelled.label_cell):
             continue
-        score = WEAK_DATE_LABEL if weak else strength
-        score -= SAID_OF_AN_INVOICE * (credit_note and names_an_invoice(labelled.label_cell))
-        score += 0.3 * labelled.leads - 0.4 * labelled.place - 0.02 * date.start
-        score -= doubt(labelled, date.start) + SAID_OF_A_DISCOUNT * bool(DISCOUNTED.match(fold(text[date.end :])))
-        yield _DateCandidate(date, labelled.cell, score, Source.TEXT_LABEL)
-
-
-def _days_of_delivery(finder: Finder, *, month_first: bool) -> Iterator[_DateCandidate]:
-    for labelled in finder.at(DELIVERY_DATE):
-        date = next(find_dates(labelled.text, month_first=month_first), None)
-        of_a_line = labelled.place is Place.BELOW and _heads_dates(finder, labelled.label_cell)
-        if date and date.start == 0 and not of_a_line and not PERIOD.match(fold(labelled.text[date.end :])):
-            yield _DateCandidate(date, labelled.cell, SURE_LABEL - 0.4 * labelled.place, Source.TEXT_LABEL)
+        yield DateCandidate(
+            date,
+            labelled.cell,
+            DateAt.OTHER_LABEL if weak else DateAt.LABEL,
+            place=labelled.place,
+            leads=labelled.leads,
+            start=date.start,
+            in_a_sentence=is_in_a_sentence(labelled),
+            of_another=names_another(labelled, date.start),
+            corrected=credit_note and names_an_invoice(labelled.label_cell),
+            discounted=bool(DISCOUNTED.match(fold(text[date.end :]))),
+        )
 
 
 def _says_when(label: str, between: str) -> bool:
@@ -176,7 +246,7 @@ def _beside_an_order(layout: Layout, cell: Cell) -> bool:
     return bool(before) and bool(ORDER.search(before[-1].folded))
 
 
-def _dates_after_number(finder: Finder, *, month_first: bool) -> Iterator[_DateCandidate]:
+def _dates_after_number(finder: Finder, *, month_first: bool) -> Iterator[DateCandidate]:
     """Yield the dates of "Rechnung Nr. 471102 vom 05.06.2018", including line breaks before or after "vom"."""
     credit_note = document_type(finder.layout) is DocumentType.CREDIT_NOTE
     for cell in finder.layout.cells:
@@ -196,22 +266,20 @@ def _dates_after_number(finder: Finder, *, month_first: bool) -> Iterator[_DateC
                         or OTHER_DOCUMENT.search(fold(text)[: date.start])
                         or (credit_note and names_an_invoice(cell))
                     )
-                    yield _DateCandidate(date, other, 2.8 - SAID_OF_ANOTHER * bool(another), Source.TEXT_LABEL)
+                    yield DateCandidate(date, other, DateAt.NUMBER, of_another=bool(another))
         beside = [other for other in finder.layout.rows[cell.row].cells if other.left > cell.left][:1]
         yield from _dates_beside_number(cell.folded[title.end() :], beside, month_first=month_first)
 
 
-def _dates_beside_number(number: str, beside: Sequence[Cell], *, month_first: bool) -> Iterator[_DateCandidate]:
+def _dates_beside_number(number: str, beside: Sequence[Cell], *, month_first: bool) -> Iterator[DateCandidate]:
     """Yield the date of `Fattura n. 118/2026 | del 20 settembre 2026`, in a cell with nothing else."""
     for cell in beside if re.search(r"\d", number) else ():
         date = next(find_dates(cell.text, month_first=month_first), None)
         if date and OF_A_DAY.fullmatch(cell.folded[: date.start]) and date.end == len(cell.text):
-            yield _DateCandidate(date, cell, BESIDE_NUMBER, Source.TEXT_LABEL)
+            yield DateCandidate(date, cell, DateAt.NEXT_TO_NUMBER)
 
 
-def _plain_dates(finder: Finder, *, month_first: bool) -> Iterator[_DateCandidate]:
-    yield from _dates_called_date(finder, month_first=month_first)
-    layout = finder.layout
+def _dates_in_head(layout: Layout, *, month_first: bool) -> Iterator[DateCandidate]:
     for row in layout.rows:
         for index, cell in enumerate(row.cells):
             height = layout.pages[cell.page - 1].height
@@ -224,9 +292,9 @@ def _plain_dates(finder: Finder, *, month_first: bool) -> Iterator[_DateCandidat
                 if _names_another_date(cell.folded, date.start) or _is_of_another_day(left) or charged:
                     continue
                 if PLACE_BEFORE_DATE.search(left):
-                    yield _DateCandidate(date, cell, 2.0, Source.TEXT_LABEL)
-                score = 1.0 - 0.5 * bool(re.search(r"[a-z]", before)) - 0.5 * (cell.top / height)
-                yield _DateCandidate(date, cell, score, Source.TEXT_PATTERN)
+                    yield DateCandidate(date, cell, DateAt.PLACE)
+                worded = bool(re.search(r"[a-z]", before))
+                yield DateCandidate(date, cell, DateAt.HEAD, worded=worded, depth=cell.top / height)
 
 
 def _is_of_another_day(left: str) -> bool:
@@ -234,26 +302,26 @@ def _is_of_another_day(left: str) -> bool:
     return bool(DUE_DATE.fullmatch(left.strip(" :")) or STAY.search(left))
 
 
-def _lone_date(layout: Layout, *, month_first: bool) -> list[_DateCandidate]:
+def _lone_date(layout: Layout, *, month_first: bool) -> list[DateCandidate]:
     """Return the only date in the document if a till printed it with the time."""
     dates = [(date, cell) for cell in layout.cells for date in find_dates(cell.text, month_first=month_first)]
     timed = [(date, cell) for date, cell in dates if _timed(layout.rows[cell.row].text, cell.text[date.end :])]
     if not timed or len({date.value for date, _ in dates}) > 1:
         return []
-    return [_DateCandidate(*timed[0], LONE_DATE, Source.TEXT_PATTERN)]
+    return [DateCandidate(*timed[0], DateAt.ALONE)]
 
 
 def _timed(row: str, after: str) -> bool:
     return bool(WITH_TIME.match(after) or TIME.search(row))
 
 
-def _dates_called_date(finder: Finder, *, month_first: bool) -> Iterator[_DateCandidate]:
+def _dates_called_date(finder: Finder, *, month_first: bool) -> Iterator[DateCandidate]:
     for labelled in finder.at(CALLED_DATE):
         date = next(find_dates(labelled.text, month_first=month_first), None)
         of_a_line = labelled.place is Place.BELOW and _heads_dates(finder, labelled.label_cell)
         if date is not None and date.start == 0 and not of_a_line:
-            low = labelled.cell.top > FOOT * finder.layout.pages[labelled.cell.page - 1].height
-            yield _DateCandidate(date, labelled.cell, 2.2 - 0.4 * labelled.place - 1.0 * low, Source.TEXT_LABEL)
+            depth = labelled.cell.top / finder.layout.pages[labelled.cell.page - 1].height
+            yield DateCandidate(date, labelled.cell, DateAt.CALLED_DATE, labelled.place, depth=depth)
 
 
 def _heads_dates(finder: Finder, cell: Cell) -> bool:
@@ -263,7 +331,7 @@ def _heads_dates(finder: Finder, cell: Cell) -> bool:
     return heads_lines(finder.layout.rows[cell.row]) or (len(days) > 1 and all(days))
 
 
-def _dates_above(finder: Finder, label: re.Pattern[str], *, month_first: bool) -> Iterator[_DateCandidate]:
+def _dates_above(finder: Finder, label: re.Pattern[str], *, month_first: bool) -> Iterator[DateCandidate]:
     """Yield the dates directly above labels that have none to their right or below them."""
     layout = finder.layout
     for cell in layout.cells:
@@ -278,10 +346,10 @@ def _dates_above(finder: Finder, label: re.Pattern[str], *, month_first: bool) -
             whole = date is not None and (date.start, date.end) == (0, len(over.text))
             near = over.page == cell.page and cell.top - over.bottom <= MAX_DROP * cell.height
             if date and whole and near and abs(over.left - cell.left) < cell.height:
-                yield _DateCandidate(date, over, ABOVE_LABEL, Source.TEXT_LABEL)
+                yield DateCandidate(date, over, DateAt.ABOVE_LABEL)
 
 
-def _dates_over_lines(finder: Finder, *, month_first: bool) -> Iterator[_DateCandidate]:
+def _dates_over_lines(finder: Finder, *, month_first: bool) -> Iterator[DateCandidate]:
     """Yield due dates in running text where the label ends one line and the date is on the next."""
     rows = finder.layout.rows
     for cell in (cell for row in rows[:-1] for cell in row.cells if len(cell.words) > SENTENCE_WORDS):
@@ -293,7 +361,7 @@ def _dates_over_lines(finder: Finder, *, month_first: bool) -> Iterator[_DateCan
                 over = date and label.start() <= len(cell.text) < label.end() + date.end
                 between = folded[label.end() : label.end() + date.start] if date else ""
                 if date and over and not re.search(r"\w", between) and _says_when(label.group(), between):
-                    yield _DateCandidate(date, under, OVER_LINES, Source.TEXT_LABEL)
+                    yield DateCandidate(date, under, DateAt.OVER_LINES)
 
 
 def _goes_on_in(cell: Cell, under: Cell) -> bool:

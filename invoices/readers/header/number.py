@@ -3,9 +3,11 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import Enum
 from itertools import islice
 
 from docrail.invoices.facts import DocumentType, Evidence, Source
+from docrail.invoices.features import Feature, leaders
 from docrail.invoices.model import FieldValue
 from docrail.invoices.readers.layout.found import found
 from docrail.invoices.readers.layout.labels import Finder, Labelled, Place
@@ -30,7 +32,9 @@ from docrail.invoices.values.dates import find_dates
 from docrail.invoices.values.folding import squeeze
 from docrail.invoices.values.numbers import find_amounts
 
-NUMBER = re.compile(r"(?:[A-Z]{1,6}[ ])?[A-Za-z0-9](?:[\w/.\-]|(?<=\d)['\u2019](?=\d{3}(?!\d)))*(?=$|[\s;)]|,\s|,$)")
+NUMBER_FORM = re.compile(
+    r"(?:[A-Z]{1,6}[ ])?[A-Za-z0-9](?:[\w/.\-]|(?<=\d)['\u2019](?=\d{3}(?!\d)))*(?=$|[\s;)]|,\s|,$)"
+)
 """Includes the Swiss thousands separator: `10'482`."""
 _FIRST_GROUP = r"(?:[A-Z]{1,4} )?(?:[A-Z]{1,4}[\-./]?)?\d{1,8}(?:[\-./]\d{1,8})*"
 GROUPED = re.compile(
@@ -54,26 +58,53 @@ CREDIT_WORDS = re.compile(
 )
 TITLE_WORDS, SENTENCE_WORDS = 6, 8
 """Most words in a title, and the length above which a line is a sentence."""
-SURE_LABEL = 3.0
-"""Score of labels that name both a number or date and the document."""
 ROWS_BELOW_TITLE = 3
-WEAK_NUMBER = 0.5
-"""Score of labels that may belong to another document; lower than that of a title."""
-DATED_TITLE = 1.0
-"""Score of a title with a date before its number; lower than that of a number directly after the title."""
-LONG_TITLE = 0.2
-"""Score of a title that continues, such as `Invoice for May`: its neighbours are rarely its number."""
-SAID_OF_ANOTHER, SAID_IN_A_SENTENCE, SAID_OF_PAYMENT, SAID_IN_A_LINE = 2.5, 0.6, 0.7, 1.5
-"""Penalties of a label that names an earlier document, is in a sentence, names a payment, or is in a charged line."""
-SAID_OF_AN_INVOICE = 1.5
-"""Penalty of a label that names an invoice on a credit note, which has its own number and date."""
+MOST_DIGITS = 8
+"""Digits that count for a number; a longer one is no more likely."""
+
+
+class NumberAt(Enum):
+    """What made a text a candidate for the number."""
+
+    LABEL = "label"
+    OTHER_LABEL = "label of another paper"
+    TITLE = "title"
+    LONG_TITLE = "title that continues"
+    DATED_TITLE = "title with a date"
+    BARE_LABEL = "bare label"
 
 
 @dataclass(frozen=True, slots=True)
-class _Candidate:
+class NumberCandidate:
+    """A text that may be the number of the document."""
+
     value: str
-    cell: Cell
-    score: float
+    at: Labelled
+    basis: NumberAt
+    charged: bool = False
+    """Whether its label is in a line that ends in an amount."""
+    corrected: bool = False
+    """Whether its label names an invoice on a credit note, which has its own number."""
+
+
+NUMBER: tuple[Feature[NumberCandidate], ...] = (
+    Feature("the label names the document and its number", 3.0, lambda c: c.basis is NumberAt.LABEL),
+    Feature("a bare label of a number is next to the title", 2.0, lambda c: c.basis is NumberAt.BARE_LABEL),
+    Feature("it follows the title", 1.5, lambda c: c.basis is NumberAt.TITLE),
+    Feature("it follows the title and a date", 1.0, lambda c: c.basis is NumberAt.DATED_TITLE),
+    Feature("the label may belong to another paper", 0.5, lambda c: c.basis is NumberAt.OTHER_LABEL),
+    Feature("it is near a title such as `Invoice for May`", 0.2, lambda c: c.basis is NumberAt.LONG_TITLE),
+    Feature(
+        "the label names a payment", -0.7, lambda c: c.basis is NumberAt.LABEL and RECEIPT.match(c.at.label) is not None
+    ),
+    Feature("its line ends in an amount", -1.5, lambda c: c.charged),
+    Feature("a credit note names the invoice it corrects", -1.5, lambda c: c.corrected),
+    Feature("distance from the label", -0.4, lambda c: c.at.place),
+    Feature("the label begins its cell", 0.3, lambda c: c.at.leads),
+    Feature("digits", 0.05, lambda c: min(sum(map(str.isdigit, c.value)), MOST_DIGITS)),
+    Feature("the label names an earlier document", -2.5, lambda c: names_another(c.at)),
+    Feature("the label is in a sentence", -0.6, lambda c: is_in_a_sentence(c.at)),
+)
 
 
 def document_type(layout: Layout) -> DocumentType:
@@ -84,13 +115,12 @@ def document_type(layout: Layout) -> DocumentType:
 
 def find_invoice_number(finder: Finder) -> FieldValue[str]:
     """Return the number at the most reliable label; empty if each label refers to another document."""
-    candidates = [candidate for candidate in _number_candidates(finder) if candidate.score > 0]
-    if not candidates:
+    best = leaders(NUMBER, invoice_numbers(finder), above=0.0)
+    if not best:
         return FieldValue()
-    best = max(candidates, key=lambda candidate: candidate.score)
-    rivals = {squeeze(c.value) for c in candidates if c.score >= best.score} - {squeeze(best.value)}
+    rivals = {squeeze(candidate.value) for candidate in best} - {squeeze(best[0].value)}
     evidence = (Evidence.SEVERAL_CANDIDATES,) if rivals else ()
-    return found(finder.layout, best.value, best.cell, Source.TEXT_LABEL, evidence)
+    return found(finder.layout, best[0].value, best[0].at.cell, Source.TEXT_LABEL, evidence)
 
 
 def find_order_reference(finder: Finder) -> FieldValue[str]:
@@ -102,34 +132,35 @@ def find_order_reference(finder: Finder) -> FieldValue[str]:
         if not is_charged(rows[labelled.label_cell.row], labelled.label_cell)
         and not heads_lines(rows[labelled.label_cell.row])
     )
-    candidates = [candidate for labelled in places for candidate in _number_at(labelled, SURE_LABEL)]
-    best = max(candidates, key=lambda candidate: candidate.score, default=None)
-    return found(finder.layout, best.value, best.cell, Source.TEXT_LABEL) if best else FieldValue()
+    best = leaders(NUMBER, (each for labelled in places for each in _number_at(labelled, NumberAt.LABEL)))
+    return found(finder.layout, best[0].value, best[0].at.cell, Source.TEXT_LABEL) if best else FieldValue()
 
 
-def _number_candidates(finder: Finder) -> Iterator[_Candidate]:
+def invoice_numbers(finder: Finder) -> Iterator[NumberCandidate]:
+    """Yield the texts that may be the invoice number."""
     credit_note = document_type(finder.layout) is DocumentType.CREDIT_NOTE
     for labelled in finder.at(INVOICE_NUMBER):
+        if OTHER_PAPER.match(labelled.label) or (CREDIT_NUMBER.match(labelled.label) and not credit_note):
+            yield from _number_at(labelled, NumberAt.OTHER_LABEL)
+            continue
         charged = is_charged(finder.layout.rows[labelled.label_cell.row], labelled.label_cell)
-        weak = OTHER_PAPER.match(labelled.label) or (CREDIT_NUMBER.match(labelled.label) and not credit_note)
-        strength = SURE_LABEL - SAID_OF_PAYMENT * bool(RECEIPT.match(labelled.label)) - SAID_IN_A_LINE * charged
-        strength -= SAID_OF_AN_INVOICE * (credit_note and names_an_invoice(labelled.label_cell))
-        yield from _number_at(labelled, WEAK_NUMBER if weak else strength)
+        corrected = credit_note and names_an_invoice(labelled.label_cell)
+        yield from _number_at(labelled, NumberAt.LABEL, charged=charged, corrected=corrected)
     for labelled in finder.at(INVOICE_TITLE):
-        behind = labelled.leads and labelled.place is Place.SAME_CELL
-        if behind or len(labelled.label_cell.words) <= TITLE_WORDS:  # a title with its number, not a sentence
-            goes_on = not behind and len(labelled.label_cell.words) > len(labelled.label.split()) + 1
-            yield from _number_at(labelled, LONG_TITLE if goes_on else 1.5)
+        follows = labelled.leads and labelled.place is Place.SAME_CELL
+        if follows or len(labelled.label_cell.words) <= TITLE_WORDS:  # a title with its number, not a sentence
+            goes_on = not follows and len(labelled.label_cell.words) > len(labelled.label.split()) + 1
+            yield from _number_at(labelled, NumberAt.LONG_TITLE if goes_on else NumberAt.TITLE)
     for labelled in finder.at(DATED_NUMBER):
         high = labelled.cell.top < TOP * finder.layout.pages[labelled.cell.page - 1].height
         if high and labelled.place is Place.SAME_CELL:
-            another = credit_note and names_an_invoice(labelled.label_cell)
-            yield from _number_at(labelled, DATED_TITLE - SAID_OF_AN_INVOICE * another)
+            corrected = credit_note and names_an_invoice(labelled.label_cell)
+            yield from _number_at(labelled, NumberAt.DATED_TITLE, corrected=corrected)
     for labelled in finder.at(BARE_NUMBER):
         alone = not re.search(r"[a-z]", labelled.label_cell.folded.partition(labelled.label)[2])
         own = _beside_title(finder.layout, labelled.label_cell) or _before_a_date(finder.layout, labelled.label_cell)
         if (alone or labelled.place is Place.SAME_CELL) and own:
-            yield from _number_at(labelled, 2.0)
+            yield from _number_at(labelled, NumberAt.BARE_LABEL)
 
 
 def _beside_title(layout: Layout, cell: Cell) -> bool:
@@ -168,19 +199,19 @@ def _nearest_above(layout: Layout, cell: Cell) -> list[Cell]:
     return [*islice(over, 1)]
 
 
-def _number_at(labelled: Labelled, strength: float) -> Iterator[_Candidate]:
-    match = GROUPED.match(labelled.text) or _slashed(labelled.text) or NUMBER.match(labelled.text)
+def _number_at(
+    labelled: Labelled, basis: NumberAt, *, charged: bool = False, corrected: bool = False
+) -> Iterator[NumberCandidate]:
+    match = GROUPED.match(labelled.text) or _slashed(labelled.text) or NUMBER_FORM.match(labelled.text)
     if not match:
         return
     value = match.group().rstrip(".-/")
-    if OTHER_NUMBER.match(value):
+    sure = basis is NumberAt.LABEL and not (charged or corrected)
+    lone = sure and value.isdigit() and labelled.text.strip() == value  # the first invoice of all
+    if OTHER_NUMBER.match(value) or not (lone or _is_number(value)):
         return
-    lone = value.isdigit() and strength > SURE_LABEL - 1 and labelled.text.strip() == value  # the first invoice of all
-    if not (lone or _is_number(value)) or any(date.start < match.end() for date in find_dates(labelled.text)):
-        return
-    digits = sum(character.isdigit() for character in value)
-    score = strength - 0.4 * labelled.place + 0.3 * labelled.leads + 0.05 * min(digits, 8) - doubt(labelled)
-    yield _Candidate(value, labelled.cell, score)
+    if not any(date.start < match.end() for date in find_dates(labelled.text)):
+        yield NumberCandidate(value, labelled, basis, charged, corrected)
 
 
 def is_charged(row: Row, cell: Cell) -> bool:
@@ -193,14 +224,17 @@ def _slashed(text: str) -> re.Match[str] | None:
     return None if any(find_dates(text)) else SLASHED.match(text)
 
 
-def doubt(labelled: Labelled, start: int = 0) -> float:
-    """Return the penalty for the other text in the label's cell, up to the value at `start` in the text."""
-    another = bool(OTHER_DOCUMENT.search(told(labelled, start)))
-    sentence = not labelled.leads and len(labelled.label_cell.words) > SENTENCE_WORDS
-    return SAID_OF_ANOTHER * another + SAID_IN_A_SENTENCE * sentence
+def names_another(labelled: Labelled, start: int = 0) -> bool:
+    """Return whether the text before the value at `start` names another document."""
+    return bool(OTHER_DOCUMENT.search(text_before(labelled, start)))
 
 
-def told(labelled: Labelled, start: int) -> str:
+def is_in_a_sentence(labelled: Labelled) -> bool:
+    """Return whether the label is inside running text."""
+    return not labelled.leads and len(labelled.label_cell.words) > SENTENCE_WORDS
+
+
+def text_before(labelled: Labelled, start: int) -> str:
     """Return the text of the label's cell up to the value at `start` in the text; folded."""
     cell = labelled.label_cell
     value = len(cell.text) - len(labelled.text) + start

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import chain, islice
 
+from docrail.invoices.features import Feature, leaders
 from docrail.invoices.model import LineItem
 from docrail.invoices.readers.amounts.money import Money, Role, role_of
 from docrail.invoices.readers.amounts.sum_words import TURNOVER_TAX
@@ -30,10 +31,6 @@ from docrail.invoices.values.numbers import Amount, find_amounts
 
 ALIGNED = 14.0
 """Largest distance in points between an amount's right edge and its column's."""
-
-
-UNDER_HEAD = 3
-"""Weight of an edge under the amount column's heading: discounts and prices form columns too."""
 
 
 LEAST_COLUMNS = 4
@@ -61,6 +58,22 @@ class _Line:
     extra: bool = False
     """Shipping, a surcharge or a row without a quantity: a line only if the net includes it."""
     row: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class AmountEdge:
+    """The right edge of a column that may be the one of the amounts."""
+
+    edge: int
+    amounts: int
+    headed: int
+    """Those of its amounts that are below the heading of amounts."""
+
+
+AMOUNT_EDGE: tuple[Feature[AmountEdge], ...] = (
+    Feature("amounts that end at it", 1.0, lambda e: e.amounts),
+    Feature("of these, below the heading of amounts", 2.0, lambda e: e.headed),  # prices form columns too
+)
 
 
 def find_line_items(layout: Layout, amounts: Sequence[Money] = ()) -> tuple[LineItem, ...]:
@@ -227,11 +240,16 @@ def _charges(table: Table) -> list[_Charge]:
         found = [charge for charge in found if charge.amount.exact or charge in under]
     if not found:
         return []
-    weights: Counter[int] = Counter()
-    for charge in found:
-        weights[round(charge.cell.right)] += UNDER_HEAD if head is not None and head.over(charge.cell) > 0 else 1
-    edge = max(weights, key=lambda edge: sum(weights[other] for other in weights if abs(other - edge) <= ALIGNED))
+    edge = leaders(AMOUNT_EDGE, _edges(found, head))[0].edge
     return [charge for charge in found if abs(charge.cell.right - edge) <= ALIGNED]
+
+
+def _edges(charges: Sequence[_Charge], head: Span | None) -> Iterator[AmountEdge]:
+    every = Counter(round(charge.cell.right) for charge in charges)
+    headed = Counter(round(c.cell.right) for c in charges if head is not None and head.over(c.cell) > 0)
+    for edge in every:
+        near = [other for other in every if abs(other - edge) <= ALIGNED]
+        yield AmountEdge(edge, sum(every[other] for other in near), sum(headed[other] for other in near))
 
 
 def _boxed_amount(row: Row, box: Span | None) -> _Charge | None:

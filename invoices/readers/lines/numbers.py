@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
+from docrail.invoices.features import Feature, leaders
 from docrail.invoices.readers.layout.page import Cell, Row
 from docrail.invoices.readers.layout.vocabulary import LINE_AMOUNT, LINE_PRICE, LINE_QUANTITY
 from docrail.invoices.readers.layout.word import Word
@@ -63,6 +64,21 @@ class _Number:
     is_price: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A quantity and a price whose product is the line's amount."""
+
+    quantity: _Number
+    price: _Number
+    columns: Columns
+
+
+PAIR: tuple[Feature[Pair], ...] = (
+    Feature("the quantity is under its heading", 1.0, lambda p: _fits(p.quantity, p.columns.quantity)),
+    Feature("the price is under its heading", 1.0, lambda p: _fits(p.price, p.columns.price)),
+)
+
+
 def columns_of(header: Row) -> Columns:
     """Return the positions of the columns. Headings are found by their words, since narrow columns share a cell."""
     quantities, prices, amounts = (_spans(header, name) for name in (LINE_QUANTITY, LINE_PRICE, LINE_AMOUNT))
@@ -91,15 +107,14 @@ def tell_apart(cells: Sequence[Cell], amount: Decimal, columns: Columns, descrip
     numbers = list(_numbers(cells))
     first = cells[0] if cells else None
     either = [*numbers, *_thousandths(numbers)]
-    pairs = [
-        (one, other)
+    pairs = (
+        Pair(one, other, columns)
         for one in either
         for other in either
         if one.cell is not other.cell and one.is_quantity and _makes(one.value, other.value, amount)
-    ]
-    if pairs:
-        quantity, price = max(pairs, key=lambda pair: _fits(pair[0], columns.quantity) + _fits(pair[1], columns.price))
-        return Numbers(quantity.value, price.value, agree=True)
+    )
+    if best := leaders(PAIR, pairs):
+        return Numbers(best[0].quantity.value, best[0].price.value, agree=True)
     quantity_ = _at([n for n in numbers if n.is_quantity and n.cell is not first], columns.quantity)
     price_ = _at([n for n in numbers if n.is_price and n is not quantity_ and n.cell is not first], columns.price)
     times = TIMES.search(description)

@@ -3,8 +3,10 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from enum import Enum
 
 from docrail.invoices.facts import Evidence, Source
+from docrail.invoices.features import Feature, leaders
 from docrail.invoices.model import FieldValue
 from docrail.invoices.readers.layout.found import found
 from docrail.invoices.readers.layout.page import Cell, Layout
@@ -14,37 +16,25 @@ from docrail.invoices.values.identifiers import SWISS_TAX, compact, iban_evidenc
 
 IBAN = re.compile(r"(?<![A-Z0-9])[A-Z]{2}\d{2}(?:[ ]?[A-Z0-9]){11,30}(?![A-Z0-9*])")
 IBAN_START = re.compile(r"(?<![A-Z0-9])[A-Z]{2}\d{2}(?:[ ]?[A-Z0-9]){0,24}$")
-IBAN_LENGTHS = (
-    {
-        "NO": 15,
-        "BE": 16,
-        "DK": 18,
-        "FI": 18,
-        "NL": 18,
-        "AT": 20,
-        "LT": 20,
-        "LU": 20,
-        "EE": 20,
-        "CH": 21,
-        "LV": 21,
-        "LI": 21,
-    }
-    | {
-        "HR": 21,
-        "BG": 22,
-        "DE": 22,
-        "GB": 22,
-        "IE": 22,
-        "CZ": 24,
-        "ES": 24,
-        "SE": 24,
-        "SK": 24,
-        "RO": 24,
-        "PT": 25,
-        "IS": 26,
-    }
-    | {"FR": 27, "GR": 27, "IT": 27, "MC": 27, "SM": 27, "CY": 28, "HU": 28, "PL": 28, "AD": 24, "SI": 19, "MT": 31}
-)
+IBAN_LENGTHS = {
+    country: length
+    for length, countries in {
+        15: "NO",
+        16: "BE",
+        18: "DK FI NL",
+        19: "SI",
+        20: "AT EE LT LU",
+        21: "CH HR LI LV",
+        22: "BG DE GB IE",
+        24: "AD CZ ES RO SE SK",
+        25: "PT",
+        26: "IS",
+        27: "FR GR IT MC SM",
+        28: "CY HU PL",
+        31: "MT",
+    }.items()
+    for country in countries.split()
+}
 """IBAN lengths of the SEPA countries, from the IBAN registry."""
 BANK = re.compile(r"iban|bank|konto|account|compte|rekening|cuenta|conto")
 SHORTEST_IBAN = 15
@@ -75,18 +65,12 @@ NATIONAL = {
 """VAT ids in the national form without a country prefix, which is added: patterns of label and id.
 
 Accepted only with valid check digits."""
-AT_HOME = 0.5
-"""Penalty for a national VAT id compared with one that has its country prefix."""
 NEAR = 40
 """Number of characters before an identifier that may name its owner."""
 LONGEST_VAT = 22
 """Including spaces and dots between its groups."""
 SENTENCE_WORDS = 8
 """Word count above which a line is running text."""
-
-
-IN_SELLERS_BLOCK = 1.6
-"""Score for an id in the seller's block; more than for valid check digits, because sellers also print invalid ids."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,37 +81,71 @@ class Parties:
     sellers: Sequence[Cell] = ()
 
 
+class Owner(Enum):
+    """The party that an identifier belongs to, by the text before it or by its block."""
+
+    SELLER = "seller"
+    BUYER = "buyer"
+    NAMED_BUYER = "buyer by the text before it"
+    UNKNOWN = "unknown"
+
+
 @dataclass(frozen=True, slots=True)
-class _Candidate:
+class IdCandidate:
+    """An identifier that may be the seller's, with what counts for and against it."""
+
     value: str
     cell: Cell
-    score: float
+    owner: Owner
     evidence: tuple[Evidence, ...]
     labelled: bool
+    national: bool = False
+    """Whether it is a VAT id without its country prefix."""
+
+
+IDENTIFIER: tuple[Feature[IdCandidate], ...] = (
+    Feature("it has the form", 1.0, lambda _: True),
+    Feature("a label names it", 1.0, lambda c: c.labelled),
+    Feature("its check digits are valid", 1.5, lambda c: Evidence.CHECKSUM_VALID in c.evidence),
+    # more than for valid check digits, because sellers also print invalid ids
+    Feature("it is in the seller's block", 1.6, lambda c: c.owner is Owner.SELLER),
+    Feature("it is in the buyer's block", -4.0, lambda c: c.owner is Owner.BUYER),
+    Feature("the text before it names the buyer", -5.0, lambda c: c.owner is Owner.NAMED_BUYER),
+    Feature("it has no country prefix", -0.5, lambda c: c.national),
+)
 
 
 def find_iban(layout: Layout, parties: Parties) -> FieldValue[str]:
     """Return the IBAN to pay to: valid ones first, without those labelled as the recipient's."""
-    return _best(layout, [*_ibans(layout, parties), *_broken_ibans(layout, parties)])
+    return _best(layout, ibans(layout, parties))
 
 
 def find_vat_id(layout: Layout, parties: Parties) -> FieldValue[str]:
     """Return the seller's VAT id."""
-    return _best(layout, [*_vat_ids(layout, parties), *_national_ids(layout, parties)])
+    return _best(layout, vat_ids(layout, parties))
 
 
-def _best(layout: Layout, candidates: list[_Candidate]) -> FieldValue[str]:
-    own = [candidate for candidate in candidates if candidate.score > 0]
-    if not own:
+def ibans(layout: Layout, parties: Parties) -> list[IdCandidate]:
+    """Return the accounts that are printed."""
+    return [*_whole_ibans(layout, parties), *_broken_ibans(layout, parties)]
+
+
+def vat_ids(layout: Layout, parties: Parties) -> list[IdCandidate]:
+    """Return the VAT ids that are printed, in their international and national forms."""
+    return [*_prefixed_ids(layout, parties), *_national_ids(layout, parties)]
+
+
+def _best(layout: Layout, candidates: Sequence[IdCandidate]) -> FieldValue[str]:
+    best = leaders(IDENTIFIER, candidates, above=0.0)
+    if not best:
         return FieldValue()
-    best = max(own, key=lambda candidate: candidate.score)
-    rivals = {c.value for c in own if c.score >= best.score} - {best.value}
-    evidence = (*best.evidence, Evidence.SEVERAL_CANDIDATES) if rivals else best.evidence
-    source = Source.TEXT_LABEL if best.labelled else Source.TEXT_PATTERN
-    return found(layout, best.value, best.cell, source, evidence)
+    first, rivals = best[0], {candidate.value for candidate in best} - {best[0].value}
+    evidence = (*first.evidence, Evidence.SEVERAL_CANDIDATES) if rivals else first.evidence
+    source = Source.TEXT_LABEL if first.labelled else Source.TEXT_PATTERN
+    return found(layout, first.value, first.cell, source, evidence)
 
 
-def _ibans(layout: Layout, parties: Parties) -> Iterator[_Candidate]:
+def _whole_ibans(layout: Layout, parties: Parties) -> Iterator[IdCandidate]:
     for row in layout.rows:
         for index, cell in enumerate(row.cells):
             before = row.cells[index - 1].folded if index else ""
@@ -142,12 +160,10 @@ def _ibans(layout: Layout, parties: Parties) -> Iterator[_Candidate]:
                 evidence = iban_evidence(iban)
                 if not labelled and Evidence.CHECKSUM_INVALID in evidence:
                     continue  # any long code looks like an IBAN: check digits or a label must confirm it
-                yield _Candidate(
-                    iban, cell, _score(context, cell, parties, evidence, labelled=labelled), evidence, labelled
-                )
+                yield IdCandidate(iban, cell, _owner(context, cell, parties), evidence, labelled)
 
 
-def _broken_ibans(layout: Layout, parties: Parties) -> Iterator[_Candidate]:
+def _broken_ibans(layout: Layout, parties: Parties) -> Iterator[IdCandidate]:
     """Yield valid IBANs that are broken over two lines of running text."""
     for cell in layout.cells:
         start = IBAN_START.search(cell.text)
@@ -158,9 +174,7 @@ def _broken_ibans(layout: Layout, parties: Parties) -> Iterator[_Candidate]:
             if iban is not None and Evidence.CHECKSUM_VALID in (evidence := iban_evidence(iban)):
                 context = cell.folded[: start.start()]
                 labelled = bool(IBAN_LABEL.search(context))
-                yield _Candidate(
-                    iban, cell, _score(context, cell, parties, evidence, labelled=labelled), evidence, labelled
-                )
+                yield IdCandidate(iban, cell, _owner(context, cell, parties), evidence, labelled)
 
 
 def _continued(layout: Layout, cell: Cell, iban: str) -> str:
@@ -193,7 +207,7 @@ def _cut_iban(iban: str) -> str | None:
     return iban[:length] if len(iban) >= SHORTEST_IBAN else None
 
 
-def _vat_ids(layout: Layout, parties: Parties) -> Iterator[_Candidate]:
+def _prefixed_ids(layout: Layout, parties: Parties) -> Iterator[IdCandidate]:
     for row in layout.rows:
         for index, cell in enumerate(row.cells):
             before, text = row.cells[index - 1].folded if index else "", _running_on(layout, cell)
@@ -208,12 +222,10 @@ def _vat_ids(layout: Layout, parties: Parties) -> Iterator[_Candidate]:
                 evidence = vat_evidence(vat_id)
                 if not labelled and Evidence.CHECKSUM_VALID not in evidence:
                     continue
-                yield _Candidate(
-                    vat_id, cell, _score(context, cell, parties, evidence, labelled=labelled), evidence, labelled
-                )
+                yield IdCandidate(vat_id, cell, _owner(context, cell, parties), evidence, labelled)
 
 
-def _national_ids(layout: Layout, parties: Parties) -> Iterator[_Candidate]:
+def _national_ids(layout: Layout, parties: Parties) -> Iterator[IdCandidate]:
     for row in layout.rows:
         for index, cell in enumerate(row.cells):
             before, text = row.cells[index - 1].folded if index else "", _running_on(layout, cell)
@@ -225,8 +237,8 @@ def _national_ids(layout: Layout, parties: Parties) -> Iterator[_Candidate]:
                     evidence = vat_evidence(vat_id)
                     named = label.search(context[-NEAR:]) or _alone_in_block(country, match, cell, parties)
                     if named and Evidence.CHECKSUM_VALID in evidence:
-                        score = _score(context, cell, parties, evidence, labelled=True) - AT_HOME
-                        yield _Candidate(vat_id, cell, score, evidence, labelled=True)
+                        owner = _owner(context, cell, parties)
+                        yield IdCandidate(vat_id, cell, owner, evidence, labelled=True, national=True)
 
 
 def _alone_in_block(country: str, match: re.Match[str], cell: Cell, parties: Parties) -> bool:
@@ -247,10 +259,9 @@ def _longest_vat(text: str) -> str | None:
     return next((vat_id for vat_id in beginnings if VAT.match(vat_id)), None)
 
 
-def _score(context: str, cell: Cell, parties: Parties, evidence: tuple[Evidence, ...], *, labelled: bool) -> float:
-    score = 1.0 + labelled + 1.5 * (Evidence.CHECKSUM_VALID in evidence)
+def _owner(context: str, cell: Cell, parties: Parties) -> Owner:
     if YOURS.search(context[-NEAR:]):
-        return score - 5
+        return Owner.NAMED_BUYER
     if cell in parties.buyers:
-        return score - 4
-    return score + IN_SELLERS_BLOCK * (cell in parties.sellers)
+        return Owner.BUYER
+    return Owner.SELLER if cell in parties.sellers else Owner.UNKNOWN

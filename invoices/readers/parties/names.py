@@ -162,8 +162,8 @@ MAX_LEGAL_WORDS, MAX_LEGAL_LENGTH = 16, 120
 """Limits for a name with a legal form, which a sentence does not contain."""
 
 
-ON_THE_NET, MENTIONED, MAX_MENTIONS = 1.5, 0.3, 3
-"""Score for a matching web or mail domain, for each further mention, and the most mentions counted."""
+MAX_MENTIONS = 3
+"""Further mentions of a name that are counted."""
 
 
 def is_name(text: str) -> bool:
@@ -258,15 +258,10 @@ def domains(layout: Layout) -> list[str]:
     return [squeeze(part) for name in names for part in name.split(".") if part not in FREE_MAIL]
 
 
-def support(name: str, everything: str, on_the_net: Sequence[str]) -> float:
-    """Return the score that the rest of the document adds to a name: a matching domain, and other mentions.
-
-    `everything` is the squeezed text of the document.
-    """
-    squeezed = squeeze(name)
-    stem = squeeze(LEGAL_FORM.sub("", name.lower())) or squeezed
-    like = any(stem and (domain.startswith(stem) or (len(domain) > 3 and domain in stem)) for domain in on_the_net)  # noqa: PLR2004
-    return ON_THE_NET * like + MENTIONED * min(MAX_MENTIONS, everything.count(squeezed) - 1)
+def is_on_the_net(name: str, domains: Sequence[str]) -> bool:
+    """Return whether one of the domains is like the name: it contains it, or is part of it."""
+    stem = squeeze(LEGAL_FORM.sub("", name.lower())) or squeeze(name)
+    return any(stem and (domain.startswith(stem) or (len(domain) > 3 and domain in stem)) for domain in domains)  # noqa: PLR2004
 
 
 SAME_SIZE = 0.1

@@ -3,10 +3,12 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import Enum
 from statistics import median
 
 from docrail.invoices.facts import Evidence, Source
+from docrail.invoices.features import Feature, leaders
 from docrail.invoices.model import FieldValue
 from docrail.invoices.readers.layout.found import found
 from docrail.invoices.readers.layout.labels import Finder, Labelled, Place
@@ -16,7 +18,7 @@ from docrail.invoices.readers.parties.blocks import BOTTOM, GAP, TOP, heads_a_bl
 from docrail.invoices.readers.parties.names import (
     CONTACT,
     LEGAL_FORM,
-    MENTIONED,
+    MAX_MENTIONS,
     POSTAL_CODE,
     REGISTER_ENTRY,
     aligned,
@@ -28,10 +30,10 @@ from docrail.invoices.readers.parties.names import (
     has_legal_form,
     is_legal_form,
     is_name,
+    is_on_the_net,
     legal_form_below,
     owner_of_name,
     rest_below,
-    support,
 )
 from docrail.invoices.values.folding import fold, squeeze
 from docrail.invoices.values.numbers import find_amounts
@@ -48,12 +50,6 @@ OWNED = re.compile(
     r"titolare\W|propietari[ao]\W|prop(?:rietor)?[.:]|sole (?:trader|proprietor))"
 )
 """A line under a name that states its owner."""
-LABELLED, PAID, SENT = 3.6, 2.1, 2.2
-"""Scores for a name at a seller label, at a payee label and in a sender line."""
-LINE, LEGAL, LARGE, FIRST, LOW = 0.4, 1.3, 0.6, 0.7, 0.8
-"""Scores for any line, a legal form, a font twice the usual size, and the first line; penalty for a lower position."""
-REGISTERED = 1.0
-"""Score for register details or a tax number near a name."""
 MOST_CLAIMS = 2
 """Most lines without a legal form that register details can support: a slogan and the name. Later lines are the
 address."""
@@ -67,43 +63,96 @@ OF_A_LOGO = 0.5
 """Relative extra height from which a name without a legal form may be a logo that is spelt out below."""
 LOGO = 2
 """Names of up to this many letters are more likely read from a logo than registered."""
-AGREED = 0.8
-"""Score for a name given both by a label and by its place."""
-BELOW = 0.25
-"""Penalty for each step between a name and its label."""
+
+
+class NameAt(Enum):
+    """What made a text a candidate for the name."""
+
+    SELLER_LABEL = "seller label"
+    PAYEE_LABEL = "payee label"
+    SENDER_LINE = "one-line sender"
+    LINE = "line of the letterhead or foot"
 
 
 @dataclass(frozen=True, slots=True)
-class _Candidate:
+class NameCandidate:
+    """A text that may be the vendor's name, with what counts for and against it."""
+
     name: str
     cell: Cell
-    score: float
-    source: Source
+    basis: NameAt
+    place: int = 0
+    """Distance from its label."""
+    legal: bool = False
+    """Whether it has a legal form; at a label that says nothing."""
+    size: float = 0.0
+    """Height above the usual one, as a share of it, at most 1."""
+    first: bool = False
+    registered: bool = False
+    """Whether register details, a tax number or an owner follow it."""
+    depth: float = 0.0
+    """Place in the head, as a share of the page's height."""
+    on_the_net: bool = False
+    mentions: int = 0
+    agreed: bool = False
+    """Whether both a label and a typical place of sellers give this name."""
+
+    @property
+    def source(self) -> Source:
+        """Labels are more reliable than places."""
+        labelled = self.basis in (NameAt.SELLER_LABEL, NameAt.PAYEE_LABEL)
+        return Source.TEXT_LABEL if labelled else Source.TEXT_PATTERN
+
+
+VENDOR_NAME: tuple[Feature[NameCandidate], ...] = (
+    Feature("a label names the seller", 3.6, lambda c: c.basis is NameAt.SELLER_LABEL),
+    Feature("it begins a one-line sender", 2.2, lambda c: c.basis is NameAt.SENDER_LINE),
+    Feature("a label names the payee", 2.1, lambda c: c.basis is NameAt.PAYEE_LABEL),
+    Feature("it is a line of the letterhead or the foot", 0.4, lambda c: c.basis is NameAt.LINE),
+    Feature("distance from the label", -0.25, lambda c: c.place),
+    Feature("legal form", 1.3, lambda c: c.legal),
+    Feature("larger type than usual", 0.6, lambda c: c.size),
+    Feature("first line", 0.7, lambda c: c.first),
+    Feature("register details or an owner follow", 1.0, lambda c: c.registered),
+    Feature("depth in the head", -0.8, lambda c: c.depth),
+    Feature("like a domain on the page", 1.5, lambda c: c.on_the_net),
+    Feature("further mentions", 0.3, lambda c: c.mentions),
+    Feature("both a label and a place of sellers give it", 0.8, lambda c: c.agreed),
+)
 
 
 def find_vendor_name(finder: Finder, buyers: Sequence[Cell]) -> FieldValue[str]:
     """Return the most likely name of the vendor: labelled, in the letterhead or in the footer."""
+    own = vendor_names(finder, buyers)
+    if not own:
+        return FieldValue()
+    best = leaders(VENDOR_NAME, own)[0]
+    best = next((candidate for candidate in own if _spells_out(candidate, best)), best)
+    best = next((candidate for candidate in own if _is_in_full(candidate, best)), best)
+    evidence = (Evidence.NAMED_AGAIN,) if best.on_the_net or best.mentions > 0 else ()
+    return found(finder.layout, best.name, best.cell, best.source, evidence)
+
+
+def vendor_names(finder: Finder, buyers: Sequence[Cell]) -> list[NameCandidate]:
+    """Return the texts that may be the vendor's name; the buyers' are left out."""
     layout = finder.layout
     buyer_names = {squeeze(cell.text) for cell in buyers}
     everything, on_the_net = squeeze(layout.text), domains(layout)
     candidates = [*_labelled(finder), *_senders(layout), *_names(layout, on_the_net)]
     own = [c for c in candidates if c.cell not in buyers and squeeze(c.name) not in buyer_names]
-    if not own:
-        return FieldValue()
-    said = {(squeeze(c.name), c.source) for c in own}
-    best = max(own, key=lambda c: c.score + support(c.name, everything, on_the_net) + AGREED * _said_twice(c, said))
-    best = next((candidate for candidate in own if _spells_out(candidate, best)), best)
-    best = next((candidate for candidate in own if _is_in_full(candidate, best)), best)
-    again = support(best.name, everything, on_the_net) >= MENTIONED
-    return found(layout, best.name, best.cell, best.source, (Evidence.NAMED_AGAIN,) if again else ())
+    given = {(squeeze(c.name), c.source) for c in own}
+    return [
+        replace(
+            c,
+            on_the_net=is_on_the_net(c.name, on_the_net),
+            mentions=min(MAX_MENTIONS, everything.count(squeeze(c.name)) - 1),
+            agreed=all((squeeze(c.name), source) in given for source in (Source.TEXT_LABEL, Source.TEXT_PATTERN)),
+        )
+        for c in own
+    ]
 
 
-def _said_twice(candidate: _Candidate, said: Collection[tuple[str, Source]]) -> bool:
-    """Return whether both a label and a typical place of sellers give this name."""
-    return all((squeeze(candidate.name), source) in said for source in (Source.TEXT_LABEL, Source.TEXT_PATTERN))
-
-
-def _spells_out(candidate: _Candidate, logo: _Candidate) -> bool:
+def _spells_out(candidate: NameCandidate, logo: NameCandidate) -> bool:
     """Return whether the candidate is the full name, with its legal form, of the name in a logo."""
     short, long = squeeze(logo.name), squeeze(candidate.name)
     with_form = bool(LEGAL_FORM.search(fold(candidate.name))) and not LEGAL_FORM.search(fold(logo.name))
@@ -113,7 +162,7 @@ def _spells_out(candidate: _Candidate, logo: _Candidate) -> bool:
     return with_form and len(short) > LOGO and within and long != short
 
 
-def _is_in_full(candidate: _Candidate, short: _Candidate) -> bool:
+def _is_in_full(candidate: NameCandidate, short: NameCandidate) -> bool:
     """Return whether only abbreviations differ: `Muster Handelsges. mbH` and `Muster Handelsgesellschaft mbH`."""
     words, others = fold(short.name).split(), fold(candidate.name).split()
     if len(words) != len(others):
@@ -129,8 +178,8 @@ def _begins(words: Sequence[str], word: str) -> bool:
     return any(other == word or (len(word) >= LEAST_SURNAME and other.startswith(word)) for other in words)
 
 
-def _labelled(finder: Finder) -> Iterator[_Candidate]:
-    for label, strength in ((SELLER, LABELLED), (PAYEE, PAID)):
+def _labelled(finder: Finder) -> Iterator[NameCandidate]:
+    for label, basis in ((SELLER, NameAt.SELLER_LABEL), (PAYEE, NameAt.PAYEE_LABEL)):
         for labelled in finder.at(label):
             if (label is SELLER and not labelled.leads) or heads_a_block(finder, labelled) or _goes_on(labelled):
                 continue
@@ -144,7 +193,7 @@ def _labelled(finder: Finder) -> Iterator[_Candidate]:
             names = [(text, cell) for text, cell in cells if is_name(text)]
             if names:
                 text, cell = next((name for name in names[:2] if LEGAL_FORM.search(fold(name[0]))), names[0])
-                yield _Candidate(clean(text), cell, strength - BELOW * labelled.place, Source.TEXT_LABEL)
+                yield NameCandidate(clean(text), cell, basis, labelled.place)
 
 
 def _below(finder: Finder, labelled: Labelled) -> list[tuple[str, Cell]]:
@@ -172,12 +221,12 @@ def _separated(labelled: Labelled) -> bool:
     return labelled.label == "from" or not after or not after[0].isalnum()
 
 
-def _senders(layout: Layout) -> Iterator[_Candidate]:
+def _senders(layout: Layout) -> Iterator[NameCandidate]:
     for name, cell in sender_lines(layout):
-        yield _Candidate(name, cell, SENT + LEGAL * bool(LEGAL_FORM.search(fold(name))), Source.TEXT_PATTERN)
+        yield NameCandidate(name, cell, NameAt.SENDER_LINE, legal=bool(LEGAL_FORM.search(fold(name))))
 
 
-def _names(layout: Layout, on_the_net: Collection[str]) -> Iterator[_Candidate]:
+def _names(layout: Layout, on_the_net: Collection[str]) -> Iterator[NameCandidate]:
     """Yield lines of the letterhead and the footer that can be names.
 
     Elsewhere a name counts only with register details, as part of a web address, or if it spells out a logo.
@@ -205,12 +254,13 @@ def _names(layout: Layout, on_the_net: Collection[str]) -> Iterator[_Candidate]:
             continue
         spelt_out = spelt_out or (legal and bool(logos) and short.startswith(logos))
         size = min(1.0, max(0.0, cell.height / usual - 1))
-        score = LINE + LEGAL * legal + LARGE * size + FIRST * first + REGISTERED * (registered or owned)
-        score -= LOW * place * (place < TOP)
-        first = False
         if place < TOP and not legal and len(short) > LOGO and (size >= OF_A_LOGO or known):
             logos = (*logos, short)
-        yield _Candidate(clean(name), cell, score, Source.TEXT_PATTERN)
+        depth = place if place < TOP else 0.0
+        yield NameCandidate(
+            clean(name), cell, NameAt.LINE, 0, legal, size, first, registered=registered or owned, depth=depth
+        )
+        first = False
 
 
 def _printed_names(layout: Layout) -> Iterator[tuple[Cell, str, bool]]:

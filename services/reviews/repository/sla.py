@@ -25,7 +25,7 @@ RETURNING tenant_id, review_id, due_at, percent"""
 
 
 # If an item passed several shares since the last look, only the last is sent; it covers the others.
-LOAD_UNTOLD = """
+LOAD_UNSENT = """
 SELECT DISTINCT ON (e.tenant_id, e.review_id) e.tenant_id, e.review_id, e.due_at, e.percent
   FROM sla_events AS e JOIN reviews AS r USING (tenant_id, review_id)
  WHERE e.notified_at IS NULL AND e.recorded_at > now() - make_interval(secs => $1) AND r.status = 'open'
@@ -33,7 +33,7 @@ SELECT DISTINCT ON (e.tenant_id, e.review_id) e.tenant_id, e.review_id, e.due_at
  LIMIT $2"""
 
 
-MARK_TOLD = """
+MARK_SENT = """
 UPDATE sla_events SET notified_at = now()
  WHERE tenant_id = $1 AND review_id = $2 AND due_at = $3 AND percent <= $4 AND notified_at IS NULL"""
 
@@ -43,11 +43,11 @@ async def record_due(db: Database, *, limit: int) -> list[SlaEvent]:
     return [SlaEvent(**row) for row in await db.fetch(RECORD_DUE, list(PERCENTS), limit)]
 
 
-async def load_untold(db: Database, *, within_seconds: float, limit: int) -> list[SlaEvent]:
+async def load_unsent(db: Database, *, within_seconds: float, limit: int) -> list[SlaEvent]:
     """Return the events of ALL tenants that have yet to be sent, one per open item."""
-    return [SlaEvent(**row) for row in await db.fetch(LOAD_UNTOLD, within_seconds, limit)]
+    return [SlaEvent(**row) for row in await db.fetch(LOAD_UNSENT, within_seconds, limit)]
 
 
-async def mark_told(db: Database, event: SlaEvent) -> None:
+async def mark_sent(db: Database, event: SlaEvent) -> None:
     """Record that the event, and with it the item's earlier ones, was sent."""
-    await db.execute(MARK_TOLD, event.tenant_id, event.review_id, event.due_at, event.percent)
+    await db.execute(MARK_SENT, event.tenant_id, event.review_id, event.due_at, event.percent)
