@@ -20,7 +20,7 @@ from docrail.services.audit.service import append_event
 from docrail.services.errors import ClaimedByOther, ClaimLost, InvalidInput, MayNotDecide, NotFound, WrongState
 from docrail.services.reviews.models import DOCUMENT, Appearance, Review
 from docrail.services.reviews.repository.filing import load_unfiled, lock_unfiled, mark_filed
-from docrail.services.reviews.repository.items import load_review, lock_review
+from docrail.services.reviews.repository.items import load_review, load_review_counts, lock_review
 from docrail.services.reviews.standing import load_state
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "document_of",
     "judged",
     "load_review",
+    "load_review_counts",
     "load_unfiled",
     "lock_free",
     "lock_held",

@@ -7,10 +7,10 @@ import logging
 from docrail.adapters.http.errors import TryAgainLaterError
 from docrail.adapters.postgres.pool import DATABASE_ERRORS, StorageError
 from docrail.services.access.models import Principal
-from docrail.services.app import ANSWER_SECONDS, App
+from docrail.services.app import App
 from docrail.services.documents.service import show_document
 from docrail.services.tools import Tools
-from docrail.services.usage.models import DocumentUse, ModelTotal, Use
+from docrail.services.usage.models import DocumentUse, Use
 from docrail.services.usage.repository import (
     load_document_uses,
     load_model_totals,
@@ -18,6 +18,8 @@ from docrail.services.usage.repository import (
     load_tenant_spent_today,
     record_use,
 )
+
+__all__ = ["BudgetUsedError", "check_budget", "keep_use", "list_document_uses", "load_model_totals"]
 
 LONGEST_SECONDS = 5.0
 """Timeout for recording an answer's cost. PostgreSQL takes milliseconds, or it is unavailable."""
@@ -72,12 +74,3 @@ async def list_document_uses(app: App, principal: Principal, document_id: str) -
     """Return every paid model answer about this document, in order. Raises: NotFound."""
     await show_document(app, principal, document_id)
     return await load_document_uses(app.db, principal.tenant_id, document_id)
-
-
-async def load_totals(app: App) -> list[ModelTotal] | None:
-    """Return the totals of all tenants and workers; None if PostgreSQL does not answer. Never raises for that."""
-    try:
-        async with asyncio.timeout(ANSWER_SECONDS):
-            return await load_model_totals(app.db)
-    except (OSError, TimeoutError, *DATABASE_ERRORS):
-        return None
