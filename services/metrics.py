@@ -16,7 +16,7 @@ Lookup = Literal["hit", "miss"]
 
 
 ANSWER_BUCKETS = (0.5, 1, 2, 4, 8, 15, 30, 60, 90, 120)
-"""Upper bounds in seconds: a page takes 2 to 8, and `ask_gemini` waits 90 unless a step says otherwise."""
+"""Upper bounds in seconds: a page takes 2 to 8, and `ask_gemini` waits 90 unless a step sets another timeout."""
 
 
 class ModelMetrics:
@@ -28,13 +28,13 @@ class ModelMetrics:
     def __init__(self, registry: CollectorRegistry) -> None:
         self._answers = Counter(
             "model_answers_total",
-            "Answers that were paid for, by model and by what became of them",
+            "Answers that were paid for, by model and outcome",
             ["model", "outcome"],
             registry=registry,
         )
         self._seconds = Histogram(
             "model_answer_seconds",
-            "From asking a model to its whole answer, be it of use or not; without those that never came",
+            "From a request to a model to its complete answer, usable or not; lost answers are not counted",
             ["model"],
             buckets=ANSWER_BUCKETS,
             registry=registry,
@@ -50,17 +50,20 @@ class ModelMetrics:
         )
         self._lookups = Counter(
             "extraction_cache_lookups_total",
-            "Documents that a reader was to read, by whether their bytes had been read before",
+            "Documents to read, by reader and by whether their bytes had been read before",
             ["reader", "result"],
             registry=registry,
         )
         self._waits = Counter(
             "single_flight_waits_total",
-            "Attempts that waited for another one, which was reading the same bytes with a model",
+            "Attempts that waited for another attempt at the same bytes",
             registry=registry,
         )
         self._fallbacks = Counter(
-            "model_fallbacks_total", "Documents that the local readers served, by why", ["reason"], registry=registry
+            "model_fallbacks_total",
+            "Documents that the local readers served in place of a model, by reason",
+            ["reason"],
+            registry=registry,
         )
 
     def count_answer(self, model: str, outcome: str, tokens: Tokens, cost: Decimal) -> None:
@@ -120,7 +123,7 @@ class Metrics:
         )
         self._cache = Counter(
             "step_cache_lookups_total",
-            "Attempts of cached steps, by handler and by what the cache said: hit, miss or error",
+            "Attempts of cached steps, by handler and by the result of the lookup: hit, miss or error",
             ["handler", "result"],
             registry=self.registry,
         )
@@ -184,7 +187,7 @@ class LakeMetrics:
         )
         self._removed = Counter(
             "files_removed_total",
-            "Files that were deleted because nobody needs them or they are too old: lake, value or original",
+            "Files that were deleted because they are no longer needed or too old: lake, value or original",
             ["kind"],
             registry=registry,
         )

@@ -8,7 +8,7 @@ from docrail.handlers import Handler, StepCall
 from docrail.invoices.llm.prompt import PROMPT_VERSION
 from docrail.services.documents.models import reading_version
 from docrail.services.extraction.local import find_reading, is_for_gemini, load_stored, read_or_leave_to_gemini
-from docrail.services.extraction.models import Extraction, told
+from docrail.services.extraction.models import Extraction, extraction_of
 from docrail.services.lake.reference import InvoiceRef
 from docrail.services.tools import Tools
 
@@ -59,7 +59,7 @@ async def run(call: StepCall[Config], tools: Tools) -> Extraction:
             )
             reading = await read_with_gemini(work)
     reference = InvoiceRef(document_id=config.document_id, sha256=document.sha256, reader_version=reading.version)
-    return told(reference, reading.invoice, cache_hit=reading.cached)
+    return extraction_of(reference, reading.invoice, cache_hit=reading.cached)
 
 
 HANDLER = Handler("ask_gemini", Config, Extraction, run)

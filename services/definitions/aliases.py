@@ -120,12 +120,12 @@ def _problems(aliases: Aliases, alias: str, target: Target) -> Sequence[InputPro
     if not is_alias(alias):
         return [InputProblem("alias", ALIAS_RULE)]
     if alias != CANARY:
-        message = f"only {CANARY!r} has a share of new runs"
+        message = f"only {CANARY!r} takes a share of new runs"
         return [] if target.percent is None else [InputProblem("percent", message)]
     if target.percent is None:
         return [InputProblem("percent", "is required: the share of new runs that the canary gets, 0 to 100")]
     if aliases.get(STABLE) == Target(target.version):
-        message = f"is what {STABLE!r} names already: a canary is another version, tried against it"
+        message = f"is the version of {STABLE!r}: expected another one for the canary"
         return [InputProblem("version", message)]
     return []
 

@@ -1,6 +1,6 @@
 """Read one document with Gemini and store the reading and its cost.
 
-Of several attempts at the same bytes only one asks Gemini. An answer is used, asked for again, or given up; then the
+Of several attempts at the same bytes only one asks Gemini. An answer is used, requested again, or given up; then the
 local reading serves. If an answer is lost, a conservative estimate of its cost is stored.
 
 In one file because the lease, the decision about the answer and its cost belong to the same attempt.
@@ -173,7 +173,7 @@ async def _ask(work: Work, hints: Hints) -> Reading:
             raise
         await release_lease(db, work.lease)
         late = after > LONGEST_PAUSE_SECONDS
-        why = f"it asks to be left alone for {after:.0f} s" if late else "its retries are used up"
+        why = f"it refuses requests for {after:.0f} s" if late else "the step has no retries left"
         raise NotReadError(UNAVAILABLE, f"{error}, and {why}") from None
     except NotReadError as error:
         await leave_lease(db, work.lease, REFUSED_SECONDS, {"refused": [error.problem.code, str(error)]})
@@ -195,23 +195,23 @@ async def _answered(work: Work, hints: Hints) -> Reading:
             hints=hints,
             timeout_seconds=work.timeout_seconds,
         )
-        told = await _looked_up(tools, path, answer, model)
-    return await _save(work, await asyncio.to_thread(_together, told, work.local.invoice))
+        answered = await _looked_up(tools, path, answer, model)
+    return await _save(work, await asyncio.to_thread(_together, answered, work.local.invoice))
 
 
 async def _looked_up(tools: Tools, path: Path, answer: WireInvoice, model: str) -> InvoiceData:
     """Return the answer's values, checked against the text of the pages as far as it can be read."""
-    told = await asyncio.to_thread(read_answer, answer, model=model)
+    answered = await asyncio.to_thread(read_answer, answer, model=model)
     try:
-        checked = await tools.reader.check(path, claims_of(told, quotes_of(answer)))
+        checked = await tools.reader.check(path, claims_of(answered, quotes_of(answer)))
     except (UnreadableDocument, OSError) as error:
-        return not_examined(told, error)
-    return with_findings(told, checked)
+        return not_examined(answered, error)
+    return with_findings(answered, checked)
 
 
-def _together(told: InvoiceData, local: InvoiceData) -> InvoiceData:
+def _together(answered: InvoiceData, local: InvoiceData) -> InvoiceData:
     kept = tuple(problem for problem in local.problems if problem.code not in SETTLED)
-    readings = [told, local.model_copy(update={"problems": kept})]
+    readings = [answered, local.model_copy(update={"problems": kept})]
     return assess(reconcile(readings), dt.datetime.now(dt.UTC).date())
 
 
@@ -312,7 +312,9 @@ async def document_to_send(tools: Tools, data: bytes, path: Path) -> Document:
     try:
         return Document(await tools.reader.as_pdf(path), PDF)
     except UnreadableDocument as error:
-        raise NotReadError(REFUSED, f"it takes no such files, and no PDF can be made of this one: {error}") from None
+        raise NotReadError(
+            REFUSED, f"it does not accept this type of file, which cannot be converted to PDF: {error}"
+        ) from None
 
 
 async def ask_about(
@@ -373,13 +375,13 @@ def _useful(answer: Answer, hints: Hints) -> WireInvoice:
         case "cut" if hints.larger:
             raise NotReadError(GARBLED, f"its answer does not fit into {2 * OUTPUT_TOKENS} tokens")
         case "cut":
-            told = f"Gemini's answer does not fit into {OUTPUT_TOKENS} tokens; the next attempt gives it twice that"
-            raise AskAgainError(told, Hints(hints.repair, larger=True))
+            message = f"Gemini's answer does not fit into {OUTPUT_TOKENS} tokens; the next attempt allows twice as many"
+            raise AskAgainError(message, Hints(hints.repair, larger=True))
         case "garbled" if hints.repair:
-            raise NotReadError(GARBLED, "its answers were not what was asked for, twice")
+            raise NotReadError(GARBLED, "two answers did not follow the schema")
         case "garbled":
-            told = "Gemini's answer is not of the schema that was asked for; the next attempt tells it so"
-            raise AskAgainError(told, Hints(repair=True, larger=hints.larger))
+            message = "Gemini's answer does not follow the requested schema; the next attempt points that out"
+            raise AskAgainError(message, Hints(repair=True, larger=hints.larger))
     assert isinstance(answer.parsed, WireInvoice), "else it is garbled"
     return answer.parsed
 

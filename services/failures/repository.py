@@ -24,7 +24,7 @@ _IS_NEWER = """
      AND dead_letters.status = 'parked' AND excluded.status <> 'parked'))"""
 
 
-TELL_FAILED = f"""
+RECORD_FAILED = f"""
 INSERT INTO dead_letters (tenant_id, run_id, step_id, definition_id, version, handler, document_id, error_type,
                           error_message, retryable, attempts, failed_at, reported_at, status)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $13)
@@ -36,7 +36,7 @@ ON CONFLICT (tenant_id, run_id, step_id) DO UPDATE
  WHERE {_IS_NEWER}"""
 
 
-TELL_RESOLVED = """
+RECORD_RESOLVED = """
 INSERT INTO dead_letters (tenant_id, run_id, step_id, definition_id, version, handler, document_id, error_type,
                           error_message, retryable, attempts, failed_at, reported_at, status,
                           resolution, resolved_by, resolved_at)
@@ -124,7 +124,7 @@ _RESOLUTIONS = {
 """The resolution that a step's status implies, if no operation has recorded one; any other status means retry."""
 
 
-async def tell(db: Database, letter: DeadLetter) -> None:
+async def record_report(db: Database, letter: DeadLetter) -> None:
     """Store a run's report of a failed step. The newest report counts; repeated and late ones change nothing."""
     at = dt.datetime.fromtimestamp(letter.failed_at or 0.0, dt.UTC)
     error = (_storable(letter.error_type), _storable(letter.error_message), letter.retryable, letter.attempts)
@@ -134,10 +134,10 @@ async def tell(db: Database, letter: DeadLetter) -> None:
         *(*error, at),
     )
     if letter.status in _STATUSES:
-        await db.execute(TELL_FAILED, *row, _STATUSES[letter.status])
+        await db.execute(RECORD_FAILED, *row, _STATUSES[letter.status])
     else:
         resolution = _RESOLUTIONS.get(letter.status, Resolved.RETRY)
-        await db.execute(TELL_RESOLVED, *row, resolution, letter.resolved_by)
+        await db.execute(RECORD_RESOLVED, *row, resolution, letter.resolved_by)
 
 
 async def close(db: Database, tenant_id: str, letter: StoredLetter, resolution: Resolved, *, by: str) -> bool:

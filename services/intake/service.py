@@ -103,7 +103,7 @@ async def upload_document(app: App, principal: Principal, upload: Upload) -> Doc
     try:
         return await _start_run(app, principal, document, choice)
     except Unavailable:
-        log.warning("document %s is kept; its run starts when Temporal is back", document_id)
+        log.warning("document %s is stored; its run starts when Temporal is available again", document_id)
         return document
 
 
@@ -156,7 +156,9 @@ async def _choose(app: App, principal: Principal, named: str | None, facts: Fact
     ref = named or (await route(app, principal, facts)).definition
     stored = await resolve(app, principal, ref, key=document_id)
     if missing := missing_inputs(Definition.model_validate(stored.body)):
-        message = f"{ref!r} cannot run a document: it needs the input {missing[0]!r}, which a document does not bring"
+        message = (
+            f"{ref!r} cannot run a document: it requires the input {missing[0]!r}, which a document does not provide"
+        )
         raise InvalidInput([InputProblem("definition", message)])
     return _Choice(str(parse_ref(ref)), stored)
 
@@ -260,7 +262,7 @@ async def extract_again(app: App, principal: Principal, document_id: str, *, key
     inputs = {"document_id": document_id, "sla_hours": int(document.sla_hours), FRESH: True}
     known = stored.body.get("inputs", {})
     if FRESH not in known:
-        message = f"has no input {FRESH!r}, by which it is told to read anew: expected one, of the type boolean"
+        message = f"has no input {FRESH!r}, which makes it read again: declare one of the type boolean"
         raise InvalidInput([InputProblem(DEFAULT_DEFINITION, message)])
     given = {name: value for name, value in inputs.items() if name in known}
     return await begin_run(app, principal, stored, given, checked_key(own), document=context_of(document))

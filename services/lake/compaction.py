@@ -63,7 +63,7 @@ def compact(
         read = read_manifest(tenant)
         waiting = [saved for saved in saved_in(tenant, "parquet") if saved.path not in skipped]
         if later := [part.path for part in read.manifest.parts if part.schema_version > LAKE_SCHEMA_VERSION]:
-            log.warning("nothing is compacted: a later release than this one wrote %s; upgrade this worker", later[0])
+            log.warning("nothing is compacted: a later release wrote %s; upgrade this worker", later[0])
             return done
         stale = any(part.schema_version < LAKE_SCHEMA_VERSION for part in read.manifest.parts)
         if not waiting and not stale:
@@ -142,11 +142,11 @@ class _Merge:
         try:
             table = read_document(self._tenant, saved.path, saved.document_id, saved.version)
         except LakeFileDamaged as error:
-            log.warning("%s is left as it is: %s", saved.path, error)
+            log.warning("%s is skipped: %s", saved.path, error)
         else:
             if schema_version_of(table) <= LAKE_SCHEMA_VERSION:
                 return table
-            log.warning("%s is left as it is: a later release than this one wrote it; upgrade this worker", saved.path)
+            log.warning("%s is skipped: a later release wrote it; upgrade this worker", saved.path)
         self.left.add(saved.path)
         return None
 

@@ -32,8 +32,8 @@ class BudgetUsedError(TryAgainLaterError):
     """Today's budget for models is used up. The next one starts at midnight UTC, which is when to retry."""
 
     def __init__(self, budget: str, variable: str, now: dt.datetime) -> None:
-        told = f"today's budget for Gemini, {budget}, is used up: it begins anew at midnight UTC, or set {variable}"
-        Exception.__init__(self, told)
+        message = f"today's budget for Gemini, {budget}, is used up: wait until midnight UTC, or raise {variable}"
+        Exception.__init__(self, message)
         self.status = 0
         midnight = (now + dt.timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
         self.retry_after_seconds = (midnight - now).total_seconds()

@@ -179,7 +179,7 @@ async def test_a_tag_that_is_gone_since_it_was_published_is_refused_at_the_start
         response = await later.http.post("/v1/runs", json={"definition": "gone"})
     assert response.status_code == 422
     assert response.json()["detail"] == (
-        "gone.a.resource_tag: no worker takes 'gemini_api' any more: DOCRAIL_RESOURCE_LIMITS has b"
+        "gone.a.resource_tag: no worker takes steps with the tag 'gemini_api': DOCRAIL_RESOURCE_LIMITS has b"
     )
 
 

@@ -48,17 +48,19 @@ async def has_told_its_interval(service: Service) -> bool:
     return any(0 < beat.elapsed_since_last_heartbeat.ToTimedelta().total_seconds() < 5 for beat in beats)
 
 
-async def worker_told(service: Service) -> str:
+async def worker_readiness(service: Service) -> str:
     return str((await service.http.get("/readyz")).json()["worker"])
 
 
-@pytest.mark.parametrize(("number", "told"), [(signal.SIGKILL, "was last heard of"), (signal.SIGTERM, "is stopping")])
-async def test_a_worker_that_is_gone_is_soon_missed(alone: Service, number: signal.Signals, told: str) -> None:
+@pytest.mark.parametrize(
+    ("number", "fault"), [(signal.SIGKILL, "sent its last heartbeat"), (signal.SIGTERM, "is stopping")]
+)
+async def test_a_worker_that_is_gone_is_soon_missed(alone: Service, number: signal.Signals, fault: str) -> None:
     async with worker_process(alone) as process:
-        assert await worker_told(alone) == "ok"
+        assert await worker_readiness(alone) == "ok"
         process.send_signal(number)
 
         async def missed() -> bool:
-            return told in await worker_told(alone)
+            return fault in await worker_readiness(alone)
 
-        await eventually(missed, f"/readyz to tell {told!r}", timeout_seconds=NOTICED_SECONDS)
+        await eventually(missed, f"/readyz reports {fault!r}", timeout_seconds=NOTICED_SECONDS)

@@ -140,7 +140,7 @@ async def test_a_file_that_is_no_parquet_is_left_and_named(local: Lake, caplog: 
     broken.write_bytes(b"PAR1 no more")
     assert compact(local.of("acme"), now=NOW).files == 1
     assert broken.exists()
-    assert "parquet/doc_2.v1.parquet is left as it is" in caplog.text
+    assert "parquet/doc_2.v1.parquet is skipped" in caplog.text
 
 
 async def test_of_two_who_compact_at_once_one_is_told_to_try_again(lake: Lake) -> None:

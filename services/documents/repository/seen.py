@@ -136,7 +136,7 @@ async def note_seen(db: Database, tenant_id: str, own: Seen, listed: Listed) -> 
 
 
 async def load_known(db: Database, tenant_id: str, own: Seen, invoice: InvoiceData, document: ReadDocument) -> Known:
-    """Return what the tenant's other documents, approvals and calibration tell about the document."""
+    """Return what the tenant's other documents, approvals and calibration are known to say about the document."""
     arrival = (document.received_at, document.duplicate_of)
     row = await db.fetchrow(LOAD_KNOWN, tenant_id, *_values(own), list(vendor_keys(invoice)), *arrival)
     assert row is not None, "one row, whatever is known"
