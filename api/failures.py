@@ -39,18 +39,13 @@ from docrail.services.failures.service import MOST_RETRIED
 
 router = APIRouter(prefix="/v1/dead-letters", tags=["dead-letters"])
 
-
 Text = Annotated[str, Field(max_length=200, pattern=r"^[^\x00]*$")]
-
 
 ErrorClass = Annotated[Text | None, Query(alias="class", description="the error's class, such as ValueError")]
 
-
 DefinitionId = Annotated[Text | None, Query(description="a definition's id")]
 
-
 HandlerName = Annotated[Text | None, Query(description="a handler's name")]
-
 
 ViewQuery = Annotated[
     View | None,

@@ -45,12 +45,9 @@ from docrail.services.usage.service import load_model_totals
 
 UNMATCHED = "unmatched"
 
-
 LABELS = ("method", "route", "status")
 
-
 METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
-
 
 router = APIRouter(tags=["health"])
 

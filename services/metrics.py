@@ -14,7 +14,6 @@ from docrail.workflows.contract.messages import Compacted
 
 Lookup = Literal["hit", "miss"]
 
-
 ANSWER_BUCKETS = (0.5, 1, 2, 4, 8, 15, 30, 60, 90, 120)
 """Upper bounds in seconds: a page takes 2 to 8, and `ask_gemini` waits 90 unless a step sets another timeout."""
 
@@ -92,7 +91,6 @@ class ModelMetrics:
 
 CacheResult = Literal["hit", "miss", "error"]
 """Result of a lookup in the step cache; `error`: none, because the database was unavailable."""
-
 
 READING_BUCKETS = (0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60)
 """Upper bounds in seconds: text takes 0.02, OCR 1 or 2 per page, and 60 is the limit."""

@@ -46,10 +46,8 @@ from docrail.services.errors import Damaged, InvalidDefinition, InvalidInput, No
 SHIPPED = Path(__file__).resolve().parents[2] / "definitions"
 """Folder of the definitions shipped with Docrail, next to the packages."""
 
-
 MOST_SUGGESTED = 500
 """Number of definitions searched for "did you mean": more than anyone maintains by hand."""
-
 
 log = logging.getLogger(__name__)
 

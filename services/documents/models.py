@@ -134,7 +134,6 @@ CURRENT_READER = f"{READER_VERSION}.{SCHEMA_VERSION}"
 stored separately and are not used as cached readings for others.
 """
 
-
 FALLBACK = "local"
 """Replaces model and prompt in the version of a local reading that states why no model read the document."""
 

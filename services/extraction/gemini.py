@@ -43,25 +43,20 @@ from docrail.services.usage.service import BudgetUsedError, check_budget, keep_u
 REFUSED_SECONDS = 600.0
 """How long a refusal also applies to other documents with the same bytes."""
 
-
 SETTLED = frozenset({"needs_ocr", "no_text_layer", "pages_not_read"})
 """Problems of the local readers that Gemini's reading resolves."""
-
 
 SAVE_PAUSES_SECONDS = (0.5, 1.0, 2.0, 4.0)
 """Pauses between attempts to store an answer that is already paid for. After the last one fails, another attempt pays
 again."""
 
-
 LONGEST_PAUSE_SECONDS = 900.0
 """Longest `Retry-After` that a document waits for. Daily quotas ask for hours: people can have the local reading
 instead."""
 
-
 LEAST_PAUSE_SECONDS = 1.0
 """Shortest pause between two attempts at the same bytes: an attempt waiting in a slot takes over without using the rate
 limit again."""
-
 
 log = logging.getLogger(__name__)
 
@@ -258,23 +253,17 @@ async def _left_to_local_readers(work: Work, error: NotReadError) -> Reading:
 OUTPUT_TOKENS = 16_384
 """Token limit of the answer and the thinking before it: an invoice of a hundred lines takes about 8,000."""
 
-
 PAGE_TOKENS = 560
 """Tokens that the API counts for a page of a PDF at its default resolution."""
 
-
 AGAIN_AFTER_SECONDS = 1.0
 
-
 REFUSED, GARBLED, UNAVAILABLE, BUDGET = "gemini_refused", "gemini_garbled", "gemini_unavailable", "gemini_budget"
-
 
 PASSING = (TryAgainLaterError, UnreachableError, OutgoingTimeoutError)
 """Errors after which another attempt may succeed."""
 
-
 PDF = "application/pdf"
-
 
 MEDIA_TYPES = (
     (b"%PDF-", PDF),
@@ -283,7 +272,6 @@ MEDIA_TYPES = (
     (b"RIFF", "image/webp"),
 )
 """File types that the API accepts, by their first bytes. A wrong media type makes the request invalid."""
-
 
 PDF_WINDOW = 1024
 
@@ -388,7 +376,6 @@ def _useful(answer: Answer, hints: Hints) -> WireInvoice:
 
 CHARACTERS_A_TOKEN = 4
 """Approximate number of characters that the API counts as one token."""
-
 
 MOST_OUTPUT_TOKENS = 65_536
 """Longest answer of a model without a limit."""

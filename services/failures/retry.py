@@ -58,7 +58,6 @@ from docrail.workflows.contract.names import RunRequest, child_run_id, nested_ke
 _RETRYABLE = frozenset({RunStatus.FAILED, RunStatus.CANCELLED})
 """An aborted run is over by decision. A completed one may have failed items (_may_go_on)."""
 
-
 _OVER = _RETRYABLE | {RunStatus.COMPLETED, RunStatus.ABORTED}
 
 
@@ -290,7 +289,6 @@ def _details(order: RetryOrder, version: int) -> dict[str, Json]:
 
 MOST_INNER = 200
 """Maximum number of nested runs whose state a retry loads: a worker replays each. Beyond that a person decides."""
-
 
 _ENDED_BADLY = (WorkflowExecutionStatus.FAILED, WorkflowExecutionStatus.CANCELED, WorkflowExecutionStatus.TERMINATED)
 

@@ -24,22 +24,17 @@ from docrail.services.errors import Unavailable
 
 OK = "ok"
 
-
 CHECK_SECONDS = 5.0
 """Timeout of a probe for one service; load balancers give up after about ten seconds."""
-
 
 LOST_HEARTBEATS = 3
 """Number of missed heartbeats after which a worker counts as gone: 15 s by default. Clocks must agree that closely."""
 
-
 LONGEST_HEARTBEAT_SECONDS = 60.0
 """The longest interval, and the SDK's default. A worker's actual interval is known from its second heartbeat."""
 
-
 MOST_HEARTBEATS = 1000
 """Maximum number of heartbeats in one response. In a larger fleet the other workers are checked by their polls."""
-
 
 _STOPPING = frozenset({WorkerStatus.WORKER_STATUS_SHUTTING_DOWN, WorkerStatus.WORKER_STATUS_SHUTDOWN})
 

@@ -30,34 +30,25 @@ from docrail.services.runs.service import StartedRun, begin_run, checked_key
 
 DEFAULT_SLA_HOURS = 24
 
-
 LONGEST_NAME = 255
 
-
 UNKNOWN_MEDIA_TYPE = "application/octet-stream"
-
 
 GRACE_SECONDS = 30.0
 """Time that an upload gets from its row to its run before the sweep starts the run. Both together is harmless."""
 
-
 SWEEP_BATCH = 100
-
 
 SWEEP_SECONDS = 30.0
 """A sweep starts no more batches after this time; the next one, a minute later, continues."""
 
-
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
 """Control characters, and those that reverse the direction of text so that `fdp.exe` reads as `exe.pdf`."""
-
 
 SOURCE_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9 _.:/@+-]{0,99}$"
 """A label or an address, without characters that a terminal or a log could interpret."""
 
-
 _MEDIA_TYPE = re.compile(r"[a-z0-9][a-z0-9!#$&^_.+-]{0,63}/[a-z0-9][a-z0-9!#$&^_.+-]{0,127}")
-
 
 log = logging.getLogger(__name__)
 

@@ -23,7 +23,6 @@ SELECT version, saved_at FROM made
 UNION ALL
 SELECT version, saved_at FROM last WHERE content = $3"""
 
-
 IS_SAVED = "SELECT EXISTS (SELECT FROM lake_versions WHERE tenant_id = $1 AND document_id = $2)"
 
 

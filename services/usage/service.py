@@ -24,7 +24,6 @@ __all__ = ["BudgetUsedError", "check_budget", "keep_use", "list_document_uses", 
 LONGEST_SECONDS = 5.0
 """Timeout for recording an answer's cost. PostgreSQL takes milliseconds, or it is unavailable."""
 
-
 log = logging.getLogger(__name__)
 
 

@@ -16,7 +16,6 @@ tenant_id, document_id, sha256, size_bytes, media_type, file_name, sla_hours, re
 metrics_recorded_at, duplicate_of, definition, source, uploaded_by, original_removed_at,
 extract(epoch FROM clock_timestamp() - received_at)::float8 AS age_seconds"""
 
-
 INSERT_DOCUMENT = f"""
 INSERT INTO documents (tenant_id, document_id, sha256, size_bytes, media_type, file_name, sla_hours, run_id,
                        definition, source, uploaded_by, duplicate_of)
@@ -25,15 +24,11 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
 ON CONFLICT DO NOTHING
 RETURNING {_COLUMNS}"""
 
-
 LOAD_DOCUMENT = f"SELECT {_COLUMNS} FROM documents WHERE tenant_id = $1 AND document_id = $2"
-
 
 LOAD_DOCUMENTS = f"SELECT {_COLUMNS} FROM documents WHERE tenant_id = $1 AND document_id = ANY ($2::text[])"
 
-
 _STATUS = "CASE WHEN d.run_started_at IS NULL THEN 'waiting' ELSE coalesce(d.outcome, 'started') END"
-
 
 LIST_DOCUMENTS = f"""
 SELECT d.document_id, d.file_name, d.source, d.definition, d.run_id, d.received_at, {_STATUS} AS status, d.decision,
@@ -51,7 +46,6 @@ SELECT d.document_id, d.file_name, d.source, d.definition, d.run_id, d.received_
  ORDER BY d.received_at DESC, d.document_id DESC
  LIMIT $9"""
 
-
 LOAD_UNSTARTED = f"""
 SELECT {_COLUMNS} FROM documents
  WHERE run_started_at IS NULL AND received_at < now() - make_interval(secs => $1)
@@ -59,12 +53,10 @@ SELECT {_COLUMNS} FROM documents
  ORDER BY received_at, tenant_id, document_id
  LIMIT $2"""
 
-
 MARK_ORIGINAL_SENT_AGAIN = f"""
 UPDATE documents SET original_removed_at = NULL
  WHERE tenant_id = $1 AND document_id = $2 AND original_removed_at IS NOT NULL
 RETURNING {_COLUMNS}"""
-
 
 # Bytes belong to all documents that have them: the youngest decides, and one whose run has not started.
 LOAD_OLD_ORIGINALS = """
@@ -77,24 +69,19 @@ HAVING max(received_at) < $1 AND bool_and(run_started_at IS NOT NULL)
  ORDER BY min(received_at), sha256
  LIMIT $2"""
 
-
 # An upload of the same bytes after they were deleted brings them back.
 MARK_ORIGINAL_REMOVED = """
 UPDATE documents SET original_removed_at = now()
  WHERE sha256 = $1 AND received_at < $2 AND original_removed_at IS NULL"""
-
 
 MARK_RUN_STARTED = """
 UPDATE documents SET run_id = $3, run_started_at = now()
  WHERE tenant_id = $1 AND document_id = $2 AND run_started_at IS NULL
 RETURNING true"""
 
-
 _LISTED = TypeAdapter(ListedDocument)
 
-
 MARK_DECIDED = "UPDATE documents SET decision = $3 WHERE tenant_id = $1 AND document_id = $2"
-
 
 INSERT_ATTEMPTS = 3
 """An insert loses at most once to the first upload of the same bytes, and then sees it."""

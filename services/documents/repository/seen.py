@@ -19,12 +19,9 @@ from docrail.services.documents.repository.vendors import FIND_VENDORS
 MOST_ALIKE = 20
 """Maximum number of similar documents examined per kind of similarity: more would not change the result."""
 
-
 COMPARED = "document_id, sha256, document_type, number_key, vat_id, iban, name_key, total::text, issued_on"
 
-
 _LISTED = "vendor_name, invoice_number, currency"
-
 
 LOAD_READ = f"""
 SELECT d.sha256, d.received_at, d.duplicate_of,
@@ -38,7 +35,6 @@ SELECT d.sha256, d.received_at, d.duplicate_of,
       SELECT {COMPARED}, {_LISTED}, seen_at FROM seen_invoices WHERE tenant_id = $1 AND document_id = $2) s ON true
  WHERE d.tenant_id = $1 AND d.document_id = $2"""
 
-
 NOTE_SEEN = """
 INSERT INTO seen_invoices (tenant_id, document_id, sha256, document_type, number_key, vat_id, iban, name_key, total,
                            issued_on, vendor_name, invoice_number, currency)
@@ -49,17 +45,13 @@ ON CONFLICT (tenant_id, document_id) DO UPDATE
        issued_on = EXCLUDED.issued_on, vendor_name = EXCLUDED.vendor_name, invoice_number = EXCLUDED.invoice_number,
        currency = EXCLUDED.currency"""
 
-
 _NOT_REJECTED = """s.tenant_id = $1 AND s.document_id <> $2 AND NOT EXISTS
     (SELECT FROM documents d
       WHERE d.tenant_id = s.tenant_id AND d.document_id = s.document_id AND d.decision = 'rejected')"""
 
-
 _SAME_VENDOR = "(s.vat_id = $6 OR s.iban = $7 OR s.name_key = $8)"
 
-
 _HALF = "length($5::text) / 2"
-
 
 _LIKENESSES = (
     # the same number, of this vendor or with this total
@@ -72,7 +64,6 @@ _LIKENESSES = (
          AND length(s.number_key) BETWEEN length($5::text) - 1 AND length($5::text) + 1
          AND (left(s.number_key, {_HALF}) = left($5, {_HALF}) OR right(s.number_key, {_HALF}) = right($5, {_HALF}))""",
 )
-
 
 LOAD_KNOWN = f"""
 WITH found AS (
@@ -90,10 +81,8 @@ SELECT (SELECT json_agg(found ORDER BY document_id)::text FROM found) AS others,
        c.version, c.body::text AS calibration
   FROM (SELECT 1) AS always LEFT JOIN calibrations c ON c.tenant_id = $1 AND c.active"""
 
-
 Listed = tuple[str | None, str | None, str | None]
 """Name of the vendor, invoice number and currency."""
-
 
 _SEEN, _OTHERS, _VENDORS = TypeAdapter(Seen), TypeAdapter(tuple[Seen, ...]), TypeAdapter(tuple[VendorMemory, ...])
 
