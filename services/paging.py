@@ -81,8 +81,7 @@ def unmatched(asked: Mapping[str, str | None], known: Mapping[str, Sequence[str]
     """Return the filters in `asked`, by name, whose value is not in `known`; None means no filter.
 
     Pass at most MOST_COMPARED values of each filter in `known`, plus one if there are more; they must include the
-    requested
-    value if it exists.
+    requested value if it exists.
     """
     found = []
     for name, value in asked.items():

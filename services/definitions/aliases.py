@@ -73,8 +73,7 @@ async def remove_alias(app: App, principal: Principal, definition_id: str, alias
 async def roll_back(app: App, principal: Principal, definition_id: str, *, reason: str = "") -> Undone:
     """Undo the last change of the version for new runs: end the canary; without one, move `stable` back.
 
-    Open runs are unaffected.
-    Raises: NotFound, NothingToUndo.
+    Open runs are unaffected. Raises: NotFound, NothingToUndo.
     """
     async with _changing(app, principal, definition_id) as (connection, aliases):
         history = await repository.load_stable_history(connection, principal.tenant_id, definition_id)

@@ -98,8 +98,7 @@ async def retry_run(app: App, principal: Principal, run_id: str, order: RetryOrd
     """Start an ended run again from its failed steps. Concurrent calls start one run.
 
     With a version, a run that waits with parked steps is ended in its current state and continued under that version.
-    With
-    `undo`, a failed or aborted run repeats its unfinished compensations, and then ends with the same status.
+    With `undo`, a failed or aborted run repeats its unfinished compensations, and then ends with the same status.
 
     Raises: NotFound (run, version), WrongState, InvalidInput, TooLarge, Unavailable.
     """

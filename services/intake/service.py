@@ -83,8 +83,7 @@ async def upload_document(app: App, principal: Principal, upload: Upload) -> Doc
     """Store a document and start its run. If Temporal is unavailable the document is stored and its run starts later.
 
     The same key again returns the same document. Raises: InvalidInput (no bytes, bad key, a definition that no document
-    can
-    run), TooLarge, KeyConflict, NotFound (the tenant has no such definition).
+    can run), TooLarge, KeyConflict, NotFound (the tenant has no such definition).
     """
     document_id = _document_id(principal.tenant_id, upload.key)
     data = await _read(upload.chunks, app.max_upload_bytes)

@@ -53,8 +53,7 @@ def compact(
     """Merge all small files of the tenant's folder. Blocking. Safe to repeat, to stop and to kill.
 
     A small file that is not a Docrail Parquet file, or that a later release wrote, is left in place and logged; the
-    latest
-    readable version of its document is merged. A tenant with a part of a later release is left unchanged.
+    latest readable version of its document is merged. A tenant with a part of a later release is left unchanged.
     Raises: FileChanged (another process compacts this tenant: try again), LakeFileDamaged (a part: its documents are
     unknown), OSError (disk full, S3 unavailable), and whatever `beat` raises.
     """
